@@ -1,0 +1,145 @@
+# redsi: from a bare machine to a rebuilt table. `make help` lists the targets, docs/toolchain.md explains the parts.
+#
+# Native parts lie in REDSI_DEPS (default: redsi in the user's cache folder), one folder per part and version, and are
+# shared by all clones. All CGO_* strings are set here, once: Go's build cache keys on them, so a changed string means
+# compiling gotch again (about 90 s). They name folders of REDSI_DEPS only, so that clones share that cache too.
+
+include tools/versions.mk
+
+GO       ?= go
+TIMEOUT  ?= 20m
+# Parts installed side by side: gotch's one large C++ file keeps a single core busy.
+JOBS     ?= 2
+PKGS     ?= ./...
+# What `make quickstart` runs once everything is built.
+QUICKSTART ?= bin/redsi run --var scale=toy --target table.dedup_counts --target table.nq_document_collections_splits
+# What `make bench` runs; each benchmark appends its lines to bench/results.jsonl.
+BENCH      ?= $(GO) run ./bench
+
+# The revision that results record and `redsi doctor` shows; never part of a key.
+LDFLAGS    = -ldflags "-X main.version=$(shell git describe --always --dirty 2>/dev/null)"
+
+OS       := $(shell uname -s | tr A-Z a-z)
+ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))
+PLATFORM := $(OS)-$(ARCH)
+
+ifeq ($(OS),darwin)
+  CACHE  := $(HOME)/Library/Caches
+  CXXDBG :=
+  NEWDTAGS :=
+else
+  CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+  # gotch asks for -g, which makes 50 MB of debugging symbols and a third of the compile time; -gtoggle takes it back.
+  CXXDBG := -gtoggle
+  # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch 2.11, one with CUDA, in front.
+  NEWDTAGS := -Wl,--enable-new-dtags
+endif
+REDSI_DEPS ?= $(CACHE)/redsi
+override REDSI_DEPS := $(abspath $(subst $() ,?,$(strip $(REDSI_DEPS))))
+
+LIBTORCH   := $(REDSI_DEPS)/libtorch/$(LIBTORCH_VERSION)-$(PLATFORM)
+GOTCH      := $(REDSI_DEPS)/gotch/$(GOTCH_VERSION)-$(GOTCH_SHIM)-$(PLATFORM)
+TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
+TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
+MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
+PARTS      := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL) $(MINIO)
+
+export REDSI_DEPS
+export REDSI_TEMPORAL := $(TEMPORAL)/temporal
+export REDSI_MINIO    := $(MINIO)/minio
+export CGO_ENABLED    := 1
+export CGO_CFLAGS     := -O2 -w -g0
+export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXDBG)
+export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL REDSI_MINIO CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+
+# Tools are named before anything starts, only those that what is still missing needs.
+CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
+NEED_TOKENIZERS := go $(if $(wildcard $(TOKENIZERS)/done),,cargo)
+NEED_TORCH      := go c++ $(if $(wildcard $(LIBTORCH)/done),,python3 pip)
+NEED            := $(sort $(NEED_TOKENIZERS) $(NEED_TORCH))
+MISSING         := $(strip $(foreach part,$(PARTS),$(if $(wildcard $(part)/done),,$(part))))
+INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
+
+.DEFAULT_GOAL := help
+.PHONY: help deps deps-tokenizers deps-servers deps-torch tools build build-notorch quickstart test check fmt bench docs \
+	doctor env clean
+
+help: ## list the targets
+	@echo 'usage: make TARGET [REDSI_DEPS=folder for native parts, now $(REDSI_DEPS)]'
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile | sort
+
+quickstart: build ## from a bare machine to the first tables, small models and a search
+	$(QUICKSTART)
+
+build: deps ## bin/redsi
+	$(GO) build $(LDFLAGS) -o bin/redsi ./cmd/redsi
+
+build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, runs all but the model kinds
+	$(GO) build $(LDFLAGS) -tags notorch -o bin/redsi ./cmd/redsi
+
+test: deps check ## install what is missing, then gofmt, vet and all tests
+	$(GO) test -timeout $(TIMEOUT) $(PKGS)
+
+check: deps-torch deps-tokenizers ## gofmt and go vet
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
+	$(GO) vet $(PKGS)
+
+fmt: ## gofmt all Go files
+	gofmt -w .
+
+bench: build ## measure, each peer beside it in one run, into bench/results.jsonl
+	$(BENCH)
+
+docs: build ## generate docs/kinds.md
+	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
+
+doctor: ## what is missing on this machine, and how to install it
+	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
+	@$(foreach part,$(PARTS),test -e $(part)/done && echo 'ready    $(part)' || echo 'missing  $(part) (make deps)';)
+	@if test -x bin/redsi; then bin/redsi doctor; fi
+
+env: ## print the environment of every go command here, KEY=VALUE
+	@$(foreach key,$(ENV_KEYS),printf '%s\n' '$(key)=$($(key))';)
+
+clean: ## remove what was built here; the parts in REDSI_DEPS stay
+	rm -rf bin
+
+deps: tools ## all native parts
+	@$(if $(MISSING),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-servers)
+deps-tokenizers: $(TOKENIZERS)/done ## libtokenizers.a
+deps-servers: $(TEMPORAL)/done $(MINIO)/done ## the temporal and minio servers
+deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to compile against it
+
+deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
+deps-servers: NEED := go
+deps-torch: NEED := $(NEED_TORCH)
+deps build quickstart test check bench docs: NEED := $(NEED)
+
+tools:
+	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \
+	*) echo 'redsi: $(PLATFORM) is not supported; linux-amd64, linux-arm64 and darwin-arm64 are' >&2; exit 1 ;; esac
+	@case '$(REDSI_DEPS)' in *\?*) echo 'redsi: REDSI_DEPS must be a path without spaces' >&2; exit 1 ;; esac
+	@$(CHECK) $(NEED)
+
+INSTALL_LIBTORCH = $(INSTALL) libtorch $(LIBTORCH) tools/versions.mk $(PLATFORM)
+
+# One recipe for both, so that gotch's one large file is compiled beside other parts and not after them, alone.
+$(GOTCH)/done: | tools
+	@$(INSTALL_LIBTORCH)
+	@$(INSTALL) gotch $(@D) tools/native/gotch-libtorch211.h
+	@echo 'gotch: compiling its C++ half once into the build cache of Go, about 90 s on 2 cores'
+	@$(GO) build github.com/sugarme/gotch/libtch
+
+# For a libtorch that was removed by itself; the installer does nothing when it is there.
+$(LIBTORCH)/done: | $(GOTCH)/done
+	@$(INSTALL_LIBTORCH)
+
+$(TOKENIZERS)/done: | tools
+	@$(INSTALL) tokenizers $(@D)
+
+$(TEMPORAL)/done: | tools
+	@$(INSTALL) server $(@D) tools/temporal github.com/temporalio/cli/cmd/temporal
+
+$(MINIO)/done: | tools
+	@$(INSTALL) server $(@D) tools/minio github.com/minio/minio

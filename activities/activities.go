@@ -1,0 +1,81 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Activities is what a worker runs. All fields but Client must be set; Client
+// is needed only to wait for work that another run started.
+type Activities struct {
+	Store    artifacts.Store
+	Registry *step.Registry
+	Log      *slog.Logger
+	Client   client.Client
+	CacheDir string             // verified local copies of remote blobs
+	Features workflows.Features // what the server can do
+	Env      map[string]string  // recorded with every result: revision, libtorch, device, host
+
+	// Open loads a pipeline file as `redsi run` would, with what the lock file
+	// pins, and names the lock file. It is a function because reading HCL is
+	// wired together in cmd.
+	Open func(ctx context.Context, file string, vars map[string]string, targets []string) (p *plan.Plan, lock string, err error)
+
+	mu    sync.Mutex
+	plans map[artifacts.Digest]*plan.Plan
+	locks map[artifacts.Digest]string
+}
+
+// storedPlan reads a plan by its digest, keeping it for the next call.
+func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.Plan, error) {
+	a.mu.Lock()
+	p := a.plans[d]
+	a.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	p = new(plan.Plan)
+	if err := readJSON(ctx, a.Store.Blobs, d, p); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", d, err)
+	}
+	if p.Format != plan.Format {
+		return nil, step.Permanent(fmt.Errorf("plan %s has format %q, this build reads %q", d, p.Format, plan.Format))
+	}
+	a.keep(d, p)
+	return p, nil
+}
+
+const plansKept = 8
+
+func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.plans == nil || len(a.plans) >= plansKept {
+		a.plans = map[artifacts.Digest]*plan.Plan{}
+	}
+	a.plans[d] = p
+}
+
+func readJSON(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, v any) error {
+	r, err := blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r) // to the end, where the bytes are verified
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}

@@ -1,0 +1,247 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Execute returns the result of a task, running it if there is none. It is the
+// only place where work happens and where results are published: blobs first,
+// the record last, the first writer wins. Errors are never cached.
+func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
+	out, err := a.execute(ctx, req)
+	return out, a.failure(ctx, err)
+}
+
+func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
+	hit, err := artifacts.Lookup(ctx, a.Store, req.Key)
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	if hit != nil {
+		return workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}, nil
+	}
+	task, spec, err := a.task(ctx, req)
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	key, preimage, err := a.Registry.Key(task)
+	if err != nil {
+		return workflows.Executed{}, step.Permanent(err)
+	}
+	if key != req.Key {
+		return workflows.Executed{}, step.Permanent(fmt.Errorf(
+			"this worker gives %s the key %s, the run asked for %s: their versions of kind %s differ", req.Address, key, req.Key, task.Kind))
+	}
+	parts, err := a.partResults(ctx, req.Parts)
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	began := time.Now()
+	outputs, counts, err := a.run(ctx, req, spec, task, parts)
+	if err != nil {
+		return workflows.Executed{}, a.dropCorrupt(ctx, err)
+	}
+	took := time.Since(began)
+	for _, p := range parts {
+		took += p.Took
+	}
+	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: took,
+		Finished: time.Now().UTC(), Counts: counts, Env: maps.Clone(a.Env), Origin: a.origin(ctx, req)}
+	won, differs, err := artifacts.Publish(ctx, a.Store, res)
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	if differs {
+		a.Log.Warn("not deterministic: this run's outputs differ from the first result's; both are recorded", "step", req.Address, "key", key.Hex())
+	}
+	key, pins, err := a.filePinned(ctx, spec, task, *won)
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	if err := clearCheckpoints(ctx, a.Store.Records, req.Key); err != nil {
+		a.Log.Warn("checkpoints of a finished step were not removed", "step", req.Address, "err", err)
+	}
+	return workflows.Executed{Key: key, TookS: took.Seconds(), Pins: pins}, nil
+}
+
+func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) artifacts.Origin {
+	o := artifacts.Origin{RunID: req.RunID, Step: req.Address}
+	if activity.IsActivity(ctx) {
+		o.WorkflowID = activity.GetInfo(ctx).WorkflowExecution.ID
+	}
+	return o
+}
+
+// task reads the bound task and finds its kind.
+func (a *Activities) task(ctx context.Context, req workflows.ExecuteRequest) (step.Task, *step.Spec, error) {
+	var t step.Task
+	if err := readJSON(ctx, a.Store.Blobs, req.Task, &t); err != nil {
+		return t, nil, fmt.Errorf("task of %s: %w", req.Address, err)
+	}
+	spec := a.Registry.Lookup(t.Kind)
+	if spec == nil {
+		return t, nil, step.Permanent(fmt.Errorf("%s: no kind %q in this build", req.Address, t.Kind))
+	}
+	return t, spec, nil
+}
+
+func (a *Activities) partResults(ctx context.Context, keys []artifacts.Digest) ([]artifacts.Result, error) {
+	found, err := artifacts.LookupMany(ctx, a.Store, keys)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]artifacts.Result, len(keys))
+	for i, k := range keys {
+		if found[k] == nil {
+			return nil, fmt.Errorf("part %d: result %s: %w", i, k, artifacts.ErrNotExist)
+		}
+		parts[i] = *found[k]
+	}
+	return parts, nil
+}
+
+// run runs a kind, turning a panic in it, our own bug, into an error.
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task,
+	parts []artifacts.Result) (outputs map[string]artifacts.Artifact, counts map[string]int64, err error) {
+	tree, err := task.Tree()
+	if err != nil {
+		return nil, nil, step.Permanent(err)
+	}
+	h := a.newHost(ctx, req.Key)
+	defer h.stop()
+	io := step.NewIO(ctx, spec, h, a.Log.With("step", req.Address), parts)
+	io.Cache = a.CacheDir
+	err = guard(func() error { return spec.Run(ctx, io, tree) })
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return io.Finish(err)
+}
+
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = step.Permanent(fmt.Errorf("a bug in redsi: %v\n%s", p, stack()))
+		}
+	}()
+	return f()
+}
+
+// Split cuts a task into parts, stores them and looks their keys up.
+func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
+	out, err := a.split(ctx, req)
+	return out, a.failure(ctx, err)
+}
+
+func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
+	task, spec, err := a.task(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := task.Tree()
+	if err != nil {
+		return nil, step.Permanent(err)
+	}
+	h := a.newHost(ctx, req.Key)
+	defer h.stop()
+	var tasks []step.Task
+	err = guard(func() error {
+		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, h, a.Log, nil), tree)
+		return err
+	})
+	if err != nil {
+		return nil, a.dropCorrupt(ctx, err)
+	}
+	parts := make([]workflows.Part, len(tasks))
+	keys := make([]artifacts.Digest, len(tasks))
+	for i, t := range tasks {
+		ps := a.Registry.Lookup(t.Kind)
+		if ps == nil {
+			return nil, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
+		}
+		key, _, err := a.Registry.Key(t)
+		if err != nil {
+			return nil, step.Permanent(err)
+		}
+		digest, err := a.storeTask(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = key
+		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), Queue: string(ps.Queue)}
+	}
+	found, err := a.lookup(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		parts[i].Hit = found[parts[i].Key] != nil
+	}
+	return parts, nil
+}
+
+// filePinned files a result under the key that its pinned sources give it too,
+// so that the next plan finds it, and returns that key.
+func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.Task, res artifacts.Result) (artifacts.Digest, []step.Pin, error) {
+	pins, err := spec.Pins(task, res.Outputs)
+	if err != nil || len(pins) == 0 {
+		return res.Key, nil, err
+	}
+	settled, err := spec.Resolved(ctx, pinned(pins), task)
+	if err != nil {
+		return res.Key, nil, fmt.Errorf("pin the sources of %s: %w", res.Origin.Step, err)
+	}
+	key, preimage, err := a.Registry.Key(settled)
+	if err != nil || key == res.Key {
+		return key, pins, err
+	}
+	res.Key, res.Preimage = key, preimage
+	_, _, err = artifacts.Publish(ctx, a.Store, res)
+	return key, pins, err
+}
+
+// dropCorrupt removes a blob that does not have the bytes its digest says, so
+// that its producer is known to have no result and runs again.
+func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
+	var bad *artifacts.IntegrityError
+	if errors.As(err, &bad) {
+		dropped, derr := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want)
+		if derr != nil {
+			return errors.Join(err, derr)
+		}
+		if dropped {
+			a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
+		}
+	}
+	return err
+}
+
+// failure gives an error the type that decides about its retry. Once the context
+// has ended, what a step says is no verdict: it was cancelled, or its worker lost
+// the server for a while, which a retry mends.
+func (a *Activities) failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && !temporal.IsCanceledError(context.Cause(ctx)) && !errors.Is(context.Cause(ctx), context.Canceled):
+		return fmt.Errorf("interrupted: %w", context.Cause(ctx))
+	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+		return context.Canceled
+	case step.IsPermanent(err):
+		return temporal.NewNonRetryableApplicationError(err.Error(), workflows.PermanentError, nil)
+	case lost(err):
+		return temporal.NewNonRetryableApplicationError(err.Error(), workflows.InputLostError, nil)
+	}
+	return err
+}

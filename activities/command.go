@@ -1,0 +1,344 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// commandConfig is a program with all that it may see.
+type commandConfig struct {
+	Argv      []string               `hcl:"argv" help:"program and arguments. There is no shell unless you name one: [\"sh\", \"-c\", \"…\"]. The program is looked up in PATH; \"./NAME\" is one of files"`
+	Files     map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
+	Inputs    map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name: a file is in/NAME, the files of a tree are in/NAME/FILE"`
+	Lists     map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
+	Stdin     step.Input             `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
+	Outputs   []string               `hcl:"outputs" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else"`
+	Env       map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC and LANG=C.UTF-8"`
+	ExitCodes []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
+	Program   string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	Timeout   string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
+}
+
+var commandKind = step.Define(step.Kind[commandConfig]{
+	Name:    "command",
+	Version: 1,
+	Doc: `Run any program as a step.
+It starts in a new folder that has its files, its inputs under in/ and an empty
+folder out/, with an environment of only the variables given. Everything it
+leaves under out/ is the tree "out"; what it prints is "stdout"; what it says on
+standard error is shown as progress and, if it fails, in the error. The key has
+the arguments, files, inputs, environment, outputs, exit codes and the SHA-256
+of the program's file, so that another version of the program is another step.
+Not in the key and not kept out: the libraries and interpreters that the program
+loads, the network, the clock, other files of this machine. Cost: a copy of the
+inputs, and the program. docs/commands.md tells the rules.`,
+	Example: `step "command" "fit" {
+  argv    = ["awk", "-f", "fit.awk", "-v", "k=8", "in/points.csv"]
+  files   = { "fit.awk" = file("fit.awk") }
+  inputs  = { "points.csv" = step.command.points.stdout }
+  outputs = ["metrics.json"]
+}`,
+	Outputs: []step.Output{
+		{Name: "out", Type: "files", Tree: true, Help: "the files under out/"},
+		{Name: "stdout", Type: "file", Help: "what it printed"},
+	},
+	Defaults: commandConfig{ExitCodes: []int{0}},
+	Check:    checkCommand,
+	Resolve:  resolveCommand,
+	Run:      runCommand,
+})
+
+// ownVariables are set by the step itself.
+var ownVariables = []string{"PATH", "HOME", "TMPDIR"}
+
+func checkCommand(c commandConfig) error {
+	var ps step.Problems
+	bad := func(path, format string, args ...any) {
+		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+	}
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		bad("argv", "needs a program")
+	} else if script, ok := strings.CutPrefix(c.Argv[0], "./"); ok && c.Files[script] == "" {
+		bad("argv[0]", "%q is not one of files", script)
+	}
+	for name := range c.Files {
+		if err := command.CheckName(name); err != nil {
+			bad("files", "%v", err)
+		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {
+			bad("files", "%q would be in the folder %s, which is the step's own", name, top)
+		}
+	}
+	for name := range c.Inputs {
+		checkInputName(bad, "inputs", name)
+		if _, both := c.Lists[name]; both {
+			bad("lists", "%q is also an input", name)
+		}
+	}
+	for name := range c.Lists {
+		checkInputName(bad, "lists", name)
+	}
+	if len(c.Outputs) == 0 {
+		bad("outputs", `needs at least one name, such as "result.json"`)
+	}
+	if err := command.Outputs(c.Outputs).Check(); err != nil {
+		bad("outputs", "%v", err)
+	}
+	for name := range c.Env {
+		if slices.Contains(ownVariables, name) {
+			bad("env", "%s is set by the step", name)
+		} else if name == "" || strings.ContainsAny(name, "=\x00") {
+			bad("env", "%q is not the name of a variable", name)
+		}
+	}
+	if len(c.ExitCodes) == 0 {
+		bad("exit_codes", "needs at least one")
+	}
+	if _, err := artifacts.ParseHex(c.Program); err != nil && c.Program != "" && c.Program != inFiles {
+		bad("program", "is not 64 hex digits")
+	}
+	if _, err := c.timeout(); err != nil {
+		bad("timeout", "%q is not a positive time such as 90m", c.Timeout)
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+func checkInputName(bad func(path, format string, args ...any), path, name string) {
+	if err := command.CheckName(name); err != nil || strings.Contains(name, "/") {
+		bad(path, "%q is not a file name", name)
+	}
+}
+
+func (c commandConfig) timeout() (time.Duration, error) {
+	if c.Timeout == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(c.Timeout)
+	if err == nil && d <= 0 {
+		err = errors.New("not positive")
+	}
+	return d, err
+}
+
+// inFiles stands for the digest of a program that is one of files, whose text
+// is in the key already.
+const inFiles = "in files"
+
+// resolveCommand fills in the digest of the program. A digest that was given is
+// kept where the program is not installed: the result may be in the store.
+func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
+	if strings.HasPrefix(c.Argv[0], "./") {
+		c.Program = inFiles
+		return c, nil
+	}
+	path, err := command.Find(c.Argv[0])
+	if err != nil {
+		if c.Program != "" {
+			return c, nil
+		}
+		return c, fmt.Errorf("%w (to plan without it, give its sha256 as program)", err)
+	}
+	pin, err := env.LocalFile(ctx, path)
+	switch {
+	case err != nil:
+		return c, err
+	case c.Program != "" && !strings.EqualFold(c.Program, pin.SHA256.Hex()):
+		return c, fmt.Errorf("%s has sha256 %s, not %s", path, pin.SHA256.Hex(), c.Program)
+	}
+	c.Program = pin.SHA256.Hex()
+	return c, nil
+}
+
+func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
+	dir, err := x.Scratch()
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	x.Report(step.Progress{Note: "staging inputs"})
+	if err := stageCommand(x, c, dir); err != nil {
+		return err
+	}
+	program, err := programOf(c, dir)
+	if err != nil {
+		return err
+	}
+	run := command.Run{Program: program, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
+		Line: func(s string) {
+			x.Log.Debug(s)
+			x.Report(step.Progress{Note: s})
+		}}
+	if run.Timeout, err = c.timeout(); err != nil {
+		return step.Permanent(err)
+	}
+	if c.Stdin.Set() {
+		in, err := x.Open(c.Stdin)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		run.Stdin = in
+	}
+	stdout, err := x.Create("stdout")
+	if err != nil {
+		return err
+	}
+	run.Stdout = stdout
+	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
+	if err := run.Do(ctx); err != nil {
+		return commandError(err)
+	}
+	return errors.Join(stdout.Close(), collectCommand(x, c, dir))
+}
+
+// commandError decides about the retry: a program that says it failed will say
+// so again; one that the system ended may fare better.
+func commandError(err error) error {
+	var exit *command.ExitError
+	var late *command.TimeoutError
+	if errors.As(err, &exit) && exit.Signal == "" || errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
+		return step.Permanent(err)
+	}
+	return err
+}
+
+func (c commandConfig) environment(dir string) map[string]string {
+	env := map[string]string{"TZ": "UTC", "LANG": "C.UTF-8"}
+	for k, v := range c.Env {
+		env[k] = v
+	}
+	env["PATH"], env["HOME"], env["TMPDIR"] = os.Getenv("PATH"), dir, filepath.Join(dir, "tmp")
+	return env
+}
+
+// programOf finds the program and makes sure that it is the one in the key.
+func programOf(c commandConfig, dir string) (string, error) {
+	if name, ok := strings.CutPrefix(c.Argv[0], "./"); ok {
+		return filepath.Join(dir, filepath.FromSlash(name)), nil
+	}
+	path, err := command.Find(c.Argv[0])
+	if err != nil {
+		return "", step.Permanent(fmt.Errorf("on this worker: %w", err))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != strings.ToLower(c.Program) {
+		return "", step.Permanent(fmt.Errorf("this worker's %s has sha256 %s, the plan was made with %s: give all workers the same program", path, sum, c.Program))
+	}
+	return path, nil
+}
+
+// stageCommand fills the working folder. Inputs are copies, verified as they
+// are read, so that nothing the program does reaches the store.
+func stageCommand(x *step.IO, c commandConfig, dir string) error {
+	if err := command.Outputs(c.Outputs).Prepare(filepath.Join(dir, "out")); err != nil {
+		return err
+	}
+	for _, sub := range []string{"in", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	for name, text := range c.Files {
+		if err := stageFile(filepath.Join(dir, filepath.FromSlash(name)), 0o755, strings.NewReader(text)); err != nil {
+			return err
+		}
+	}
+	for name, in := range c.Inputs {
+		if err := stageInput(x, in, filepath.Join(dir, "in", name)); err != nil {
+			return fmt.Errorf("input %s: %w", name, err)
+		}
+	}
+	for name, ins := range c.Lists {
+		if err := os.Mkdir(filepath.Join(dir, "in", name), 0o755); err != nil {
+			return err
+		}
+		for i, in := range ins {
+			if err := stageInput(x, in, filepath.Join(dir, "in", name, fmt.Sprint(i))); err != nil {
+				return fmt.Errorf("input %s[%d]: %w", name, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func stageInput(x *step.IO, in step.Input, path string) error {
+	if in.Artifact == nil || in.Artifact.Files == nil {
+		r, err := x.Open(in)
+		if err != nil {
+			return err
+		}
+		return errors.Join(stageFile(path, 0o444, r), r.Close())
+	}
+	for _, f := range in.Artifact.Files {
+		r, err := x.OpenFile(f)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(stageFile(filepath.Join(path, filepath.FromSlash(f.Name)), 0o444, r), r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+func stageFile(path string, mode os.FileMode, r io.Reader) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
+}
+
+func collectCommand(x *step.IO, c commandConfig, dir string) error {
+	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
+	if err != nil {
+		return step.Permanent(fmt.Errorf("%s: %w", c.Argv[0], err))
+	}
+	for _, name := range names {
+		in, err := os.Open(filepath.Join(dir, "out", filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		out, err := x.CreateFile("out", name)
+		if err == nil {
+			_, err = io.Copy(out, in)
+		}
+		if err == nil {
+			err = out.Close()
+		}
+		if err = errors.Join(err, in.Close()); err != nil {
+			return fmt.Errorf("out/%s: %w", name, err)
+		}
+	}
+	x.Count("files", int64(len(names)))
+	return nil
+}

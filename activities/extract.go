@@ -1,0 +1,221 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// extractConfig reads NQ files into compact records.
+type extractConfig struct {
+	Files      step.Inputs `hcl:"files" accepts:"files" help:"NQ .jsonl.gz files, full or simplified"`
+	Split      string      `hcl:"split" enum:"train,dev" help:"which side of the data set the files are"`
+	Format     string      `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
+	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read: fail and name it, or leave it out, counted and named in the report"`
+}
+
+var extractKind = step.Define(step.Kind[extractConfig]{
+	Name:    "extract",
+	Version: 1,
+	Doc: `Read Natural Questions files into compact records.
+Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
+per file, so a file that is added or lost costs itself alone. Headers are the
+light half, about 300 bytes a record, that grouping reads. Cost: near the speed
+of gunzip on one core per file; memory is bounded by a few records.`,
+	Example: `step "extract" "train" {
+  files = step.download.nq_train.files
+  split = "train"
+}`,
+	Outputs: []step.Output{
+		{Name: "records", Type: "nq/records", Tree: true, Help: "records@1 streams, one per file, in the order of their names"},
+		{Name: "headers", Type: "nq/headers", Tree: true, Help: "headers@1 streams beside them"},
+		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON"},
+	},
+	Defaults: extractConfig{Format: "auto", OnBadInput: "fail"},
+	Parts:    []string{"extract_file"},
+	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
+		names := map[string]bool{}
+		var tasks []step.Task
+		for i, in := range c.Files {
+			for _, f := range x.Files(in, fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i)) {
+				if names[f.Name] {
+					return nil, step.Permanent(fmt.Errorf("two of the files are called %s; shards are ordered by name, so names must differ", f.Name))
+				}
+				names[f.Name] = true
+				part := extractFileConfig{File: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}),
+					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput}
+				t, err := step.TaskOf("extract_file", part)
+				if err != nil {
+					return nil, step.Permanent(err)
+				}
+				tasks = append(tasks, t)
+			}
+		}
+		return tasks, nil
+	},
+	Run: mergeExtracted,
+})
+
+// extractFileConfig is one file of an extract. Its name appears in errors and
+// in the report, so it is part of the key.
+type extractFileConfig struct {
+	File       step.Input `hcl:"file" help:"NQ file"`
+	Name       string     `hcl:"name" help:"file name, for errors"`
+	Split      string     `hcl:"split" help:"train or dev"`
+	Format     string     `hcl:"format" help:"auto, full or simplified"`
+	OnBadInput string     `hcl:"on_bad_record" help:"fail or skip"`
+}
+
+var extractFileKind = step.Define(step.Kind[extractFileConfig]{
+	Name:    "extract_file",
+	Version: 1,
+	Hidden:  true,
+	Doc:     "One file of an extract.",
+	Outputs: []step.Output{
+		{Name: "records", Type: "nq/records", Help: "records@1"},
+		{Name: "headers", Type: "nq/headers", Help: "headers@1"},
+		{Name: "report", Type: "report", Help: "nq.Counts as JSON"},
+	},
+	Run: runExtractFile,
+})
+
+var nqFormats = map[string]nq.Format{"auto": nq.Auto, "full": nq.Full, "simplified": nq.Simplified}
+
+func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err error) {
+	in, err := x.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	o := nq.Options{Split: nq.Split(c.Split), Format: nqFormats[c.Format],
+		Progress: func(n int64) {
+			x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
+		}}
+	if c.OnBadInput == "skip" {
+		o.OnError = nq.Skip
+	}
+	rd := nq.NewReader(in, c.Name, o)
+	defer rd.Close()
+	recOut, err := x.Create("records")
+	if err != nil {
+		return err
+	}
+	headOut, err := x.Create("headers")
+	if err != nil {
+		return err
+	}
+	if err := copyRecords(rd, recOut, headOut); err != nil {
+		return err
+	}
+	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
+		return err
+	}
+	counts := rd.Counts()
+	x.Count("records", counts.Records)
+	x.Count("fallbacks", counts.Fallbacks)
+	x.Count("skipped", counts.SkippedTotal())
+	return writeJSON(x, "report", counts)
+}
+
+// copyRecords writes every record and its header, text keys included.
+func copyRecords(rd *nq.Reader, recOut, headOut io.Writer) (err error) {
+	records, err := nq.NewRecordWriter(recOut)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, records.Close()) }()
+	headers, err := nq.NewHeaderWriter(headOut)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, headers.Close()) }()
+	var r nq.Record
+	for {
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return dataError(err)
+		}
+		h := nq.HeaderOf(&r)
+		h.Text4KCased, h.Text4K = dedup.TextKeys(&r)
+		if err := errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
+			return err
+		}
+	}
+}
+
+// dataError marks what a reader says about the data itself as permanent. A
+// failure of the store underneath is told by IO in its place.
+func dataError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return step.Permanent(err)
+}
+
+func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
+	var total nq.Counts
+	i := 0
+	for n, in := range c.Files {
+		for _, f := range x.Files(in, fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n)) {
+			p := x.Parts()[i]
+			i++
+			base := strings.TrimSuffix(strings.TrimSuffix(f.Name, ".gz"), ".jsonl")
+			for _, output := range []string{"records", "headers"} {
+				a := p.Outputs[output]
+				if err := x.LinkFile(output, artifacts.File{Name: base + "." + output, Digest: a.Digest, Size: a.Size}); err != nil {
+					return err
+				}
+			}
+			var counts nq.Counts
+			if err := readInputJSON(x, step.In(p.Outputs["report"]), &counts); err != nil {
+				return err
+			}
+			total.Add(counts)
+		}
+	}
+	x.Count("records", total.Records)
+	x.Count("fallbacks", total.Fallbacks)
+	x.Count("skipped", total.SkippedTotal())
+	return writeJSON(x, "report", total)
+}
+
+// writeJSON writes a value as an output, indented, with a newline.
+func writeJSON(x *step.IO, output string, v any) error {
+	w, err := x.Create(output)
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return step.Permanent(err)
+	}
+	return w.Close()
+}
+
+// readInputJSON reads a small JSON input whole.
+func readInputJSON(x *step.IO, in step.Input, v any) error {
+	r, err := x.Open(in)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return step.Permanent(fmt.Errorf("input is not the JSON it should be: %w", err))
+	}
+	return nil
+}

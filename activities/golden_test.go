@@ -1,0 +1,185 @@
+package activities_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/workflows"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// local runs plans in this process, without Temporal: the activities are the
+// same functions.
+type local struct {
+	t *testing.T
+	*activities.Activities
+	ran []string // kinds and labels of the parts that were no hits
+}
+
+func newLocal(t *testing.T) *local {
+	return &local{t: t, Activities: &activities.Activities{Store: mem.New(), Registry: activities.Kinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}}
+}
+
+// plan loads a pipeline file, with its local sources hashed.
+func (l *local) plan(file string, vars map[string]string, targets ...string) *plan.Plan {
+	l.t.Helper()
+	src, err := pipeline.Read(file)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, ReadFile: os.ReadFile})
+	if ds.HasErrors() {
+		l.t.Fatal(ds.Err())
+	}
+	pl, err := plan.Build(filepath.Base(file), p, l.Registry, targets)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	dir := filepath.Dir(file)
+	sources, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for i, s := range pl.Steps {
+		pl.Steps[i].Task, err = l.Registry.Lookup(s.Task.Kind).Resolved(context.Background(), sources, s.Task)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	return pl
+}
+
+// run does every step of a plan and returns its results in the plan's order.
+func (l *local) run(pl *plan.Plan) []*artifacts.Result {
+	l.t.Helper()
+	results, err := l.try(pl)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return results
+}
+
+// try is run until the first step that fails.
+func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
+	l.t.Helper()
+	ctx := context.Background()
+	digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	keys := make([]artifacts.Digest, len(pl.Steps))
+	results := make([]*artifacts.Result, len(pl.Steps))
+	for i, s := range pl.Steps {
+		ready := workflows.Ready{Index: i}
+		for _, d := range s.Deps {
+			ready.Deps = append(ready.Deps, keys[d])
+		}
+		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{ready}})
+		if err != nil || prepared[0].Error != "" || len(prepared[0].Lost) > 0 {
+			l.t.Fatalf("%s: %v %+v", s.Address, err, prepared)
+		}
+		req := workflows.ExecuteRequest{Key: prepared[0].Key, Task: prepared[0].Task, Address: s.Address}
+		if l.Registry.Lookup(s.Task.Kind).Splits() {
+			if req.Parts, err = l.parts(req); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+		}
+		done, err := l.Execute(ctx, req)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		keys[i] = done.Key
+		if results[i], err = artifacts.Lookup(ctx, l.Store, done.Key); err != nil || results[i] == nil {
+			l.t.Fatalf("%s: no result: %v", s.Address, err)
+		}
+	}
+	return results, nil
+}
+
+func (l *local) parts(req workflows.ExecuteRequest) (keys []artifacts.Digest, _ error) {
+	l.t.Helper()
+	parts, err := l.Split(context.Background(), req)
+	if err != nil {
+		l.t.Fatalf("%s: %v", req.Address, err)
+	}
+	for _, p := range parts {
+		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Label, err)
+		}
+		if !done.Hit {
+			l.ran = append(l.ran, p.Label)
+		}
+		keys = append(keys, done.Key)
+	}
+	return keys, nil
+}
+
+// TestOutputs holds the output digests of every kind of pipelines.hcl at toy
+// scale. A kind that gives other bytes under the same version would serve stale
+// results: raise its Version, then -update.
+func TestOutputs(t *testing.T) {
+	l := newLocal(t)
+	pl := l.plan(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
+	var lines []string
+	kinds := map[string]bool{}
+	for i, res := range l.run(pl) {
+		spec := l.Registry.Lookup(pl.Steps[i].Task.Kind)
+		kinds[spec.Name] = true
+		for name, a := range res.Outputs {
+			lines = append(lines, fmt.Sprintf("%s@%d %s.%s %s", spec.Name, spec.Version, pl.Steps[i].Address, name, a.Digest.Hex()))
+		}
+	}
+	slices.Sort(lines)
+	for _, k := range l.Registry.Kinds() {
+		if !k.Hidden && !kinds[k.Name] && k.Name != "page_table" && k.Name != "command" {
+			t.Errorf("pipelines.hcl has no step of kind %s, so its output is not held", k.Name)
+		}
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	golden := filepath.Join("testdata", "outputs.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareOutputs(t, string(want), got)
+}
+
+func compareOutputs(t *testing.T, want, got string) {
+	t.Helper()
+	digest := map[string]string{}
+	for line := range strings.Lines(want) {
+		at := strings.LastIndexByte(line, ' ')
+		digest[line[:at]] = line[at:]
+	}
+	for line := range strings.Lines(got) {
+		at := strings.LastIndexByte(line, ' ')
+		switch old, ok := digest[line[:at]]; {
+		case !ok:
+			t.Errorf("%s is not in outputs.golden; run with -update", line[:at])
+		case old != line[at:]:
+			kind, _, _ := strings.Cut(line, " ")
+			t.Errorf("%s has other bytes than before under %s: bump Version, then -update (an input that changed may be the cause: look at the first in the plan)", line[:at], kind)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// pinned answers Resolve with what one run has just found out.
+type pinned []step.Pin
+
+func (ps pinned) Pinned(source string) (step.Pin, bool) {
+	for _, p := range ps {
+		if p.Source == source {
+			return p, true
+		}
+	}
+	return step.Pin{}, false
+}
+
+func (ps pinned) LocalFile(_ context.Context, path string) (step.Pin, error) {
+	if p, ok := ps.Pinned(path); ok {
+		return p, nil
+	}
+	return step.Pin{}, fmt.Errorf("%s was not read by this step", path)
+}

@@ -1,0 +1,87 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Rebuild runs a task, and the parts that it is cut into, although there is a
+// result, and publishes what it leaves: the result that is there stays, one
+// that differs is recorded as non-determinism. It needs no Temporal and returns
+// the result that stands, and the new one.
+func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task) (stands, made *artifacts.Result, err error) {
+	_, preimage, err := a.Registry.Key(task)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec := a.Registry.Lookup(task.Kind)
+	req := workflows.ExecuteRequest{Key: key, Address: address}
+	pieces, err := a.pieces(ctx, req, spec, task)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts := make([]artifacts.Result, len(pieces))
+	for i, p := range pieces {
+		label := fmt.Sprintf("%s, %s %d of %d", address, p.Kind, i+1, len(pieces))
+		k, _, err := a.Registry.Key(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, part, err := a.Rebuild(ctx, label, k, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts[i] = *part
+	}
+	began := time.Now()
+	outputs, counts, err := a.run(ctx, req, spec, task, parts)
+	if err != nil {
+		return nil, nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
+	}
+	made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),
+		Finished: time.Now().UTC(), Counts: counts, Env: maps.Clone(a.Env), Origin: artifacts.Origin{Step: address}}
+	stands, _, err = artifacts.Publish(ctx, a.Store, *made)
+	if err != nil {
+		return nil, nil, err
+	}
+	return stands, made, clearCheckpoints(ctx, a.Store.Records, key)
+}
+
+// PartKeys returns the keys of the tasks that a task is cut into.
+func (a *Activities) PartKeys(ctx context.Context, key artifacts.Digest, task step.Task) ([]artifacts.Digest, error) {
+	pieces, err := a.pieces(ctx, workflows.ExecuteRequest{Key: key}, a.Registry.Lookup(task.Kind), task)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]artifacts.Digest, len(pieces))
+	for i, p := range pieces {
+		if keys[i], _, err = a.Registry.Key(p); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// pieces cuts a task into parts; none for kinds that do not split.
+func (a *Activities) pieces(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task) (tasks []step.Task, err error) {
+	if !spec.Splits() {
+		return nil, nil
+	}
+	tree, err := task.Tree()
+	if err != nil {
+		return nil, err
+	}
+	h := a.newHost(ctx, req.Key)
+	defer h.stop()
+	err = guard(func() error {
+		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, h, a.Log, nil), tree)
+		return err
+	})
+	return tasks, err
+}

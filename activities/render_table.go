@@ -1,0 +1,351 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// tableConfig is a table block.
+type tableConfig struct {
+	Paper   string        `hcl:"paper,optional" help:"label of the table in the paper, such as tab:dedup-counts"`
+	Caption string        `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
+	Stubs   []string      `hcl:"stubs" help:"headers of the title columns at the left"`
+	Columns []tableColumn `hcl:"columns" help:"columns of values"`
+	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
+	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
+	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	Expect  []tableExpect `hcl:"expect,block" help:"a number that the paper prints; the label is ROW.COLUMN"`
+}
+
+type tableColumn struct {
+	ID       string   `hcl:"id" help:"name, for expect and traces"`
+	Title    string   `hcl:"title" help:"header"`
+	Groups   []string `hcl:"groups,optional" help:"headers over neighbouring columns, outermost first"`
+	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
+	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id"`
+	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
+	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed"`
+	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
+	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
+	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`
+	Best     string   `hcl:"best,optional" enum:",max,min" help:"print the best value bold, among rows with the same compare"`
+	Align    string   `hcl:"align,optional" enum:",l,c,r" help:"alignment; default r, for text l"`
+}
+
+type tableRow struct {
+	ID      string                 `hcl:"id,optional" help:"name, for expect and traces"`
+	Section string                 `hcl:"section,optional" help:"a heading over all columns, instead of a row"`
+	Rule    bool                   `hcl:"rule,optional" help:"a line between rows, instead of a row"`
+	Space   bool                   `hcl:"space,optional" help:"a small space between rows, instead of a row"`
+	Titles  []string               `hcl:"titles,optional" help:"one title per stub"`
+	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
+	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation"`
+	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
+	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
+	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
+	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
+	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
+	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`
+	Numbers map[string]float64     `hcl:"numbers,optional" help:"cells that are constants, such as published results, by column id"`
+}
+
+type tableExpect struct {
+	Cell      string  `hcl:"cell,label" help:"ROW.COLUMN by their ids"`
+	Value     float64 `hcl:"value" help:"the number as the paper prints it"`
+	Tolerance float64 `hcl:"tolerance,optional" help:"absolute difference that still matches, beyond the paper's rounding"`
+	Relative  float64 `hcl:"relative,optional" help:"the same as a fraction of value"`
+	Stds      float64 `hcl:"stds,optional" help:"the same in standard deviations of the rebuilt cell"`
+	Source    string  `hcl:"source,optional" help:"where the paper says so; default: its label"`
+}
+
+var tableKind = step.Define(step.Kind[tableConfig]{
+	Name:    "render_table",
+	Version: 1,
+	Block:   true,
+	Inline:  true,
+	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.
+Cells are numbers in JSON artifacts of other steps; a list of artifacts, one per
+seed, becomes mean and standard deviation. Editing a caption, an expectation or
+a bold rule reruns only this.`,
+	Example: `table "dedup_counts" {
+  paper   = "tab:dedup-counts"
+  stubs   = ["Grouping key"]
+  columns = [{ id = "train", title = "Train", format = "integer", field = "documents.train" }]
+  rows    = [{ id = "url", titles = ["<sc>URL</sc>"], value = step.dedup.nq["url"].counts }]
+  expect "url.train" { value = 226180 }
+}`,
+	Outputs: []step.Output{
+		{Name: "markdown", Type: "table/markdown", Help: "for reading"},
+		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper"},
+		{Name: "csv", Type: "table/csv", Help: "values that are not rounded"},
+		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper"},
+	},
+	Check: checkTable,
+	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
+		t, err := buildTable(x, c)
+		if err != nil {
+			return err
+		}
+		for output, write := range map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON} {
+			w, err := x.Create(output)
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(write(w), w.Close()); err != nil {
+				return err
+			}
+		}
+		for _, k := range t.Checks {
+			x.Count("cells "+string(k.Verdict), 1)
+		}
+		return nil
+	},
+})
+
+// layout is the table without its values: what can be checked before a run.
+func (c tableConfig) layout() *render.Table {
+	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale}
+	for _, k := range c.Columns {
+		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
+		if f.Style == "" {
+			f.Style = "fixed"
+		}
+		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Align: k.Align})
+	}
+	for _, r := range c.Rows {
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Rule: r.Rule, Space: r.Space, Titles: r.Titles,
+			Compare: r.Compare, Cells: map[string]render.Cell{}})
+	}
+	return t
+}
+
+func checkTable(c tableConfig) error {
+	var ps step.Problems
+	for i, r := range c.Rows {
+		forms := 0
+		for _, is := range []bool{r.Section != "", r.Rule, r.Space, r.Titles != nil} {
+			if is {
+				forms++
+			}
+		}
+		if forms != 1 {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: "is exactly one of titles, section, rule and space"})
+		}
+		for _, text := range append([]string{r.Section}, r.Titles...) {
+			if err := render.CheckMarkup(text); err != nil {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: err.Error()})
+			}
+		}
+	}
+	for i, k := range c.Columns {
+		if len(k.Minus) != 0 && len(k.Minus) != 2 {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: "needs two column ids"})
+		}
+		for _, m := range k.Minus {
+			if !slices.ContainsFunc(c.Columns, func(o tableColumn) bool { return o.ID == m }) {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: fmt.Sprintf("there is no column %q", m)})
+			}
+		}
+	}
+	t := c.layout()
+	if err := t.Finish(); err != nil {
+		ps = append(ps, step.Problem{Path: "rows", Detail: err.Error()})
+	} else if err := t.Expect(c.expectations()); err != nil {
+		ps = append(ps, step.Problem{Path: "expect", Detail: err.Error()})
+	}
+	if err := render.CheckMarkup(c.Caption); err != nil {
+		ps = append(ps, step.Problem{Path: "caption", Detail: err.Error()})
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+func (c tableConfig) expectations() []render.Expectation {
+	es := make([]render.Expectation, len(c.Expect))
+	for i, e := range c.Expect {
+		es[i] = render.Expectation(e)
+	}
+	return es
+}
+
+func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
+	t := c.layout()
+	docs := jsonInputs{x: x, read: map[artifacts.Digest]any{}}
+	for i, r := range c.Rows {
+		if r.Titles == nil {
+			continue
+		}
+		for _, k := range c.Columns {
+			cell, err := docs.cell(r, k)
+			if err != nil {
+				return nil, step.Permanent(fmt.Errorf("row %s, column %s: %w", r.ID, k.ID, err))
+			}
+			if r.Format != "" {
+				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: k.Scale, Std: k.Std}
+			}
+			if !cell.Missing() {
+				t.Rows[i].Cells[k.ID] = cell
+			}
+		}
+		subtract(t.Rows[i].Cells, c.Columns)
+	}
+	if err := t.Finish(); err != nil {
+		return nil, step.Permanent(err)
+	}
+	return t, step.Permanent(t.Expect(c.expectations()))
+}
+
+func subtract(cells map[string]render.Cell, columns []tableColumn) {
+	for _, k := range columns {
+		if len(k.Minus) != 2 {
+			continue
+		}
+		a, b := cells[k.Minus[0]], cells[k.Minus[1]]
+		if a.Value != nil && b.Value != nil {
+			d := render.Number(*a.Value - *b.Value)
+			d.Inputs = append(slices.Clone(a.Inputs), b.Inputs...)
+			cells[k.ID] = d
+		}
+	}
+}
+
+// jsonInputs reads the JSON documents that cells come from, each once.
+type jsonInputs struct {
+	x    *step.IO
+	read map[artifacts.Digest]any
+}
+
+func (d *jsonInputs) cell(r tableRow, k tableColumn) (render.Cell, error) {
+	if s, ok := r.Texts[k.ID]; ok {
+		return render.Cell{Text: s}, render.CheckMarkup(s)
+	}
+	if v, ok := r.Numbers[k.ID]; ok {
+		return render.Number(v), nil
+	}
+	if len(k.Minus) > 0 {
+		return render.Cell{}, nil
+	}
+	ins := r.Value
+	if k.From != "" {
+		ins = r.Values[k.From]
+	}
+	path := k.Field
+	if path == "" {
+		path = k.ID
+	}
+	if f, ok := r.Fields[k.ID]; ok {
+		path = f
+	}
+	if r.At != "" {
+		between := "."
+		if strings.HasSuffix(r.At, ":") {
+			between = "" // a file of a tree, not an object in it
+		}
+		path = r.At + between + path
+	}
+	var vs []float64
+	var digests []string
+	for _, in := range ins {
+		v, text, ok, err := d.value(in, path)
+		if err != nil {
+			return render.Cell{}, err
+		}
+		if text != "" {
+			return render.Cell{Text: text, Data: true, Inputs: []string{in.Artifact.Digest.String()}}, nil
+		}
+		if ok {
+			vs = append(vs, v)
+			digests = append(digests, in.Artifact.Digest.String())
+		}
+	}
+	cell := render.Mean(vs)
+	cell.Inputs = digests
+	return cell, nil
+}
+
+// fileOfTree picks the JSON file of a tree, such as a command's output, that a
+// path starts with, as in "metrics.json:accuracy"; a tree of one file needs no
+// name. For other inputs the whole path is the field's.
+func fileOfTree(in step.Input, path string) (step.Input, string, error) {
+	files := in.Artifact.Files
+	if files == nil {
+		return in, path, nil
+	}
+	name, field, named := strings.Cut(path, ":")
+	if !named && len(files) == 1 {
+		name, field, named = files[0].Name, path, true
+	}
+	f, ok := in.Artifact.File(name)
+	if !named || !ok {
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name)
+		}
+		return in, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
+	}
+	return step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}), field, nil
+}
+
+// value follows a path in an input: a number, a string, or null for "does not
+// apply"; elements of lists are named by their number. A path that does not
+// exist is an error, a list that is shorter is nothing to show.
+func (d *jsonInputs) value(in step.Input, path string) (v float64, text string, ok bool, err error) {
+	file, path, err := fileOfTree(in, path)
+	if err != nil {
+		return 0, "", false, err
+	}
+	at, known := d.read[file.Artifact.Digest]
+	if !known {
+		if err := readInputJSON(d.x, file, &at); err != nil {
+			return 0, "", false, err
+		}
+		d.read[file.Artifact.Digest] = at
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if list, ok := at.([]any); ok {
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 {
+				return 0, "", false, fmt.Errorf("field %q: %q is not the number of an element", path, name)
+			}
+			if i >= len(list) {
+				return 0, "", false, nil // there are fewer: nothing to show
+			}
+			at = list[i]
+			continue
+		}
+		m, isObject := at.(map[string]any)
+		next, there := m[name]
+		if at == nil {
+			return 0, "", false, nil
+		}
+		if !isObject || !there {
+			return 0, "", false, fmt.Errorf("the artifact has no field %q; beside it there is %s", path, strings.Join(slices.Sorted(maps.Keys(m)), ", "))
+		}
+		at = next
+	}
+	switch at := at.(type) {
+	case float64:
+		return at, "", true, nil
+	case string:
+		return 0, at, true, nil
+	case bool:
+		return 0, map[bool]string{true: "✓", false: "–"}[at], true, nil
+	case nil:
+		return 0, "", false, nil
+	}
+	b, _ := json.Marshal(at)
+	return 0, "", false, fmt.Errorf("field %q is %.60s, not a number or a text", path, b)
+}

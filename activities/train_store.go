@@ -1,0 +1,127 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// folderCheckpoints keeps folders of files as a step's checkpoints: what train
+// writes, found by any worker that runs the same key.
+type folderCheckpoints struct{ x *step.IO }
+
+// Save stores every file below folder and files them together.
+func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
+	files, err := putFolder(c.x, folder)
+	if err != nil {
+		return err
+	}
+	return c.x.Checkpoints().Save(ctx, n, files)
+}
+
+// Latest writes the newest checkpoint's files into folder.
+func (c folderCheckpoints) Latest(ctx context.Context, folder string) (int64, bool, error) {
+	n, files, ok, err := c.x.Checkpoints().Latest(ctx)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	for name, f := range files {
+		if err := c.fetch(f, filepath.Join(folder, filepath.FromSlash(name))); err != nil {
+			return 0, false, err
+		}
+	}
+	return n, true, nil
+}
+
+func (c folderCheckpoints) fetch(f artifacts.File, path string) error {
+	r, err := c.x.OpenFile(f)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	w, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return errors.Join(err, w.Close())
+}
+
+// eachFile visits the regular files below a folder by their slash-separated
+// names, in lexical order.
+func eachFile(folder string, visit func(name, path string) error) error {
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		return visit(filepath.ToSlash(rel), path)
+	})
+}
+
+func putFolder(x *step.IO, folder string) (map[string]artifacts.File, error) {
+	files := map[string]artifacts.File{}
+	return files, eachFile(folder, func(name, path string) error {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		files[name], err = x.PutFile(name, in)
+		return err
+	})
+}
+
+// copyFolder makes every file below folder one of a tree output.
+func copyFolder(x *step.IO, output, folder string) error {
+	return eachFile(folder, func(name, path string) error {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		f, err := x.PutFile(name, in)
+		if err != nil {
+			return err
+		}
+		return x.LinkFile(output, f)
+	})
+}
+
+// stageTree gives a tree input as a folder of files with their own names, linked
+// or copied from verified local files.
+func stageTree(x *step.IO, in step.Input) (string, error) {
+	folder, err := x.Scratch()
+	if err != nil {
+		return "", err
+	}
+	for _, f := range x.Files(in, "file") {
+		src, err := x.Path(f.Digest)
+		if err != nil {
+			return "", err
+		}
+		if src, err = filepath.Abs(src); err != nil {
+			return "", err
+		}
+		dst := filepath.Join(folder, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.Symlink(src, dst); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}

@@ -1,0 +1,151 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// File is one named blob of a tree.
+type File struct {
+	Name   string `json:"name"` // clean, relative, slash-separated
+	Digest Digest `json:"digest"`
+	Size   int64  `json:"size"`
+}
+
+// Artifact is one output of a step: either one blob (Files is nil) or a tree of
+// blobs (Files sorted by name). Equal content has an equal Digest whatever its
+// Type. Make trees with Tree.
+type Artifact struct {
+	Type   string `json:"type"`
+	Digest Digest `json:"digest"` // of the bytes, or of the tree's manifest
+	Size   int64  `json:"size"`   // bytes in all
+	Files  []File `json:"files,omitempty"`
+}
+
+// manifest is what a tree's digest is taken over. Its JSON is canonical: fixed
+// field order, files sorted, no white space, names in plain UTF-8.
+type manifest struct {
+	Format string `json:"format"`
+	Files  []File `json:"files"`
+}
+
+const treeFormat = "redsi.tree/1"
+
+// Tree makes the artifact of the given files, in any order. Names must be
+// clean, relative, slash-separated, unique and free of a name that is a folder
+// of another; a tree has at least one file.
+func Tree(typ string, files []File) (Artifact, error) {
+	if len(files) == 0 {
+		return Artifact{}, fmt.Errorf("a tree needs at least one file")
+	}
+	sorted := slices.Clone(files)
+	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	a := Artifact{Type: typ, Files: sorted}
+	seen := make(map[string]bool, len(sorted))
+	for i, f := range sorted {
+		if err := checkFileName(f.Name); err != nil {
+			return Artifact{}, err
+		}
+		if f.Digest.IsZero() || f.Size < 0 || f.Size > math.MaxInt64-a.Size {
+			return Artifact{}, fmt.Errorf("file %q of a tree has no digest or a size of %d", f.Name, f.Size)
+		}
+		if i > 0 && sorted[i-1].Name == f.Name {
+			return Artifact{}, fmt.Errorf("file %q stands in the tree twice", f.Name)
+		}
+		for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
+			if seen[dir] {
+				return Artifact{}, fmt.Errorf("%q is both a file and the folder of %q", dir, f.Name)
+			}
+		}
+		seen[f.Name] = true
+		a.Size += f.Size
+	}
+	d, err := treeDigest(sorted)
+	if err != nil {
+		return Artifact{}, err
+	}
+	a.Digest = d
+	return a, nil
+}
+
+func treeDigest(files []File) (Digest, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(manifest{treeFormat, files}); err != nil {
+		return Digest{}, err
+	}
+	return Sum([]byte(strings.TrimSuffix(b.String(), "\n"))), nil
+}
+
+// checkFileName accepts names that are the same file on every system and can
+// never leave the folder that a tree is written to.
+func checkFileName(name string) error {
+	switch {
+	case name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name),
+		name == "..", strings.HasPrefix(name, "../"):
+		return fmt.Errorf("file name %.200q is not a clean relative path", name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("file name %.200q is not valid UTF-8", name)
+	case strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("file name %.200q has a backslash or a control character", name)
+	}
+	return nil
+}
+
+// Blobs returns the digests of all blobs that a holds, in order, each once.
+func (a Artifact) Blobs() []Digest {
+	if a.Files == nil {
+		return []Digest{a.Digest}
+	}
+	ds := make([]Digest, 0, len(a.Files))
+	seen := make(map[Digest]bool, len(a.Files))
+	for _, f := range a.Files {
+		if !seen[f.Digest] {
+			seen[f.Digest] = true
+			ds = append(ds, f.Digest)
+		}
+	}
+	return ds
+}
+
+// File returns the file of a tree by name.
+func (a Artifact) File(name string) (File, bool) {
+	i, ok := slices.BinarySearchFunc(a.Files, name, func(f File, n string) int {
+		return strings.Compare(f.Name, n)
+	})
+	if !ok {
+		return File{}, false
+	}
+	return a.Files[i], true
+}
+
+// Validate reports an artifact that no store could have made: no digest, a
+// negative size, or a tree whose manifest does not have its digest.
+func (a Artifact) Validate() error {
+	if a.Files == nil {
+		if a.Digest.IsZero() || a.Size < 0 {
+			return fmt.Errorf("artifact of type %q has no digest or a size of %d", a.Type, a.Size)
+		}
+		return nil
+	}
+	t, err := Tree(a.Type, a.Files)
+	if err != nil {
+		return err
+	}
+	if t.Digest != a.Digest || t.Size != a.Size || !slices.Equal(t.Files, a.Files) {
+		return fmt.Errorf("tree %s of type %q does not match its files (%s, %d bytes)", a.Digest, a.Type, t.Digest, t.Size)
+	}
+	return nil
+}
+
+// Equal reports whether two artifacts have the same type and content.
+func (a Artifact) Equal(b Artifact) bool {
+	return a.Type == b.Type && a.Digest == b.Digest && a.Size == b.Size
+}

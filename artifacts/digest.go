@@ -1,0 +1,81 @@
+package artifacts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Digest is the SHA-256 of some content. The zero value means "no digest".
+type Digest [sha256.Size]byte
+
+// digestPrefix names the algorithm in the text form.
+const digestPrefix = "sha256:"
+
+// Sum returns the digest of b.
+func Sum(b []byte) Digest { return sha256.Sum256(b) }
+
+// ParseDigest reads the text form "sha256:" and 64 lower-case hex digits, and
+// nothing else.
+func ParseDigest(s string) (Digest, error) {
+	digits, ok := strings.CutPrefix(s, digestPrefix)
+	if !ok {
+		return Digest{}, fmt.Errorf("digest %.80q does not start with %q", s, digestPrefix)
+	}
+	d, err := ParseHex(digits)
+	if err != nil {
+		return Digest{}, fmt.Errorf("digest %.80q: %w", s, err)
+	}
+	return d, nil
+}
+
+// ParseHex reads 64 lower-case hex digits, as they stand in record names.
+func ParseHex(s string) (Digest, error) {
+	var d Digest
+	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {
+		return Digest{}, fmt.Errorf("want %d lower-case hex digits", hex.EncodedLen(len(d)))
+	}
+	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
+		return Digest{}, err
+	}
+	return d, nil
+}
+
+// Hex returns the 64 hex digits without the algorithm's name.
+func (d Digest) Hex() string { return hex.EncodeToString(d[:]) }
+
+// String returns the text form that ParseDigest reads.
+func (d Digest) String() string { return digestPrefix + d.Hex() }
+
+// Short returns the first 12 hex digits, for people.
+func (d Digest) Short() string { return d.Hex()[:12] }
+
+// IsZero reports whether d is the zero value.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// Compare orders digests by their bytes.
+func (d Digest) Compare(e Digest) int { return strings.Compare(string(d[:]), string(e[:])) }
+
+// MarshalText makes Digest a string in JSON, map keys included. The zero value
+// is the empty string.
+func (d Digest) MarshalText() ([]byte, error) {
+	if d.IsZero() {
+		return []byte{}, nil
+	}
+	return []byte(d.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote and rejects everything else.
+func (d *Digest) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		*d = Digest{}
+		return nil
+	}
+	v, err := ParseDigest(string(b))
+	if err != nil {
+		return err
+	}
+	*d = v
+	return nil
+}

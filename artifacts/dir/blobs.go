@@ -1,0 +1,154 @@
+package dir
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Blobs is the blob half of a store in a directory. It is artifacts.Local.
+type Blobs struct{ root string }
+
+var _ artifacts.Local = (*Blobs)(nil)
+
+// path fans out over 256 folders: 100,000 blobs are 400 names in each.
+func (b *Blobs) path(d artifacts.Digest) string {
+	h := d.Hex()
+	return filepath.Join(b.root, blobsDir, h[:2], h[2:])
+}
+
+// LocalPath returns where d's bytes are, if they are. They are not verified:
+// artifacts.Fetch does that.
+func (b *Blobs) LocalPath(d artifacts.Digest) (string, bool) {
+	p := b.path(d)
+	info, err := os.Lstat(p)
+	return p, err == nil && info.Mode().IsRegular()
+}
+
+// Put always moves the new file into place, over an old one too: the content is
+// the same, the age starts anew, and bytes that have gone bad are healed.
+func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
+	sum := sha256.New()
+	tmp, n, err := writeTemp(ctx, b.root, io.TeeReader(r, sum))
+	if err != nil {
+		return artifacts.Digest{}, 0, explain("store a blob", err)
+	}
+	d := artifacts.Digest(sum.Sum(nil))
+	if err := place(tmp, b.path(d), os.Rename); err != nil {
+		os.Remove(tmp)
+		return artifacts.Digest{}, 0, explain("store a blob", err)
+	}
+	return d, n, nil
+}
+
+// Open opens d for one verified pass.
+func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	p := b.path(d)
+	f, err := os.Open(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := b.alive(); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
+	}
+	if err != nil {
+		return nil, explain("read a blob", err)
+	}
+	return artifacts.VerifyReader(file{artifacts.ContextReader(ctx, f), f}, d, p), nil
+}
+
+type file struct {
+	io.Reader
+	io.Closer
+}
+
+// alive tells a blob that is not there from a store that is not there, such as
+// a disk that is not mounted: that must never look like a cache miss.
+func (b *Blobs) alive() error {
+	if _, err := os.Stat(filepath.Join(b.root, blobsDir)); err != nil {
+		return explain("the store itself is gone", err)
+	}
+	return nil
+}
+
+// Missing looks at names only.
+func (b *Blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
+	var missing []artifacts.Digest
+	seen := make(map[artifacts.Digest]bool, len(ds))
+	for _, d := range ds {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		_, err := os.Lstat(b.path(d))
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, explain("look for a blob", err)
+		}
+		missing = append(missing, d)
+	}
+	if len(missing) > 0 {
+		return missing, b.alive()
+	}
+	return missing, nil
+}
+
+// List walks the fan-out folders in order of the digests.
+func (b *Blobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
+	return func(yield func(artifacts.BlobInfo, error) bool) {
+		top := filepath.Join(b.root, blobsDir)
+		err := filepath.WalkDir(top, func(p string, e fs.DirEntry, err error) error {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			d, perr := artifacts.ParseHex(filepath.Base(filepath.Dir(p)) + filepath.Base(p))
+			if !e.Type().IsRegular() || perr != nil {
+				return nil // not ours
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // deleted meanwhile
+			}
+			if err != nil {
+				return err
+			}
+			if !yield(artifacts.BlobInfo{Digest: d, Size: info.Size(), ModTime: info.ModTime()}, nil) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			yield(artifacts.BlobInfo{}, explain("list blobs", err))
+		}
+	}
+}
+
+// Delete removes d's file.
+func (b *Blobs) Delete(ctx context.Context, d artifacts.Digest) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := os.Remove(b.path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return explain("delete a blob", err)
+	}
+	return nil
+}

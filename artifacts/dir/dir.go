@@ -1,0 +1,174 @@
+// Package dir is an artifact store in a directory, on a local disk or a file
+// system that several machines mount.
+//
+//	blobs/ab/cdef…          one read-only file per blob, by digest
+//	records/results/….json  one file per record, name escaped (names.go)
+//	tmp/                    files being written, never read
+//
+// Everything is written to tmp/, synced, and renamed or linked into place, so
+// that a kill or a power cut leaves either the whole file or nothing. What a
+// killed writer left in tmp/ is swept a day later by the next Open.
+package dir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+const (
+	blobsDir   = "blobs"
+	recordsDir = "records"
+	tmpDir     = "tmp"
+)
+
+// staleAfter is the age at which a file in tmp/ has no writer any more. A long
+// download keeps its file young by writing to it.
+const staleAfter = 24 * time.Hour
+
+// Open returns the store in the directory root, making it if need be, and
+// sweeps what killed writers left there.
+func Open(root string) (artifacts.Store, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return artifacts.Store{}, fmt.Errorf("store %s: %w", root, err)
+	}
+	for _, sub := range []string{blobsDir, recordsDir, tmpDir} {
+		if err := os.MkdirAll(filepath.Join(abs, sub), 0o777); err != nil {
+			return artifacts.Store{}, explain("open the store", err)
+		}
+	}
+	if err := sweep(filepath.Join(abs, tmpDir), time.Now().Add(-staleAfter)); err != nil {
+		return artifacts.Store{}, explain("sweep the store", err)
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
+	return artifacts.Store{Blobs: &Blobs{abs}, Records: &Records{abs}, URL: u.String()}, nil
+}
+
+// sweep deletes files in tmp that were last written before the given time, save
+// those of other users: a store that one may only read can be opened too.
+func sweep(tmp string, before time.Time) error {
+	entries, err := os.ReadDir(tmp)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // its writer has just finished
+		}
+		if err != nil {
+			return err
+		}
+		if info.Mode().IsRegular() && info.ModTime().Before(before) {
+			err := os.Remove(filepath.Join(tmp, e.Name()))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeTemp writes all of r to a new file in root's tmp/, synced and read-only,
+// and returns its path. After an error there is no file.
+func writeTemp(ctx context.Context, root string, r io.Reader) (path string, n int64, err error) {
+	f, err := os.CreateTemp(filepath.Join(root, tmpDir), "put-*")
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if n, err = io.Copy(f, artifacts.ContextReader(ctx, r)); err != nil {
+		return "", 0, err
+	}
+	if err = f.Chmod(0o444); err != nil {
+		return "", 0, err
+	}
+	if err = f.Sync(); err != nil { // before the rename, or a power cut leaves an empty file
+		return "", 0, err
+	}
+	if err = f.Close(); err != nil { // some file systems report a full disk only here
+		return "", 0, err
+	}
+	return f.Name(), n, nil
+}
+
+// place moves a finished file to its name with the given function (os.Rename
+// or os.Link), making the folder if need be, and makes the new name durable.
+func place(tmp, dst string, move func(from, to string) error) error {
+	err := move(tmp, dst)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = mkdirSynced(filepath.Dir(dst)); err != nil {
+			return err
+		}
+		err = move(tmp, dst)
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dst))
+}
+
+// mkdirSynced makes dir and its parents and syncs the folder of each new one.
+func mkdirSynced(dir string) error {
+	err := os.Mkdir(dir, 0o777)
+	switch {
+	case err == nil:
+		return syncDir(filepath.Dir(dir))
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		if err := mkdirSynced(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		return mkdirSynced(dir)
+	}
+	return err
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	// Some file systems cannot sync a folder and say EINVAL; the rename is then
+	// as durable as they can make it.
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}
+
+// explain adds to an error of the file system what to do about it. The path is
+// in the error already.
+func explain(what string, err error) error {
+	var hint string
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		hint = ": the disk is full; free space with `redsi gc` or use another --store"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		hint = ": this user may not write there; change its owner or use another --store"
+	case errors.Is(err, syscall.ENOTDIR):
+		hint = ": a part of that path is a file, not a directory"
+	case errors.Is(err, syscall.EMFILE):
+		hint = ": too many open files; raise `ulimit -n`"
+	}
+	return fmt.Errorf("%s: %w%s", what, err, hint)
+}

@@ -1,0 +1,46 @@
+package dir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestExplain checks that errors of the file system name the path and say what
+// to do. A full disk cannot be had in a test; its error is made by hand.
+func TestExplain(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{syscall.ENOSPC, "the disk is full"},
+		{syscall.EDQUOT, "the disk is full"},
+		{syscall.EACCES, "may not write there"},
+		{syscall.EROFS, "may not write there"},
+		{syscall.ENOTDIR, "is a file"},
+		{syscall.EMFILE, "ulimit"},
+		{syscall.EIO, "input/output error"},
+	} {
+		err := explain("store a blob", &fs.PathError{Op: "write", Path: "/store/tmp/put-1", Err: c.err})
+		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), "/store/tmp/put-1") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %q", c.err, err)
+		}
+	}
+	if err := explain("x", nil); err != nil {
+		t.Errorf("no error explained as %v", err)
+	}
+}
+
+func TestOpenOnAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "is a file") {
+		t.Errorf("Open: %v", err)
+	}
+}

@@ -1,0 +1,23 @@
+// Package artifacts owns bytes and results: what a step left behind, under
+// which digest, and whether all of it is still there.
+//
+// The nouns:
+//
+//   - Digest: SHA-256 of content. A value; comparable; a map key.
+//   - Blob: immutable bytes under their digest (Blobs).
+//   - Artifact: one output of a step, a blob or a tree of named blobs.
+//   - Record: a small named JSON document (Records): results, runs, pins,
+//     checkpoints.
+//   - Result: the record of a finished step under its key. Blobs are written
+//     first, the record last; a result counts only while every blob exists.
+//   - Store: a Blobs and a Records side by side. Package dir keeps them in a
+//     directory, s3 in a bucket, mem in memory; package open picks one by URL
+//     and package storetest holds the suite that all three pass.
+//
+// Every read of a blob is verified: a reader that reaches io.EOF has delivered
+// exactly the bytes that the digest names, and anything else ends in an
+// IntegrityError. See docs/formats.md for the layout on disk.
+//
+// It must not know steps, kinds, pipelines, Temporal or models, and imports no
+// other package of this module.
+package artifacts

@@ -1,0 +1,232 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Local is a Blobs whose blobs are files on this machine.
+type Local interface {
+	// LocalPath returns the path of d's bytes, unverified and not to be written,
+	// and whether there is such a file. Fetch verifies it.
+	LocalPath(d Digest) (path string, ok bool)
+}
+
+// Cache gives verified local files of blobs, for readers that need to seek or
+// map a file. It keeps copies of remote blobs in Dir, which several processes
+// may share, and drops those unused for longest when they exceed Limit bytes.
+type Cache struct {
+	Dir   string
+	Limit int64 // of copies, in bytes; 0 is DefaultCacheLimit
+}
+
+// DefaultCacheLimit bounds a Cache that does not say otherwise.
+const DefaultCacheLimit = 50 << 30
+
+// inUse is how long a copy is kept after it was last asked for, even over the
+// limit: the caller has its path and may not have opened it yet.
+const inUse = time.Hour
+
+// Fetch returns a local file with the verified bytes of d: the store's own if
+// blobs is Local, else a copy below cacheDir. The bytes are hashed once; the
+// file's device, inode, size and time of change are noted in cacheDir, and hashed
+// again when they differ. Do not write to the file. A blob that is corrupt is an
+// *IntegrityError, one that is not there ErrNotExist.
+func Fetch(ctx context.Context, blobs Blobs, d Digest, cacheDir string) (path string, err error) {
+	return Cache{Dir: cacheDir}.Fetch(ctx, blobs, d)
+}
+
+// Fetch is the function of that name with c's limit.
+func (c Cache) Fetch(ctx context.Context, blobs Blobs, d Digest) (path string, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return "", err
+	}
+	for _, sub := range []string{"verified", "blobs"} {
+		if err := os.MkdirAll(filepath.Join(c.Dir, sub), 0o777); err != nil {
+			return "", fmt.Errorf("cache of blobs: %w", err)
+		}
+	}
+	if local, ok := blobs.(Local); ok {
+		if path, ok := local.LocalPath(d); ok {
+			return path, c.verify(ctx, d, path)
+		}
+		return "", fmt.Errorf("blob %s: %w", d, ErrNotExist)
+	}
+	path = filepath.Join(c.Dir, "blobs", d.Hex())
+	if _, err := os.Lstat(path); err == nil {
+		err := c.verify(ctx, d, path)
+		var bad *IntegrityError
+		switch {
+		case err == nil:
+			return path, nil
+		case !errors.As(err, &bad):
+			return "", err
+		}
+		// Only the copy is bad: fetch it anew, over the old one.
+	}
+	if err := c.download(ctx, blobs, d, path); err != nil {
+		return "", err
+	}
+	return path, c.trim()
+}
+
+// download copies d to path, verified and whole, and notes it.
+func (c Cache) download(ctx context.Context, blobs Blobs, d Digest, path string) error {
+	rc, err := blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer rc.Close()
+	f, err := os.CreateTemp(filepath.Join(c.Dir, "blobs"), ".fetch-*")
+	if err != nil {
+		return fmt.Errorf("cache of blobs: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = io.Copy(f, rc)
+	if err = errors.Join(err, f.Chmod(0o444), f.Close()); err != nil {
+		return fmt.Errorf("fetch blob %s to %s: %w", d, c.Dir, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("cache of blobs: %w", err)
+	}
+	st, err := stampOf(path)
+	if err != nil {
+		return err
+	}
+	return c.note(d, st)
+}
+
+// stamp tells a file from every other, and from itself after a change.
+type stamp struct {
+	Dev   uint64 `json:"dev"`
+	Inode uint64 `json:"inode"`
+	Size  int64  `json:"size"`
+	MTime int64  `json:"mtime_ns"`
+	CTime int64  `json:"ctime_ns"`
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, fmt.Errorf("look at a blob's file: %w", err)
+	}
+	st := stamp{Size: info.Size(), MTime: info.ModTime().UnixNano()}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		st.Dev, st.Inode, st.CTime = uint64(sys.Dev), sys.Ino, changeTime(sys)
+	}
+	return st, nil
+}
+
+func (c Cache) notePath(d Digest) string {
+	return filepath.Join(c.Dir, "verified", d.Hex()+".json")
+}
+
+// verify makes sure that the file at path holds d's bytes, by hashing it or by
+// an earlier note of having done so.
+func (c Cache) verify(ctx context.Context, d Digest, path string) error {
+	before, err := stampOf(path)
+	if err != nil {
+		return err
+	}
+	var noted stamp
+	b, err := os.ReadFile(c.notePath(d))
+	if err == nil && json.Unmarshal(b, &noted) == nil && noted == before {
+		now := time.Now()
+		return os.Chtimes(c.notePath(d), now, now) // for trim: last used now
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("verify blob %s: %w", d, err)
+	}
+	r := VerifyReader(f, d, path)
+	defer r.Close()
+	if _, err := io.Copy(io.Discard, ContextReader(ctx, r)); err != nil {
+		return err
+	}
+	after, err := stampOf(path)
+	if err != nil {
+		return err
+	}
+	if after != before {
+		return fmt.Errorf("verify blob %s: %s is being written to", d, path)
+	}
+	return c.note(d, after)
+}
+
+// note records a verified file. It is written whole or not at all; a note that
+// is lost costs one more hash.
+func (c Cache) note(d Digest, st stamp) error {
+	b, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Join(c.Dir, "verified"), ".note-*")
+	if err != nil {
+		return fmt.Errorf("cache of blobs: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("cache of blobs: %w", err)
+	}
+	return os.Rename(f.Name(), c.notePath(d))
+}
+
+// trim drops copies, the ones unused for longest first, until the limit is kept
+// or all that is left is in use, as the newest one is. A file that is open stays
+// readable.
+func (c Cache) trim() error {
+	limit := c.Limit
+	if limit == 0 {
+		limit = DefaultCacheLimit
+	}
+	entries, err := os.ReadDir(filepath.Join(c.Dir, "blobs"))
+	if err != nil {
+		return fmt.Errorf("trim the cache of blobs: %w", err)
+	}
+	type copied struct {
+		name string
+		size int64
+		used time.Time
+	}
+	var all []copied
+	var total int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			continue // another process has dropped it
+		}
+		used := info.ModTime()
+		if d, err := ParseHex(e.Name()); err == nil {
+			if n, err := os.Stat(c.notePath(d)); err == nil {
+				used = n.ModTime()
+			}
+		}
+		all = append(all, copied{e.Name(), info.Size(), used})
+		total += info.Size()
+	}
+	slices.SortFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
+	for _, f := range all {
+		if total <= limit {
+			break
+		}
+		if time.Since(f.used) < inUse {
+			continue
+		}
+		if err := os.Remove(filepath.Join(c.Dir, "blobs", f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("trim the cache of blobs: %w", err)
+		}
+		os.Remove(filepath.Join(c.Dir, "verified", f.name+".json")) // only a note
+		total -= f.size
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package artifacts_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+func putBytes(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
+	t.Helper()
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func fetched(t *testing.T, s artifacts.Store, d artifacts.Digest, cache string) string {
+	t.Helper()
+	path, err := artifacts.Fetch(t.Context(), s.Blobs, d, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// overwrite changes a file's bytes in place, as a failing disk or a careless
+// program does.
+func overwrite(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFetchRemote(t *testing.T) {
+	base := mem.New()
+	s, faults := storetest.Faulty(base)
+	cache := filepath.Join(t.TempDir(), "cache")
+	want := storetest.Bytes(1, 100_000)
+	d := putBytes(t, base, want)
+
+	for range 3 {
+		path := fetched(t, s, d, cache)
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%s: %d bytes, %v", path, len(got), err)
+		}
+	}
+	if n := faults.Calls(storetest.BlobsOpen); n != 1 {
+		t.Errorf("read from the store %d times, want once", n)
+	}
+	bad := bytes.Clone(want)
+	bad[7] ^= 1
+	overwrite(t, fetched(t, s, d, cache), bad)
+	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("a changed copy was not fetched anew: %v", err)
+	}
+	if _, err := artifacts.Fetch(t.Context(), s.Blobs, artifacts.Sum([]byte("no")), cache); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("fetch what is not there: %v", err)
+	}
+}
+
+// TestFetchFails checks that no failed fetch leaves a file that a later one returns.
+func TestFetchFails(t *testing.T) {
+	base := mem.New()
+	s, faults := storetest.Faulty(base)
+	cache := t.TempDir()
+	want := storetest.Bytes(2, 50_000)
+	d := putBytes(t, base, want)
+	var bad *artifacts.IntegrityError
+	for _, f := range []storetest.Fault{{Torn: 1000}, {Flip: true, FlipAt: 49_999}} {
+		faults.Add(storetest.BlobsOpen, f)
+		if path, err := artifacts.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &bad) || path != "" {
+			t.Errorf("%+v: %q, %v; want an IntegrityError", f, path, err)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(cache, "blobs"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left in the cache: %v, %v", left, err)
+	}
+	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestFetchLocal(t *testing.T) {
+	root := t.TempDir()
+	s, err := dir.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	want := storetest.Bytes(3, 10_000)
+	d := putBytes(t, s, want)
+	path := fetched(t, s, d, cache)
+	if !strings.HasPrefix(path, root) {
+		t.Errorf("a local blob was copied to %s", path)
+	}
+	// The note spares the second hash; a change of the file's bytes, even with
+	// size and time of change kept, makes it void.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := bytes.Clone(want)
+	bad[5000] ^= 1
+	overwrite(t, path, bad)
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	var corrupt *artifacts.IntegrityError
+	if _, err := artifacts.Fetch(t.Context(), s.Blobs, d, cache); !errors.As(err, &corrupt) {
+		t.Errorf("a changed blob: %v; want an IntegrityError", err)
+	}
+	putBytes(t, s, want) // the producer runs again
+	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("after the repair: %v", err)
+	}
+}
+
+func TestCacheLimit(t *testing.T) {
+	s := mem.New()
+	c := artifacts.Cache{Dir: t.TempDir(), Limit: 250}
+	var ds []artifacts.Digest
+	for i := range 4 {
+		ds = append(ds, putBytes(t, s, storetest.Bytes(uint64(i), 100)))
+	}
+	has := func(d artifacts.Digest) bool {
+		_, err := os.Stat(filepath.Join(c.Dir, "blobs", d.Hex()))
+		return err == nil
+	}
+	for i, d := range ds[:3] {
+		if _, err := c.Fetch(t.Context(), s.Blobs, d); err != nil {
+			t.Fatal(err)
+		}
+		if !has(ds[0]) {
+			t.Fatalf("fetch %d dropped a copy that was just handed out", i)
+		}
+	}
+	for i, d := range ds[:3] { // the second one was used last
+		used := time.Now().Add(-[]time.Duration{5, 2, 4}[i] * time.Hour)
+		if err := os.Chtimes(filepath.Join(c.Dir, "verified", d.Hex()+".json"), used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Fetch(t.Context(), s.Blobs, ds[3]); err != nil {
+		t.Fatal(err)
+	}
+	if has(ds[0]) || !has(ds[1]) || has(ds[2]) || !has(ds[3]) {
+		t.Errorf("kept %v %v %v %v, want the two used last", has(ds[0]), has(ds[1]), has(ds[2]), has(ds[3]))
+	}
+}

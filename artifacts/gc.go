@@ -1,0 +1,358 @@
+package artifacts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// DefaultGrace is how long everything that was put is kept, named or not: the
+// blobs of a step that is running are named by nothing yet.
+const DefaultGrace = 48 * time.Hour
+
+// GCOptions say what Collect keeps.
+type GCOptions struct {
+	Grace    time.Duration // keep what is younger; 0 is DefaultGrace
+	KeepRuns int           // only that many newest runs keep their results; 0 is all
+	Free     int64         // stop when that many bytes are freed; 0 is never
+	DryRun   bool          // delete nothing
+	Now      time.Time     // zero is time.Now()
+}
+
+// Garbage is what Collect deleted or, in a dry run, would delete.
+type Garbage struct {
+	Results []DeadResult // in the order of deletion: cheapest to rebuild per byte first
+	Records []RecordInfo // old checkpoints and the like
+	Blobs   []BlobInfo
+	Bytes   int64 // of Blobs
+	Kept    int64 // bytes of blobs that stay
+}
+
+// DeadResult is a result that nothing names.
+type DeadResult struct {
+	Key      Digest
+	Step     string        // that left it, at the time
+	Took     time.Duration // what it costs to rebuild
+	Finished time.Time
+	Bytes    int64 // freed with it, after the results before it
+	Damage   error // why it cannot be read, and is of no use anyway
+}
+
+// Prefixes of records that do not keep what they name.
+const (
+	resultsPrefix = "results/"
+	nondetPrefix  = "nondeterminism/"
+	ckptPrefix    = "checkpoints/"
+	runsPrefix    = "runs/"
+)
+
+// Collect deletes what no root names. Roots are all records save those under
+// results/, checkpoints/ and nondeterminism/: runs, pins, and whatever comes to
+// be. A root keeps every result and blob whose digest stands anywhere in its
+// text, so no field of any record, now or later, can be overlooked. A checkpoint
+// is kept while a root names its key and the key has no result.
+//
+// Records go first and blobs last, so that a kill in between leaves garbage and
+// no result without its blobs. A run that starts meanwhile and finds a result
+// that Collect is about to delete loses a hit, never its correctness: reads fail
+// and the producer runs again.
+//
+// A result in an unknown format stops Collect before it deletes anything: its
+// blobs cannot be known.
+func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
+	if o.Grace == 0 {
+		o.Grace = DefaultGrace
+	}
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	m, err := survey(ctx, s)
+	if err != nil {
+		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
+	}
+	g := m.garbage(o)
+	if o.DryRun {
+		return g, nil
+	}
+	if err := sweep(ctx, s, g); err != nil {
+		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
+	}
+	return g, nil
+}
+
+// contents is all that a store holds, as of one walk over it.
+type contents struct {
+	results map[Digest]Entry
+	records []RecordInfo
+	names   map[string]map[Digest]bool // digests in the text of each record but results
+	blobs   map[Digest]BlobInfo
+}
+
+func survey(ctx context.Context, s Store) (*contents, error) {
+	c := &contents{names: map[string]map[Digest]bool{}, blobs: map[Digest]BlobInfo{}}
+	// Blobs before records: a blob that is put and named meanwhile is not seen,
+	// so it cannot be deleted.
+	for b, err := range s.Blobs.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		c.blobs[b.Digest] = b
+	}
+	var keys []Digest
+	var others []string
+	for r, err := range s.Records.List(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		c.records = append(c.records, r)
+		if hex, ok := strings.CutPrefix(r.Name, resultsPrefix); ok {
+			if key, err := ParseHex(hex); err == nil {
+				keys = append(keys, key)
+			}
+			continue
+		}
+		others = append(others, r.Name)
+	}
+	var err error
+	if c.results, err = Inspect(ctx, s, keys); err != nil {
+		return nil, err
+	}
+	for _, e := range c.results {
+		var unknown *FormatError
+		if errors.As(e.Damage, &unknown) {
+			return nil, unknown
+		}
+	}
+	named := make([]map[Digest]bool, len(others))
+	grp, gctx := errgroup.WithContext(ctx)
+	grp.SetLimit(parallel)
+	for i, name := range others {
+		grp.Go(func() error {
+			b, err := s.Records.Get(gctx, name)
+			if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
+				return err
+			}
+			named[i] = digestsIn(b)
+			return nil
+		})
+	}
+	if err := grp.Wait(); err != nil {
+		return nil, err
+	}
+	for i, name := range others {
+		c.names[name] = named[i]
+	}
+	return c, nil
+}
+
+// digestsIn returns every run of exactly 64 hex digits in text.
+func digestsIn(text []byte) map[Digest]bool {
+	found := map[Digest]bool{}
+	start := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+			continue
+		}
+		if d, err := ParseHex(string(text[start:i])); err == nil {
+			found[d] = true
+		}
+		start = i + 1
+	}
+	return found
+}
+
+// keyOf returns the key that a record under prefix belongs to.
+func keyOf(name, prefix string) (Digest, bool) {
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return Digest{}, false
+	}
+	hex, _, _ := strings.Cut(rest, "/")
+	d, err := ParseHex(hex)
+	return d, err == nil
+}
+
+// garbage marks from the roots and returns the rest.
+func (c *contents) garbage(o GCOptions) Garbage {
+	young := func(t time.Time) bool { return o.Now.Sub(t) < o.Grace }
+	dropped := c.droppedRuns(o.KeepRuns)
+	roots := map[Digest]bool{}
+	ages := map[string]time.Time{}
+	for _, r := range c.records {
+		ages[r.Name] = r.ModTime
+		root := !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
+			!strings.HasPrefix(r.Name, ckptPrefix) && !dropped[runOf(r.Name)]
+		if root {
+			maps.Copy(roots, c.names[r.Name])
+		}
+	}
+	live := func(key Digest) bool { return roots[key] || young(ages[ResultName(key)]) }
+
+	kept := maps.Clone(roots) // blobs
+	var dead []Entry
+	var deadKeys []Digest
+	for key, e := range c.results {
+		if !live(key) {
+			dead, deadKeys = append(dead, e), append(deadKeys, key)
+		} else if e.Result != nil {
+			for _, b := range e.Result.blobs() {
+				kept[b.Digest] = true
+			}
+		}
+	}
+	var g Garbage
+	for _, r := range c.records {
+		keep := true
+		if key, ok := keyOf(r.Name, ckptPrefix); ok {
+			keep = young(r.ModTime) || roots[key] && !c.results[key].Hit()
+		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
+			keep = young(r.ModTime) || live(key)
+		} else {
+			continue
+		}
+		if keep {
+			maps.Copy(kept, c.names[r.Name])
+		} else {
+			g.Records = append(g.Records, r)
+		}
+	}
+	for d, b := range c.blobs {
+		if young(b.ModTime) {
+			kept[d] = true
+		}
+	}
+	c.choose(&g, kept, dead, deadKeys, o.Free)
+	return g
+}
+
+// runOf returns the id of the run that a record belongs to, or "".
+func runOf(name string) string {
+	rest, ok := strings.CutPrefix(name, runsPrefix)
+	if !ok {
+		return ""
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	return id
+}
+
+// droppedRuns returns the runs that are not among the newest n.
+func (c *contents) droppedRuns(n int) map[string]bool {
+	last := map[string]time.Time{}
+	for _, r := range c.records {
+		if id := runOf(r.Name); id != "" && r.ModTime.After(last[id]) {
+			last[id] = r.ModTime
+		}
+	}
+	if n <= 0 || len(last) <= n {
+		return nil
+	}
+	ids := slices.SortedFunc(maps.Keys(last), func(a, b string) int {
+		return cmp.Or(last[b].Compare(last[a]), cmp.Compare(a, b))
+	})
+	dropped := map[string]bool{}
+	for _, id := range ids[n:] {
+		dropped[id] = true
+	}
+	return dropped
+}
+
+// choose fills in which of the dead results and blobs go: blobs that no result
+// names, then results by price, until free bytes are reached.
+func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []Entry, keys []Digest, free int64) {
+	users := map[Digest]int{} // results, still there, that name a blob
+	own := make([][]Digest, len(dead))
+	price := make([]float64, len(dead))
+	for i, e := range dead {
+		if e.Result == nil {
+			continue
+		}
+		var bytes int64
+		seen := map[Digest]bool{}
+		for _, b := range e.Result.blobs() {
+			if info, ok := c.blobs[b.Digest]; ok && !kept[b.Digest] && !seen[b.Digest] {
+				seen[b.Digest] = true
+				own[i] = append(own[i], b.Digest)
+				users[b.Digest]++
+				bytes += info.Size
+			}
+		}
+		price[i] = e.Result.Took.Seconds() / float64(max(bytes, 1))
+	}
+	drop := func(d Digest) int64 {
+		g.Blobs = append(g.Blobs, c.blobs[d])
+		g.Bytes += c.blobs[d].Size
+		return c.blobs[d].Size
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(c.blobs), Digest.Compare) {
+		info := c.blobs[d]
+		switch {
+		case kept[d]:
+			g.Kept += info.Size
+		case users[d] == 0 && (free == 0 || g.Bytes < free):
+			drop(d)
+		case users[d] == 0:
+			g.Kept += info.Size
+		}
+	}
+	order := make([]int, len(dead))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(price[a], price[b]), keys[a].Compare(keys[b]))
+	})
+	for _, i := range order {
+		if free > 0 && g.Bytes >= free {
+			for _, d := range own[i] {
+				if users[d] > 0 {
+					g.Kept += c.blobs[d].Size
+					users[d] = 0
+				}
+			}
+			continue
+		}
+		r := DeadResult{Key: keys[i], Damage: dead[i].Damage}
+		if res := dead[i].Result; res != nil {
+			r.Step, r.Took, r.Finished = res.Origin.Step, res.Took, res.Finished
+		}
+		for _, d := range own[i] {
+			if users[d]--; users[d] == 0 {
+				r.Bytes += drop(d)
+			}
+		}
+		g.Results = append(g.Results, r)
+	}
+	slices.SortFunc(g.Blobs, func(a, b BlobInfo) int { return a.Digest.Compare(b.Digest) })
+}
+
+// sweep deletes g, results first, then other records, then blobs.
+func sweep(ctx context.Context, s Store, g Garbage) error {
+	var names []string
+	for _, r := range g.Results {
+		names = append(names, ResultName(r.Key))
+	}
+	for _, r := range g.Records {
+		names = append(names, r.Name)
+	}
+	grp, gctx := errgroup.WithContext(ctx)
+	grp.SetLimit(parallel)
+	for _, name := range names {
+		grp.Go(func() error { return s.Records.Delete(gctx, name) })
+	}
+	if err := grp.Wait(); err != nil {
+		return err
+	}
+	grp, gctx = errgroup.WithContext(ctx)
+	grp.SetLimit(parallel)
+	for _, b := range g.Blobs {
+		grp.Go(func() error { return s.Blobs.Delete(gctx, b.Digest) })
+	}
+	return grp.Wait()
+}

@@ -1,0 +1,165 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// parallel bounds concurrent requests of one call to a store: enough to hide a
+// bucket's latency, few enough for any server.
+const parallel = 16
+
+// ResultName is the name of the record that holds the result of key.
+func ResultName(key Digest) string { return "results/" + key.Hex() }
+
+// Entry is what a store knows about one key.
+type Entry struct {
+	Result *Result // nil if there is no record, or none that can be read
+	Lost   []Lost  // blobs of Result that are gone
+	Damage error   // why the record cannot be read
+}
+
+// Lost names a blob that a result needs and the store does not have.
+type Lost struct {
+	Output string
+	File   string // of a tree, or empty
+	Digest Digest
+}
+
+func (l Lost) String() string {
+	if l.File != "" {
+		return fmt.Sprintf("%s of output %s (%s)", l.File, l.Output, l.Digest)
+	}
+	return fmt.Sprintf("output %s (%s)", l.Output, l.Digest)
+}
+
+// Hit reports whether the result can be used: it is there, whole, and so is
+// every blob that it names.
+func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
+
+// Miss says why the entry is not a hit; it is empty for a hit.
+func (e Entry) Miss() string {
+	switch {
+	case e.Damage != nil:
+		return "the result's record is damaged: " + e.Damage.Error()
+	case e.Result == nil:
+		return "no result"
+	case len(e.Lost) == 1:
+		return "lost from the store: " + e.Lost[0].String()
+	case len(e.Lost) > 1:
+		return fmt.Sprintf("lost from the store: %s and %d more", e.Lost[0], len(e.Lost)-1)
+	}
+	return ""
+}
+
+// Inspect returns what s knows about each of keys, misses with their reason
+// included. Records are read concurrently and blobs checked in one batch. An
+// error means that the store could not answer, never that a key is a miss.
+func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
+	unique := slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare),
+		func(a, b Digest) bool { return a == b })
+	found := make([]Entry, len(unique))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i, key := range unique {
+		g.Go(func() error {
+			b, err := s.Records.Get(gctx, ResultName(key))
+			if errors.Is(err, ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("look up %s: %w", key, err)
+			}
+			found[i].Result, found[i].Damage = decodeResult(key, b)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if err := markLost(ctx, s.Blobs, found); err != nil {
+		return nil, err
+	}
+	entries := make(map[Digest]Entry, len(unique))
+	for i, key := range unique {
+		entries[key] = found[i]
+	}
+	return entries, nil
+}
+
+// markLost fills in Lost of every entry that has a result.
+func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
+	var all []Digest
+	for _, e := range entries {
+		if e.Result != nil {
+			for _, l := range e.Result.blobs() {
+				all = append(all, l.Digest)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	missing, err := blobs.Missing(ctx, all)
+	if err != nil {
+		return fmt.Errorf("look for blobs: %w", err)
+	}
+	gone := make(map[Digest]bool, len(missing))
+	for _, d := range missing {
+		gone[d] = true
+	}
+	for i, e := range entries {
+		if e.Result == nil {
+			continue
+		}
+		for _, l := range e.Result.blobs() {
+			if gone[l.Digest] {
+				entries[i].Lost = append(entries[i].Lost, l)
+			}
+		}
+	}
+	return nil
+}
+
+// blobs lists every blob that r names with the place it has in r, ordered by
+// output and file name.
+func (r *Result) blobs() []Lost {
+	var all []Lost
+	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+		a := r.Outputs[name]
+		if a.Files == nil {
+			all = append(all, Lost{Output: name, Digest: a.Digest})
+		}
+		for _, f := range a.Files {
+			all = append(all, Lost{Output: name, File: f.Name, Digest: f.Digest})
+		}
+	}
+	return all
+}
+
+// Lookup returns the result of key, or nil and no error if there is none that
+// can be used; Inspect tells why. An error means that the store could not answer.
+func Lookup(ctx context.Context, s Store, key Digest) (*Result, error) {
+	found, err := LookupMany(ctx, s, []Digest{key})
+	return found[key], err
+}
+
+// LookupMany is Lookup for many keys at once; a key that misses is not in the map.
+func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result, error) {
+	entries, err := Inspect(ctx, s, keys)
+	if err != nil {
+		return nil, err
+	}
+	hits := make(map[Digest]*Result, len(entries))
+	for key, e := range entries {
+		if e.Hit() {
+			hits[key] = e.Result
+		}
+	}
+	return hits, nil
+}

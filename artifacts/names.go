@@ -1,0 +1,81 @@
+package artifacts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// recordSuffix ends every record's path, so that records "a" and "a/b" can live
+// side by side as the file a.json and the folder a.
+const recordSuffix = ".json"
+
+// RecordPath maps a record's name to the relative path under which every store
+// keeps it, so that a directory and a bucket can be copied into each other by
+// any tool. It is safe and distinct on every file system, those that ignore case
+// included, and on servers that keep keys as files: upper-case letters become
+// '!' and the lower-case one (as in Go's module cache), bytes other than
+// letters, digits, '-', '_' and '.' become %xx, and so does a '.' that begins a
+// segment, or that would make a folder end like a record.
+func RecordPath(record string) string {
+	segs := strings.Split(record, "/")
+	for i, s := range segs {
+		folder := i < len(segs)-1
+		var b strings.Builder
+		for j := 0; j < len(s); j++ {
+			switch c := s[j]; {
+			case c >= 'A' && c <= 'Z':
+				b.WriteByte('!')
+				b.WriteByte(c | 0x20)
+			case c == '.' && (j == 0 || folder && s[j:] == recordSuffix):
+				b.WriteString("%2e")
+			case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_', c == '.':
+				b.WriteByte(c)
+			default:
+				fmt.Fprintf(&b, "%%%02x", c)
+			}
+		}
+		segs[i] = b.String()
+	}
+	return strings.Join(segs, "/") + recordSuffix
+}
+
+// RecordName is the inverse of RecordPath; ok is false for a path that
+// RecordPath never makes.
+func RecordName(path string) (name string, ok bool) {
+	enc, ok := strings.CutSuffix(path, recordSuffix)
+	if !ok {
+		return "", false
+	}
+	var b strings.Builder
+	for i := 0; i < len(enc); i++ {
+		switch c := enc[i]; {
+		case c == '!' && i+1 < len(enc) && enc[i+1] >= 'a' && enc[i+1] <= 'z':
+			i++
+			b.WriteByte(enc[i] &^ 0x20)
+		case c == '%' && i+2 < len(enc):
+			var v byte
+			if _, err := fmt.Sscanf(enc[i+1:i+3], "%02x", &v); err != nil {
+				return "", false
+			}
+			b.WriteByte(v)
+			i += 2
+		default:
+			b.WriteByte(c)
+		}
+	}
+	name = b.String()
+	return name, RecordPath(name) == path
+}
+
+// RecordFolder returns the path, with a final slash, below which all records lie
+// whose names start with prefix; ok is false if no record can have such a name.
+func RecordFolder(prefix string) (path string, ok bool) {
+	i := strings.LastIndexByte(prefix, '/')
+	if i < 0 {
+		return "", true
+	}
+	if CheckRecordName(prefix[:i]) != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(RecordPath(prefix[:i]+"/x"), "x"+recordSuffix), true
+}

@@ -1,0 +1,74 @@
+package open_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// TestSamePlace checks that each address leads back to what was stored there.
+func TestSamePlace(t *testing.T) {
+	server := storetest.MinIO(t)
+	for _, pair := range server.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		t.Setenv(name, value)
+	}
+	t.Chdir(t.TempDir())
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ first, second, url string }{
+		{"sub/store", filepath.Join(wd, "sub", "store"), "file://" + wd + "/sub/store"},
+		{"file://" + wd + "/a%20b", "a b", "file://" + wd + "/a%20b"},
+		{server.URL("x"), server.URL("x/"), server.URL("x")},
+	} {
+		one, err := open.Store(t.Context(), c.first, open.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := artifacts.PutBytes(t.Context(), one.Blobs, []byte(c.first))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, url := range []string{c.second, one.URL} {
+			two, err := open.Store(t.Context(), url, open.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if two.URL != c.url {
+				t.Errorf("%s has URL %s, want %s", url, two.URL, c.url)
+			}
+			if got, err := artifacts.ReadBlob(t.Context(), two.Blobs, d, 1000); err != nil || string(got) != c.first {
+				t.Errorf("%s, then %s: %q, %v", c.first, url, got, err)
+			}
+		}
+	}
+	m, err := open.Store(t.Context(), "mem:", open.Options{})
+	if err != nil || m.URL != "mem:" {
+		t.Errorf("mem: %v, %v", m.URL, err)
+	}
+}
+
+func TestRejects(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                         "empty",
+		"gs://bucket/x":            `scheme "gs"`,
+		"https://host/x":           `scheme "https"`,
+		"file://host/x":            "file:///",
+		"file:x":                   "file:///",
+		"s3://user:hunter2@b/x":    "credentials",
+		"s3:bucket":                "ucket name",
+		"s3://bucket?endpnt=local": "no option",
+	} {
+		s, err := open.Store(t.Context(), url, open.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v, %v; want %q", url, s.URL, err, want)
+		}
+	}
+}

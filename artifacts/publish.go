@@ -1,0 +1,136 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// NondeterminismName is the name of the record that keeps a result of key whose
+// outputs differ from those in use; outputs is Result.OutputsDigest of it.
+func NondeterminismName(key, outputs Digest) string {
+	return "nondeterminism/" + key.Hex() + "/" + outputs.Hex()
+}
+
+// OutputsDigest is a digest over the names, types and contents of r's outputs:
+// equal for two results that the same step should have left.
+func (r Result) OutputsDigest() Digest {
+	b, err := json.Marshal(r.Outputs)
+	if err != nil {
+		panic(fmt.Sprintf("artifacts: outputs of %s: %v", r.Key, err)) // strings and numbers only
+	}
+	return Sum(b)
+}
+
+// Publish files r under "results/<key>", last of all: every blob that r names
+// must be in the store by then, else it is an error and nothing is filed.
+//
+// The first writer wins: if a usable result of the key is there already, that
+// one is returned as won and r is dropped; should r's outputs differ from it, r
+// is kept under NondeterminismName and nondeterministic is true. A result that
+// is there but damaged, or has lost blobs, gives way to r.
+//
+// Publish may be called again after any error, or with a result that has been
+// filed: the outcome is the same.
+func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterministic bool, err error) {
+	if r.Format == "" {
+		r.Format = ResultFormat
+	}
+	if err := publishable(ctx, s, r); err != nil {
+		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
+	}
+	b, err := encodeResult(r)
+	if err != nil {
+		return nil, false, err
+	}
+	// A result may be deleted between Create and the look at what is there; the
+	// second round then creates.
+	for range 3 {
+		err = s.Records.Create(ctx, ResultName(r.Key), b)
+		if err == nil {
+			return &r, false, nil
+		}
+		if !errors.Is(err, ErrExist) {
+			return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
+		}
+		won, nondeterministic, err = contend(ctx, s, r, b)
+		if !errors.Is(err, errGone) {
+			return won, nondeterministic, err
+		}
+	}
+	return nil, false, fmt.Errorf("publish %s: the record comes and goes", r.Key)
+}
+
+var errGone = errors.New("the record that was there is gone")
+
+// contend decides between r and the result that is there already.
+func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, bool, error) {
+	entries, err := Inspect(ctx, s, []Digest{r.Key})
+	if err != nil {
+		return nil, false, err
+	}
+	have := entries[r.Key]
+	var unknown *FormatError
+	switch {
+	case errors.As(have.Damage, &unknown):
+		return nil, false, fmt.Errorf("publish %s: %w", r.Key, have.Damage)
+	case have.Result == nil && have.Damage == nil:
+		return nil, false, errGone
+	}
+	won, lost := &r, have.Result
+	if have.Hit() {
+		won, lost = have.Result, &r
+	}
+	nondeterministic := lost != nil && lost.OutputsDigest() != won.OutputsDigest()
+	if nondeterministic { // first, since a kill after Put would leave no trace of it
+		if err := recordNondeterminism(ctx, s, *lost); err != nil {
+			return nil, false, err
+		}
+	}
+	if !have.Hit() {
+		if err := s.Records.Put(ctx, ResultName(r.Key), encoded); err != nil {
+			return nil, false, fmt.Errorf("replace the result of %s: %w", r.Key, err)
+		}
+	}
+	return won, nondeterministic, nil
+}
+
+func recordNondeterminism(ctx context.Context, s Store, lost Result) error {
+	doc, err := encodeResult(lost)
+	if err != nil {
+		return err
+	}
+	err = s.Records.Create(ctx, NondeterminismName(lost.Key, lost.OutputsDigest()), doc)
+	if err != nil && !errors.Is(err, ErrExist) {
+		return fmt.Errorf("record that %s is not deterministic: %w", lost.Key, err)
+	}
+	return nil
+}
+
+// publishable checks that r is well formed and all of its blobs are stored.
+func publishable(ctx context.Context, s Store, r Result) error {
+	switch {
+	case r.Format != ResultFormat:
+		return fmt.Errorf("format %q is not %q", r.Format, ResultFormat)
+	case r.Key.IsZero():
+		return errors.New("the result has no key")
+	case !json.Valid(r.Preimage):
+		return errors.New("the preimage is not JSON")
+	case r.Took < 0:
+		return fmt.Errorf("it took %s", r.Took)
+	}
+	for name, a := range r.Outputs {
+		if err := a.Validate(); err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+	}
+	entries := []Entry{{Result: &r}}
+	if err := markLost(ctx, s.Blobs, entries); err != nil {
+		return err
+	}
+	if lost := entries[0].Lost; len(lost) > 0 {
+		return fmt.Errorf("%d blobs are not in the store, first %s: store them before the result", len(lost), lost[0])
+	}
+	return nil
+}

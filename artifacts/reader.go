@@ -1,0 +1,88 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// VerifyReader returns rc with its bytes checked against d: where rc ends with
+// io.EOF, the result ends with io.EOF only if the digest of everything read is
+// d, and with an *IntegrityError otherwise. where names rc's origin.
+func VerifyReader(rc io.ReadCloser, d Digest, where string) io.ReadCloser {
+	return &verifyReader{rc: rc, want: d, where: where, sum: sha256.New()}
+}
+
+type verifyReader struct {
+	rc    io.ReadCloser
+	want  Digest
+	where string
+	sum   hash.Hash
+	n     int64
+	end   error // sticky: what every read after the last one returns
+}
+
+func (r *verifyReader) Read(p []byte) (int, error) {
+	if r.end != nil {
+		return 0, r.end
+	}
+	n, err := r.rc.Read(p)
+	r.sum.Write(p[:n])
+	r.n += int64(n)
+	if errors.Is(err, io.EOF) {
+		err = io.EOF
+		if got := Digest(r.sum.Sum(nil)); got != r.want {
+			err = &IntegrityError{Want: r.want, Got: got, Size: r.n, Where: r.where}
+		}
+	}
+	r.end = err
+	return n, err
+}
+
+func (r *verifyReader) Close() error { return r.rc.Close() }
+
+// PutBytes stores b as a blob.
+func PutBytes(ctx context.Context, s Blobs, b []byte) (Digest, error) {
+	d, _, err := s.Put(ctx, bytes.NewReader(b))
+	return d, err
+}
+
+// ReadBlob returns the verified bytes of a blob that has at most limit bytes;
+// a larger one is an error, so that a wrong digest cannot exhaust memory.
+func ReadBlob(ctx context.Context, s Blobs, d Digest, limit int64) ([]byte, error) {
+	rc, err := s.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(rc, limit+1)); err != nil {
+		return nil, err
+	}
+	if int64(b.Len()) > limit {
+		return nil, fmt.Errorf("blob %s has more than %d bytes", d, limit)
+	}
+	return b.Bytes(), nil
+}
+
+// ContextReader returns r with ctx checked before each read, so that a copy of
+// any length stops soon after ctx is cancelled.
+func ContextReader(ctx context.Context, r io.Reader) io.Reader {
+	return &contextReader{ctx, r}
+}
+
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *contextReader) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}

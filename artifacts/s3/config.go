@@ -1,0 +1,149 @@
+package s3
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+)
+
+// Config says which bucket, where, and as whom.
+type Config struct {
+	Bucket   string
+	Prefix   string // within the bucket; empty or without slashes at its ends
+	Endpoint string // host or host:port
+	Insecure bool   // http in place of https
+	Region   string // empty: the server is asked
+	// PathStyle puts the bucket into the path, never into the host's name.
+	// Without it the client chooses by the kind of server.
+	PathStyle bool
+	// NoConditional keeps Create from using If-None-Match on a server that would
+	// take it. A server that does not is found out by itself.
+	NoConditional bool
+	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its
+	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
+	// role of the machine or container.
+	Credentials *credentials.Credentials
+	// SpoolDir holds blobs of more than 8 MiB while they are hashed; empty is
+	// the system's temporary directory.
+	SpoolDir string
+}
+
+const defaultEndpoint = "s3.amazonaws.com"
+
+// ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R
+// &path_style=true&conditional=false. Endpoint and region default to those of
+// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION and AWS_DEFAULT_REGION, which
+// getenv looks up. Credentials have no place in a URL: it is printed and stored.
+func ParseURL(raw string, getenv func(string) string) (Config, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		// url.Parse quotes its whole input, which may hold a password.
+		return Config{}, fmt.Errorf("the store's URL cannot be parsed; want s3://bucket/prefix?endpoint=host:port")
+	}
+	if u.User != nil {
+		return Config{}, fmt.Errorf("the URL of bucket %q holds credentials; put them into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, and not into the URL", u.Host)
+	}
+	c := Config{
+		Bucket:   u.Host,
+		Prefix:   strings.Trim(u.Path, "/"),
+		Endpoint: firstOf(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")),
+		Region:   firstOf(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")),
+	}
+	if u.Scheme != "s3" {
+		return Config{}, fmt.Errorf("store %q: the scheme is not s3", u.Redacted())
+	}
+	if err := s3utils.CheckValidBucketNameStrict(c.Bucket); err != nil {
+		return Config{}, fmt.Errorf("store %q: %w", raw, err)
+	}
+	conditional := true
+	options := map[string]func(string) error{
+		"endpoint":    func(v string) error { c.Endpoint = v; return nil },
+		"region":      func(v string) error { c.Region = v; return nil },
+		"insecure":    boolInto(&c.Insecure),
+		"path_style":  boolInto(&c.PathStyle),
+		"conditional": boolInto(&conditional),
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return Config{}, fmt.Errorf("store s3://%s: the part after '?': %w", c.Bucket, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		set, ok := options[name]
+		if !ok {
+			return Config{}, fmt.Errorf("store s3://%s: no option %q; there are %s", c.Bucket, name,
+				strings.Join(slices.Sorted(maps.Keys(options)), ", "))
+		}
+		if err := set(query.Get(name)); err != nil {
+			return Config{}, fmt.Errorf("store s3://%s: option %s: %w", c.Bucket, name, err)
+		}
+	}
+	c.NoConditional = !conditional
+	return c, c.normalize()
+}
+
+// normalize takes apart an endpoint that is given as a URL, as AWS_ENDPOINT_URL
+// is, and fills in the default.
+func (c *Config) normalize() error {
+	if c.Endpoint == "" {
+		c.Endpoint = defaultEndpoint
+	}
+	if !strings.Contains(c.Endpoint, "://") {
+		return nil
+	}
+	u, err := url.Parse(c.Endpoint)
+	if err != nil || u.User != nil || strings.Trim(u.Path, "/") != "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("the endpoint of bucket %q is not http(s)://host:port", c.Bucket)
+	}
+	c.Endpoint, c.Insecure = u.Host, u.Scheme == "http"
+	return nil
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func boolInto(to *bool) func(string) error {
+	return func(v string) error {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return fmt.Errorf("%q is not true or false", v)
+		}
+		*to = b
+		return nil
+	}
+}
+
+// URL is the address that ParseURL reads; it holds no secret.
+func (c Config) URL() string {
+	q := url.Values{}
+	if c.Endpoint != defaultEndpoint {
+		q.Set("endpoint", c.Endpoint)
+	}
+	if c.Region != "" {
+		q.Set("region", c.Region)
+	}
+	for name, on := range map[string]bool{"insecure": c.Insecure, "path_style": c.PathStyle} {
+		if on {
+			q.Set(name, "true")
+		}
+	}
+	if c.NoConditional {
+		q.Set("conditional", "false")
+	}
+	u := url.URL{Scheme: "s3", Host: c.Bucket, RawQuery: q.Encode()}
+	if c.Prefix != "" {
+		u.Path = "/" + c.Prefix
+	}
+	return u.String()
+}

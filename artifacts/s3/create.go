@@ -1,0 +1,124 @@
+package s3
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// writerHeader marks a record with the call of Create that wrote it, so that a
+// call whose answer was lost, and whose retry was refused, knows its own work.
+const writerHeader = "Redsi-Writer"
+
+// conflicts is how often a conditional put is sent again after the server says
+// that it collided with another one (AWS answers 409 then, and decides nothing).
+const conflicts = 10
+
+// Create has the server refuse a name that is taken, by If-None-Match. A server
+// that does not know that condition is found out by a probe, and Create then
+// takes turns with other writers by claims (claim.go).
+func (r *Records) Create(ctx context.Context, name string, data []byte) error {
+	if err := check(ctx, name, data); err != nil {
+		return err
+	}
+	conditional, err := r.isConditional(ctx)
+	if err != nil {
+		return r.explain("probe for If-None-Match", err)
+	}
+	won := false
+	if conditional {
+		won, err = r.createIfNone(ctx, r.recordKey(name), data)
+	} else {
+		won, err = r.createByClaim(ctx, name, data)
+	}
+	if err != nil {
+		return r.explain("create record "+name, err)
+	}
+	if !won {
+		return fmt.Errorf("record %s: %w", name, artifacts.ErrExist)
+	}
+	return nil
+}
+
+// createIfNone stores data under key if nothing is there, and reports whether
+// this call did.
+func (b *bucket) createIfNone(ctx context.Context, key string, data []byte) (bool, error) {
+	writer := rand.Text()
+	var err error
+	for i := range conflicts {
+		opts := minio.PutObjectOptions{UserMetadata: map[string]string{writerHeader: writer}}
+		opts.SetMatchETagExcept("*")
+		_, err = b.put(ctx, key, data, opts)
+		switch minio.ToErrorResponse(err).StatusCode {
+		case http.StatusPreconditionFailed:
+			return b.wroteIt(ctx, key, writer)
+		case http.StatusConflict:
+			if err := pause(ctx, i); err != nil {
+				return false, err
+			}
+			continue
+		}
+		return err == nil, err
+	}
+	return false, err
+}
+
+// wroteIt reports whether the object at key is the given writer's.
+func (b *bucket) wroteIt(ctx context.Context, key, writer string) (bool, error) {
+	info, err := b.core.StatObject(ctx, b.cfg.Bucket, key, minio.StatObjectOptions{})
+	if absent(err) {
+		return false, nil // deleted meanwhile: it was there when we asked
+	}
+	return err == nil && info.UserMetadata[writerHeader] == writer, err
+}
+
+// pause waits before the i-th retry: random, so that rivals part, doubling up to
+// about a second.
+func pause(ctx context.Context, i int) error {
+	most := time.Second
+	if i < 7 {
+		most = 8 * time.Millisecond << i
+	}
+	select {
+	case <-time.After(jitter(most)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// isConditional finds out, once, whether the server heeds If-None-Match: it puts
+// one fixed object, and if it may, puts it again, which must be refused. Some
+// servers ignore the header without a word.
+func (r *Records) isConditional(ctx context.Context) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conditional != nil {
+		return *r.conditional, nil
+	}
+	heeds := false
+	for range 2 {
+		opts := minio.PutObjectOptions{}
+		opts.SetMatchETagExcept("*")
+		_, err := r.put(ctx, r.key("probe/if-none-match"), []byte("{}"), opts)
+		resp := minio.ToErrorResponse(err)
+		switch {
+		case err == nil:
+			continue
+		case resp.StatusCode == http.StatusPreconditionFailed, resp.StatusCode == http.StatusConflict:
+			heeds = true
+		case resp.StatusCode == http.StatusNotImplemented, resp.Code == "NotImplemented":
+		default:
+			return false, err
+		}
+		break
+	}
+	r.conditional = &heeds
+	return heeds, nil
+}

@@ -1,0 +1,78 @@
+package s3
+
+import (
+	"context"
+	"io"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// resumes is how many breaks in a row, without a byte between them, a read
+// survives. minio-go retries and backs off within each.
+const resumes = 4
+
+// object reads an object from start to end. Where the connection breaks it asks
+// for the rest of the same version: hours into a download of many gigabytes a
+// break is ordinary.
+type object struct {
+	b    *bucket
+	ctx  context.Context
+	key  string
+	etag string
+	rc   io.ReadCloser
+	off  int64
+	size int64
+	left int // breaks that are still allowed
+}
+
+func (b *bucket) openObject(ctx context.Context, key string) (*object, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	rc, info, _, err := b.core.GetObject(ctx, b.cfg.Bucket, key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &object{b: b, ctx: ctx, key: key, etag: info.ETag, rc: rc, size: info.Size, left: resumes}, nil
+}
+
+func (o *object) Read(p []byte) (int, error) {
+	n, err := o.rc.Read(p)
+	o.off += int64(n)
+	if n > 0 {
+		o.left = resumes
+	}
+	if err == nil {
+		return n, nil
+	}
+	if o.off >= o.size { // all bytes came, however the connection ended
+		return n, io.EOF
+	}
+	if cause := context.Cause(o.ctx); cause != nil {
+		return n, cause
+	}
+	if o.left == 0 {
+		return n, o.b.explain("read "+o.key, err)
+	}
+	o.left--
+	return n, o.resume()
+}
+
+func (o *object) resume() error {
+	var opts minio.GetObjectOptions
+	if err := opts.SetRange(o.off, o.size-1); err != nil {
+		return err
+	}
+	if err := opts.SetMatchETag(o.etag); err != nil {
+		return err
+	}
+	rc, _, _, err := o.b.core.GetObject(o.ctx, o.b.cfg.Bucket, o.key, opts)
+	if err != nil {
+		return o.b.explain("resume reading "+o.key, err)
+	}
+	o.rc.Close()
+	o.rc = rc
+	return nil
+}
+
+func (o *object) Close() error { return o.rc.Close() }

@@ -1,0 +1,254 @@
+package s3_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/s3"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// TestStore tries everything that needs a real server on one.
+func TestStore(t *testing.T) {
+	server := storetest.MinIO(t)
+	t.Run("suite", func(t *testing.T) { storetest.Run(t, server.Store) })
+	t.Run("claims", func(t *testing.T) {
+		storetest.RunCreation(t, func(t *testing.T) artifacts.Store {
+			c := server.Config()
+			c.NoConditional = true
+			return server.Open(t, c)
+		})
+	})
+	t.Run("integrity", func(t *testing.T) {
+		c := server.Config()
+		storetest.Integrity(t, server.Open(t, c), func(d artifacts.Digest, data []byte) {
+			server.Rewrite(t, c, d, data)
+		})
+	})
+	t.Run("multipart", func(t *testing.T) { multipart(t, server.Store(t)) })
+	t.Run("multipart cut off", func(t *testing.T) { multipartCutOff(t, server) })
+	t.Run("put heals", func(t *testing.T) { putHeals(t, server) })
+	t.Run("broken connections", func(t *testing.T) { brokenConnections(t, server) })
+	t.Run("lost answers", func(t *testing.T) { lostAnswers(t, server) })
+	t.Run("errors", func(t *testing.T) { openErrors(t, server) })
+	t.Run("no prefix", func(t *testing.T) {
+		c := server.Config()
+		c.Prefix = ""
+		s := server.Open(t, c)
+		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("top")); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range s.Blobs.List(t.Context()) {
+			if n++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d blobs at the top of the bucket, want 1: other prefixes are other stores", n)
+		}
+	})
+}
+
+// multipart sends a blob in several parts, from a spool file, and one of the
+// size at which memory ends.
+func multipart(t *testing.T, s artifacts.Store) {
+	for i, n := range []int{33<<20 + 12345, 8 << 20, 8<<20 + 1} {
+		b := storetest.Bytes(uint64(i), n)
+		d, size, err := s.Blobs.Put(t.Context(), bytes.NewReader(b))
+		if err != nil || d != artifacts.Sum(b) || size != int64(n) {
+			t.Fatalf("Put of %d bytes = %s, %d, %v", n, d, size, err)
+		}
+		got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, int64(n))
+		if err != nil || !bytes.Equal(got, b) {
+			t.Fatalf("%d bytes came back as %d, %v", n, len(got), err)
+		}
+		if _, _, err := s.Blobs.Put(t.Context(), bytes.NewReader(b)); err != nil {
+			t.Errorf("Put again: %v", err)
+		}
+	}
+}
+
+// multipartCutOff stops an upload after its second part, for good: nothing of it
+// shows, and the blob can be stored later.
+func multipartCutOff(t *testing.T, server *storetest.Server) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var parts atomic.Int64
+	s := through(t, server, func(r *http.Response) error {
+		if r.Request.URL.Query().Has("partNumber") && parts.Add(1) == 2 {
+			cancel()
+		}
+		return nil
+	})
+	b := storetest.Bytes(1, 33<<20)
+	if _, _, err := s.Blobs.Put(ctx, bytes.NewReader(b)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Put: %v", err)
+	}
+	for info, err := range s.Blobs.List(t.Context()) {
+		t.Errorf("listed %v, %v", info, err)
+	}
+	d := artifacts.Sum(b)
+	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
+		t.Errorf("Missing: %v, %v", missing, err)
+	}
+	if _, _, err := s.Blobs.Put(t.Context(), bytes.NewReader(b)); err != nil {
+		t.Errorf("Put again: %v", err)
+	}
+}
+
+// putHeals checks that a small blob that went bad is replaced by its producer.
+func putHeals(t *testing.T, server *storetest.Server) {
+	c := server.Config()
+	s := server.Open(t, c)
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("good"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Rewrite(t, c, d, []byte("evil"))
+	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("good")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 10); err != nil || string(got) != "good" {
+		t.Errorf("read %q, %v", got, err)
+	}
+}
+
+// through returns a store on server behind a proxy that lets modify see each
+// answer; an error from modify breaks the connection.
+func through(t *testing.T, server *storetest.Server, modify func(*http.Response) error) artifacts.Store {
+	t.Helper()
+	proxy := &httputil.ReverseProxy{
+		// The signature covers the Host that the client saw.
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: server.Endpoint})
+			r.Out.Host = r.In.Host
+		},
+		ModifyResponse: modify,
+		ErrorLog:       log.New(io.Discard, "", 0), // it breaks on purpose
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	c := server.Config()
+	c.Endpoint = strings.TrimPrefix(front.URL, "http://")
+	return server.Open(t, c)
+}
+
+// cut ends with an error after n bytes.
+type cut struct {
+	io.ReadCloser
+	n int
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if c.n <= 0 {
+		return 0, errors.New("cut")
+	}
+	n, err := c.ReadCloser.Read(p[:min(len(p), c.n)])
+	c.n -= n
+	return n, err
+}
+
+// brokenConnections cuts every download after 300 kB: reads go on where they
+// were, and give up where nothing comes at all.
+func brokenConnections(t *testing.T, server *storetest.Server) {
+	var limit, gets atomic.Int64
+	limit.Store(300_000)
+	s := through(t, server, func(r *http.Response) error {
+		if r.Request.Method == http.MethodGet && strings.Contains(r.Request.URL.Path, "/blobs/") {
+			gets.Add(1)
+			r.Body = &cut{r.Body, int(limit.Load())}
+		}
+		return nil
+	})
+	b := storetest.Bytes(7, 1_000_000)
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20)
+	if err != nil || !bytes.Equal(got, b) || gets.Load() != 4 {
+		t.Errorf("read %d bytes in %d requests, %v; want 4 requests", len(got), gets.Load(), err)
+	}
+	limit.Store(0)
+	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20); err == nil {
+		t.Errorf("read %d bytes through a connection that gives none", len(got))
+	}
+}
+
+// lostAnswers loses the answer of each PUT once: minio-go sends it again, and
+// Create must know its own work from a rival's.
+func lostAnswers(t *testing.T, server *storetest.Server) {
+	var lose atomic.Bool
+	var puts atomic.Int64
+	s := through(t, server, func(r *http.Response) error {
+		if r.Request.Method == http.MethodPut && lose.CompareAndSwap(true, false) {
+			puts.Add(1)
+			return errors.New("lost")
+		}
+		return nil
+	})
+	if err := s.Records.Create(t.Context(), "runs/0", []byte("{}")); err != nil { // and the probe is done
+		t.Fatal(err)
+	}
+	lose.Store(true)
+	if err := s.Records.Create(t.Context(), "runs/1", []byte("mine")); err != nil {
+		t.Errorf("Create whose first answer was lost: %v", err)
+	}
+	lose.Store(true)
+	if err := s.Records.Create(t.Context(), "runs/1", []byte("mine")); !errors.Is(err, artifacts.ErrExist) {
+		t.Errorf("Create again: %v; want ErrExist", err)
+	}
+	lose.Store(true)
+	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("blob")); err != nil {
+		t.Errorf("Put: %v", err)
+	}
+	if puts.Load() != 3 {
+		t.Errorf("lost %d answers, want 3", puts.Load())
+	}
+}
+
+// openErrors checks what a person is told who mistyped something.
+func openErrors(t *testing.T, server *storetest.Server) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	const secret = "very-secret-key"
+	for name, c := range map[string]struct {
+		change func(*s3.Config)
+		want   string
+	}{
+		"bucket":     {func(c *s3.Config) { c.Bucket = "no-such-bucket" }, "does not exist; make it with"},
+		"access key": {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("nobody", secret, "") }, "AWS_ACCESS_KEY_ID"},
+		"secret key": {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("redsi-test", secret, "") }, "AWS_SECRET_ACCESS_KEY"},
+		"anonymous":  {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("", "", "") }, "AWS_ACCESS_KEY_ID"},
+		"endpoint":   {func(c *s3.Config) { c.Endpoint = closed.Addr().String() }, "cannot be reached"},
+		"https":      {func(c *s3.Config) { c.Insecure = false }, "insecure="},
+	} {
+		config := server.Config()
+		c.change(&config)
+		_, err := s3.Open(t.Context(), config)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), config.Endpoint) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the error shows the secret: %v", name, err)
+		}
+	}
+}

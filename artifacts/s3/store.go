@@ -1,0 +1,150 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// retries is how often minio-go tries a request: with its backoff, some 3 s of
+// a server that is away. Longer outages are for the caller's retry.
+const retries = 6
+
+// openTimeout bounds the first request, so that a wrong address is told soon.
+const openTimeout = 15 * time.Second
+
+// bucket is what blobs and records share.
+type bucket struct {
+	core minio.Core
+	cfg  Config
+}
+
+// Open returns the store in c's bucket after one request that proves that the
+// endpoint answers, the bucket is there and the credentials may list it.
+func Open(ctx context.Context, c Config) (artifacts.Store, error) {
+	if err := c.normalize(); err != nil {
+		return artifacts.Store{}, err
+	}
+	if c.Credentials == nil {
+		c.Credentials = usualCredentials(c.Endpoint)
+	}
+	transport, err := minio.DefaultTransport(!c.Insecure)
+	if err != nil {
+		return artifacts.Store{}, fmt.Errorf("store %s: %w", c.URL(), err)
+	}
+	transport.MaxIdleConnsPerHost = 64 // HEAD requests run dozens at a time
+	opts := &minio.Options{
+		Creds:      c.Credentials,
+		Secure:     !c.Insecure,
+		Region:     c.Region,
+		Transport:  transport,
+		MaxRetries: retries,
+	}
+	if c.PathStyle {
+		opts.BucketLookup = minio.BucketLookupPath
+	}
+	core, err := minio.NewCore(c.Endpoint, opts)
+	if err != nil {
+		return artifacts.Store{}, fmt.Errorf("store %s: %w", c.URL(), err)
+	}
+	b := &bucket{core: *core, cfg: c}
+	if err := b.probe(ctx); err != nil {
+		return artifacts.Store{}, err
+	}
+	return artifacts.Store{Blobs: &Blobs{b}, Records: newRecords(b), URL: c.URL()}, nil
+}
+
+func (b *bucket) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	for o := range b.core.ListObjectsIter(ctx, b.cfg.Bucket, minio.ListObjectsOptions{Prefix: b.key("blobs/"), MaxKeys: 1}) {
+		return b.explain("open the store", o.Err)
+	}
+	return b.explain("open the store", context.Cause(ctx))
+}
+
+// usualCredentials looks where the AWS tools do. The metadata service is asked
+// only where there can be one: elsewhere the request hangs.
+func usualCredentials(endpoint string) *credentials.Credentials {
+	providers := []credentials.Provider{
+		&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{},
+	}
+	inCloud := s3utils.IsAmazonEndpoint(url.URL{Host: endpoint})
+	for _, name := range []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+		inCloud = inCloud || os.Getenv(name) != ""
+	}
+	if inCloud {
+		providers = append(providers, &credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}})
+	}
+	return credentials.NewChainCredentials(providers)
+}
+
+// key is the object's name for a path below the prefix.
+func (b *bucket) key(rel string) string {
+	if b.cfg.Prefix == "" {
+		return rel
+	}
+	return b.cfg.Prefix + "/" + rel
+}
+
+// rel is the inverse of key.
+func (b *bucket) rel(key string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(key, b.cfg.Prefix), "/")
+}
+
+// where names an object for people.
+func (b *bucket) where(key string) string {
+	return "s3://" + path.Join(b.cfg.Bucket, key) + " at " + b.cfg.Endpoint
+}
+
+// absent reports an error that says that the object, and not the bucket, is not
+// there.
+func absent(err error) bool {
+	return err != nil && minio.ToErrorResponse(err).Code == minio.NoSuchKey
+}
+
+// explain adds to an error of the server what to do about it.
+func (b *bucket) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	at := fmt.Sprintf("%s (bucket %s at %s)", what, b.cfg.Bucket, b.cfg.Endpoint)
+	var hint string
+	var netErr net.Error
+	var urlErr *url.Error
+	switch resp := minio.ToErrorResponse(err); resp.Code {
+	case "NoSuchBucket":
+		hint = "the bucket does not exist; make it with `mc mb` or `aws s3 mb`"
+	case "AccessDenied", "AccountProblem", "AllAccessDisabled":
+		hint = "these credentials may not do that; look at AWS_ACCESS_KEY_ID, AWS_PROFILE and the bucket's policy"
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidTokenId", "ExpiredToken", "InvalidToken":
+		hint = "the server does not accept these credentials; look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_PROFILE"
+	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
+		hint = "the bucket is in another region; add region=… to the URL"
+	case "RequestTimeTooSkewed":
+		hint = "this machine's clock is wrong"
+	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
+		hint = "the server's disk or quota is full; free space with `redsi gc`"
+	default:
+		if errors.As(err, &urlErr) || errors.As(err, &netErr) {
+			hint = "the endpoint cannot be reached; look at endpoint=… and insecure=… in the URL, and at the network"
+		}
+	}
+	if hint == "" {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	return fmt.Errorf("%s: %s: %w", at, hint, err)
+}

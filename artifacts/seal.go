@@ -1,0 +1,80 @@
+package artifacts
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A result record ends with a seal: its last member is the digest of all bytes
+// before it. Blobs prove themselves by their names; a record's name is its
+// key, so without the seal a flipped bit in a record could be served.
+//
+//	{"format":"redsi.result/1", … ,"seal":"sha256:…"}
+const (
+	sealOpen  = `,"seal":"`
+	sealClose = `"}`
+)
+
+func encodeResult(r Result) ([]byte, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("result %s: %w", r.Key, err)
+	}
+	body := b[:len(b)-1] // without the final brace
+	return fmt.Appendf(body, "%s%s%s", sealOpen, Sum(body), sealClose), nil
+}
+
+// FormatError says that a result was written in a format that this code does
+// not know, most likely by a newer redsi.
+type FormatError struct{ Name, Format string }
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s has format %q, this redsi reads %q: use the redsi that wrote it, or newer", e.Name, e.Format, ResultFormat)
+}
+
+// decodeResult reads the record of key. Any change to the record's bytes since
+// encodeResult is an error.
+func decodeResult(key Digest, b []byte) (*Result, error) {
+	var head struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("%s is not JSON: %w", ResultName(key), err)
+	}
+	body, err := unseal(b)
+	if head.Format != ResultFormat && err == nil {
+		return nil, &FormatError{ResultName(key), head.Format}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
+	}
+	var r Result
+	if err := json.Unmarshal(append(bytes.Clone(body), '}'), &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
+	}
+	if r.Key != key {
+		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), r.Key)
+	}
+	return &r, nil
+}
+
+func unseal(b []byte) ([]byte, error) {
+	tail := len(sealOpen) + len(Digest{}.String()) + len(sealClose)
+	if len(b) < tail {
+		return nil, fmt.Errorf("the record has no seal")
+	}
+	body, seal := b[:len(b)-tail], b[len(b)-tail:]
+	digest, ok := bytes.CutPrefix(seal, []byte(sealOpen))
+	if !ok {
+		return nil, fmt.Errorf("the record has no seal")
+	}
+	want, err := ParseDigest(string(bytes.TrimSuffix(digest, []byte(sealClose))))
+	if err != nil {
+		return nil, fmt.Errorf("the record's seal is damaged: %w", err)
+	}
+	if got := Sum(body); got != want {
+		return nil, fmt.Errorf("the record was changed after it was written (%s, sealed %s)", got, want)
+	}
+	return body, nil
+}

@@ -1,0 +1,130 @@
+package storetest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// TestFaultyWithoutFaults checks that the wrapper alone changes nothing.
+func TestFaultyWithoutFaults(t *testing.T) {
+	storetest.Run(t, func(*testing.T) artifacts.Store {
+		s, _ := storetest.Faulty(mem.New())
+		return s
+	})
+}
+
+// call makes one call of m and returns its error.
+func call(ctx context.Context, s artifacts.Store, m storetest.Method, d artifacts.Digest) (err error) {
+	switch m {
+	case storetest.BlobsPut:
+		_, _, err = s.Blobs.Put(ctx, bytes.NewReader([]byte("new")))
+	case storetest.BlobsOpen:
+		var rc io.ReadCloser
+		if rc, err = s.Blobs.Open(ctx, d); err == nil {
+			_, err = io.Copy(io.Discard, rc)
+		}
+	case storetest.BlobsMissing:
+		_, err = s.Blobs.Missing(ctx, []artifacts.Digest{d})
+	case storetest.BlobsList:
+		for _, err = range s.Blobs.List(ctx) {
+		}
+	case storetest.BlobsDelete:
+		err = s.Blobs.Delete(ctx, d)
+	case storetest.RecordsGet:
+		_, err = s.Records.Get(ctx, "runs/1")
+	case storetest.RecordsCreate:
+		err = s.Records.Create(ctx, "runs/2", []byte("{}"))
+	case storetest.RecordsPut:
+		err = s.Records.Put(ctx, "runs/2", []byte("{}"))
+	case storetest.RecordsList:
+		for _, err = range s.Records.List(ctx, "") {
+		}
+	case storetest.RecordsDelete:
+		err = s.Records.Delete(ctx, "runs/1")
+	}
+	return err
+}
+
+func store(t *testing.T) (artifacts.Store, *storetest.Faults, artifacts.Digest) {
+	t.Helper()
+	base := mem.New()
+	d, err := artifacts.PutBytes(t.Context(), base.Blobs, []byte("content"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := base.Records.Put(t.Context(), "runs/1", []byte(`{"a":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	s, faults := storetest.Faulty(base)
+	return s, faults, d
+}
+
+func TestFaults(t *testing.T) {
+	broken := errors.New("broken")
+	for _, m := range storetest.Methods {
+		for _, done := range []bool{false, true} {
+			s, faults, d := store(t)
+			faults.Add(m, storetest.Fault{}, storetest.Fault{Err: broken, Done: done})
+			if err := call(t.Context(), s, m, d); err != nil {
+				t.Errorf("%s, let pass: %v", m, err)
+			}
+			if got := faults.Pending(); !slices.Equal(got, []storetest.Method{m}) {
+				t.Errorf("%s: pending %v", m, got)
+			}
+			if err := call(t.Context(), s, m, d); !errors.Is(err, broken) {
+				t.Errorf("%s, done %v: %v", m, done, err)
+			}
+			if len(faults.Pending()) != 0 || faults.Calls(m) != 2 {
+				t.Errorf("%s: pending %v, %d calls", m, faults.Pending(), faults.Calls(m))
+			}
+		}
+		s, faults, d := store(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		faults.Add(m, storetest.Fault{Before: cancel})
+		if err := call(ctx, s, m, d); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled: %v", m, err)
+		}
+	}
+}
+
+func TestDataFaults(t *testing.T) {
+	s, faults, d := store(t)
+	var bad *artifacts.IntegrityError
+	for _, f := range []storetest.Fault{{Torn: 3}, {Flip: true}, {Flip: true, FlipAt: 6}} {
+		faults.Add(storetest.BlobsOpen, f)
+		if err := call(t.Context(), s, storetest.BlobsOpen, d); !errors.As(err, &bad) {
+			t.Errorf("Open with %+v: %v", f, err)
+		}
+	}
+	faults.Add(storetest.BlobsPut, storetest.Fault{Torn: 2})
+	if err := call(t.Context(), s, storetest.BlobsPut, d); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("torn Put: %v", err)
+	}
+	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{artifacts.Sum([]byte("new"))}); err != nil || len(missing) != 1 {
+		t.Errorf("a torn Put left the blob: %v", err)
+	}
+	for _, m := range []storetest.Method{storetest.BlobsOpen, storetest.RecordsGet} {
+		faults.Add(m, storetest.Fault{Lost: true})
+		if err := call(t.Context(), s, m, d); !errors.Is(err, artifacts.ErrNotExist) {
+			t.Errorf("%s, lost: %v", m, err)
+		}
+	}
+	faults.Add(storetest.BlobsMissing, storetest.Fault{Lost: true})
+	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
+		t.Errorf("Missing, lost: %v, %v", missing, err)
+	}
+	faults.Add(storetest.RecordsGet, storetest.Fault{Flip: true, FlipAt: 1}, storetest.Fault{Torn: 2})
+	for _, want := range []string{`{#a":1}`, `{"`} {
+		if got, err := s.Records.Get(t.Context(), "runs/1"); err != nil || string(got) != want {
+			t.Errorf("Get = %q, %v; want %q", got, err, want)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/s3"
+)
+
+// minioStart bounds the start of the server, which takes a second or two.
+const minioStart = time.Minute
+
+// Server is a MinIO server that runs for the length of a test.
+type Server struct {
+	Endpoint string // host:port on the loopback interface
+	Bucket   string
+	Dir      string // the disk it keeps its objects on
+
+	access, secret string
+	stores         atomic.Int32
+}
+
+// MinIO starts a server of its own for t on a free port, with an empty bucket,
+// and stops it when t ends. The binary is the one that REDSI_MINIO names; a test
+// without it fails, since a store that is not tried on a real server is not
+// tested.
+func MinIO(t *testing.T) *Server {
+	t.Helper()
+	binary := os.Getenv("REDSI_MINIO")
+	if binary == "" {
+		t.Fatal("REDSI_MINIO does not name a minio binary: run `make test`, which builds one and sets it")
+	}
+	s := &Server{Bucket: "redsi-test", Dir: t.TempDir(), access: "redsi-test", secret: "redsi-test-secret"}
+	for range 5 { // another process may take the free port first
+		if s.start(t, binary) {
+			break
+		}
+	}
+	if s.Endpoint == "" {
+		t.Fatal("the MinIO server did not start")
+	}
+	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.MakeBucket(t.Context(), s.Bucket, minio.MakeBucketOptions{}); err != nil {
+		t.Fatalf("make the test's bucket: %v", err)
+	}
+	return s
+}
+
+// start reports whether the server came up; if so it stops with t.
+func (s *Server) start(t *testing.T, binary string) bool {
+	t.Helper()
+	address := freeAddress(t)
+	var log lockedBuffer
+	cmd := exec.Command(binary, "server", "--quiet", "--address", address, "--console-address", freeAddress(t), s.Dir)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+s.access, "MINIO_ROOT_PASSWORD="+s.secret,
+		"MINIO_BROWSER=off", "MINIO_UPDATE=off", "HOME="+t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", binary, err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	err := healthy(t.Context(), "http://"+address+"/minio/health/ready", exited)
+	if err != nil {
+		cmd.Process.Kill()
+		t.Logf("MinIO at %s: %v\n%s", address, err, log.String())
+		return false
+	}
+	s.Endpoint = address
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-exited
+	})
+	return true
+}
+
+// healthy waits until url answers 200, or the process has exited.
+func healthy(ctx context.Context, url string, exited <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, minioStart)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case err := <-exited:
+			return errors.Join(errors.New("it exited"), err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Config returns the configuration of a place in the bucket that no other call
+// has returned.
+func (s *Server) Config() s3.Config {
+	return s3.Config{
+		Bucket:      s.Bucket,
+		Prefix:      fmt.Sprintf("store-%d", s.stores.Add(1)),
+		Endpoint:    s.Endpoint,
+		Insecure:    true,
+		Region:      "us-east-1",
+		Credentials: s.Credentials(),
+	}
+}
+
+// Store opens an empty store.
+func (s *Server) Store(t *testing.T) artifacts.Store {
+	t.Helper()
+	return s.Open(t, s.Config())
+}
+
+// Open opens the store that c describes.
+func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
+	t.Helper()
+	store, err := s3.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// Credentials are those of the server's root user.
+func (s *Server) Credentials() *credentials.Credentials {
+	return credentials.NewStaticV4(s.access, s.secret, "")
+}
+
+// URL is the address of a store below the given prefix.
+func (s *Server) URL(prefix string) string {
+	c := s.Config()
+	c.Prefix = strings.Trim(prefix, "/")
+	return c.URL()
+}
+
+// Env is what a process needs in its environment to use a URL of this server.
+func (s *Server) Env() []string {
+	return []string{"AWS_ACCESS_KEY_ID=" + s.access, "AWS_SECRET_ACCESS_KEY=" + s.secret, "AWS_REGION=us-east-1"}
+}
+
+// Rewrite replaces a stored object behind the store's back.
+func (s *Server) Rewrite(t *testing.T, c s3.Config, d artifacts.Digest, data []byte) {
+	t.Helper()
+	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := d.Hex()
+	key := strings.TrimPrefix(filepath.ToSlash(filepath.Join(c.Prefix, "blobs", h[:2], h[2:])), "/")
+	if _, err := client.PutObject(t.Context(), c.Bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lockedBuffer takes the server's two outputs.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}

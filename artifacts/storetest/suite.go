@@ -1,0 +1,117 @@
+// Package storetest holds what tests of and on artifact stores share: the suite
+// that every store passes (Run, Integrity), a store that fails on demand
+// (Faulty), and a real MinIO server (MinIO).
+//
+// It is imported by tests only.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// check is one property of a store, tried on an empty one.
+type check struct {
+	name string
+	test func(t *testing.T, s artifacts.Store)
+}
+
+var creation = []check{
+	{"record create", recordCreate},
+	{"record create race", recordCreateRace},
+	{"record delete", recordDelete},
+	{"cancelled", cancelled},
+	{"publish and look up", publishAndLookup},
+	{"publish race", publishRace},
+}
+
+var others = []check{
+	{"blob round trip", blobRoundTrip},
+	{"blob put again", blobPutAgain},
+	{"blob not there", blobNotThere},
+	{"blob put that fails", blobPutFails},
+	{"blob put cancelled", blobPutCancelled},
+	{"blob missing in batches", blobMissing},
+	{"blob list", blobList},
+	{"blob delete", blobDelete},
+	{"blob puts at once", blobConcurrent},
+	{"blob close early", blobCloseEarly},
+	{"record round trip", recordRoundTrip},
+	{"record names", recordNames},
+	{"record bad names", recordBadNames},
+	{"record too large", recordTooLarge},
+	{"record list", recordList},
+	{"record put is atomic", recordPutAtomic},
+}
+
+// Run checks that the stores which open returns, each empty, keep the contract
+// of artifacts.Blobs and artifacts.Records.
+func Run(t *testing.T, open func(t *testing.T) artifacts.Store) {
+	run(t, open, others)
+	RunCreation(t, open)
+}
+
+// RunCreation is the part of Run that is about Create and Publish, for a store
+// that has two ways to do that.
+func RunCreation(t *testing.T, open func(t *testing.T) artifacts.Store) {
+	run(t, open, creation)
+}
+
+func run(t *testing.T, open func(t *testing.T) artifacts.Store, checks []check) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+	}
+}
+
+// Bytes returns n bytes that depend on seed only.
+func Bytes(seed uint64, n int) []byte {
+	var key [32]byte
+	for i := range 8 {
+		key[i] = byte(seed >> (8 * i))
+	}
+	b := make([]byte, n)
+	rand.NewChaCha8(key).Read(b) // never fails
+	return b
+}
+
+func put(t *testing.T, s artifacts.Store, b []byte) artifacts.Digest {
+	t.Helper()
+	d, n, err := s.Blobs.Put(t.Context(), bytes.NewReader(b))
+	if err != nil {
+		t.Fatalf("Put of %d bytes: %v", len(b), err)
+	}
+	if want := artifacts.Sum(b); d != want || n != int64(len(b)) {
+		t.Fatalf("Put = %s, %d; want %s, %d", d, n, want, len(b))
+	}
+	return d
+}
+
+func listBlobs(t *testing.T, ctx context.Context, s artifacts.Store) []artifacts.BlobInfo {
+	t.Helper()
+	var all []artifacts.BlobInfo
+	for info, err := range s.Blobs.List(ctx) {
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		all = append(all, info)
+	}
+	slices.SortFunc(all, func(a, b artifacts.BlobInfo) int { return a.Digest.Compare(b.Digest) })
+	return all
+}
+
+func listRecords(t *testing.T, s artifacts.Store, prefix string) []string {
+	t.Helper()
+	var names []string
+	for info, err := range s.Records.List(t.Context(), prefix) {
+		if err != nil {
+			t.Fatalf("List(%q): %v", prefix, err)
+		}
+		names = append(names, info.Name)
+	}
+	return names
+}

@@ -1,0 +1,228 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// CheckOptions say how Check goes about it.
+type CheckOptions struct {
+	// Repair deletes corrupt blobs, results that are damaged or lack a blob, and
+	// checkpoints that name a corrupt blob, so that the next run rebuilds exactly
+	// those. Without it Check changes nothing.
+	Repair bool
+	// Workers is how many blobs are read at a time; 0 is 4.
+	Workers int
+	// Progress, if set, is told how much has been read, from several goroutines.
+	Progress func(blobs int, bytes int64)
+}
+
+// Report is what Check found.
+type Report struct {
+	Results  int
+	Blobs    int
+	Bytes    int64
+	Problems []Problem // by name; empty for a sound store
+}
+
+// Problem is one thing that is wrong in a store.
+type Problem struct {
+	Record   string // its name, or empty
+	Blob     Digest // or zero
+	Err      error
+	Repaired bool // deleted
+}
+
+func (p Problem) String() string {
+	what := p.Record
+	if what == "" {
+		what = "blob " + p.Blob.String()
+	}
+	fixed := ""
+	if p.Repaired {
+		fixed = " (deleted)"
+	}
+	return what + ": " + p.Err.Error() + fixed
+}
+
+// Check reads every blob against its digest and every result against its seal
+// and its blobs. What cannot be read is a problem like any other and does not
+// end the check; only a store that cannot be listed does. A result in an unknown
+// format, and a blob that the store fails to read, are reported and never
+// deleted.
+func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
+	if o.Workers == 0 {
+		o.Workers = 4
+	}
+	var r Report
+	corrupt, err := checkBlobs(ctx, s.Blobs, o, &r)
+	if err != nil {
+		return Report{}, fmt.Errorf("check the store: %w", err)
+	}
+	if err := checkResults(ctx, s, o, corrupt, &r); err != nil {
+		return Report{}, fmt.Errorf("check the store: %w", err)
+	}
+	if err := checkCheckpoints(ctx, s.Records, o, corrupt, &r); err != nil {
+		return Report{}, fmt.Errorf("check the store: %w", err)
+	}
+	slices.SortFunc(r.Problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
+	return r, nil
+}
+
+// checkBlobs returns the blobs whose bytes are wrong.
+func checkBlobs(ctx context.Context, blobs Blobs, o CheckOptions, r *Report) (map[Digest]bool, error) {
+	var mu sync.Mutex
+	corrupt := map[Digest]bool{}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(o.Workers)
+	var listErr error
+	for info, err := range blobs.List(ctx) {
+		if err != nil {
+			listErr = err
+			break
+		}
+		g.Go(func() error {
+			err := readThrough(gctx, blobs, info.Digest)
+			if cause := context.Cause(gctx); cause != nil {
+				return cause
+			}
+			p := Problem{Blob: info.Digest, Err: err}
+			var bad *IntegrityError
+			if errors.As(err, &bad) && o.Repair {
+				err := blobs.Delete(gctx, info.Digest)
+				p.Repaired = err == nil
+				p.Err = errors.Join(p.Err, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.Blobs++
+			r.Bytes += info.Size
+			if p.Err != nil && !errors.Is(p.Err, ErrNotExist) { // deleted meanwhile
+				r.Problems = append(r.Problems, p)
+			}
+			if bad != nil {
+				corrupt[info.Digest] = true
+			}
+			if o.Progress != nil {
+				o.Progress(r.Blobs, r.Bytes)
+			}
+			return nil
+		})
+	}
+	return corrupt, errors.Join(listErr, g.Wait())
+}
+
+func readThrough(ctx context.Context, blobs Blobs, d Digest) error {
+	rc, err := blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, rc)
+	return errors.Join(err, rc.Close())
+}
+
+func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
+	var keys []Digest
+	for info, err := range s.Records.List(ctx, resultsPrefix) {
+		if err != nil {
+			return err
+		}
+		key, err := ParseHex(strings.TrimPrefix(info.Name, resultsPrefix))
+		if err != nil {
+			r.Problems = append(r.Problems, Problem{Record: info.Name, Err: fmt.Errorf("the name is no key: %w", err)})
+			continue
+		}
+		keys = append(keys, key)
+	}
+	r.Results = len(keys)
+	entries, err := Inspect(ctx, s, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		e := entries[key]
+		err := e.Damage
+		if e.Result == nil && err == nil {
+			continue // deleted meanwhile
+		}
+		if len(e.Lost) > 0 {
+			err = errors.New(e.Miss())
+		} else if e.Result != nil {
+			for _, b := range e.Result.blobs() {
+				if corrupt[b.Digest] {
+					err = fmt.Errorf("%s is corrupt", b)
+					break
+				}
+			}
+		}
+		if err != nil {
+			var unknown *FormatError
+			r.record(ctx, s.Records, ResultName(key), err, o.Repair && !errors.As(err, &unknown))
+		}
+	}
+	return nil
+}
+
+// checkCheckpoints finds checkpoints that name a corrupt blob: with those gone,
+// training resumes from the one before.
+func checkCheckpoints(ctx context.Context, records Records, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
+	if len(corrupt) == 0 {
+		return nil
+	}
+	for info, err := range records.List(ctx, ckptPrefix) {
+		if err != nil {
+			return err
+		}
+		text, err := records.Get(ctx, info.Name)
+		if errors.Is(err, ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for d := range digestsIn(text) {
+			if corrupt[d] {
+				r.record(ctx, records, info.Name, fmt.Errorf("blob %s is corrupt", d), o.Repair)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// record files a problem of a record, deleting it if asked.
+func (r *Report) record(ctx context.Context, records Records, name string, problem error, repair bool) {
+	p := Problem{Record: name, Err: problem}
+	if repair {
+		err := records.Delete(ctx, name)
+		p.Repaired = err == nil
+		p.Err = errors.Join(p.Err, err)
+	}
+	r.Problems = append(r.Problems, p)
+}
+
+// DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
+// result that names it into a miss, so that its producer runs again. It is what
+// to call after an IntegrityError: reading once more tells bad bytes in the store
+// from bad luck on the way.
+func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
+	err = readThrough(ctx, blobs, d)
+	var bad *IntegrityError
+	switch {
+	case errors.As(err, &bad):
+		if err := blobs.Delete(ctx, d); err != nil {
+			return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
+		}
+		return true, nil
+	case errors.Is(err, ErrNotExist):
+		return false, nil
+	}
+	return false, err
+}

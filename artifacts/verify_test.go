@@ -1,0 +1,140 @@
+package artifacts_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// brokenStore is a directory with one of every kind of harm, and the key that
+// is sound.
+func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.Digest) {
+	t.Helper()
+	root = t.TempDir()
+	s, err := dir.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]artifacts.Digest{}
+	for _, name := range []string{"sound", "flipped", "short", "lost", "damaged", "newer"} {
+		r := storetest.NewResult(t, s, name, map[string]string{"out": "output of " + name, "log": "log of " + name})
+		publish(t, s, r)
+		keys[name] = r.Key
+	}
+	path := func(content string) string {
+		p, ok := s.Blobs.(artifacts.Local).LocalPath(artifacts.Sum([]byte(content)))
+		if !ok {
+			t.Fatalf("no blob of %q", content)
+		}
+		return p
+	}
+	overwrite(t, path("output of flipped"), []byte("output of flopped"))
+	overwrite(t, path("output of short"), []byte("outp"))
+	if err := os.Remove(path("log of lost")); err != nil {
+		t.Fatal(err)
+	}
+	putRecord(t, s, artifacts.ResultName(keys["damaged"]), "{}")
+	newer := `{"format":"redsi.result/9"`
+	putRecord(t, s, artifacts.ResultName(keys["newer"]), newer+`,"seal":"`+artifacts.Sum([]byte(newer)).String()+`"}`)
+	putRecord(t, s, "checkpoints/"+keys["sound"].Hex()+"/1", artifacts.Sum([]byte("output of sound")).String())
+	putRecord(t, s, "checkpoints/"+keys["sound"].Hex()+"/2", artifacts.Sum([]byte("output of flipped")).String())
+	return s, root, keys["sound"]
+}
+
+func TestCheck(t *testing.T) {
+	s, _, sound := brokenStore(t)
+	problems := func(r artifacts.Report) (names []string, repaired int) {
+		for _, p := range r.Problems {
+			what, _, _ := strings.Cut(p.Record, "/")
+			if p.Record == "" {
+				what = "blob"
+			}
+			if names = append(names, what); p.Repaired {
+				repaired++
+			}
+		}
+		slices.Sort(names)
+		return names, repaired
+	}
+	all := []string{"blob", "blob", "checkpoints", "results", "results", "results", "results", "results"}
+	for range 2 { // looking changes nothing
+		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+		if err != nil || r.Results != 6 || r.Blobs != 11 {
+			t.Fatalf("Check = %+v, %v", r, err)
+		}
+		if names, repaired := problems(r); !slices.Equal(names, all) || repaired != 0 {
+			t.Errorf("problems %v, %d repaired; want %v", names, repaired, all)
+		}
+	}
+	seen := 0
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Workers: 1, Progress: func(n int, _ int64) { seen = n }})
+	if err != nil || seen != 11 {
+		t.Fatalf("repair: %v, told of %d blobs", err, seen)
+	}
+	if names, repaired := problems(r); !slices.Equal(names, all) || repaired != len(all)-1 {
+		t.Errorf("problems %v, %d repaired; want all but the newer format", names, repaired)
+	}
+	r, err = artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true})
+	if names, _ := problems(r); err != nil || !slices.Equal(names, []string{"results"}) || r.Results != 2 {
+		t.Errorf("after the repair: %+v, %v", r, err)
+	}
+	if hit, err := artifacts.Lookup(t.Context(), s, sound); hit == nil || err != nil {
+		t.Errorf("the sound result is gone: %v", err)
+	}
+	if got := records(t, s, "checkpoints/"); len(got) != 1 || !strings.HasSuffix(got[0], "/1") {
+		t.Errorf("checkpoints left: %v", got)
+	}
+}
+
+// TestCheckGoesOn checks that a read that fails is reported, is not taken for
+// corruption, and does not end the check.
+func TestCheckGoesOn(t *testing.T) {
+	base, _, _ := brokenStore(t)
+	s, faults := storetest.Faulty(base)
+	broken := errors.New("input/output error")
+	for range 3 {
+		faults.Add(storetest.BlobsOpen, storetest.Fault{Err: broken})
+	}
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true, Workers: 1})
+	if err != nil || r.Blobs != 11 {
+		t.Fatalf("Check = %+v, %v", r, err)
+	}
+	failed := 0
+	for _, p := range r.Problems {
+		if errors.Is(p.Err, broken) {
+			if failed++; p.Repaired {
+				t.Errorf("deleted what could not be read: %s", p)
+			}
+		}
+	}
+	if failed != 3 {
+		t.Errorf("%d failed reads reported, want 3", failed)
+	}
+	faults.Add(storetest.BlobsList, storetest.Fault{Err: broken})
+	if _, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); !errors.Is(err, broken) {
+		t.Errorf("a store that cannot be listed: %v", err)
+	}
+}
+
+func TestDropCorrupt(t *testing.T) {
+	s, root, _ := brokenStore(t)
+	for content, want := range map[string]bool{"output of sound": false, "output of flipped": true, "log of lost": false} {
+		if dropped, err := artifacts.DropCorrupt(t.Context(), s.Blobs, artifacts.Sum([]byte(content))); dropped != want || err != nil {
+			t.Errorf("%s: %v, %v", content, dropped, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(root, "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifacts.DropCorrupt(t.Context(), s.Blobs, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a store whose folder is gone: %v", err)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// The full data: what pipelines.hcl downloads.
+const (
+	fullRecords = nqTrain + nqDev
+	fullShards  = 55   // 50 of train, 5 of dev
+	fullGB      = 42.0 // of these, compressed
+	dumpGB      = 60.0 // of the stub dump, one file, compressed
+)
+
+// stage is one part of the work, measured on a file whose name and size say what
+// the full data would cost.
+type stage struct {
+	name   string
+	full   float64 // compressed GB of the full data
+	files  int     // that can be worked on at once
+	single bool    // one thread: only its own seconds count
+	argv   func(e *env) (command []string, file string, err error)
+}
+
+func onFile(name, piece string, more ...string) func(*env) ([]string, string, error) {
+	return func(e *env) ([]string, string, error) {
+		dir, err := e.corpus()
+		file := filepath.Join(dir, name)
+		args := []string{}
+		for _, m := range more {
+			if m == wantedFile {
+				continue
+			}
+			args = append(args, m)
+		}
+		args = append(args, file)
+		if len(more) > 0 && more[len(more)-1] == wantedFile {
+			args = append(args, filepath.Join(dir, wantedFile))
+		}
+		return ours(piece, args...), file, err
+	}
+}
+
+// reportCosts prints what each stage costs and what the full data would take. NQ's
+// stages are measured on real pages, the dump's on the generated one.
+func reportCosts(e *env) error {
+	stages := []stage{
+		{"gunzip, NQ", fullGB, fullShards, false, onFile(realFile, "gunzip")},
+		{"extract", fullGB, fullShards, false, onFile(realFile, "nq-extract")},
+		{"read records", fullGB, fullRecords, true, onFile(realFile, "read-records")},
+		{"simplified", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=simplified")},
+		{"simplenorm", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=simplenorm")},
+		{"ncinorm", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=ncinorm")},
+		{"htmlnorm", fullGB, fullRecords, true, onFile(realFile, "serialize", "-form=htmlnorm")},
+		{"gunzip, dump", dumpGB, 1, false, onFile(stubFile, "gunzip")},
+		{"stub scan", dumpGB, 1, false, onFile(stubFile, "stub-scan", wantedFile)},
+	}
+	fmt.Printf("%s, %d processors, load %s\n", processor(), runtime.NumCPU(), load())
+	fmt.Printf("%-14s %9s %12s %12s %12s | full data on 2, 16, 64 cores, minutes\n", "stage", "MB/s", "s/GB text", "CPU s/GB", "CPU s/GB gz")
+	for _, st := range stages {
+		command, file, err := st.argv(e)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		var wall, cpu, text []float64
+		for range e.pairs {
+			s, err := start(e, command)
+			if err != nil {
+				return err
+			}
+			wall, text = append(wall, s.Seconds), append(text, s.Work)
+			if st.single {
+				cpu = append(cpu, s.Seconds)
+			} else {
+				cpu = append(cpu, s.CPU.Seconds())
+			}
+		}
+		gb, gz := median(text)/1e9, float64(info.Size())/1e9
+		w, c := median(wall), median(cpu)
+		fmt.Printf("%-14s %9.0f %12.2f %12.2f %12.2f |", st.name, gb*1e3/w, w/gb, c/gb, c/gz)
+		for _, cores := range []float64{2, 16, 64} {
+			// Enough files keep all cores busy; a lone file goes as fast as one pipeline does.
+			m := max(st.full*c/gz/cores, st.full*w/gz/float64(st.files)) / 60
+			fmt.Printf(" %8.1f", m)
+		}
+		fmt.Println()
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+// Command bench measures redsi beside what people use today and writes the ratios
+// to bench/results.jsonl:
+//
+//	go run ./bench [-only NAME,...] [-quick]
+//	go run ./bench -costs
+//
+// Every measured piece is a process of its own, ours too (this program starts
+// itself again), so that peak memory belongs to one piece and no heap is inherited.
+// Ours and the peer's alternate in the same minute, after one run of each that does
+// not count; the medians are compared. Both sides get two threads unless a line
+// says otherwise, time only their own work, and must agree on what they found.
+//
+// A ratio above 1 means that redsi is better, whatever the unit.
+//
+// A new comparison is a line in its group's list, or a new file with a list of its
+// own that lines.go names, plus a piece in pieces.go for our side and a script in
+// peers/ with a pinned requirements-GROUP.txt for the other.
+//
+// Reading order: main.go, line.go (what a line is), measure.go (how it is taken),
+// lines.go (the list), then one file per group. pieces.go lists what the program
+// can be started again as. The generated corpus and the peers' virtual environments
+// are kept in the folder bench of REDSI_DEPS, or of the user's cache folder.
+package main

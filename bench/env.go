@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// env is where a run keeps things and how thorough it is.
+type env struct {
+	ctx     context.Context
+	dir     string // of what is kept between runs
+	quick   bool
+	warmUps int
+	pairs   int
+}
+
+func newEnv(ctx context.Context, quick bool) (*env, error) {
+	deps := os.Getenv("REDSI_DEPS")
+	if deps == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, err
+		}
+		deps = filepath.Join(cache, "redsi")
+	}
+	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, warmUps: 1, pairs: 3}
+	if quick {
+		e.warmUps, e.pairs = 0, 1
+	}
+	return e, os.MkdirAll(e.dir, 0o755)
+}
+
+// keep returns a folder that make has filled, now or in an earlier run.
+func (e *env) keep(name string, make func(dir string) error) (string, error) {
+	dir := filepath.Join(e.dir, name)
+	if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
+		return dir, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(os.Stderr, "  making %s\n", dir)
+	if err := make(dir); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
+}
+
+// python returns the command line of a peer, in a virtual environment that holds
+// exactly bench/peers/requirements-GROUP.txt.
+func (e *env) python(group, script string, args ...string) ([]string, error) {
+	requirements := filepath.Join("bench", "peers", "requirements-"+group+".txt")
+	b, err := os.ReadFile(requirements)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	dir, err := e.keep("venv-"+group+"-"+hex.EncodeToString(sum[:4]), func(dir string) error {
+		if err := e.quiet("python3", "-m", "venv", dir); err != nil {
+			return err
+		}
+		return e.quiet(filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "-q", "-r", requirements)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{filepath.Join(dir, "bin", "python"), filepath.Join("bench", "peers", script)}, args...), nil
+}
+
+// quiet runs a command and shows what it printed only if it fails.
+func (e *env) quiet(name string, args ...string) error {
+	out, err := exec.CommandContext(e.ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, tail(string(out), 2000))
+	}
+	return nil
+}

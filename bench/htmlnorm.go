@@ -1,0 +1,95 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/serialize"
+	"github.com/redsi/redsi/internal/tokenize"
+)
+
+// htmlRecords is how many records the lines of this group serialize.
+const htmlRecords = 100
+
+var htmlLines = []line{
+	{
+		name: "htmlnorm_vs_python", target: 10, value: throughput,
+		doc:  "HtmlNorm of records in memory, one thread, against the same rules with BeautifulSoup and lxml; the texts are equal",
+		ours: onFirstShard("serialize", "-limit="+strconv.Itoa(htmlRecords)),
+		peer: side{command: func(e *env) ([]string, error) {
+			files, err := e.shards()
+			if err != nil {
+				return nil, err
+			}
+			return e.python("htmlnorm", "htmlnorm.py", files[0], "--limit", strconv.Itoa(htmlRecords))
+		}},
+	},
+}
+
+// serializeRecords writes the records of a file in one form. Work is bytes of
+// document_html; only serializing is timed, record by record.
+func serializeRecords(args []string) (sample, error) {
+	var s sample
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	form := set.String("form", string(serialize.HtmlNorm), "")
+	limit := set.Int("limit", 1<<30, "")
+	if err := set.Parse(args); err != nil {
+		return s, err
+	}
+	ser, done, err := newSerializer(serialize.Form(*form))
+	if err != nil {
+		return s, err
+	}
+	defer done()
+	in, err := openTimes(set.Arg(0), 1)
+	if err != nil {
+		return s, err
+	}
+	defer in.Close()
+	rd := nq.NewReader(in, set.Arg(0), nq.Options{Split: nq.Train, Format: nq.Full})
+	defer rd.Close()
+	texts := sha256.New()
+	n := 0
+	var records []*nq.Record
+	for ; n < *limit; n++ {
+		var r nq.Record
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return s, err
+		}
+		records = append(records, r.Clone())
+	}
+	for _, r := range records {
+		lap := stopwatch()
+		t, err := ser.Document(r)
+		s.Seconds += lap()
+		if err != nil {
+			return s, err
+		}
+		s.Work += float64(len(r.HTML))
+		io.WriteString(texts, t.String()+"\x00")
+	}
+	s.Check = fmt.Sprintf("%d texts, sha256 %s", n, hex.EncodeToString(texts.Sum(nil))[:16])
+	return s, nil
+}
+
+func newSerializer(form serialize.Form) (*serialize.Serializer, func(), error) {
+	t5, err := tokenize.NewT5(tokenizers.T5)
+	if err != nil {
+		return nil, nil, err
+	}
+	bert, err := tokenize.NewBERT(tokenizers.BERTUncased)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := serialize.New(form, serialize.Defaults(), serialize.Tools{HasUnknown: t5.HasUnknown, BertNormalize: bert.Normalize})
+	return s, func() { t5.Close() }, err
+}

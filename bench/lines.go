@@ -1,0 +1,8 @@
+package main
+
+import "slices"
+
+// allLines are the lines in the order in which they are measured.
+func allLines() []line {
+	return slices.Concat(nqLines, stubLines, htmlLines, kmeansLines, dedupLines, modelLines)
+}

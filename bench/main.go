@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == pieceArg {
+		exit(runPiece(os.Args[2], os.Args[3:]))
+	}
+	only := flag.String("only", "", "`names` of lines, separated by commas; all by default")
+	quick := flag.Bool("quick", false, "a small corpus, one pair, no warm-up: to try the program, not to quote")
+	costs := flag.Bool("costs", false, "measure each stage alone, and project the full data from it")
+	list := flag.Bool("list", false, "list the lines")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	lines, err := choose(allLines(), *only)
+	if err != nil {
+		exit(err)
+	}
+	if *list {
+		for _, l := range lines {
+			fmt.Printf("%-40s %s (target %g)\n", l.name, l.doc, l.target)
+		}
+		return
+	}
+	e, err := newEnv(ctx, *quick)
+	if err != nil {
+		exit(err)
+	}
+	if *costs {
+		exit(reportCosts(e))
+	}
+	exit(measureAll(e, lines))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// choose returns the named lines in the order of the list.
+func choose(lines []line, only string) ([]line, error) {
+	if only == "" {
+		return lines, nil
+	}
+	names := strings.Split(only, ",")
+	var out []line
+	for _, l := range lines {
+		if i := slices.Index(names, l.name); i >= 0 {
+			names = slices.Delete(names, i, i+1)
+			out = append(out, l)
+		}
+	}
+	if len(names) > 0 {
+		return nil, fmt.Errorf("there is no line %q; -list names them", names[0])
+	}
+	return out, nil
+}

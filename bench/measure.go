@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// resultsFile is rewritten by each run, from the root of the repository.
+const resultsFile = "bench/results.jsonl"
+
+// measureAll measures lines and prints and stores a row for each. A line that
+// fails is reported at the end; the others are measured all the same.
+func measureAll(e *env, lines []line) error {
+	out, err := os.Create(resultsFile)
+	if err != nil {
+		return fmt.Errorf("run the bench from the root of the repository: %w", err)
+	}
+	defer out.Close()
+	fmt.Printf("%s, %d processors, load %s, %s\n", processor(), runtime.NumCPU(), load(), runtime.Version())
+	fmt.Printf("%-36s %10s %10s  %-5s %7s  %s\n", "name", "ours", "peer", "unit", "ratio", "(target)")
+	var errs []error
+	for _, l := range lines {
+		r, err := measure(e, l)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", l.name, err))
+			fmt.Printf("%-36s failed\n", l.name)
+			if e.ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		note := ""
+		if r.Ratio < l.target {
+			note = "  below"
+		}
+		fmt.Printf("%-36s %10.4g %10.4g  %-5s %7.2f  (%g)%s\n", r.Name, r.Ours, r.Peer, r.Unit, r.Ratio, l.target, note)
+		if err := json.NewEncoder(out).Encode(r); err != nil {
+			return err
+		}
+	}
+	return errors.Join(append(errs, out.Close())...)
+}
+
+// measure alternates the sides and compares their medians.
+func measure(e *env, l line) (result, error) {
+	sides := []side{l.ours, l.peer}
+	commands := make([][]string, len(sides))
+	for i, s := range sides {
+		if s.command != nil {
+			var err error
+			if commands[i], err = s.command(e); err != nil {
+				return result{}, err
+			}
+		}
+	}
+	values := make([][]float64, len(sides))
+	var check string
+	warmUps, pairs := e.warmUps, e.pairs
+	if l.once {
+		warmUps, pairs = 0, 1
+	}
+	for round := range warmUps + pairs {
+		for i, command := range commands {
+			if command == nil {
+				values[i] = append(values[i], sides[i].bound)
+				continue
+			}
+			s, err := start(e, command)
+			if err != nil {
+				return result{}, err
+			}
+			if check == "" || l.unlike {
+				check = s.Check
+			} else if s.Check != check {
+				return result{}, fmt.Errorf("%s found %q, and what ran before it %q", filepath.Base(command[0]), s.Check, check)
+			}
+			v := l.value.of(s)
+			who := [2]string{"ours", "peer"}[i]
+			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, %.0f MB, load %s)\n",
+				l.name, who, v, l.value.unit, s.Seconds, s.CPU.Seconds(), s.Peak/1e6, load())
+			if round >= warmUps {
+				values[i] = append(values[i], v)
+			}
+		}
+	}
+	r := result{Name: l.name, Ours: median(values[0]), Peer: median(values[1]), Unit: l.value.unit}
+	r.Ratio = l.ratio(r.Ours, r.Peer)
+	return r, nil
+}
+
+// start runs one piece to its end.
+func start(e *env, command []string) (sample, error) {
+	var s sample
+	var stdout, stderr bytes.Buffer
+	c := exec.CommandContext(e.ctx, command[0], command[1:]...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.Env = append(os.Environ(), threads...)
+	err := c.Run()
+	if err != nil {
+		return s, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, tail(stderr.String(), 2000))
+	}
+	rows := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	if err := json.Unmarshal([]byte(rows[len(rows)-1]), &s); err != nil {
+		return s, fmt.Errorf("%s: its last line is not a measurement: %w", strings.Join(command, " "), err)
+	}
+	s.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	s.Peak = peak(c.ProcessState)
+	return s, nil
+}
+
+// threads gives both sides two.
+var threads = []string{"GOMAXPROCS=2", "OMP_NUM_THREADS=2", "OPENBLAS_NUM_THREADS=2", "MKL_NUM_THREADS=2", "RAYON_NUM_THREADS=2"}
+
+// peak is the resident memory of a process at its highest. Linux counts the pages
+// of this program in, which therefore stays small.
+func peak(p *os.ProcessState) float64 {
+	u, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return float64(u.Maxrss)
+	}
+	return float64(u.Maxrss) * 1024
+}
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+// load is the system's load average of the last minute, where it tells.
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	one, _, _ := strings.Cut(string(b), " ")
+	return one
+}
+
+func processor() string {
+	b, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for l := range strings.SplitSeq(string(b), "\n") {
+		if name, ok := strings.CutPrefix(l, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return runtime.GOARCH
+}
+
+// stopwatch returns the seconds since it was made.
+func stopwatch() func() float64 {
+	start := time.Now()
+	return func() float64 { return time.Since(start).Seconds() }
+}

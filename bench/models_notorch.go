@@ -1,0 +1,9 @@
+//go:build notorch
+
+package main
+
+// Without libtorch there are no models to measure.
+var (
+	modelLines  []line
+	modelPieces map[string]func([]string) (sample, error)
+)

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
+)
+
+var nqLines = []line{
+	{
+		name: "nq_extract_vs_gunzip", target: 0.8, value: throughput,
+		doc:  "full NQ shards to records, headers and text keys, against gunzip alone by the same library",
+		ours: onShards("nq-extract"), peer: onShards("gunzip"), unlike: true,
+	},
+	{
+		name: "nq_extract_vs_python", target: 4, value: throughput,
+		doc:  "the same, against gzip and orjson reading the same fields and writing nothing",
+		ours: onShards("nq-extract"), peer: side{command: func(e *env) ([]string, error) {
+			files, err := e.shards()
+			if err != nil {
+				return nil, err
+			}
+			return e.python("data", "nq_extract.py", append([]string{"--runs=1"}, files...)...)
+		}},
+	},
+	{
+		// One shard four times over is as many records as the corpus has: enough for
+		// the collector to reach its pace, which a second's work is not.
+		name: "extract_memory_10x_vs_1x", target: 0.7, value: peakMemory,
+		doc:  "peak memory of the same on one stream of 19,000 records (ours) and of 1,900 (peer)",
+		ours: onFirstShard("nq-extract", "-times=40"), peer: onFirstShard("nq-extract", "-times=4"), unlike: true, once: true,
+	},
+}
+
+func onShards(piece string) side {
+	return side{command: func(e *env) ([]string, error) {
+		files, err := e.shards()
+		return ours(piece, files...), err
+	}}
+}
+
+func onFirstShard(piece, option string) side {
+	return side{command: func(e *env) ([]string, error) {
+		files, err := e.shards()
+		if err != nil {
+			return nil, err
+		}
+		return ours(piece, option, files[0]), nil
+	}}
+}
+
+// gunzip reads gzip files to their ends and throws the text away.
+func gunzip(args []string) (sample, error) {
+	var s sample
+	lap := stopwatch()
+	for _, name := range args {
+		f, err := os.Open(name)
+		if err != nil {
+			return s, err
+		}
+		zr, err := gzip.NewReader(f)
+		if err != nil {
+			return s, err
+		}
+		n, err := io.Copy(io.Discard, zr)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return s, err
+		}
+		s.Work += float64(n)
+	}
+	s.Seconds = lap()
+	return s, nil
+}
+
+// nqExtract is what the step kind extract does with each file, read -times times in
+// a row as one stream, but without a store: the compressed records and headers are
+// thrown away.
+func nqExtract(args []string) (sample, error) { return extract(args, io.Discard) }
+
+// readRecords extracts into memory, and times reading the records back.
+func readRecords(args []string) (sample, error) {
+	var stored bytes.Buffer
+	s, err := extract(args, &stored)
+	if err != nil {
+		return s, err
+	}
+	lap := stopwatch()
+	s.Work = 0
+	rd := nq.NewRecordReader(&stored)
+	defer rd.Close()
+	var r nq.Record
+	for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
+		s.Work += float64(len(r.HTML))
+	}
+	s.Seconds = lap()
+	if err != io.EOF {
+		return s, err
+	}
+	return s, nil
+}
+
+func extract(args []string, out io.Writer) (sample, error) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	times := set.Int("times", 1, "")
+	if err := set.Parse(args); err != nil {
+		return sample{}, err
+	}
+	var s sample
+	var records, tokens, html int64
+	lap := stopwatch()
+	for _, name := range set.Args() {
+		in, err := openTimes(name, *times)
+		if err != nil {
+			return s, err
+		}
+		rw, err := nq.NewRecordWriter(out)
+		if err != nil {
+			return s, err
+		}
+		hw, err := nq.NewHeaderWriter(io.Discard)
+		if err != nil {
+			return s, err
+		}
+		rd := nq.NewReader(in, name, nq.Options{Split: nq.Train, Format: nq.Full})
+		var r nq.Record
+		for err = rd.Next(&r); err == nil; err = rd.Next(&r) {
+			records++
+			tokens += int64(len(r.Tokens))
+			html += int64(len(r.HTML))
+			h := nq.HeaderOf(&r)
+			h.Text4KCased, h.Text4K = dedup.TextKeys(&r)
+			if err = errors.Join(rw.Write(&r), hw.Write(&h)); err != nil {
+				break
+			}
+		}
+		if err != io.EOF {
+			return s, err
+		}
+		if err := errors.Join(rw.Close(), hw.Close(), in.Close()); err != nil {
+			return s, err
+		}
+		s.Work += float64(rd.Counts().BytesOut)
+	}
+	s.Seconds = lap()
+	s.Check = fmt.Sprintf("%d records, %d tokens, %d bytes of HTML", records, tokens, html)
+	return s, nil
+}
+
+// openTimes is a file n times over: gzip members in a row are one stream.
+func openTimes(name string, n int) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &repeated{f: f, left: n - 1}, nil
+}
+
+type repeated struct {
+	f    *os.File
+	left int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	n, err := r.f.Read(p)
+	if err == io.EOF && r.left > 0 {
+		r.left--
+		_, err = r.f.Seek(0, io.SeekStart)
+	}
+	return n, err
+}
+
+func (r *repeated) Close() error { return r.f.Close() }

@@ -1,0 +1,58 @@
+"""Reading NQ records with gzip and orjson: the peer of internal/nq's Reader.
+
+    pip install -r requirements-data.txt
+    python nq_extract.py FILE.jsonl.gz [...] [--runs 3]
+
+Takes the fields that a Record has: example_id, question_text, document_url,
+document_title, document_html as UTF-8 bytes, and per token its text, html_token,
+start_byte and end_byte; or document_text of the simplified format. Prints one JSON
+line: the best run's seconds, and counts by which both sides can be compared.
+"""
+import argparse
+import gzip
+import json
+import time
+
+import orjson
+
+
+def records(path):
+    with gzip.open(path, "rb") as lines:
+        for line in lines:
+            if not line.strip():
+                continue
+            r = orjson.loads(line)
+            tokens = [
+                (t["token"], t["html_token"], t["start_byte"], t["end_byte"])
+                for t in r.get("document_tokens", ())
+            ]
+            html = r.get("document_html", "").encode()
+            yield len(line), (
+                r["example_id"], r["question_text"], r["document_url"],
+                r.get("document_title", ""), html, tokens, r.get("document_text", ""),
+            )
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("files", nargs="+")
+    p.add_argument("--runs", type=int, default=3)
+    a = p.parse_args()
+    best = None
+    for _ in range(a.runs):
+        counts = dict(records=0, text_bytes=0, html_bytes=0, tokens=0)
+        start = time.perf_counter()
+        for path in a.files:
+            for size, (_, _, _, _, html, tokens, _) in records(path):
+                counts["records"] += 1
+                counts["text_bytes"] += size
+                counts["html_bytes"] += len(html)
+                counts["tokens"] += len(tokens)
+        seconds = time.perf_counter() - start
+        best = seconds if best is None else min(best, seconds)
+    print(json.dumps({"orjson": orjson.__version__, "seconds": best, "work": counts["text_bytes"],
+                      "check": "{records} records, {tokens} tokens, {html_bytes} bytes of HTML".format(**counts), **counts}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// pieceArg makes this program run one piece in place of the bench.
+const pieceArg = "piece"
+
+// pieces are what the program can be started again as, beside modelPieces.
+func pieces() map[string]func(args []string) (sample, error) {
+	return map[string]func([]string) (sample, error){
+		"make-corpus":  makeCorpus,
+		"make-headers": makeHeaders,
+		"make-vectors": makeVectors,
+		"gunzip":       gunzip,
+		"nq-extract":   nqExtract,
+		"read-records": readRecords,
+		"stub-scan":    stubScan,
+		"serialize":    serializeRecords,
+		"kmeans":       clusterVectors,
+		"dedup":        dedupHeaders,
+	}
+}
+
+func runPiece(name string, args []string) error {
+	run, ok := pieces()[name]
+	if !ok {
+		run, ok = modelPieces[name]
+	}
+	if !ok {
+		return fmt.Errorf("there is no piece %q", name)
+	}
+	s, err := run(args)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return json.NewEncoder(os.Stdout).Encode(s)
+}
+
+// ours is the command line of a piece.
+func ours(name string, args ...string) []string {
+	return append([]string{os.Args[0], pieceArg, name}, args...)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/log"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// clusterOptions says which Temporal cluster to use.
+type clusterOptions struct {
+	address, namespace, profile, ui string
+	port, uiPort                    int
+}
+
+func (o *clusterOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.address, "temporal-address", "", "HOST:PORT of an existing cluster (also TEMPORAL_ADDRESS or a profile)")
+	f.StringVar(&o.namespace, "temporal-namespace", "", "namespace there")
+	f.StringVar(&o.profile, "temporal-profile", os.Getenv("TEMPORAL_PROFILE"), "profile of Temporal's own configuration file: address, TLS, API key")
+	f.StringVar(&o.ui, "temporal-ui", os.Getenv("REDSI_TEMPORAL_UI"), "address of the cluster's web UI, for links")
+	f.IntVar(&o.uiPort, "ui-port", 0, "port of the embedded server's web UI (default: a free one)")
+}
+
+// given reports whether a cluster was named in any way.
+func (o *clusterOptions) given() bool {
+	return o.address != "" || o.profile != "" || os.Getenv("TEMPORAL_ADDRESS") != ""
+}
+
+// connection is a client, with what this process runs behind it.
+type connection struct {
+	Client client.Client
+	ui     string
+	ns     string
+	worker *worker.Worker
+	server *devserver.Shared
+	leave  func(*devserver.Shared) // how the server is left
+}
+
+// Close stops the worker, the client and the server, in that order.
+func (c *connection) Close() {
+	if c.worker != nil {
+		c.worker.Stop()
+	}
+	if c.Client != nil {
+		c.Client.Close()
+	}
+	if c.server != nil {
+		c.leave(c.server)
+	}
+}
+
+func (c *connection) runURL(workflowID, runID string) string {
+	if c.ui == "" {
+		return "workflow " + workflowID
+	}
+	return fmt.Sprintf("%s/namespaces/%s/workflows/%s/%s", c.ui, c.ns, url.PathEscape(workflowID), runID)
+}
+
+// connect dials the cluster that was named, or starts an embedded one.
+func (a *app) connect(ctx context.Context, o clusterOptions, store artifacts.Store) (*connection, error) {
+	if o.given() {
+		c, opts, err := a.dial(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return &connection{Client: c, ui: o.ui, ns: opts.Namespace}, nil
+	}
+	return a.embed(ctx, o, store)
+}
+
+func (a *app) dial(ctx context.Context, o clusterOptions) (client.Client, client.Options, error) {
+	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.profile})
+	if err != nil {
+		return nil, opts, inputError(fmt.Errorf("Temporal profile: %w", err))
+	}
+	if o.address != "" {
+		opts.HostPort = o.address
+	}
+	if o.namespace != "" {
+		opts.Namespace = o.namespace
+	}
+	if opts.Namespace == "" {
+		opts.Namespace = "default"
+	}
+	opts.Logger = log.NewStructuredLogger(a.sdkLog())
+	c, err := client.DialContext(ctx, opts)
+	if err != nil {
+		return nil, opts, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
+	}
+	return c, opts, nil
+}
+
+// embed uses the server of the state folder, starting it if no other redsi runs
+// one, and adds a worker of its own.
+func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store) (*connection, error) {
+	program, err := devserver.Find()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Join(a.StateDir, "temporal"))
+	if err != nil {
+		return nil, err
+	}
+	server, err := devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.port, UI: true, UIPort: o.uiPort,
+		SearchAttributes: workflows.SearchAttributes()})
+	if err != nil {
+		return nil, err
+	}
+	conn := &connection{ui: server.UI, ns: "default", server: server, leave: func(s *devserver.Shared) {
+		s.Close(ctx, func() {
+			fmt.Fprintln(a.Err, "another redsi still uses this one's server; waiting for it (Ctrl-C ends its run too)")
+		})
+	}}
+	conn.Client, err = client.DialContext(ctx, client.Options{HostPort: server.Address, Logger: log.NewStructuredLogger(a.sdkLog())})
+	if err == nil && server.Server != nil {
+		err = a.endLeftovers(ctx, conn.Client)
+	}
+	if err == nil {
+		acts := a.activities(store, conn.Client, workflows.Features{SearchAttributes: true})
+		conn.worker = worker.New(conn.Client, acts, worker.Options{})
+		err = conn.worker.Start()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// endLeftovers ends what a killed process left open on its embedded server: no
+// worker of it can be alive, and the store has all that it finished.
+func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
+	open, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'", PageSize: 1000})
+	if err != nil {
+		return fmt.Errorf("list what an earlier run left: %w", err)
+	}
+	for _, w := range open.Executions {
+		if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
+			a.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
+		}
+	}
+	return nil
+}
+
+func (a *app) activities(store artifacts.Store, c client.Client, features workflows.Features) *activities.Activities {
+	return &activities.Activities{
+		Store: store, Registry: a.Registry, Log: a.Log, Client: c, Features: features, Env: hostEnv(),
+		CacheDir: a.cacheDir(),
+		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+			return a.openForWorker(ctx, file, vars, targets)
+		},
+	}
+}
+
+// registerAttributes adds the search attributes to a cluster; false if it may
+// not, in which case runs go without them.
+func (a *app) registerAttributes(ctx context.Context, c client.Client, namespace string) bool {
+	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		a.Log.Info("the cluster does not tell its search attributes; going without", "err", err)
+		return false
+	}
+	want := map[string]enums.IndexedValueType{}
+	for _, n := range workflows.SearchAttributes() {
+		if _, ok := have.CustomAttributes[n]; !ok {
+			want[n] = enums.INDEXED_VALUE_TYPE_KEYWORD
+		}
+	}
+	if len(want) == 0 {
+		return true
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: want})
+	if err != nil {
+		a.Log.Info("search attributes could not be added to the cluster; going without", "err", err)
+	}
+	return err == nil
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+// journal is what earlier runs of a pipeline left, by step address.
+type journal struct {
+	took view.History
+	key  map[string]artifacts.Digest // of the newest result
+	run  map[string]string
+}
+
+// runsRead bounds how many run records are read for a plan, newest first.
+const runsRead = 20
+
+// journalOf reads the newest run records of a pipeline.
+func journalOf(ctx context.Context, store artifacts.Store, pipeline string) (*journal, error) {
+	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}}
+	var names []string
+	for r, err := range store.Records.List(ctx, "runs/") {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, r.Name)
+	}
+	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead; i-- {
+		b, err := store.Records.Get(ctx, names[i])
+		if err != nil {
+			return nil, err
+		}
+		var rec workflows.RunRecord
+		if json.Unmarshal(b, &rec) != nil || rec.Pipeline != pipeline {
+			continue
+		}
+		for _, s := range rec.Steps {
+			if _, ok := j.key[s.Address]; ok || s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
+				continue
+			}
+			j.key[s.Address], j.run[s.Address] = s.Key, rec.RunID
+			j.took[s.Address] = seconds(s.TookS)
+		}
+	}
+	return j, nil
+}
+
+// reasons says in a few words why each RUN step must run: what differs from the
+// step's newest result, or that there is none.
+func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal) (map[int]string, error) {
+	why := map[int]string{}
+	for i, it := range v.Items {
+		if it.Outcome != plan.Run {
+			continue
+		}
+		changes, note, err := a.changes(ctx, store, v, i, past)
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) == 0 {
+			why[i] = note
+			continue
+		}
+		var words []string
+		for n, c := range changes {
+			if n == 3 {
+				words = append(words, fmt.Sprintf("%d more", len(changes)-3))
+				break
+			}
+			words = append(words, c.String())
+		}
+		why[i] = strings.Join(words, "; ")
+	}
+	return why, nil
+}
+
+// changes compares a step's preimage with that of its newest result.
+func (a *app) changes(ctx context.Context, store artifacts.Store, v *plan.Preview, i int, past *journal) ([]step.Change, string, error) {
+	address := v.Plan.Steps[i].Address
+	old, ok := past.key[address]
+	if !ok {
+		return nil, "has never run here", nil
+	}
+	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{old})
+	if err != nil {
+		return nil, "", err
+	}
+	e := entries[old]
+	if e.Result == nil {
+		return nil, e.Miss(), nil
+	}
+	if old == v.Items[i].Key {
+		return nil, e.Miss(), nil
+	}
+	changes, err := step.Diff(e.Result.Preimage, v.Items[i].Preimage)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", address, err)
+	}
+	return changes, "", nil
+}

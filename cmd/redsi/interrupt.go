@@ -1,0 +1,20 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// exitOnInterrupt ends the process at the next interrupt.
+func (a *app) exitOnInterrupt(ctx context.Context) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	select {
+	case <-c:
+		os.Exit(exitFailed)
+	case <-ctx.Done():
+		signal.Stop(c)
+	}
+}

@@ -1,0 +1,100 @@
+// Command redsi declares, plans and runs reproducible pipelines.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/activities"
+)
+
+// Exit codes of every verb.
+const (
+	exitOK      = 0
+	exitFailed  = 1 // something went wrong while doing it
+	exitInput   = 2 // what the user gave cannot be done as it stands
+	exitPending = 3 // plan --detailed-exitcode: there is something to run
+)
+
+// exitError ends the program with a code; a nil err has been printed already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// inputError marks an error as the user's to mend.
+func inputError(err error) error { return &exitError{exitInput, err} }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, out, errw io.Writer) int {
+	root := newRoot(&app{Registry: activities.Kinds(), Out: out, Err: errw})
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var e *exitError
+	if !errors.As(err, &e) {
+		e = &exitError{exitFailed, err}
+		if isUsage(err) {
+			e.code = exitInput
+		}
+	}
+	if e.err != nil {
+		fmt.Fprintln(errw, "redsi:", e.err)
+	}
+	return e.code
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "redsi",
+		Short:             "Declare a paper's pipeline in HCL, rebuild its tables and figures, and never the same step twice",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd) },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return inputError(err) })
+	a.globalFlags(root)
+	root.AddCommand(
+		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a),
+		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
+		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
+		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newVerifyCmd(a), newGCCmd(a),
+	)
+	return root
+}
+
+// isUsage recognises cobra's own complaints about a command line.
+func isUsage(err error) bool {
+	for _, p := range []string{"unknown command", "accepts ", "requires at least", "unknown flag", "unknown shorthand"} {
+		if len(err.Error()) >= len(p) && err.Error()[:len(p)] == p {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+type runOptions struct {
+	cluster  clusterOptions
+	detach   bool
+	failFast bool
+	outDir   string
+	quiet    bool
+}
+
+func newRunCmd(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Do what the plan lacks, and write the tables and figures",
+		Long: `Do what the plan lacks, and write the tables and figures.
+
+Without a cluster, an embedded Temporal server and a worker run inside this
+command and end with it; its UI address is printed. With --temporal-address, a
+TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
+workers do it. If there is nothing to do, no server is started at all.
+
+Ctrl-C cancels; the next run goes on where this one stopped.`,
+		Example: `  redsi run
+  redsi run -f pipelines.hcl --target table.dedup_counts
+  redsi run --temporal-address 127.0.0.1:7233 --detach`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *runOptions) flags(cmd *cobra.Command) {
+	o.cluster.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
+	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
+	f.StringVarP(&o.outDir, "out", "o", "results", "folder that tables and figures are written to")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
+}
+
+func (a *app) run(ctx context.Context, o runOptions) error {
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := a.previewOf(ctx, store, pl)
+	if err != nil {
+		return err
+	}
+	if o.detach && !o.cluster.given() {
+		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
+	}
+	out := runSummary{Pipeline: pl.Pipeline, Hit: v.Summary().Hit, Started: time.Now()}
+	if !v.Done() {
+		if err := a.drive(ctx, o, store, pl, &out); err != nil || o.detach {
+			return err
+		}
+	}
+	if err := a.pinSources(ctx, store, pl, &out); err != nil {
+		return err
+	}
+	return a.conclude(ctx, o, store, pl, &out)
+}
+
+// drive starts the workflow, here or on a cluster, and follows it to its end.
+func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	conn, err := a.connect(ctx, o.cluster, store)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	digest, err := activities.StorePlan(ctx, store.Blobs, pl)
+	if err != nil {
+		return err
+	}
+	runID := newRunID()
+	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID}
+	wf, err := conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: workflows.ReproduceWorkflowID(runID), TaskQueue: workflows.TaskQueue,
+		StaticSummary: pl.Pipeline, StaticDetails: fmt.Sprintf("%d steps, store %s", len(pl.Steps), store.URL),
+	}, workflows.ReproduceWorkflow, in)
+	if err != nil {
+		return fmt.Errorf("start the run: %w", err)
+	}
+	url := conn.runURL(wf.GetID(), wf.GetRunID())
+	if o.detach {
+		if a.JSON {
+			return view.WriteJSON(a.Out, map[string]string{"workflow": wf.GetID(), "run": runID, "url": url})
+		}
+		fmt.Fprintf(a.Out, "started %s\n%s\n", wf.GetID(), url)
+		return nil
+	}
+	fmt.Fprintf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
+	res, err := a.follow(ctx, conn.Client, wf)
+	if err != nil {
+		return a.ended(err, runID)
+	}
+	out.RunID, out.Hit, out.Ran, out.URL = runID, res.Hit, res.Ran, url
+	return nil
+}
+
+// ended turns a workflow's error into what the user should read.
+func (a *app) ended(err error, runID string) error {
+	var app *temporal.ApplicationError
+	var canceled *temporal.CanceledError
+	switch {
+	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
+		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
+	case errors.As(err, &app):
+		return &exitError{exitFailed, errors.New(app.Message())}
+	}
+	return err
+}
+
+func newRunID() string {
+	b := make([]byte, 4)
+	rand.Read(b) // never fails
+	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
+}
+
+// pinSources writes what downloads found out into the lock file.
+func (a *app) pinSources(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	v, err := a.previewOf(ctx, store, pl)
+	if err != nil {
+		return err
+	}
+	lock := filepath.Join(projectDir(a.File), lockfile.Name)
+	for i, it := range v.Items {
+		if it.Result == nil {
+			return fmt.Errorf("%s has no result after the run: %s", pl.Steps[i].Address, "look at the run in the UI")
+		}
+		pins, err := a.Registry.Lookup(pl.Steps[i].Task.Kind).Pins(it.Task, it.Result.Outputs)
+		if err == nil {
+			err = lockfile.Add(lock, pins)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", pl.Steps[i].Address, err)
+		}
+	}
+	out.preview = v
+	return nil
+}

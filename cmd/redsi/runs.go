@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/workflows"
+)
+
+const runPrefix = "runs/"
+
+// runIDs lists the runs that a store remembers, oldest first.
+func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
+	var ids []string
+	for r, err := range store.Records.List(ctx, runPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, strings.TrimPrefix(r.Name, runPrefix))
+	}
+	return ids, nil
+}
+
+func readRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
+	b, err := store.Records.Get(ctx, runPrefix+id)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	var rec workflows.RunRecord
+	if err := json.Unmarshal(b, &rec); err != nil {
+		return nil, fmt.Errorf("the record of run %s is damaged: %w", id, err)
+	}
+	return &rec, nil
+}
+
+// findRun reads the run that a person means: its id, the beginning or the end
+// of it, "last", or "last~N" for the Nth before that.
+func findRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
+	ids, err := runIDs(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, inputError(errors.New("this store remembers no run"))
+	}
+	if back, ok := strings.CutPrefix(name, "last"); ok {
+		n := 0
+		if back != "" {
+			if _, err := fmt.Sscanf(back, "~%d", &n); err != nil || n < 0 {
+				return nil, inputError(fmt.Errorf("%q is not last or last~N", name))
+			}
+		}
+		if n >= len(ids) {
+			return nil, inputError(fmt.Errorf("%s: this store remembers only %d runs", name, len(ids)))
+		}
+		return readRun(ctx, store, ids[len(ids)-1-n])
+	}
+	var found []string
+	for _, id := range ids {
+		if id == name {
+			return readRun(ctx, store, id)
+		}
+		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return readRun(ctx, store, found[0])
+	case 0:
+		return nil, inputError(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
+	}
+	return nil, inputError(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
+}

@@ -1,0 +1,48 @@
+# A pipeline is steps, tables and figures. `redsi run` does what is missing;
+# run it again, and nothing is. Edit anything: only what depends on it reruns.
+
+# Set with --var pages=60, a file of variables, or REDSI_VAR_pages.
+variable "pages" { default = 30 }
+
+# step KIND NAME. This kind generates a small corpus in the formats of Natural
+# Questions; `redsi kinds synth` says what it takes. Real files come by the kind
+# `download`, your own programs run by the kind `command`.
+step "synth" "corpus" {
+  pages           = var.pages
+  train_questions = 2 * var.pages
+  dev_questions   = var.pages
+}
+
+# Another step's output is named by its address. That is the only kind of edge.
+step "extract" "train" {
+  files = step.synth.corpus.train
+  split = "train"
+}
+step "extract" "dev" {
+  files = step.synth.corpus.dev
+  split = "dev"
+}
+
+# Which page does a revision belong to? The dump knows.
+step "pages" "corpus" {
+  headers = [step.extract.train.headers, step.extract.dev.headers]
+  dump    = step.synth.corpus.stub
+}
+
+# for_each makes one step per element: step.dedup.by["url"] and so on.
+step "dedup" "by" {
+  for_each = toset(["url", "h1", "page_id"])
+  train    = step.extract.train.headers
+  dev      = step.extract.dev.headers
+  pages    = step.pages.corpus.table
+  key      = each.key
+}
+
+# A table reads numbers from JSON outputs: results/tables/documents.{md,tex,csv,json}.
+# `redsi artifacts cat 'step.dedup.by["url"].counts'` shows what there is to read.
+table "documents" {
+  caption = "Documents that each grouping key leaves."
+  stubs   = ["Key"]
+  columns = [for split in ["train", "dev", "union"] : { id = split, title = title(split), format = "integer" }]
+  rows    = [for key in ["url", "h1", "page_id"] : { id = key, titles = [key], value = step.dedup.by[key].counts, at = "documents" }]
+}

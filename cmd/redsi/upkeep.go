@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newVerifyCmd(a *app) *cobra.Command {
+	var repair bool
+	var again string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Read every stored byte against its digest and every result against its outputs",
+		Example: `  redsi verify
+  redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again
+  redsi verify --rebuild 'step.dedup.nq["url"]'   # runs it again and compares`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if again != "" {
+				if repair {
+					return inputError(errors.New("--rebuild runs a step again, --repair removes what is damaged: give one of them"))
+				}
+				return a.rebuild(cmd.Context(), again)
+			}
+			store, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := artifacts.Check(cmd.Context(), store, artifacts.CheckOptions{Repair: repair})
+			if err != nil {
+				return err
+			}
+			problems := make([]string, len(r.Problems))
+			left := 0
+			for i, p := range r.Problems {
+				problems[i] = p.String()
+				if !p.Repaired {
+					left++
+				}
+			}
+			if a.JSON {
+				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems})
+			} else {
+				for _, p := range problems {
+					fmt.Fprintln(a.Out, p)
+				}
+				fmt.Fprintf(a.Out, "%d results, %d blobs, %s read; %d problems\n", r.Results, r.Blobs, view.Size(r.Bytes), len(problems))
+			}
+			if err == nil && left > 0 {
+				return &exitError{exitFailed, fmt.Errorf("%d problems are left; `redsi verify --repair` removes what is damaged", left)}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them")
+	cmd.Flags().StringVar(&again, "rebuild", "", "run this step again, on this machine, and compare with its result, which stays")
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+func newGCCmd(a *app) *cobra.Command {
+	o := artifacts.GCOptions{}
+	var free string
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Delete results that no run names any more, the cheapest to rebuild first",
+		Example: `  redsi gc --dry-run
+  redsi gc --keep-runs 5 --free 50GB`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if free != "" {
+				n, err := humanize.ParseBytes(free)
+				if err != nil {
+					return inputError(fmt.Errorf("--free: %w", err))
+				}
+				o.Free = int64(n)
+			}
+			store, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			g, err := artifacts.Collect(cmd.Context(), store, o)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept})
+			}
+			var cost time.Duration
+			for _, r := range g.Results {
+				cost += r.Took
+				fmt.Fprintf(a.Out, "%s  %s  %s to rebuild, %s\n", r.Key.Hex()[:12], r.Step, view.Seconds(r.Took), view.Size(r.Bytes))
+			}
+			verb := "deleted"
+			if o.DryRun {
+				verb = "would delete"
+			}
+			fmt.Fprintf(a.Out, "%s %d results and %d blobs, %s (%s to rebuild); %s stay\n", verb, len(g.Results), len(g.Blobs), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
+	f.StringVar(&free, "free", "", "stop when this much is freed, such as 50GB")
+	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep the results of only that many newest runs (default: of all)")
+	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep what is younger than this, named or not")
+	return cmd
+}

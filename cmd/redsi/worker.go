@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+func newWorkerCmd(a *app) *cobra.Command {
+	var o clusterOptions
+	var w worker.Options
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Work for a Temporal cluster until interrupted",
+		Long: `Work for a Temporal cluster until interrupted.
+
+Start as many as you like, on as many machines; they share the store, which must
+then be one that all of them reach. Kill one at any time: what it was doing goes
+on elsewhere after half a minute.`,
+		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
+  redsi worker --queue redsi-gpu`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, q := range w.Queues {
+				if q != workflows.TaskQueue && q != workflows.GPUTaskQueue {
+					return inputError(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
+				}
+			}
+			return a.work(cmd.Context(), o, w)
+		},
+	}
+	o.flags(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
+	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
+	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu (default 1)")
+	return cmd
+}
+
+func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	c, opts, err := a.dial(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, c, opts.Namespace)}
+	wk := worker.New(c, a.activities(store, c, features), w)
+	if err := wk.Start(); err != nil {
+		return err
+	}
+	a.Log.Info("worker started", "temporal", opts.HostPort, "namespace", opts.Namespace, "store", store.URL)
+	<-ctx.Done()
+	a.Log.Info("stopping; running steps are handed back")
+	wk.Stop()
+	return nil
+}
+
+func newDevCmd(a *app) *cobra.Command {
+	var o clusterOptions
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run a Temporal server, its UI and a worker until Ctrl-C",
+		Example: `  redsi dev
+  redsi run                                     # in another terminal, same folder: uses it
+  redsi run --temporal-address 127.0.0.1:7233   # from anywhere, with the same --store`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.given() {
+				return inputError(errors.New("dev starts a server of its own; for an existing cluster use `redsi worker`"))
+			}
+			store, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			conn, err := a.embed(cmd.Context(), o, store)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			fmt.Fprintf(a.Out, "Temporal: %s\nUI:       %s\nstore:    %s\n", conn.server.Address, conn.ui, store.URL)
+			if conn.server.Server == nil {
+				fmt.Fprintf(a.Out, "(the server is run by redsi process %d; this is one more worker)\n", conn.server.PID)
+			}
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server")
+	cmd.Flags().Lookup("ui-port").DefValue = "8233"
+	o.uiPort = 8233
+	return cmd
+}
+
+// openForWorker loads a pipeline named by a workflow's input.
+func (a *app) openForWorker(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+	p, err := a.loadWith(ctx, file, vars)
+	if err != nil {
+		return nil, "", err
+	}
+	pl, err := a.planOf(ctx, p, file, targets)
+	return pl, filepath.Join(projectDir(file), lockfile.Name), err
+}
+
+// sdkLog is the logger of the Temporal SDK: its warnings are ours only when
+// debugging, since a cancelled or retried activity is told by the run itself.
+func (a *app) sdkLog() *slog.Logger {
+	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
+		return a.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}

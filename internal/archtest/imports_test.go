@@ -1,0 +1,171 @@
+// Package archtest holds the rules of the tree as tests: who may import whom,
+// and that every kind is listed and documented.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/redsi/redsi/"
+
+// rule says what the packages under a folder may import of ours; libraries that
+// only some packages may use are in onlyFrom.
+type rule struct {
+	folder string
+	may    []string
+}
+
+var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus"}
+
+var rules = []rule{
+	{"artifacts", []string{"artifacts"}},
+	{"internal/step", []string{"artifacts"}},
+	{"internal/pipeline", []string{"internal/step"}},
+	{"internal/lockfile", []string{"internal/step"}},
+	{"internal/plan", []string{"internal/pipeline", "internal/step", "artifacts"}},
+	{"internal/devserver", nil},
+	{"workflows", []string{"internal/plan", "internal/step", "artifacts"}},
+	{"internal/report", []string{"internal/plan", "internal/step", "internal/render", "artifacts"}},
+	{"internal/view", []string{"internal/plan", "internal/step", "internal/pipeline", "workflows", "artifacts"}},
+	{"activities", []string{"workflows", "internal", "artifacts"}},
+	{"worker", []string{"workflows", "activities"}},
+}
+
+// onlyFrom names libraries and the folders that may import them.
+var onlyFrom = map[string][]string{
+	"github.com/sugarme/gotch":     {"internal/tensor"},
+	"github.com/minio/minio-go":    {"artifacts/s3", "artifacts/storetest"},
+	"github.com/hashicorp/hcl":     {"internal/pipeline", "cmd/redsi"},
+	"go.temporal.io":               {"workflows", "activities", "worker", "internal/devserver", "cmd/redsi"},
+	"github.com/daulet/tokenizers": {"internal/tokenize"},
+	"github.com/charmbracelet/log": {"cmd/redsi"},
+	"github.com/spf13/cobra":       {"cmd/redsi"},
+}
+
+// exceptions are packages of ours that the domain may use among itself; the
+// model packages form a chain of their own.
+var chain = map[string][]string{
+	"internal/tensor": nil,
+	"internal/t5":     {"internal/tensor"},
+	"internal/bert":   {"internal/tensor"},
+	"internal/train":  {"internal/t5", "internal/tensor", "internal/metrics"},
+	"internal/decode": {"internal/t5", "internal/tensor", "internal/docid"},
+}
+
+func TestImports(t *testing.T) {
+	for _, f := range sources(t) {
+		folder := filepath.ToSlash(filepath.Dir(f.path))
+		test := strings.HasSuffix(f.path, "_test.go")
+		for _, imp := range f.imports {
+			for lib, folders := range onlyFrom {
+				if strings.HasPrefix(imp, lib) && !under(folder, folders) && !test {
+					t.Errorf("%s imports %s; only %v may", f.path, imp, folders)
+				}
+			}
+			ours, ok := strings.CutPrefix(imp, module)
+			if !ok || test || ours == folder {
+				continue
+			}
+			if may, ruled := allowed(folder); ruled && !under(ours, may) {
+				t.Errorf("%s imports %s; packages under %s may import %v of ours", f.path, ours, folder, may)
+			}
+		}
+	}
+}
+
+// allowed returns what a folder may import, and whether a rule covers it.
+func allowed(folder string) ([]string, bool) {
+	for _, d := range domain {
+		if under(folder, []string{"internal/" + d}) {
+			var may []string
+			for _, o := range domain {
+				may = append(may, "internal/"+o)
+			}
+			return append(may, "assets"), true
+		}
+	}
+	for c, may := range chain {
+		if under(folder, []string{c}) {
+			return append([]string{c}, may...), true
+		}
+	}
+	for _, r := range rules {
+		if under(folder, []string{r.folder}) {
+			return append(r.may, r.folder), true
+		}
+	}
+	return nil, false
+}
+
+func under(path string, folders []string) bool {
+	for _, f := range folders {
+		if path == f || strings.HasPrefix(path, f+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+type source struct {
+	path    string
+	imports []string
+}
+
+// sources parses the imports of every Go file of the module.
+func sources(t *testing.T) []source {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	var out []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if strings.HasPrefix(d.Name(), ".") && rel != "." || d.Name() == "testdata" || nested(path) && rel != "." {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{path: rel}
+		for _, i := range f.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, p)
+		}
+		out = append(out, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 50 {
+		t.Fatalf("only %d Go files found: the test looks in the wrong place", len(out))
+	}
+	return out
+}
+
+// nested reports whether a folder is a module of its own.
+func nested(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil
+}

@@ -1,0 +1,119 @@
+//go:build !notorch
+
+package bert
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/checkpoint"
+)
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func open(t *testing.T, weights string) *Model {
+	t.Helper()
+	data := read(t, "testdata/"+weights)
+	m, err := Read(read(t, "testdata/config.json"), bytes.NewReader(data), int64(len(data)), tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// The goldens are transformers 4.44.1's (tools/golden/bert.py).
+func TestEmbeddingsAreTransformers(t *testing.T) {
+	var texts [][]int32
+	if err := json.Unmarshal(read(t, "testdata/sequences.json"), &texts); err != nil {
+		t.Fatal(err)
+	}
+	live := tensor.Live()
+	data := read(t, "testdata/golden.safetensors")
+	golden, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, weights := range []string{"model.safetensors", "pytorch_model_old.bin"} {
+		m := open(t, weights)
+		live = tensor.Live()
+		for _, pooling := range []Pooling{CLS, Mean} {
+			for _, budget := range []int{1, 30, 1000} {
+				got, err := m.Embed(texts, pooling, budget)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tensor.Run(func(s *tensor.Scope) {
+					g, err := golden.Tensor(s, string(pooling), tensor.F32, tensor.CPU, 4, 16)
+					if err != nil {
+						t.Fatal(err)
+					}
+					worst := 0.0
+					for i, v := range g.Float32s() {
+						worst = max(worst, math.Abs(float64(v-got[i/16][i%16])))
+					}
+					if !(worst <= 1e-5) {
+						t.Errorf("%s, %s, %d tokens at a time: max |diff| %g", weights, pooling, budget, worst)
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := tensor.Live(); n != live {
+			t.Errorf("%d tensors leaked", n-live)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	m := open(t, "model.safetensors")
+	long := make([]int32, 25)
+	for want, f := range map[string]func() error{
+		"text 1 has 0 tokens":                   func() error { _, err := m.Embed([][]int32{{2, 3}, {}}, CLS, 9); return err },
+		"has 25 tokens, want 1 to 24":           func() error { _, err := m.Embed([][]int32{long}, CLS, 9); return err },
+		"token 90 at 1 is outside":              func() error { _, err := m.Embed([][]int32{{2, 90}}, CLS, 9); return err },
+		`pooling "max"`:                         func() error { _, err := m.Embed(nil, "max", 9); return err },
+		"config.json":                           func() error { return config("{") },
+		`model_type is "t5"`:                    func() error { return config(`{"model_type":"t5"}`) },
+		"no multiple":                           func() error { return config(`{"hidden_size":10,"num_attention_heads":3}`) },
+		`hidden_act is "relu"`:                  func() error { return config(`{"hidden_act":"relu"}`) },
+		"vocab_size is 0":                       func() error { return config(`{"vocab_size":0}`) },
+		`no tensor "embeddings.word_embeddings`: func() error { return config(`{}`) },
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	data := read(t, "testdata/model.safetensors")
+	text := strings.Replace(string(read(t, "testdata/config.json")), `"intermediate_size": 32`, `"intermediate_size": 33`, 1)
+	live := tensor.Live()
+	if _, err := Read([]byte(text), bytes.NewReader(data), int64(len(data)), tensor.CPU); err == nil || !strings.Contains(err.Error(), "asks for [33 16]") {
+		t.Errorf("another size: %v", err)
+	}
+	if tensor.Live() != live {
+		t.Error("a model that could not be read leaks")
+	}
+	if got := Truncate([]int32{2, 7, 8, 9, 3}, 3); len(got) != 3 || got[2] != 3 || got[1] != 7 {
+		t.Errorf("truncated to %v", got)
+	}
+}
+
+// config opens an empty checkpoint with that configuration.
+func config(text string) error {
+	empty := append([]byte{8, 0, 0, 0, 0, 0, 0, 0}, "{}      "...)
+	_, err := Read([]byte(text), bytes.NewReader(empty), int64(len(empty)), tensor.CPU)
+	return err
+}

@@ -1,0 +1,162 @@
+//go:build !notorch
+
+package bert
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// Model is a BERT encoder on one device. Several goroutines may use it at once.
+type Model struct {
+	Config Config
+	Device tensor.Device
+
+	scope                   *tensor.Scope
+	words, positions, types *tensor.Tensor // [vocab | positions | types, hidden]
+	norm                    dense
+	layers                  []layer
+}
+
+// dense is a matrix [out, in] and a bias [out], or a norm's scale and shift.
+type dense struct{ w, b *tensor.Tensor }
+
+type layer struct{ q, k, v, o, afterAttention, in, out, after dense }
+
+// Close frees the parameters.
+func (m *Model) Close() { m.scope.Close() }
+
+// Pooling says which vector stands for a text.
+type Pooling string
+
+const (
+	CLS  Pooling = "cls"  // the last hidden state of the first token
+	Mean Pooling = "mean" // the mean of all tokens' last hidden states, [CLS] and [SEP] included
+)
+
+// Truncate shortens a tokenized text, [CLS] … [SEP], to max tokens: the last one
+// stays [SEP], as transformers' tokenizer does it.
+func Truncate(ids []int32, max int) []int32 {
+	if len(ids) <= max || max < 2 {
+		return ids
+	}
+	return append(slices.Clone(ids[:max-1]), ids[len(ids)-1])
+}
+
+// Embed returns one vector of Config.Hidden numbers per text. Texts are token ids
+// with [CLS] and [SEP], at most Config.MaxPositions long (Truncate). They are
+// computed in batches of about budget tokens, in the order of their length, so that
+// memory depends on the budget and not on the number of texts.
+func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
+	if pooling != CLS && pooling != Mean {
+		return nil, fmt.Errorf("BERT: pooling %q; cls and mean are known", pooling)
+	}
+	for i, ids := range texts {
+		if n := int64(len(ids)); n == 0 || n > m.Config.MaxPositions {
+			return nil, fmt.Errorf("BERT: text %d has %d tokens, want 1 to %d", i, n, m.Config.MaxPositions)
+		}
+		for j, id := range ids {
+			if id < 0 || int64(id) >= m.Config.VocabSize {
+				return nil, fmt.Errorf("BERT: text %d: token %d at %d is outside of the vocabulary of %d", i, id, j, m.Config.VocabSize)
+			}
+		}
+	}
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(texts[a]) - len(texts[b]) })
+	vectors := make([][]float32, len(texts))
+	for len(order) > 0 {
+		n, tokens := 0, 0
+		for n < len(order) && (n == 0 || tokens+len(texts[order[n]]) <= budget) {
+			tokens += len(texts[order[n]])
+			n++
+		}
+		batch := make([][]int32, n)
+		for i, at := range order[:n] {
+			batch[i] = texts[at]
+		}
+		var pooled []float32
+		err := tensor.Run(func(s *tensor.Scope) {
+			tensor.NoGrad(func() { pooled = m.pool(s, m.States(s, batch), batch, pooling).Float32s() })
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range order[:n] {
+			vectors[at] = pooled[int64(i)*m.Config.Hidden : int64(i+1)*m.Config.Hidden]
+		}
+		order = order[n:]
+	}
+	return vectors, nil
+}
+
+// States are the last hidden states of all texts, one after another: [T, hidden].
+// All tokens are of type 0.
+func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
+	var ids, places []int64
+	var spans tensor.Spans
+	for _, text := range texts {
+		spans.QStart, spans.QLen = append(spans.QStart, int64(len(ids))), append(spans.QLen, int64(len(text)))
+		for i, id := range text {
+			ids, places = append(ids, int64(id)), append(places, int64(i))
+		}
+	}
+	spans.KStart, spans.KLen = spans.QStart, spans.QLen
+	var out *tensor.Tensor
+	tensor.Within(func(inner *tensor.Scope) {
+		n := int64(len(ids))
+		x := inner.IndexSelect(m.words, 0, inner.FromInt64s(ids, m.Device, n)) // [T, hidden]
+		inner.AddInPlace(x, inner.IndexSelect(m.positions, 0, inner.FromInt64s(places, m.Device, n)))
+		inner.AddInPlace(x, inner.Select(m.types, 0, 0))
+		x = m.normalize(inner, x, m.norm)
+		for _, l := range m.layers {
+			tensor.Within(func(layer *tensor.Scope) { x = inner.Move(m.layer(layer, x, l, spans)) })
+		}
+		out = s.Move(x)
+	})
+	return out
+}
+
+// layer is one block, [T, hidden] -> [T, hidden].
+func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, spans tensor.Spans) *tensor.Tensor {
+	heads := m.Config.Heads
+	scale := 1 / math.Sqrt(float64(m.Config.Hidden/heads))
+	q := s.LinearBias(x, l.q.w, l.q.b) // [T, heads*d]
+	k := s.LinearBias(x, l.k.w, l.k.b)
+	v := s.LinearBias(x, l.v.w, l.v.b)
+	h := s.PackedAttention(q, k, v, nil, spans, tensor.AttentionOptions{Heads: heads, Scale: scale})
+	h = s.LinearBias(h, l.o.w, l.o.b)
+	s.AddInPlace(h, x)
+	x = m.normalize(s, h, l.afterAttention)
+	h = s.Gelu(s.LinearBias(x, l.in.w, l.in.b), false) // [T, intermediate]
+	h = s.LinearBias(h, l.out.w, l.out.b)
+	s.AddInPlace(h, x)
+	return m.normalize(s, h, l.after)
+}
+
+func (m *Model) normalize(s *tensor.Scope, x *tensor.Tensor, n dense) *tensor.Tensor {
+	return s.LayerNorm(x, n.w, n.b, m.Config.Epsilon)
+}
+
+// pool reduces states [T, hidden] to [texts, hidden].
+func (m *Model) pool(s *tensor.Scope, states *tensor.Tensor, texts [][]int32, pooling Pooling) *tensor.Tensor {
+	var first []int64
+	var rows []*tensor.Tensor
+	at := int64(0)
+	for _, text := range texts {
+		first = append(first, at)
+		if pooling == Mean {
+			rows = append(rows, s.MeanDim(s.Narrow(states, 0, at, int64(len(text))), 0, true))
+		}
+		at += int64(len(text))
+	}
+	if pooling == Mean {
+		return s.Cat(0, rows...)
+	}
+	return s.IndexSelect(states, 0, s.FromInt64s(first, m.Device, int64(len(first))))
+}

@@ -1,0 +1,190 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/command"
+)
+
+func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
+	t.Helper()
+	sh, err := command.Find("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command.Run{Program: sh, Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Stdout: out,
+		Env: map[string]string{"PATH": os.Getenv("PATH")}, ExitCodes: []int{0}}
+}
+
+func TestEnvironmentIsWhatIsGiven(t *testing.T) {
+	t.Setenv("REDSI_TEST_SECRET", "1")
+	var out bytes.Buffer
+	r := shell(t, `printf '%s|%s|%s' "${REDSI_TEST_SECRET-unset}" "$COLOR" "$1"`, &out)
+	r.Argv = append(r.Argv, "sh", "a b $HOME")
+	r.Env["COLOR"] = "red"
+	if err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "unset|red|a b $HOME"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestStreams(t *testing.T) {
+	var out bytes.Buffer
+	var said []string
+	r := shell(t, `cat; printf 'one\ntwo\r\n\nlast' >&2`, &out)
+	r.Stdin = strings.NewReader("fed")
+	r.Line = func(s string) { said = append(said, s) }
+	if err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != "fed" || !slices.Equal(said, []string{"one", "two", "last"}) {
+		t.Errorf("printed %q, said %q", out.String(), said)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		codes  []int
+		want   string // "" for success
+	}{
+		"zero":         {"exit 0", []int{0}, ""},
+		"declared":     {"exit 3", []int{0, 3}, ""},
+		"not declared": {"echo why >&2; exit 3", []int{0}, "sh exited with code 3; the end of its standard error:\nwhy"},
+		"zero is not":  {"exit 0", []int{1}, "sh exited with code 0; it wrote nothing to standard error"},
+		"signal":       {"kill -9 $$", []int{0}, `sh was ended by signal "killed" (out of memory, perhaps); it wrote nothing to standard error`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			r := shell(t, c.script, &out)
+			r.ExitCodes = c.codes
+			err := r.Do(context.Background())
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || err.Error() != c.want):
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLongErrorsKeepTheirEnd(t *testing.T) {
+	var out bytes.Buffer
+	r := shell(t, `i=0; while [ $i -lt 50 ]; do echo "line $i" >&2; i=$((i+1)); done; head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`, &out)
+	var exit *command.ExitError
+	if err := r.Do(context.Background()); !errors.As(err, &exit) {
+		t.Fatalf("got %v", err)
+	}
+	if n := strings.Count(exit.Tail, "\n"); n != 19 || !strings.HasPrefix(exit.Tail, "line 31\n") || len(exit.Tail) > 1300 {
+		t.Errorf("%d line ends, %d bytes: %.20q", n, len(exit.Tail), exit.Tail)
+	}
+}
+
+// The program's children die with it: the pipe that all of them hold open ends,
+// so Do returns although they would run for an hour.
+func TestCancellationEndsTheGroup(t *testing.T) {
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		want    func(error) bool
+	}{
+		"cancelled": {0, func(err error) bool { return errors.Is(err, context.Canceled) }},
+		"timeout": {50 * time.Millisecond, func(err error) bool {
+			var late *command.TimeoutError
+			return errors.As(err, &late)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var out bytes.Buffer
+			r := shell(t, `sleep 3600 & echo started >&2; wait`, &out)
+			r.Timeout = c.timeout
+			r.Line = func(string) {
+				if c.timeout == 0 {
+					cancel()
+				}
+			}
+			if err := r.Do(ctx); !c.want(err) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	if _, err := command.Find("no-such-program-at-all"); err == nil {
+		t.Error("found")
+	}
+	if _, err := command.Find("bin/tool"); err == nil || !strings.Contains(err.Error(), "relative to nothing") {
+		t.Errorf("got %v", err)
+	}
+	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {
+		t.Errorf("%q, %v", p, err)
+	}
+	r := command.Run{Program: "/nonexistent", Argv: []string{"x"}, Dir: t.TempDir(), Stdout: &bytes.Buffer{}}
+	if err := r.Do(context.Background()); err == nil || !strings.Contains(err.Error(), "start x") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	for name, c := range map[string]struct {
+		declared command.Outputs
+		left     []string
+		link     bool
+		want     []string
+		wrong    string
+	}{
+		"file and folder":  {command.Outputs{"b.json", "plots/"}, []string{"plots/2/x", "plots/1", "b.json"}, false, []string{"b.json", "plots/1", "plots/2/x"}, ""},
+		"nested file":      {command.Outputs{"a/b/c"}, []string{"a/b/c"}, false, []string{"a/b/c"}, ""},
+		"missing file":     {command.Outputs{"a", "b"}, []string{"a"}, false, nil, "did not write its output out/b"},
+		"empty folder":     {command.Outputs{"plots/"}, nil, false, nil, "did not write its output out/plots/"},
+		"undeclared":       {command.Outputs{"a"}, []string{"a", "ab"}, false, nil, "out/ab, which outputs does not declare"},
+		"a link":           {command.Outputs{"a", "link"}, []string{"a"}, true, nil, "out/link, which is a symbolic link"},
+		"folder as a file": {command.Outputs{"a"}, []string{"a/b"}, false, nil, "out/a/b, which outputs does not declare"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := c.declared.Prepare(dir); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range c.left {
+				p := filepath.Join(dir, f)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte("x"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.link {
+				if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := c.declared.Collect(dir)
+			if c.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), c.wrong) {
+					t.Errorf("got %v, want %s", err, c.wrong)
+				}
+				return
+			}
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+	for _, bad := range []string{"", "/a", "../a", "a/../b", ".", "a//b", "a\\b", "//"} {
+		if (command.Outputs{bad}).Check() == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Find returns the path of the program that a command line names: a name is
+// looked up in PATH, an absolute path is itself. Relative paths are refused,
+// since a step runs in a folder of its own.
+func Find(name string) (string, error) {
+	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
+		return "", fmt.Errorf("%s is relative to nothing: a step runs in a folder of its own; put the file in files, or name a program on PATH", name)
+	}
+	p, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("program %s: %w", name, err)
+	}
+	return filepath.Abs(p)
+}
+
+// CheckName accepts names that stand for a file below the working folder:
+// clean, relative, with forward slashes.
+func CheckName(name string) error {
+	if name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name) || name == ".." ||
+		strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\\x00\n") {
+		return fmt.Errorf("%q is not a clean relative path", name)
+	}
+	return nil
+}
+
+// Outputs is what a program must leave in a folder: files by name, and folders,
+// whose names end with a slash, with at least one file in each.
+type Outputs []string
+
+// Check reports names that cannot be outputs.
+func (o Outputs) Check() error {
+	for _, name := range o {
+		if err := CheckName(strings.TrimSuffix(name, "/")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prepare makes the folder, and the folders in it that the outputs are in.
+func (o Outputs) Prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range o {
+		sub := path.Dir(name) // of "plots/" it is "plots"
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Collect lists the files below dir in the order of their names. An output that
+// is missing, a file that was not declared, and what is neither a file nor a
+// folder are errors.
+func (o Outputs) Collect(dir string) ([]string, error) {
+	var names []string
+	found := make([]bool, len(o))
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("it left out/%s, which is a %s; outputs are files", name, typeName(d.Type()))
+		}
+		declared := false
+		for i, out := range o {
+			if name == out || strings.HasSuffix(out, "/") && strings.HasPrefix(name, out) {
+				declared, found[i] = true, true
+			}
+		}
+		if !declared {
+			return fmt.Errorf("it left out/%s, which outputs does not declare; add it there, or write it outside of out", name)
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, out := range o {
+		if !found[i] {
+			return nil, fmt.Errorf("it did not write its output out/%s", out)
+		}
+	}
+	return names, nil
+}
+
+func typeName(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "special file"
+}

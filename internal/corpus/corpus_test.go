@@ -1,0 +1,75 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, docs ...int32) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		if err := w.Write(Document{Doc: d, Title: "t", Text: fmt.Sprintf("text <%d>\n", d)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func reader(t *testing.T, b []byte) *Reader {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func TestMerge(t *testing.T) {
+	var b bytes.Buffer
+	w, err := NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Merge(w, []*Reader{reader(t, write(t, 1, 4, 9)), reader(t, write(t)), reader(t, write(t, 0, 5))})
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), write(t, 0, 1, 4, 5, 9)) {
+		t.Error("the merged stream is not the stream of all documents in order")
+	}
+	if err := Merge(w, []*Reader{reader(t, write(t, 3)), reader(t, write(t, 3))}); err == nil {
+		t.Error("one document in two streams was merged")
+	}
+}
+
+func TestDamage(t *testing.T) {
+	whole := write(t, 0, 1, 2, 3)
+	for name, b := range map[string][]byte{"truncated": whole[:len(whole)-5], "flipped": append(append([]byte{}, whole[:20]...), append([]byte{whole[20] ^ 1}, whole[21:]...)...)} {
+		r := reader(t, b)
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: read to a clean end", name)
+		}
+	}
+	w, _ := NewWriter(io.Discard)
+	w.Write(Document{Doc: 2})
+	if err := w.Write(Document{Doc: 2}); err == nil || !strings.Contains(err.Error(), "document 2 after document 2") {
+		t.Errorf("a repeated number: %v", err)
+	}
+}

@@ -1,0 +1,127 @@
+//go:build !notorch
+
+package decode
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// numbers draws as bench/peers does.
+type numbers uint64
+
+func (d *numbers) below(n int) int {
+	*d = *d*6364136223846793005 + 1442695040888963407
+	return int(uint64(*d)>>33) % n
+}
+
+func (d *numbers) sequences(n, low, high int) [][]int32 {
+	all := make([][]int32, n)
+	for i := range all {
+		for range low + d.below(high-low+1) {
+			all[i] = append(all[i], int32(2+d.below(32000)))
+		}
+	}
+	return all
+}
+
+// identifiers are n different sequences of three tokens and </s>.
+func (d *numbers) identifiers(n int) [][]int32 {
+	seen := map[[3]int32]bool{}
+	var out [][]int32
+	for len(out) < n {
+		var id [3]int32
+		for i := range id {
+			id[i] = int32(2 + d.below(1100))
+		}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, append(id[:], 1))
+		}
+	}
+	return out
+}
+
+// benchModel is T5 Efficient Tiny: REDSI_BENCH_MODEL, or random weights.
+func benchModel(b *testing.B) *t5.Model {
+	b.Helper()
+	tensor.SetNumThreads(2)
+	var m *t5.Model
+	var err error
+	if folder := os.Getenv("REDSI_BENCH_MODEL"); folder != "" {
+		m, err = t5.Load(folder, tensor.CPU)
+	} else {
+		c := t5.Defaults()
+		c.DModel, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 256, 1024, 4, 4, 4
+		m, err = t5.Init(c, 1, tensor.CPU)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(m.Close)
+	return m
+}
+
+// BenchmarkBeam is 40 beams of at most 6 tokens over 16 queries, free and along a
+// trie of 100,000 identifiers; its peer is bench/peers/beam.py.
+func BenchmarkBeam(b *testing.B) {
+	m := benchModel(b)
+	draw := numbers(3)
+	queries := draw.sequences(16, 8, 16)
+	trie, err := docid.NewTrie(draw.identifiers(100_000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	searcher, err := NewSearcher(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, mode := range []struct {
+		name string
+		beam Beam
+	}{{"free", NewBeam(6, nil)}, {"trie", NewBeam(6, trie)}} {
+		for _, batch := range []int{4, 8, 16} {
+			b.Run(mode.name+"/"+strconv.Itoa(batch), func(b *testing.B) {
+				for b.Loop() {
+					_, err := searcher.Search(context.Background(), queries, mode.beam, batch, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N*len(queries))/b.Elapsed().Seconds(), "queries/s")
+			})
+		}
+	}
+}
+
+// BenchmarkAtomic ranks 256 queries over 100,000 documents; its peer is
+// bench/peers/atomic_eval.py.
+func BenchmarkAtomic(b *testing.B) {
+	m := benchModel(b)
+	first := m.Config.VocabSize
+	if err := m.Extend(100_000, 1); err != nil {
+		b.Fatal(err)
+	}
+	draw := numbers(3)
+	queries := draw.sequences(256, 4, 32)
+	ranker, err := NewRanker(m, first, 100_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, batch := range []int{16, 64} {
+		b.Run(strconv.Itoa(batch), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := ranker.Rank(context.Background(), queries, 40, batch, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*len(queries))/b.Elapsed().Seconds(), "queries/s")
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// best keeps the n best candidates that it is offered, in a heap whose root is the
+// worst of them.
+type best struct {
+	n    int
+	heap []Candidate
+}
+
+func newBest(n int) *best { return &best{n: n, heap: make([]Candidate, 0, n)} }
+
+// worse says whether a ranks after b: by score, then row, then token.
+func worse(a, b Candidate) bool {
+	switch {
+	case a.Score != b.Score:
+		return a.Score < b.Score
+	case a.Row != b.Row:
+		return a.Row > b.Row
+	}
+	return a.Token > b.Token
+}
+
+// floor is the score that a candidate must reach to matter; -Inf while there is room.
+func (t *best) floor() float32 {
+	if len(t.heap) < t.n {
+		return float32(math.Inf(-1))
+	}
+	return t.heap[0].Score
+}
+
+// offer takes c if it is among the n best. Scores of -Inf never are.
+func (t *best) offer(c Candidate) {
+	if math.IsInf(float64(c.Score), -1) {
+		return
+	}
+	h := t.heap
+	if len(h) < t.n {
+		h = append(h, c)
+		i := len(h) - 1
+		for i > 0 && worse(h[i], h[(i-1)/2]) {
+			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+			i = (i - 1) / 2
+		}
+		t.heap = h
+		return
+	}
+	if !worse(h[0], c) {
+		return
+	}
+	h[0] = c
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && worse(h[child+1], h[child]) {
+			child++
+		}
+		if !worse(h[child], h[i]) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}
+
+// sorted returns the candidates, best first, and empties the heap.
+func (t *best) sorted() []Candidate {
+	slices.SortFunc(t.heap, func(a, b Candidate) int {
+		switch {
+		case worse(b, a):
+			return -1
+		case worse(a, b):
+			return 1
+		}
+		return 0
+	})
+	out := t.heap
+	t.heap = nil
+	return out
+}
+
+// Table is Scores in memory: a token's log-probability is its logit less the row's
+// norm.
+type Table struct {
+	Logits  []float32 // [rows, Vocab]
+	Norms   []float32 // [rows]: log of the sum of the row's exponentials
+	Vocab   int
+	Queries int
+	// Maxima is [rows, blocks], the maximum of each Block neighbouring logits of a row;
+	// with it Top looks only at blocks that matter. Block 0: it looks at all.
+	Maxima []float32
+	Block  int
+}
+
+func (t *Table) check(rows int) error {
+	if len(t.Norms) != rows || len(t.Logits) != rows*t.Vocab || t.Queries < 1 || rows%t.Queries != 0 {
+		return fmt.Errorf("scores of %d logits and %d norms for %d rows of %d tokens and %d queries", len(t.Logits), len(t.Norms), rows, t.Vocab, t.Queries)
+	}
+	for _, n := range t.Norms {
+		if n != n || math.IsInf(float64(n), 0) {
+			return errNaN
+		}
+	}
+	return nil
+}
+
+// Top implements Scores.
+func (t *Table) Top(sums []float32, n int) ([][]Candidate, error) {
+	if err := t.check(len(sums)); err != nil {
+		return nil, err
+	}
+	width := len(sums) / t.Queries
+	out := make([][]Candidate, t.Queries)
+	for q := range out {
+		floor := t.floor(sums, q*width, (q+1)*width, n)
+		top := newBest(n)
+		for row := q * width; row < (q+1)*width; row++ {
+			if !math.IsInf(float64(sums[row]), -1) {
+				t.scan(top, row, sums[row], floor)
+			}
+		}
+		out[q] = top.sorted()
+	}
+	return out, nil
+}
+
+// floor is a score that the n best candidates of rows from … to-1 reach: that of
+// the n-th best maximum of a block, if there are so many.
+func (t *Table) floor(sums []float32, from, to, n int) float32 {
+	if t.Block == 0 {
+		return float32(math.Inf(-1))
+	}
+	blocks := (t.Vocab + t.Block - 1) / t.Block
+	top := newBest(n)
+	for row := from; row < to; row++ {
+		for _, m := range t.Maxima[row*blocks : (row+1)*blocks] {
+			if s := m - t.Norms[row] + sums[row]; s > top.floor() {
+				top.offer(Candidate{Row: int32(row), Score: s})
+			}
+		}
+	}
+	return top.floor()
+}
+
+// scan offers a row's tokens that reach floor.
+func (t *Table) scan(top *best, row int, sum, floor float32) {
+	block, norm := t.Block, t.Norms[row]
+	if block == 0 {
+		block = t.Vocab
+	}
+	blocks := (t.Vocab + block - 1) / block
+	values := t.Logits[row*t.Vocab : (row+1)*t.Vocab]
+	for b := range blocks {
+		floor = max(floor, top.floor())
+		// Rounding keeps order, so no token of the block has a higher score than this.
+		if t.Block > 0 && t.Maxima[row*blocks+b]-norm+sum < floor {
+			continue
+		}
+		for token := b * block; token < min((b+1)*block, t.Vocab); token++ {
+			if s := values[token] - norm + sum; s >= floor {
+				top.offer(Candidate{Row: int32(row), Token: int32(token), Score: s})
+			}
+		}
+	}
+}
+
+// At implements Scores.
+func (t *Table) At(tokens [][]int32) ([][]float32, error) {
+	if err := t.check(len(tokens)); err != nil {
+		return nil, err
+	}
+	out := make([][]float32, len(tokens))
+	for row, ids := range tokens {
+		out[row] = make([]float32, len(ids))
+		for i, id := range ids {
+			if id < 0 || int(id) >= t.Vocab {
+				return nil, fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, t.Vocab)
+			}
+			out[row][i] = t.Logits[row*t.Vocab+int(id)] - t.Norms[row]
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,132 @@
+//go:build !notorch
+
+// Vectors are written out with the compiler's vector types: the same operations in
+// the same order on every processor, for whose widest unit they are compiled.
+#include "kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+enum { LANES = 8, BLOCK = 128 };
+typedef float vec __attribute__((vector_size(4 * LANES)));
+typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
+
+INLINE vec load(const float *x) {
+  vec v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+
+INLINE vec all(float x) { return (vec){x, x, x, x, x, x, x, x}; }
+
+// mask ? a : b
+INLINE vec choose(ivec mask, vec a, vec b) { return (vec)((mask & (ivec)a) | (~mask & (ivec)b)); }
+
+// e^x for x <= 0, within 2 ulp (Cephes' expf): 2^n * e^r with |r| <= ln(2)/2. NaN
+// stays NaN.
+INLINE vec exp_negative(vec x) {
+  x = choose(x < all(-87.0f), all(-87.0f), x);
+  const ivec n = __builtin_convertvector(x * 1.44269504f - 0.5f, ivec); // rounds to nearest, as x <= 0
+  const vec f = __builtin_convertvector(n, vec);
+  const vec r = (x - f * 0.693359375f) + f * 2.12194440e-4f;
+  vec p = all(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  return p * (vec)((n + 127) << 23);
+}
+
+INLINE float block_max(const float *x) {
+  vec m = load(x);
+  for (int i = LANES; i < BLOCK; i += LANES) {
+    const vec v = load(x + i);
+    m = choose(v > m, v, m);
+  }
+  float top = m[0];
+  for (int i = 1; i < LANES; i++) top = m[i] > top ? m[i] : top;
+  return top;
+}
+
+INLINE float max_of(const float *x, int64_t n) {
+  if (n == BLOCK) return block_max(x);
+  float top = x[0];
+  for (int64_t i = 1; i < n; i++) top = x[i] > top ? x[i] : top;
+  return top;
+}
+
+INLINE float block_sum(const float *x, float top) {
+  vec a = all(0), b = all(0);
+  for (int i = 0; i < BLOCK; i += 2 * LANES) {
+    a += exp_negative(load(x + i) - top);
+    b += exp_negative(load(x + i + LANES) - top);
+  }
+  a += b;
+  return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+}
+
+// One tile: 6 rows by 16 tokens. a is [depth, 6], w is [depth, 16]. The twelve sums
+// are named, so that each has a register.
+INLINE void tile(const float *restrict a, const float *restrict w, int64_t depth, vec out[REDSI_ROWS][2]) {
+  vec a0 = all(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0, e0 = a0, e1 = a0, f0 = a0, f1 = a0;
+  for (int64_t k = 0; k < depth; k++) {
+    const vec w0 = load(w), w1 = load(w + LANES);
+    a0 += a[0] * w0, a1 += a[0] * w1;
+    b0 += a[1] * w0, b1 += a[1] * w1;
+    c0 += a[2] * w0, c1 += a[2] * w1;
+    d0 += a[3] * w0, d1 += a[3] * w1;
+    e0 += a[4] * w0, e1 += a[4] * w1;
+    f0 += a[5] * w0, f1 += a[5] * w1;
+    a += REDSI_ROWS, w += REDSI_COLUMNS;
+  }
+  out[0][0] = a0, out[0][1] = a1, out[1][0] = b0, out[1][1] = b1, out[2][0] = c0, out[2][1] = c1;
+  out[3][0] = d0, out[3][1] = d1, out[4][0] = e0, out[4][1] = e1, out[5][0] = f0, out[5][1] = f1;
+}
+
+CLONES void redsi_decode_multiply(const float *restrict a, const float *restrict w, int64_t rows, int64_t depth,
+                                  int64_t vocab, int64_t from, int64_t to, float *restrict logits,
+                                  float *restrict maxima) {
+  const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;
+  for (int64_t b = from; b < to; b++) {
+    const int64_t first = b * BLOCK, last = first + BLOCK < vocab ? first + BLOCK : vocab;
+    for (int64_t r = 0; r < rows; r += REDSI_ROWS) {
+      const int64_t m = rows - r < REDSI_ROWS ? rows - r : REDSI_ROWS;
+      for (int64_t t = first; t < last; t += REDSI_COLUMNS) {
+        const int64_t n = last - t < REDSI_COLUMNS ? last - t : REDSI_COLUMNS;
+        vec out[REDSI_ROWS][2];
+        tile(a + r * depth, w + t * depth, depth, out);
+        for (int64_t i = 0; i < m; i++) {
+          float *x = logits + (r + i) * vocab + t;
+          if (n == REDSI_COLUMNS)
+            memcpy(x, out[i], sizeof out[i]);
+          else
+            memcpy(x, out[i], n * sizeof(float));
+        }
+      }
+      for (int64_t i = 0; i < m; i++) maxima[(r + i) * blocks + b] = max_of(logits + (r + i) * vocab + first, last - first);
+    }
+  }
+}
+
+CLONES void redsi_decode_normalize(const float *restrict logits, int64_t rows, int64_t vocab,
+                                   const float *restrict maxima, float *restrict norms) {
+  const int64_t whole = vocab / BLOCK, blocks = (vocab + BLOCK - 1) / BLOCK;
+  for (int64_t r = 0; r < rows; r++) {
+    const float *row = logits + r * vocab;
+    float top = maxima[r * blocks];
+    for (int64_t b = 1; b < blocks; b++) top = maxima[r * blocks + b] > top ? maxima[r * blocks + b] : top;
+    double sum = 0;
+    for (int64_t b = 0; b < whole; b++) sum += block_sum(row + b * BLOCK, top);
+    for (int64_t i = whole * BLOCK; i < vocab; i++) sum += exp((double)(row[i] - top));
+    norms[r] = top + (float)log(sum);
+  }
+}

@@ -1,0 +1,49 @@
+package decode
+
+// Ranked is an entry of a ranking.
+type Ranked struct {
+	Document int     // index of the document; -1 if the hypothesis is no identifier
+	Score    float64 // larger is better
+	Tokens   []int32 // what was generated; nil for a document found without a search
+}
+
+// Result is what was found for a query: the hypotheses in order of score, invalid
+// ones among them, no document twice.
+type Result struct {
+	Ranking []Ranked
+	Invalid int // hypotheses that are no document's identifier
+}
+
+// Valid returns the ranking without the hypotheses that are no identifier: the
+// scores and the order of the rest are unchanged (paper, "Post-filtered decoding").
+func (r *Result) Valid() []Ranked {
+	out := make([]Ranked, 0, len(r.Ranking))
+	for _, h := range r.Ranking {
+		if h.Document >= 0 {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Rank names the documents of hypotheses. find returns the document of a complete
+// token sequence, as docid.Trie.Find does. Of hypotheses for one document only the
+// first counts.
+func Rank(hypotheses []Hypothesis, find func(tokens []int32) (document int, ok bool)) Result {
+	var r Result
+	seen := make(map[int]struct{}, len(hypotheses))
+	for _, h := range hypotheses {
+		document, ok := find(h.Tokens)
+		if !ok {
+			r.Invalid++
+			r.Ranking = append(r.Ranking, Ranked{-1, h.Score, h.Tokens})
+			continue
+		}
+		if _, ok := seen[document]; ok {
+			continue
+		}
+		seen[document] = struct{}{}
+		r.Ranking = append(r.Ranking, Ranked{document, h.Score, h.Tokens})
+	}
+	return r
+}

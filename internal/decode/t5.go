@@ -1,0 +1,155 @@
+//go:build !notorch
+
+package decode
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/decode/kernel"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// session is a model's decoder at work on a batch of queries: a Stepper.
+type session struct {
+	output *output
+	memory *kernel.Logits
+	scope  *tensor.Scope // of the encoder's states and of the last step's
+	cache  *t5.Cache
+	states *tensor.Tensor // [rows, d_model], of the last step
+}
+
+// start encodes queries, once for all their beams, for at most the given number of
+// tokens each.
+func start(o *output, memory *kernel.Logits, queries [][]int32, most int) (c *session, err error) {
+	c = &session{output: o, memory: memory, scope: tensor.NewScope()}
+	err = tensor.Try(func() {
+		c.cache = o.m.NewCache(o.m.Encode(c.scope, queries), most)
+	})
+	if err != nil {
+		c.scope.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *session) close() {
+	c.cache.Close()
+	c.scope.Close()
+}
+
+// Step implements Stepper.
+func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int32) (Scores, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err := tensor.Try(func() {
+		if parents != nil && !identity(parents, c.cache.Rows()) {
+			order := make([]int64, len(parents))
+			for i, p := range parents {
+				order[i] = int64(p)
+			}
+			c.cache.Select(order)
+		}
+		tensor.Free(c.states)
+		c.states = c.cache.Step(c.scope, tokens)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &logits{output: c.output, states: c.states, queries: len(queries), memory: c.memory}, nil
+}
+
+func identity(parents []int32, rows int) bool {
+	for i, p := range parents {
+		if int(p) != i {
+			return false
+		}
+	}
+	return len(parents) == rows
+}
+
+// checkQueries says which query the model cannot read.
+func checkQueries(m *t5.Model, queries [][]int32) error {
+	for i, q := range queries {
+		if len(q) == 0 {
+			return fmt.Errorf("query %d has no tokens", i)
+		}
+		for _, t := range q {
+			if t < 0 || int64(t) >= m.Config.VocabSize {
+				return fmt.Errorf("query %d has token %d; the model's vocabulary has %d", i, t, m.Config.VocabSize)
+			}
+		}
+	}
+	return nil
+}
+
+// Searcher finds hypotheses with a model. Several goroutines may use it at once.
+type Searcher struct{ output *output }
+
+// NewSearcher takes a copy of the model's output matrix, laid out for the
+// processor: it must be made anew when the model's weights have changed.
+func NewSearcher(m *t5.Model) (*Searcher, error) {
+	o, err := newOutput(m, 0, m.Config.VocabSize)
+	if err != nil {
+		return nil, err
+	}
+	return &Searcher{o}, nil
+}
+
+// Search finds the hypotheses of queries, batch queries at a time, those of similar
+// length together. A query is tokens with </s>; b's Start and EOS are the model's.
+// report, which may be nil, hears how many queries are done.
+func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	m := x.output.m
+	b.Start, b.EOS = int32(m.Config.DecoderStart), int32(m.Config.EOSToken)
+	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
+	err := batches(ctx, m, queries, batch, report, func(part []int, inputs [][]int32) error {
+		c, err := start(x.output, memory, inputs, b.MaxTokens)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		found, err := Search(ctx, c, len(inputs), b)
+		for i, h := range found {
+			out[part[i]] = h
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// batches calls f for parts of queries of similar length.
+func batches(ctx context.Context, m *t5.Model, queries [][]int32, size int, report func(done int), f func(part []int, inputs [][]int32) error) error {
+	if size < 1 {
+		return fmt.Errorf("batches of %d queries; at least 1 is needed", size)
+	}
+	if err := checkQueries(m, queries); err != nil {
+		return err
+	}
+	order := byLength(queries)
+	for from := 0; from < len(order); from += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := order[from:min(from+size, len(order))]
+		inputs := make([][]int32, len(part))
+		for i, q := range part {
+			inputs[i] = queries[q]
+		}
+		if err := f(part, inputs); err != nil {
+			return fmt.Errorf("queries %v: %w", part, err)
+		}
+		if report != nil {
+			report(from + len(part))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package dedup
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
+// groupings give equal bytes.
+func (g *Grouping) WriteDocuments(w io.Writer) error {
+	return writeLines(w, func(put func(any) error) error {
+		for i := range g.docs {
+			d := g.Document(int32(i))
+			if err := put(&d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteQueries writes queries.jsonl.zst: one Query a line, in record order.
+func (g *Grouping) WriteQueries(w io.Writer) error {
+	return writeLines(w, func(put func(any) error) error {
+		for i := range g.docOf {
+			q := g.Query(i)
+			if err := put(&q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Audit is one line of the grouping audit: a record whose revision has no page.
+type Audit struct {
+	Query
+	OldID uint64 `json:"oldid,omitempty"`
+	Title string `json:"title"`
+	Key   string `json:"key"` // the fallback under the page_id operator
+}
+
+// WriteAudit writes unresolved.jsonl.zst, one Audit a line, in record order.
+func (g *Grouping) WriteAudit(w io.Writer) error {
+	return writeLines(w, func(put func(any) error) error {
+		for _, i := range g.Records.Unresolved() {
+			r := g.Records.At(i)
+			q := g.Query(i)
+			if err := put(&Audit{Query: q, OldID: r.OldID, Title: r.Title, Key: g.KeyOf(q.Doc)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeLines compresses JSON lines with one encoder thread: more would make the
+// bytes depend on the machine.
+func writeLines(w io.Writer, each func(put func(any) error) error) error {
+	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(zw)
+	enc.SetEscapeHTML(false)
+	if err := each(func(v any) error { return enc.Encode(v) }); err != nil {
+		zw.Close()
+		return err
+	}
+	return zw.Close()
+}
+
+// ReadDocuments yields the documents that WriteDocuments wrote and checks that
+// they are numbered from zero and have records.
+func ReadDocuments(r io.Reader, yield func(*Document) error) error {
+	next := int32(0)
+	return readLines(r, func(line []byte) error {
+		var d Document
+		if err := decode(line, &d); err != nil {
+			return err
+		}
+		if d.Doc != next {
+			return fmt.Errorf("document %d where %d was due", d.Doc, next)
+		}
+		if d.Train < 0 || d.Dev < 0 || d.Train+d.Dev < 1 {
+			return fmt.Errorf("document %d has %d train and %d dev records", d.Doc, d.Train, d.Dev)
+		}
+		next++
+		return yield(&d)
+	})
+}
+
+// ReadQueries yields the queries that WriteQueries wrote and checks that each
+// target is one of docs documents (docs < 0: not checked).
+func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
+	return readLines(r, func(line []byte) error {
+		var q Query
+		if err := decode(line, &q); err != nil {
+			return err
+		}
+		if q.Doc < 0 || docs >= 0 && int(q.Doc) >= docs {
+			return fmt.Errorf("%s example %d has target %d of %d documents", q.Split, q.ExampleID, q.Doc, docs)
+		}
+		return yield(&q)
+	})
+}
+
+func decode(line []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
+
+const maxLine = 16 << 20
+
+// readLines decompresses r and names the line of the first error.
+func readLines(r io.Reader, each func([]byte) error) error {
+	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	defer zr.Close()
+	sc := bufio.NewScanner(zr)
+	sc.Buffer(make([]byte, 64<<10), maxLine)
+	n := 0
+	for sc.Scan() {
+		n++
+		if err := each(sc.Bytes()); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return fmt.Errorf("after line %d: %w", n, err)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package dedup
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func pageGrouping(t testing.TB) *Grouping {
+	t.Helper()
+	k, err := Lookup("page_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return groupAll(t, paperHeaders(), []Key{k}, Options{}, paperSources())[0]
+}
+
+func TestCodecRoundTrip(t *testing.T) {
+	g := pageGrouping(t)
+	var docs, again, queries bytes.Buffer
+	for _, err := range []error{g.WriteDocuments(&docs), g.WriteDocuments(&again), g.WriteQueries(&queries)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(docs.Bytes(), again.Bytes()) {
+		t.Error("two writes differ")
+	}
+	var got []Document
+	if err := ReadDocuments(&docs, func(d *Document) error {
+		got = append(got, *d)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, documents(g)) {
+		t.Errorf("documents\n%+v, want\n%+v", got, documents(g))
+	}
+	n := 0
+	if err := ReadQueries(&queries, g.Len(), func(q *Query) error {
+		if *q != g.Query(n) {
+			t.Errorf("query %d: %+v", n, *q)
+		}
+		n++
+		return nil
+	}); err != nil || n != g.Records.Len() {
+		t.Fatalf("%d queries, %v", n, err)
+	}
+}
+
+// The lines are an interface: other tools read them.
+func TestCodecGolden(t *testing.T) {
+	g := pageGrouping(t)
+	for _, c := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"documents.jsonl", g.WriteDocuments}, {"queries.jsonl", g.WriteQueries}, {"unresolved.jsonl", g.WriteAudit},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		zr, err := zstd.NewReader(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(zr)
+		zr.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("testdata", c.name)
+		if *update {
+			if err := os.WriteFile(file, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
+		}
+	}
+}
+
+func TestReadersRefuse(t *testing.T) {
+	pack := func(s string) *bytes.Buffer {
+		var b bytes.Buffer
+		w, _ := zstd.NewWriter(&b)
+		io.WriteString(w, s)
+		w.Close()
+		return &b
+	}
+	ok := `{"doc":0,"key":"k","example_id":1,"split":"train","url":"u","title":"t","train":1,"dev":0}` + "\n"
+	for _, c := range []struct{ name, in, want string }{
+		{"gap", ok + strings.Replace(ok, `"doc":0`, `"doc":2`, 1), "line 2: document 2 where 1 was due"},
+		{"empty document", strings.Replace(ok, `"train":1`, `"train":0`, 1), "line 1: document 0 has 0"},
+		{"other fields", `{"doc":0,"colour":1}`, "line 1: "},
+		{"no JSON", "hello", "line 1: "},
+	} {
+		err := ReadDocuments(pack(c.in), func(*Document) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	q := `{"example_id":1,"split":"dev","question":"q","doc":3}`
+	if err := ReadQueries(pack(q), 3, func(*Query) error { return nil }); err == nil {
+		t.Error("target out of range: no error")
+	}
+	if err := ReadQueries(pack(q), -1, func(*Query) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	whole := pack(ok).Bytes()
+	if err := ReadDocuments(bytes.NewReader(whole[:len(whole)-3]), func(*Document) error { return nil }); err == nil {
+		t.Error("truncated: no error")
+	}
+}
+
+// Hostile input gives an error or checked values, never a panic.
+func FuzzReaders(f *testing.F) {
+	g := pageGrouping(f)
+	var docs, queries bytes.Buffer
+	g.WriteDocuments(&docs)
+	g.WriteQueries(&queries)
+	f.Add(docs.Bytes(), false)
+	f.Add(queries.Bytes(), false)
+	f.Add([]byte(`{"doc":0,"train":1}`+"\n"+`{"doc":1,"dev":2147483648}`), true)
+	f.Fuzz(func(t *testing.T, data []byte, plain bool) {
+		if plain {
+			w, _ := zstd.NewWriter(nil)
+			data = w.EncodeAll(data, nil)
+			w.Close()
+		}
+		n := int32(0)
+		if err := ReadDocuments(bytes.NewReader(data), func(d *Document) error {
+			if d.Doc != n || d.Train+d.Dev < 1 {
+				t.Fatalf("%+v", d)
+			}
+			n++
+			return nil
+		}); err != nil && err.Error() == "" {
+			t.Fatal("an error without text")
+		}
+		if err := ReadQueries(bytes.NewReader(data), 3, func(q *Query) error {
+			if q.Doc < 0 || q.Doc > 2 {
+				t.Fatalf("%+v", q)
+			}
+			return nil
+		}); err != nil && err.Error() == "" {
+			t.Fatal("an error without text")
+		}
+	})
+}

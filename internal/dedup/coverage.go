@@ -1,0 +1,37 @@
+package dedup
+
+// Coverage says how far train supervises what dev asks for (section "Qualitative
+// Analysis of NQ320K").
+type Coverage struct {
+	DevTargets   int     `json:"dev_targets"`   // distinct documents of dev queries
+	InTrain      int     `json:"in_train"`      // those that train queries have too
+	Percent      float64 `json:"percent"`       // InTrain of DevTargets: supervision coverage
+	TrainQueries int     `json:"train_queries"` // train queries whose target is a dev target
+	DevQueries   int     `json:"dev_queries"`   // dev queries whose target is in train
+}
+
+// Coverage counts over the documents.
+func (g *Grouping) Coverage() Coverage {
+	var c Coverage
+	for _, d := range g.docs {
+		if d.dev == 0 {
+			continue
+		}
+		c.DevTargets++
+		c.TrainQueries += int(d.train)
+		if d.train > 0 {
+			c.InTrain++
+			c.DevQueries += int(d.dev)
+		}
+	}
+	c.Percent = percent(c.InTrain, c.DevTargets)
+	return c
+}
+
+// percent is 100 n/of, 0 for of = 0.
+func percent(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return 100 * float64(n) / float64(of)
+}

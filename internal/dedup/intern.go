@@ -1,0 +1,81 @@
+package dedup
+
+import "hash/maphash"
+
+// interner numbers distinct strings from zero, in order of first occurrence. It
+// compares whole strings, so numbers never collide, and holds no pointers, so that
+// millions of keys cost the garbage collector nothing.
+type interner struct {
+	pool  pool
+	slots []slot // a power of two; open addressing, linear probing
+	seed  maphash.Seed
+}
+
+type slot struct {
+	hash uint32
+	id   int32 // plus one; 0: free
+}
+
+// add returns the number of b, which it copies, and whether it is new.
+func (t *interner) add(b string) (id int32, isNew bool) {
+	if 4*(t.len()+1) > 3*len(t.slots) {
+		t.grow()
+	}
+	h := uint32(maphash.String(t.seed, b))
+	mask := uint32(len(t.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.id == 0 {
+			id = int32(t.len())
+			*s = slot{h, id + 1}
+			t.pool.add(b)
+			return id, true
+		}
+		if s.hash == h && string(t.pool.bytes(s.id-1)) == b {
+			return s.id - 1, false
+		}
+	}
+}
+
+func (t *interner) grow() {
+	if t.slots == nil {
+		t.seed = maphash.MakeSeed()
+	}
+	old := t.slots
+	t.slots = make([]slot, max(64, 2*len(old)))
+	mask := uint32(len(t.slots) - 1)
+	for _, s := range old {
+		if s.id == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for t.slots[i].id != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+	}
+}
+
+func (t *interner) len() int           { return t.pool.len() }
+func (t *interner) at(id int32) string { return string(t.pool.bytes(id)) }
+
+// pool is a list of strings without a pointer each.
+type pool struct {
+	arena []byte
+	ends  []int
+}
+
+func (p *pool) add(b string) {
+	p.arena = append(p.arena, b...)
+	p.ends = append(p.ends, len(p.arena))
+}
+
+func (p *pool) len() int { return len(p.ends) }
+
+func (p *pool) bytes(i int32) []byte {
+	start := 0
+	if i > 0 {
+		start = p.ends[i-1]
+	}
+	return p.arena[start:p.ends[i]]
+}

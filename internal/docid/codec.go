@@ -1,0 +1,123 @@
+package docid
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The stored form is TSV in UTF-8: a header line "redsi-docid 1 KIND COUNT", then
+// per document its name, the identifier's text and its tokens, separated by tabs
+// and the tokens by blanks. In names, backslash, tab, newline and carriage return
+// are written \\ \t \n \r. Equal sets give equal bytes.
+const (
+	codecName    = "redsi-docid"
+	codecVersion = "1"
+	maxLine      = 1 << 20
+)
+
+var (
+	escape   = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+	unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+)
+
+// Write checks the set and writes it.
+func (s *Set) Write(w io.Writer) error {
+	if !slices.Contains(Kinds(), s.Kind) {
+		return fmt.Errorf("identifiers of unknown kind %q", s.Kind)
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s\t%s\t%s\t%d\n", codecName, codecVersion, s.Kind, len(s.Identifiers))
+	var line []byte
+	for _, id := range s.Identifiers {
+		line = append(line[:0], escape.Replace(id.Document)...)
+		line = append(append(line, '\t'), escape.Replace(id.Text)...)
+		for i, t := range id.Tokens {
+			sep := byte(' ')
+			if i == 0 {
+				sep = '\t'
+			}
+			line = strconv.AppendInt(append(line, sep), int64(t), 10)
+		}
+		if len(line) > maxLine {
+			return fmt.Errorf("document %.80q: its line is longer than %d bytes", id.Document, maxLine)
+		}
+		b.Write(append(line, '\n'))
+	}
+	return b.Flush()
+}
+
+// Read reads a stored set and checks it. Errors name the line.
+func Read(r io.Reader) (*Set, error) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, maxLine+1)
+	if !sc.Scan() {
+		return nil, fmt.Errorf("identifiers: no header line: %w", orEOF(sc.Err()))
+	}
+	header := strings.Split(sc.Text(), "\t")
+	if len(header) != 4 || header[0] != codecName {
+		return nil, fmt.Errorf("identifiers: line 1 is %.80q, want %q, version, kind and count", sc.Text(), codecName)
+	}
+	if header[1] != codecVersion {
+		return nil, fmt.Errorf("identifiers: version %q of the format; this program reads version %s", header[1], codecVersion)
+	}
+	count, err := strconv.ParseUint(header[3], 10, 31)
+	if err != nil {
+		return nil, fmt.Errorf("identifiers: line 1: count %q: %w", header[3], err)
+	}
+	s := &Set{Kind: Kind(header[2])}
+	if !slices.Contains(Kinds(), s.Kind) {
+		return nil, fmt.Errorf("identifiers: line 1: unknown kind %q", header[2])
+	}
+	for n := 2; sc.Scan(); n++ {
+		id, err := parseIdentifier(sc.Text())
+		if err != nil {
+			return nil, fmt.Errorf("identifiers: line %d: %w", n, err)
+		}
+		s.Identifiers = append(s.Identifiers, id)
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("identifiers: line %d: %w", len(s.Identifiers)+2, err)
+	}
+	if uint64(len(s.Identifiers)) != count {
+		return nil, fmt.Errorf("identifiers: %d lines, the header says %d; the file was cut or edited", len(s.Identifiers), count)
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func parseIdentifier(line string) (Identifier, error) {
+	fields := strings.Split(line, "\t")
+	if len(fields) != 3 {
+		return Identifier{}, fmt.Errorf("%d fields, want document, identifier and tokens", len(fields))
+	}
+	words := strings.Split(fields[2], " ")
+	id := Identifier{Document: unescape.Replace(fields[0]), Text: unescape.Replace(fields[1]), Tokens: make([]int32, len(words))}
+	for i, word := range words {
+		t, err := strconv.ParseInt(word, 10, 32)
+		if err != nil || t < 0 || strconv.FormatInt(t, 10) != word {
+			return Identifier{}, fmt.Errorf("token %.20q is no token id", word)
+		}
+		id.Tokens[i] = int32(t)
+	}
+	return id, nil
+}
+
+func orEOF(err error) error {
+	if err == nil {
+		return io.ErrUnexpectedEOF
+	}
+	if errors.Is(err, bufio.ErrTooLong) {
+		return errors.New("the line is too long")
+	}
+	return err
+}

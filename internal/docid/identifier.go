@@ -1,0 +1,92 @@
+package docid
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Kind is a way to make identifiers.
+type Kind string
+
+const (
+	KindAtomic   Kind = "atomic"
+	KindNaive    Kind = "naive"
+	KindSemantic Kind = "semantic"
+)
+
+// Kinds lists them in the paper's order.
+func Kinds() []Kind { return []Kind{KindAtomic, KindNaive, KindSemantic} }
+
+// Identifier is the name that a model generates for a document.
+type Identifier struct {
+	Document string  // the document's own name in the collection
+	Text     string  // "141913"; for an atomic identifier "doc_0042"
+	Tokens   []int32 // what the decoder generates: with </s>, but for an atomic identifier
+}
+
+// Set is the identifiers of a collection, in document order.
+type Set struct {
+	Kind        Kind
+	Identifiers []Identifier
+}
+
+// Encoder tokenizes many texts with the model's tokenizer, </s> included. It
+// returns one slice per text, in order.
+type Encoder func(texts []string) [][]int32
+
+// newSet tokenizes texts and checks the result.
+func newSet(kind Kind, documents, texts []string, encode Encoder) (*Set, error) {
+	tokens := encode(texts)
+	if len(tokens) != len(texts) {
+		return nil, fmt.Errorf("%s identifiers: the tokenizer returned %d results for %d texts", kind, len(tokens), len(texts))
+	}
+	s := &Set{Kind: kind, Identifiers: make([]Identifier, len(documents))}
+	for i, d := range documents {
+		s.Identifiers[i] = Identifier{Document: d, Text: texts[i], Tokens: tokens[i]}
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Check proves that documents, texts and token sequences are unique and that no
+// sequence is empty. The error names both documents.
+func (s *Set) Check() error {
+	byDocument := make(map[string]struct{}, len(s.Identifiers))
+	byText := make(map[string]int, len(s.Identifiers))
+	byTokens := make(map[string]int, len(s.Identifiers))
+	var key []byte
+	for i, id := range s.Identifiers {
+		if _, ok := byDocument[id.Document]; ok {
+			return fmt.Errorf("%s identifiers: document %q occurs twice", s.Kind, id.Document)
+		}
+		byDocument[id.Document] = struct{}{}
+		if j, ok := byText[id.Text]; ok {
+			return fmt.Errorf("%s identifiers: documents %q and %q both have %q", s.Kind, s.Identifiers[j].Document, id.Document, id.Text)
+		}
+		byText[id.Text] = i
+		if len(id.Tokens) == 0 {
+			return fmt.Errorf("%s identifiers: %q of document %q has no tokens", s.Kind, id.Text, id.Document)
+		}
+		key = key[:0]
+		for _, t := range id.Tokens {
+			key = strconv.AppendInt(append(key, ' '), int64(t), 10)
+		}
+		if j, ok := byTokens[string(key)]; ok {
+			return fmt.Errorf("%s identifiers: %q of document %q and %q of document %q have the same tokens%s",
+				s.Kind, s.Identifiers[j].Text, s.Identifiers[j].Document, id.Text, id.Document, key)
+		}
+		byTokens[string(key)] = i
+	}
+	return nil
+}
+
+// Sequences returns the token sequences in document order.
+func (s *Set) Sequences() [][]int32 {
+	out := make([][]int32, len(s.Identifiers))
+	for i, id := range s.Identifiers {
+		out[i] = id.Tokens
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package docid
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// digits is a tokenizer of one token per digit and </s>: 10+d …, 1.
+func digits(texts []string) [][]int32 {
+	out := make([][]int32, len(texts))
+	for i, t := range texts {
+		for _, c := range t {
+			out[i] = append(out[i], 10+c-'0')
+		}
+		out[i] = append(out[i], 1)
+	}
+	return out
+}
+
+func names(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("page %d", i)
+	}
+	return out
+}
+
+func texts(s *Set) []string {
+	out := make([]string, len(s.Identifiers))
+	for i, id := range s.Identifiers {
+		out[i] = id.Text
+	}
+	return out
+}
+
+func TestAtomic(t *testing.T) {
+	s, err := Atomic([]string{"a", "b", "c"}, FirstAtomicToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range s.Identifiers {
+		if id.Text != fmt.Sprintf("doc_000%d", i) || !slices.Equal(id.Tokens, []int32{32_128 + int32(i)}) {
+			t.Errorf("document %d: %+v", i, id)
+		}
+	}
+	if _, err := Atomic([]string{"a", "b"}, 1<<31-2); err == nil || !strings.Contains(err.Error(), "do not fit") {
+		t.Errorf("too many tokens: %v", err)
+	}
+	if _, err := Atomic([]string{"a", "b", "a"}, 0); err == nil || !strings.Contains(err.Error(), `document "a" occurs twice`) {
+		t.Errorf("equal documents: %v", err)
+	}
+}
+
+func TestNaive(t *testing.T) {
+	docs := names(500)
+	for _, budget := range []uint64{500, 501, 4_096, NaiveBudget, 1 << 63} {
+		s, err := Naive(docs, budget, 42, digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range s.Identifiers {
+			var n uint64
+			if _, err := fmt.Sscan(id.Text, &n); err != nil || n >= budget || fmt.Sprint(n) != id.Text || id.Document != docs[i] {
+				t.Fatalf("budget %d: %+v", budget, id)
+			}
+		}
+		// The head of a longer collection keeps its numbers: documents that are
+		// added at the end change nothing before them.
+		if head, err := Naive(docs[:100], budget, 42, digits); err != nil || !slices.Equal(texts(head), texts(s)[:100]) {
+			t.Errorf("budget %d: the first 100 documents alone differ, %v", budget, err)
+		}
+		if other, err := Naive(docs, budget, 43, digits); err != nil || slices.Equal(texts(other), texts(s)) {
+			t.Errorf("budget %d: seeds 42 and 43 agree, %v", budget, err)
+		}
+	}
+	if _, err := Naive(docs, 499, 42, digits); err == nil || !strings.Contains(err.Error(), "a budget of 499 is too small for 500 documents") {
+		t.Errorf("too small a budget: %v", err)
+	}
+}
+
+// TestNaiveGolden fixes the numbers of a seed: they must never change.
+func TestNaiveGolden(t *testing.T) {
+	for _, c := range []struct {
+		budget uint64
+		want   string
+	}{
+		{8, "6 7 2 3 4 1 5 0"},
+		{NaiveBudget, "274414 307428 43615 28325 59339 309246 297203 116378"},
+	} {
+		s, err := Naive(names(8), c.budget, 42, digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(texts(s), " "); got != c.want {
+			t.Errorf("budget %d: %s, want %s", c.budget, got, c.want)
+		}
+	}
+}
+
+// TestPermutationIsUniform counts where element 0 goes and which element comes
+// first, over many seeds.
+func TestPermutationIsUniform(t *testing.T) {
+	const b, seeds = 7, 7_000
+	var place, first [b]int
+	for seed := range uint64(seeds) {
+		p := permutationHead(b, b, seed)
+		place[slices.Index(p, 0)]++
+		first[p[0]]++
+		slices.Sort(p)
+		for i, v := range p {
+			if v != uint64(i) {
+				t.Fatalf("seed %d: no permutation", seed)
+			}
+		}
+	}
+	for i := range b {
+		if place[i] < 850 || place[i] > 1150 || first[i] < 850 || first[i] > 1150 {
+			t.Errorf("position %d: %d times 0, element %d first %d times; want about 1000", i, place[i], i, first[i])
+		}
+	}
+}
+
+func TestCheckNamesBothDocuments(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ids  []Identifier
+		want string
+	}{
+		{"texts", []Identifier{{"a", "1", []int32{1}}, {"b", "2", []int32{2}}, {"c", "1", []int32{3}}}, `documents "a" and "c" both have "1"`},
+		{"tokens", []Identifier{{"a", "1", []int32{7, 1}}, {"b", "01", []int32{7, 1}}}, `"1" of document "a" and "01" of document "b" have the same tokens 7 1`},
+		{"none", []Identifier{{"a", "1", nil}}, `"1" of document "a" has no tokens`},
+		{"document", []Identifier{{"a", "1", []int32{1}}, {"a", "2", []int32{2}}}, `document "a" occurs twice`},
+	} {
+		if err := (&Set{Kind: KindNaive, Identifiers: c.ids}).Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	short := func([]string) [][]int32 { return nil }
+	if _, err := Naive(names(2), 2, 1, short); err == nil || !strings.Contains(err.Error(), "0 results for 2 texts") {
+		t.Errorf("a broken tokenizer: %v", err)
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	s := &Set{Kind: KindNaive, Identifiers: []Identifier{{"a", "0", []int32{3, 632, 1}}, {"b", "1", []int32{209, 1}}, {"c", "305", []int32{3, 26724, 1}}}}
+	got, err := s.Statistics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Statistics{Kind: KindNaive, Identifiers: 3, MinTokens: 2, MaxTokens: 3, MeanTokens: 8.0 / 3, Lengths: []int{0, 0, 1, 2}, FirstTokens: 2, Vocabulary: 5, Prefixes: 7}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got, err := (&Set{Kind: KindAtomic}).Statistics(); err != nil || got.MeanTokens != 0 {
+		t.Errorf("an empty set: %+v, %v", got, err)
+	}
+}

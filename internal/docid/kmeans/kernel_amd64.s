@@ -1,0 +1,108 @@
+#include "textflag.h"
+
+// Each centre of the group: multiply with both rows, add to its two sums.
+#define CENTRE(offset, a, b) \
+	VMOVUPS offset(DX), Y12 \
+	VMULPS  Y10, Y12, Y13   \
+	VMULPS  Y11, Y12, Y14   \
+	VADDPS  Y13, a, a       \
+	VADDPS  Y14, b, b
+
+// func dotsAVX2(x0, x1, packed *float32, chunks int, out *pairDots)
+// Y0..Y4 are the sums of the first row with centres 0..4, Y5..Y9 the second's.
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
+	MOVQ   x0+0(FP), SI
+	MOVQ   x1+8(FP), DI
+	MOVQ   packed+16(FP), DX
+	MOVQ   chunks+24(FP), CX
+	MOVQ   out+32(FP), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+
+chunk:
+	VMOVUPS     (SI), Y10
+	VMOVUPS     (DI), Y11
+	PREFETCHT0  4096(SI) // the rows after these; never faults
+	PREFETCHT0  4096(DI)
+	CENTRE(0, Y0, Y5)
+	CENTRE(32, Y1, Y6)
+	CENTRE(64, Y2, Y7)
+	CENTRE(96, Y3, Y8)
+	CENTRE(128, Y4, Y9)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	ADDQ    $160, DX
+	DECQ    CX
+	JNZ     chunk
+
+	// (0+1)+(2+3) in the low half, (4+5)+(6+7) in the high half, then their sum.
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (BX)
+	VHADDPS      Y6, Y5, Y5
+	VHADDPS      Y8, Y7, Y7
+	VHADDPS      Y7, Y5, Y5
+	VEXTRACTF128 $1, Y5, X6
+	VADDPS       X6, X5, X5
+	VMOVUPS      X5, 16(BX)
+	VHADDPS      Y9, Y4, Y4
+	VHADDPS      Y4, Y4, Y4
+	VEXTRACTF128 $1, Y4, X9
+	VADDPS       X9, X4, X4
+	VMOVLPS      X4, 32(BX)
+	VZEROUPPER
+	RET
+
+// func addRowAVX2(sum, x *float32, chunks int)
+TEXT ·addRowAVX2(SB), NOSPLIT, $0-24
+	MOVQ sum+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ chunks+16(FP), CX
+
+add:
+	VMOVUPS (DI), Y0
+	VADDPS  (SI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	DECQ    CX
+	JNZ     add
+	VZEROUPPER
+	RET
+
+// func centreRowAVX2(x, mean *float32, chunks int) float32
+TEXT ·centreRowAVX2(SB), NOSPLIT, $0-28
+	MOVQ   x+0(FP), DI
+	MOVQ   mean+8(FP), SI
+	MOVQ   chunks+16(FP), CX
+	VXORPS Y0, Y0, Y0
+
+centre:
+	VMOVUPS (DI), Y1
+	VSUBPS  (SI), Y1, Y1
+	VMOVUPS Y1, (DI)
+	VMULPS  Y1, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	DECQ    CX
+	JNZ     centre
+
+	VHADDPS      Y0, Y0, Y0
+	VHADDPS      Y0, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVSS       X0, ret+24(FP)
+	VZEROUPPER
+	RET

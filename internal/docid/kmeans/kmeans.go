@@ -1,0 +1,153 @@
+package kmeans
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+)
+
+// Options are KMeans's parameters. Zero values mean scikit-learn's defaults, except
+// that Clusters must be given.
+type Options struct {
+	Clusters      int
+	Seed          uint32  // random_state
+	Init          *Matrix // starting centres, in place of k-means++
+	MaxIterations int     // 300
+	Tolerance     float64 // 1e-4, relative to the mean variance of the columns; negative: 0
+	Threads       int     // all processors; no effect on the result
+}
+
+// Result is a fit. Rows count from zero in the order in which they were given.
+type Result struct {
+	Labels     []int32 // cluster of each row
+	Centres    Matrix
+	Inertia    float64 // sum of squared distances to the rows' centres
+	Iterations int
+	Strict     bool  // stopped because no label changed
+	Seeds      []int // rows that k-means++ chose; nil with Init
+}
+
+// Distinct is the number of clusters that have rows. It is below Options.Clusters
+// only if the data has fewer distinct rows.
+func (r *Result) Distinct() int {
+	seen := make([]bool, r.Centres.Rows)
+	n := 0
+	for _, l := range r.Labels {
+		if !seen[l] {
+			seen[l] = true
+			n++
+		}
+	}
+	return n
+}
+
+// Fit clusters all rows of m.
+func Fit(ctx context.Context, m Matrix, o Options) (*Result, error) {
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("k-means: %w", err)
+	}
+	if err := m.CheckFinite(); err != nil {
+		return nil, fmt.Errorf("k-means: %w", err)
+	}
+	return new(Workspace).FitRows(ctx, m, nil, o)
+}
+
+// Workspace keeps the memory of a fit for the next one. It serves one fit at a time.
+type Workspace struct {
+	rows, cols int // of the current data
+	chunks     int // per padded row
+	threads    int
+
+	x       []float32 // [rows][chunks*lanes], centred
+	mean    []float32 // [chunks*lanes]
+	norms   []float32 // [rows], squared
+	sums    []float32 // [stripes][k][chunks*lanes]
+	counts  []int     // [stripes][k]
+	packed  []float32
+	nearest []float32 // [1+trials][rows] of k-means++
+	upTo    []float64 // [rows] of k-means++
+}
+
+// FitRows clusters the rows of m that index names, or all with a nil index. m must
+// have passed Check and CheckFinite.
+func (w *Workspace) FitRows(ctx context.Context, m Matrix, index []int32, o Options) (*Result, error) {
+	n := m.Rows
+	if index != nil {
+		n = len(index)
+	}
+	o, err := o.withDefaults(n, m.Cols)
+	if err != nil {
+		return nil, fmt.Errorf("k-means: %w", err)
+	}
+	w.load(m, index, o.Threads)
+	r := &Result{Labels: make([]int32, n)}
+	for i := range r.Labels {
+		r.Labels[i] = -1
+	}
+	centres := make([]float32, o.Clusters*w.width())
+	if o.Init != nil {
+		for j := range o.Clusters {
+			padded := centres[j*w.width() : (j+1)*w.width()]
+			copy(padded, o.Init.Row(j))
+			centreRow(padded, w.mean)
+		}
+	} else if r.Seeds, err = w.plusPlus(ctx, centres, o); err != nil {
+		return nil, err
+	}
+	if err := w.lloyd(ctx, centres, o, r); err != nil {
+		return nil, err
+	}
+	r.Inertia = w.inertia(centres, r.Labels)
+	r.Centres = Matrix{Data: make([]float32, o.Clusters*m.Cols), Rows: o.Clusters, Cols: m.Cols}
+	for j := range o.Clusters {
+		row := r.Centres.Row(j)
+		for c := range row {
+			row[c] = centres[j*w.width()+c] + w.mean[c]
+		}
+	}
+	return r, nil
+}
+
+func (o Options) withDefaults(rows, cols int) (Options, error) {
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 300
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-4
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	switch {
+	case o.Clusters < 1:
+		return o, fmt.Errorf("the number of clusters is %d, want at least 1", o.Clusters)
+	case rows < o.Clusters:
+		return o, fmt.Errorf("%d rows cannot make %d clusters", rows, o.Clusters)
+	case o.MaxIterations < 0:
+		return o, fmt.Errorf("at most %d iterations, want at least 1", o.MaxIterations)
+	case o.Init == nil:
+		return o, nil
+	}
+	if err := o.Init.Check(); err != nil {
+		return o, fmt.Errorf("starting centres: %w", err)
+	}
+	if o.Init.Rows != o.Clusters || o.Init.Cols != cols {
+		return o, fmt.Errorf("the starting centres are %d by %d, want %d by %d", o.Init.Rows, o.Init.Cols, o.Clusters, cols)
+	}
+	if err := o.Init.CheckFinite(); err != nil {
+		return o, fmt.Errorf("starting centres: %w", err)
+	}
+	return o, nil
+}
+
+// width is the length of a padded row.
+func (w *Workspace) width() int { return w.chunks * lanes }
+
+// row is padded row i of the centred data.
+func (w *Workspace) row(i int) []float32 {
+	return w.x[i*w.width() : (i+1)*w.width() : (i+1)*w.width()]
+}
+
+// resized returns a slice of n numbers, in s's memory if that is enough.
+func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

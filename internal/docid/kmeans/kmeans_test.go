@@ -1,0 +1,159 @@
+package kmeans
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOwnInitialization: inertia within 0.5 % of the median of 20 runs of
+// scikit-learn, for seeds that scikit-learn was not run with.
+func TestOwnInitialization(t *testing.T) {
+	for i, s := range sklearnSets(t) {
+		m := s.data(i)
+		theirs, ours := make([]float64, 0, 20), make([]float64, 0, 20)
+		for _, r := range s.Seeds {
+			theirs = append(theirs, r.Inertia)
+		}
+		for seed := range len(theirs) {
+			r, err := Fit(context.Background(), m, Options{Clusters: s.Clusters, Seed: uint32(1000 + seed)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours = append(ours, r.Inertia)
+		}
+		slices.Sort(theirs)
+		slices.Sort(ours)
+		// "overlapping" has 25 groups for 10 clusters: runs end in optima up to 10 %
+		// apart, so there the median may be anywhere within their upper half's first half.
+		got, limit := ours[len(ours)/2], 1.005*theirs[len(theirs)/2]+1e-6
+		if s.Name == "overlapping" {
+			limit = theirs[len(theirs)*3/4]
+		}
+		if got > limit {
+			t.Errorf("%s: median inertia %g, scikit-learn's %g", s.Name, got, theirs[len(theirs)/2])
+		}
+	}
+}
+
+func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
+	s := sklearnSets(t)[1]
+	s.Rows = 5 * stripe / 2
+	m := s.data(1)
+	var first *Result
+	for _, threads := range []int{1, 2, 3, 7} {
+		r, err := Fit(context.Background(), m, Options{Clusters: 10, Seed: 5, Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r
+		}
+		if !reflect.DeepEqual(r, first) {
+			t.Errorf("%d threads give another result: inertia %v, %v", threads, r.Inertia, first.Inertia)
+		}
+	}
+	// The value itself: the same bits on any processor.
+	if got := math.Float64bits(first.Inertia); got != 0x40efc114b35da000 {
+		t.Errorf("inertia %v has bits %#x", first.Inertia, got)
+	}
+}
+
+func TestWorkspaceIsReused(t *testing.T) {
+	sets := sklearnSets(t)
+	w := new(Workspace)
+	for _, i := range []int{0, 3, 1, 5, 4} {
+		m := sets[i].data(i)
+		index := make([]int32, 0, m.Rows/2)
+		half := Matrix{Cols: m.Cols}
+		for r := 0; r < m.Rows; r += 2 {
+			index = append(index, int32(r))
+			half.Data = append(half.Data, m.Row(r)...)
+			half.Rows++
+		}
+		got, err := w.FitRows(context.Background(), m, index, Options{Clusters: sets[i].Clusters, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Fit(context.Background(), half, Options{Clusters: sets[i].Clusters, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: half of the rows in a used workspace differ from the same rows alone", sets[i].Name)
+		}
+	}
+}
+
+func TestSmallCases(t *testing.T) {
+	ctx := context.Background()
+	fit := func(m Matrix, k int) *Result {
+		t.Helper()
+		r, err := Fit(ctx, m, Options{Clusters: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one := fit(Matrix{Data: []float32{3, 4}, Rows: 1, Cols: 2}, 1)
+	if one.Inertia != 0 || !slices.Equal(one.Centres.Data, []float32{3, 4}) || one.Distinct() != 1 {
+		t.Errorf("one row: %+v", one)
+	}
+	same := fit(Matrix{Data: []float32{1, 1, 1, 1, 1}, Rows: 5, Cols: 1}, 3)
+	if same.Distinct() != 1 || same.Inertia != 0 {
+		t.Errorf("equal rows: %+v", same)
+	}
+	two := fit(Matrix{Data: []float32{0, 0.5, 10, 10.5}, Rows: 4, Cols: 1}, 2)
+	if l := two.Labels; l[0] != l[1] || l[2] != l[3] || l[0] == l[2] || two.Inertia != 0.25 || !two.Strict {
+		t.Errorf("two pairs: %+v", two)
+	}
+	limited, err := Fit(ctx, Matrix{Data: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Rows: 8, Cols: 1},
+		Options{Clusters: 2, MaxIterations: 1, Init: &Matrix{Data: []float32{0, 1}, Rows: 2, Cols: 1}})
+	if err != nil || limited.Iterations != 1 || limited.Strict || limited.Seeds != nil {
+		t.Errorf("one iteration: %+v, %v", limited, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	good := Matrix{Data: []float32{1, 2, 3, 4}, Rows: 2, Cols: 2}
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		m    Matrix
+		o    Options
+		want string
+	}{
+		{good, Options{}, "number of clusters is 0"},
+		{good, Options{Clusters: 3}, "2 rows cannot make 3 clusters"},
+		{good, Options{Clusters: 1, MaxIterations: -1}, "at most -1 iterations"},
+		{Matrix{Data: good.Data, Rows: 3, Cols: 2}, Options{Clusters: 1}, "3 rows and 2 columns needs 6 numbers, it has 4"},
+		{Matrix{Data: []float32{1, 2, nan, 4}, Rows: 2, Cols: 2}, Options{Clusters: 1}, "row 1, column 0 is NaN"},
+		{good, Options{Clusters: 1, Init: &good}, "starting centres are 2 by 2, want 1 by 2"},
+		{good, Options{Clusters: 1, Init: &Matrix{Data: []float32{nan, 0}, Rows: 1, Cols: 2}}, "starting centres: row 0, column 0"},
+		{good, Options{Clusters: 1, Init: &Matrix{Data: []float32{0}, Rows: 1, Cols: 2}}, "starting centres: a matrix"},
+	} {
+		if _, err := Fit(context.Background(), c.m, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, o := range []Options{{Clusters: 2}, {Clusters: 1, Init: &Matrix{Data: []float32{0, 0}, Rows: 1, Cols: 2}}} {
+		if _, err := Fit(ctx, good, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled fit: %v", err)
+		}
+	}
+}
+
+// TestMersenne compares with numpy.random.RandomState(42).random_sample(3).
+func TestMersenne(t *testing.T) {
+	m := newMersenne(42)
+	for _, want := range []float64{0.3745401188473625, 0.9507143064099162, 0.7319939418114051} {
+		if got := m.float64(); got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}

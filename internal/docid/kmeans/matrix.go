@@ -1,0 +1,34 @@
+package kmeans
+
+import (
+	"fmt"
+	"math"
+)
+
+// Matrix is a dense row-major matrix: Data has Rows*Cols numbers.
+type Matrix struct {
+	Data []float32
+	Rows int
+	Cols int
+}
+
+// Row returns row i, which shares the matrix's memory.
+func (m Matrix) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
+
+// Check reports a matrix whose parts do not fit together.
+func (m Matrix) Check() error {
+	if m.Rows < 0 || m.Cols < 1 || len(m.Data) != m.Rows*m.Cols {
+		return fmt.Errorf("a matrix of %d rows and %d columns needs %d numbers, it has %d", m.Rows, m.Cols, m.Rows*m.Cols, len(m.Data))
+	}
+	return nil
+}
+
+// CheckFinite names the first NaN or infinity.
+func (m Matrix) CheckFinite() error {
+	for i, v := range m.Data {
+		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
+			return fmt.Errorf("row %d, column %d is %v: k-means needs finite numbers", i/m.Cols, i%m.Cols, d)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package docid
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// identifiers as T5 spells them: no string prefix is a token prefix.
+var spelt = map[string][]int32{
+	"0": {3, 632, 1}, "1": {209, 1}, "305": {3, 26724, 1}, "141913": {968, 2294, 2368, 1}, "18510": {507, 25926, 1},
+}
+
+func TestTrieOfT5(t *testing.T) {
+	order := []string{"305", "0", "18510", "1", "141913"}
+	var sequences [][]int32
+	for _, text := range order {
+		sequences = append(sequences, spelt[text])
+	}
+	trie, err := NewTrie(sequences)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(prefix ...int32) ([]int32, bool) {
+		n, ok := Root, true
+		for _, token := range prefix {
+			if n, ok = trie.Step(n, token); !ok {
+				t.Fatalf("no prefix %v", prefix)
+			}
+		}
+		return trie.Next(n)
+	}
+	for _, c := range []struct {
+		prefix, want []int32
+		complete     bool
+	}{
+		{nil, []int32{3, 209, 507, 968}, false},
+		{[]int32{3}, []int32{632, 26724}, false},
+		{[]int32{3, 632}, []int32{1}, false},
+		{[]int32{209}, []int32{1}, false}, // </s> only: "1" goes no further
+		{[]int32{209, 1}, nil, true},
+		{[]int32{968, 2294}, []int32{2368}, false}, // no </s> within an identifier
+	} {
+		if got, complete := next(c.prefix...); !slices.Equal(got, c.want) || complete != c.complete {
+			t.Errorf("Next(%v) = %v, %v, want %v, %v", c.prefix, got, complete, c.want, c.complete)
+		}
+	}
+	for i, s := range sequences {
+		if got, ok := trie.Find(s); !ok || got != i {
+			t.Errorf("Find(%v) = %d, %v, want %d", s, got, ok, i)
+		}
+		if _, ok := trie.Find(s[:len(s)-1]); ok {
+			t.Errorf("Find(%v) found an incomplete identifier", s[:len(s)-1])
+		}
+		if _, ok := trie.Find(append(slices.Clone(s), 1)); ok {
+			t.Errorf("Find found %v and one more", s)
+		}
+	}
+	if trie.Nodes() != 15 || trie.Depth() != 4 {
+		t.Errorf("%d nodes, depth %d", trie.Nodes(), trie.Depth())
+	}
+}
+
+func key(s []int32) string { return string(s) }
+
+func TestTrieErrors(t *testing.T) {
+	for _, c := range []struct {
+		sequences [][]int32
+		want      string
+	}{
+		{[][]int32{{5, 1}, {4, 1}, {5, 1}}, "sequences 0 and 2 are both [5 1]"},
+		{[][]int32{{5, 6, 1}, {7, 1}, {5, 6}}, "sequence 2, [5 6], is a prefix of sequence 0, [5 6 1]"},
+		{[][]int32{{5}, {}}, "sequence 1 is empty"},
+		{[][]int32{{5, -1}}, "sequence 0 has token -1"},
+	} {
+		if _, err := NewTrie(c.sequences); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want %q", c.sequences, err, c.want)
+		}
+	}
+	empty, err := NewTrie(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokens, complete := empty.Next(Root); len(tokens) != 0 || complete || empty.Depth() != 0 || empty.Nodes() != 1 {
+		t.Errorf("an empty trie allows %v", tokens)
+	}
+}
+
+// TestTrieBruteForce compares with the definition: Next(u) holds v if u v is a
+// prefix of some y.
+func TestTrieBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		seen := map[string]bool{}
+		var sequences [][]int32
+		for range 1 + rng.IntN(60) {
+			s := make([]int32, rng.IntN(5), 6)
+			for i := range s {
+				s[i] = 2 + rng.Int32N(4)
+			}
+			s = append(s, 1)
+			if key := key(s); !seen[key] {
+				seen[key] = true
+				sequences = append(sequences, s)
+			}
+		}
+		checkTrie(t, sequences)
+	}
+}
+
+func checkTrie(t *testing.T, sequences [][]int32) {
+	t.Helper()
+	trie, err := NewTrie(sequences)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefixes := map[string]bool{"": true}
+	for i, s := range sequences {
+		n := Root
+		for at := 0; ; at++ {
+			want := map[int32]bool{}
+			for _, other := range sequences {
+				if len(other) > at && slices.Equal(other[:at], s[:at]) {
+					want[other[at]] = true
+				}
+			}
+			got, complete := trie.Next(n)
+			if !slices.IsSorted(got) || len(got) != len(want) || complete != (at == len(s)) {
+				t.Fatalf("Next(%v) = %v, %v, want %v", s[:at], got, complete, want)
+			}
+			for j, token := range got {
+				child, ok := trie.Step(n, token)
+				if !want[token] || !ok || child != trie.FirstChild(n)+Node(j) {
+					t.Fatalf("Next(%v) = %v, want %v; child %d, %v", s[:at], got, want, child, ok)
+				}
+			}
+			prefixes[key(s[:at])] = true
+			if at == len(s) {
+				break
+			}
+			if _, ok := trie.Step(n, 1<<30); ok {
+				t.Fatal("an unknown token is allowed")
+			}
+			n, _ = trie.Step(n, s[at])
+		}
+		if got, ok := trie.Find(s); !ok || got != i {
+			t.Fatalf("Find(%v) = %d, %v, want %d", s, got, ok, i)
+		}
+	}
+	if trie.Nodes() != len(prefixes) {
+		t.Fatalf("%d nodes, want %d", trie.Nodes(), len(prefixes))
+	}
+}
+
+func FuzzTrie(f *testing.F) {
+	f.Add([]byte{3, 9, 1, 0, 2, 1, 0, 3, 7, 1})
+	f.Add([]byte{0, 0})
+	f.Add([]byte{5, 0, 5, 6})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var sequences [][]int32 // separated by zeros
+		s := []int32{}
+		for _, b := range in {
+			if b == 0 {
+				sequences, s = append(sequences, s), []int32{}
+				continue
+			}
+			s = append(s, int32(b))
+		}
+		sequences = append(sequences, s)
+		if _, err := NewTrie(sequences); err != nil || len(in) > 200 {
+			return
+		}
+		checkTrie(t, sequences)
+	})
+}
+
+// BenchmarkTrie builds the trie of 100,000 identifiers.
+func BenchmarkTrie(b *testing.B) {
+	set, err := Naive(names(100_000), NaiveBudget, 1, digits)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sequences := set.Sequences()
+	b.ReportAllocs()
+	for b.Loop() {
+		trie, err := NewTrie(sequences)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(12*trie.Nodes())/1e6, "MB")
+	}
+}

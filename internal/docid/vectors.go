@@ -1,0 +1,101 @@
+package docid
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/docid/kmeans"
+)
+
+// Embeddings are stored as NumPy's .npy, version 1.0, '<f4' in C order, shape
+// (documents, columns), so that numpy.load opens what redsi embeds and redsi reads
+// what numpy.save wrote.
+
+const npyMagic = "\x93NUMPY"
+
+// WriteVectors writes m as .npy.
+func WriteVectors(w io.Writer, m kmeans.Matrix) error {
+	if err := m.Check(); err != nil {
+		return fmt.Errorf("embeddings: %w", err)
+	}
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", m.Rows, m.Cols)
+	header += strings.Repeat(" ", 63-(len(npyMagic)+4+len(header))%64) + "\n"
+	b := bufio.NewWriterSize(w, 1<<16)
+	b.WriteString(npyMagic + "\x01\x00")
+	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
+	b.WriteString(header)
+	var number [4]byte
+	for _, v := range m.Data {
+		binary.LittleEndian.PutUint32(number[:], math.Float32bits(v))
+		b.Write(number[:])
+	}
+	return b.Flush()
+}
+
+var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d+), (\d+)\), *\} *\n$`)
+
+// ReadVectors reads a two-dimensional float32 .npy. Memory grows with the data that
+// is there, whatever the header promises.
+func ReadVectors(r io.Reader) (kmeans.Matrix, error) {
+	var m kmeans.Matrix
+	b := bufio.NewReaderSize(r, 1<<16)
+	var fixed [8]byte
+	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
+		return m, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
+	}
+	size := uint32(0)
+	switch fixed[6] {
+	case 1:
+		var n uint16
+		if err := binary.Read(b, binary.LittleEndian, &n); err != nil {
+			return m, fmt.Errorf("embeddings: header: %w", err)
+		}
+		size = uint32(n)
+	case 2, 3:
+		if err := binary.Read(b, binary.LittleEndian, &size); err != nil {
+			return m, fmt.Errorf("embeddings: header: %w", err)
+		}
+	default:
+		return m, fmt.Errorf("embeddings: version %d of .npy is unknown", fixed[6])
+	}
+	if size > 1<<16 {
+		return m, fmt.Errorf("embeddings: a header of %d bytes", size)
+	}
+	header := make([]byte, size)
+	if _, err := io.ReadFull(b, header); err != nil {
+		return m, fmt.Errorf("embeddings: header: %w", err)
+	}
+	parts := npyHeader.FindSubmatch(header)
+	if parts == nil {
+		return m, fmt.Errorf("embeddings: header %.80q; want a two-dimensional array", header)
+	}
+	if string(parts[1]) != "<f4" || string(parts[2]) != "False" {
+		return m, fmt.Errorf("embeddings: dtype %s, fortran_order %s; convert with numpy.ascontiguousarray(x, dtype='<f4')", parts[1], parts[2])
+	}
+	rows, err1 := strconv.ParseInt(string(parts[3]), 10, 32)
+	cols, err2 := strconv.ParseInt(string(parts[4]), 10, 32)
+	if err1 != nil || err2 != nil || cols == 0 {
+		return m, fmt.Errorf("embeddings: shape (%s, %s) is out of range", parts[3], parts[4])
+	}
+	m.Rows, m.Cols = int(rows), int(cols)
+	row := make([]byte, 0, 1<<16)
+	for left := rows * cols; left > 0; left -= int64(len(row) / 4) {
+		row = row[:4*min(left, int64(cap(row)/4))]
+		if _, err := io.ReadFull(b, row); err != nil {
+			return m, fmt.Errorf("embeddings: the file ends within the %d by %d numbers of its header: %w", rows, cols, err)
+		}
+		for at := 0; at < len(row); at += 4 {
+			m.Data = append(m.Data, math.Float32frombits(binary.LittleEndian.Uint32(row[at:])))
+		}
+	}
+	if _, err := b.ReadByte(); err != io.EOF {
+		return m, fmt.Errorf("embeddings: more bytes than %d by %d numbers", rows, cols)
+	}
+	return m, nil
+}

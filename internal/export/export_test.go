@@ -1,0 +1,380 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/redsi/redsi/internal/nq"
+)
+
+// memory is a Sink that keeps files.
+type memory map[string]*bytes.Buffer
+
+type closer struct{ *bytes.Buffer }
+
+func (closer) Close() error { return nil }
+
+func (m memory) create(name string) (io.WriteCloser, error) {
+	if _, ok := m[name]; ok {
+		return nil, fmt.Errorf("%s is created twice", name)
+	}
+	m[name] = &bytes.Buffer{}
+	return closer{m[name]}, nil
+}
+
+var testDocuments = []Document{
+	{ID: "41312390", Title: "Elsa (Frozen)", Text: "Elsa\nis a \"character\" & <queen>.\tTab", Key: "41312390", URL: "https://x?title=Elsa&amp;oldid=5", OldID: 5, PageID: 41312390, ExampleID: -2692360962974527758, Train: 2, Dev: 1},
+	{ID: "t:1918–19_season", Title: "1918–19 season", Key: "t:1918–19 season", URL: "u", ExampleID: 7, Dev: 1},
+	{ID: "2", Title: "", Text: strings.Repeat("long ", 100), ExampleID: 8},
+}
+
+var testQueries = []Query{
+	{ID: "-2692360962974527758", Split: nq.Train, Text: "who voices elsa", DocID: "41312390"},
+	{ID: "11", Split: nq.Train, Text: "when  was\telsa\nmade", DocID: "41312390"},
+	{ID: "12", Split: nq.Dev, Text: "who won <1918> & why?", DocID: "t:1918–19_season"},
+	{ID: "13", Split: nq.Dev, Text: "elsa", DocID: "41312390"},
+}
+
+// each yields copies in one place, as readers that reuse memory do.
+func each[T any](list []T) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		var v T
+		for i := range list {
+			v = list[i]
+			if !yield(&v, nil) {
+				return
+			}
+			var zero T
+			v = zero
+		}
+	}
+}
+
+func write(t *testing.T, docs []Document, queries []Query, formats ...Format) (memory, Summary) {
+	t.Helper()
+	m := memory{}
+	s, err := Write(Collection{each(docs), each(queries)}, formats, m.create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, s
+}
+
+func TestSummary(t *testing.T) {
+	m, s := write(t, testDocuments, testQueries, Formats()...)
+	if s.Documents != 3 || s.Texts != 2 || s.Train != 2 || s.Dev != 2 || s.Respaced != 1 {
+		t.Errorf("%+v", s)
+	}
+	var names []string
+	for _, f := range s.Files {
+		names = append(names, f.Name)
+		if f.Bytes != int64(m[f.Name].Len()) || len(f.SHA256) != 64 {
+			t.Errorf("%+v: %d bytes", f, m[f.Name].Len())
+		}
+		if what[f.Name] == "" {
+			t.Errorf("the card does not describe %s", f.Name)
+		}
+	}
+	if want := slices.Sorted(maps.Keys(m)); !slices.Equal(names, want) || len(names) != len(what) {
+		t.Errorf("files %v, want %v", names, want)
+	}
+	again, _ := write(t, testDocuments, testQueries, Formats()...)
+	for name := range m {
+		if !bytes.Equal(m[name].Bytes(), again[name].Bytes()) {
+			t.Errorf("%s: two writes differ", name)
+		}
+	}
+}
+
+func readJSONLines[T any](t *testing.T, b *bytes.Buffer) []T {
+	t.Helper()
+	dec := json.NewDecoder(b)
+	dec.DisallowUnknownFields()
+	var out []T
+	for {
+		var v T
+		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+}
+
+func gunzip(t *testing.T, b *bytes.Buffer) *bytes.Buffer {
+	t.Helper()
+	zr, err := gzip.NewReader(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, zr); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
+func TestJSONLRoundTrip(t *testing.T) {
+	m, _ := write(t, testDocuments, testQueries, JSONL)
+	if got := readJSONLines[Document](t, gunzip(t, m["jsonl/documents.jsonl.gz"])); !reflect.DeepEqual(got, testDocuments) {
+		t.Errorf("%+v", got)
+	}
+	var queries []Query
+	for _, s := range splits {
+		queries = append(queries, readJSONLines[Query](t, gunzip(t, m["jsonl/queries."+string(s)+".jsonl.gz"]))...)
+	}
+	if !reflect.DeepEqual(queries, testQueries) {
+		t.Errorf("%+v", queries)
+	}
+}
+
+func readParquet[T any](t *testing.T, b *bytes.Buffer) []T {
+	t.Helper()
+	rows, err := parquet.Read[T](bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func absent[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func TestParquetRoundTrip(t *testing.T) {
+	m, _ := write(t, testDocuments, testQueries, Parquet)
+	var docs []Document
+	for _, r := range readParquet[documentRow](t, m["parquet/documents.parquet"]) {
+		if r.Text != nil && *r.Text == "" {
+			t.Error("an absent text is not null")
+		}
+		docs = append(docs, Document{r.ID, r.Title, absent(r.Text), r.Key, r.URL, absent(r.OldID), absent(r.PageID), r.ExampleID, r.Train, r.Dev})
+	}
+	if !reflect.DeepEqual(docs, testDocuments) {
+		t.Errorf("%+v", docs)
+	}
+	var queries []Query
+	for _, s := range splits {
+		for _, r := range readParquet[queryRow](t, m["parquet/queries-"+string(s)+".parquet"]) {
+			queries = append(queries, Query{r.ID, nq.Split(r.Split), r.Text, r.DocID})
+		}
+	}
+	if !reflect.DeepEqual(queries, testQueries) {
+		t.Errorf("%+v", queries)
+	}
+}
+
+// Memory is bounded by row groups: many large texts make several.
+func TestParquetRowGroups(t *testing.T) {
+	m := memory{}
+	table, err := openTable[queryRow](&files{create: m.create}, "x.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.limit = 400
+	for i := range 9 {
+		if err := table.add(queryRow{ID: fmt.Sprint(i)}, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.close(); err != nil {
+		t.Fatal(err)
+	}
+	b := m["x.parquet"].Bytes()
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.RowGroups()); n != 3 || f.NumRows() != 9 {
+		t.Errorf("%d row groups, %d rows", n, f.NumRows())
+	}
+}
+
+func TestTRECRoundTrip(t *testing.T) {
+	m, _ := write(t, testDocuments, testQueries, TREC)
+	var queries []Query
+	for _, s := range splits {
+		text := map[string]string{}
+		for _, top := range strings.Split(m["trec/topics."+string(s)+".trec"].String(), "<top>\n")[1:] {
+			lines := strings.Split(top, "\n")
+			if lines[2] != "</top>" {
+				t.Fatalf("topic %q", top)
+			}
+			text[strings.TrimPrefix(lines[0], "<num> Number: ")] = strings.TrimPrefix(lines[1], "<title> ")
+		}
+		target := map[string]string{}
+		for line := range strings.Lines(m["trec/qrels."+string(s)+".txt"].String()) {
+			f := strings.Fields(line)
+			if len(f) != 4 || f[1] != "0" || f[3] != "1" {
+				t.Fatalf("judgement %q", line)
+			}
+			target[f[0]] = f[2]
+		}
+		for line := range strings.Lines(m["trec/topics."+string(s)+".tsv"].String()) {
+			id, question, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if !ok || text[id] != question {
+				t.Errorf("topic %q in TREC form is %q", line, text[id])
+			}
+			queries = append(queries, Query{id, s, question, target[id]})
+		}
+	}
+	want := slices.Clone(testQueries)
+	want[1].Text = "when was elsa made"
+	if !reflect.DeepEqual(queries, want) {
+		t.Errorf("%+v", queries)
+	}
+}
+
+func TestBEIRRoundTrip(t *testing.T) {
+	m, _ := write(t, testDocuments, testQueries, BEIR)
+	docs := readJSONLines[beirDocument](t, m["beir/corpus.jsonl"])
+	for i, d := range docs {
+		w := testDocuments[i]
+		if d != (beirDocument{w.ID, w.Title, w.Text, beirMetadata{w.URL, w.OldID, w.PageID}}) {
+			t.Errorf("%+v", d)
+		}
+	}
+	texts := map[string]string{}
+	for _, q := range readJSONLines[beirQuery](t, m["beir/queries.jsonl"]) {
+		texts[q.ID] = q.Text
+	}
+	var queries []Query
+	for _, s := range splits {
+		lines := slices.Collect(strings.Lines(m["beir/qrels/"+string(s)+".tsv"].String()))
+		if lines[0] != "query-id\tcorpus-id\tscore\n" {
+			t.Errorf("head %q", lines[0])
+		}
+		for _, line := range lines[1:] {
+			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(f) != 3 || f[2] != "1" {
+				t.Fatalf("judgement %q", line)
+			}
+			queries = append(queries, Query{f[0], s, texts[f[0]], f[1]})
+		}
+	}
+	if len(docs) != 3 || !reflect.DeepEqual(queries, testQueries) {
+		t.Errorf("%d documents, %+v", len(docs), queries)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	doc := func(id string) Document { return Document{ID: id, Title: "T"} }
+	query := func(id, target string) Query { return Query{ID: id, Split: nq.Dev, DocID: target} }
+	for _, c := range []struct {
+		name, want string
+		docs       []Document
+		queries    []Query
+	}{
+		{"empty id", "the id is empty", []Document{doc("")}, nil},
+		{"blank in id", "white space", []Document{doc("a b")}, nil},
+		{"wide blank in id", "white space", []Document{doc("a\u00a0b")}, nil},
+		{"tab in id", "white space", []Document{doc("a")}, []Query{query("1\t2", "a")}},
+		{"document twice", "two documents", []Document{doc("a"), doc("b"), doc("a")}, nil},
+		{"query twice", "two queries", []Document{doc("a")}, []Query{query("1", "a"), query("1", "a")}},
+		{"no target", "no document", []Document{doc("a")}, []Query{query("1", "b")}},
+		{"no split", `split "test"`, []Document{doc("a")}, []Query{{ID: "1", Split: "test", DocID: "a"}}},
+		{"title not UTF-8", "UTF-8", []Document{{ID: "a", Title: "\xff"}}, nil},
+		{"id not UTF-8", "UTF-8", []Document{{ID: "\xff"}}, nil},
+		{"question not UTF-8", "UTF-8", []Document{doc("a")}, []Query{{ID: "1", Split: nq.Dev, DocID: "a", Text: "\xff"}}},
+	} {
+		s, err := Write(Collection{each(c.docs), each(c.queries)}, Formats(), memory{}.create)
+		if err == nil || !strings.Contains(err.Error(), c.want) || s.Files != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	for _, formats := range [][]Format{{"csv"}, {JSONL, JSONL}} {
+		if _, err := Write(Collection{each([]Document{}), each([]Query{})}, formats, memory{}.create); err == nil {
+			t.Errorf("%v: no error", formats)
+		}
+	}
+}
+
+// broken fails on create, write or close of the n-th such call.
+type broken struct {
+	left   *int
+	stage  string
+	opened *int
+}
+
+var errFull = errors.New("no space left")
+
+func (b broken) fails(stage string) bool {
+	if stage != b.stage {
+		return false
+	}
+	*b.left--
+	return *b.left == 0
+}
+
+func (b broken) create(string) (io.WriteCloser, error) {
+	if b.fails("create") {
+		return nil, errFull
+	}
+	*b.opened++
+	return b, nil
+}
+
+func (b broken) Write(p []byte) (int, error) {
+	if b.fails("write") {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func (b broken) Close() error {
+	*b.opened--
+	if b.fails("close") {
+		return errFull
+	}
+	return nil
+}
+
+// Every failing call is reported, and no file stays open.
+func TestWriteReportsEveryFailure(t *testing.T) {
+	for _, stage := range []string{"create", "write", "close"} {
+		for n := 1; ; n++ {
+			left, opened := n, 0
+			b := broken{&left, stage, &opened}
+			_, err := Write(Collection{each(testDocuments), each(testQueries)}, Formats(), b.create)
+			if opened != 0 {
+				t.Fatalf("%s %d: %d files left open", stage, n, opened)
+			}
+			if left > 0 {
+				if err != nil || n < len(what) {
+					t.Errorf("%s: %d calls, %v", stage, n-1, err)
+				}
+				break
+			}
+			if !errors.Is(err, errFull) {
+				t.Errorf("%s %d: %v", stage, n, err)
+			}
+		}
+	}
+}
+
+func TestWriteReportsErrorsOfTheCollection(t *testing.T) {
+	boom := errors.New("boom")
+	bad := func(yield func(*Document, error) bool) { yield(nil, boom) }
+	badQueries := func(yield func(*Query, error) bool) { yield(nil, boom) }
+	for _, c := range []Collection{{bad, each(testQueries)}, {each(testDocuments), badQueries}} {
+		if _, err := Write(c, Formats(), memory{}.create); !errors.Is(err, boom) {
+			t.Error(err)
+		}
+	}
+}

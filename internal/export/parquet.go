@@ -1,0 +1,115 @@
+package export
+
+import (
+	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/redsi/redsi/internal/nq"
+)
+
+// documentRow and queryRow are the Parquet schemas; absent numbers are null.
+type documentRow struct {
+	ID        string  `parquet:"id"`
+	Title     string  `parquet:"title"`
+	Text      *string `parquet:"text,optional"`
+	Key       string  `parquet:"key"`
+	URL       string  `parquet:"url"`
+	OldID     *uint64 `parquet:"oldid,optional"`
+	PageID    *uint64 `parquet:"page_id,optional"`
+	ExampleID int64   `parquet:"example_id"`
+	Train     int32   `parquet:"train"`
+	Dev       int32   `parquet:"dev"`
+}
+
+type queryRow struct {
+	ID    string `parquet:"id"`
+	Split string `parquet:"split,dict"`
+	Text  string `parquet:"text"`
+	DocID string `parquet:"doc_id"`
+}
+
+// rowGroupBytes bounds the text that a row group holds in memory.
+const rowGroupBytes = 64 << 20
+
+// table is one Parquet file, compressed with zstd.
+type table[T any] struct {
+	w     *parquet.GenericWriter[T]
+	file  io.Closer
+	held  int // bytes in the open row group
+	limit int
+	row   [1]T
+}
+
+func openTable[T any](f *files, name string) (*table[T], error) {
+	w, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &table[T]{w: parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd)), file: w, limit: rowGroupBytes}, nil
+}
+
+func (t *table[T]) add(row T, size int) error {
+	t.row[0] = row
+	if _, err := t.w.Write(t.row[:]); err != nil {
+		return err
+	}
+	if t.held += size; t.held < t.limit {
+		return nil
+	}
+	t.held = 0
+	return t.w.Flush()
+}
+
+func (t *table[T]) close() error { return errors.Join(t.w.Close(), t.file.Close()) }
+
+// parquetFiles writes documents, and queries by split.
+type parquetFiles struct {
+	documents  *table[documentRow]
+	train, dev *table[queryRow]
+}
+
+func openParquet(f *files) (writer, error) {
+	var w parquetFiles
+	var err error
+	if w.documents, err = openTable[documentRow](f, "parquet/documents.parquet"); err != nil {
+		return nil, err
+	}
+	if w.train, err = openTable[queryRow](f, "parquet/queries-train.parquet"); err != nil {
+		return nil, errors.Join(err, w.documents.close())
+	}
+	if w.dev, err = openTable[queryRow](f, "parquet/queries-dev.parquet"); err != nil {
+		return nil, errors.Join(err, w.documents.close(), w.train.close())
+	}
+	return &w, nil
+}
+
+func (w *parquetFiles) document(d *Document) error {
+	row := documentRow{
+		ID: d.ID, Title: d.Title, Key: d.Key, URL: d.URL, ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev,
+		Text: present(d.Text), OldID: present(d.OldID), PageID: present(d.PageID),
+	}
+	return w.documents.add(row, len(d.Text)+len(d.Title)+len(d.Key)+len(d.URL)+64)
+}
+
+func (w *parquetFiles) query(q *Query) error {
+	t := w.dev
+	if q.Split == nq.Train {
+		t = w.train
+	}
+	return t.add(queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID))
+}
+
+func (w *parquetFiles) close() error {
+	return errors.Join(w.documents.close(), w.train.close(), w.dev.close())
+}
+
+// present is nil for the zero value.
+func present[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

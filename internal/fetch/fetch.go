@@ -1,0 +1,201 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Request is one file to bring.
+type Request struct {
+	Sources  []Source                // tried in order; the first that works wins
+	SHA256   string                  // hex; "" if not known yet
+	Partials string                  // folder for partial files; they survive the process
+	Progress func(done, total int64) // total 0 if the server does not say
+	Log      func(msg string, args ...any)
+
+	// Wait is the first pause after a failure, doubled up to 64 times of it;
+	// 0 means a second.
+	Wait time.Duration
+}
+
+// Fetched is a file that was brought, as a local file.
+type Fetched struct {
+	Path   string
+	Size   int64
+	SHA256 string
+	Source Source
+	temp   bool
+}
+
+// Close removes the file if it was a partial one.
+func (f *Fetched) Close() error {
+	if !f.temp {
+		return nil
+	}
+	return errors.Join(os.Remove(f.Path), removeIfThere(metaPath(f.Path)))
+}
+
+// Permanent is an error that trying again cannot mend: the source does not
+// exist, or its bytes are not the pinned ones.
+type Permanent struct{ Err error }
+
+func (p *Permanent) Error() string { return p.Err.Error() }
+func (p *Permanent) Unwrap() error { return p.Err }
+
+// attempts without a single new byte before a source is given up.
+const attempts = 6
+
+// Get brings a file. Errors name every source that was tried and why it failed;
+// the error is Permanent if that holds for all of them.
+func Get(ctx context.Context, r Request) (*Fetched, error) {
+	if r.Wait == 0 {
+		r.Wait = time.Second
+	}
+	if r.Log == nil {
+		r.Log = func(string, ...any) {}
+	}
+	if r.Progress == nil {
+		r.Progress = func(int64, int64) {}
+	}
+	var failed []error
+	permanent := true
+	for _, s := range r.Sources {
+		f, err := r.from(ctx, s)
+		if err == nil {
+			return f, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var p *Permanent
+		permanent = permanent && errors.As(err, &p)
+		failed = append(failed, fmt.Errorf("%s: %w", s.Raw, err))
+		r.Log("source failed", "source", s.Raw, "err", err)
+	}
+	err := errors.Join(failed...)
+	if permanent {
+		err = &Permanent{err}
+	}
+	return nil, err
+}
+
+func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
+	if s.Path != "" {
+		return r.local(ctx, s)
+	}
+	if err := os.MkdirAll(r.Partials, 0o755); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(s.URL))
+	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
+	wait := r.Wait
+	for try := 1; ; try++ {
+		before := sizeOf(part)
+		err := r.transfer(ctx, s, part)
+		if err == nil {
+			break
+		}
+		var p *Permanent
+		if errors.As(err, &p) || ctx.Err() != nil {
+			return nil, err
+		}
+		if sizeOf(part) > before {
+			try, wait = 1, r.Wait
+		}
+		if try == attempts {
+			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", attempts, err)
+		}
+		r.Log("transfer interrupted; going on", "source", s.Raw, "at", sizeOf(part), "err", err)
+		if err := pause(ctx, wait); err != nil {
+			return nil, err
+		}
+		wait = min(2*wait, 64*r.Wait)
+	}
+	f := &Fetched{Path: part, Source: s, temp: true}
+	if err := r.check(ctx, f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (r *Request) local(ctx context.Context, s Source) (*Fetched, error) {
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		return nil, &Permanent{err}
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &Permanent{fmt.Errorf("%s is not a regular file", s.Path)}
+	}
+	f := &Fetched{Path: s.Path, Source: s}
+	return f, r.check(ctx, f)
+}
+
+// check hashes the file and compares it with the pinned checksum.
+func (r *Request) check(ctx context.Context, f *Fetched) error {
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	h := sha256.New()
+	if f.Size, err = io.Copy(h, &cancelled{ctx, in}); err != nil {
+		return err
+	}
+	f.SHA256 = hex.EncodeToString(h.Sum(nil))
+	if r.SHA256 != "" && f.SHA256 != r.SHA256 {
+		return &Permanent{fmt.Errorf("its %d bytes have sha256 %s, not the pinned %s: the source has changed or is damaged; if you trust the new bytes, remove its pin", f.Size, f.SHA256, r.SHA256)}
+	}
+	return nil
+}
+
+type cancelled struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *cancelled) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// permanentStatus reports whether an HTTP status will not change by itself.
+func permanentStatus(code int) bool {
+	return code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+}

@@ -1,0 +1,71 @@
+package fetch
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// gsHost serves public Google Cloud Storage objects over https.
+const gsHost = "https://storage.googleapis.com/"
+
+// Source is a place that a file can be had from.
+type Source struct {
+	Raw  string // as written
+	URL  string // http(s) URL; "" for a local file
+	Path string // local file; "" for a URL
+}
+
+// ParseSource understands http://, https://, gs://bucket/object, file:///path
+// and plain paths.
+func ParseSource(raw string) (Source, error) {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		if raw == "" {
+			return Source{}, fmt.Errorf("an empty source")
+		}
+		return Source{Raw: raw, Path: raw}, nil
+	}
+	switch scheme {
+	case "http", "https":
+		u, err := url.Parse(raw)
+		if err != nil || u.Host == "" {
+			return Source{}, fmt.Errorf("%q is not a URL with a host", raw)
+		}
+		if u.User != nil {
+			return Source{}, fmt.Errorf("the URL for host %s carries a password; sources are written into results; fetch such a file yourself and give its path", u.Host)
+		}
+		return Source{Raw: raw, URL: raw}, nil
+	case "gs":
+		bucket, object, ok := strings.Cut(rest, "/")
+		if !ok || bucket == "" || object == "" {
+			return Source{}, fmt.Errorf("%q is not gs://bucket/object", raw)
+		}
+		parts := strings.Split(object, "/")
+		for i, p := range parts {
+			parts[i] = url.PathEscape(p)
+		}
+		return Source{Raw: raw, URL: gsHost + bucket + "/" + strings.Join(parts, "/")}, nil
+	case "file":
+		p, err := url.PathUnescape(rest)
+		if err != nil || p == "" {
+			return Source{}, fmt.Errorf("%q is not file:// and a path", raw)
+		}
+		return Source{Raw: raw, Path: filepath.FromSlash(p)}, nil
+	}
+	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path", raw)
+}
+
+// Name is the file name at the end of the source.
+func (s Source) Name() string {
+	if s.Path != "" {
+		return filepath.Base(s.Path)
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil || path.Base(u.Path) == "/" || path.Base(u.Path) == "." {
+		return "file"
+	}
+	return path.Base(u.Path)
+}

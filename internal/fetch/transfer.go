@@ -1,0 +1,156 @@
+package fetch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// idle is how long a connection may bring nothing before it is given up.
+const idle = 60 * time.Second
+
+var httpClient = &http.Client{Transport: &http.Transport{
+	Proxy:                 http.ProxyFromEnvironment,
+	DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+	TLSHandshakeTimeout:   30 * time.Second,
+	ResponseHeaderTimeout: idle,
+	DisableCompression:    true, // the bytes as they are published
+}}
+
+// partial is what is known of a partial file, beside it on disk: a range is
+// only asked for from the very object that the first bytes came from.
+type partial struct {
+	URL       string `json:"url"`
+	Validator string `json:"validator"` // strong ETag or Last-Modified
+	Size      int64  `json:"size"`      // of the whole file; -1 if not told
+}
+
+func metaPath(part string) string { return part + ".json" }
+
+func readPartial(part, url string) (p partial, have int64) {
+	b, err := os.ReadFile(metaPath(part))
+	if err != nil || json.Unmarshal(b, &p) != nil || p.URL != url || p.Validator == "" {
+		return partial{}, 0
+	}
+	return p, sizeOf(part)
+}
+
+// transfer appends to the partial file until the source is complete.
+func (r *Request) transfer(ctx context.Context, s Source, part string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	known, have := readPartial(part, s.URL)
+	if have > 0 && have == known.Size {
+		return nil // complete, and not yet taken over when the process ended
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	if err != nil {
+		return &Permanent{err}
+	}
+	if have > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		req.Header.Set("If-Range", known.Validator)
+	}
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusPartialContent && have > 0:
+		if err := checkRange(res, have, known.Size); err != nil {
+			return errors.Join(err, removeIfThere(metaPath(part))) // start over
+		}
+	case res.StatusCode == http.StatusOK:
+		have = 0
+		known = partial{URL: s.URL, Validator: validator(res), Size: res.ContentLength}
+	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return errors.Join(errors.New("the partial file does not fit the source any more; starting over"), removeIfThere(metaPath(part)))
+	case permanentStatus(res.StatusCode):
+		return &Permanent{errors.New(res.Status)}
+	default:
+		return errors.New(res.Status)
+	}
+	return r.append(ctx, cancel, res.Body, part, known, have)
+}
+
+func (r *Request) append(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, part string, p partial, have int64) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(have); err != nil {
+		return err
+	}
+	if err := os.WriteFile(metaPath(part), b, 0o644); err != nil {
+		return err
+	}
+	if _, err := f.Seek(have, io.SeekStart); err != nil {
+		return err
+	}
+	watch := time.AfterFunc(idle, func() { cancel(fmt.Errorf("nothing came for %s", idle)) })
+	defer watch.Stop()
+	n, err := io.Copy(f, &counted{r: body, seen: func(n int64) {
+		watch.Reset(idle)
+		r.Progress(have+n, max(p.Size, 0))
+	}})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err == nil && p.Size >= 0 && have+n != p.Size {
+		err = fmt.Errorf("the connection ended after %d of %d bytes: %w", have+n, p.Size, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+type counted struct {
+	r    io.Reader
+	n    int64
+	seen func(int64)
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	c.seen(c.n)
+	return n, err
+}
+
+// validator is what If-Range takes: a strong ETag, else the date.
+func validator(res *http.Response) string {
+	if e := res.Header.Get("ETag"); e != "" && !strings.HasPrefix(e, "W/") {
+		return e
+	}
+	return res.Header.Get("Last-Modified")
+}
+
+// checkRange verifies that a 206 answer is the rest that was asked for.
+func checkRange(res *http.Response, have, size int64) error {
+	h := res.Header.Get("Content-Range") // bytes 100-199/200
+	spec, total, ok := strings.Cut(strings.TrimPrefix(h, "bytes "), "/")
+	first, _, ok2 := strings.Cut(spec, "-")
+	start, err := strconv.ParseInt(first, 10, 64)
+	if !ok || !ok2 || err != nil || start != have {
+		return fmt.Errorf("asked for bytes from %d, got %q", have, h)
+	}
+	if total != "*" && size >= 0 && total != strconv.FormatInt(size, 10) {
+		return fmt.Errorf("the source was %d bytes long and is now %s", size, total)
+	}
+	return nil
+}

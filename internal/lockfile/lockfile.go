@@ -1,0 +1,107 @@
+package lockfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// Name is the lock file's name, in the folder of the pipeline.
+const Name = "redsi.lock"
+
+// File is a lock file. The zero value is an empty one.
+type File struct {
+	Comment string     `json:"comment"`
+	Sources []step.Pin `json:"sources"` // sorted by source
+}
+
+const comment = "Checksums of this pipeline's sources, pinned by first use. Keep it under version control; delete a line to accept new bytes."
+
+// Read reads a lock file; one that is not there is empty.
+func Read(path string) (*File, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &File{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var f File
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin anew", path, err)
+	}
+	return &f, nil
+}
+
+// Pinned returns the pin of a source.
+func (f *File) Pinned(source string) (step.Pin, bool) {
+	for _, p := range f.Sources {
+		if p.Source == source {
+			return p, true
+		}
+	}
+	return step.Pin{}, false
+}
+
+var writing sync.Mutex // of this process; other processes are kept apart by rename
+
+// Add pins sources that are not pinned yet and writes the file if that changed
+// it. A source with another checksum than the one pinned is an error.
+func Add(path string, pins []step.Pin) error {
+	writing.Lock()
+	defer writing.Unlock()
+	f, err := Read(path)
+	if err != nil {
+		return err
+	}
+	changed := false
+	for _, p := range pins {
+		have, ok := f.Pinned(p.Source)
+		switch {
+		case !ok:
+			f.Sources = append(f.Sources, p)
+			changed = true
+		case have.SHA256 != p.SHA256:
+			return fmt.Errorf("%s has sha256 %s, %s pins %s; delete its line there to accept the new bytes", p.Source, p.SHA256.Hex(), path, have.SHA256.Hex())
+		}
+	}
+	if !changed {
+		return nil
+	}
+	sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
+	f.Comment = comment
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, append(b, '\n'))
+}
+
+// writeFile replaces a file as a whole.
+func writeFile(path string, b []byte) error {
+	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	if _, err = t.Write(b); err == nil {
+		err = t.Sync()
+	}
+	if cerr := t.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Chmod(t.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(t.Name(), path)
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// beam builds a ranking of falling scores; "!x" is a hypothesis "x" without
+// document.
+func beam(query string, documents ...string) Ranking {
+	r := Ranking{Query: query}
+	for i, d := range documents {
+		h := Hypothesis{Document: d, Score: -float64(i)}
+		if text, ok := strings.CutPrefix(d, "!"); ok {
+			h.Document, h.Text = "", text
+		}
+		r.Hypotheses = append(r.Hypotheses, h)
+	}
+	return r
+}
+
+// TestByHand has its values from paper and pencil.
+func TestByHand(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		beam     Ranking
+		relevant []string
+		mode     Mode
+		want     map[string]float64
+	}{
+		{"first", beam("q", "a", "b"), []string{"a"}, PostFiltered, map[string]float64{"Hits@1": 1, "MRR@10": 1, "Invalid@40": 0}},
+		{"third", beam("q", "x", "y", "a"), []string{"a"}, PostFiltered, map[string]float64{"Hits@1": 0, "Hits@10": 1, "MRR@10": 1. / 3, "MRR@2": 0}},
+		{"not found", beam("q", "x", "y"), []string{"a"}, PostFiltered, map[string]float64{"Hits@10": 0, "MRR@10": 0, "Recall@10": 0}},
+		{"empty", beam("q"), []string{"a"}, PostFiltered, map[string]float64{"Hits@10": 0, "MRR@10": 0, "Invalid@40": 0}},
+		{"rank 11", beam("q", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"), []string{"a"}, PostFiltered, map[string]float64{"Hits@10": 0, "MRR@10": 0, "Recall@40": 1}},
+		{"filtered", beam("q", "!7", "x", "!9", "a"), []string{"a"}, PostFiltered, map[string]float64{"Hits@1": 0, "MRR@10": 1. / 2, "Invalid@40": 2. / 40, "Invalid@4": 2. / 4, "Invalid@1": 1}},
+		{"raw", beam("q", "!7", "x", "!9", "a"), []string{"a"}, Raw, map[string]float64{"Hits@1": 0, "MRR@10": 1. / 4, "MRR@3": 0, "Invalid@40": 2. / 40}},
+		{"duplicates", beam("q", "x", "x", "x", "a", "a"), []string{"a"}, PostFiltered, map[string]float64{"MRR@10": 1. / 2, "Recall@2": 1}},
+		{"duplicates, raw", beam("q", "!1", "x", "x", "!1", "a"), []string{"a"}, Raw, map[string]float64{"MRR@10": 1. / 4}},
+		{"two relevant", beam("q", "x", "b", "a"), []string{"a", "b", "c"}, PostFiltered, map[string]float64{"MRR@10": 1. / 2, "Recall@10": 2. / 3, "Recall@2": 1. / 3}},
+		{"duplicates of a relevant one", beam("q", "a", "a"), []string{"a", "b"}, PostFiltered, map[string]float64{"Recall@10": 1. / 2}},
+	} {
+		qrels := new(Qrels)
+		for _, d := range c.relevant {
+			if err := qrels.Add("q", d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, want := range c.want {
+			m, err := Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Evaluate([]Metric{m}, c.mode, []Ranking{c.beam}, qrels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := r.Of(name); !ok || got != want {
+				t.Errorf("%s: %s = %v, want %v", c.name, name, got, want)
+			}
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, m := range Default() {
+		if got, err := Parse(m.String()); err != nil || got != m || m.Doc() == "" {
+			t.Errorf("Parse(%q) = %v, %v", m, got, err)
+		}
+	}
+	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "nDCG@10", "MRR@10@2"} {
+		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), "Hits@k, MRR@k, Recall@k, Invalid@k") {
+			t.Errorf("Parse(%q): %v", name, err)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	qrels := new(Qrels)
+	for _, j := range [][2]string{{"q1", "a"}, {"q2", "b"}, {"q3", "c"}, {"q2", "d"}} {
+		if err := qrels.Add(j[0], j[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Evaluate(Default(), PostFiltered, []Ranking{beam("q3", "!5", "c"), beam("q1", "a")}, qrels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{2. / 3, 2. / 3, 2. / 3, 1. / 40 / 3}
+	if r.Queries != 3 || r.Missing != 1 || !slices.EqualFunc(r.Mean, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		t.Errorf("%+v, want %v", r, want)
+	}
+	var b strings.Builder
+	if err := r.WriteQueries(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != "query\tHits@1\tHits@10\tMRR@10\tInvalid@40\nq1\t1\t1\t1\t0\nq2\t0\t0\t0\t0\nq3\t1\t1\t1\t0.025\n" {
+		t.Errorf("wrote %q", got)
+	}
+	if _, ok := r.Of("MRR@5"); ok {
+		t.Error("MRR@5 was not evaluated")
+	}
+	for _, c := range []struct {
+		mode     Mode
+		rankings []Ranking
+		qrels    *Qrels
+		want     string
+	}{
+		{"filtered", nil, qrels, `mode "filtered" is unknown; there are ["raw" "post-filtered"]`},
+		{Raw, nil, new(Qrels), "no query is judged"},
+		{Raw, []Ranking{beam("q1"), beam("q1")}, qrels, `query "q1" has two rankings`},
+		{Raw, []Ranking{beam("q9")}, qrels, `query "q9" is ranked but has no relevant document`},
+	} {
+		if _, err := Evaluate(Default(), c.mode, c.rankings, c.qrels); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	if qrels.Add("q1", "a") == nil || qrels.Add("", "a") == nil || qrels.Add("q1", "") == nil {
+		t.Error("a wrong judgment was taken")
+	}
+}

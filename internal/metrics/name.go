@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// TREC files separate fields by white space, so names are written with white
+// space, control characters, "%" and bytes that are not UTF-8 percent-encoded; all
+// else, such as "p:41312390", stays as it is. A leading "!" marks a hypothesis that is
+// no document.
+
+const invalidMark = "!"
+
+func encodeName(name string) string {
+	plain := true
+	for i, r := range name {
+		if needsEncoding(r) || i == 0 && r == '!' {
+			plain = false
+		}
+	}
+	if plain {
+		return name
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		if needsEncoding(r) || i == 0 && r == '!' {
+			for _, c := range []byte(name[i : i+size]) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteString(name[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func needsEncoding(r rune) bool {
+	return r == '%' || r == utf8.RuneError || unicode.IsSpace(r) || unicode.IsControl(r)
+}
+
+func decodeName(field string) (string, error) {
+	name, err := url.PathUnescape(field)
+	if err != nil {
+		return "", fmt.Errorf("name %.80q: a %% must be followed by two hexadecimal digits", field)
+	}
+	return name, nil
+}

@@ -1,0 +1,61 @@
+package metrics
+
+// Hypothesis is one entry of a ranking.
+type Hypothesis struct {
+	Document string  // "" if what was generated is no document's identifier
+	Text     string  // what was generated, if that is no identifier
+	Score    float64 // larger is better; a beam's length-normalized log-probability
+}
+
+// Ranking is what was found for a query, best first.
+type Ranking struct {
+	Query      string
+	Hypotheses []Hypothesis
+}
+
+// Mode is what becomes of hypotheses that are no document's identifier.
+type Mode string
+
+const (
+	// Raw keeps them: they displace documents from the first k positions.
+	Raw Mode = "raw"
+	// PostFiltered removes them and keeps the order of the rest. It is the paper's
+	// default. A trie-constrained ranking has none, so both modes agree.
+	PostFiltered Mode = "post-filtered"
+)
+
+// Modes lists both.
+func Modes() []Mode { return []Mode{Raw, PostFiltered} }
+
+// Documents returns the ranking's documents; positions of it are ranks. Of a
+// document that several hypotheses name only the first counts, in both modes: the
+// others are dropped before ranking. Under Raw a hypothesis without document is "".
+func (r *Ranking) Documents(mode Mode) []string {
+	out := make([]string, 0, len(r.Hypotheses))
+	seen := make(map[string]struct{}, len(r.Hypotheses))
+	for _, h := range r.Hypotheses {
+		if h.Document == "" {
+			if mode == Raw {
+				out = append(out, "")
+			}
+			continue
+		}
+		if _, ok := seen[h.Document]; !ok {
+			seen[h.Document] = struct{}{}
+			out = append(out, h.Document)
+		}
+	}
+	return out
+}
+
+// Invalid is the share of a beam that post-filtering removes: hypotheses without
+// document over width, the number that was asked for (paper: Invalid@40).
+func (r *Ranking) Invalid(width int) float64 {
+	n := 0
+	for _, h := range r.Hypotheses[:min(width, len(r.Hypotheses))] {
+		if h.Document == "" {
+			n++
+		}
+	}
+	return float64(n) / float64(width)
+}

@@ -1,0 +1,183 @@
+package nq
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrTruncated is wrapped by errors about compact streams that end early.
+var ErrTruncated = errors.New("the stream is truncated")
+
+// blockReader reads the blocks of a compact stream.
+type blockReader struct {
+	dec    *zstd.Decoder
+	head   [blockHead]byte
+	buf    bytes.Buffer
+	block  []byte // entries not yet taken
+	left   uint64 // entries in block
+	blocks []uint64
+	part   bool // some frames of a stream: no magic, no end block
+	err    error
+}
+
+func newBlockReader(r io.Reader, magic string) *blockReader {
+	br := &blockReader{}
+	br.open(r)
+	if br.err == nil {
+		br.err = br.checkMagic(magic)
+	}
+	return br
+}
+
+func (br *blockReader) open(r io.Reader) {
+	br.dec, br.err = zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(2))
+}
+
+func (br *blockReader) checkMagic(magic string) error {
+	kind, err := br.read()
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("not a %s stream: it is empty", magic)
+	}
+	if err != nil {
+		return fmt.Errorf("not a %s stream: %w", magic, err)
+	}
+	if kind != kindMagic || br.buf.String() != magic {
+		return fmt.Errorf("not a %s stream: it begins with %.40q", magic, br.buf.Bytes())
+	}
+	return nil
+}
+
+// read takes the next block into buf: io.EOF at the end of the frames.
+func (br *blockReader) read() (kind byte, err error) {
+	if _, err := io.ReadFull(br.dec, br.head[:]); err == io.EOF {
+		return 0, io.EOF
+	} else if err != nil {
+		return 0, readError(err)
+	}
+	n := int64(binary.LittleEndian.Uint32(br.head[1:]))
+	if n > maxBlock {
+		return 0, fmt.Errorf("damaged stream: a block of %d bytes", n)
+	}
+	if br.buf.Cap() > keepBytes && n < keepBytes {
+		br.buf = bytes.Buffer{}
+	}
+	br.buf.Reset()
+	// The buffer grows as bytes arrive, so a false length allocates nothing.
+	if _, err := io.CopyN(&br.buf, br.dec, n); err != nil {
+		return 0, readError(err)
+	}
+	return br.head[0], nil
+}
+
+func readError(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return ErrTruncated
+	}
+	return fmt.Errorf("damaged stream: %w", err)
+}
+
+// entry returns the bytes of the current block from the next entry on; the
+// caller reports with took how many it used. io.EOF follows the last entry.
+func (br *blockReader) entry() ([]byte, error) {
+	for br.err == nil && br.left == 0 {
+		if len(br.block) > 0 {
+			br.err = fmt.Errorf("damaged stream: %d bytes behind the last entry of a block", len(br.block))
+			break
+		}
+		br.err = br.nextBlock()
+	}
+	return br.block, br.err
+}
+
+func (br *blockReader) took(n int) {
+	br.block = br.block[n:]
+	br.left--
+}
+
+// fail makes err sticky.
+func (br *blockReader) fail(err error) error {
+	br.err = err
+	return err
+}
+
+func (br *blockReader) nextBlock() error {
+	kind, err := br.read()
+	switch {
+	case err == io.EOF && br.part:
+		return io.EOF
+	case err == io.EOF:
+		return fmt.Errorf("%w: its end block is missing", ErrTruncated)
+	case err != nil:
+		return err
+	case kind == kindEnd:
+		return br.checkEnd()
+	case kind != kindBlock:
+		return fmt.Errorf("damaged stream: block of kind %q", kind)
+	}
+	b := br.buf.Bytes()
+	left, n := binary.Uvarint(b)
+	if n <= 0 || left == 0 {
+		return errors.New("damaged stream: a block without entries")
+	}
+	br.block, br.left = b[n:], left
+	br.blocks = append(br.blocks, left)
+	return nil
+}
+
+// checkEnd compares the end block with what has been read.
+func (br *blockReader) checkEnd() error {
+	if !br.part {
+		want, err := parseEnd(br.buf.Bytes())
+		if err != nil {
+			return err
+		}
+		if len(want) != len(br.blocks) {
+			return fmt.Errorf("damaged stream: %d blocks, the end block says %d", len(br.blocks), len(want))
+		}
+		for i := range want {
+			if want[i] != br.blocks[i] {
+				return fmt.Errorf("damaged stream: block %d has %d entries, the end block says %d", i, br.blocks[i], want[i])
+			}
+		}
+	}
+	_, err := br.read()
+	if err == nil {
+		err = errors.New("damaged stream: data behind its end block")
+	}
+	return err
+}
+
+// parseEnd reads the number of entries of each block.
+func parseEnd(b []byte) ([]uint64, error) {
+	bad := errors.New("damaged stream: bad end block")
+	blocks, n := binary.Uvarint(b)
+	if n <= 0 || blocks > uint64(len(b)) {
+		return nil, bad
+	}
+	b = b[n:]
+	entries := make([]uint64, blocks)
+	for i := range entries {
+		if entries[i], n = binary.Uvarint(b); n <= 0 {
+			return nil, bad
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		return nil, bad
+	}
+	return entries, nil
+}
+
+func (br *blockReader) close() {
+	if br.dec != nil {
+		br.dec.Close()
+	}
+	if br.err == nil {
+		br.err = errors.New("the reader is closed")
+	}
+}

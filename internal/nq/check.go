@@ -1,0 +1,96 @@
+package nq
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Format is one of the published NQ file formats (paper, appendix "NQ Formats").
+type Format int
+
+const (
+	Auto       Format = iota // each line by its fields
+	Full                     // document_title, document_html and document_tokens
+	Simplified               // document_text
+)
+
+func (f Format) String() string {
+	return [...]string{"auto", "full", "simplified"}[f]
+}
+
+var (
+	commonFields     = hasExampleID | hasQuestion | hasURL
+	fullFields       = hasTitle | hasHTML | hasTokens
+	simplifiedFields = hasText
+)
+
+var fieldNames = []struct {
+	f    fieldSet
+	name string
+}{
+	{hasExampleID, nameExampleID}, {hasQuestion, nameQuestion}, {hasURL, nameURL},
+	{hasTitle, nameTitle}, {hasHTML, nameHTML}, {hasTokens, nameTokens}, {hasText, nameText},
+}
+
+// checkFields reports the first field that the format needs and the line lacks.
+func checkFields(have fieldSet, format Format) error {
+	need := commonFields
+	switch {
+	case format == Full, format == Auto && have&fullFields != 0:
+		need |= fullFields
+	case format == Simplified, have&simplifiedFields != 0:
+		need |= simplifiedFields
+	default:
+		return faultf(MissingField, "neither %s nor %s is there", nameTokens, nameText)
+	}
+	for _, n := range fieldNames {
+		if need&n.f&^have != 0 {
+			return faultf(MissingField, "%s is missing", n.name)
+		}
+	}
+	return nil
+}
+
+// checkOffsets verifies that every token's span lies inside HTML, starts and ends
+// between code points, and does not start before the previous one ends.
+func checkOffsets(r *Record) error {
+	prev, size := int32(0), int32(len(r.HTML))
+	for i := range r.Tokens {
+		t := &r.Tokens[i]
+		if t.Start < 0 || t.End < t.Start || t.End > size {
+			return faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
+				i, t.Text, t.Start, t.End, size)
+		}
+		if t.Start < size && !utf8.RuneStart(r.HTML[t.Start]) || t.End < size && !utf8.RuneStart(r.HTML[t.End]) {
+			return faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
+		}
+		if t.Start < prev {
+			return faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
+				i, t.Text, t.Start, prev)
+		}
+		prev = t.End
+	}
+	return nil
+}
+
+// decodeFast checks the encoding and scans.
+func decodeFast(scan *lineScanner, line []byte, r *Record) (fieldSet, bool) {
+	if !utf8.Valid(line) {
+		return 0, false
+	}
+	return scan.scan(line, r)
+}
+
+// ExampleID looks for the id in a line of a file without decoding it: for messages
+// about lines that cannot be, and for finding one.
+func ExampleID(line []byte) (int64, bool) {
+	i := bytes.Index(line, []byte(`"`+nameExampleID+`"`))
+	if i < 0 {
+		return 0, false
+	}
+	s := scanner{b: line, p: i + len(nameExampleID) + 2}
+	if !s.lit(':') {
+		return 0, false
+	}
+	return s.integer()
+}

@@ -1,0 +1,255 @@
+package nq
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// golden compares got with testdata/name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
+
+// realRecords are all records of the real files: full, simplified and one merged.
+func realRecords(t *testing.T) []*Record {
+	t.Helper()
+	var all []*Record
+	for _, f := range []struct {
+		name  string
+		split Split
+	}{
+		{"nq-full-walking-dead", Train}, {"nq-simplified-walking-dead", Train},
+		{"real-pages-train-full", Train}, {"real-pages-train-simplified", Train},
+		{"real-pages-dev-full", Dev},
+	} {
+		rs, _ := readAll(t, f.name+".jsonl.gz", Options{Split: f.split})
+		all = append(all, rs...)
+	}
+	merged := all[0].Clone()
+	merged.Text = all[1].Text
+	return append(all, merged)
+}
+
+// sameRecord compares all fields; nil and empty are the same.
+func sameRecord(a, b *Record) bool {
+	return a.ExampleID == b.ExampleID && a.Split == b.Split && a.Question == b.Question && a.URL == b.URL &&
+		a.Title == b.Title && a.Text == b.Text && bytes.Equal(a.HTML, b.HTML) && slices.Equal(a.Tokens, b.Tokens)
+}
+
+func compact(t *testing.T, records []*Record) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := NewRecordWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestRecordStreamRoundTrip(t *testing.T) {
+	records := append(realRecords(t), &Record{ExampleID: -1 << 63}, &Record{Split: "other", Text: "a  b"})
+	packed := compact(t, records)
+	if !bytes.Equal(packed, compact(t, records)) {
+		t.Error("two writers gave different bytes")
+	}
+	rd := NewRecordReader(bytes.NewReader(packed))
+	defer rd.Close()
+	var got Record
+	for i, want := range records {
+		if err := rd.Next(&got); err != nil {
+			t.Fatal(i, err)
+		}
+		if !sameRecord(want, &got) {
+			t.Fatalf("record %d differs from the one written", i)
+		}
+	}
+	for range 2 {
+		if err := rd.Next(&got); err != io.EOF {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStreamGolden guards the format: other bytes for the same records need a new
+// version in the magic and in the kinds that write it.
+func TestStreamGolden(t *testing.T) {
+	records := realRecords(t)
+	var headers bytes.Buffer
+	hw, err := NewHeaderWriter(&headers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		h := HeaderOf(r)
+		h.Text4K = [16]byte{1, 2, byte(len(h.Question))}
+		h.Text4KCased = [16]byte{3}
+		if err := hw.Write(&h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := hw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hr := NewHeaderReader(bytes.NewReader(headers.Bytes()))
+	defer hr.Close()
+	for i, r := range records {
+		want := HeaderOf(r)
+		want.Text4K = [16]byte{1, 2, byte(len(want.Question))}
+		want.Text4KCased = [16]byte{3}
+		var got Header
+		if err := hr.Next(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("header %d: %+v, want %+v", i, got, want)
+		}
+	}
+	var last Header
+	if err := hr.Next(&last); err != io.EOF {
+		t.Error(err)
+	}
+	sum := func(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
+	golden(t, "streams.golden", "records@1 "+sum(compact(t, records))+"\nheaders@1 "+sum(headers.Bytes())+"\n")
+}
+
+func TestRecordFileRanges(t *testing.T) {
+	records := realRecords(t)
+	packed := compact(t, records)
+	f, err := OpenRecords(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := f.Len()
+	if n != int64(len(records)) {
+		t.Fatalf("%d records, want %d", n, len(records))
+	}
+	for _, c := range [][2]int64{{0, n}, {0, 0}, {n, n}, {1, 2}, {n - 1, n}, {7, 60}, {40, 41}} {
+		rd, err := f.Range(c[0], c[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Record
+		for i := c[0]; i < c[1]; i++ {
+			if err := rd.Next(&r); err != nil {
+				t.Fatal(c, i, err)
+			}
+			if r.ExampleID != records[i].ExampleID || r.Text != records[i].Text {
+				t.Fatalf("range %v: record %d is not the one written", c, i)
+			}
+		}
+		if err := rd.Next(&r); err != io.EOF {
+			t.Errorf("range %v ends with %v", c, err)
+		}
+		rd.Close()
+	}
+	if _, err := f.Range(3, n+1); err == nil {
+		t.Error("a range beyond the end was accepted")
+	}
+}
+
+func TestDamagedStreams(t *testing.T) {
+	records := realRecords(t)[:12]
+	packed := compact(t, records)
+	readAll := func(b []byte) (n int, err error) {
+		rd := NewRecordReader(bytes.NewReader(b))
+		defer rd.Close()
+		var r Record
+		for {
+			if err := rd.Next(&r); err == io.EOF {
+				return n, nil
+			} else if err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	f, err := OpenRecords(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cuts := append([]int64{0, 1, 3, 20, int64(len(packed)) - 1, int64(len(packed)) / 2}, f.starts...)
+	for _, cut := range cuts {
+		if n, err := readAll(packed[:cut]); err == nil {
+			t.Errorf("cut at %d of %d: %d records and no error", cut, len(packed), n)
+		} else if cut >= f.starts[0] && !errors.Is(err, ErrTruncated) {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+		if _, err := OpenRecords(bytes.NewReader(packed[:cut]), cut); err == nil {
+			t.Errorf("cut at %d: opened", cut)
+		}
+	}
+	for at := 0; at < len(packed); at += 9973 {
+		bad := bytes.Clone(packed)
+		bad[at] ^= 0x10
+		n, err := readAll(bad)
+		if err == nil && at < int(f.starts[len(f.starts)-1]) {
+			t.Errorf("byte %d flipped: %d records and no error", at, n)
+		}
+	}
+	if _, err := readAll([]byte("{}\n")); err == nil || !strings.Contains(err.Error(), "records@1") {
+		t.Errorf("plain text: %v", err)
+	}
+}
+
+type failingWriter struct{ left int }
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errors.New("disk full")
+	}
+	return len(p), nil
+}
+
+func TestWriterErrors(t *testing.T) {
+	records := realRecords(t)
+	w, err := NewRecordWriter(&failingWriter{left: 300_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := records[0].Clone()
+	bad.Tokens[3].Start = 1
+	if err := w.Write(bad); err == nil || !strings.Contains(err.Error(), "example_id 4549465242785278785") {
+		t.Errorf("overlapping tokens: %v", err)
+	}
+	for _, r := range records {
+		if err = w.Write(r); err != nil {
+			break
+		}
+	}
+	if err := w.Close(); err == nil || err.Error() != "disk full" {
+		t.Errorf("Close: %v", err)
+	}
+}

@@ -1,0 +1,111 @@
+package nq
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Reason says why a record was not read. The strings are stable: they appear in
+// artifacts and messages.
+type Reason string
+
+const (
+	ReadFailed   Reason = "read"       // the underlying reader failed; never skipped
+	BadStream    Reason = "stream"     // compressed input is damaged or ends early
+	LineTooLong  Reason = "line-size"  // a line exceeds Options.MaxLine; never skipped
+	BadUTF8      Reason = "utf8"       // bytes are not UTF-8, or an escape is half a surrogate pair
+	BadJSON      Reason = "json"       // not one JSON object, or a needed field occurs twice
+	BadType      Reason = "type"       // a needed field has another type or does not fit its range
+	MissingField Reason = "missing"    // a field of the expected format is absent
+	BadOffset    Reason = "offset"     // a token's span lies outside document_html or cuts a code point
+	Overlap      Reason = "overlap"    // a token's span starts before the previous one ends
+	WrongPair    Reason = "wrong-pair" // Merge got records of two different examples
+)
+
+// RecordError names one record that could not be read and why. Line counts from
+// one; it is the last complete line plus one for BadStream.
+type RecordError struct {
+	File      string
+	Line      int64
+	ExampleID int64 // valid if HasID
+	HasID     bool
+	Reason    Reason
+	Detail    string
+	Err       error `json:"-"` // cause of ReadFailed and BadStream
+}
+
+func (e *RecordError) Unwrap() error { return e.Err }
+
+func (e *RecordError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: ", e.File, e.Line)
+	if e.HasID {
+		fmt.Fprintf(&b, "example_id %d: ", e.ExampleID)
+	}
+	fmt.Fprintf(&b, "%s (%s)", e.Detail, e.Reason)
+	return b.String()
+}
+
+// maxNamed bounds how many skipped records Counts names; the rest is counted.
+const maxNamed = 20
+
+// Counts reports what a Reader did. Every line of the input is in exactly one of
+// Records, Blank and Skipped.
+type Counts struct {
+	Records   int64            `json:"records"`
+	Blank     int64            `json:"blank_lines,omitempty"`
+	Skipped   map[Reason]int64 `json:"skipped,omitempty"`
+	Named     []RecordError    `json:"skipped_examples,omitempty"` // the first 20 skipped
+	Fallbacks int64            `json:"fallbacks"`                  // records that encoding/json decoded
+	BytesIn   int64            `json:"bytes_in"`                   // as stored, compressed
+	BytesOut  int64            `json:"bytes_out"`                  // after decompression
+}
+
+func (c *Counts) skip(e *RecordError) {
+	if c.Skipped == nil {
+		c.Skipped = map[Reason]int64{}
+	}
+	c.Skipped[e.Reason]++
+	if len(c.Named) < maxNamed {
+		c.Named = append(c.Named, *e)
+	}
+}
+
+// SkippedTotal is the number of records that were left out.
+func (c *Counts) SkippedTotal() int64 {
+	var n int64
+	for _, k := range c.Skipped {
+		n += k
+	}
+	return n
+}
+
+// Add merges the counts of another shard; add shards in their order.
+func (c *Counts) Add(o Counts) {
+	c.Records += o.Records
+	c.Blank += o.Blank
+	c.Fallbacks += o.Fallbacks
+	c.BytesIn += o.BytesIn
+	c.BytesOut += o.BytesOut
+	if c.Skipped == nil && len(o.Skipped) > 0 {
+		c.Skipped = map[Reason]int64{}
+	}
+	for r, n := range o.Skipped {
+		c.Skipped[r] += n
+	}
+	c.Named = append(slices.Clip(c.Named), o.Named...)
+	if len(c.Named) > maxNamed {
+		c.Named = c.Named[:maxNamed]
+	}
+}
+
+func (c Counts) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d records", c.Records)
+	for _, r := range slices.Sorted(maps.Keys(c.Skipped)) {
+		fmt.Fprintf(&b, ", %d skipped (%s)", c.Skipped[r], r)
+	}
+	return b.String()
+}

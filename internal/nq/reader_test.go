@@ -1,0 +1,65 @@
+package nq
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func readAll(t *testing.T, file string, o Options) ([]*Record, Counts) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rd := NewReader(f, file, o)
+	defer rd.Close()
+	var all []*Record
+	for {
+		var r Record
+		if err := rd.Next(&r); errors.Is(err, io.EOF) {
+			return all, rd.Counts()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &r)
+	}
+}
+
+func TestRealRecords(t *testing.T) {
+	for _, c := range []struct {
+		file    string
+		records int
+	}{
+		{"nq-full-walking-dead.jsonl.gz", 1},
+		{"nq-simplified-walking-dead.jsonl.gz", 1},
+		{"real-pages-train-full.jsonl.gz", 39},
+		{"real-pages-train-simplified.jsonl.gz", 39},
+		{"real-pages-dev-full.jsonl.gz", 11},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			all, counts := readAll(t, c.file, Options{Split: Train})
+			if len(all) != c.records || counts.Records != int64(c.records) || counts.Fallbacks != 0 || counts.SkippedTotal() != 0 {
+				t.Fatalf("%d records, counts %+v", len(all), counts)
+			}
+		})
+	}
+}
+
+func TestSimplifiedTextIsTheRealOne(t *testing.T) {
+	full, _ := readAll(t, "nq-full-walking-dead.jsonl.gz", Options{})
+	simple, _ := readAll(t, "nq-simplified-walking-dead.jsonl.gz", Options{})
+	if got := SimplifiedText(full[0].Tokens); got != simple[0].Text {
+		t.Fatalf("simplified text differs:\n%.200q\n%.200q", got, simple[0].Text)
+	}
+	hf, hs := HeaderOf(full[0]), HeaderOf(simple[0])
+	if hf.H1 != "The Walking Dead ( season 8 )" || hs.H1 != hf.H1 || !hf.HasH1 || !hs.HasH1 || hf.Title != "The Walking Dead (season 8)" {
+		t.Fatalf("%+v\n%+v", hf, hs)
+	}
+	if len(full[0].Tokens) != 7259 {
+		t.Fatalf("%d tokens", len(full[0].Tokens))
+	}
+}

@@ -1,0 +1,142 @@
+package nq
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+)
+
+// lines returns the decompressed lines of a file in testdata.
+func lines(tb testing.TB, file string) [][]byte {
+	tb.Helper()
+	b, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	zr, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text, err := io.ReadAll(zr)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+}
+
+// TestFieldTable is tab:nq-format-fields, from the real record in both formats.
+func TestFieldTable(t *testing.T) {
+	count := func(file string) FieldCounts {
+		var c FieldCounts
+		for _, l := range lines(t, file) {
+			if err := c.Count(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c
+	}
+	full, simplified := count("nq-full-walking-dead.jsonl.gz"), count("nq-simplified-walking-dead.jsonl.gz")
+	want := map[Field][2]int64{
+		FieldExampleID: {1, 1}, FieldQuestionText: {1, 1}, FieldQuestionTokens: {1, 0}, FieldURL: {1, 1},
+		FieldTitle: {1, 0}, FieldHTML: {1, 0}, FieldTokens: {1, 0}, FieldText: {0, 1},
+		TokenBytes: {1, 0}, LongAnswerToken: {1, 1}, LongAnswerBytes: {1, 0},
+		ShortAnswerToken: {1, 1}, ShortAnswerBytes: {1, 0},
+	}
+	for _, f := range AllFields {
+		if got := [2]int64{full.With[f], simplified.With[f]}; got != want[f] {
+			t.Errorf("%s: %v, want %v", f, got, want[f])
+		}
+	}
+	full.Add(simplified)
+	if full.Records != 2 || full.With[FieldURL] != 2 {
+		t.Errorf("merged: %+v", full)
+	}
+}
+
+func TestSubstitutionsOfTheRealRecord(t *testing.T) {
+	records, _ := readAll(t, "nq-full-walking-dead.jsonl.gz", Options{})
+	var s Substitutions
+	s.Add(records[0])
+	if s.Compared != 5513 || s.Mismatches != 389 || len(s.Pairs()) != 7 {
+		t.Errorf("%d of %d differ in %d pairs, want 389 of 5513 in 7", s.Mismatches, s.Compared, len(s.Pairs()))
+	}
+	rep := s.Report(10, func(s string) bool { return s == "``" })
+	b, err := json.MarshalIndent(rep, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "substitutions.golden", string(b)+"\n")
+}
+
+func TestSubstitutionsMatchRules(t *testing.T) {
+	for _, c := range []struct {
+		span, token string
+		want        []SubstitutionCount
+	}{
+		{"The", "the", nil},
+		{"&amp;", "&", nil},
+		{"&amp;", "&amp;", nil},
+		{"&lt;b", "&lt;B", nil},
+		{"é", "É", nil},
+		{"–", "--", []SubstitutionCount{{Substitution{"–", "--"}, 1, 1}}},
+		{"&ndash;", "--", []SubstitutionCount{{Substitution{"–", "--"}, 1, 1}}},
+		{"&quot;", "``", []SubstitutionCount{{Substitution{`"`, "``"}, 1, 1}}},
+		{"&#91;", "(", []SubstitutionCount{{Substitution{"[", "("}, 1, 1}}},
+		{"’S", "'s", []SubstitutionCount{{Substitution{"’S", "'s"}, 1, 1}}},
+		{"a<b>c", "ac", []SubstitutionCount{{Substitution{"a<b>c", "ac"}, 1, 1}}},
+	} {
+		var s Substitutions
+		s.Add(&Record{HTML: []byte(c.span), Tokens: []Token{
+			{Text: "<P>", HTML: true}, {Text: c.token, End: int32(len(c.span))},
+		}})
+		if d := cmp.Diff(append([]SubstitutionCount{}, c.want...), s.Pairs()); d != "" || s.Compared != 1 {
+			t.Errorf("%q as %q: %s", c.span, c.token, d)
+		}
+	}
+}
+
+// TestSubstitutionsMerge: shards give what one pass gives.
+func TestSubstitutionsMerge(t *testing.T) {
+	records, _ := readAll(t, "real-pages-dev-full.jsonl.gz", Options{})
+	var whole, a, b Substitutions
+	for i, r := range records {
+		whole.Add(r)
+		if i < 4 {
+			a.Add(r)
+		} else {
+			b.Add(r)
+		}
+	}
+	a.Merge(&b)
+	none := func(string) bool { return false }
+	if d := cmp.Diff(whole.Report(1000, none), a.Report(1000, none)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	full, _ := readAll(t, "real-pages-train-full.jsonl.gz", Options{})
+	simplified, _ := readAll(t, "real-pages-train-simplified.jsonl.gz", Options{})
+	for i, f := range full {
+		c, err := Merge(f, simplified[i])
+		if err != nil || !c.Same() || c.FirstDiff != -1 || f.Text != simplified[i].Text {
+			t.Errorf("record %d: %+v, %v", i, c, err)
+		}
+	}
+	other := *simplified[0]
+	other.Text = other.Text[:10] + "x" + other.Text[11:]
+	if c, err := Merge(full[0], &other); err != nil || c.SameText || c.FirstDiff != 10 || !c.SameURL {
+		t.Errorf("changed text: %+v, %v", c, err)
+	}
+	if _, err := Merge(full[0], simplified[1]); err == nil {
+		t.Error("two examples were merged")
+	}
+	if _, err := Merge(simplified[0], simplified[0]); err == nil {
+		t.Error("two simplified records were merged")
+	}
+}

@@ -1,0 +1,59 @@
+package pipeline
+
+import (
+	"reflect"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// artifact is the value of a step's output while loading: it can be passed on
+// and compared, but not looked into.
+type artifact struct {
+	ref    step.Ref
+	output step.Output
+}
+
+var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &cty.CapsuleOps{
+	Equals:    func(a, b any) cty.Value { return cty.BoolVal(a.(*artifact).ref == b.(*artifact).ref) },
+	RawEquals: func(a, b any) bool { return a.(*artifact).ref == b.(*artifact).ref },
+	HashKey:   func(v any) string { return v.(*artifact).ref.String() },
+})
+
+// outputsOf is the value of one step: an object of its outputs.
+func outputsOf(spec *step.Spec, address string) cty.Value {
+	m := make(map[string]cty.Value, len(spec.Outputs))
+	for _, o := range spec.Outputs {
+		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o})
+	}
+	return cty.ObjectVal(m)
+}
+
+// stepType is the type of outputsOf.
+func stepType(spec *step.Spec) cty.Type {
+	m := make(map[string]cty.Type, len(spec.Outputs))
+	for _, o := range spec.Outputs {
+		m[o.Name] = artifactType
+	}
+	return cty.Object(m)
+}
+
+// stepOf tells whether a value is a whole step, and its address.
+func stepOf(v cty.Value) (string, bool) {
+	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
+		return "", false
+	}
+	address := ""
+	for _, e := range v.AsValueMap() {
+		if e.Type() != artifactType || e.IsNull() || !e.IsKnown() {
+			return "", false
+		}
+		a := e.EncapsulatedValue().(*artifact)
+		if address != "" && a.ref.Step != address {
+			return "", false
+		}
+		address = a.ref.Step
+	}
+	return address, address != ""
+}

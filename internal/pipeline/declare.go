@@ -1,0 +1,193 @@
+package pipeline
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// The kinds that a table and a figure block stand for.
+const (
+	TableKind  = "render_table"
+	FigureKind = "render_figure"
+)
+
+var blockTypes = []string{"variable", "locals", "step", "table", "figure"}
+
+// node is something that is evaluated: one local value, or a block.
+type node struct {
+	name  string // local.sizes, step.train.dsi, table.dedup_counts
+	dir   string // the folder of its source, for file()
+	rng   hcl.Range
+	value cty.Value // what references to it give; DynamicVal where that failed
+	deps  []edge
+
+	expr  hclsyntax.Expression // of a local
+	block *block               // of a step, table or figure
+}
+
+// edge is a reference from one node to another.
+type edge struct {
+	to  *node
+	rng hcl.Range
+}
+
+// block is a step, table or figure.
+type block struct {
+	*hclsyntax.Block
+	typ, kind, name string
+	spec            *step.Spec // nil if there is no such kind; reported
+	forEach         hclsyntax.Expression
+	resources       *hclsyntax.Block
+}
+
+// declare finds what the pipeline files declare and reports what is declared
+// twice, in the wrong form, or unknown.
+func (l *loader) declare() {
+	for _, b := range l.bodies {
+		for _, a := range sortedAttributes(b.Body) {
+			l.diags.error(a.NameRange, "Attribute outside a block",
+				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }.", a.Name))
+		}
+		for _, blk := range b.Blocks {
+			switch blk.Type {
+			case "variable":
+				l.declareVariable(blk)
+			case "locals":
+				l.declareLocals(b, blk)
+			case "step", "table", "figure":
+				l.declareBlock(b, blk)
+			default:
+				l.diags.error(blk.TypeRange, "Unknown block type",
+					fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, blockTypes, "block type")))
+			}
+		}
+	}
+}
+
+// labels checks a block's labels, which must be names.
+func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
+	if len(b.Labels) != len(want) {
+		form := b.Type
+		for _, w := range want {
+			form += fmt.Sprintf(" %q", w)
+		}
+		l.diags.error(header(b), "Wrong labels", fmt.Sprintf("A %s block is written %s { … }.", b.Type, form))
+		return false
+	}
+	for i, name := range b.Labels {
+		if !hclsyntax.ValidIdentifier(name) {
+			l.diags.error(b.LabelRanges[i], "Not a name",
+				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))
+			return false
+		}
+	}
+	return true
+}
+
+// header is the range of a block's type and labels.
+func header(b *hclsyntax.Block) hcl.Range { return b.DefRange() }
+
+func (l *loader) declareLocals(src *body, b *hclsyntax.Block) {
+	l.labels(b)
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Block in locals", "A locals block has attributes only: NAME = VALUE.")
+	}
+	for _, a := range sortedAttributes(b.Body) {
+		n := &node{name: "local." + a.Name, dir: folder(src.name), rng: a.NameRange, value: cty.DynamicVal, expr: a.Expr}
+		if old := l.locals[a.Name]; old != nil {
+			l.twice(n.name, n.rng, old.rng)
+			continue
+		}
+		l.locals[a.Name] = n
+		l.nodes = append(l.nodes, n)
+	}
+}
+
+func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
+	b := &block{Block: hb, typ: hb.Type}
+	var kindRange hcl.Range
+	switch hb.Type {
+	case "step":
+		if !l.labels(hb, "KIND", "NAME") {
+			return
+		}
+		b.kind, b.name, kindRange = hb.Labels[0], hb.Labels[1], hb.LabelRanges[0]
+	default:
+		if !l.labels(hb, "NAME") {
+			return
+		}
+		b.kind, b.name, kindRange = TableKind, hb.Labels[0], hb.TypeRange
+		if hb.Type == "figure" {
+			b.kind = FigureKind
+		}
+	}
+	n := &node{name: b.address(), dir: folder(src.name), rng: header(hb), value: cty.DynamicVal, block: b}
+	if old := l.byBlock[n.name]; old != nil {
+		l.twice(n.name, n.rng, old.rng)
+		return
+	}
+	l.byBlock[n.name] = n
+	l.nodes = append(l.nodes, n)
+	l.blocks = append(l.blocks, n)
+	b.spec = l.kind(b, kindRange)
+	l.shape(b)
+}
+
+// address is the block's name in references.
+func (b *block) address() string {
+	if b.typ == "step" {
+		return "step." + b.kind + "." + b.name
+	}
+	return b.typ + "." + b.name
+}
+
+func (l *loader) twice(name string, rng, first hcl.Range) {
+	l.diags.error(rng, "Declared twice", fmt.Sprintf("%s has been declared before. Give one of them another name.", name),
+		related{first, "declared here first"})
+}
+
+// kind looks up a block's kind and reports one that cannot be used so.
+func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
+	s := l.Registry.Lookup(b.kind)
+	switch {
+	case s == nil || s.Hidden:
+		var names []string
+		for _, k := range l.Registry.Kinds() {
+			if !k.Hidden && !k.Block {
+				names = append(names, k.Name)
+			}
+		}
+		sort.Strings(names)
+		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, suggest(b.kind, names, "kind"))
+		if b.typ != "step" {
+			detail = fmt.Sprintf("This build has no kind %q, which draws a %s.", b.kind, b.typ)
+		}
+		l.diags.error(rng, "Unknown step kind", detail+" See redsi kinds.")
+		return nil
+	case s.Block && b.typ == "step":
+		typ := "table"
+		if b.kind == FigureKind {
+			typ = "figure"
+		}
+		l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
+		return nil
+	}
+	return s
+}
+
+// sortedAttributes returns a body's attributes in the order of the source.
+func sortedAttributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
+	as := make([]*hclsyntax.Attribute, 0, len(b.Attributes))
+	for _, a := range b.Attributes {
+		as = append(as, a)
+	}
+	sort.Slice(as, func(i, j int) bool { return as[i].SrcRange.Start.Byte < as[j].SrcRange.Start.Byte })
+	return as
+}

@@ -1,0 +1,248 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sort"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Diagnostics is what is wrong with a pipeline, errors and warnings, in the
+// order of the sources.
+type Diagnostics struct {
+	List    hcl.Diagnostics
+	sources map[string][]byte // what the excerpts are taken from
+}
+
+// related is a further place that a diagnostic shows.
+type related struct {
+	rng  hcl.Range
+	text string
+}
+
+// HasErrors reports whether any diagnostic is an error.
+func (ds Diagnostics) HasErrors() bool { return ds.List.HasErrors() }
+
+// Count returns the numbers of errors and warnings.
+func (ds Diagnostics) Count() (errors, warnings int) {
+	for _, d := range ds.List {
+		if d.Severity == hcl.DiagError {
+			errors++
+		} else {
+			warnings++
+		}
+	}
+	return errors, warnings
+}
+
+// Summary counts in words: "2 errors, 1 warning".
+func (ds Diagnostics) Summary() string {
+	n, m := ds.Count()
+	switch {
+	case m == 0:
+		return count(n, "error")
+	case n == 0:
+		return count(m, "warning")
+	}
+	return count(n, "error") + ", " + count(m, "warning")
+}
+
+// Err returns the errors as one error whose text is the whole report; nil if
+// there are none.
+func (ds Diagnostics) Err() error {
+	if !ds.HasErrors() {
+		return nil
+	}
+	return &Invalid{ds}
+}
+
+// Invalid is the error of a pipeline that cannot be loaded.
+type Invalid struct{ Diagnostics Diagnostics }
+
+func (e *Invalid) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the pipeline has %s:\n\n", e.Diagnostics.Summary())
+	e.Diagnostics.Write(&b, Style{}) // a strings.Builder does not fail
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// MarshalJSON writes a list of objects with severity, summary, detail and range.
+func (ds Diagnostics) MarshalJSON() ([]byte, error) {
+	type place struct {
+		File   string `json:"file"`
+		Line   int    `json:"line"`
+		Column int    `json:"column"`
+	}
+	type also struct {
+		place
+		Text string `json:"text"`
+	}
+	type entry struct {
+		Severity string `json:"severity"`
+		Summary  string `json:"summary"`
+		Detail   string `json:"detail"`
+		place
+		End     place  `json:"end"`
+		Related []also `json:"related,omitempty"`
+	}
+	at := func(file string, p hcl.Pos) place { return place{file, p.Line, p.Column} }
+	list := make([]entry, 0, len(ds.List))
+	for _, d := range ds.List {
+		e := entry{Severity: severity(d), Summary: d.Summary, Detail: d.Detail,
+			place: at(d.Subject.Filename, d.Subject.Start), End: at(d.Subject.Filename, d.Subject.End)}
+		for _, r := range alsoAt(d) {
+			e.Related = append(e.Related, also{at(r.rng.Filename, r.rng.Start), r.text})
+		}
+		list = append(list, e)
+	}
+	return json.Marshal(list)
+}
+
+func severity(d *hcl.Diagnostic) string {
+	if d.Severity == hcl.DiagError {
+		return "error"
+	}
+	return "warning"
+}
+
+func alsoAt(d *hcl.Diagnostic) []related {
+	r, _ := d.Extra.([]related)
+	return r
+}
+
+// collector gathers diagnostics. Those that say the same of the same place, as
+// the instances of one block or the elements of one for expression do, become one.
+type collector struct {
+	list    hcl.Diagnostics
+	at      map[string]int // what makes a diagnostic the same as another -> index
+	more    map[int]*repeated
+	sources map[string][]byte
+}
+
+type repeated struct {
+	first  instance
+	others map[string]bool // further instances, by key
+	values int             // further values within the first instance
+}
+
+func newCollector(sources map[string][]byte) *collector {
+	return &collector{at: map[string]int{}, more: map[int]*repeated{}, sources: maps.Clone(sources)}
+}
+
+func (c *collector) failed() bool { return c.list.HasErrors() }
+
+func (c *collector) error(rng hcl.Range, summary, detail string, also ...related) {
+	c.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &rng, Extra: also}, nil, detail)
+}
+
+func (c *collector) warn(rng hcl.Range, summary, detail string) {
+	c.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &rng}, nil, detail)
+}
+
+// hcl adds the library's diagnostics; those without a place get rng.
+func (c *collector) hcl(ds hcl.Diagnostics, rng hcl.Range) {
+	for _, d := range ds {
+		c.addHCL(d, rng, nil)
+	}
+}
+
+func (c *collector) addHCL(d *hcl.Diagnostic, rng hcl.Range, inst *instance) {
+	e := *d
+	if e.Subject == nil {
+		e.Subject = &rng
+	}
+	e.Extra = nil
+	about := d.Detail
+	if inst != nil && inst.keyed {
+		about = ""
+	}
+	c.add(&e, inst, about)
+}
+
+// add files a diagnostic about something within one instance of a block, or,
+// with nil, about none in particular.
+func (c *collector) add(d *hcl.Diagnostic, inst *instance, about string) {
+	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
+	i, again := c.at[id]
+	switch {
+	case !again:
+		c.at[id] = len(c.list)
+		if inst != nil {
+			c.more[len(c.list)] = &repeated{first: *inst, others: map[string]bool{}}
+		}
+		c.list = append(c.list, d)
+	case inst == nil:
+	case inst.key != c.more[i].first.key:
+		c.more[i].others[inst.key] = true
+	case d.Detail != c.list[i].Detail:
+		c.more[i].values++
+	}
+}
+
+// done returns everything found, sorted by place.
+func (c *collector) done() Diagnostics {
+	for i, r := range c.more {
+		d := *c.list[i]
+		switch {
+		case r.values == 1:
+			d.Detail += "\nThere is 1 more such value here."
+		case r.values > 1:
+			d.Detail += fmt.Sprintf("\nThere are %d more such values here.", r.values)
+		}
+		if r.first.keyed {
+			d.Detail += fmt.Sprintf("\nThis is so for each.key = %q", r.first.key)
+			if len(r.others) > 0 {
+				d.Detail += " and " + count(len(r.others), "other instance")
+			}
+			d.Detail += "."
+		}
+		c.list[i] = &d
+	}
+	c.more = nil
+	sort.SliceStable(c.list, func(i, j int) bool {
+		a, b := c.list[i].Subject, c.list[j].Subject
+		if a.Filename != b.Filename {
+			return a.Filename < b.Filename
+		}
+		return a.Start.Byte < b.Start.Byte
+	})
+	return Diagnostics{c.list, c.sources}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Nearest returns the candidate that a mistyped name most likely meant, "" if
+// none is close. Of equally near ones the first wins.
+func Nearest(name string, candidates []string) string {
+	best, dist := "", max(2, len(name)/3)+1
+	for _, c := range candidates {
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), nil); d < dist && d < len(c) {
+			best, dist = c, d
+		}
+	}
+	return best
+}
+
+// suggest says which of the candidates was meant, or else lists them.
+func suggest(name string, candidates []string, noun string) string {
+	if n := Nearest(name, candidates); n != "" {
+		return fmt.Sprintf("Did you mean %q?", n)
+	}
+	const most = 12
+	switch {
+	case len(candidates) == 0:
+		return fmt.Sprintf("There are no %ss here.", noun)
+	case len(candidates) > most:
+		return fmt.Sprintf("There are %d %ss, such as %s.", len(candidates), noun, strings.Join(candidates[:most], ", "))
+	}
+	return fmt.Sprintf("The %ss are %s.", noun, strings.Join(candidates, ", "))
+}

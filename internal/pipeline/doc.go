@@ -1,0 +1,19 @@
+// Package pipeline turns the text of pipelines.hcl into a Pipeline: every step,
+// table and figure, with its configuration evaluated, checked against its kind
+// and filled in, and its inputs given as references to other steps' outputs.
+//
+// Loading goes one way:
+//
+//	sources -> parse -> declarations -> references -> order -> evaluate -> check
+//
+// Only what a step will produce is unknown while loading, and such a value can
+// be passed on but not looked into. So for_each always has known keys, and the
+// shape of the whole graph is known before anything runs.
+//
+// A mistake in a pipeline is a diagnostic: it has a range, says what to do, and
+// is reported together with all others. A diagnostic that only follows from
+// another one is not reported. A bug in a kind's schema is not a diagnostic.
+//
+// The package must not know Temporal, stores or any domain package, and reads
+// nothing but the sources: no clock, no environment but what Options gives.
+package pipeline

@@ -1,0 +1,158 @@
+package pipeline
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// evaluate gives a node its value and, for a block, makes its steps. What it
+// refers to has been evaluated.
+func (l *loader) evaluate(n *node) {
+	ctx := l.scope(n)
+	if n.block == nil {
+		n.value = l.value(n.expr, ctx, nil)
+		return
+	}
+	b := n.block
+	instances, ok := l.instances(b, ctx)
+	if !ok || b.spec == nil {
+		return
+	}
+	values := make(map[string]cty.Value, len(instances))
+	for i := range instances {
+		inst := &instances[i]
+		inst.address = n.name
+		if inst.keyed {
+			inst.address += "[" + strconv.Quote(inst.key) + "]"
+		}
+		inst.ctx = ctx
+		if inst.keyed {
+			inst.ctx = ctx.NewChild()
+			inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
+				"key": cty.StringVal(inst.key), "value": inst.value})}
+		}
+		if s, ok := l.step(b, inst); ok {
+			l.steps[n] = append(l.steps[n], s)
+		}
+		values[inst.key] = outputsOf(b.spec, inst.address)
+	}
+	switch {
+	case b.forEach == nil:
+		n.value = values[""]
+	case len(values) == 0:
+		n.value = cty.MapValEmpty(stepType(b.spec))
+	default:
+		n.value = cty.MapVal(values)
+	}
+}
+
+// scope is what a node's expressions can see: only what they refer to, so that
+// a scope costs no more than its node.
+func (l *loader) scope(n *node) *hcl.EvalContext {
+	locals, steps := map[string]cty.Value{}, map[string]map[string]cty.Value{}
+	others := map[string]map[string]cty.Value{"table": {}, "figure": {}}
+	for _, e := range n.deps {
+		switch b := e.to.block; {
+		case b == nil:
+			locals[e.to.name[len("local."):]] = e.to.value
+		case b.typ == "step":
+			if steps[b.kind] == nil {
+				steps[b.kind] = map[string]cty.Value{}
+			}
+			steps[b.kind][b.name] = e.to.value
+		default:
+			others[b.typ][b.name] = e.to.value
+		}
+	}
+	kinds := make(map[string]cty.Value, len(steps))
+	for k, m := range steps {
+		kinds[k] = cty.ObjectVal(m)
+	}
+	return &hcl.EvalContext{
+		Functions: l.functions(n.dir).all,
+		Variables: map[string]cty.Value{
+			"var":    l.variableObject(),
+			"local":  cty.ObjectVal(locals),
+			"step":   cty.ObjectVal(kinds),
+			"table":  cty.ObjectVal(others["table"]),
+			"figure": cty.ObjectVal(others["figure"]),
+		},
+	}
+}
+
+// value evaluates an expression. Where that fails, or would only repeat what is
+// reported already, the result is unknown.
+func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
+	if l.bad[e] {
+		return cty.DynamicVal
+	}
+	v, ds := e.Value(ctx)
+	for _, d := range ds {
+		l.diags.addHCL(l.explain(d), e.Range(), inst)
+	}
+	if ds.HasErrors() {
+		return cty.DynamicVal
+	}
+	return v
+}
+
+// instance is one of the steps that a block makes.
+type instance struct {
+	keyed   bool // the block has for_each
+	key     string
+	value   cty.Value
+	address string
+	ctx     *hcl.EvalContext
+}
+
+// instances evaluates for_each. Without it there is one instance.
+func (l *loader) instances(b *block, ctx *hcl.EvalContext) ([]instance, bool) {
+	if b.forEach == nil {
+		return []instance{{}}, true
+	}
+	v := l.value(b.forEach, ctx, nil)
+	fail := func(format string, args ...any) ([]instance, bool) {
+		l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		return nil, false
+	}
+	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
+	if address, ok := stepOf(v); ok {
+		return fail("%s is one step, not several: it has no for_each. %s", address, forms)
+	}
+	t := v.Type()
+	switch {
+	case t == artifactType:
+		return fail("What an artifact holds is known only when it has been made, but the steps of a pipeline are known before anything runs. %s", forms)
+	case !v.IsKnown() || t == cty.DynamicPseudoType && !v.IsNull():
+		return nil, false // the reason is reported
+	case v.IsNull():
+		return fail("It is null. %s", forms)
+	case t.IsMapType() || t.IsObjectType():
+		m := v.AsValueMap()
+		list := make([]instance, 0, len(m))
+		for _, k := range sortedKeys(m) {
+			list = append(list, instance{keyed: true, key: k, value: m[k]})
+		}
+		return l.checkKeys(b, list)
+	case t.IsSetType() || t.IsListType() || t.IsTupleType():
+		var list []instance
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			switch {
+			case e.Type() == artifactType:
+				return fail("An artifact has no name that could be a key. Give each a name: { NAME = step.KIND.NAME.OUTPUT, … }.")
+			case !e.IsKnown():
+				return nil, false
+			case e.Type() != cty.String || e.IsNull():
+				return fail("It has an element that is a %s. %s", e.Type().FriendlyName(), forms)
+			}
+			list = append(list, instance{keyed: true, key: e.AsString(), value: e})
+		}
+		return l.checkKeys(b, sortInstances(list))
+	}
+	return fail("It is a %s. %s", t.FriendlyName(), forms)
+}

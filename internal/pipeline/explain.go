@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// explain rewrites the evaluator's messages about values that do not have what
+// is asked of them, so that they speak of steps, outputs and instances.
+func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
+	var of string
+	var v, k cty.Value
+	switch e := d.Expression.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		of, v, k = walk(e.Traversal[:1], e.Traversal[1:], d.EvalContext)
+	case *hclsyntax.RelativeTraversalExpr:
+		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
+			of, v, k = l.element(anon, e.Traversal, d.EvalContext)
+			break
+		}
+		src, ds := e.Source.Value(d.EvalContext)
+		if ds.HasErrors() {
+			return d
+		}
+		of, v, k = steps("This", src, e.Traversal)
+	case *hclsyntax.IndexExpr:
+		c, ds := e.Collection.Value(d.EvalContext)
+		if ds.HasErrors() {
+			return d
+		}
+		i, ds := e.Key.Value(d.EvalContext)
+		if ds.HasErrors() {
+			return d
+		}
+		of, v, k = "This", c, i
+		if tr, ok := e.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
+			of = source(tr.Traversal)
+		}
+	default:
+		return d
+	}
+	if v == cty.NilVal || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
+		return d
+	}
+	summary, detail := lacks(of, v, k.AsString())
+	if summary == "" {
+		return d
+	}
+	e := *d
+	e.Summary, e.Detail = summary, detail
+	return &e
+}
+
+// element follows what is written after a splat into the first element of what
+// the splat is taken of that does not have it.
+func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
+	src := l.splats[anon]
+	if src == nil {
+		return "", cty.NilVal, cty.NilVal
+	}
+	list, ds := src.Value(ctx)
+	if ds.HasErrors() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
+		return "", cty.NilVal, cty.NilVal
+	}
+	for it := list.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		if of, v, k = steps("An element", e, rest); v != cty.NilVal {
+			return of, v, k
+		}
+	}
+	return "", cty.NilVal, cty.NilVal
+}
+
+// walk follows a reference from its root to the first part that is not there.
+func walk(root, rest hcl.Traversal, ctx *hcl.EvalContext) (of string, v, k cty.Value) {
+	start, ds := root.TraverseAbs(ctx)
+	if ds.HasErrors() {
+		return "", cty.NilVal, cty.NilVal
+	}
+	return steps(source(root), start, rest)
+}
+
+func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.Value) {
+	for _, t := range rest {
+		next, ds := t.TraversalStep(v)
+		if ds.HasErrors() {
+			switch t := t.(type) {
+			case hcl.TraverseAttr:
+				return of, v, cty.StringVal(t.Name)
+			case hcl.TraverseIndex:
+				return of, v, t.Key
+			}
+			break
+		}
+		of += source(hcl.Traversal{t})
+		v = next
+	}
+	return of, cty.NilVal, cty.NilVal
+}
+
+// lacks says that a value has no part of the given name.
+func lacks(of string, v cty.Value, name string) (summary, detail string) {
+	if !v.IsKnown() || v.IsNull() {
+		return "", ""
+	}
+	t := v.Type()
+	if t == artifactType {
+		return "Artifact looked into", fmt.Sprintf("%s is an artifact. What it holds is known only when it has been made, so %q cannot be read from it here.", of, name)
+	}
+	if address, ok := stepOf(v); ok {
+		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, suggest(name, sortedKeys(t.AttributeTypes()), "output"))
+	}
+	if t.IsMapType() && t.ElementType().IsObjectType() && isStep(t.ElementType()) {
+		keys := sortedKeys(v.AsValueMap())
+		if t.ElementType().HasAttribute(name) && len(keys) > 0 {
+			return "Several steps", fmt.Sprintf("%s has for_each. Choose one of its instances, such as %s[%q].%s, or take all of them as a list: %s[*].%s.", of, of, keys[0], name, of, name)
+		}
+		return "Unknown instance", fmt.Sprintf("%s has no instance %q. %s", of, name, suggest(name, keys, "instance"))
+	}
+	switch {
+	case t.IsObjectType():
+		return "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", of, name, suggest(name, sortedKeys(t.AttributeTypes()), "attribute"))
+	case t.IsMapType():
+		return "Unknown key", fmt.Sprintf("%s has no key %q. %s", of, name, suggest(name, sortedKeys(v.AsValueMap()), "key"))
+	}
+	return "", ""
+}
+
+func isStep(t cty.Type) bool {
+	for _, a := range t.AttributeTypes() {
+		if a != artifactType {
+			return false
+		}
+	}
+	return len(t.AttributeTypes()) > 0
+}
+
+// source writes a reference as it stands in a pipeline.
+func source(tr hcl.Traversal) string {
+	var b strings.Builder
+	for _, t := range tr {
+		switch t := t.(type) {
+		case hcl.TraverseRoot:
+			b.WriteString(t.Name)
+		case hcl.TraverseAttr:
+			b.WriteString("." + t.Name)
+		case hcl.TraverseIndex:
+			switch {
+			case t.Key.Type() == cty.String && t.Key.IsKnown() && !t.Key.IsNull():
+				fmt.Fprintf(&b, "[%q]", t.Key.AsString())
+			case t.Key.Type() == cty.Number && t.Key.IsKnown() && !t.Key.IsNull():
+				fmt.Fprintf(&b, "[%s]", t.Key.AsBigFloat().Text('g', -1))
+			default:
+				b.WriteString("[…]")
+			}
+		}
+	}
+	return b.String()
+}

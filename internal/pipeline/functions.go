@@ -1,0 +1,270 @@
+package pipeline
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// Function documents a function that expressions can call.
+type Function struct {
+	Name  string `json:"name"`
+	Usage string `json:"usage"` // join(separator, lists...)
+	Help  string `json:"help"`
+	Group string `json:"group"`
+}
+
+// funcs is the functions of one folder, whose files file() reads.
+type funcs struct {
+	all map[string]function.Function
+}
+
+type entry struct {
+	name, params, help string
+	f                  function.Function
+}
+
+type group struct {
+	title   string
+	entries []entry
+}
+
+// library lists what expressions can call. All of it is pure: the same sources
+// and variables give the same pipeline, so that there is no time, no random
+// number, no environment and no network.
+func library(file function.Function) []group {
+	return []group{
+		{"Pipelines", []entry{
+			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
+			{"file", "path", "The text of a file beside the pipeline; it becomes configuration.", file},
+		}},
+		{"Collections", []entry{
+			{"chunklist", "list, size", "A list cut into lists of at most size elements.", stdlib.ChunklistFunc},
+			{"coalesce", "values...", "The first argument that is not null.", stdlib.CoalesceFunc},
+			{"coalescelist", "lists...", "The first list that is not empty.", stdlib.CoalesceListFunc},
+			{"compact", "list", "A list of strings without the empty ones.", stdlib.CompactFunc},
+			{"concat", "lists...", "Lists, one after the other.", stdlib.ConcatFunc},
+			{"contains", "list, value", "Whether a list or set has a value.", stdlib.ContainsFunc},
+			{"distinct", "list", "A list with each value once.", stdlib.DistinctFunc},
+			{"element", "list, index", "An element by index, counted round the end.", stdlib.ElementFunc},
+			{"flatten", "list", "Lists within lists as one list.", stdlib.FlattenFunc},
+			{"keys", "map", "The keys of a map, sorted.", stdlib.KeysFunc},
+			{"length", "value", "The number of elements, or of a string's characters.", length},
+			{"lookup", "map, key, default", "A value of a map by key, or a default.", stdlib.LookupFunc},
+			{"merge", "maps...", "Maps or objects as one; later ones win.", stdlib.MergeFunc},
+			{"range", "start, limit, step", "Numbers from start to limit by step, the limit not among them.", stdlib.RangeFunc},
+			{"reverse", "list", "A list from its end.", stdlib.ReverseListFunc},
+			{"setintersection", "sets...", "What is in all sets.", stdlib.SetIntersectionFunc},
+			{"setproduct", "lists...", "All combinations of several lists, as lists.", stdlib.SetProductFunc},
+			{"setsubtract", "set, without", "What is in the first set but not in the second.", stdlib.SetSubtractFunc},
+			{"setunion", "sets...", "What is in any of the sets.", stdlib.SetUnionFunc},
+			{"slice", "list, start, end", "The elements of a list from start up to end, end not among them.", stdlib.SliceFunc},
+			{"sort", "list", "A list of strings in order.", stdlib.SortFunc},
+			{"values", "map", "The values of a map, by key.", stdlib.ValuesFunc},
+			{"zipmap", "keys, values", "A map of a list of keys and a list of values.", stdlib.ZipmapFunc},
+		}},
+		{"Text", []entry{
+			{"basename", "path", "The last part of a path.", pathFunc(path.Base)},
+			{"chomp", "text", "A string without line ends at its end.", stdlib.ChompFunc},
+			{"dirname", "path", "A path without its last part.", pathFunc(path.Dir)},
+			{"endswith", "text, suffix", "Whether a string ends with a suffix.", affix("suffix", strings.HasSuffix)},
+			{"format", "pattern, args...", "A text from a pattern with verbs such as %s, %d and %05.2f.", stdlib.FormatFunc},
+			{"formatlist", "pattern, lists...", "format for each element of lists.", stdlib.FormatListFunc},
+			{"indent", "spaces, text", "A text whose lines but the first are moved right.", stdlib.IndentFunc},
+			{"join", "separator, lists...", "The strings of lists with a separator between them.", stdlib.JoinFunc},
+			{"lower", "text", "A string in lower case.", stdlib.LowerFunc},
+			{"regex", "pattern, text", "The first match of a regular expression.", stdlib.RegexFunc},
+			{"regexall", "pattern, text", "All matches of a regular expression.", stdlib.RegexAllFunc},
+			{"regexreplace", "text, pattern, by", "A string with all matches of a regular expression replaced.", stdlib.RegexReplaceFunc},
+			{"replace", "text, part, by", "A string with all occurrences of a part replaced.", stdlib.ReplaceFunc},
+			{"split", "separator, text", "A list of the parts of a string between separators.", stdlib.SplitFunc},
+			{"startswith", "text, prefix", "Whether a string starts with a prefix.", affix("prefix", strings.HasPrefix)},
+			{"strrev", "text", "The characters of a string from its end.", stdlib.ReverseFunc},
+			{"substr", "text, offset, length", "A part of a string by offset and length, in characters.", stdlib.SubstrFunc},
+			{"title", "text", "A string with the first letter of each word in upper case.", stdlib.TitleFunc},
+			{"trim", "text, characters", "A string without the given characters at both ends.", stdlib.TrimFunc},
+			{"trimprefix", "text, prefix", "A string without a prefix.", stdlib.TrimPrefixFunc},
+			{"trimspace", "text", "A string without white space at both ends.", stdlib.TrimSpaceFunc},
+			{"trimsuffix", "text, suffix", "A string without a suffix.", stdlib.TrimSuffixFunc},
+			{"upper", "text", "A string in upper case.", stdlib.UpperFunc},
+		}},
+		{"Numbers", []entry{
+			{"abs", "number", "A number without its sign.", stdlib.AbsoluteFunc},
+			{"ceil", "number", "The next whole number above.", stdlib.CeilFunc},
+			{"floor", "number", "The next whole number below.", stdlib.FloorFunc},
+			{"log", "number, base", "A logarithm to a base.", stdlib.LogFunc},
+			{"max", "numbers...", "The largest of the arguments.", stdlib.MaxFunc},
+			{"min", "numbers...", "The smallest of the arguments.", stdlib.MinFunc},
+			{"parseint", "text, base", "A whole number written in a base.", stdlib.ParseIntFunc},
+			{"pow", "number, power", "A power.", stdlib.PowFunc},
+			{"signum", "number", "-1, 0 or 1 by a number's sign.", stdlib.SignumFunc},
+			{"sum", "list", "The sum of a list.", sum},
+		}},
+		{"Conversion and failure", []entry{
+			{"can", "expression", "Whether an expression can be evaluated.", tryfunc.CanFunc},
+			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
+			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
+			{"jsonencode", "value", "A value as JSON.", jsonEncode},
+			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
+			{"tolist", "value", "A value as a list.", stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType))},
+			{"tomap", "value", "A value as a map.", stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType))},
+			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
+			{"toset", "value", "A value as a set.", stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType))},
+			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
+			{"try", "expressions...", "The first expression that can be evaluated.", tryfunc.TryFunc},
+		}},
+	}
+}
+
+// Functions documents every function, in groups.
+func Functions() []Function {
+	var out []Function
+	for _, g := range library(fileFunc(nil)) {
+		for _, e := range g.entries {
+			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
+		}
+	}
+	return out
+}
+
+// functions returns what sources in a folder can call.
+func (l *loader) functions(dir string) funcs {
+	if f, ok := l.funcs[dir]; ok {
+		return f
+	}
+	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
+	for _, g := range library(fileFunc(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
+		for _, e := range g.entries {
+			f.all[e.name] = e.f
+		}
+	}
+	l.funcs[dir] = f
+	return f
+}
+
+// readBeside reads what file() names, and keeps it with the sources.
+func (l *loader) readBeside(dir, name string) ([]byte, error) {
+	full := beside(dir, name)
+	if isPipelineFile(full) {
+		return nil, fmt.Errorf("%s is a pipeline file: what several pipelines share is written in files of one folder", name)
+	}
+	b, ok := l.sources[full]
+	if !ok {
+		if l.ReadFile == nil {
+			return nil, fmt.Errorf("%s is not among the sources of this pipeline", full)
+		}
+		var err error
+		if b, err = l.ReadFile(full); err != nil {
+			return nil, err
+		}
+	}
+	l.read[full] = b
+	return b, nil
+}
+
+func fileFunc(read func(name string) ([]byte, error)) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			b, err := read(args[0].AsString())
+			if err != nil {
+				return cty.UnknownVal(cty.String), function.NewArgError(0, err)
+			}
+			if !utf8.Valid(b) {
+				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%s is not UTF-8 text; bytes come into a pipeline by a download step", args[0].AsString())
+			}
+			return cty.StringVal(string(b)), nil
+		},
+	})
+}
+
+func pathFunc(f func(string) string) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.StringVal(f(args[0].AsString())), nil
+		},
+	})
+}
+
+func affix(name string, has func(s, affix string) bool) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: name, Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.BoolVal(has(args[0].AsString(), args[1].AsString())), nil
+		},
+	})
+}
+
+// length is the library's, and counts the characters of a string too.
+var length = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true}},
+	Type:   function.StaticReturnType(cty.Number),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		v := args[0]
+		switch {
+		case v.Type() == cty.String:
+			return stdlib.Strlen(v)
+		case v.Type().IsObjectType():
+			return cty.NumberIntVal(int64(v.LengthInt())), nil
+		case !v.CanIterateElements():
+			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "a %s has no length", v.Type().FriendlyName())
+		}
+		return stdlib.Length(v)
+	},
+})
+
+var sum = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Number)}},
+	Type:   function.StaticReturnType(cty.Number),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		total := cty.Zero
+		for _, v := range args[0].AsValueSlice() {
+			if v.IsNull() {
+				return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "the list has a null")
+			}
+			total = total.Add(v)
+		}
+		return total, nil
+	},
+})
+
+// jsonEncode is the library's, but says what is wrong about an artifact.
+var jsonEncode = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}},
+	Type:   function.StaticReturnType(cty.String),
+	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+		if holdsArtifact(args[0].Type()) {
+			return cty.UnknownVal(t), function.NewArgErrorf(0, "an artifact has no JSON: what it holds is known only when it has been made")
+		}
+		return stdlib.JSONEncode(args[0])
+	},
+})
+
+func holdsArtifact(t cty.Type) bool {
+	switch {
+	case t == artifactType:
+		return true
+	case t.IsCollectionType():
+		return holdsArtifact(t.ElementType())
+	case t.IsTupleType():
+		return slices.ContainsFunc(t.TupleElementTypes(), holdsArtifact)
+	case t.IsObjectType():
+		for _, a := range t.AttributeTypes() {
+			if holdsArtifact(a) {
+				return true
+			}
+		}
+	}
+	return false
+}

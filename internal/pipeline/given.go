@@ -1,0 +1,193 @@
+package pipeline
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// EnvPrefix starts the name of an environment variable that sets a variable.
+const EnvPrefix = "REDSI_VAR_"
+
+// Names under which what has no file is quoted in diagnostics.
+const (
+	argumentSource = "--var"
+	envSource      = "environment"
+)
+
+// given is a value from outside the pipeline: a text to be parsed by the
+// variable's type, or an expression of a variable file.
+type given struct {
+	name string
+	rng  hcl.Range
+	text string
+	expr hcl.Expression
+}
+
+// givenValues collects the values that variables are given, the strongest of
+// each, and reports those of undeclared variables.
+func (l *loader) givenValues() map[string]given {
+	m := map[string]given{}
+	for _, f := range l.environment() {
+		if l.variables[f.name] != nil { // other programs may use the prefix
+			m[f.name] = f
+		}
+	}
+	for _, f := range l.VarFiles {
+		for _, g := range l.variableFile(f) {
+			m[g.name] = g
+		}
+	}
+	for _, g := range l.arguments() {
+		m[g.name] = g
+	}
+	var declared []string
+	for name := range l.variables {
+		declared = append(declared, name)
+	}
+	sort.Strings(declared)
+	for name, g := range m {
+		if l.variables[name] == nil {
+			l.diags.error(g.rng, "Undeclared variable",
+				fmt.Sprintf("The pipeline has no variable %q. %s", name, suggest(name, declared, "variable")))
+		}
+	}
+	return m
+}
+
+func (l *loader) arguments() []given {
+	names := make([]string, 0, len(l.Vars))
+	for n := range l.Vars {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return l.lines(argumentSource, names, func(n string) (string, string) { return n, l.Vars[n] })
+}
+
+func (l *loader) environment() []given {
+	values := map[string]string{}
+	var names []string
+	for _, e := range l.Env {
+		name, value, ok := strings.Cut(e, "=")
+		if v, has := strings.CutPrefix(name, EnvPrefix); ok && has {
+			if _, again := values[v]; !again {
+				names = append(names, v)
+			}
+			values[v] = value
+		}
+	}
+	sort.Strings(names)
+	return l.lines(envSource, names, func(n string) (string, string) { return EnvPrefix + n, values[n] })
+}
+
+// lines makes a text of NAME=VALUE lines, for diagnostics to quote.
+func (l *loader) lines(source string, names []string, of func(string) (key, value string)) []given {
+	var text strings.Builder
+	gs := make([]given, len(names))
+	for i, n := range names {
+		key, value := of(n)
+		line := key + "=" + strings.NewReplacer("\n", " ", "\r", " ").Replace(value)
+		start := hcl.Pos{Line: i + 1, Column: 1, Byte: text.Len()}
+		end := hcl.Pos{Line: i + 1, Column: 1 + len(line), Byte: text.Len() + len(line)}
+		gs[i] = given{name: n, text: value, rng: hcl.Range{Filename: source, Start: start, End: end}}
+		text.WriteString(line + "\n")
+	}
+	if len(names) > 0 {
+		l.diags.sources[source] = []byte(text.String())
+	}
+	return gs
+}
+
+// variableFile reads NAME = VALUE attributes from HCL, or from JSON if the
+// file's name ends so.
+func (l *loader) variableFile(f File) []given {
+	l.diags.sources[f.Name] = f.Bytes
+	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
+	var file *hcl.File
+	var ds hcl.Diagnostics
+	switch {
+	case !l.tame(f.Name, f.Bytes):
+		return nil
+	case strings.HasSuffix(f.Name, ".json"):
+		file, ds = hcljson.Parse(f.Bytes, f.Name)
+	default:
+		file, ds = hclsyntax.ParseConfig(f.Bytes, f.Name, hcl.InitialPos)
+	}
+	l.diags.hcl(ds, start)
+	if ds.HasErrors() {
+		return nil
+	}
+	attrs, ds := file.Body.JustAttributes()
+	l.diags.hcl(ds, start)
+	var gs []given
+	for name, a := range attrs {
+		gs = append(gs, given{name: name, rng: a.Range, expr: a.Expr})
+	}
+	return gs
+}
+
+// value converts what was given to the variable's type.
+func (g given) value(l *loader, v *variable) cty.Value {
+	var val cty.Value
+	switch {
+	case g.expr != nil:
+		var ds hcl.Diagnostics
+		val, ds = g.expr.Value(nil)
+		l.diags.hcl(ds, g.rng)
+		if ds.HasErrors() {
+			return cty.DynamicVal
+		}
+		if val.IsNull() { // as if it were not given
+			return l.unset(v, g)
+		}
+	case v.typ.IsPrimitiveType():
+		val = cty.StringVal(g.text)
+	default:
+		var ok bool
+		if val, ok = l.parseValue(g); !ok {
+			return cty.DynamicVal
+		}
+	}
+	out, err := convert.Convert(val, v.typ)
+	if err != nil {
+		l.diags.error(g.rng, "Wrong type",
+			fmt.Sprintf("The value does not fit the type of var.%s, %s: %s.", v.name, typeexpr.TypeString(v.typ), err), related{v.rng, "declared here"})
+		return cty.DynamicVal
+	}
+	return out
+}
+
+func (l *loader) unset(v *variable, g given) cty.Value {
+	if v.optional {
+		return v.fallback
+	}
+	l.diags.error(g.rng, "Variable without a value", fmt.Sprintf("var.%s has no default, so it cannot be null.", v.name))
+	return cty.DynamicVal
+}
+
+func (l *loader) parseValue(g given) (cty.Value, bool) {
+	fail := func(ds hcl.Diagnostics) (cty.Value, bool) {
+		l.diags.error(g.rng, "Not a value",
+			fmt.Sprintf("%s Write it as in a pipeline file, for example --var '%s=[\"a\", \"b\"]'.", ds[0].Detail, g.name))
+		return cty.DynamicVal, false
+	}
+	if !l.tame(g.rng.Filename, []byte(g.text)) {
+		return cty.DynamicVal, false
+	}
+	e, ds := hclsyntax.ParseExpression([]byte(g.text), g.rng.Filename, g.rng.Start)
+	if ds.HasErrors() {
+		return fail(ds)
+	}
+	v, ds := e.Value(nil)
+	if ds.HasErrors() {
+		return fail(ds)
+	}
+	return v, true
+}

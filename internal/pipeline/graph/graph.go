@@ -1,0 +1,136 @@
+// Package graph draws a pipeline: which step reads what of which other one, as
+// DOT, Mermaid or SVG. It knows steps by their addresses only, not what they do.
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Step is a step to draw. Deps are indexes into the list of steps; each is of a
+// step that stands before this one.
+type Step struct {
+	Address string // step.train.dsi["tiny/42"]
+	Block   string // step, table or figure
+	Deps    []int
+}
+
+// Graph is what is drawn.
+type Graph struct {
+	Nodes []Node `json:"nodes"`
+	Edges []Edge `json:"edges"`
+}
+
+// Node is a step, or all instances of a block.
+type Node struct {
+	Title string `json:"title"`           // dedup nq, table dedup_counts
+	ID    string `json:"id"`              // address
+	Block string `json:"block"`           // step, table or figure
+	Count int    `json:"count,omitempty"` // instances; 0 if the block has no for_each
+}
+
+// Edge says that a node's output is read by another, which has the larger index.
+type Edge struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// New makes the graph of steps; unless expand is set, the instances of a block
+// are one node.
+func New(steps []Step, expand bool) Graph {
+	var g Graph
+	at := make([]int, len(steps))
+	byID := map[string]int{}
+	for i, s := range steps {
+		id, instance := s.Address, false
+		if n := strings.IndexByte(id, '['); n >= 0 && !expand {
+			id, instance = id[:n], true
+		}
+		n, ok := byID[id]
+		if !ok {
+			n = len(g.Nodes)
+			byID[id] = n
+			g.Nodes = append(g.Nodes, Node{Title: title(id), ID: id, Block: s.Block})
+		}
+		if instance {
+			g.Nodes[n].Count++
+		}
+		at[i] = n
+	}
+	seen := map[Edge]bool{}
+	for i, s := range steps {
+		for _, d := range s.Deps {
+			e := Edge{at[d], at[i]}
+			if e.From != e.To && !seen[e] {
+				seen[e] = true
+				g.Edges = append(g.Edges, e)
+			}
+		}
+	}
+	return g
+}
+
+// title is an address as people read it: without the word step, its parts apart.
+func title(address string) string {
+	name, key, ok := strings.Cut(address, "[")
+	name = strings.Replace(strings.TrimPrefix(name, "step."), ".", " ", 1)
+	if ok {
+		name += " [" + key
+	}
+	return name
+}
+
+func (n Node) label() string {
+	if n.Count > 0 {
+		return fmt.Sprintf("%s ×%d", n.Title, n.Count)
+	}
+	return n.Title
+}
+
+// palette has the fill and border of each type of block.
+var palette = map[string][2]string{
+	"step":   {"#e8f0fb", "#3b6fb6"},
+	"table":  {"#e6f4ea", "#2e8b57"},
+	"figure": {"#fdf0e1", "#c77700"},
+}
+
+// DOT writes the graph for Graphviz.
+func (g Graph) DOT(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "digraph redsi {")
+	fmt.Fprintln(b, "  rankdir=LR;")
+	fmt.Fprintln(b, `  node [shape=box, style="rounded,filled", fontname="Helvetica"];`)
+	for _, n := range g.Nodes {
+		c := palette[n.Block]
+		fmt.Fprintf(b, "  %s [label=%s, fillcolor=%q, color=%q];\n", dotString(n.ID), dotString(n.label()), c[0], c[1])
+	}
+	for _, e := range g.Edges {
+		fmt.Fprintf(b, "  %s -> %s;\n", dotString(g.Nodes[e.From].ID), dotString(g.Nodes[e.To].ID))
+	}
+	fmt.Fprintln(b, "}")
+	return b.Flush()
+}
+
+// dotString quotes for DOT, in which only the quote and the backslash are special.
+func dotString(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// Mermaid writes the graph for Markdown that renders Mermaid.
+func (g Graph) Mermaid(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "flowchart LR")
+	for i, n := range g.Nodes {
+		text := strings.NewReplacer(`"`, "#quot;", "<", "#lt;", ">", "#gt;").Replace(n.label())
+		fmt.Fprintf(b, "  n%d[\"%s\"]:::%s\n", i, text, n.Block)
+	}
+	for _, e := range g.Edges {
+		fmt.Fprintf(b, "  n%d --> n%d\n", e.From, e.To)
+	}
+	for _, block := range []string{"step", "table", "figure"} {
+		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#111\n", block, palette[block][0], palette[block][1])
+	}
+	return b.Flush()
+}

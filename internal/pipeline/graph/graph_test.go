@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write golden files instead of comparing with them")
+
+var paper = []Step{
+	{Address: "step.download.nq", Block: "step"},
+	{Address: "step.extract.train", Block: "step", Deps: []int{0}},
+	{Address: `step.dedup.nq["h1"]`, Block: "step", Deps: []int{1}},
+	{Address: `step.dedup.nq["url"]`, Block: "step", Deps: []int{1}},
+	{Address: "step.download.t5", Block: "step"},
+	{Address: `step.train.dsi["a<b>&\"c"]`, Block: "step", Deps: []int{2, 4}},
+	{Address: "table.dedup_counts", Block: "table", Deps: []int{2, 3, 0}},
+	{Address: "figure.scaling", Block: "figure", Deps: []int{5, 6}},
+}
+
+func TestGoldens(t *testing.T) {
+	for _, expand := range []bool{false, true} {
+		g := New(paper, expand)
+		for name, write := range map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG} {
+			var b bytes.Buffer
+			if err := write(&b); err != nil {
+				t.Fatal(err)
+			}
+			file := fmt.Sprintf("testdata/paper.%s", name)
+			if expand {
+				file = fmt.Sprintf("testdata/paper-expanded.%s", name)
+			}
+			if *update {
+				if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), b.String()); d != "" {
+				t.Errorf("%s (-want +got):\n%s", file, d)
+			}
+		}
+	}
+}
+
+// Any graph is drawn as well-formed XML with every box inside the picture and
+// no two boxes over each other.
+func TestLayout(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 40 {
+		var steps []Step
+		for i := range n * 3 {
+			s := Step{Address: fmt.Sprintf("step.k%d.n%d", i%7, i), Block: "step"}
+			for d := range i {
+				if rng.Float64() < 3/float64(i+1) {
+					s.Deps = append(s.Deps, d)
+				}
+			}
+			steps = append(steps, s)
+		}
+		g := New(steps, false)
+		l := newLayout(g)
+		for i, v := range l.vs {
+			if v.node < 0 {
+				continue
+			}
+			if v.x < 0 || v.y-v.h/2 < 0 || v.x+v.w > l.width || v.y+v.h/2 > l.height {
+				t.Fatalf("%d nodes: box %d is outside the picture", len(steps), i)
+			}
+			for j, o := range l.vs[:i] {
+				if o.node >= 0 && v.x < o.x+o.w && o.x < v.x+v.w && v.y-v.h/2 < o.y+o.h/2-1e-6 && o.y-o.h/2 < v.y+v.h/2-1e-6 {
+					t.Fatalf("%d nodes: boxes %d and %d overlap", len(steps), i, j)
+				}
+			}
+		}
+		for _, e := range g.Edges {
+			if l.vs[e.From].layer >= l.vs[e.To].layer {
+				t.Fatalf("edge %v does not go to the right", e)
+			}
+		}
+		var b bytes.Buffer
+		if err := g.SVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		for d := xml.NewDecoder(&b); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package graph
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const style = `
+  svg { font: 12px ui-monospace, Menlo, Consolas, monospace; background: #fff }
+  text { fill: #111; dominant-baseline: central }
+  path { fill: none; stroke: #8a93a0; stroke-width: 1.2 }
+  marker path { fill: #8a93a0; stroke: none }
+  .step rect { fill: #e8f0fb; stroke: #3b6fb6 }
+  .table rect { fill: #e6f4ea; stroke: #2e8b57 }
+  .figure rect { fill: #fdf0e1; stroke: #c77700 }
+  @media (prefers-color-scheme: dark) {
+    svg { background: #14171c }
+    text { fill: #e8eaed }
+    .step rect { fill: #1c2a40 } .table rect { fill: #17301f } .figure rect { fill: #3a2a12 }
+  }
+`
+
+// SVG draws the graph: layers from left to right, no file needed beside it.
+func (g Graph) SVG(w io.Writer) error {
+	l := newLayout(g)
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="pipeline">`+"\n", l.width, l.height, l.width, l.height)
+	fmt.Fprintf(b, "<style>%s</style>\n", style)
+	fmt.Fprintln(b, `<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>`)
+	for _, route := range l.routes {
+		fmt.Fprintf(b, "<path d=\"%s\" marker-end=\"url(#arrow)\"/>\n", l.curve(route))
+	}
+	for _, v := range l.vs {
+		if v.node < 0 {
+			continue
+		}
+		n := g.Nodes[v.node]
+		fmt.Fprintf(b, `<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5"/><text x="%.1f" y="%.1f">%s</text></g>`+"\n",
+			escape(n.Block), escape(n.ID), v.x, v.y-v.h/2, v.w, v.h, v.x+10, v.y, escape(n.label()))
+	}
+	fmt.Fprintln(b, "</svg>")
+	return b.Flush()
+}
+
+// curve goes from the right side of the first vertex to the left side of the
+// last, level through the columns between them.
+func (l *layout) curve(route []int) string {
+	var d strings.Builder
+	from := l.vs[route[0]]
+	x, y := from.x+from.w, from.y
+	fmt.Fprintf(&d, "M%.1f %.1f", x, y)
+	for _, i := range route[1:] {
+		v := l.vs[i]
+		mid := (x + v.x) / 2
+		fmt.Fprintf(&d, " C%.1f %.1f %.1f %.1f %.1f %.1f", mid, y, mid, v.y, v.x, v.y)
+		x, y = v.x, v.y
+		if v.node < 0 {
+			x += v.w
+			fmt.Fprintf(&d, " H%.1f", x)
+		}
+	}
+	return d.String()
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	if err := xml.EscapeText(&b, []byte(s)); err != nil {
+		return "" // a strings.Builder does not fail
+	}
+	return b.String()
+}

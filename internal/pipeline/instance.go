@@ -1,0 +1,91 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+func sortInstances(list []instance) []instance {
+	slices.SortStableFunc(list, func(a, b instance) int { return strings.Compare(a.key, b.key) })
+	return list
+}
+
+// checkKeys refuses keys that cannot stand in an address.
+func (l *loader) checkKeys(b *block, list []instance) ([]instance, bool) {
+	for i, inst := range list {
+		switch {
+		case inst.key == "":
+			l.diags.error(b.forEach.Range(), "Wrong for_each", "It has the empty text as a key.")
+			return nil, false
+		case strings.ContainsFunc(inst.key, unicode.IsControl):
+			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %q has a control character.", inst.key))
+			return nil, false
+		case i > 0 && list[i-1].key == inst.key:
+			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key))
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// step makes the step of one instance; false if something is wrong with it.
+func (l *loader) step(b *block, inst *instance) (Step, bool) {
+	c := &config{l: l, b: b, inst: inst}
+	tree := c.body(b.Body, b.spec.Attrs, nil)
+	queue, queueOK := l.queue(b, inst)
+	task, err := step.NewTask(b.spec, tree)
+	if err != nil {
+		c.problems(err)
+	}
+	if err != nil || c.failed() || !queueOK {
+		return Step{}, false
+	}
+	s := Step{
+		Address: inst.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: inst.key,
+		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: map[string]Pos{},
+	}
+	for name, a := range b.Body.Attributes {
+		s.AttrPos[name] = Pos{a.NameRange.Filename, a.NameRange.Start.Line}
+	}
+	for _, inner := range b.Body.Blocks {
+		if _, ok := s.AttrPos[inner.Type]; !ok {
+			s.AttrPos[inner.Type] = Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
+		}
+	}
+	return s, true
+}
+
+// queue reads resources { queue = … }.
+func (l *loader) queue(b *block, inst *instance) (string, bool) {
+	if b.resources == nil {
+		return "", true
+	}
+	var a *hclsyntax.Attribute
+	if a = b.resources.Body.Attributes[queueAttr]; a == nil {
+		return "", true
+	}
+	v := l.value(a.Expr, inst.ctx, inst)
+	if !v.IsKnown() {
+		return "", false
+	}
+	if v.IsNull() {
+		return "", true
+	}
+	queues := []string{string(step.CPU), string(step.GPU)}
+	if v.Type() == cty.String && slices.Contains(queues, v.AsString()) {
+		return v.AsString(), true
+	}
+	given := v.Type().FriendlyName()
+	if v.Type() == cty.String {
+		given = fmt.Sprintf("%q", v.AsString())
+	}
+	l.diags.error(a.Expr.Range(), "Wrong value", fmt.Sprintf("queue is %s, not %s.", strings.Join(queues, " or "), given))
+	return "", false
+}

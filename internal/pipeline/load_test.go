@@ -1,0 +1,199 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/step"
+)
+
+var update = flag.Bool("update", false, "write golden files instead of comparing with them")
+
+// golden compares got with a file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", name, d)
+	}
+}
+
+// options reads what a test file says about itself in comments:
+//
+//	#var NAME=VALUE    as --var gives it
+//	#env NAME=VALUE    an environment variable
+//	#varfile NAME TEXT a variable file of one line
+func options(t *testing.T, src []byte) pipeline.Options {
+	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, ReadFile: os.ReadFile}
+	for line := range strings.Lines(string(src)) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case "#var":
+			name, value, ok := strings.Cut(rest, "=")
+			if !ok {
+				t.Fatalf("bad line %q", line)
+			}
+			o.Vars[name] = value
+		case "#env":
+			o.Env = append(o.Env, rest)
+		case "#varfile":
+			name, text, _ := strings.Cut(rest, " ")
+			o.VarFiles = append(o.VarFiles, pipeline.File{Name: name, Bytes: []byte(text + "\n")})
+		}
+	}
+	return o
+}
+
+// load reads a file or folder of testdata.
+func load(t *testing.T, name string) (*pipeline.Pipeline, pipeline.Diagnostics) {
+	t.Helper()
+	sources, err := pipeline.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, n := range sortedNames(sources) {
+		all = append(all, sources[n]...)
+	}
+	return pipeline.Load(sources, options(t, all))
+}
+
+func sortedNames(m map[string][]byte) []string {
+	var names []string
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Every entry of testdata/invalid is a pipeline that must not load, with a golden
+// of its diagnostics. A new entry is a new test.
+func TestInvalid(t *testing.T) {
+	for _, name := range entries(t, "testdata/invalid") {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			p, ds := load(t, name)
+			if p != nil || !ds.HasErrors() {
+				t.Errorf("it loads")
+			}
+			var b bytes.Buffer
+			if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String())
+		})
+	}
+}
+
+// Every entry of testdata/valid loads, with a golden of what it means.
+func TestValid(t *testing.T) {
+	for _, name := range entries(t, "testdata/valid") {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			p, ds := load(t, name)
+			if ds.HasErrors() {
+				t.Fatal(ds.Err())
+			}
+			var b bytes.Buffer
+			if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String()+text(t, p))
+
+			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs()})
+			if ds.HasErrors() {
+				t.Fatalf("from its own sources and inputs: %v", ds.Err())
+			}
+			if d := cmp.Diff(text(t, p), text(t, again)); d != "" {
+				t.Errorf("loaded again from its own sources and inputs (-first +second):\n%s", d)
+			}
+		})
+	}
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.IsDir() || strings.HasSuffix(e.Name(), ".hcl") {
+			names = append(names, dir+"/"+e.Name())
+		}
+	}
+	return names
+}
+
+// text writes a pipeline for a golden.
+func text(t *testing.T, p *pipeline.Pipeline) string {
+	t.Helper()
+	var b strings.Builder
+	vars, err := json.Marshal(p.Vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "vars %s\n", vars)
+	for _, n := range sortedNames(p.Sources) {
+		fmt.Fprintf(&b, "source %s\n", n)
+	}
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "\n%s  %s:%d\n", s.Address, s.Pos.File, s.Pos.Line)
+		if s.Queue != "" {
+			fmt.Fprintf(&b, "  queue %s\n", s.Queue)
+		}
+		tree, err := s.Task.Tree()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var config bytes.Buffer
+		e := json.NewEncoder(&config)
+		e.SetEscapeHTML(false)
+		e.SetIndent("  ", "  ")
+		if err := e.Encode(short(tree)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "  %s %s", s.Task.Kind, config.String())
+		var lines []string
+		for name, p := range s.AttrPos {
+			lines = append(lines, fmt.Sprintf("%s:%d", name, p.Line))
+		}
+		sort.Strings(lines)
+		fmt.Fprintf(&b, "  at %s\n", strings.Join(lines, " "))
+	}
+	return b.String()
+}
+
+// short writes inputs in one line.
+func short(v any) any {
+	switch v := v.(type) {
+	case step.Input:
+		return "<" + v.Ref.String() + ">"
+	case []any:
+		for i := range v {
+			v[i] = short(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = short(v[k])
+		}
+	}
+	return v
+}

@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"encoding/json"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// Pos is a place in a source.
+type Pos struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// Step is one piece of work: a step, table or figure block, or one instance of
+// such a block with for_each.
+type Step struct {
+	Address string // step.dedup.nq["url"], table.dedup_counts
+	Block   string // the block's type: step, table or figure
+	Kind    string
+	Name    string
+	Key     string // the for_each key; "" without for_each
+
+	Task    step.Task      // completed configuration, its inputs being references
+	Queue   string         // from resources; "" leaves it to the kind
+	Pos     Pos            // of the block
+	AttrPos map[string]Pos // of its attributes, by name
+}
+
+// Pipeline is a loaded pipeline.
+type Pipeline struct {
+	// Steps stand in the order of the sources (files by name), the instances of a
+	// block in the order of their keys.
+	Steps []Step
+
+	// Sources is every file that was read, pipeline files and those that file()
+	// read, by name. Loading them again gives the same pipeline.
+	Sources map[string][]byte
+
+	// Vars has the value of every variable as JSON.
+	Vars map[string]json.RawMessage
+
+	vars map[string]string
+}
+
+// Inputs returns the variables in the form that Options.Vars takes: with it,
+// another process that loads the same sources gets the same pipeline.
+func (p *Pipeline) Inputs() map[string]string { return p.vars }
+
+// Options says with what a pipeline is loaded.
+type Options struct {
+	Registry *step.Registry
+
+	// Where variables get their values, strongest first; what none of them has
+	// is the variable's default.
+	Vars     map[string]string // --var NAME=VALUE
+	VarFiles []File            // --var-file, later ones win
+	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
+
+	// ReadFile reads what file() names; nil if only Sources are to be had.
+	ReadFile func(name string) ([]byte, error)
+}
+
+// File is a named text.
+type File struct {
+	Name  string
+	Bytes []byte
+}
+
+// Load evaluates the pipeline files among the sources: those whose names end in
+// ".hcl". The pipeline is nil if there are errors.
+func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
+	l := newLoader(sources, o)
+	if l.parse(); l.diags.failed() {
+		return nil, l.diags.done() // what a broken file declares is not known
+	}
+	l.declare()
+	l.setVariables()
+	l.resolve()
+	for _, n := range l.order() {
+		l.evaluate(n)
+	}
+	if !l.diags.failed() {
+		l.warnUnused()
+	}
+	ds := l.diags.done()
+	if ds.HasErrors() {
+		return nil, ds
+	}
+	return l.pipeline(), ds
+}
+
+// loader is the state of one Load.
+type loader struct {
+	Options
+	sources map[string][]byte
+	read    map[string][]byte // what the pipeline will carry as Sources
+	diags   *collector
+	bodies  []*body
+
+	variables map[string]*variable
+	locals    map[string]*node
+	blocks    []*node
+	byBlock   map[string]*node // step.train.dsi
+	nodes     []*node          // locals and blocks in source order
+
+	bad   map[hcl.Expression]bool // refers to what does not exist; reported
+	used  map[string]bool         // var.x and local.x that something refers to
+	funcs map[string]funcs        // by folder, for file()
+	steps map[*node][]Step
+
+	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
+	typos  map[string]bool                                    // body and attribute that a reported name was meant to be
+}
+
+func newLoader(sources map[string][]byte, o Options) *loader {
+	if o.Registry == nil {
+		o.Registry = step.NewRegistry()
+	}
+	l := &loader{
+		Options: o, sources: sources, read: map[string][]byte{},
+		variables: map[string]*variable{}, locals: map[string]*node{}, byBlock: map[string]*node{},
+		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, funcs: map[string]funcs{},
+		steps: map[*node][]Step{}, splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, typos: map[string]bool{},
+	}
+	l.diags = newCollector(sources)
+	return l
+}
+
+func (l *loader) pipeline() *Pipeline {
+	p := &Pipeline{Sources: l.read, Vars: map[string]json.RawMessage{}, vars: map[string]string{}}
+	for _, n := range l.blocks {
+		p.Steps = append(p.Steps, l.steps[n]...)
+	}
+	for name, v := range l.variables {
+		p.Vars[name] = v.json()
+		if !v.value.IsNull() {
+			p.vars[name] = v.argument()
+		}
+	}
+	return p
+}

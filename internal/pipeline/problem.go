@@ -1,0 +1,322 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// A path within a configuration is a list of string (attribute), int (element of
+// a list) and key (of a map).
+type key string
+
+// show writes a path as step.Problem does: rows[2].cells, weights["a"].
+func show(path []any) string {
+	var b strings.Builder
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(p)
+		case int:
+			fmt.Fprintf(&b, "[%d]", p)
+		case key:
+			fmt.Fprintf(&b, "[%q]", string(p))
+		}
+	}
+	return b.String()
+}
+
+// pattern is a path without what differs between the elements of one list or map.
+func pattern(path []any) string {
+	general := make([]any, len(path))
+	for i, p := range path {
+		switch p.(type) {
+		case int:
+			general[i] = 0
+		case key:
+			general[i] = key("")
+		default:
+			general[i] = p
+		}
+	}
+	return show(general)
+}
+
+// parsePath reads what show writes. Of a path in another form it takes as much
+// as it understands: the place is then less exact, but right.
+func parsePath(s string) (path []any) {
+	for s != "" {
+		if s[0] != '[' {
+			s = strings.TrimPrefix(s, ".")
+			n := strings.IndexAny(s, ".[")
+			if n < 0 {
+				n = len(s)
+			}
+			if n == 0 {
+				return path
+			}
+			path, s = append(path, s[:n]), s[n:]
+			continue
+		}
+		if q, err := strconv.QuotedPrefix(s[1:]); err == nil {
+			k, err := strconv.Unquote(q)
+			if err != nil || !strings.HasPrefix(s[1+len(q):], "]") {
+				return path
+			}
+			path, s = append(path, key(k)), s[len(q)+2:]
+			continue
+		}
+		end := strings.IndexByte(s, ']')
+		if end < 0 {
+			return path
+		}
+		i, err := strconv.Atoi(s[1:end])
+		if err != nil {
+			return path
+		}
+		path, s = append(path, i), s[end+1:]
+	}
+	return path
+}
+
+// problems reports what a kind found wrong with a configuration, except where
+// something wrong has been reported already.
+func (c *config) problems(err error) {
+	all := flatten(err)
+	for _, p := range all {
+		path := parsePath(p.Path)
+		if names, ok := c.unknown(path); ok && !c.covered(path) {
+			last := fmt.Sprint(path[len(path)-1])
+			within := path[:len(path)-1]
+			rng, _ := c.find(path, true)
+			c.fail(path, rng, "Unknown attribute", fmt.Sprintf("%s has no attribute %q. %s", show(within), last, suggest(last, names, "attribute")))
+			c.l.typos[typo(c.locate(within), Nearest(last, names))] = true
+		}
+	}
+	for _, p := range all {
+		path := parsePath(p.Path)
+		if c.covered(path) {
+			continue
+		}
+		rng, given := c.find(path, false)
+		if a := c.attr(path); a != nil && !a.Optional && !given {
+			if !c.l.typos[typo(rng, a.Name)] {
+				c.fail(path, rng, "Missing attribute", c.missing(path, a))
+			}
+			continue
+		}
+		c.fail(path, rng, "Value not allowed", strings.TrimRight(p.Error(), ".")+".")
+	}
+}
+
+// flatten lists the problems in an error, of whatever make it is.
+func flatten(err error) step.Problems {
+	var many step.Problems
+	var one step.Problem
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			many = append(many, flatten(e)...)
+		}
+		return many
+	}
+	switch {
+	case errors.As(err, &many):
+		return many
+	case errors.As(err, &one):
+		return step.Problems{one}
+	}
+	return step.Problems{{Detail: err.Error()}}
+}
+
+func (c *config) covered(path []any) bool {
+	for _, b := range c.broken {
+		n := min(len(b), len(path))
+		same := true
+		for i := range n {
+			same = same && b[i] == path[i]
+		}
+		if same && n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown tells whether a path ends in a name that its object does not have,
+// and which ones it has.
+func (c *config) unknown(path []any) (names []string, ok bool) {
+	t := step.Type{Kind: step.Object, Attrs: c.b.spec.Attrs}
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			if t.Kind != step.Object {
+				return nil, false
+			}
+			names = names[:0]
+			found := false
+			for _, a := range t.Attrs {
+				names = append(names, a.Name)
+				if a.Name == p {
+					t, found = a.Type, true
+					break
+				}
+			}
+			if !found {
+				return names, true
+			}
+		default:
+			if t.Elem == nil {
+				return nil, false
+			}
+			t = *t.Elem
+		}
+	}
+	return nil, false
+}
+
+// attr finds the attribute that a path ends in.
+func (c *config) attr(path []any) *step.Attr {
+	attrs := c.b.spec.Attrs
+	var found *step.Attr
+	for _, p := range path {
+		if name, ok := p.(string); ok {
+			found = nil
+			for i := range attrs {
+				if attrs[i].Name == name {
+					found = &attrs[i]
+				}
+			}
+			if found == nil {
+				return nil
+			}
+			t := found.Type
+			for t.Elem != nil {
+				t = *t.Elem
+			}
+			attrs = t.Attrs
+		}
+	}
+	return found
+}
+
+func (c *config) missing(path []any, a *step.Attr) string {
+	owner := "Kind " + strconv.Quote(c.b.kind)
+	if len(path) > 1 {
+		owner = show(path[:len(path)-1])
+	}
+	return fmt.Sprintf("%s needs %s = … (%s): %s", owner, a.Name, a.Type, strings.TrimRight(a.Help, ".")+".")
+}
+
+// locate finds the place of a path: the value, or what should have held it.
+func (c *config) locate(path []any) hcl.Range {
+	rng, _ := c.find(path, false)
+	return rng
+}
+
+// find returns the narrowest place of a path that the source shows; of the name
+// instead of the value if name is set. ok is false if an attribute on the path
+// was not written.
+func (c *config) find(path []any, byName bool) (rng hcl.Range, ok bool) {
+	body, attrs := c.b.Body, c.b.spec.Attrs
+	rng = header(c.b.Block)
+	for len(path) > 0 {
+		name, isName := path[0].(string)
+		if !isName {
+			return rng, true
+		}
+		if a := body.Attributes[name]; a != nil {
+			return c.within(a.Expr, path[1:], byName)
+		}
+		var attr *step.Attr
+		for i := range attrs {
+			if attrs[i].Name == name {
+				attr = &attrs[i]
+			}
+		}
+		if attr == nil || !attr.Block {
+			return rng, false
+		}
+		blocks := blocksOf(body, name)
+		n, rest := 0, path[1:]
+		if attr.Type.Kind == step.List {
+			if len(rest) == 0 {
+				if len(blocks) == 0 {
+					return rng, false
+				}
+				return blocks[0].TypeRange, true
+			}
+			if n, isName = rest[0].(int); !isName {
+				return rng, true
+			}
+			rest = rest[1:]
+		}
+		if n >= len(blocks) {
+			return rng, false
+		}
+		object := blockObject(attr)
+		rng, body, attrs, path = header(blocks[n]), blocks[n].Body, object.Attrs, rest
+		if len(rest) == 1 && rest[0] == labelOf(object) && len(blocks[n].LabelRanges) == 1 {
+			return blocks[n].LabelRanges[0], true
+		}
+	}
+	return rng, true
+}
+
+func blocksOf(body *hclsyntax.Body, name string) (list []*hclsyntax.Block) {
+	for _, b := range body.Blocks {
+		if b.Type == name {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// within follows a path into an expression as far as it is written out.
+func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Range, bool) {
+	for len(path) > 0 {
+		switch x := e.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			e = x.Expression
+			continue
+		case *hclsyntax.TupleConsExpr:
+			i, isIndex := path[0].(int)
+			if !isIndex || i >= len(x.Exprs) {
+				return e.Range(), true
+			}
+			e, path = x.Exprs[i], path[1:]
+			continue
+		case *hclsyntax.ObjectConsExpr:
+			it, found := c.item(x, fmt.Sprint(path[0]))
+			switch {
+			case !found:
+				return x.Range(), false
+			case byName && len(path) == 1:
+				return it.KeyExpr.Range(), true
+			}
+			e, path = it.ValueExpr, path[1:]
+			continue
+		}
+		return e.Range(), true
+	}
+	return e.Range(), true
+}
+
+func (c *config) item(x *hclsyntax.ObjectConsExpr, name string) (hclsyntax.ObjectConsItem, bool) {
+	for _, it := range x.Items {
+		k, ds := it.KeyExpr.Value(c.inst.ctx)
+		if !ds.HasErrors() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == name {
+			return it, true
+		}
+	}
+	return hclsyntax.ObjectConsItem{}, false
+}

@@ -1,0 +1,101 @@
+package reference
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+const intro = `# Kinds and functions
+
+<!-- Made by "redsi kinds --markdown". A test compares it with the code. -->
+
+A pipeline file has blocks of five types:
+
+| block | what it declares |
+|---|---|
+| ` + "`variable \"NAME\" {}`" + ` | a value from outside: ` + "`type`, `default`, `description`, `validation {}`" + `; used as ` + "`var.NAME`" + ` |
+| ` + "`locals {}`" + ` | named values, used as ` + "`local.NAME`" + ` |
+| ` + "`step \"KIND\" \"NAME\" {}`" + ` | a piece of work; its outputs are ` + "`step.KIND.NAME.OUTPUT`" + ` |
+| ` + "`table \"NAME\" {}`" + ` | a table of the paper |
+| ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
+
+A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`" + `, else its default.
+
+Steps, tables and figures take, besides the attributes below:
+
+- ` + "`for_each`" + `: a map or object, a set or list of strings, or another block that has
+  for_each; one step for each element, which ` + "`each.key` and `each.value`" + ` stand for. Such a block's
+  outputs are ` + "`step.KIND.NAME[\"KEY\"].OUTPUT`" + `, and ` + "`step.KIND.NAME[*].OUTPUT`" + ` is the list of all, by key.
+- ` + "`resources { queue = \"gpu\" }`" + `: which workers run it; never part of a cache key.
+
+A step reads what its attributes refer to and follows the steps that make it; there is no other
+order. Everything but the contents of artifacts is known before anything runs.
+`
+
+// Markdown writes the whole of docs/kinds.md. Equal kinds give equal bytes.
+func Markdown(w io.Writer, kinds []Kind) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprint(b, intro)
+	fmt.Fprintf(b, "\n## Kinds\n\n| kind | summary |\n|---|---|\n")
+	for _, k := range kinds {
+		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", k.longName, anchor(k.longName), cell(k.Summary))
+	}
+	for _, k := range kinds {
+		kind(b, k)
+	}
+	fmt.Fprintf(b, "\n## Functions\n\nAll functions are pure: the same sources and variables give the same pipeline.\n")
+	group := ""
+	for _, f := range pipeline.Functions() {
+		if f.Group != group {
+			group = f.Group
+			fmt.Fprintf(b, "\n### %s\n\n| function | result |\n|---|---|\n", group)
+		}
+		fmt.Fprintf(b, "| `%s` | %s |\n", f.Usage, cell(f.Help))
+	}
+	return b.Flush()
+}
+
+func kind(b *bufio.Writer, k Kind) {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n\n", k.longName, k.Doc)
+	fmt.Fprintf(b, "Version %d, queue `%s`", k.Version, k.Queue)
+	if k.Needs != "" {
+		fmt.Fprintf(b, ", needs a build with %s", k.Needs)
+	}
+	if len(k.Parts) > 0 {
+		fmt.Fprintf(b, ", cut into parts that are cached one by one")
+	}
+	fmt.Fprintf(b, ".\n\n| attribute | type | default | |\n|---|---|---|---|\n")
+	for _, r := range rows(k.Attrs, "") {
+		def := ""
+		switch {
+		case r.attr.Required:
+			def = "required"
+		case r.attr.Default != nil:
+			def = "`" + literal(r.attr.Default) + "`"
+		}
+		help := r.attr.Help
+		if r.attr.NoKey {
+			help += " Not part of the cache key."
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.path, cell(r.attr.form()), cell(def), cell(help))
+	}
+	fmt.Fprintf(b, "\n| output | type | |\n|---|---|---|\n")
+	for _, o := range k.Outputs {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Name, cell(o.form()), cell(o.Help))
+	}
+	if k.Example != "" {
+		fmt.Fprintf(b, "\n```hcl\n%s\n```\n", k.Example)
+	}
+}
+
+// cell makes a text fit into a table.
+func cell(s string) string {
+	return strings.NewReplacer("\n", " ", "|", `\|`).Replace(s)
+}
+
+// anchor is the name by which GitHub links to a heading.
+func anchor(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") }

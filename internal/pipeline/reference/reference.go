@@ -1,0 +1,185 @@
+// Package reference writes what a pipeline file may contain: the step kinds with
+// their attributes and outputs, and the functions of expressions. It is what
+// `redsi kinds` prints and docs/kinds.md is made of.
+//
+// Everything comes from the registry and the function library, so that it
+// cannot say anything else than what the loader accepts.
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// Kind is what is written about one kind; it is also its JSON form.
+type Kind struct {
+	Name     string   `json:"name"`
+	Block    string   `json:"block"` // step, table or figure
+	Version  int      `json:"version"`
+	Summary  string   `json:"summary"`
+	Doc      string   `json:"doc"`
+	Queue    string   `json:"queue"`
+	Needs    string   `json:"needs,omitempty"`
+	Parts    []string `json:"parts,omitempty"`
+	Missing  string   `json:"unavailable,omitempty"` // why this build cannot run it
+	Attrs    []Attr   `json:"attributes"`
+	Outputs  []Output `json:"outputs"`
+	Example  string   `json:"example,omitempty"`
+	longName string
+}
+
+// Attr is one attribute, or block, of a kind.
+type Attr struct {
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Required bool     `json:"required"`
+	Default  any      `json:"default,omitempty"`
+	Block    bool     `json:"block,omitempty"`
+	Label    bool     `json:"label,omitempty"`
+	NoKey    bool     `json:"not_in_key,omitempty"`
+	Accepts  string   `json:"accepts,omitempty"`
+	Enum     []string `json:"enum,omitempty"`
+	Help     string   `json:"help"`
+	Attrs    []Attr   `json:"attributes,omitempty"` // of an object
+}
+
+// Output is an artifact that a kind leaves.
+type Output struct {
+	Name string `json:"name"`
+	Type string `json:"type,omitempty"`
+	Tree bool   `json:"tree,omitempty"`
+	Help string `json:"help,omitempty"`
+}
+
+// Kinds describes every kind that can be written in a pipeline, steps first,
+// each group by name.
+func Kinds(reg *step.Registry) []Kind {
+	var out []Kind
+	for _, s := range reg.Kinds() {
+		if !s.Hidden {
+			out = append(out, describe(s))
+		}
+	}
+	slices.SortFunc(out, func(a, b Kind) int {
+		if (a.Block == "step") != (b.Block == "step") {
+			if a.Block == "step" {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// Find describes one kind by its name or, for a table or figure, by its block.
+func Find(reg *step.Registry, name string) (Kind, error) {
+	all := Kinds(reg)
+	var names []string
+	for _, k := range all {
+		if k.Name == name || k.Block == name && k.Block != "step" {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	if n := pipeline.Nearest(name, names); n != "" {
+		return Kind{}, fmt.Errorf("there is no kind %q; did you mean %q?", name, n)
+	}
+	return Kind{}, fmt.Errorf("there is no kind %q: redsi kinds lists them", name)
+}
+
+func describe(s step.Spec) Kind {
+	k := Kind{Name: s.Name, Block: "step", Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.Needs,
+		Parts: s.Parts, Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
+	k.Summary, _, _ = strings.Cut(k.Doc, "\n")
+	if s.Block {
+		k.Block = strings.TrimPrefix(s.Name, "render_")
+		k.longName = k.Block + " block"
+	}
+	if s.Available != nil {
+		if err := s.Available(); err != nil {
+			k.Missing = err.Error()
+		}
+	}
+	for _, o := range s.Outputs {
+		k.Outputs = append(k.Outputs, Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help)})
+	}
+	return k
+}
+
+// attributes describes a schema. The default of an object is told with its
+// attributes, whose own are within it.
+func attributes(attrs []step.Attr, defaults map[string]any) []Attr {
+	out := make([]Attr, len(attrs))
+	for i, a := range attrs {
+		def := a.Default
+		if def == nil {
+			def = defaults[a.Name]
+		}
+		out[i] = Attr{Name: a.Name, Type: a.Type.String(), Required: !a.Optional, Default: def, Block: a.Block,
+			Label: a.Label, NoKey: a.NoKey, Accepts: a.Accepts, Enum: a.Enum, Help: sentence(a.Help)}
+		t := a.Type
+		for t.Elem != nil {
+			t = *t.Elem
+		}
+		if t.Kind == step.Object {
+			within, _ := def.(map[string]any)
+			if within != nil {
+				out[i].Default = nil
+			}
+			out[i].Attrs = attributes(t.Attrs, within)
+		}
+	}
+	return out
+}
+
+// sentence ends a help text with a full stop, whoever wrote it.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+// row is one line about an attribute, with the path of what it is within.
+type row struct {
+	path string
+	attr Attr
+}
+
+// rows lists attributes and those of their objects, in order.
+func rows(attrs []Attr, within string) (list []row) {
+	for _, a := range attrs {
+		list = append(list, row{within + a.Name, a})
+		list = append(list, rows(a.Attrs, within+a.Name+".")...)
+	}
+	return list
+}
+
+// form says what an attribute takes, in a few words.
+func (a Attr) form() string {
+	t := a.Type
+	switch {
+	case a.Label:
+		t = "label"
+	case a.Block:
+		t = "blocks"
+	case len(a.Enum) > 0:
+		quoted := make([]string, len(a.Enum))
+		for i, e := range a.Enum {
+			quoted[i] = fmt.Sprintf("%q", e)
+		}
+		t = strings.Join(quoted, " or ")
+		if len(a.Enum) > 3 {
+			t = "one of " + strings.Join(quoted, ", ")
+		}
+	case a.Accepts != "":
+		t += " of type " + a.Accepts
+	}
+	return t
+}

@@ -1,0 +1,110 @@
+package reference
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+var update = flag.Bool("update", false, "write golden files instead of comparing with them")
+
+type config struct {
+	Records step.Input  `hcl:"records" help:"what to read" accepts:"nq/records"`
+	Key     string      `hcl:"key,optional" help:"which | key" enum:"a,b"`
+	Long    string      `hcl:"long,optional" help:"one of many" enum:"a,b,c,d"`
+	Cells   []tableCell `hcl:"cell,block" help:"cells of the paper"`
+	Options options     `hcl:"options,optional" help:"switches."`
+	Limit   *int        `hcl:"limit,optional" help:"stop early"`
+	Mirrors []string    `hcl:"mirrors,optional,nokey" help:"where else to look"`
+	Others  step.Inputs `hcl:"others,optional" help:"more"`
+}
+
+type cellOptions struct {
+	Bold bool `hcl:"bold,optional" help:"print it bold"`
+}
+
+type tableCell struct {
+	Name    string      `hcl:"name,label" help:"which cell"`
+	Value   float64     `hcl:"value" help:"its value"`
+	Options cellOptions `hcl:"options,optional" help:"how it looks"`
+}
+
+type options struct {
+	Gap int `hcl:"gap,optional" help:"gap in pixels"`
+}
+
+func registry() *step.Registry {
+	run := func(context.Context, *step.IO, config) error { return nil }
+	kind := step.Kind[config]{
+		Name: "read", Version: 4, Doc: "Reads records.\n\nIn one pass, with little memory. It keeps the order of its input, drops nothing and counts what it sees.",
+		Outputs:  []step.Output{{Name: "out", Type: "nq/out", Help: "one line per record"}, {Name: "files", Type: "x", Tree: true}},
+		Defaults: config{Key: "a", Options: options{Gap: 3}, Mirrors: []string{"x<y"}},
+		Example:  "\nstep \"read\" \"a\" {\n  records = step.x.y.records\n}\n",
+		Queue:    step.GPU, Needs: "libtorch", Parts: []string{"read_part"},
+		Available: func() error { return errors.New("built without libtorch") },
+		Run:       run,
+	}
+	part := kind
+	part.Name, part.Hidden, part.Parts = "read_part", true, nil
+	table := kind
+	table.Name, table.Block, table.Parts, table.Available, table.Needs, table.Queue = "render_table", true, nil, nil, "", step.CPU
+	return step.NewRegistry(step.Define(table), step.Define(kind), step.Define(part))
+}
+
+func golden(t *testing.T, name string, write func(io.Writer) error) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	name = "testdata/" + name
+	if *update {
+		if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Errorf("%s (-want +got):\n%s", name, d)
+	}
+}
+
+func TestGoldens(t *testing.T) {
+	kinds := Kinds(registry())
+	golden(t, "list.golden", func(w io.Writer) error { return List(w, kinds) })
+	golden(t, "kind.golden", func(w io.Writer) error { return Text(w, kinds[0], 70) })
+	golden(t, "kinds.md", func(w io.Writer) error { return Markdown(w, kinds) })
+	golden(t, "functions.golden", FunctionText)
+	golden(t, "kind.json", func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(kinds[0])
+	})
+}
+
+func TestFind(t *testing.T) {
+	reg := registry()
+	for name, want := range map[string]string{"read": "read", "table": "render_table", "render_table": "render_table"} {
+		if k, err := Find(reg, name); err != nil || k.Name != want {
+			t.Errorf("%s is %q, %v", name, k.Name, err)
+		}
+	}
+	for name, want := range map[string]string{"raed": `did you mean "read"?`, "something": "redsi kinds lists them", "read_part": "", "step": ""} {
+		if _, err := Find(reg, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

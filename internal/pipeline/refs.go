@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// roots are the names that an expression can start with.
+var roots = []string{"var", "local", "step", "table", "figure", "each"}
+
+func folder(file string) string { return path.Dir(file) }
+
+// resolve finds what every local and block refers to: its edges. References to
+// what is not declared are reported, and their expressions marked bad.
+func (l *loader) resolve() {
+	for _, n := range l.nodes {
+		if n.expr != nil {
+			l.link(n, n.expr, false)
+			continue
+		}
+		b := n.block
+		if b.forEach != nil {
+			l.link(n, b.forEach, false)
+		}
+		l.linkBody(n, b.Body)
+	}
+}
+
+func (l *loader) linkBody(n *node, body *hclsyntax.Body) {
+	for _, a := range sortedAttributes(body) {
+		if a.Expr != n.block.forEach {
+			l.link(n, a.Expr, n.block.forEach != nil)
+		}
+	}
+	for _, inner := range body.Blocks {
+		l.linkBody(n, inner.Body)
+	}
+}
+
+func (l *loader) link(n *node, e hclsyntax.Expression, each bool) {
+	if !l.check(e, each) {
+		return
+	}
+	for _, tr := range e.Variables() {
+		for _, to := range l.targets(tr) {
+			n.deps = append(n.deps, edge{to, tr.SourceRange()})
+		}
+	}
+}
+
+// check reports references in an expression that lead nowhere.
+func (l *loader) check(e hclsyntax.Expression, each bool) bool {
+	ok := true
+	for _, tr := range e.Variables() {
+		if summary, detail := l.dangling(tr, each); summary != "" {
+			l.diags.error(tr.SourceRange(), summary, detail)
+			ok = false
+		}
+	}
+	if !ok {
+		l.bad[e] = true
+	}
+	return ok
+}
+
+// names returns the leading names of a reference: step.train.dsi and
+// step["train"].dsi are the same.
+func names(tr hcl.Traversal) []string {
+	var out []string
+	for _, t := range tr {
+		switch t := t.(type) {
+		case hcl.TraverseRoot:
+			out = append(out, t.Name)
+		case hcl.TraverseAttr:
+			out = append(out, t.Name)
+		case hcl.TraverseIndex:
+			if t.Key.Type() != cty.String || t.Key.IsNull() || !t.Key.IsKnown() {
+				return out
+			}
+			out = append(out, t.Key.AsString())
+		default:
+			return out
+		}
+	}
+	return out
+}
+
+// dangling says why a reference leads nowhere; "" if it does not.
+func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) {
+	p := names(tr)
+	switch p[0] {
+	case "var":
+		if len(p) > 1 {
+			l.used["var."+p[1]] = true
+			if l.variables[p[1]] == nil {
+				return "Undeclared variable", fmt.Sprintf("There is no variable %q. %s", p[1], suggest(p[1], sortedKeys(l.variables), "variable"))
+			}
+		} else {
+			for v := range l.variables {
+				l.used["var."+v] = true
+			}
+		}
+	case "local":
+		if len(p) > 1 && l.locals[p[1]] == nil {
+			return "Undeclared local value", fmt.Sprintf("There is no local value %q. %s", p[1], suggest(p[1], sortedKeys(l.locals), "local value"))
+		}
+	case "each":
+		switch {
+		case !each:
+			return "each without for_each", "each.key and each.value stand for an instance of a block that has for_each."
+		case len(p) > 1 && p[1] != "key" && p[1] != "value":
+			return "Unknown name", "each has each.key and each.value."
+		}
+	case "step", "table", "figure":
+		if len(l.targets(tr)) == 0 {
+			return l.noBlock(p)
+		}
+	default:
+		return l.unknownRoot(p[0], tr)
+	}
+	return "", ""
+}
+
+func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
+	for _, n := range l.nodes {
+		if suffix := "." + name; strings.HasSuffix(n.name, suffix) {
+			return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, n.name)
+		}
+	}
+	if l.variables[name] != nil {
+		return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, "var."+name)
+	}
+	detail := fmt.Sprintf("There is no %q. A reference starts with %s.", name, strings.Join(roots, ", "))
+	if n := Nearest(name, roots); n != "" {
+		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
+	}
+	if len(tr) == 1 {
+		detail += fmt.Sprintf(" A text is written in quotes: %q.", name)
+	}
+	return "Unknown name", detail
+}
+
+// noBlock explains a reference to a block that is not declared.
+func (l *loader) noBlock(p []string) (summary, detail string) {
+	typ, depth := p[0], 2
+	if typ == "step" {
+		depth = 3
+	}
+	given := strings.Join(p[:min(len(p), depth)], ".")
+	var all []string
+	for _, n := range l.blocks {
+		if n.block.typ == typ {
+			all = append(all, n.name)
+		}
+	}
+	sort.Strings(all)
+	if len(p) >= depth { // the same name under another kind is the likelier slip
+		for _, a := range all {
+			if strings.HasSuffix(a, "."+p[depth-1]) {
+				return "Undeclared " + typ, fmt.Sprintf("There is no %s. Did you mean %q?", given, a)
+			}
+		}
+	}
+	return "Undeclared " + typ, fmt.Sprintf("There is no %s. %s", given, suggest(given, all, typ))
+}
+
+// targets are the nodes that a reference reads: one, or all that a shorter one
+// such as step.train covers.
+func (l *loader) targets(tr hcl.Traversal) []*node {
+	p := names(tr)
+	switch p[0] {
+	case "local":
+		if len(p) > 1 {
+			l.used["local."+p[1]] = true
+			if n := l.locals[p[1]]; n != nil {
+				return []*node{n}
+			}
+			return nil
+		}
+		var all []*node
+		for _, name := range sortedKeys(l.locals) {
+			l.used["local."+name] = true
+			all = append(all, l.locals[name])
+		}
+		return all
+	case "step", "table", "figure":
+		depth := 2
+		if p[0] == "step" {
+			depth = 3
+		}
+		if len(p) >= depth {
+			if n := l.byBlock[strings.Join(p[:depth], ".")]; n != nil {
+				return []*node{n}
+			}
+			return nil
+		}
+		var all []*node
+		for _, n := range l.blocks {
+			if n.block.typ == p[0] && (len(p) == 1 || n.block.kind == p[1]) {
+				all = append(all, n)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// warnUnused reports variables and local values that nothing refers to.
+func (l *loader) warnUnused() {
+	for name, v := range l.variables {
+		if !l.used["var."+name] {
+			l.diags.warn(v.rng, "Unused variable", fmt.Sprintf("Nothing refers to var.%s.", name))
+		}
+	}
+	for name, n := range l.locals {
+		if !l.used[n.name] {
+			l.diags.warn(n.rng, "Unused local value", fmt.Sprintf("Nothing refers to local.%s.", name))
+		}
+	}
+}

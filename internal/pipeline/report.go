@@ -1,0 +1,128 @@
+package pipeline
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/mattn/go-runewidth"
+	wordwrap "github.com/mitchellh/go-wordwrap"
+)
+
+// Style says how diagnostics are written.
+type Style struct {
+	Width int  // columns that details are wrapped at; 0 for none
+	Color bool // for terminals
+}
+
+// Write writes the diagnostics as text, each with the source line it is about:
+//
+//	Error: Unknown step kind
+//	  pipelines.hcl:4:6, in step "dedpu" "nq"
+//	   4 | step "dedpu" "nq" {
+//	     |      ^^^^^^^
+//	There is no kind "dedpu". Did you mean "dedup"?
+func (ds Diagnostics) Write(w io.Writer, s Style) error {
+	b := bufio.NewWriter(w)
+	texts := map[string]*text{}
+	for _, d := range ds.List {
+		r := reporter{w: b, style: s, texts: texts, sources: ds.sources, color: "\x1b[31m"}
+		title := "Error"
+		if d.Severity == hcl.DiagWarning {
+			r.color, title = "\x1b[33m", "Warning"
+		}
+		fmt.Fprintf(b, "%s: %s\n", r.paint(title), d.Summary)
+		r.excerpt(*d.Subject, "")
+		for _, also := range alsoAt(d) {
+			r.excerpt(also.rng, also.text)
+		}
+		if d.Detail != "" {
+			detail := strings.TrimSpace(d.Detail)
+			if s.Width > 0 {
+				detail = wordwrap.WrapString(detail, uint(s.Width))
+			}
+			fmt.Fprintf(b, "%s\n", detail)
+		}
+		fmt.Fprintln(b)
+	}
+	return b.Flush()
+}
+
+type reporter struct {
+	w       *bufio.Writer
+	style   Style
+	color   string
+	texts   map[string]*text
+	sources map[string][]byte
+}
+
+func (r *reporter) paint(s string) string {
+	if !r.style.Color {
+		return s
+	}
+	return "\x1b[1m" + r.color + s + "\x1b[0m"
+}
+
+// text is a source cut into lines.
+type text struct {
+	lines  []string
+	starts []int // byte offsets
+}
+
+func (r *reporter) text(name string) *text {
+	if t, ok := r.texts[name]; ok {
+		return t
+	}
+	t := &text{}
+	if src, ok := r.sources[name]; ok {
+		off := 0
+		for line := range strings.SplitAfterSeq(string(src), "\n") {
+			t.lines = append(t.lines, strings.TrimRight(line, "\r\n"))
+			t.starts = append(t.starts, off)
+			off += len(line)
+		}
+	}
+	r.texts[name] = t
+	return t
+}
+
+// excerpt shows the first lines of a range, marked.
+func (r *reporter) excerpt(rng hcl.Range, note string) {
+	fmt.Fprintf(r.w, "  %s:%d:%d", rng.Filename, rng.Start.Line, rng.Start.Column)
+	if note != "" {
+		fmt.Fprintf(r.w, ", %s", note)
+	}
+	fmt.Fprintln(r.w)
+	const most = 3
+	t := r.text(rng.Filename)
+	for n := rng.Start.Line; n <= min(rng.End.Line, rng.Start.Line+most-1); n++ {
+		if n < 1 || n > len(t.lines) || n > rng.Start.Line && t.starts[n-1] >= rng.End.Byte {
+			break
+		}
+		line := t.lines[n-1]
+		first := len(line) - len(strings.TrimLeft(line, " \t"))
+		last := len(strings.TrimRight(line, " \t"))
+		from := min(max(rng.Start.Byte-t.starts[n-1], first), len(line))
+		to := max(min(rng.End.Byte-t.starts[n-1], last), from)
+		mark := max(1, runewidth.StringWidth(printable(line[from:to])))
+		fmt.Fprintf(r.w, "%5d | %s\n", n, printable(line))
+		fmt.Fprintf(r.w, "      | %s%s\n", strings.Repeat(" ", runewidth.StringWidth(printable(line[:from]))), r.paint(strings.Repeat("^", mark)))
+	}
+}
+
+// printable makes a line safe for a terminal: tabs two wide, nothing that moves
+// the cursor.
+func printable(line string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\t':
+			return ' '
+		case c < 0x20 || c == 0x7f || c == utf8.RuneError:
+			return '?'
+		}
+		return c
+	}, line)
+}

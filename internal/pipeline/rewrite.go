@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// instancesFunction cannot be written in a pipeline: it is no identifier.
+const instancesFunction = "[*]"
+
+// rewrite gives two expressions a meaning that the language alone does not:
+//
+//   - step.train.dsi[*] is the list of the block's instances, by key, though
+//     their collection is a map;
+//   - product({ b = …, a = … }) joins keys in the order in which the attributes
+//     are written, though objects have no order.
+func (l *loader) rewrite(b *hclsyntax.Body) {
+	hclsyntax.VisitAll(b, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch e := n.(type) {
+		case *hclsyntax.SplatExpr:
+			rng := e.Source.Range()
+			l.splats[e.Item] = e.Source
+			e.Source = &hclsyntax.FunctionCallExpr{
+				Name: instancesFunction, Args: []hclsyntax.Expression{e.Source},
+				NameRange: rng, OpenParenRange: rng, CloseParenRange: rng,
+			}
+		case *hclsyntax.FunctionCallExpr:
+			if e.Name == "product" && len(e.Args) == 1 {
+				if o, ok := unwrap(e.Args[0]).(*hclsyntax.ObjectConsExpr); ok {
+					e.Args = append(e.Args, writtenOrder(o))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func unwrap(e hclsyntax.Expression) hclsyntax.Expression {
+	for {
+		p, ok := e.(*hclsyntax.ParenthesesExpr)
+		if !ok {
+			return e
+		}
+		e = p.Expression
+	}
+}
+
+func writtenOrder(o *hclsyntax.ObjectConsExpr) *hclsyntax.TupleConsExpr {
+	t := &hclsyntax.TupleConsExpr{SrcRange: o.SrcRange, OpenRange: o.OpenRange}
+	for _, it := range o.Items {
+		t.Exprs = append(t.Exprs, it.KeyExpr)
+	}
+	return t
+}
+
+// instancesOf turns a map into the list of its values by key, and leaves
+// everything else to the splat operator.
+var instancesOf = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "source", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true}},
+	Type: func(args []cty.Value) (cty.Type, error) {
+		t := args[0].Type()
+		if t.IsMapType() && !args[0].IsNull() {
+			return cty.List(t.ElementType()), nil
+		}
+		return t, nil
+	},
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		v := args[0]
+		t := v.Type()
+		if !t.IsMapType() || v.IsNull() {
+			return v, nil
+		}
+		if !v.IsKnown() {
+			return cty.UnknownVal(cty.List(t.ElementType())), nil
+		}
+		var list []cty.Value
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			list = append(list, e)
+		}
+		if len(list) == 0 {
+			return cty.ListValEmpty(t.ElementType()), nil
+		}
+		return cty.ListVal(list), nil
+	},
+})

@@ -1,0 +1,137 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// Attributes and blocks that every step, table and figure may have.
+const (
+	forEachAttr    = "for_each"
+	resourcesBlock = "resources"
+	queueAttr      = "queue"
+)
+
+// shape checks the names and forms in a block's body, which are the same for
+// all of its instances. Values are checked when they are known.
+func (l *loader) shape(b *block) {
+	if a := b.Body.Attributes[forEachAttr]; a != nil {
+		b.forEach = a.Expr
+	}
+	for _, inner := range b.Body.Blocks {
+		if inner.Type != resourcesBlock {
+			continue
+		}
+		if b.resources != nil {
+			l.diags.error(inner.TypeRange, "Block written twice", "A block has one resources block.", related{b.resources.TypeRange, "the first one"})
+			continue
+		}
+		b.resources = inner
+		l.labels(inner)
+		for _, a := range sortedAttributes(inner.Body) {
+			if a.Name != queueAttr {
+				l.diags.error(a.NameRange, "Unknown attribute",
+					fmt.Sprintf("resources has no attribute %q. %s", a.Name, suggest(a.Name, []string{queueAttr}, "attribute")))
+			}
+		}
+		for _, x := range inner.Body.Blocks {
+			l.diags.error(x.TypeRange, "Unknown block", "resources has attributes only.")
+		}
+	}
+	if b.spec != nil {
+		l.shapeBody(b.Block, b.spec.Attrs, fmt.Sprintf("Kind %q", b.kind), true)
+	}
+}
+
+// shapeBody checks a block's body against the attributes that it may have.
+func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, top bool) {
+	body := b.Body
+	var names, blocks []string
+	known := map[string]*step.Attr{}
+	for i := range attrs {
+		a := &attrs[i]
+		known[a.Name] = a
+		if !a.Label {
+			names = append(names, a.Name)
+		}
+		if a.Block {
+			blocks = append(blocks, a.Name)
+		}
+	}
+	if top {
+		names = append(names, forEachAttr)
+		blocks = append(blocks, resourcesBlock)
+	}
+	for _, a := range sortedAttributes(body) {
+		switch k := known[a.Name]; {
+		case top && a.Name == forEachAttr:
+		case top && a.Name == resourcesBlock:
+			l.diags.error(a.NameRange, "Not an attribute", "resources is a block: resources { queue = \"gpu\" }.")
+		case k == nil:
+			l.typos[typo(header(b), Nearest(a.Name, names))] = true
+			detail := fmt.Sprintf("%s has no attribute %q. %s", owner, a.Name, suggest(a.Name, names, "attribute"))
+			if a.Name == "depends_on" {
+				detail = "There is no depends_on: a step follows those whose outputs it uses, and no others."
+			}
+			l.diags.error(a.NameRange, "Unknown attribute", detail)
+		case k.Label:
+			l.diags.error(a.NameRange, "Not an attribute", fmt.Sprintf("%s is the block's label.", a.Name))
+		}
+	}
+	for _, inner := range body.Blocks {
+		k := known[inner.Type]
+		switch {
+		case top && inner.Type == resourcesBlock:
+			continue
+		case k == nil:
+			l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, suggest(inner.Type, blocks, "block")))
+			continue
+		case !k.Block:
+			l.diags.error(inner.TypeRange, "Not a block", fmt.Sprintf("%s is an attribute: %s = … (%s).", inner.Type, inner.Type, k.Type))
+			continue
+		case body.Attributes[inner.Type] != nil:
+			l.diags.error(inner.TypeRange, "Written in two ways", fmt.Sprintf("%s is written either as blocks or as an attribute with a list, not both.", inner.Type),
+				related{body.Attributes[inner.Type].NameRange, "the attribute"})
+		}
+		object := blockObject(k)
+		want := 0
+		if labelOf(object) != "" {
+			want = 1
+		}
+		if len(inner.Labels) != want {
+			form := fmt.Sprintf("%s { … }", inner.Type)
+			if want == 1 {
+				form = fmt.Sprintf("%s %q { … }", inner.Type, strings.ToUpper(labelOf(object)))
+			}
+			l.diags.error(header(inner), "Wrong labels", "This block is written "+form+".")
+		}
+		l.shapeBody(inner, object.Attrs, inner.Type, false)
+	}
+}
+
+// blockObject is the type of what one block of an attribute holds.
+func blockObject(a *step.Attr) step.Type {
+	if a.Type.Kind == step.List {
+		return *a.Type.Elem
+	}
+	return a.Type
+}
+
+// labelOf names the attribute that a block's label fills; "" if there is none.
+func labelOf(t step.Type) string {
+	for _, a := range t.Attrs {
+		if a.Label {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// typo files that within the block at rng a name was written that was most
+// likely meant to be the given attribute: that it is missing is no news then.
+func typo(rng hcl.Range, attr string) string { return rng.String() + " " + attr }

@@ -1,0 +1,189 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// DefaultFile is the pipeline that is read when none is named.
+const DefaultFile = "pipelines.hcl"
+
+// Limits on one source. The parser and the evaluator recurse, so that depth has
+// to end somewhere; no file that a person wrote comes near.
+const (
+	maxSource = 4 << 20 // bytes
+	maxDepth  = 1000    // brackets, blocks, templates and operators within each other
+)
+
+// Read collects the pipeline files that a path means: that file, or all *.hcl
+// of that folder, or DefaultFile in the current one if the path is empty.
+func Read(name string) (map[string][]byte, error) {
+	files, err := pipelineFiles(name)
+	if err != nil {
+		return nil, err
+	}
+	sources := make(map[string][]byte, len(files))
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, fmt.Errorf("read the pipeline: %w", err)
+		}
+		sources[filepath.ToSlash(f)] = b
+	}
+	return sources, nil
+}
+
+func pipelineFiles(name string) ([]string, error) {
+	if name == "" {
+		name = DefaultFile
+	}
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) && name == DefaultFile {
+		return nil, fmt.Errorf("there is no %s here: name a pipeline with -f FILE or -f FOLDER", DefaultFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the pipeline: %w", err)
+	}
+	if !info.IsDir() {
+		if !isPipelineFile(name) {
+			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl", name)
+		}
+		return []string{filepath.Clean(name)}, nil
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the pipeline: %w", err)
+	}
+	var files []string
+	for _, e := range entries {
+		if !e.IsDir() && isPipelineFile(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, filepath.Join(name, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("the folder %s has no *.hcl file", name)
+	}
+	return files, nil
+}
+
+func isPipelineFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
+
+// CheckSyntax reports what is not HCL in pipeline files, and nothing else.
+func CheckSyntax(sources map[string][]byte) Diagnostics {
+	l := newLoader(sources, Options{})
+	l.parse()
+	return l.diags.done()
+}
+
+// body is one parsed pipeline file.
+type body struct {
+	name string
+	*hclsyntax.Body
+}
+
+func (l *loader) parse() {
+	var names []string
+	for name := range l.sources {
+		if isPipelineFile(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		l.diags.error(hcl.Range{Filename: DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
+			"No pipeline", "There is no file whose name ends in .hcl.")
+	}
+	for _, name := range names {
+		src := l.sources[name]
+		l.read[name] = src
+		if !l.tame(name, src) {
+			continue
+		}
+		f, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+		l.diags.hcl(ds, hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos})
+		if ds.HasErrors() {
+			continue
+		}
+		b := &body{name, f.Body.(*hclsyntax.Body)}
+		l.rewrite(b.Body)
+		l.bodies = append(l.bodies, b)
+	}
+}
+
+// tame refuses sources whose size or depth the parser was not made for.
+func (l *loader) tame(name string, src []byte) bool {
+	if len(src) > maxSource {
+		l.diags.error(hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "Source too large",
+			fmt.Sprintf("%s has %d bytes; a pipeline file may have %d. Large constants belong in a file of their own that file() reads.", name, len(src), maxSource))
+		return false
+	}
+	if rng, deep := tooDeep(src, name); deep {
+		l.diags.error(rng, "Nesting too deep",
+			fmt.Sprintf("More than %d brackets, templates or operators stand within each other here. Name the inner parts in locals.", maxDepth))
+		return false
+	}
+	return true
+}
+
+// tooDeep finds where the parts of an expression, or blocks, stand deeper within
+// each other than maxDepth. Operators count too, as each is within the next one,
+// until a comma or the end of a line ends their chain.
+func tooDeep(src []byte, name string) (hcl.Range, bool) {
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports what is wrong here
+	type level struct {
+		lines bool // the end of a line ends a chain
+		chain int
+	}
+	stack, depth := []level{{lines: true}}, 0
+	for _, t := range tokens {
+		top := &stack[len(stack)-1]
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
+			hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+			top.chain++ // an index, a call or an object may follow another
+			depth++
+			stack = append(stack, level{lines: t.Type == hclsyntax.TokenOBrace})
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+			hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+			if len(stack) > 1 {
+				depth -= top.chain
+				stack = stack[:len(stack)-1]
+			}
+		case hclsyntax.TokenComma:
+			depth, top.chain = depth-top.chain, 0
+		case hclsyntax.TokenNewline:
+			if top.lines {
+				depth, top.chain = depth-top.chain, 0
+			}
+		case hclsyntax.TokenStringLit, hclsyntax.TokenQuotedLit:
+			if top.chain > 0 && !top.lines { // the parts of a template stand side by side
+				depth, top.chain = depth-1, top.chain-1
+			}
+		case hclsyntax.TokenIdent, hclsyntax.TokenNumberLit, hclsyntax.TokenComment:
+		default:
+			top.chain++
+			depth++
+		}
+		if depth > maxDepth {
+			return t.Range, true
+		}
+	}
+	return hcl.Range{}, false
+}
+
+// beside resolves a path that a source names: relative to the source's folder.
+func beside(dir, name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(dir, name)
+}

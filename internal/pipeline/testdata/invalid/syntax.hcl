@@ -1,0 +1,7 @@
+step "download" "a" {
+  url = 
+}
+
+step "download" "b" {
+  url = "x
+}

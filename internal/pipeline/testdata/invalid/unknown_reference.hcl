@@ -1,0 +1,25 @@
+variable "scale" { default = "toy" }
+
+locals {
+  sizes = ["tiny"]
+  twice = local.size
+}
+
+step "download" "nq" {
+  url = "${var.scal}/${local.sises[0]}"
+}
+
+step "extract" "a" {
+  shards = [step.download.qn.file, step.downlod.nq.file, nq.file]
+  split  = dev
+}
+
+step "extract" "b" {
+  shards = step.download.nq.fil
+  limit  = each.key
+}
+
+step "train" "c" {
+  corpus = table.x.markdown
+  size   = lokal.sizes
+}

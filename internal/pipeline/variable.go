@@ -1,0 +1,224 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// variable is a declared variable and, once set, its value.
+type variable struct {
+	name     string
+	dir      string
+	rng      hcl.Range
+	typ      cty.Type // DynamicPseudoType if any value will do
+	fallback cty.Value
+	optional bool // has a default
+	checks   []check
+	value    cty.Value // DynamicVal until it is set, and where that failed
+}
+
+// check is a validation block of a variable.
+type check struct {
+	condition, message hclsyntax.Expression
+	rng                hcl.Range
+}
+
+var (
+	variableAttrs  = []string{"type", "default", "description"}
+	variableBlocks = []string{"validation"}
+	checkAttrs     = []string{"condition", "error_message"}
+)
+
+func (l *loader) declareVariable(b *hclsyntax.Block) {
+	if !l.labels(b, "NAME") {
+		return
+	}
+	v := &variable{name: b.Labels[0], dir: folder(b.TypeRange.Filename), rng: header(b), typ: cty.NilType, value: cty.DynamicVal, fallback: cty.DynamicVal}
+	if old := l.variables[v.name]; old != nil {
+		l.twice("var."+v.name, v.rng, old.rng)
+		return
+	}
+	l.variables[v.name] = v
+	for _, a := range sortedAttributes(b.Body) {
+		switch a.Name {
+		case "type":
+			t, ds := typeexpr.TypeConstraint(a.Expr)
+			l.diags.hcl(ds, a.Expr.Range())
+			if !ds.HasErrors() {
+				v.typ = t
+			} else {
+				v.typ = cty.DynamicPseudoType
+			}
+		case "default":
+			v.optional = true
+			if l.constant(a.Expr, "The default of a variable") {
+				v.fallback = l.value(a.Expr, &hcl.EvalContext{Functions: l.functions(v.dir).all}, nil)
+			}
+		case "description":
+			if l.constant(a.Expr, "A description") {
+				if d := l.value(a.Expr, nil, nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
+					l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
+				}
+			}
+		default:
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("A variable has no attribute %q. %s", a.Name, suggest(a.Name, variableAttrs, "attribute")))
+		}
+	}
+	for _, inner := range b.Body.Blocks {
+		if inner.Type != "validation" {
+			l.diags.error(inner.TypeRange, "Unknown block",
+				fmt.Sprintf("A variable has no block %q. %s", inner.Type, suggest(inner.Type, variableBlocks, "block")))
+			continue
+		}
+		l.declareCheck(v, inner)
+	}
+	v.settle(l, b)
+}
+
+func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
+	l.labels(b)
+	c := check{rng: header(b)}
+	for _, a := range sortedAttributes(b.Body) {
+		switch a.Name {
+		case "condition":
+			c.condition = a.Expr
+		case "error_message":
+			c.message = a.Expr
+		default:
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("A validation has no attribute %q. %s", a.Name, suggest(a.Name, checkAttrs, "attribute")))
+		}
+	}
+	if c.condition == nil || c.message == nil {
+		l.diags.error(c.rng, "Missing attribute", "A validation needs condition = … and error_message = ….")
+		return
+	}
+	v.checks = append(v.checks, c)
+}
+
+// settle decides a variable's type and converts its default to it. Without a
+// type, a default that is a string, number or bool gives it; a variable with
+// neither is a string, since that is what a command line gives.
+func (v *variable) settle(l *loader, b *hclsyntax.Block) {
+	known := v.optional && v.fallback.IsKnown()
+	if v.typ == cty.NilType {
+		switch {
+		case !v.optional:
+			v.typ = cty.String
+		case known && !v.fallback.IsNull() && v.fallback.Type().IsPrimitiveType():
+			v.typ = v.fallback.Type()
+		default:
+			v.typ = cty.DynamicPseudoType
+		}
+	}
+	if known {
+		d, err := convert.Convert(v.fallback, v.typ)
+		if err != nil {
+			l.diags.error(b.Body.Attributes["default"].Expr.Range(), "Wrong type",
+				fmt.Sprintf("The default of var.%s is not of its type, %s: %s.", v.name, typeexpr.TypeString(v.typ), err))
+			d = cty.DynamicVal
+		}
+		v.fallback = d
+	}
+}
+
+// constant reports whether an expression refers to nothing.
+func (l *loader) constant(e hclsyntax.Expression, what string) bool {
+	vs := e.Variables()
+	for _, tr := range vs {
+		l.diags.error(tr.SourceRange(), "Not a constant", what+" cannot refer to other values.")
+	}
+	return len(vs) == 0
+}
+
+func (l *loader) setVariables() {
+	given := l.givenValues()
+	for name, v := range l.variables {
+		g, ok := given[name]
+		switch {
+		case ok:
+			v.value = g.value(l, v)
+		case v.optional:
+			v.value = v.fallback
+		default:
+			l.diags.error(v.rng, "Variable without a value",
+				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
+		}
+	}
+	for _, v := range l.variables {
+		l.validate(v)
+	}
+}
+
+// validate runs a variable's validation blocks, which may refer to variables.
+func (l *loader) validate(v *variable) {
+	for _, c := range v.checks {
+		if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) || !v.value.IsWhollyKnown() {
+			continue
+		}
+		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir).all}
+		ok := l.value(c.condition, ctx, nil)
+		if !ok.IsKnown() {
+			continue
+		}
+		ok, err := convert.Convert(ok, cty.Bool)
+		if err != nil || ok.IsNull() {
+			l.diags.error(c.condition.Range(), "Wrong type", "A condition is true or false.")
+			continue
+		}
+		if ok.True() {
+			continue
+		}
+		detail := fmt.Sprintf("The value of var.%s is %s.", v.name, v.argument())
+		if m := l.value(c.message, ctx, nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
+			detail = m.AsString() + "\n" + detail
+		}
+		l.diags.error(v.rng, "Value not allowed", detail, related{c.condition.Range(), "this condition is false"})
+	}
+}
+
+func (l *loader) onlyVariables(e hclsyntax.Expression) bool {
+	ok := true
+	for _, tr := range e.Variables() {
+		if tr.RootName() != "var" {
+			l.diags.error(tr.SourceRange(), "Not known yet", "A validation can refer to variables only.")
+			ok = false
+		}
+	}
+	return l.check(e, false) && ok
+}
+
+// variableObject is what var refers to.
+func (l *loader) variableObject() cty.Value {
+	m := make(map[string]cty.Value, len(l.variables))
+	for name, v := range l.variables {
+		m[name] = v.value
+	}
+	return cty.ObjectVal(m)
+}
+
+// argument writes the value as --var takes it.
+func (v *variable) argument() string {
+	if v.typ == cty.String && v.value.Type() == cty.String {
+		return v.value.AsString()
+	}
+	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
+}
+
+func (v *variable) json() json.RawMessage {
+	b, err := ctyjson.Marshal(v.value, v.value.Type())
+	if err != nil {
+		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
+	}
+	return b
+}

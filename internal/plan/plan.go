@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// Format names the form of a stored plan.
+const Format = "redsi-plan/1"
+
+// Plan is the selected part of a pipeline in a runnable order.
+type Plan struct {
+	Format   string   `json:"format"`
+	Pipeline string   `json:"pipeline"` // name for people: the file it came from
+	Targets  []string `json:"targets,omitempty"`
+	Steps    []Step   `json:"steps"`
+}
+
+// Step is one step of a plan. Its task's inputs are references to the steps
+// that Deps lists, which all come earlier.
+type Step struct {
+	Address string                  `json:"address"`
+	Task    step.Task               `json:"task"`
+	Deps    []int                   `json:"deps,omitempty"` // indexes into Plan.Steps, ascending
+	Queue   string                  `json:"queue,omitempty"`
+	Inline  bool                    `json:"inline,omitempty"`
+	Pos     pipeline.Pos            `json:"pos"`
+	AttrPos map[string]pipeline.Pos `json:"attr_pos,omitempty"`
+}
+
+// UnknownTarget is the error for a target that names nothing.
+type UnknownTarget struct {
+	Target string
+	Near   string // the closest address; "" if none is close
+}
+
+func (e *UnknownTarget) Error() string {
+	msg := fmt.Sprintf("target %q names no step, table or figure", e.Target)
+	if e.Near != "" {
+		msg += fmt.Sprintf("; did you mean %q?", e.Near)
+	}
+	return msg
+}
+
+// Build selects what the targets need, all of it if there are none, and orders
+// it: every step after its inputs, otherwise as in the source. A target is an
+// address (table.dedup_counts, step.dedup.nq["url"]) or a prefix of one that
+// ends at a dot or bracket (step.train.dsi, step.train, table).
+func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
+	index := make(map[string]int, len(p.Steps))
+	for i, s := range p.Steps {
+		index[s.Address] = i
+	}
+	deps := make([][]int, len(p.Steps))
+	for i, s := range p.Steps {
+		d, err := depsOf(s, index)
+		if err != nil {
+			return nil, err
+		}
+		deps[i] = d
+	}
+	selected, err := selectTargets(p, deps, targets)
+	if err != nil {
+		return nil, err
+	}
+	order := topological(deps, selected)
+	place := make([]int, len(p.Steps))
+	plan := &Plan{Format: Format, Pipeline: name, Targets: targets, Steps: make([]Step, 0, len(order))}
+	for n, i := range order {
+		place[i] = n
+		s := p.Steps[i]
+		out := Step{Address: s.Address, Task: s.Task, Queue: s.Queue, Pos: s.Pos, AttrPos: s.AttrPos}
+		if spec := reg.Lookup(s.Kind); spec != nil {
+			out.Inline = spec.Inline
+			if out.Queue == "" {
+				out.Queue = string(spec.Queue)
+			}
+		}
+		for _, d := range deps[i] {
+			out.Deps = append(out.Deps, place[d])
+		}
+		sort.Ints(out.Deps)
+		plan.Steps = append(plan.Steps, out)
+	}
+	return plan, nil
+}
+
+func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
+	refs, err := s.Task.Refs()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Address, err)
+	}
+	var deps []int
+	seen := map[int]bool{}
+	for _, r := range refs {
+		i, ok := index[r.Step]
+		if !ok {
+			return nil, fmt.Errorf("%s reads %s, which is not in the pipeline", s.Address, r)
+		}
+		if !seen[i] {
+			seen[i] = true
+			deps = append(deps, i)
+		}
+	}
+	sort.Ints(deps)
+	return deps, nil
+}
+
+// Matches reports whether a target selects an address.
+func Matches(target, address string) bool {
+	rest, ok := strings.CutPrefix(address, target)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool, error) {
+	selected := make([]bool, len(p.Steps))
+	var mark func(i int)
+	mark = func(i int) {
+		if selected[i] {
+			return
+		}
+		selected[i] = true
+		for _, d := range deps[i] {
+			mark(d)
+		}
+	}
+	if len(targets) == 0 {
+		for i := range p.Steps {
+			selected[i] = true
+		}
+		return selected, nil
+	}
+	for _, t := range targets {
+		found := false
+		for i, s := range p.Steps {
+			if Matches(t, s.Address) {
+				mark(i)
+				found = true
+			}
+		}
+		if !found {
+			return nil, &UnknownTarget{Target: t, Near: nearest(t, p)}
+		}
+	}
+	return selected, nil
+}
+
+// topological orders the selected steps: repeatedly the first one in source
+// order whose inputs are all placed. The loader has already refused cycles.
+func topological(deps [][]int, selected []bool) []int {
+	var order []int
+	placed := make([]bool, len(deps))
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] || !selected[i] {
+			return
+		}
+		placed[i] = true
+		for _, d := range deps[i] {
+			place(d)
+		}
+		order = append(order, i)
+	}
+	for i := range deps {
+		place(i)
+	}
+	return order
+}

@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/step"
+)
+
+type config struct {
+	Text  string      `hcl:"text" help:"text"`
+	After step.Inputs `hcl:"after,optional" help:"inputs"`
+}
+
+func registry(version int) *step.Registry {
+	return step.NewRegistry(step.Define(step.Kind[config]{Name: "text", Version: version, Doc: "Text.",
+		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run:     func(context.Context, *step.IO, config) error { return nil }}))
+}
+
+const diamond = `
+step "text" "last" {
+  text  = "last"
+  after = [step.text.left.out, step.text.right["x"].out]
+}
+step "text" "left" {
+  text  = "left"
+  after = step.text.first.out
+}
+step "text" "right" {
+  for_each = toset(["x", "y"])
+  text     = each.key
+  after    = step.text.first.out
+}
+step "text" "first" { text = "first" }
+step "text" "alone" { text = "alone" }
+`
+
+func load(t testing.TB, src string) *pipeline.Pipeline {
+	t.Helper()
+	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(src)}, pipeline.Options{Registry: registry(1)})
+	if ds.HasErrors() {
+		t.Fatal(ds.Err())
+	}
+	return p
+}
+
+func addresses(p *Plan) string {
+	var out []string
+	for _, s := range p.Steps {
+		out = append(out, strings.TrimPrefix(s.Address, "step.text."))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestSelectionAndOrder(t *testing.T) {
+	p := load(t, diamond)
+	for target, want := range map[string]string{
+		"":                     `first left right["x"] last right["y"] alone`,
+		"step.text.last":       `first left right["x"] last`,
+		"step.text.right":      `first right["x"] right["y"]`,
+		`step.text.right["y"]`: `first right["y"]`,
+		"step":                 `first left right["x"] last right["y"] alone`,
+		"step.text.alone":      `alone`,
+	} {
+		var targets []string
+		if target != "" {
+			targets = []string{target}
+		}
+		pl, err := Build("p.hcl", p, registry(1), targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := addresses(pl); got != want {
+			t.Errorf("target %q gives %s, want %s", target, got, want)
+		}
+		for i, s := range pl.Steps {
+			if !slices.IsSorted(s.Deps) || len(s.Deps) > 0 && s.Deps[len(s.Deps)-1] >= i {
+				t.Errorf("target %q: step %d reads %v", target, i, s.Deps)
+			}
+		}
+	}
+	var unknown *UnknownTarget
+	_, err := Build("p.hcl", p, registry(1), []string{"step.text.rihgt"})
+	if !errors.As(err, &unknown) || unknown.Near != "step.text.right" {
+		t.Errorf("a mistyped target: %v", err)
+	}
+	if _, err := Build("p.hcl", p, registry(1), []string{"step.text.la"}); err == nil {
+		t.Error("half a name selects a step")
+	}
+}
+
+// results answers look-ups with a fixed output for every key that it knows.
+type results struct {
+	has   map[artifacts.Digest]string
+	calls int
+}
+
+func (r *results) lookup(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	r.calls++
+	out := map[artifacts.Digest]*artifacts.Result{}
+	for _, k := range keys {
+		if text, ok := r.has[k]; ok {
+			out[k] = &artifacts.Result{Key: k, Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: artifacts.Sum([]byte(text)), Size: int64(len(text))}}}
+		}
+	}
+	return out, nil
+}
+
+func outcomes(t *testing.T, pl *Plan, reg *step.Registry, r *results) (string, *Preview) {
+	t.Helper()
+	v, err := pl.Preview(context.Background(), reg, r.lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, it := range v.Items {
+		out = append(out, string(it.Outcome))
+	}
+	return strings.Join(out, " "), v
+}
+
+func TestPreview(t *testing.T) {
+	pl, err := Build("p.hcl", load(t, diamond), registry(1), []string{"step.text.last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &results{has: map[artifacts.Digest]string{}}
+	got, v := outcomes(t, pl, registry(1), r)
+	if got != "run maybe maybe maybe" {
+		t.Fatalf("with nothing: %s", got)
+	}
+	if w := v.Items[3].Waits; len(w) != 2 || v.Summary() != (Summary{Run: 1, Maybe: 3}) {
+		t.Fatalf("last waits for %v", w)
+	}
+	r.has[v.Items[0].Key] = "first"
+	if got, v = outcomes(t, pl, registry(1), r); got != "hit run run maybe" {
+		t.Fatalf("with the first: %s", got)
+	}
+	r.has[v.Items[1].Key], r.has[v.Items[2].Key] = "left", "right"
+	got, v = outcomes(t, pl, registry(1), r)
+	if got != "hit hit hit run" {
+		t.Fatalf("with three: %s", got)
+	}
+	r.has[v.Items[3].Key] = "last"
+	r.calls = 0
+	if got, v = outcomes(t, pl, registry(1), r); got != "hit hit hit hit" || !v.Done() || r.calls != 3 {
+		t.Fatalf("with all: %s, %d look-ups for three levels", got, r.calls)
+	}
+	if got, _ = outcomes(t, pl, registry(2), r); got != "run maybe maybe maybe" {
+		t.Fatalf("under another version of the kind: %s", got)
+	}
+}
+
+func TestPlanTravels(t *testing.T) {
+	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(pl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Plan
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	r := &results{has: map[artifacts.Digest]string{}}
+	_, a := outcomes(t, pl, registry(1), r)
+	_, c := outcomes(t, &back, registry(1), r)
+	for i := range a.Items {
+		if a.Items[i].Key != c.Items[i].Key {
+			t.Errorf("%s has another key after the journey", pl.Steps[i].Address)
+		}
+	}
+}
+
+func BenchmarkPlan1000(b *testing.B) {
+	var src strings.Builder
+	src.WriteString(`step "text" "s0" { text = "0" }` + "\n")
+	for i := 1; i < 1000; i++ {
+		fmt.Fprintf(&src, "step \"text\" \"s%d\" {\n text = \"%d\"\n after = step.text.s%d.out\n}\n", i, i, i/2)
+	}
+	p := load(b, src.String())
+	r := &results{has: map[artifacts.Digest]string{}}
+	for b.Loop() {
+		pl, err := Build("p.hcl", p, registry(1), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := pl.Preview(context.Background(), registry(1), r.lookup); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package render
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Figure is a picture with the data behind it, in exactly one of three forms:
+// series over axes, columns of text, or a flow of stages.
+type Figure struct {
+	Paper   string   `json:"paper,omitempty"`   // label in the paper, such as fig:model-scaling
+	Caption string   `json:"caption,omitempty"` // with markup
+	Scale   string   `json:"scale,omitempty"`   // "" or "full": comparable with the paper
+	Width   float64  `json:"width"`             // cm
+	Height  float64  `json:"height,omitempty"`  // cm; panels and flows are as high as their content
+	X       *Axis    `json:"x,omitempty"`
+	Y       *Axis    `json:"y,omitempty"`
+	Y2      *Axis    `json:"y2,omitempty"` // at the right
+	Series  []Series `json:"series,omitempty"`
+	Keys    []Key    `json:"keys,omitempty"`
+	Panels  []Panel  `json:"panels,omitempty"`
+	Flow    []Stage  `json:"flow,omitempty"`
+	Checks  []Check  `json:"checks,omitempty"`
+}
+
+// Axis is one axis. Min and Max are what it shows at least: data outside widen
+// it, so that no point is lost.
+type Axis struct {
+	Title    string   `json:"title"`
+	Min      *float64 `json:"min,omitempty"`
+	Max      *float64 `json:"max,omitempty"`
+	Log2     bool     `json:"log2,omitempty"`
+	Ticks    []Tick   `json:"ticks,omitempty"`
+	Decimals int      `json:"decimals,omitempty"` // digits that the paper gives of its numbers
+}
+
+// Tick is a labelled place on an axis.
+type Tick struct {
+	At    float64 `json:"at"`
+	Label string  `json:"label"`
+}
+
+// Series is a line, a set of marks, or both.
+type Series struct {
+	ID     string  `json:"id"`
+	Title  string  `json:"title,omitempty"` // in the legend; "" leaves the series out of it
+	Color  string  `json:"color"`           // a name of Colors, or "#rrggbb"
+	Line   string  `json:"line"`            // "solid", "dashed", "dotted", "dash-dot" or "none"
+	Right  bool    `json:"right,omitempty"` // measured on Y2
+	Points []Point `json:"points"`
+}
+
+// Point is one place of a series; a point without a value is not drawn.
+type Point struct {
+	ID     string `json:"id"`
+	X      Cell   `json:"x"`
+	Y      Cell   `json:"y"`
+	Marker string `json:"marker,omitempty"` // "square", "triangle", "circle", "diamond" or "none"
+	Hollow bool   `json:"hollow,omitempty"`
+}
+
+// Key is an entry of the legend that no series has: what a marker means.
+type Key struct {
+	Title  string `json:"title"`
+	Color  string `json:"color"`
+	Line   string `json:"line"`
+	Marker string `json:"marker"`
+	Hollow bool   `json:"hollow,omitempty"`
+}
+
+// Panel is a column of monospaced text.
+type Panel struct {
+	Heading string   `json:"heading"` // with markup
+	Text    string   `json:"text"`    // data, cut to the budget
+	Cut     int      `json:"cut,omitempty"`
+	Inputs  []string `json:"inputs,omitempty"`
+}
+
+// Stage is a box of a flow, drawn below the one before it.
+type Stage struct {
+	Title  string   `json:"title"`
+	Text   string   `json:"text,omitempty"`
+	Items  []string `json:"items,omitempty"`  // tokens in boxes, or choices in circles
+	Chosen string   `json:"chosen,omitempty"` // the item that is drawn bold
+	Round  bool     `json:"round,omitempty"`
+	Inputs []string `json:"inputs,omitempty"`
+}
+
+// Shapes of lines and markers.
+var (
+	Lines   = []string{"solid", "dashed", "dotted", "dash-dot", "none"}
+	Markers = []string{"none", "square", "triangle", "circle", "diamond"}
+)
+
+// Finish checks the figure and brings it into the form that is drawn.
+func (f *Figure) Finish() error {
+	forms := 0
+	for _, n := range []int{len(f.Series), len(f.Panels), len(f.Flow)} {
+		forms += min(n, 1)
+	}
+	if forms != 1 {
+		return fmt.Errorf("a figure has exactly one of series, panels and flow")
+	}
+	if f.Width < 2 || f.Width > 60 || f.Height < 0 || f.Height > 60 {
+		return fmt.Errorf("a figure of %v x %v cm cannot be drawn", f.Width, f.Height)
+	}
+	if len(f.Series) == 0 {
+		return nil
+	}
+	if f.X == nil || f.Y == nil {
+		return fmt.Errorf("series need the axes x and y")
+	}
+	ids := map[string]bool{}
+	for _, s := range f.Series {
+		if err := s.check(f.Y2 != nil); err != nil {
+			return fmt.Errorf("series %s: %w", s.ID, err)
+		}
+		if ids[s.ID] {
+			return fmt.Errorf("two series have the id %q", s.ID)
+		}
+		ids[s.ID] = true
+	}
+	for _, k := range f.Keys {
+		if _, err := parseColor(k.Color); err != nil {
+			return fmt.Errorf("key %s: %w", k.Title, err)
+		}
+		if !slices.Contains(Lines, k.Line) || !slices.Contains(Markers, k.Marker) {
+			return fmt.Errorf("key %s: there is no line %q or marker %q", k.Title, k.Line, k.Marker)
+		}
+	}
+	return nil
+}
+
+func (s Series) check(right bool) error {
+	if s.ID == "" || strings.Contains(s.ID, ".") {
+		return fmt.Errorf("an id is needed, without a dot")
+	}
+	if _, err := parseColor(s.Color); err != nil {
+		return err
+	}
+	if !slices.Contains(Lines, s.Line) {
+		return fmt.Errorf("there is no line %q; there is %s", s.Line, strings.Join(Lines, ", "))
+	}
+	if s.Right && !right {
+		return fmt.Errorf("there is no axis y2")
+	}
+	ids := map[string]bool{}
+	for _, p := range s.Points {
+		if ids[p.ID] {
+			return fmt.Errorf("two points have the id %q", p.ID)
+		}
+		ids[p.ID] = true
+		if !slices.Contains(Markers, p.Marker) {
+			return fmt.Errorf("point %s: there is no marker %q; there is %s", p.ID, p.Marker, strings.Join(Markers, ", "))
+		}
+	}
+	return nil
+}
+
+// Expect compares points with the paper: a cell is SERIES.POINT.x or
+// SERIES.POINT.y. A point that no series declares is an error, unless open:
+// then it may come with the data of a curve.
+func (f *Figure) Expect(es []Expectation, open bool) error {
+	for _, e := range es {
+		cell, axis, err := f.find(e.Cell)
+		if err != nil && !open {
+			return fmt.Errorf("expect %w", err)
+		}
+		format := Format{Style: "fixed"}
+		if axis != nil {
+			format.Decimals = axis.Decimals
+		}
+		f.Checks = append(f.Checks, e.check(cell, format, f.Paper, f.Scale))
+	}
+	return nil
+}
+
+func (f *Figure) find(name string) (Cell, *Axis, error) {
+	series, rest, _ := strings.Cut(name, ".")
+	i := strings.LastIndexByte(rest, '.')
+	if i < 0 || rest[i+1:] != "x" && rest[i+1:] != "y" {
+		return Cell{}, nil, fmt.Errorf("%q: a number of a figure is SERIES.POINT.x or SERIES.POINT.y", name)
+	}
+	for _, s := range f.Series {
+		if s.ID != series {
+			continue
+		}
+		for _, p := range s.Points {
+			switch {
+			case p.ID != rest[:i]:
+			case rest[i+1:] == "x":
+				return p.X, f.X, nil
+			case s.Right:
+				return p.Y, f.Y2, nil
+			default:
+				return p.Y, f.Y, nil
+			}
+		}
+		return Cell{}, nil, fmt.Errorf("%q: series %s has no point %q", name, series, rest[:i])
+	}
+	return Cell{}, nil, fmt.Errorf("%q: the figure has no series %q", name, series)
+}
+
+// JSON writes the figure's data and the comparison with the paper.
+func (f *Figure) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(f)
+}
+
+// CSV writes one line per point, panel or stage; values are not rounded.
+func (f *Figure) CSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	switch {
+	case len(f.Panels) > 0:
+		c.Write([]string{"heading", "text"})
+		for _, p := range f.Panels {
+			c.Write([]string{Plain(p.Heading), p.Text})
+		}
+	case len(f.Flow) > 0:
+		c.Write([]string{"stage", "text", "items"})
+		for _, s := range f.Flow {
+			c.Write([]string{Plain(s.Title), Plain(s.Text), strings.Join(s.Items, " ")})
+		}
+	default:
+		c.Write([]string{"series", "point", "x", "y", "y std", "y n"})
+		for _, s := range f.Series {
+			for _, p := range s.Points {
+				c.Write([]string{s.ID, p.ID, number(p.X.Value), number(p.Y.Value), number(p.Y.Std), strconv.Itoa(p.Y.N)})
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// number prints a value in full; nil is nothing.
+func number(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+// Cut shortens a text to a number of characters and says how many it left out.
+func Cut(text string, budget int) (string, int) {
+	runes := []rune(text)
+	if budget <= 0 || len(runes) <= budget {
+		return text, 0
+	}
+	return string(runes[:budget]) + " … [truncated]", len(runes) - budget
+}

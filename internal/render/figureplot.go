@@ -1,0 +1,244 @@
+package render
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const (
+	smallPt  = 8.0
+	normalPt = 9.0
+	markerPt = 3.4
+)
+
+// drawPlot draws series over axes, with a legend in rows below.
+func (f *Figure) drawPlot(c draw.Canvas) error {
+	p := plot.New()
+	p.BackgroundColor = color.White
+	xs, ys, rights := f.extent()
+	setAxis(&p.X, f.X, xs)
+	setAxis(&p.Y, f.Y, ys)
+	p.Add(&plotter.Grid{Vertical: grid(), Horizontal: grid()})
+	place := func(s Series, y float64) float64 { return y }
+	if f.Y2 != nil {
+		var right plot.Axis
+		setAxis(&right, f.Y2, rights)
+		place = func(s Series, y float64) float64 {
+			if !s.Right {
+				return y
+			}
+			at := right.Norm(y) // from zero to one
+			if f.Y.Log2 {
+				return p.Y.Min * math.Pow(p.Y.Max/p.Y.Min, at)
+			}
+			return p.Y.Min + at*(p.Y.Max-p.Y.Min)
+		}
+	}
+	for _, s := range f.Series {
+		if err := addSeries(p, s, place); err != nil {
+			return err
+		}
+	}
+	rows := f.legend(c.Size().X)
+	low := vg.Length(len(rows)) * legendRow
+	body := draw.Crop(c, 3, -8, low+3, -5)
+	if f.Y2 != nil {
+		body = draw.Crop(body, 0, -30, 0, 0)
+	}
+	p.Draw(body)
+	if f.Y2 != nil {
+		f.drawRight(p.DataCanvas(body), rights)
+	}
+	for i, row := range rows {
+		drawLegend(c, row, c.Min.Y+low-vg.Length(i)*legendRow-legendRow/2)
+	}
+	return nil
+}
+
+func grid() draw.LineStyle { return draw.LineStyle{Color: faint, Width: vg.Points(0.5)} }
+
+// extent is the range of the numbers on an axis.
+type extent struct{ min, max float64 }
+
+func (e *extent) add(v float64) { e.min, e.max = math.Min(e.min, v), math.Max(e.max, v) }
+
+// extent is what the axes x, y and y2 must show.
+func (f *Figure) extent() (x, y, right extent) {
+	all := [3]extent{}
+	for i, a := range []*Axis{f.X, f.Y, f.Y2} {
+		all[i] = extent{math.Inf(1), math.Inf(-1)}
+		if a != nil && a.Min != nil {
+			all[i].add(*a.Min)
+		}
+		if a != nil && a.Max != nil {
+			all[i].add(*a.Max)
+		}
+	}
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if p.X.Value == nil || p.Y.Value == nil {
+				continue
+			}
+			all[0].add(*p.X.Value)
+			at, std := 1, 0.0
+			if s.Right {
+				at = 2
+			}
+			if p.Y.Std != nil {
+				std = *p.Y.Std
+			}
+			all[at].add(*p.Y.Value - std)
+			all[at].add(*p.Y.Value + std)
+		}
+	}
+	for i := range all {
+		if all[i].min > all[i].max {
+			all[i] = extent{0, 1} // nothing to show yet
+		}
+	}
+	return all[0], all[1], all[2]
+}
+
+func setAxis(a *plot.Axis, of *Axis, e extent) {
+	a.Label.Text = Plain(of.Title)
+	a.Label.TextStyle = style("Sans", normalPt, false)
+	a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
+	a.Label.Padding = 3
+	a.Tick.Label = withAlign(a.Tick.Label.XAlign, a.Tick.Label.YAlign, a.Tick.Label.Rotation)
+	a.LineStyle = draw.LineStyle{Color: edge, Width: vg.Points(0.7)}
+	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, vg.Points(3)
+	a.Padding = 0
+	a.Min, a.Max = e.min, e.max
+	if a.Min == a.Max {
+		a.Min, a.Max = a.Min-0.5, a.Max+0.5
+	}
+	a.Scale = plot.LinearScale{}
+	if of.Log2 {
+		a.Scale = plot.LogScale{}
+		if a.Min <= 0 {
+			a.Min = a.Max / 1024
+		}
+	}
+	a.Tick.Marker = plot.ConstantTicks(of.ticks(a.Min, a.Max))
+}
+
+// ticks are those that the figure names, if they reach over the data; else
+// powers of two or round numbers.
+func (a *Axis) ticks(low, high float64) []plot.Tick {
+	var out []plot.Tick
+	inside := a.Min == nil || low >= *a.Min
+	inside = inside && (a.Max == nil || high <= *a.Max)
+	if len(a.Ticks) > 0 && inside {
+		for _, t := range a.Ticks {
+			if t.At >= low && t.At <= high {
+				out = append(out, plot.Tick{Value: t.At, Label: Plain(t.Label)})
+			}
+		}
+		return out
+	}
+	if a.Log2 {
+		for e := math.Ceil(math.Log2(low)); e <= math.Log2(high); e++ {
+			out = append(out, plot.Tick{Value: math.Exp2(e), Label: strconv.FormatFloat(math.Exp2(e), 'g', -1, 64)})
+		}
+		return out
+	}
+	step := roundStep((high - low) / 5)
+	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	if step*math.Pow(10, float64(decimals)) != math.Trunc(step*math.Pow(10, float64(decimals))) {
+		decimals++ // 0.25
+	}
+	for n := int(math.Ceil(low/step - 1e-9)); float64(n)*step <= high+step*1e-9; n++ {
+		v := float64(n) * step
+		out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', decimals, 64)})
+	}
+	return out
+}
+
+// roundStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not
+// below v.
+func roundStep(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, k := range []float64{1, 2, 2.5, 5} {
+		if v <= k*power*(1+1e-9) {
+			return k * power
+		}
+	}
+	return 10 * power
+}
+
+func addSeries(p *plot.Plot, s Series, place func(Series, float64) float64) error {
+	c, err := parseColor(s.Color)
+	if err != nil {
+		return err
+	}
+	var line plotter.XYs
+	for _, q := range s.Points {
+		if q.X.Value == nil || q.Y.Value == nil {
+			continue
+		}
+		line = append(line, plotter.XY{X: *q.X.Value, Y: place(s, *q.Y.Value)})
+	}
+	if len(line) == 0 {
+		return nil
+	}
+	l, err := plotter.NewLine(line)
+	if err != nil {
+		return err
+	}
+	l.LineStyle = lineStyle(s.Line, c)
+	p.Add(l)
+	for _, q := range s.Points {
+		if q.X.Value == nil || q.Y.Value == nil {
+			continue
+		}
+		x := *q.X.Value
+		if q.Y.Std != nil {
+			whisker, err := plotter.NewLine(plotter.XYs{{X: x, Y: place(s, *q.Y.Value-*q.Y.Std)}, {X: x, Y: place(s, *q.Y.Value+*q.Y.Std)}})
+			if err != nil {
+				return err
+			}
+			whisker.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(0.9)}
+			p.Add(whisker)
+		}
+		dots, err := plotter.NewScatter(plotter.XYs{{X: x, Y: place(s, *q.Y.Value)}})
+		if err != nil {
+			return err
+		}
+		dots.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(markerPt), Shape: mark{q.Marker, q.Hollow}}
+		p.Add(dots)
+	}
+	return nil
+}
+
+// drawRight draws the second axis at the right edge of the data.
+func (f *Figure) drawRight(c draw.Canvas, e extent) {
+	var a plot.Axis
+	setAxis(&a, f.Y2, e)
+	x := c.Max.X
+	c.StrokeLine2(a.LineStyle, x, c.Min.Y, x, c.Max.Y)
+	label := style("Sans", smallPt, false)
+	label.XAlign, label.YAlign = draw.XLeft, draw.YCenter
+	wide := vg.Length(0)
+	for _, t := range a.Tick.Marker.Ticks(a.Min, a.Max) {
+		y := c.Y(a.Norm(t.Value))
+		c.StrokeLine2(a.LineStyle, x, y, x+a.Tick.Length, y)
+		c.FillText(label, vg.Point{X: x + a.Tick.Length + 2, Y: y}, t.Label)
+		wide = max(wide, label.Width(t.Label))
+	}
+	title := style("Sans", normalPt, false)
+	title.Rotation = math.Pi / 2
+	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
+	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, Plain(f.Y2.Title))
+}
+
+func withAlign(x draw.XAlignment, y draw.YAlignment, rotation float64) draw.TextStyle {
+	s := style("Sans", smallPt, false)
+	s.XAlign, s.YAlign, s.Rotation = x, y, rotation
+	return s
+}

@@ -1,0 +1,154 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Format says how a column's numbers are printed.
+type Format struct {
+	Style    string  `json:"style"`              // "integer", "fixed", "kilo", "signed" or "text"
+	Decimals int     `json:"decimals,omitempty"` // for fixed, kilo and signed
+	Scale    float64 `json:"scale,omitempty"`    // factor before printing; 0 is 1
+	Std      bool    `json:"std,omitempty"`      // print ± where there is one
+}
+
+func (f Format) check() error {
+	switch f.Style {
+	case "integer", "fixed", "kilo", "signed", "text":
+	default:
+		return fmt.Errorf("format %q is not integer, fixed, kilo, signed or text", f.Style)
+	}
+	if f.Decimals < 0 || f.Decimals > 12 {
+		return fmt.Errorf("%d decimals cannot be printed", f.Decimals)
+	}
+	return nil
+}
+
+func (f Format) scaled(v float64) float64 {
+	if f.Scale != 0 {
+		v *= f.Scale
+	}
+	return v
+}
+
+// number prints a value in plain text.
+func (f Format) number(v float64) string {
+	v = f.scaled(v)
+	switch f.Style {
+	case "integer":
+		return thousands(strconv.FormatFloat(math.Round(v), 'f', 0, 64))
+	case "kilo":
+		return fixed(v/1000, f.Decimals) + " K"
+	case "signed":
+		s := fixed(math.Abs(v), f.Decimals)
+		if v < 0 && strings.Trim(s, "0.") != "" {
+			return "−" + s
+		}
+		return "+" + s
+	case "text":
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return strconv.FormatInt(int64(v), 10)
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fixed(v, f.Decimals)
+}
+
+// fixed prints v with d decimals, halves away from zero as people round: the
+// shortest decimal form of v decides, not its binary tail.
+func fixed(v float64, d int) string {
+	shift := math.Pow(10, float64(d))
+	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)
+	if err != nil || math.Abs(exact) > 1<<52 {
+		return strconv.FormatFloat(v, 'f', d, 64)
+	}
+	return strconv.FormatFloat(math.Round(exact)/shift, 'f', d, 64)
+}
+
+// std prints a standard deviation, never with a sign.
+func (f Format) std(v float64) string {
+	f.Style = map[bool]string{true: "fixed", false: f.Style}[f.Style == "signed"]
+	return f.number(v)
+}
+
+func thousands(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// none is what a cell without value shows.
+const none = "–"
+
+// plain is a cell's text without styles.
+func (c Cell) plain(f Format) string {
+	f = c.format(f)
+	switch {
+	case c.Value == nil && c.Text == "":
+		return none
+	case c.Value == nil && c.Data:
+		return c.Text
+	case c.Value == nil:
+		return Plain(c.Text)
+	case f.Std && c.Std != nil:
+		return f.number(*c.Value) + " ± " + f.std(*c.Std)
+	}
+	return f.number(*c.Value)
+}
+
+func (c Cell) markdown(f Format) string {
+	s := markdownEscapes.Replace(c.plain(f))
+	if c.Value == nil && !c.Data && !c.Missing() {
+		s = markdown(c.Text)
+	}
+	if c.Bold {
+		s = "**" + s + "**"
+	}
+	return s
+}
+
+func (c Cell) latex(f Format) string {
+	f = c.format(f)
+	if c.Value == nil {
+		if c.Missing() {
+			return `\textendash`
+		}
+		s := latex(c.Text)
+		if c.Data {
+			s = literalQuotes.Replace(latexEscapes.Replace(c.Text))
+		}
+		if c.Bold {
+			s = `\textbf{` + s + `}`
+		}
+		return s
+	}
+	s := f.number(*c.Value)
+	switch {
+	case f.Style == "kilo":
+		s = strings.Replace(s, " K", `\,K`, 1)
+	case f.Std && c.Std != nil:
+		s = "$" + boldMath(c.Bold, strings.Replace(s, "−", "-", 1)+` \pm `+f.std(*c.Std)) + "$"
+		return s
+	case f.Style == "signed":
+		return "$" + boldMath(c.Bold, strings.Replace(s, "−", "-", 1)) + "$"
+	}
+	if c.Bold {
+		s = `\textbf{` + s + `}`
+	}
+	return s
+}
+
+func boldMath(bold bool, s string) string {
+	if bold {
+		return `\mathbf{` + s + `}`
+	}
+	return s
+}

@@ -1,0 +1,59 @@
+package render
+
+import "html"
+
+// HTML is a marked-up text as HTML.
+func HTML(s string) string {
+	return convert(s, func(t string, _ []string) string { return html.EscapeString(t) },
+		map[string]string{"b": "<b>", "i": "<i>", "tt": "<code>", "sc": `<span class="sc">`, "sub": "<sub>", "sup": "<sup>"},
+		map[string]string{"b": "</b>", "i": "</i>", "tt": "</code>", "sc": "</span>", "sub": "</sub>", "sup": "</sup>"})
+}
+
+// HTML is a cell's text as its column prints it.
+func (c Cell) HTML(f Format) string {
+	s := html.EscapeString(c.plain(f))
+	if c.Value == nil && !c.Data && !c.Missing() {
+		s = HTML(c.Text)
+	}
+	if c.Bold {
+		s = "<b>" + s + "</b>"
+	}
+	return s
+}
+
+// Span is a header over neighbouring columns.
+type Span struct {
+	Title   string
+	Columns int
+}
+
+// HeadRows are the rows of headers above the columns' titles, outermost first.
+func (t *Table) HeadRows() [][]Span {
+	var rows [][]Span
+	if len(t.Columns) == 0 {
+		return nil
+	}
+	for level := range t.Columns[0].Groups {
+		var row []Span
+		for _, s := range t.spans(level) {
+			row = append(row, Span{s.title, s.last - s.first + 1})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Find returns the cell named ROW.COLUMN.
+func (t *Table) Find(name string) (Cell, error) {
+	_, c, err := t.find(name)
+	if err != nil {
+		return c, err
+	}
+	return c, nil
+}
+
+// Find returns the number named SERIES.POINT.x or SERIES.POINT.y.
+func (f *Figure) Find(name string) (Cell, error) {
+	c, _, err := f.find(name)
+	return c, err
+}

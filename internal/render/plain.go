@@ -1,0 +1,159 @@
+package render
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Markdown writes the table as a pipe table, padded so that it can be read as
+// it is, with the caption above and the comparison with the paper below.
+func (t *Table) Markdown(w io.Writer) error {
+	head := t.heads(markdown)
+	rows := [][]string{head}
+	for _, r := range t.Rows {
+		switch {
+		case r.Section != "":
+			row := make([]string, len(head))
+			row[0] = markdown(r.Section)
+			rows = append(rows, row)
+		case r.Titles != nil:
+			var row []string
+			for _, title := range r.Titles {
+				row = append(row, markdown(title))
+			}
+			for _, c := range t.Columns {
+				row = append(row, r.Cells[c.ID].markdown(c.Format))
+			}
+			rows = append(rows, row)
+		}
+	}
+	var b strings.Builder
+	if t.Caption != "" {
+		fmt.Fprintf(&b, "%s\n\n", markdown(t.Caption))
+	}
+	t.pipes(&b, rows)
+	t.markdownChecks(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// heads are the column headers with their groups: "Atomic: H@1".
+func (t *Table) heads(style func(string) string) []string {
+	var head []string
+	for _, s := range t.Stubs {
+		head = append(head, style(s))
+	}
+	for _, c := range t.Columns {
+		parts := []string{}
+		for _, g := range append(append([]string{}, c.Groups...), c.Title) {
+			if g != "" {
+				parts = append(parts, style(g))
+			}
+		}
+		head = append(head, strings.Join(parts, ": "))
+	}
+	return head
+}
+
+func (t *Table) pipes(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, r := range rows {
+		for i, c := range r {
+			width[i] = max(width[i], utf8.RuneCountInString(c), 3)
+		}
+	}
+	right := make([]bool, len(width))
+	for i, c := range t.Columns {
+		right[len(t.Stubs)+i] = c.align() == "r"
+	}
+	for n, r := range rows {
+		for i, c := range r {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			if right[i] {
+				c, pad = pad+c, ""
+			}
+			b.WriteString("| " + c + pad + " ")
+		}
+		b.WriteString("|\n")
+		if n > 0 {
+			continue
+		}
+		for i := range width {
+			dashes := strings.Repeat("-", width[i])
+			if right[i] {
+				dashes = dashes[1:] + ":"
+			}
+			b.WriteString("| " + dashes + " ")
+		}
+		b.WriteString("|\n")
+	}
+}
+
+// CSV writes one line per row with headers; values are not rounded, an
+// uncertain one has its standard deviation and count in columns of their own.
+func (t *Table) CSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	head := t.heads(Plain)
+	withStd := make([]bool, len(t.Columns))
+	var line []string
+	line = append(line, head[:len(t.Stubs)]...)
+	for i, col := range t.Columns {
+		for _, r := range t.Rows {
+			withStd[i] = withStd[i] || r.Cells[col.ID].Std != nil
+		}
+		name := head[len(t.Stubs)+i]
+		line = append(line, name)
+		if withStd[i] {
+			line = append(line, name+" std", name+" n")
+		}
+	}
+	if err := c.Write(line); err != nil {
+		return err
+	}
+	for _, r := range t.Rows {
+		if r.Titles == nil {
+			continue
+		}
+		line = line[:0]
+		for _, title := range r.Titles {
+			line = append(line, Plain(title))
+		}
+		for i, col := range t.Columns {
+			line = append(line, r.Cells[col.ID].csv(withStd[i])...)
+		}
+		if err := c.Write(line); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func (c Cell) csv(withStd bool) []string {
+	value := c.Text
+	if !c.Data {
+		value = Plain(value)
+	}
+	if c.Value != nil {
+		value = Format{Style: "text"}.number(*c.Value)
+	}
+	if !withStd {
+		return []string{value}
+	}
+	if c.Std == nil {
+		return []string{value, "", fmt.Sprint(c.N)}
+	}
+	return []string{value, Format{Style: "text"}.number(*c.Std), fmt.Sprint(c.N)}
+}
+
+// JSON writes the whole table: values, inputs of each cell, and checks.
+func (t *Table) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(t)
+}

@@ -1,0 +1,168 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Table is a table with its cells, ready to be laid out.
+type Table struct {
+	Name    string   `json:"name"`
+	Paper   string   `json:"paper,omitempty"`   // label in the paper, such as tab:dedup-counts
+	Caption string   `json:"caption,omitempty"` // with markup
+	Stubs   []string `json:"stubs"`             // headers of the title columns at the left
+	Columns []Column `json:"columns"`
+	Rows    []Row    `json:"rows"`
+	Wide    bool     `json:"wide,omitempty"`  // over both columns of a page
+	Scale   string   `json:"scale,omitempty"` // "" or "full": comparable with the paper
+	Checks  []Check  `json:"checks,omitempty"`
+}
+
+// Column is one column of values.
+type Column struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Groups []string `json:"groups,omitempty"` // headers above the title, outermost first
+	Format Format   `json:"format"`
+	Best   string   `json:"best,omitempty"`  // "max" or "min": bold among rows of one Compare
+	Align  string   `json:"align,omitempty"` // l, c or r; default r, l for text
+}
+
+// Row is a line of the table, or a mark between lines: exactly one of Section,
+// Rule, Space and Titles is set.
+type Row struct {
+	ID      string          `json:"id,omitempty"`
+	Section string          `json:"section,omitempty"` // a heading over all columns
+	Rule    bool            `json:"rule,omitempty"`
+	Space   bool            `json:"space,omitempty"`
+	Titles  []string        `json:"titles,omitempty"` // one per stub
+	Compare string          `json:"compare,omitempty"`
+	Cells   map[string]Cell `json:"cells,omitempty"` // by column ID
+}
+
+// Cell is a number, a text, or nothing yet.
+type Cell struct {
+	Value  *float64 `json:"value,omitempty"`
+	Std    *float64 `json:"std,omitempty"`    // sample standard deviation
+	N      int      `json:"n,omitempty"`      // values that Value is the mean of
+	Text   string   `json:"text,omitempty"`   // with markup; used where Value is nil
+	Data   bool     `json:"data,omitempty"`   // Text is data: no markup in it
+	Format *Format  `json:"format,omitempty"` // instead of the column's
+	Bold   bool     `json:"bold,omitempty"`
+	Inputs []string `json:"inputs,omitempty"` // artifact digests that the cell comes from
+}
+
+// Missing reports whether the cell has nothing to show.
+func (c Cell) Missing() bool { return c.Value == nil && c.Text == "" }
+
+// format is how the cell's number is printed in a column.
+func (c Cell) format(column Format) Format {
+	if c.Format != nil {
+		return *c.Format
+	}
+	return column
+}
+
+// Number makes a cell of one value.
+func Number(v float64) Cell { return Cell{Value: &v, N: 1} }
+
+// Mean makes a cell of several values: their mean and, from two on, sample
+// standard deviation.
+func Mean(vs []float64) Cell {
+	if len(vs) == 0 {
+		return Cell{}
+	}
+	mean := 0.0
+	for _, v := range vs {
+		mean += v
+	}
+	mean /= float64(len(vs))
+	c := Cell{Value: &mean, N: len(vs)}
+	if len(vs) > 1 {
+		sum := 0.0
+		for _, v := range vs {
+			sum += (v - mean) * (v - mean)
+		}
+		std := math.Sqrt(sum / float64(len(vs)-1))
+		c.Std = &std
+	}
+	return c
+}
+
+// Finish checks the table and marks the best cells bold: those that are equal
+// to the best as printed, among the rows with one Compare.
+func (t *Table) Finish() error {
+	ids := map[string]bool{}
+	t.levelGroups()
+	for _, c := range t.Columns {
+		if ids[c.ID] {
+			return fmt.Errorf("two columns have the id %q", c.ID)
+		}
+		ids[c.ID] = true
+		if c.Best != "" && c.Best != "max" && c.Best != "min" {
+			return fmt.Errorf("column %s: best is max or min, not %q", c.ID, c.Best)
+		}
+		if err := c.Format.check(); err != nil {
+			return fmt.Errorf("column %s: %w", c.ID, err)
+		}
+	}
+	rows := map[string]bool{}
+	for i, r := range t.Rows {
+		if r.Titles == nil {
+			continue
+		}
+		if len(r.Titles) != len(t.Stubs) {
+			return fmt.Errorf("row %d has %d titles for %d stub columns", i+1, len(r.Titles), len(t.Stubs))
+		}
+		if r.ID != "" && rows[r.ID] {
+			return fmt.Errorf("two rows have the id %q", r.ID)
+		}
+		rows[r.ID] = true
+		for id := range r.Cells {
+			if !ids[id] {
+				return fmt.Errorf("row %s has a cell in column %q, which does not exist", r.ID, id)
+			}
+		}
+	}
+	for _, c := range t.Columns {
+		t.embolden(c)
+	}
+	return nil
+}
+
+// levelGroups gives all columns as many header groups: "" is none.
+func (t *Table) levelGroups() {
+	levels := 0
+	for _, c := range t.Columns {
+		levels = max(levels, len(c.Groups))
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		for len(c.Groups) < levels {
+			c.Groups = append(slices.Clip(c.Groups), "")
+		}
+	}
+}
+
+func (t *Table) embolden(c Column) {
+	if c.Best == "" {
+		return
+	}
+	best := map[string]float64{}
+	for _, r := range t.Rows {
+		if v := r.Cells[c.ID].Value; v != nil {
+			b, ok := best[r.Compare]
+			if !ok || c.Best == "max" && *v > b || c.Best == "min" && *v < b {
+				best[r.Compare] = *v
+			}
+		}
+	}
+	for _, r := range t.Rows {
+		cell, ok := r.Cells[c.ID]
+		if ok && cell.Value != nil && cell.format(c.Format).number(*cell.Value) == cell.format(c.Format).number(best[r.Compare]) {
+			cell.Bold = true
+			r.Cells[c.ID] = cell
+		}
+	}
+}

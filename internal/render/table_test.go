@@ -1,0 +1,171 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// sample has every element a table can have.
+func sample() *Table {
+	v := func(x float64) Cell { return Number(x) }
+	t := &Table{
+		Paper: "tab:sample", Caption: "All of it: <sc>Title</sc>, 5 %, a_b & <b>bold</b>.", Wide: true,
+		Stubs: []string{"Configuration", "Model"},
+		Columns: []Column{
+			{ID: "h1", Title: "H@1", Groups: []string{"Atomic"}, Format: Format{Style: "fixed", Decimals: 1, Scale: 100}},
+			{ID: "mrr", Title: "MRR@10", Groups: []string{"Atomic"}, Format: Format{Style: "fixed", Decimals: 2, Std: true}, Best: "max"},
+			{ID: "delta", Title: "Δ", Groups: []string{"Naive"}, Format: Format{Style: "signed", Decimals: 2}},
+			{ID: "n", Title: "|D|", Format: Format{Style: "integer"}},
+			{ID: "note", Title: "Note", Format: Format{Style: "text"}},
+		},
+		Rows: []Row{
+			{Section: "<i>First</i>"},
+			{ID: "a", Titles: []string{"<sc>Title</sc>", "Base"}, Compare: "base", Cells: map[string]Cell{
+				"h1": v(0.62), "mrr": Mean([]float64{68.7, 68.9, 68.8}), "delta": v(-0.4), "n": v(109739), "note": {Text: "<tt>x_y</tt>"}}},
+			{ID: "b", Titles: []string{"<sc>Title</sc>", "Tiny"}, Compare: "tiny", Cells: map[string]Cell{
+				"mrr": v(62.2), "delta": v(0), "note": {Text: "'' <b> $", Data: true}}},
+			{Space: true},
+			{Rule: true},
+			{ID: "c", Titles: []string{"<sc>PageID</sc>", "Base"}, Compare: "base", Cells: map[string]Cell{"mrr": v(69.8), "n": {Value: new(float64), Format: &Format{Style: "kilo", Decimals: 1}}}},
+		},
+	}
+	*t.Rows[5].Cells["n"].Value = 109229
+	return t
+}
+
+func TestLayouts(t *testing.T) {
+	tab := sample()
+	if err := tab.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	err := tab.Expect([]Expectation{
+		{Cell: "a.h1", Value: 62.0}, {Cell: "a.mrr", Value: 68.95, Stds: 2}, {Cell: "c.n", Value: 109200},
+		{Cell: "b.n", Value: 7}, {Cell: "a.delta", Value: 0.4}, {Cell: "b.mrr", Value: 62, Tolerance: 0.1, Relative: 0.01},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(io.Writer) error{"sample.md": tab.Markdown, "sample.tex": tab.LaTeX, "sample.csv": tab.CSV, "sample.json": tab.JSON} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(want, b.Bytes()) {
+			t.Errorf("%s differs (run with -update and read it):\n%s", name, b.String())
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	want := map[string]Verdict{"a.h1": Matches, "a.mrr": Matches, "c.n": Matches, "b.n": NotRun, "a.delta": Differs, "b.mrr": Matches}
+	for _, scale := range []string{"", "full", "toy"} {
+		tab := sample()
+		tab.Scale = scale
+		if err := tab.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		var es []Expectation
+		for cell := range want {
+			e := Expectation{Cell: cell, Value: map[string]float64{"a.h1": 62, "a.mrr": 68.95, "c.n": 109200, "b.n": 7, "a.delta": 0.4, "b.mrr": 62}[cell], Stds: 2, Relative: 0.01}
+			es = append(es, e)
+		}
+		if err := tab.Expect(es); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range tab.Checks {
+			w := want[c.Cell]
+			if scale == "toy" && w != NotRun {
+				w = NotComparable
+			}
+			if c.Verdict != w {
+				t.Errorf("scale %q, %s: %s, want %s", scale, c.Cell, c.Verdict, w)
+			}
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		f    Format
+		v    float64
+		want string
+	}{
+		{Format{Style: "integer"}, 1234567, "1,234,567"},
+		{Format{Style: "integer"}, -999.6, "-1,000"},
+		{Format{Style: "fixed", Decimals: 2}, 1.005, "1.01"}, // 1.00499… in binary: people round its decimals
+		{Format{Style: "fixed", Decimals: 1, Scale: 100}, 0.8125, "81.3"},
+		{Format{Style: "fixed", Decimals: 0}, 0.4, "0"},
+		{Format{Style: "kilo", Decimals: 1}, 198202, "198.2 K"},
+		{Format{Style: "signed", Decimals: 2}, -0.4, "−0.40"},
+		{Format{Style: "signed", Decimals: 2}, -0.001, "+0.00"},
+		{Format{Style: "text"}, 100041502, "100041502"},
+		{Format{Style: "text"}, 0.25, "0.25"},
+	} {
+		if got := c.f.number(c.v); got != c.want {
+			t.Errorf("%+v of %v is %q, want %q", c.f, c.v, got, c.want)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for want, spoil := range map[string]func(*Table){
+		"two columns have the id": func(t *Table) { t.Columns[1].ID = "h1" },
+		"which does not exist":    func(t *Table) { t.Rows[1].Cells["zz"] = Number(1) },
+		"has 1 titles for 2":      func(t *Table) { t.Rows[1].Titles = t.Rows[1].Titles[:1] },
+		"two rows have the id":    func(t *Table) { t.Rows[2].ID = "a" },
+		"is not integer, fixed":   func(t *Table) { t.Columns[0].Format.Style = "percent" },
+		"best is max or min":      func(t *Table) { t.Columns[0].Best = "most" },
+	} {
+		tab := sample()
+		spoil(tab)
+		if err := tab.Finish(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q, got %v", want, err)
+		}
+	}
+	for _, cell := range []string{"a", "zz.h1", "a.zz"} {
+		if err := sample().Expect([]Expectation{{Cell: cell}}); err == nil {
+			t.Errorf("an expectation for %q was taken", cell)
+		}
+	}
+	for _, m := range []string{"<b>", "</b>", "<b><i></b></i>"} {
+		if CheckMarkup(m) == nil {
+			t.Errorf("markup %q was taken", m)
+		}
+	}
+}
+
+func TestMean(t *testing.T) {
+	c := Mean([]float64{42, 44, 46})
+	if *c.Value != 44 || *c.Std != 2 || c.N != 3 {
+		t.Fatalf("%v ± %v (%d)", *c.Value, *c.Std, c.N)
+	}
+	if one := Mean([]float64{42}); one.Std != nil || *one.Value != 42 {
+		t.Fatal("one value has a standard deviation")
+	}
+	if !Mean(nil).Missing() {
+		t.Fatal("no values are not missing")
+	}
+	b, _ := json.Marshal(Number(1))
+	if string(b) != `{"value":1,"n":1}` {
+		t.Fatal(string(b))
+	}
+}

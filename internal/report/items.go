@@ -1,0 +1,130 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/render"
+)
+
+// Reader opens a blob; the bytes are verified to their end.
+type Reader func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
+
+// State says whether a table or figure has a result.
+type State string
+
+// The states of a table or figure.
+const (
+	Done   State = "done"
+	NotRun State = "not run"
+)
+
+// Item is a table or figure.
+type Item struct {
+	Index   int // of its node
+	Address string
+	Block   string // "table" or "figure"
+	Name    string
+	Paper   string
+	Caption string // with markup
+	Scale   string
+	State   State
+	Waits   []string // for NotRun: the steps that must run first
+	Table   *render.Table
+	Figure  *render.Figure
+	SVG     []byte
+	Checks  []render.Check // NotRun where there is no result yet
+}
+
+// mostRead bounds a document that the report reads as a whole.
+const mostRead = 16 << 20
+
+// loadItem reads a table or figure, or what its configuration says of it if it
+// has not run.
+func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Reader) (*Item, error) {
+	n := nodes[i]
+	block, _ := isRendered(n.Address)
+	it := &Item{Index: i, Address: n.Address, Block: block, Name: strings.TrimPrefix(n.Address, block+"."), State: NotRun}
+	r := v.Items[i].Result
+	if r == nil {
+		return it, it.planned(v, i)
+	}
+	it.State = Done
+	b, err := readOutput(ctx, r, "json", read)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Address, err)
+	}
+	if block == "table" {
+		it.Table = &render.Table{}
+		err = json.Unmarshal(b, it.Table)
+		it.Paper, it.Caption, it.Scale, it.Checks = it.Table.Paper, it.Table.Caption, it.Table.Scale, it.Table.Checks
+	} else {
+		it.Figure = &render.Figure{}
+		err = json.Unmarshal(b, it.Figure)
+		it.Paper, it.Caption, it.Scale, it.Checks = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale, it.Figure.Checks
+		if err == nil {
+			it.SVG, err = readOutput(ctx, r, "svg", read)
+			it.SVG = it.SVG[max(0, bytes.Index(it.SVG, []byte("<svg"))):] // an XML declaration has no place in HTML
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Address, err)
+	}
+	return it, nil
+}
+
+// planned fills in what is known before a run.
+func (it *Item) planned(v *plan.Preview, i int) error {
+	var c struct {
+		Paper, Caption, Scale string
+		Expect                []struct {
+			Cell   string
+			Value  float64
+			Source string
+		}
+	}
+	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
+	for _, e := range c.Expect {
+		it.Checks = append(it.Checks, render.Check{Cell: e.Cell, Paper: e.Value, Source: e.Source, Verdict: render.NotRun})
+	}
+	for _, d := range v.Items[i].Waits {
+		it.Waits = append(it.Waits, v.Plan.Steps[d].Address)
+	}
+	return nil
+}
+
+func readOutput(ctx context.Context, r *artifacts.Result, output string, read Reader) ([]byte, error) {
+	d, ok := digestOf(r, output)
+	if !ok {
+		return nil, fmt.Errorf("its result has no output %q", output)
+	}
+	if size := r.Outputs[output].Size; size > mostRead {
+		return nil, fmt.Errorf("its output %q has %d bytes; a report reads at most %d", output, size, mostRead)
+	}
+	rc, err := read(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(rc)
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// clip shortens a text to n characters.
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

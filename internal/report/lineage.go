@@ -1,0 +1,240 @@
+package report
+
+import (
+	"encoding/json"
+	"sort"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// Node is a step as lineages show it.
+type Node struct {
+	Index    int               `json:"-"` // in the plan
+	Address  string            `json:"step"`
+	Kind     string            `json:"kind"`
+	Outcome  plan.Outcome      `json:"outcome"`
+	Key      string            `json:"key,omitempty"`
+	Run      string            `json:"run,omitempty"`
+	Workflow string            `json:"workflow,omitempty"`
+	TookS    float64           `json:"took_s"`
+	Bytes    int64             `json:"bytes"`
+	Config   []Leaf            `json:"config,omitempty"` // of the key's preimage, without inputs
+	Inputs   []Edge            `json:"inputs,omitempty"`
+	Outputs  []Output          `json:"outputs,omitempty"`
+	Counts   map[string]int64  `json:"counts,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`
+	Place    string            `json:"place"` // file:line
+}
+
+// Leaf is one value of a configuration.
+type Leaf struct {
+	Path  string `json:"path"`
+	Value string `json:"value"` // JSON
+}
+
+// Edge is an input of a step.
+type Edge struct {
+	Path   string `json:"path"` // attribute that takes it
+	Step   string `json:"step"`
+	Output string `json:"output"`
+	Digest string `json:"digest,omitempty"` // "" before the producer has run
+	Index  int    `json:"-"`                // of the producer's node
+}
+
+// Output is what a step left.
+type Output struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Size    int64  `json:"size"`
+	Digest  string `json:"digest"`
+	Files   int    `json:"files,omitempty"`
+	Preview string `json:"-"`
+}
+
+// Nodes describes every step of a preview, in the plan's order.
+func Nodes(v *plan.Preview) ([]Node, error) {
+	index := map[string]int{}
+	for i, s := range v.Plan.Steps {
+		index[s.Address] = i
+	}
+	nodes := make([]Node, len(v.Items))
+	for i, s := range v.Plan.Steps {
+		it := v.Items[i]
+		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, Place: place(s)}
+		if !it.Key.IsZero() {
+			n.Key = it.Key.String()
+		}
+		leaves, err := configOf(it.Preimage, s.Task)
+		if err != nil {
+			return nil, err
+		}
+		n.Config = leaves
+		if n.Inputs, err = edgesOf(v, s.Task, index); err != nil {
+			return nil, err
+		}
+		if r := it.Result; r != nil {
+			n.Run, n.Workflow, n.TookS = r.Origin.RunID, r.Origin.WorkflowID, r.Took.Seconds()
+			n.Counts, n.Env = r.Counts, r.Env
+			for name, a := range r.Outputs {
+				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
+				n.Bytes += a.Size
+			}
+			sort.Slice(n.Outputs, func(a, b int) bool { return n.Outputs[a].Name < n.Outputs[b].Name })
+		}
+		nodes[i] = n
+	}
+	return nodes, nil
+}
+
+// edgesOf lists the inputs of a task with the attributes that take them.
+func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
+	}
+	var edges []Edge
+	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
+		if in.Ref == nil {
+			return in, nil
+		}
+		e := Edge{Path: path, Step: in.Ref.Step, Output: in.Ref.Output, Index: index[in.Ref.Step]}
+		if r := v.Items[e.Index].Result; r != nil {
+			e.Digest = r.Outputs[e.Output].Digest.String()
+		}
+		edges = append(edges, e)
+		return in, nil
+	})
+	sort.SliceStable(edges, func(a, b int) bool { return edges[a].Path < edges[b].Path })
+	return edges, err
+}
+
+// configOf flattens what a key was made of; before a key is known, the task's
+// own configuration.
+func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
+	if preimage == nil {
+		var tree any
+		err := json.Unmarshal(t.Config, &tree)
+		return leaves(nil, "", tree), err
+	}
+	var pre struct{ Config any }
+	err := json.Unmarshal(preimage, &pre)
+	return leaves(nil, "", pre.Config), err
+}
+
+// leaves appends the values of a tree in the order of their paths; inputs are
+// left out, for they are edges.
+func leaves(out []Leaf, path string, v any) []Leaf {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, marker := range []string{"$input", "$ref", "$artifact"} {
+			if _, ok := v[marker]; ok {
+				return out
+			}
+		}
+		names := make([]string, 0, len(v))
+		for n := range v {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		for _, n := range names {
+			at := n
+			if path != "" {
+				at = path + "." + n
+			}
+			out = leaves(out, at, v[n])
+		}
+		return out
+	case []any:
+		if scalars(v) {
+			break
+		}
+		for i, e := range v {
+			out = leaves(out, path+"["+itoa(i)+"]", e)
+		}
+		return out
+	case nil:
+		return out
+	}
+	b, _ := json.Marshal(v) // what came from JSON
+	return append(out, Leaf{path, string(b)})
+}
+
+func scalars(list []any) bool {
+	for _, e := range list {
+		switch e.(type) {
+		case map[string]any, []any:
+			return false
+		}
+	}
+	return true
+}
+
+// Source is an artifact that a number was read from, with the step that left it.
+type Source struct {
+	Digest string `json:"digest"`
+	Step   string `json:"step,omitempty"`
+	Output string `json:"output,omitempty"`
+	Path   string `json:"path,omitempty"` // attribute of the table or figure that takes it
+	Index  int    `json:"-"`
+}
+
+// sources finds the inputs of node i that have the digests, in their order.
+func sources(nodes []Node, i int, digests []string) []Source {
+	var out []Source
+	seen := map[string]bool{}
+	for _, d := range digests {
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		s := Source{Digest: d, Index: -1}
+		for _, e := range nodes[i].Inputs {
+			if e.Digest == d {
+				s = Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Index: e.Index}
+				break
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// upstream lists the steps that the given ones come from, themselves included,
+// nearest first.
+func upstream(nodes []Node, from []int) []Node {
+	var out []Node
+	seen := map[int]bool{}
+	for len(from) > 0 {
+		i := from[0]
+		from = from[1:]
+		if i < 0 || seen[i] {
+			continue
+		}
+		seen[i] = true
+		out = append(out, nodes[i])
+		for _, e := range nodes[i].Inputs {
+			from = append(from, e.Index)
+		}
+	}
+	return out
+}
+
+func place(s plan.Step) string { return s.Pos.File + ":" + itoa(s.Pos.Line) }
+
+// digestOf finds an output of a result.
+func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {
+	if r == nil {
+		return artifacts.Digest{}, false
+	}
+	a, ok := r.Outputs[output]
+	return a.Digest, ok && a.Files == nil
+}
+
+// isRendered reports whether an address is that of a table or figure.
+func isRendered(address string) (block string, ok bool) {
+	block, _, _ = strings.Cut(address, ".")
+	return block, block == "table" || block == "figure"
+}

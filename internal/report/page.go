@@ -1,0 +1,285 @@
+package report
+
+import (
+	_ "embed" // the page's template and style
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/render"
+)
+
+//go:embed page.tmpl
+var pageTemplate string
+
+//go:embed page.css
+var pageStyle string
+
+// HTML writes the page: one file that needs nothing else. Lineages open by
+// fragment links, without scripts.
+func (r *Report) HTML(w io.Writer) error {
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"markup":  func(s string) template.HTML { return template.HTML(render.HTML(s)) },
+		"svg":     func(b []byte) template.HTML { return template.HTML(b) }, // drawn by render
+		"size":    func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
+		"took":    took,
+		"num":     func(v *float64) string { return number(v) },
+		"number":  func(v float64) string { return number(&v) },
+		"signed":  signed,
+		"count":   func(n int64) string { return humanize.Comma(n) },
+		"short":   short,
+		"clip":    clip,
+		"slug":    slug,
+		"grid":    r.grid,
+		"figures": r.numbers,
+		"pair":    func(r *Report, n Node) nodeOf { return nodeOf{r, n} },
+	}).Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, struct {
+		*Report
+		Style  template.CSS
+		Panels []Panel
+	}{r, template.CSS(pageStyle), r.panels()})
+}
+
+// nodeOf is what the template of a step's lineage takes.
+type nodeOf struct {
+	Report *Report
+	Node   Node
+}
+
+// Panel is the lineage of the cells that come from the same artifacts.
+type Panel struct {
+	ID      string
+	Item    *Item
+	Cells   []string
+	Sources []Source
+	Steps   []Node // that left the sources
+}
+
+// panels makes one panel for each set of artifacts that some cell comes from.
+func (r *Report) panels() []Panel {
+	var out []Panel
+	for _, it := range r.Items {
+		at := map[string]int{}
+		it.eachCell(func(name string, c render.Cell) {
+			key := strings.Join(c.Inputs, " ")
+			if len(c.Inputs) == 0 {
+				return
+			}
+			if _, ok := at[key]; !ok {
+				at[key] = len(out)
+				p := Panel{ID: panelID(it, c.Inputs), Item: it, Sources: sources(r.Nodes, it.Index, c.Inputs)}
+				seen := map[int]bool{}
+				for _, s := range p.Sources {
+					if s.Index >= 0 && !seen[s.Index] {
+						seen[s.Index] = true
+						p.Steps = append(p.Steps, r.Nodes[s.Index])
+					}
+				}
+				out = append(out, p)
+			}
+			out[at[key]].Cells = append(out[at[key]].Cells, name)
+		})
+	}
+	return out
+}
+
+// panelID names the panel of some inputs: by the first digest and how many
+// there are, within its table.
+func panelID(it *Item, inputs []string) string {
+	sum := uint64(14695981039346656037) // FNV-1a
+	for _, d := range inputs {
+		for i := range len(d) {
+			sum = (sum ^ uint64(d[i])) * 1099511628211
+		}
+	}
+	return fmt.Sprintf("from-%s-%016x", slug(it.Address), sum)
+}
+
+// eachCell walks the numbers of a table or figure in reading order.
+func (it *Item) eachCell(f func(name string, c render.Cell)) {
+	if it.Table != nil {
+		for _, row := range it.Table.Rows {
+			for _, col := range it.Table.Columns {
+				if c, ok := row.Cells[col.ID]; ok {
+					f(row.ID+"."+col.ID, c)
+				}
+			}
+		}
+	}
+	if it.Figure == nil {
+		return
+	}
+	for _, s := range it.Figure.Series {
+		for _, p := range s.Points {
+			f(s.ID+"."+p.ID+".x", p.X)
+			f(s.ID+"."+p.ID+".y", p.Y)
+		}
+	}
+	for _, p := range it.Figure.Panels {
+		f(render.Plain(p.Heading), render.Cell{Text: p.Text, Inputs: p.Inputs})
+	}
+	for _, s := range it.Figure.Flow {
+		f(render.Plain(s.Title), render.Cell{Text: s.Text, Inputs: s.Inputs})
+	}
+}
+
+// gridCell is a cell of a table on the page.
+type gridCell struct {
+	HTML  template.HTML
+	Align string
+	Panel string // "" for constants
+	Name  string
+	Check *render.Check
+}
+
+// gridRow is a row: a rule, a section, or titles and cells.
+type gridRow struct {
+	Rule    bool
+	Section template.HTML
+	Titles  []template.HTML
+	Cells   []gridCell
+}
+
+// grid lays a table out for the page, each number with the paper's beside it.
+func (r *Report) grid(it *Item) []gridRow {
+	checks := map[string]*render.Check{}
+	for i := range it.Checks {
+		checks[it.Checks[i].Cell] = &it.Checks[i]
+	}
+	var rows []gridRow
+	for _, row := range it.Table.Rows {
+		switch {
+		case row.Rule:
+			rows = append(rows, gridRow{Rule: true})
+		case row.Section != "":
+			rows = append(rows, gridRow{Section: template.HTML(render.HTML(row.Section))})
+		case row.Titles != nil:
+			g := gridRow{}
+			for _, t := range row.Titles {
+				g.Titles = append(g.Titles, template.HTML(render.HTML(t)))
+			}
+			for _, col := range it.Table.Columns {
+				c := row.Cells[col.ID]
+				cell := gridCell{HTML: template.HTML(c.HTML(col.Format)), Align: "r", Name: row.ID + "." + col.ID}
+				if col.Align != "" {
+					cell.Align = col.Align
+				} else if c.Value == nil && c.Data || col.Format.Style == "text" {
+					cell.Align = "l"
+				}
+				if len(c.Inputs) > 0 {
+					cell.Panel = panelID(it, c.Inputs)
+				}
+				cell.Check = checks[cell.Name]
+				g.Cells = append(g.Cells, cell)
+			}
+			rows = append(rows, g)
+		}
+	}
+	return rows
+}
+
+// figureNumber is a number of a figure on the page.
+type figureNumber struct {
+	Name, X, Y, Panel string
+	Check             *render.Check
+}
+
+// numbers lists the points of a figure with the paper's numbers.
+func (r *Report) numbers(it *Item) []figureNumber {
+	var out []figureNumber
+	checks := map[string]*render.Check{}
+	for i := range it.Checks {
+		checks[it.Checks[i].Cell] = &it.Checks[i]
+	}
+	for _, s := range it.Figure.Series {
+		for _, p := range s.Points {
+			n := figureNumber{Name: s.ID + "." + p.ID, X: number(p.X.Value), Y: number(p.Y.Value), Check: checks[s.ID+"."+p.ID+".y"]}
+			if len(p.Y.Inputs) > 0 {
+				n.Panel = panelID(it, p.Y.Inputs)
+			}
+			out = append(out, n)
+		}
+	}
+	return append(out, r.panelsOf(it)...)
+}
+
+// panelsOf are the texts of a figure that come from artifacts.
+func (r *Report) panelsOf(it *Item) (out []figureNumber) {
+	if len(it.Figure.Series) > 0 {
+		return nil
+	}
+	it.eachCell(func(name string, c render.Cell) {
+		if len(c.Inputs) > 0 {
+			out = append(out, figureNumber{Name: name, Panel: panelID(it, c.Inputs)})
+		}
+	})
+	return out
+}
+
+// Link is a workflow's page in Temporal's UI; "" without a UI.
+func (r *Report) Link(workflow string) string {
+	if r.UI == "" || workflow == "" {
+		return ""
+	}
+	return strings.TrimSuffix(r.UI, "/") + "/namespaces/" + url.PathEscape(r.Namespace) + "/workflows/" + url.PathEscape(workflow)
+}
+
+// Slowest are the steps by time, longest first.
+func (r *Report) Slowest() []Node {
+	out := append([]Node(nil), r.Nodes...)
+	sort.SliceStable(out, func(a, b int) bool { return out[a].TookS > out[b].TookS })
+	return out
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return humanize.CommafWithDigits(*v, 4)
+}
+
+func signed(v *float64) string {
+	if v == nil || *v <= 0 {
+		return number(v)
+	}
+	return "+" + number(v)
+}
+
+func took(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", s)
+	case d < 2*time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(time.Minute).String()
+}
+
+func short(digest string) string {
+	_, hex, ok := strings.Cut(digest, ":")
+	if !ok || len(hex) < 12 {
+		return digest
+	}
+	return hex[:12]
+}
+
+// slug makes a fragment name of an address.
+func slug(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' {
+			return c
+		}
+		return '-'
+	}, s)
+}

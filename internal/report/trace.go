@@ -1,0 +1,118 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/render"
+)
+
+// Trace is where one number comes from.
+type Trace struct {
+	Address string        `json:"address"`
+	Cell    string        `json:"cell"`
+	Value   *float64      `json:"value,omitempty"` // not rounded, before the column's scale
+	Std     *float64      `json:"std,omitempty"`
+	N       int           `json:"n,omitempty"`
+	Text    string        `json:"text,omitempty"`
+	Check   *render.Check `json:"check,omitempty"`
+	Sources []Source      `json:"sources"`
+	Steps   []Node        `json:"steps"` // all that it depends on, nearest first
+}
+
+// UnknownCell is the error for a name that is no cell of the results.
+type UnknownCell struct{ Name, Why string }
+
+func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
+
+// TraceCell follows ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a
+// figure's SERIES.POINT.x or y.
+func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (*Trace, error) {
+	address, cell, ok := strings.Cut(name, ":")
+	if !ok {
+		return nil, &UnknownCell{name, "write table.NAME:ROW.COLUMN or figure.NAME:SERIES.POINT.y"}
+	}
+	nodes, err := Nodes(v)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range nodes {
+		if _, ok := isRendered(n.Address); !ok || n.Address != address {
+			continue
+		}
+		it, err := loadItem(ctx, v, nodes, i, read)
+		if err != nil {
+			return nil, err
+		}
+		if it.State != Done {
+			return nil, fmt.Errorf("%s has not run: redsi run --target %s", address, address)
+		}
+		c, err := it.cell(cell)
+		if err != nil {
+			return nil, &UnknownCell{name, err.Error()}
+		}
+		t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, i, c.Inputs)}
+		for k, check := range it.Checks {
+			if check.Cell == cell {
+				t.Check = &it.Checks[k]
+			}
+		}
+		var from []int
+		for _, s := range t.Sources {
+			from = append(from, s.Index)
+		}
+		t.Steps = upstream(nodes, from)
+		return t, nil
+	}
+	return nil, &UnknownCell{name, "there is no such table or figure"}
+}
+
+// cell finds a number of a table or figure.
+func (it *Item) cell(name string) (render.Cell, error) {
+	if it.Table != nil {
+		return it.Table.Find(name)
+	}
+	return it.Figure.Find(name)
+}
+
+// leavesShown bounds the configuration that Print shows of a step.
+const leavesShown = 12
+
+// Print writes a trace for people.
+func (t *Trace) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s:%s = ", t.Address, t.Cell)
+	switch {
+	case t.Value != nil && t.Std != nil:
+		fmt.Fprintf(w, "%v ± %v (n=%d)", *t.Value, *t.Std, t.N)
+	case t.Value != nil:
+		fmt.Fprintf(w, "%v", *t.Value)
+	default:
+		fmt.Fprintf(w, "%s", t.Text)
+	}
+	if t.Check != nil {
+		fmt.Fprintf(w, "   paper %v, %s", t.Check.Paper, t.Check.Verdict)
+	}
+	fmt.Fprintln(w)
+	if len(t.Sources) == 0 {
+		fmt.Fprintln(w, "  a constant of the pipeline: it is computed from no artifact")
+	}
+	for _, s := range t.Sources {
+		fmt.Fprintf(w, "  from %s.%s  %s\n", s.Step, s.Output, s.Digest)
+	}
+	for _, n := range t.Steps {
+		fmt.Fprintf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %.1f s, %d bytes\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, n.TookS, n.Bytes)
+		for i, l := range n.Config {
+			if i == leavesShown {
+				fmt.Fprintf(w, "  … %d more values of its configuration\n", len(n.Config)-i)
+				break
+			}
+			fmt.Fprintf(w, "  %s = %s\n", l.Path, clip(l.Value, 120))
+		}
+		for _, e := range n.Inputs {
+			fmt.Fprintf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)
+		}
+	}
+}

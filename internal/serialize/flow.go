@@ -1,0 +1,225 @@
+package serialize
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// writer turns the tree into lines.
+type writer struct {
+	s    *scanner
+	buf  []byte // the body so far, without a newline at its end
+	line line   // the running line of a paragraph
+	gap  int    // newlines due before the next line
+	one  line   // scratch of flat
+	nest []int32
+	grid grid
+}
+
+// line collects text with single blanks.
+type line struct {
+	text  []byte
+	space bool // white space is due before the next text
+}
+
+func (l *line) reset() { l.text, l.space = l.text[:0], false }
+
+// add appends a text node.
+func (l *line) add(n *node, arena []byte) {
+	l.space = l.space || n.before
+	text := arena[n.a:n.b]
+	if len(text) > 0 && text[0] == ' ' {
+		l.space = true
+		text = text[1:]
+	}
+	if len(text) > 0 {
+		if l.space && len(l.text) > 0 && l.text[len(l.text)-1] != ' ' {
+			l.text = append(l.text, ' ')
+		}
+		l.text = append(l.text, text...)
+		l.space = false
+	}
+	l.space = l.space || n.after
+}
+
+func (w *writer) reset(s *scanner) {
+	w.s, w.buf, w.gap = s, w.buf[:0], 0
+	w.line.reset()
+}
+
+// title is the text of the first h1; stored stands in where there is none.
+func (w *writer) title(stored string) string {
+	for id := range w.s.nodes {
+		if w.s.nodes[id].kind == titleNode {
+			if text := w.flat(w.s, int32(id)); len(text) > 0 {
+				return string(text)
+			}
+			break
+		}
+	}
+	w.s.removed.NoTitle = true
+	return strings.Join(strings.Fields(stored), " ")
+}
+
+// need asks for at least n newlines before the next line.
+func (w *writer) need(n int) { w.gap = max(w.gap, n) }
+
+// between asks for what separates two blocks.
+func (w *writer) between() {
+	if w.s.o.BlockGap == "blank_line" {
+		w.need(2)
+	} else {
+		w.need(1)
+	}
+}
+
+// emit writes one line and reports whether it had text.
+func (w *writer) emit(level int, marker string, text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	if len(w.buf) >= w.s.o.MaxBytes {
+		w.s.removed.Truncated = true
+		return true
+	}
+	if len(w.buf) > 0 {
+		w.buf = append(w.buf, "\n\n"[:max(1, w.gap)]...)
+	}
+	w.gap = 0
+	for range level {
+		w.buf = append(w.buf, w.s.rules.indent...)
+	}
+	w.buf = append(w.buf, marker...)
+	w.buf = append(w.buf, text...)
+	return true
+}
+
+// flush ends the running line.
+func (w *writer) flush() {
+	text := w.clean(w.line.text)
+	w.emit(0, "", text)
+	w.line.reset()
+}
+
+// flow writes the children of a block.
+func (w *writer) flow(id int32) {
+	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
+		n := &w.s.nodes[c]
+		switch n.kind {
+		case textNode:
+			w.line.add(n, w.s.arena)
+		case lineNode:
+			switch w.s.o.LineBreak {
+			case "newline":
+				w.flush()
+				w.need(1)
+			case "space":
+				w.line.space = true
+			}
+		case titleNode:
+		case breakNode:
+			w.flush()
+			w.between()
+		default:
+			w.element(c, n)
+		}
+	}
+}
+
+func (w *writer) element(id int32, n *node) {
+	w.flush()
+	w.between()
+	switch n.el {
+	case heading:
+		if n.headerLevel == 1 { // a second h1 is a line like others
+			w.emit(0, "", w.clean(w.flat(w.s, id)))
+			break
+		}
+		w.need(2)
+		if w.emit(0, "", w.clean(w.flat(w.s, id))) {
+			w.need(2)
+		}
+	case list, definitions:
+		w.list(id, 0)
+	case item:
+		w.item(id, w.s.o.Bullet+" ", 0)
+	case table:
+		w.table(id, 0)
+	default:
+		w.flow(id)
+		w.flush()
+	}
+	w.between()
+}
+
+// flat is the text below a node on one line, lists and tables included; it lives
+// until the next call.
+func (w *writer) flat(s *scanner, id int32) []byte {
+	w.s = s
+	w.one.reset()
+	w.collect(&w.one, id, nil)
+	return w.clean(w.one.text)
+}
+
+// collect adds the text below a node to l. Lists and tables are noted in nested,
+// if it is given, instead.
+func (w *writer) collect(l *line, id int32, nested *[]int32) {
+	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
+		switch n := &w.s.nodes[c]; n.kind {
+		case textNode:
+			l.add(n, w.s.arena)
+		case lineNode:
+			l.space = l.space || w.s.o.LineBreak != "none"
+		case breakNode:
+			l.space = true
+		case titleNode:
+		default:
+			l.space = true
+			if nested != nil && (n.el == list || n.el == definitions || n.el == table) {
+				*nested = append(*nested, c)
+			} else {
+				w.collect(l, c, nested)
+			}
+			l.space = true
+		}
+	}
+}
+
+// clean trims a line and removes interface artifacts: a word of Options.Artifacts
+// alone in square brackets. It works in place.
+func (w *writer) clean(text []byte) []byte {
+	text = bytes.TrimSpace(text)
+	if bytes.IndexByte(text, '[') < 0 {
+		return text
+	}
+	out := text[:0]
+	for i := 0; i < len(text); i++ {
+		if text[i] == '[' {
+			if n := w.artifact(text[i:]); n > 0 {
+				w.s.removed.Artifacts++
+				i += n - 1
+				if (len(out) == 0 || out[len(out)-1] == ' ') && i+1 < len(text) && text[i+1] == ' ' {
+					i++
+				}
+				continue
+			}
+		}
+		out = append(out, text[i])
+	}
+	return bytes.TrimSpace(out)
+}
+
+// artifact is the length of the artifact that text begins with, or 0.
+func (w *writer) artifact(text []byte) int {
+	const longest = 64
+	end := bytes.IndexByte(text[:min(len(text), longest)], ']')
+	if end < 0 {
+		return 0
+	}
+	word := bytes.TrimSpace(text[1:end])
+	if slices.ContainsFunc(w.s.o.Artifacts, func(a string) bool { return bytes.EqualFold(word, []byte(a)) }) {
+		return end + 1
+	}
+	return 0
+}

@@ -1,0 +1,136 @@
+package serialize
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
+)
+
+func simple(split nq.Split, text string) *nq.Record {
+	return &nq.Record{ExampleID: 1, Split: split, Text: text}
+}
+
+// tokens builds a full record from stored tokens; "<…>" are HTML.
+func tokens(split nq.Split, title string, stored ...string) *nq.Record {
+	r := &nq.Record{ExampleID: 1, Split: split, Title: title, HTML: []byte("x")}
+	for _, s := range stored {
+		r.Tokens = append(r.Tokens, nq.Token{Text: s, HTML: strings.HasPrefix(s, "<")})
+	}
+	return r
+}
+
+func TestNCI(t *testing.T) {
+	const doc = "A b - wikipedia <H1> A B </H1> Jump <P> One <B> two </P> three <Ul> <Li> 4 </Li> </Ul> five <Ul> 6 </Ul> seven <Ul> 8 </Ul> nine"
+	for _, tt := range []struct {
+		name        string
+		record      *nq.Record
+		simple, nci string
+	}{
+		{"train", simple(nq.Train, doc), " A B  One <B> two three 4 five 6", "a b  One <B> two "},
+		{"one list end", simple(nq.Train, "<H1> T </H1> <P> a </P> b <Ul> c </Ul> d"), " T  a b c", "t  a "},
+		{"no list end", simple(nq.Train, "<H1> T </H1> <P> a </P> b <Li> c"), " T  a b c", "t  a "},
+		{"list ends before the abstract", simple(nq.Train, "<H1> T </H1> <Ul> x </Ul> <Ul> y </Ul> <P> a </P> b"), " T  a ", "t  a "},
+		{"no paragraph", simple(nq.Train, "<H1> T </H1> a"), " T T a", "t "},
+		{"empty paragraph", simple(nq.Train, "<H1> T </H1> <P> </P> b"), " T  b", "t  "},
+		{"paragraph ends before it starts", simple(nq.Train, "<H1> T </H1> x </P> y <P> z"), " T y z", "t "},
+		{"no heading", simple(nq.Train, "<P> a </P> b"), " a b", "  a "},
+		{"no train split: as train", simple("", "<H1> T </H1> <P> a </P>"), " T  a ", "t  a "},
+		{"dev takes document_title", tokens(nq.Dev, "Stored", "<H1>", "T", "</H1>", "<P>", "a b", "</P>", "c"), "Stored a b c", "stored  a b "},
+		{"train joins blanks inside a token", tokens(nq.Train, "Stored", "<H1>", "T", "</H1>", "<P>", "a b", "</P>", "c"), " T  a_b c", "t  a_b "},
+		{"markup with attributes", tokens(nq.Train, "", "<H1>", "T", "</H1>", "<P>", "a", "</P>", "<Th colspan=\"2\">", "b", "</Th>"), " T  a b", "t  a "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := document(t, newSerializer(t, SimpleNorm, nil), tt.record).String(); got != tt.simple {
+				t.Errorf("SimpleNorm %q, want %q", got, tt.simple)
+			}
+			if got := document(t, newSerializer(t, NciNorm, nil), tt.record).String(); got != tt.nci {
+				t.Errorf("NciNorm %q, want %q", got, tt.nci)
+			}
+		})
+	}
+}
+
+func TestNCITitle(t *testing.T) {
+	r := tokens(nq.Dev, "Stored", "<H1>", "T", "</H1>")
+	h1 := newSerializer(t, NciNorm, func(o *Options) { o.NCITitle = "h1" })
+	if got := document(t, h1, r).Title; got != "t" {
+		t.Errorf("h1: %q", got)
+	}
+	r.Split = nq.Train
+	stored := newSerializer(t, NciNorm, func(o *Options) { o.NCITitle = "document_title" })
+	if got := document(t, stored, r).Title; got != "stored" {
+		t.Errorf("document_title: %q", got)
+	}
+	if _, err := newSerializer(t, NciNorm, nil).Document(simple(nq.Dev, "<H1> T </H1>")); err == nil || !strings.Contains(err.Error(), `nci_title = "h1"`) {
+		t.Errorf("simplified dev record: %v", err)
+	}
+}
+
+// The hand-written search is the notebook's regular expression.
+func TestNCIContent(t *testing.T) {
+	tag := regexp.MustCompile(`<[^<]+?>`)
+	blanks := regexp.MustCompile(` +`)
+	for _, s := range []string{"", "<", "<>", "<>a>b", "a < b > c", "a <<b>> c", "<b", "<b>", "a>b<c", "<<<", "< >", "<a\n>x\ny", "  a   b ", "\u00a0a\u2003", "<>", "<>>", "<a><b>"} {
+		want := blanks.ReplaceAllString(strings.TrimFunc(strings.ReplaceAll(tag.ReplaceAllString(s, ""), "\n", ""), isPythonSpace), " ")
+		if got := nciContent(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestSimplified(t *testing.T) {
+	s := newSerializer(t, Simplified, nil)
+	for _, tt := range []struct {
+		record *nq.Record
+		want   string
+		tags   int
+	}{
+		{simple(nq.Train, "A - wikipedia <H1> A </H1> b <Th_colspan=\"2\"> c"), "A - wikipedia A b c", 3},
+		{simple(nq.Train, "a < b > c <<x>> <>"), "a < b > c <<x>> <>", 0},
+		{tokens(nq.Train, "", "A", "<H1>", "b c", "</H1>", "d"), "A b_c d", 2},
+	} {
+		got := document(t, s, tt.record)
+		if got.String() != tt.want || got.Removed.Tags != tt.tags {
+			t.Errorf("%q, %d tags", got.String(), got.Removed.Tags)
+		}
+	}
+}
+
+// The simplified form of the full and of the simplified record agree, and Text4K
+// of it is the key that package dedup compares.
+func TestSimplifiedOfBothFormats(t *testing.T) {
+	full := records(t, "nq-full-walking-dead.jsonl.gz", nq.Train)[0]
+	short := records(t, "nq-simplified-walking-dead.jsonl.gz", nq.Train)[0]
+	for _, form := range []Form{Simplified, SimpleNorm, NciNorm} {
+		s := newSerializer(t, form, nil)
+		if a, b := document(t, s, full).String(), document(t, s, short).String(); a != b {
+			t.Errorf("%s differs between the formats", form)
+		}
+	}
+	cased, lower := Text4K(document(t, newSerializer(t, Simplified, nil), full).String())
+	wantCased, wantLower := dedup.TextKeys(full)
+	if dedup.TextDigest(cased, 0, false) != wantCased || dedup.TextDigest(lower, 0, false) != wantLower {
+		t.Error("Text4K is not dedup's key")
+	}
+	if n := utf8.RuneCountInString(cased); n != 4000 {
+		t.Errorf("%d code points", n)
+	}
+}
+
+func TestText4K(t *testing.T) {
+	for _, tt := range []struct{ text, cased, lower string }{
+		{"AbC", "AbC", "abc"},
+		{"", "", ""},
+		{strings.Repeat("é", 4001), strings.Repeat("é", 4000), strings.Repeat("é", 4000)},
+		{strings.Repeat("x", 3999) + "İy", strings.Repeat("x", 3999) + "İ", strings.Repeat("x", 3999) + "i\u0307"},
+		{"ΟΔΟΣ ΣΑ", "ΟΔΟΣ ΣΑ", "οδος σα"},
+	} {
+		if cased, lower := Text4K(tt.text); cased != tt.cased || lower != tt.lower {
+			t.Errorf("%.20q: %.20q %.20q", tt.text, cased, lower)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package serialize
+
+// Removed counts, rule by rule, what HtmlNorm left out of one document; the
+// other forms set Tags only. Every text token of the record is either in the
+// text or counted by one of the fields marked "tokens".
+type Removed struct {
+	Tags int `json:"tags,omitempty"` // simplified: HTML tokens dropped
+
+	BeforeTitle  int `json:"before_title,omitempty"`  // tokens before and in elements around the first heading
+	Interface    int `json:"interface,omitempty"`     // tokens of removed ids and classes
+	Infobox      int `json:"infobox,omitempty"`       // tokens of removed infoboxes
+	Invisible    int `json:"invisible,omitempty"`     // tokens in scripts, styles, comments and tags
+	AfterFooter  int `json:"after_footer,omitempty"`  // tokens from the heading that ended the document
+	SpansOutside int `json:"spans_outside,omitempty"` // tokens whose span is no part of the HTML, or goes back
+	DroppedTable int `json:"dropped_table,omitempty"` // tokens of discarded tables
+
+	InterfaceElements int    `json:"interface_elements,omitempty"`
+	Infoboxes         int    `json:"infoboxes,omitempty"`
+	Footer            string `json:"footer,omitempty"`        // the heading that ended the document
+	Artifacts         int    `json:"artifacts,omitempty"`     // [edit], [hide]
+	EmptyItems        int    `json:"empty_items,omitempty"`   // list items without text
+	EmptyTables       int    `json:"empty_tables,omitempty"`  // tables without a non-empty cell
+	Pronunciation     string `json:"pronunciation,omitempty"` // the parenthesis removed
+	Truncated         bool   `json:"truncated,omitempty"`     // max_bytes reached
+	NoTitle           bool   `json:"no_title,omitempty"`      // no <H1>: document_title stands in
+	NoAbstract        bool   `json:"no_abstract,omitempty"`   // NCI forms: no <P> … </P>
+}
+
+// Tally sums Removed over documents.
+type Tally struct {
+	Documents int `json:"documents"`
+	Sum       Removed
+	// Documents in which a rule applied.
+	WithInfobox, WithFooter, WithPronunciation, WithoutTitle, WithoutAbstract, WithTruncation int
+	Footers                                                                                   map[string]int // by normalized heading
+}
+
+// Add counts one document.
+func (t *Tally) Add(r Removed) {
+	t.Documents++
+	s := &t.Sum
+	s.Tags += r.Tags
+	s.BeforeTitle += r.BeforeTitle
+	s.Interface += r.Interface
+	s.Infobox += r.Infobox
+	s.Invisible += r.Invisible
+	s.AfterFooter += r.AfterFooter
+	s.SpansOutside += r.SpansOutside
+	s.DroppedTable += r.DroppedTable
+	s.InterfaceElements += r.InterfaceElements
+	s.Infoboxes += r.Infoboxes
+	s.Artifacts += r.Artifacts
+	s.EmptyItems += r.EmptyItems
+	s.EmptyTables += r.EmptyTables
+	if r.Infoboxes > 0 {
+		t.WithInfobox++
+	}
+	if r.Footer != "" {
+		t.WithFooter++
+		if t.Footers == nil {
+			t.Footers = map[string]int{}
+		}
+		t.Footers[normalizeHeading(r.Footer)]++
+	}
+	if r.Pronunciation != "" {
+		t.WithPronunciation++
+	}
+	if r.NoTitle {
+		t.WithoutTitle++
+	}
+	if r.NoAbstract {
+		t.WithoutAbstract++
+	}
+	if r.Truncated {
+		t.WithTruncation++
+	}
+}
+
+// Merge adds the counts of another part; the order of parts does not matter.
+func (t *Tally) Merge(o Tally) {
+	t.Documents += o.Documents
+	s, r := &t.Sum, o.Sum
+	s.Tags += r.Tags
+	s.BeforeTitle += r.BeforeTitle
+	s.Interface += r.Interface
+	s.Infobox += r.Infobox
+	s.Invisible += r.Invisible
+	s.AfterFooter += r.AfterFooter
+	s.SpansOutside += r.SpansOutside
+	s.DroppedTable += r.DroppedTable
+	s.InterfaceElements += r.InterfaceElements
+	s.Infoboxes += r.Infoboxes
+	s.Artifacts += r.Artifacts
+	s.EmptyItems += r.EmptyItems
+	s.EmptyTables += r.EmptyTables
+	t.WithInfobox += o.WithInfobox
+	t.WithFooter += o.WithFooter
+	t.WithPronunciation += o.WithPronunciation
+	t.WithoutTitle += o.WithoutTitle
+	t.WithoutAbstract += o.WithoutAbstract
+	t.WithTruncation += o.WithTruncation
+	for h, n := range o.Footers {
+		if t.Footers == nil {
+			t.Footers = map[string]int{}
+		}
+		t.Footers[h] += n
+	}
+}

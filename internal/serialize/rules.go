@@ -1,0 +1,94 @@
+package serialize
+
+import (
+	"bytes"
+	"strings"
+)
+
+// dropRule names why an element is not in the text.
+type dropRule uint8
+
+const (
+	keep dropRule = iota
+	dropInterface
+	dropInfobox
+	dropInvisible
+	dropFooter // after the end of the document
+	dropBeforeTitle
+)
+
+// rules are Options made ready for looking up.
+type rules struct {
+	*Options
+	ids, classes map[string]bool
+	footers      map[string]bool
+	infobox      []byte
+	indent       string
+}
+
+func compile(o Options) *rules {
+	r := &rules{Options: &o, ids: map[string]bool{}, classes: map[string]bool{}, footers: map[string]bool{},
+		infobox: []byte(o.InfoboxPrefix), indent: strings.Repeat(" ", o.ListIndent)}
+	for _, id := range o.RemoveIDs {
+		r.ids[id] = true
+	}
+	for _, c := range o.RemoveClasses {
+		r.classes[c] = true
+	}
+	for _, h := range o.FooterHeadings {
+		r.footers[normalizeHeading(h)] = true
+	}
+	return r
+}
+
+// attributes are those of a tag that some rule reads; the slices live until the
+// next tag.
+type attributes struct {
+	id, class, style []byte
+	rowspan, colspan int32 // at least 1
+	start            int32 // of ol
+}
+
+// eachClass calls f with the classes of an element until it returns true.
+func (a *attributes) eachClass(f func(class []byte) bool) bool {
+	rest := a.class
+	for len(rest) > 0 {
+		i := bytes.IndexAny(rest, " \t\n\f\r")
+		var class []byte
+		if i < 0 {
+			class, rest = rest, nil
+		} else {
+			class, rest = rest[:i], rest[i+1:]
+		}
+		if len(class) > 0 && f(class) {
+			return true
+		}
+	}
+	return false
+}
+
+// drops reports whether an element is removed by its id, class or style.
+func (r *rules) drops(a *attributes) bool {
+	if len(a.id) > 0 && r.ids[string(a.id)] {
+		return true
+	}
+	if len(a.class) > 0 && a.eachClass(func(c []byte) bool { return r.classes[string(c)] }) {
+		return true
+	}
+	if r.RemoveHidden && len(a.style) > 0 {
+		style := bytes.ToLower(bytes.Join(bytes.Fields(a.style), nil))
+		return bytes.Contains(style, []byte("display:none"))
+	}
+	return false
+}
+
+func (r *rules) isInfobox(a *attributes) bool {
+	return a.eachClass(func(c []byte) bool { return bytes.HasPrefix(c, r.infobox) })
+}
+
+// normalizeHeading is the form in which headings are compared: blanks joined,
+// lower case, no colon at the end. [edit] is gone before.
+func normalizeHeading(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.TrimSpace(strings.TrimRight(strings.ToLower(s), ":"))
+}

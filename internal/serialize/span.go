@@ -1,0 +1,254 @@
+package serialize
+
+import (
+	"bytes"
+	"html"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// next is the token whose span begins first among those not yet used, or nil.
+// Tokens whose span cannot be in the HTML are counted and passed over.
+func (s *scanner) next() (from, to int, ok bool) {
+	for ; s.ti < len(s.toks); s.ti++ {
+		t := &s.toks[s.ti]
+		if t.HTML {
+			continue
+		}
+		if t.Start < 0 || t.Start >= t.End || int(t.End) > len(s.html) {
+			s.removed.SpansOutside++
+			continue
+		}
+		return int(t.Start), int(t.End), true
+	}
+	return 0, 0, false
+}
+
+// consume passes over the tokens that begin before limit, for the given reason.
+func (s *scanner) consume(limit int, why dropRule) {
+	for {
+		from, _, ok := s.next()
+		if !ok || from >= limit {
+			return
+		}
+		s.ti++
+		switch why {
+		case dropInterface:
+			s.removed.Interface++
+		case dropInfobox:
+			s.removed.Infobox++
+		case dropFooter:
+			s.removed.AfterFooter++
+		case dropBeforeTitle:
+			s.removed.BeforeTitle++
+		default:
+			s.removed.Invisible++
+		}
+	}
+}
+
+// text takes the character data HTML[from:to].
+func (s *scanner) text(from, to int) {
+	switch {
+	case s.rawText && !s.titleSeen: // NQ tokenises <title>
+		s.consume(to, dropBeforeTitle)
+		return
+	case s.rawText:
+		s.consume(to, dropInvisible)
+		return
+	case s.drop != keep:
+		s.consume(to, s.drop)
+		return
+	case s.o.TextSource == "html":
+		s.allText(from, to)
+		return
+	}
+	p := from
+	if s.span.open {
+		if end := min(to, s.span.end); p < end {
+			s.span.raw = append(s.span.raw, s.html[p:end]...)
+			p = end
+		}
+		if s.span.end > to {
+			return
+		}
+		s.endSpan()
+	}
+	leaf := none
+	for {
+		start, end, ok := s.next()
+		if !ok || start >= to {
+			break
+		}
+		s.ti++
+		if end <= p {
+			// In a tag or a comment before this text, or behind the token before it.
+			s.removed.Invisible++
+			continue
+		}
+		start = max(start, p)
+		space := hasSpace(s.html[p:start])
+		if leaf == none {
+			leaf = s.leaf()
+		}
+		if end > to {
+			s.span = partial{open: true, raw: append(s.span.raw[:0], s.html[start:to]...), end: end, space: space, leaf: leaf}
+			return
+		}
+		s.place(leaf, space, s.html[start:end], s.ti-1)
+		p = end
+	}
+	if p < to && hasSpace(s.html[p:to]) && !(leaf == none && s.top().inTable()) {
+		if leaf == none {
+			leaf = s.leaf()
+		}
+		s.nodes[leaf].after = true
+	}
+}
+
+// endSpan places the token whose span went on behind a tag.
+func (s *scanner) endSpan() {
+	if !s.span.open {
+		return
+	}
+	s.span.open = false
+	raw := s.span.raw
+	if s.o.SpanMarkup == "keep" {
+		raw = s.html[s.toks[s.ti-1].Start:s.span.end]
+	}
+	s.place(s.span.leaf, s.span.space, raw, s.ti-1)
+}
+
+// leaf is the text node that text at this place goes to: the last one, if
+// nothing came in between.
+func (s *scanner) leaf() int32 {
+	if !s.top().inTable() {
+		if last := s.nodes[s.parent()].last; last != none {
+			if n := &s.nodes[last]; n.kind == textNode && int(n.b) == len(s.arena) {
+				return last
+			}
+		}
+	}
+	at := int32(len(s.arena))
+	return s.add(node{kind: textNode, a: at, b: at})
+}
+
+// place appends one token to a text node. The arena holds no two blanks in a row
+// within a node.
+func (s *scanner) place(leaf int32, space bool, raw []byte, token int) {
+	n := &s.nodes[leaf]
+	space = space || n.after
+	n.after = false
+	if n.a == n.b {
+		n.before = n.before || space
+	} else if space && s.arena[len(s.arena)-1] != ' ' {
+		s.arena = append(s.arena, ' ')
+	}
+	if s.o.TextSource == "stored" {
+		raw = append(s.span.raw[:0], s.toks[token].Text...)
+	}
+	s.arena = s.norm.append(s.arena, int(n.a), raw, s.o)
+	n.b = int32(len(s.arena))
+	n.tokens++
+	s.placed++
+}
+
+// allText takes visible text whether NQ tokenised it or not.
+func (s *scanner) allText(from, to int) {
+	rawText := s.html[from:to]
+	if s.top().inTable() && len(bytes.TrimSpace(rawText)) == 0 {
+		return
+	}
+	n := &s.nodes[s.leaf()]
+	s.arena = s.norm.append(s.arena, int(n.a), rawText, s.o)
+	n.b = int32(len(s.arena))
+	for {
+		start, _, ok := s.next()
+		if !ok || start >= to {
+			return
+		}
+		s.ti++
+		n.tokens++
+		s.placed++
+	}
+}
+
+// tokensIn counts the tokens in a subtree.
+func (s *scanner) tokensIn(id int32) int {
+	n := int(s.nodes[id].tokens)
+	for c := s.nodes[id].first; c != none; c = s.nodes[c].next {
+		n += s.tokensIn(c)
+	}
+	return n
+}
+
+// normalizer recovers the surface form of a span: entities resolved, Unicode
+// normalized, white space joined.
+type normalizer struct{ buf []byte }
+
+// append adds the text of raw to dst. No two blanks in a row come to stand behind
+// dst[from:].
+func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte {
+	if plain(raw) {
+		return append(dst, raw...)
+	}
+	if bytes.IndexByte(raw, '&') >= 0 && o.TextSource != "stored" {
+		raw = []byte(html.UnescapeString(string(raw)))
+	}
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	if o.Normalize == "nfkc" && !norm.NFKC.IsNormal(raw) {
+		z.buf = norm.NFKC.Append(z.buf[:0], raw...)
+		raw = z.buf
+	}
+	for i := 0; i < len(raw); {
+		r, size := utf8.DecodeRune(raw[i:])
+		if isSpace(r) {
+			if len(dst) == from || dst[len(dst)-1] != ' ' {
+				dst = append(dst, ' ')
+			}
+		} else {
+			dst = append(dst, raw[i:i+size]...)
+		}
+		i += size
+	}
+	return dst
+}
+
+// plain reports whether raw is its own recovered form: ASCII without entities
+// and white space.
+func plain(raw []byte) bool {
+	for _, c := range raw {
+		if c >= utf8.RuneSelf || c <= ' ' || c == '&' {
+			return false
+		}
+	}
+	return true
+}
+
+// isSpace is Unicode's White_Space: no-break and hair space count, the zero-width
+// space does not.
+func isSpace(r rune) bool { return unicode.IsSpace(r) }
+
+// hasSpace reports whether character data holds white space once its entities
+// are resolved.
+func hasSpace(raw []byte) bool {
+	for i, c := range raw {
+		switch {
+		case c == ' ' || c >= '\t' && c <= '\r':
+			return true
+		case c == '&':
+			return bytes.ContainsFunc([]byte(html.UnescapeString(string(raw[i:]))), isSpace)
+		case c >= utf8.RuneSelf:
+			if bytes.ContainsFunc(raw[i:], isSpace) {
+				return true
+			}
+			return bytes.IndexByte(raw[i:], '&') >= 0 &&
+				bytes.ContainsFunc([]byte(html.UnescapeString(string(raw[i:]))), isSpace)
+		}
+	}
+	return false
+}

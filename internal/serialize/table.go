@@ -1,0 +1,111 @@
+package serialize
+
+// table writes a table in the form that its layout asks for (paper, "Table
+// Formatting"): header and cell pairs, attribute and value pairs, one line per
+// row, or joined cells. Its caption stands before it.
+func (w *writer) table(id int32, depth int) {
+	if w.s.o.Tables == "drop" {
+		w.s.removed.DroppedTable += w.s.tokensIn(id)
+		return
+	}
+	g := &w.grid
+	g.read(w, id)
+	filled := false
+	for i := range g.rows {
+		filled = filled || g.rows[i].own > 0
+	}
+	if !filled {
+		w.s.removed.EmptyTables++
+		w.s.removed.DroppedTable += w.s.tokensIn(id)
+		return
+	}
+	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
+		if w.s.nodes[c].el == caption {
+			w.need(1)
+			w.emit(depth, "", w.flat(w.s, c))
+		}
+	}
+	first, end, columns := 0, 0, 0
+	if w.s.o.Tables == "forms" {
+		if first, end = g.header(); end == 0 {
+			columns = g.columns()
+		}
+	}
+	for i := range g.rows {
+		r := &g.rows[i]
+		if r.own == 0 || i >= first && i < end || i >= end && end > 0 && g.repeats(i, first, end) {
+			continue
+		}
+		w.one.reset()
+		if headed := i >= end && end > 0 && !g.bare(r); headed || columns == 2 {
+			w.pairs(r, headed)
+		} else {
+			w.joined(r)
+		}
+		w.need(1)
+		w.emit(depth, "", w.one.text)
+	}
+}
+
+// joined puts the cells of a row beside each other.
+func (w *writer) joined(r *gridRow) {
+	w.cells(r, func(s slot, text []byte) { w.separate(w.s.o.CellSeparator, text) })
+}
+
+// pairs puts each cell behind its header, or the second of two columns behind
+// the first. What has no header stands alone.
+func (w *writer) pairs(r *gridRow, headed bool) {
+	n := 0
+	w.cells(r, func(s slot, text []byte) {
+		if !headed {
+			separator := w.s.o.CellSeparator
+			if n++; n == 2 {
+				separator = w.s.o.KeySeparator
+			}
+			w.separate(separator, text)
+			return
+		}
+		if len(w.one.text) > 0 {
+			w.one.text = append(w.one.text, w.s.o.CellSeparator...)
+		}
+		if int(s.col) < len(w.grid.headerOf) && len(w.grid.headerOf[s.col]) > 0 {
+			for i, h := range w.grid.headerOf[s.col] {
+				if i > 0 {
+					w.one.text = append(w.one.text, ' ')
+				}
+				w.one.text = append(w.one.text, w.grid.textOf(h)...)
+			}
+			w.one.text = append(w.one.text, w.s.o.KeySeparator...)
+		}
+		w.one.text = append(w.one.text, text...)
+	})
+}
+
+func (w *writer) separate(separator string, text []byte) {
+	if len(w.one.text) > 0 {
+		w.one.text = append(w.one.text, separator...)
+	}
+	w.one.text = append(w.one.text, text...)
+}
+
+// cells calls f with the non-empty cells that a row shows.
+func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
+	g := &w.grid
+	for _, s := range g.slots[r.from:r.to] {
+		c := g.cells[s.cell]
+		if c.a == c.b || s.repeated && !w.s.o.RepeatRowspan {
+			continue
+		}
+		last := s.col
+		if w.s.o.RepeatColspan && !g.bare(r) {
+			last = min(s.col+c.width-1, maxColumns)
+		}
+		for col := s.col; col <= last; col++ {
+			if len(w.one.text) > w.s.o.MaxBytes {
+				w.s.removed.Truncated = true
+				return
+			}
+			f(slot{s.cell, col, s.repeated}, g.text[c.a:c.b])
+		}
+	}
+}

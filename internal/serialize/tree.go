@@ -1,0 +1,318 @@
+package serialize
+
+import "golang.org/x/net/html/atom"
+
+// nodeKind is what a node contributes to the lines.
+type nodeKind uint8
+
+const (
+	textNode  nodeKind = iota // arena[a:b]
+	breakNode                 // a block boundary without content
+	lineNode                  // br
+	titleNode                 // the first h1
+	elementNode
+)
+
+// node is an element that matters for lines, or text. Index 0 is the root.
+type node struct {
+	kind                                 nodeKind
+	el                                   element
+	atom                                 atom.Atom
+	before, after                        bool  // text: white space around it in the HTML
+	parent, first, last, prev, next      int32 // none = -1
+	a, b                                 int32 // text: range of the arena
+	tokens                               int32 // text: tokens in it
+	start, rowspan, colspan, headerLevel int32
+}
+
+const (
+	root int32 = 0
+	none int32 = -1
+
+	// maxDepth bounds the open elements; deeper ones are read as if their tags
+	// were missing. Browsers stop at 512 as well.
+	maxDepth = 512
+)
+
+// open is an element whose end has not been seen. Inline elements are open only
+// where their end tag matters: they are removed, or nest in such a one.
+type open struct {
+	atom atom.Atom
+	el   element
+	node int32 // none inside removed elements
+}
+
+func (s *scanner) top() element {
+	if n := len(s.stack); n > 0 {
+		return s.stack[n-1].el
+	}
+	return block
+}
+
+// parent is the node that content goes to.
+func (s *scanner) parent() int32 {
+	if n := len(s.stack); n > 0 {
+		return s.stack[n-1].node
+	}
+	return root
+}
+
+// add appends a node to the element that is open. Content that table structure
+// cannot hold goes before the table.
+func (s *scanner) add(n node) int32 {
+	parent, before := s.parent(), none
+	if s.top().inTable() && !tableContent(n) {
+		before = s.stack[s.openTable()].node
+		parent = s.nodes[before].parent
+	}
+	id := int32(len(s.nodes))
+	n.parent, n.first, n.last, n.prev, n.next = parent, none, none, none, none
+	p := &s.nodes[parent]
+	switch {
+	case before == none:
+		if n.prev = p.last; n.prev != none {
+			s.nodes[n.prev].next = id
+		} else {
+			p.first = id
+		}
+		p.last = id
+	default:
+		n.next = before
+		if n.prev = s.nodes[before].prev; n.prev != none {
+			s.nodes[n.prev].next = id
+		} else {
+			p.first = id
+		}
+		s.nodes[before].prev = id
+	}
+	s.nodes = append(s.nodes, n)
+	return id
+}
+
+func tableContent(n node) bool {
+	return n.kind == elementNode && (n.el == caption || n.el == rowGroup || n.el == row || n.el == cell)
+}
+
+// openTable is the position of the innermost open table, or -1.
+func (s *scanner) openTable() int {
+	for i := len(s.stack) - 1; i >= 0; i-- {
+		if s.stack[i].el == table {
+			return i
+		}
+	}
+	return -1
+}
+
+// betweenCells is the position of the innermost open table if no cell or caption
+// is open in it, or -1.
+func (s *scanner) betweenCells() int {
+	for i := len(s.stack) - 1; i >= 0; i-- {
+		switch s.stack[i].el {
+		case cell, caption:
+			return -1
+		case table:
+			return i
+		}
+	}
+	return -1
+}
+
+// startTag opens an element: implied ends first, then its place in the tree.
+func (s *scanner) startTag(a atom.Atom, el element, at *attributes) {
+	switch el {
+	case inline:
+		if s.drop != keep {
+			if a == s.stack[s.dropAt].atom {
+				s.push(a, el, at, keep)
+			}
+		} else if s.rules.drops(at) {
+			s.push(a, el, at, dropInterface)
+		}
+		return
+	case lineBreak:
+		if s.drop == keep {
+			s.add(node{kind: lineNode})
+		}
+		return
+	case rule:
+		s.closeParagraph()
+		s.boundary()
+		return
+	case item:
+		s.closeItem(item, item)
+		s.closeParagraph()
+	case term, definition:
+		s.closeItem(term, definition)
+		s.closeParagraph()
+	case heading:
+		s.closeParagraph()
+		if s.top() == heading {
+			s.pop(len(s.stack) - 1)
+		}
+	case table:
+		if i := s.betweenCells(); i >= 0 {
+			s.pop(i)
+		}
+		s.closeParagraph()
+	case caption, rowGroup, row, cell:
+		if !s.tableTag(el) {
+			return
+		}
+	case paragraph, block, list, definitions:
+		s.closeParagraph()
+	}
+	why := keep
+	if s.drop == keep {
+		why = s.whyDrop(el, at)
+	}
+	s.push(a, el, at, why)
+}
+
+// whyDrop decides whether the element that starts is removed, and notes what
+// later decisions ask for.
+func (s *scanner) whyDrop(el element, at *attributes) dropRule {
+	if el == hidden {
+		return dropInvisible
+	}
+	if s.rules.drops(at) {
+		s.removed.InterfaceElements++
+		return dropInterface
+	}
+	if el == paragraph && s.openTable() < 0 {
+		s.sawParagraph = true
+	}
+	if el != table || !s.titleSeen {
+		return keep
+	}
+	first := !s.sawTable
+	s.sawTable = true
+	drop := false
+	switch s.rules.Infobox {
+	case "introductory":
+		drop = !s.sawSection && s.rules.isInfobox(at)
+	case "first":
+		drop = s.removed.Infoboxes == 0 && !s.sawSection && s.rules.isInfobox(at)
+	case "all":
+		drop = s.rules.isInfobox(at)
+	case "first_table":
+		drop = first && !s.sawParagraph
+	}
+	if drop {
+		s.removed.Infoboxes++
+		return dropInfobox
+	}
+	return keep
+}
+
+// push opens an element. Its node is none inside removed elements.
+func (s *scanner) push(a atom.Atom, el element, at *attributes, why dropRule) {
+	if len(s.stack) >= maxDepth {
+		return
+	}
+	o := open{atom: a, el: el, node: none}
+	switch {
+	case why != keep:
+		if el == inline {
+			s.removed.InterfaceElements++
+		} else {
+			s.boundary()
+		}
+		s.drop, s.dropAt = why, len(s.stack)
+	case s.drop == keep:
+		n := node{kind: elementNode, el: el, atom: a, start: at.start, rowspan: at.rowspan, colspan: at.colspan}
+		if el == heading {
+			s.startHeading(a, &n)
+		}
+		o.node = s.add(n)
+	}
+	s.stack = append(s.stack, o)
+}
+
+// startHeading makes the first h1 the title: what stood before it is dropped.
+// A section heading ends the part in which introductory infoboxes stand.
+func (s *scanner) startHeading(a atom.Atom, n *node) {
+	n.headerLevel = int32(level(a))
+	if a != atom.H1 {
+		if s.titleSeen && !s.enclosed() {
+			s.sawSection = true
+		}
+		return
+	}
+	if s.titleSeen {
+		return
+	}
+	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = true, false, false, false
+	s.removed.BeforeTitle += s.placed
+	s.restartTree()
+	n.kind = titleNode
+}
+
+// restartTree keeps the open elements and nothing else.
+func (s *scanner) restartTree() {
+	kept := make([]node, 0, len(s.stack))
+	for _, o := range s.stack {
+		kept = append(kept, s.nodes[o.node])
+	}
+	s.arena, s.placed = s.arena[:0], 0
+	s.nodes = append(s.nodes[:0], node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none})
+	parent := root
+	for i, n := range kept {
+		id := int32(len(s.nodes))
+		n.parent, n.first, n.last, n.prev, n.next = parent, none, none, none, none
+		s.nodes[parent].first, s.nodes[parent].last = id, id
+		s.nodes = append(s.nodes, n)
+		s.stack[i].node, parent = id, id
+	}
+}
+
+// enclosed reports whether a table cell, a caption or a list item is open:
+// headings in them neither end nor begin a section.
+func (s *scanner) enclosed() bool {
+	for _, o := range s.stack {
+		switch o.el {
+		case cell, caption, item, term, definition:
+			return true
+		}
+	}
+	return false
+}
+
+// boundary marks the edge of a block that leaves no node.
+func (s *scanner) boundary() {
+	if s.drop == keep && !s.top().inTable() {
+		s.add(node{kind: breakNode})
+	}
+}
+
+// pop closes the element at position i and all within it.
+func (s *scanner) pop(i int) {
+	for len(s.stack) > i {
+		o := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		if s.drop != keep && len(s.stack) == s.dropAt {
+			s.drop = keep
+		}
+		if o.el == heading && o.node != none && s.titleSeen {
+			s.endHeading(o.node)
+		}
+	}
+}
+
+// endHeading stops the document at a footer's heading.
+func (s *scanner) endHeading(id int32) {
+	n := &s.nodes[id]
+	if s.stopped || n.kind == titleNode || n.headerLevel < 2 || int(n.headerLevel) > s.rules.FooterLevel || s.enclosed() {
+		return
+	}
+	s.endSpan()
+	artifacts := s.removed.Artifacts // counted where the heading is written
+	text := s.out.flat(s, id)
+	s.removed.Artifacts = artifacts
+	if !s.rules.footers[normalizeHeading(string(text))] {
+		return
+	}
+	s.removed.Footer = string(text)
+	s.removed.AfterFooter += s.tokensIn(id)
+	n.kind, n.first, n.last = breakNode, none, none
+	s.stopped = true
+}

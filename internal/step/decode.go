@@ -1,0 +1,263 @@
+package step
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Problem is one mistake in a configuration, at an attribute path such as
+// "rows[2].cells".
+type Problem struct {
+	Path   string
+	Detail string
+}
+
+func (p Problem) Error() string {
+	if p.Path == "" {
+		return p.Detail
+	}
+	return p.Path + ": " + p.Detail
+}
+
+// Problems is every mistake found in one configuration.
+type Problems []Problem
+
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// decodeObject fills a struct from a tree; absent optional attributes keep what
+// the struct already has (the defaults).
+func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path string) (ps Problems) {
+	known := map[string]bool{}
+	for _, a := range attrs {
+		known[a.Name] = true
+		p := join(path, a.Name)
+		val, ok := tree[a.Name]
+		if !ok || val == nil {
+			if !a.Optional {
+				ps = append(ps, Problem{p, "required"})
+			}
+			continue
+		}
+		f := v.Field(a.index)
+		wrong := decodeValue(val, f, a.Type, p)
+		if len(wrong) == 0 && len(a.Enum) > 0 {
+			wrong = checkEnum(val, a.Enum, p)
+		}
+		ps = append(ps, wrong...)
+	}
+	for _, n := range sortedKeys(tree) {
+		if !known[n] {
+			ps = append(ps, Problem{join(path, n), "no such attribute"})
+		}
+	}
+	return ps
+}
+
+// checkEnum checks a string, or every string of a list or map, of the right type.
+func checkEnum(val any, enum []string, path string) (ps Problems) {
+	if s, ok := toString(val); ok && !slices.Contains(enum, s) {
+		quoted := make([]string, len(enum))
+		for i, e := range enum {
+			quoted[i] = strconv.Quote(e)
+		}
+		return Problems{{path, fmt.Sprintf("%q is not one of %s", s, strings.Join(quoted, ", "))}}
+	}
+	switch val := val.(type) {
+	case []any:
+		for i, e := range val {
+			ps = append(ps, checkEnum(e, enum, fmt.Sprintf("%s[%d]", path, i))...)
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(val) {
+			ps = append(ps, checkEnum(val[k], enum, fmt.Sprintf("%s[%q]", path, k))...)
+		}
+	}
+	return ps
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		return decodeValue(val, v.Elem(), t, path)
+	}
+	wrong := func() Problems { return Problems{{path, fmt.Sprintf("want %s, got %s", t, describe(val))}} }
+	switch t.Kind {
+	case InputOne:
+		in, ok := val.(Input)
+		if !ok {
+			return wrong()
+		}
+		v.Set(reflect.ValueOf(in))
+	case InputMany:
+		if in, ok := val.(Input); ok {
+			v.Set(reflect.ValueOf(Inputs{in}))
+			return nil
+		}
+		list, ok := val.([]any)
+		if !ok {
+			return wrong()
+		}
+		ins := make(Inputs, len(list))
+		for i, e := range list {
+			if ins[i], ok = e.(Input); !ok {
+				return Problems{{fmt.Sprintf("%s[%d]", path, i), "want artifact, got " + describe(e)}}
+			}
+		}
+		v.Set(reflect.ValueOf(ins))
+	case String:
+		s, ok := toString(val)
+		if !ok {
+			return wrong()
+		}
+		v.SetString(s)
+	case Bool:
+		b, ok := val.(bool)
+		if !ok {
+			return wrong()
+		}
+		v.SetBool(b)
+	case Int:
+		n, ok := toInt(val)
+		if !ok {
+			return wrong()
+		}
+		v.SetInt(n)
+	case Float:
+		f, ok := toFloat(val)
+		if !ok {
+			return wrong()
+		}
+		v.SetFloat(f)
+	case List:
+		list, ok := val.([]any)
+		if !ok {
+			return wrong()
+		}
+		return decodeList(list, v, t, path)
+	case Map:
+		m, ok := val.(map[string]any)
+		if !ok {
+			return wrong()
+		}
+		return decodeMap(m, v, t, path)
+	case Object:
+		m, ok := val.(map[string]any)
+		if !ok {
+			return wrong()
+		}
+		return decodeObject(m, v, t.Attrs, path)
+	}
+	return nil
+}
+
+func decodeList(list []any, v reflect.Value, t Type, path string) (ps Problems) {
+	s := reflect.MakeSlice(v.Type(), len(list), len(list))
+	for i, e := range list {
+		ps = append(ps, decodeValue(e, s.Index(i), *t.Elem, fmt.Sprintf("%s[%d]", path, i))...)
+	}
+	v.Set(s)
+	return ps
+}
+
+func decodeMap(m map[string]any, v reflect.Value, t Type, path string) (ps Problems) {
+	out := reflect.MakeMapWithSize(v.Type(), len(m))
+	for _, k := range sortedKeys(m) {
+		if strings.HasPrefix(k, "$") { // see refField
+			ps = append(ps, Problem{fmt.Sprintf("%s[%q]", path, k), "a key cannot start with $"})
+			continue
+		}
+		e := reflect.New(v.Type().Elem()).Elem()
+		ps = append(ps, decodeValue(m[k], e, *t.Elem, fmt.Sprintf("%s[%q]", path, k))...)
+		out.SetMapIndex(reflect.ValueOf(k).Convert(v.Type().Key()), e)
+	}
+	v.Set(out)
+	return ps
+}
+
+// toString takes a number for its shortest text and a bool for its name, as HCL
+// does: it makes a number of "${1}", so that there would be no way to write "1".
+func toString(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool, int64, float64, json.Number:
+		b, err := Canonical(v)
+		return string(b), err == nil
+	}
+	return "", false
+}
+
+func toInt(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
+	case json.Number:
+		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+			return n, true
+		}
+		f, err := v.Float64()
+		return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
+	}
+	return 0, false
+}
+
+func toFloat(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}
+
+func describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case Input:
+		return "an artifact"
+	case string:
+		return fmt.Sprintf("the string %q", v)
+	case bool:
+		return "a bool"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("the number %v", v)
+}

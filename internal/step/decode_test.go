@@ -1,0 +1,188 @@
+package step
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+func TestProblems(t *testing.T) {
+	spec := Define(everythingKind())
+	for _, c := range []struct {
+		name string
+		tree map[string]any
+		want string
+	}{
+		{"missing", map[string]any{}, `text: required; required: required; one: required`},
+		{"unknown", with(minimal(), "txt", "a", "aaa", 1), `aaa: no such attribute; txt: no such attribute`},
+		{"types", with(minimal(), "text", []any{}, "flag", "yes", "count", 1.5, "rate", "x", "steps", "1", "words", []any{}, "options", "o"),
+			`text: want string, got a list; flag: want bool, got the string "yes"; count: want integer, got the number 1.5; ` +
+				`rate: want number, got the string "x"; steps: want list of integer, got the string "1"; words: want map of string, got a list; ` +
+				`options: want object, got the string "o"`},
+		{"elements", with(minimal(), "steps", []any{int64(1), "x"}, "words", map[string]any{"b": []any{}, "a": nil}, "grid", []any{[]any{1.0, nil}}),
+			`steps[1]: want integer, got the string "x"; words["a"]: want string, got null; words["b"]: want string, got a list; ` +
+				`grid[0][1]: want number, got null`},
+		{"inputs", with(minimal(), "one", "x", "many", []any{In(artifactOf("a")), int64(1)}, "named", map[string]any{"k": "v"}),
+			`one: want artifact, got the string "x"; many[1]: want artifact, got the number 1; named["k"]: want artifact, got the string "v"`},
+		{"objects", with(minimal(), "rows", []any{map[string]any{"gap": "x"}, map[string]any{"gaps": nil}}),
+			`rows[0].gap: want integer, got the string "x"; rows[1].gaps: no such attribute`},
+		{"enum", with(minimal(), "choice", "d", "choices", []any{"a", "x"}),
+			`choice: "d" is not one of "a", "b", "c"; choices[1]: "x" is not one of "a", "b", "c"`},
+		{"number in an enum", with(minimal(), "choice", int64(1)), `choice: "1" is not one of "a", "b", "c"`},
+		{"wrong type of an enum", with(minimal(), "choice", []any{}), `choice: want string, got a list`},
+		{"too large", with(minimal(), "count", 1e19), `count: want integer, got the number 1e+19`},
+		{"not finite", with(minimal(), "rate", json.Number("1e999")), `rate: want number, got the number 1e999`},
+		{"reserved", with(minimal(), "words", map[string]any{"$ref": "a"}), `words["$ref"]: a key cannot start with $`},
+		{"check", with(minimal(), "count", int64(1001)), `count: more than 1000`},
+		{"check comes last", with(minimal(), "count", int64(1001), "flag", "x"), `flag: want bool, got the string "x"`},
+	} {
+		_, err := spec.Complete(c.tree)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	spec := Define(everythingKind())
+	got, err := spec.Complete(with(minimal(), "options", map[string]any{"gap": int64(1)}, "rows", []any{map[string]any{"name": "r"}}, "count", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"text": "t", "required": []any{"r"}, "one": In(artifactOf("one")),
+		"choice": "a", "flag": false, "count": int64(7), "rate": 0.1, "steps": []any{int64(1), int64(2)}, "words": map[string]any{"k": "v"},
+		"options": map[string]any{"name": "n", "lists": []any{"x"}, "gap": int64(1), "new": "dash", "note": ""},
+		"rows":    []any{map[string]any{"name": "r", "gap": int64(0), "new": "", "note": ""}},
+		"extra":   map[string]any{"name": "", "lists": []any{"y"}, "gap": int64(2), "new": "", "note": ""},
+		"later":   int64(5), "mirror": "",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if steps := spec.Attrs; steps[7].Name != "steps" || fmt.Sprint(steps[7].Default) != "[1 2]" {
+		t.Errorf("the schema's default changed: %v", steps[7])
+	}
+}
+
+// One decoding does not change what the next one starts from.
+func TestDefaultsAreKept(t *testing.T) {
+	spec := Define(everythingKind())
+	before, err := spec.Complete(minimal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := spec.Complete(with(minimal(), "steps", []any{int64(9)}, "words", map[string]any{"z": "z"}, "options", map[string]any{"lists": []any{"q"}})); err != nil {
+		t.Fatal(err)
+	}
+	after, err := spec.Complete(minimal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, after); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTaskRefsAndBind(t *testing.T) {
+	spec := Define(everythingKind())
+	ref := func(s string) Input { return Input{Ref: &Ref{Step: "step.a." + s, Output: "out"}} }
+	task, err := NewTask(&spec, with(minimal(), "one", ref("x"), "many", []any{ref("y"), ref("z")}, "named", map[string]any{"k": ref("x")},
+		"rows", []any{map[string]any{"from": ref("w")}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refs, err := task.Refs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.String())
+	}
+	if got, want := strings.Join(names, " "), "step.a.y.out step.a.z.out step.a.x.out step.a.x.out step.a.w.out"; got != want {
+		t.Errorf("refs %s, want %s", got, want)
+	}
+	missing := errors.New("no such thing")
+	if _, err := task.Bind(func(r Ref) (artifacts.Artifact, error) { return artifacts.Artifact{}, missing }); !errors.Is(err, missing) || !strings.HasPrefix(err.Error(), "many[0]: ") {
+		t.Errorf("the error does not say where: %v", err)
+	}
+	bound, err := task.Bind(func(r Ref) (artifacts.Artifact, error) { return artifactOf(r.Step), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refs, err := bound.Refs(); err != nil || len(refs) != 0 {
+		t.Errorf("still waits for %v, %v", refs, err)
+	}
+	if _, _, err := NewRegistry(spec).Key(bound); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := NewRegistry(spec).Key(task); err == nil {
+		t.Error("a task that waits for inputs has a key")
+	}
+}
+
+func TestTaskText(t *testing.T) {
+	spec := Define(everythingKind())
+	for name, tree := range map[string]map[string]any{
+		"value": with(minimal(), "text", "a\xff"),
+		"key":   with(minimal(), "words", map[string]any{"\xff": "a"}),
+	} {
+		if task, err := NewTask(&spec, tree); err == nil {
+			t.Errorf("%s: invalid UTF-8 became %s", name, task.Config)
+		}
+	}
+}
+
+func TestInputJSON(t *testing.T) {
+	for _, in := range []Input{{}, {Ref: &Ref{Step: `step.a.b["c"]`, Output: "d"}}, In(artifactOf("x"))} {
+		b, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out Input
+		if err := json.Unmarshal(b, &out); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(in, out); d != "" {
+			t.Errorf("%s: %s", b, d)
+		}
+	}
+	var in Input
+	if err := json.Unmarshal([]byte(`{"$ref":{"step":"a","output":"b"},"$artifact":{"type":"t"}}`), &in); err == nil {
+		t.Error("an input is both")
+	}
+}
+
+// ParseTree takes any JSON without a panic, and what it reads can be a task.
+func FuzzParseTree(f *testing.F) {
+	for _, s := range []string{`{"text":"a","required":[],"one":{"$artifact":{"type":"a","digest":"","size":0}}}`, `{"$ref":{}}`, `null`,
+		`{"rows":[{"from":{"$ref":{"step":"s","output":"o"}}}]}`, `{"words":{"$artifact":1}}`} {
+		f.Add(s)
+	}
+	spec := Define(everythingKind())
+	f.Fuzz(func(t *testing.T, s string) {
+		tree, err := ParseTree([]byte(s))
+		if err != nil {
+			return
+		}
+		task, err := NewTask(&spec, tree)
+		if err != nil {
+			return
+		}
+		back, err := task.Tree()
+		if err != nil {
+			t.Fatalf("%s: %v", task.Config, err)
+		}
+		again, err := NewTask(&spec, back)
+		if err != nil || string(again.Config) != string(task.Config) {
+			t.Fatalf("%s became %s, %v", task.Config, again.Config, err)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package step
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Change is one difference between two preimages.
+type Change struct {
+	Path     string // such as "config.options.lists" or "version"
+	Old, New string // canonical JSON; "" where there is nothing
+}
+
+func (c Change) String() string {
+	switch {
+	case c.Old == "":
+		return fmt.Sprintf("%s is new: %s", c.Path, short(c.New))
+	case c.New == "":
+		return fmt.Sprintf("%s is gone (was %s)", c.Path, short(c.Old))
+	}
+	return fmt.Sprintf("%s: %s -> %s", c.Path, short(c.Old), short(c.New))
+}
+
+// short cuts a value for one line; a digest keeps its head.
+func short(s string) string {
+	const digest = `{"$input":"sha256:`
+	if rest, ok := strings.CutPrefix(s, digest); ok && len(rest) > 12 {
+		return "bytes " + rest[:12]
+	}
+	if len(s) > 60 {
+		return s[:57] + "…"
+	}
+	return s
+}
+
+// Attribute is the top-level attribute that the change is in; "" if it is not
+// in the configuration.
+func (c Change) Attribute() string {
+	rest, ok := strings.CutPrefix(c.Path, "config.")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, ".["); i >= 0 {
+		return rest[:i]
+	}
+	return rest
+}
+
+// Diff compares two preimages down to their leaves, in path order.
+func Diff(before, after []byte) ([]Change, error) {
+	x, err := parsePreimage(before)
+	if err != nil {
+		return nil, err
+	}
+	y, err := parsePreimage(after)
+	if err != nil {
+		return nil, err
+	}
+	var out []Change
+	diff(x, y, "", &out)
+	return out, nil
+}
+
+func parsePreimage(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("a stored preimage is not JSON: %w", err)
+	}
+	return v, nil
+}
+
+func diff(a, b any, path string, out *[]Change) {
+	x, okX := a.(map[string]any)
+	y, okY := b.(map[string]any)
+	if okX && okY && x[digestField] == nil && y[digestField] == nil {
+		for _, k := range union(x, y) {
+			diff(x[k], y[k], join(path, k), out)
+		}
+		return
+	}
+	l, okL := a.([]any)
+	m, okM := b.([]any)
+	if okL && okM {
+		for i := range max(len(l), len(m)) {
+			diff(at(l, i), at(m, i), fmt.Sprintf("%s[%d]", path, i), out)
+		}
+		return
+	}
+	s, t := text(a), text(b)
+	if s != t {
+		*out = append(*out, Change{Path: path, Old: s, New: t})
+	}
+}
+
+func at(l []any, i int) any {
+	if i < len(l) {
+		return l[i]
+	}
+	return nil
+}
+
+func text(v any) string {
+	if v == nil {
+		return ""
+	}
+	b, err := Canonical(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+func union(a, b map[string]any) []string {
+	var keys []string
+	for k := range a {
+		keys = append(keys, k)
+	}
+	for k := range b {
+		if _, ok := a[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,18 @@
+// Package step is the contract between configuration, plan and activities: what
+// a step kind is, which attributes it takes, what it reads and writes, and the
+// content-addressed key of one piece of work.
+//
+// The nouns:
+//
+//   - Kind[C]: a typed definition (name, version, outputs, defaults, Run). Define
+//     erases C to a Spec; a Registry is an explicit list of Specs.
+//   - Attr, Type: the schema of C, read from its struct tags, from which the
+//     HCL decoder, `redsi kinds` and docs/kinds.md are made.
+//   - Input: an artifact that C takes; before it exists it is a Ref to another
+//     step's output, and that is the only kind of edge there is.
+//   - Task: a kind and its evaluated configuration, defaults filled in, with all
+//     inputs known. Key(task) is the cache key, its preimage kept.
+//   - IO: what Run sees of the world: named inputs, named outputs, progress.
+//
+// It must not know HCL, Temporal, stores or any domain package.
+package step

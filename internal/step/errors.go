@@ -1,0 +1,24 @@
+package step
+
+import "errors"
+
+// permanent marks an error that no retry can mend.
+type permanent struct{ err error }
+
+func (p *permanent) Error() string { return p.err.Error() }
+func (p *permanent) Unwrap() error { return p.err }
+
+// Permanent marks err as one that no retry can mend: bad input, bad
+// configuration, our own bug. nil stays nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanent{err}
+}
+
+// IsPermanent reports whether err, or an error it wraps, was marked.
+func IsPermanent(err error) bool {
+	var p *permanent
+	return errors.As(err, &p)
+}

@@ -1,0 +1,219 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sort"
+	"sync"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Host is what an activity gives to a running step.
+type Host interface {
+	Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)   // verified
+	LocalPath(ctx context.Context, d artifacts.Digest) (string, error)     // verified file, read-only
+	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) // streams
+	Report(p Progress)                                                     // never blocks
+	Checkpoints() Checkpoints                                              // filed under the step's key
+}
+
+// Checkpoints keeps a step's intermediate state outside its result: it survives
+// the worker, is found by any other one that runs the same key, and is
+// collected once the step has a result.
+type Checkpoints interface {
+	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
+	// Latest returns the newest complete checkpoint; ok false if there is none.
+	Latest(ctx context.Context) (n int64, files map[string]artifacts.File, ok bool, err error)
+}
+
+// Progress is how far a step is; Total 0 means unknown.
+type Progress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total,omitempty"`
+	Unit  string `json:"unit,omitempty"` // "bytes", "records", "steps"
+	Note  string `json:"note,omitempty"` // what is being done, in a few words
+}
+
+// IO is a step's view of the world. It is safe for concurrent use.
+type IO struct {
+	Log   *slog.Logger
+	Cache string // a folder on this worker that outlives steps; may be emptied at any time
+	host  Host
+	ctx   context.Context
+	spec  *Spec
+
+	parts   []artifacts.Result
+	mu      sync.Mutex
+	outputs map[string]artifacts.Artifact
+	trees   map[string][]artifacts.File
+	written map[string]bool // outputs that are being written
+	open    map[*sink]bool
+	counts  map[string]int64
+	scratch []string
+	failed  error // of reading an input: lost, corrupt, or the store
+}
+
+// NewIO makes the IO of one run of a kind.
+func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
+	return &IO{Log: log, host: host, ctx: ctx, spec: spec, parts: parts,
+		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
+		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}}
+}
+
+// Open reads a single-blob input; the bytes are verified, and a mismatch is an
+// error at the end of the read.
+func (x *IO) Open(in Input) (io.ReadCloser, error) {
+	if in.Artifact == nil {
+		return nil, Permanent(fmt.Errorf("kind %s reads an input that was not given", x.spec.Name))
+	}
+	if in.Artifact.Files != nil {
+		return nil, Permanent(fmt.Errorf("kind %s reads a tree of %d files as one file", x.spec.Name, len(in.Artifact.Files)))
+	}
+	return x.read(in.Artifact.Digest)
+}
+
+// OpenFile reads one file of a tree.
+func (x *IO) OpenFile(f artifacts.File) (io.ReadCloser, error) { return x.read(f.Digest) }
+
+func (x *IO) read(d artifacts.Digest) (io.ReadCloser, error) {
+	r, err := x.host.Open(x.ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return &source{x: x, r: r}, nil
+}
+
+// Files lists an input's files: those of a tree, or the single blob under name.
+func (x *IO) Files(in Input, name string) []artifacts.File {
+	switch a := in.Artifact; {
+	case a == nil:
+		return nil
+	case a.Files != nil:
+		return a.Files
+	default:
+		return []artifacts.File{{Name: name, Digest: a.Digest, Size: a.Size}}
+	}
+}
+
+// Path returns a verified, read-only local file with the bytes of d, for
+// readers that need to seek or map.
+func (x *IO) Path(d artifacts.Digest) (string, error) { return x.host.LocalPath(x.ctx, d) }
+
+// Parts returns the results of the tasks that Split made, in its order.
+func (x *IO) Parts() []artifacts.Result { return x.parts }
+
+// Checkpoints returns the store of this step's intermediate state.
+func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints() }
+
+// PutFile stores bytes under no output, for a checkpoint.
+func (x *IO) PutFile(name string, r io.Reader) (artifacts.File, error) {
+	d, n, err := x.host.Put(x.ctx, r)
+	return artifacts.File{Name: name, Digest: d, Size: n}, err
+}
+
+// Report tells how far the step is.
+func (x *IO) Report(p Progress) { x.host.Report(p) }
+
+// Count adds to a number that is kept with the result and shown: records read,
+// skipped by reason, documents written.
+func (x *IO) Count(name string, n int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.counts[name] += n
+}
+
+// Scratch returns a new empty folder that is removed when the step ends.
+func (x *IO) Scratch() (string, error) {
+	d, err := os.MkdirTemp("", "redsi-step-")
+	if err == nil {
+		x.mu.Lock()
+		x.scratch = append(x.scratch, d)
+		x.mu.Unlock()
+	}
+	return d, err
+}
+
+// Create opens a single-blob output for writing. Close publishes nothing by
+// itself: the step's result does, once Run has returned without error.
+func (x *IO) Create(output string) (io.WriteCloser, error) { return x.create(output, "") }
+
+// CreateFile opens one file of a tree output.
+func (x *IO) CreateFile(output, name string) (io.WriteCloser, error) { return x.create(output, name) }
+
+// Link makes an existing artifact, such as a part's output, an output of this
+// step without copying it.
+func (x *IO) Link(output string, a artifacts.Artifact) error {
+	o, ok := x.spec.Output(output)
+	if !ok || o.Tree != (a.Files != nil) {
+		return Permanent(fmt.Errorf("kind %s has no output %q of that form", x.spec.Name, output))
+	}
+	a.Type = o.Type
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.written[output] {
+		return Permanent(fmt.Errorf("kind %s writes its output %q twice", x.spec.Name, output))
+	}
+	x.written[output] = true
+	x.outputs[output] = a
+	return nil
+}
+
+// LinkFile adds an existing blob to a tree output under the file's name.
+func (x *IO) LinkFile(output string, f artifacts.File) error {
+	if o, ok := x.spec.Output(output); !ok || !o.Tree {
+		return Permanent(fmt.Errorf("kind %s has no tree output %q", x.spec.Name, output))
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.trees[output] = append(x.trees[output], f)
+	return nil
+}
+
+// Finish ends a run: it stops what is still open, removes scratch folders and,
+// if err is nil, returns the outputs and counts. A declared output that was
+// never written, or one left open, is an error.
+func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64, error) {
+	x.mu.Lock()
+	left := make([]*sink, 0, len(x.open))
+	for s := range x.open {
+		left = append(left, s)
+	}
+	x.mu.Unlock()
+	for _, s := range left {
+		s.abort(errors.New("the step ended before the output was closed"))
+	}
+	for _, d := range x.scratch {
+		if e := os.RemoveAll(d); e != nil {
+			x.Log.Warn("scratch folder left behind", "path", d, "err", e)
+		}
+	}
+	if x.failed != nil {
+		return nil, nil, x.failed
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(left) > 0 {
+		return nil, nil, Permanent(fmt.Errorf("kind %s left output %q open", x.spec.Name, left[0].output))
+	}
+	for name, files := range x.trees {
+		sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
+		o, _ := x.spec.Output(name)
+		a, err := artifacts.Tree(o.Type, files)
+		if err != nil {
+			return nil, nil, Permanent(fmt.Errorf("kind %s, output %s: %w", x.spec.Name, name, err))
+		}
+		x.outputs[name] = a
+	}
+	for _, o := range x.spec.Outputs {
+		if _, ok := x.outputs[o.Name]; !ok {
+			return nil, nil, Permanent(fmt.Errorf("kind %s did not write its output %q", x.spec.Name, o.Name))
+		}
+	}
+	return x.outputs, x.counts, nil
+}

@@ -1,0 +1,283 @@
+package step
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+)
+
+// host serves a store in memory, with faults on demand.
+type host struct {
+	artifacts.Store
+	failPut  error // after a few bytes
+	reported []Progress
+}
+
+func newHost() *host { return &host{Store: mem.New()} }
+
+func (h *host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	return h.Blobs.Open(ctx, d)
+}
+
+func (h *host) LocalPath(context.Context, artifacts.Digest) (string, error) { return "local", nil }
+
+func (h *host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
+	if h.failPut != nil {
+		if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
+			return artifacts.Digest{}, 0, err
+		}
+		return artifacts.Digest{}, 0, h.failPut
+	}
+	return h.Blobs.Put(ctx, r)
+}
+
+func (h *host) Report(p Progress)        { h.reported = append(h.reported, p) }
+func (h *host) Checkpoints() Checkpoints { return nil }
+
+func newTestIO(t *testing.T, h Host) *IO {
+	spec := Define(everythingKind())
+	return NewIO(t.Context(), &spec, h, slog.New(slog.DiscardHandler), nil)
+}
+
+func write(t *testing.T, w io.WriteCloser, err error, text string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	x := newTestIO(t, newHost())
+	w, err := x.Create("out")
+	write(t, w, err, "hello")
+	for _, name := range []string{"b", "a/c"} {
+		w, err := x.CreateFile("files", name)
+		write(t, w, err, name)
+	}
+	if err := x.LinkFile("files", artifacts.File{Name: "d", Digest: artifacts.Sum([]byte("x")), Size: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { x.Count("read", 2) })
+	}
+	wg.Wait()
+	out, counts, err := x.Finish(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out["out"]; got.Type != "a" || got.Digest != artifacts.Sum([]byte("hello")) || got.Size != 5 {
+		t.Errorf("out is %+v", got)
+	}
+	var names []string
+	for _, f := range out["files"].Files {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, " "); got != "a/c b d" || out["files"].Type != "b" {
+		t.Errorf("files is %s of type %s", got, out["files"].Type)
+	}
+	if counts["read"] != 16 {
+		t.Errorf("counts %v", counts)
+	}
+}
+
+func TestLink(t *testing.T) {
+	x := newTestIO(t, newHost())
+	if err := x.Link("out", artifactOf("part")); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := artifacts.Tree("other", []artifacts.File{{Name: "f", Digest: artifacts.Sum([]byte("x")), Size: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Link("files", tree); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := x.Finish(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out["files"].Type != "b" || out["files"].Digest != tree.Digest {
+		t.Errorf("linked %+v", out["files"])
+	}
+}
+
+// Mistakes of a kind are permanent errors.
+func TestMisuse(t *testing.T) {
+	h := newHost()
+	for name, run := range map[string]func(x *IO) error{
+		"no such output":        func(x *IO) error { _, err := x.Create("nothing"); return err },
+		"a tree as one file":    func(x *IO) error { _, err := x.Create("files"); return err },
+		"a file of no tree":     func(x *IO) error { _, err := x.CreateFile("out", "f"); return err },
+		"link to nothing":       func(x *IO) error { return x.Link("nothing", artifactOf("a")) },
+		"link of another form":  func(x *IO) error { return x.Link("files", artifactOf("a")) },
+		"link file to no tree":  func(x *IO) error { return x.LinkFile("out", artifacts.File{Name: "a"}) },
+		"input that is not set": func(x *IO) error { _, err := x.Open(Input{}); return err },
+		"tree read as one file": func(x *IO) error { _, err := x.Open(In(artifacts.Artifact{Files: []artifacts.File{{}}})); return err },
+		"nothing written":       func(x *IO) error { _, _, err := x.Finish(nil); return err },
+		"link after link":       func(x *IO) error { return errors.Join(x.Link("out", artifactOf("a")), x.Link("out", artifactOf("b"))) },
+		"written twice": func(x *IO) error {
+			_, err := x.Create("out")
+			_, err2 := x.Create("out")
+			return errors.Join(err, err2)
+		},
+		"left open": func(x *IO) error {
+			_, err := x.Create("out")
+			_, _, err2 := x.Finish(nil)
+			return errors.Join(err, err2)
+		},
+		"a file name that leads": func(x *IO) error { return leave(t, x) },
+	} {
+		x := newTestIO(t, h)
+		err := run(x)
+		if !IsPermanent(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, _, err := x.Finish(errors.New("over")); err == nil {
+			t.Errorf("%s: it finishes", name)
+		}
+	}
+}
+
+func leave(t *testing.T, x *IO) error {
+	if err := x.Link("out", artifactOf("a")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := x.CreateFile("files", "../up")
+	write(t, w, err, "x")
+	_, _, err = x.Finish(nil)
+	return err
+}
+
+// A store that fails stops the writer, and the error is the store's.
+func TestFailingStore(t *testing.T) {
+	h := newHost()
+	h.failPut = errors.New("disk full")
+	x := newTestIO(t, h)
+	w, err := x.Create("out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := bytes.Repeat([]byte("x"), 1000)
+	for err == nil {
+		_, err = w.Write(chunk)
+	}
+	if !errors.Is(err, h.failPut) {
+		t.Errorf("Write says %v", err)
+	}
+	if err := w.Close(); !errors.Is(err, h.failPut) {
+		t.Errorf("Close says %v", err)
+	}
+	if _, _, err := x.Finish(nil); err == nil {
+		t.Error("it finishes without its output")
+	}
+}
+
+// Inputs are verified to their end, even if the step stops early and whatever
+// it makes of what it read.
+func TestCorruptInput(t *testing.T) {
+	good := strings.Repeat("line\n", 100_000)
+	for name, read := range map[string]func(r io.Reader) error{
+		"to the end": func(r io.Reader) error { _, err := io.ReadAll(r); return err },
+		"in part":    func(r io.Reader) error { _, err := io.ReadFull(r, make([]byte, 10)); return err },
+		"not at all": func(io.Reader) error { return nil },
+		"and blames the text": func(r io.Reader) error {
+			_, err := io.ReadAll(r)
+			return fmt.Errorf("not valid JSON: %v", err)
+		},
+	} {
+		h := newHost()
+		x := newTestIO(t, &corrupting{h, []byte(good + "x")})
+		d := artifacts.Sum([]byte(good))
+		r, err := x.Open(In(artifacts.Artifact{Digest: d}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stepErr := read(r)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = x.Finish(stepErr)
+		var bad *artifacts.IntegrityError
+		if !errors.As(err, &bad) {
+			t.Errorf("read %s: %v", name, err)
+		}
+	}
+}
+
+type corrupting struct {
+	*host
+	bytes []byte
+}
+
+func (c *corrupting) Open(_ context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	return artifacts.VerifyReader(io.NopCloser(bytes.NewReader(c.bytes)), d, "test"), nil
+}
+
+func TestInputs(t *testing.T) {
+	h := newHost()
+	d, err := artifacts.PutBytes(t.Context(), h.Blobs, []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newTestIO(t, h)
+	in := In(artifacts.Artifact{Digest: d, Size: 4})
+	files := x.Files(in, "name")
+	if diff := cmp.Diff([]artifacts.File{{Name: "name", Digest: d, Size: 4}}, files); diff != "" {
+		t.Error(diff)
+	}
+	if x.Files(Input{}, "name") != nil {
+		t.Error("an input that is not set has files")
+	}
+	r, err := x.OpenFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r); err != nil || string(b) != "text" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := x.Open(In(artifactOf("not there"))); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("an input that is lost: %v", err)
+	}
+}
+
+func TestScratch(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	x := newTestIO(t, newHost())
+	dir, err := x.Scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stepErr := errors.New("stopped")
+	if _, _, err := x.Finish(stepErr); !errors.Is(err, stepErr) {
+		t.Errorf("Finish says %v", err)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("%s is still there", dir)
+	}
+}

@@ -1,0 +1,161 @@
+package step
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// KeyFormat names the form of a key's preimage. It changes only together with
+// every key; docs/formats.md tells how.
+const KeyFormat = "redsi-key/1"
+
+// Task is one piece of work: a kind and its configuration tree as JSON, with
+// defaults filled in. It can run when no {"$ref"} is left in it.
+type Task struct {
+	Kind   string          `json:"kind"`
+	Config json.RawMessage `json:"config"`
+}
+
+// NewTask makes a task of a tree.
+func NewTask(spec *Spec, tree map[string]any) (Task, error) {
+	tree, err := spec.Complete(tree)
+	if err != nil {
+		return Task{}, err
+	}
+	return encodeTask(spec.Name, tree)
+}
+
+// TaskOf makes a task of a configuration struct of the named kind, as Split
+// does for its parts. The struct must be of that kind's configuration type.
+func TaskOf(kind string, config any) (Task, error) {
+	v := reflect.ValueOf(config)
+	return encodeTask(kind, encodeObject(v, reflect.Value{}, schemaOf(v.Type()), false))
+}
+
+func encodeTask(kind string, tree map[string]any) (Task, error) {
+	err := checkText(tree)
+	if err != nil {
+		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
+	}
+	b, err := json.Marshal(tree)
+	if err != nil {
+		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
+	}
+	return Task{Kind: kind, Config: b}, nil
+}
+
+// checkText refuses text that JSON would change: what is not UTF-8.
+func checkText(v any) error {
+	switch v := v.(type) {
+	case string:
+		if !utf8.ValidString(v) {
+			return fmt.Errorf("%q is not valid UTF-8", v)
+		}
+	case []any:
+		for _, e := range v {
+			if err := checkText(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if err := errors.Join(checkText(k), checkText(e)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Tree parses the task's configuration.
+func (t Task) Tree() (map[string]any, error) { return ParseTree(t.Config) }
+
+// Refs lists the outputs of other steps that the task still waits for.
+func (t Task) Refs() ([]Ref, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
+	}
+	var refs []Ref
+	_, err = MapInputs(tree, func(_ string, in Input) (Input, error) {
+		if in.Ref != nil {
+			refs = append(refs, *in.Ref)
+		}
+		return in, nil
+	})
+	return refs, err
+}
+
+// Bind replaces every reference by the artifact that find returns.
+func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return Task{}, err
+	}
+	bound, err := MapInputs(tree, func(path string, in Input) (Input, error) {
+		if in.Ref == nil {
+			return in, nil
+		}
+		a, err := find(*in.Ref)
+		if err != nil {
+			return Input{}, fmt.Errorf("%s: %w", path, err)
+		}
+		return In(a), nil
+	})
+	if err != nil {
+		return Task{}, err
+	}
+	return encodeTask(t.Kind, bound.(map[string]any))
+}
+
+// Key returns the cache key of a task and its preimage, the canonical JSON
+//
+//	{"config": …, "format": "redsi-key/1", "kind": …, "parts": […], "version": …}
+//
+// with every input replaced by its content digest. Names of steps, paths, hosts,
+// times, queues and run ids are not in it (design.md §4). The key is the SHA-256
+// of the frame "redsi-key/1 <length of preimage>\n" and the preimage.
+func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
+	spec := r.Lookup(t.Kind)
+	if spec == nil {
+		return artifacts.Digest{}, nil, fmt.Errorf("no kind %q in this build", t.Kind)
+	}
+	tree, err := t.Tree()
+	if err != nil {
+		return artifacts.Digest{}, nil, err
+	}
+	c, err := spec.decode(tree)
+	if err != nil {
+		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", t.Kind, err)
+	}
+	pre := map[string]any{
+		"format":  KeyFormat,
+		"kind":    spec.Name,
+		"version": int64(spec.Version),
+		"config":  encodeObject(reflect.ValueOf(c), spec.defaults, spec.Attrs, true),
+	}
+	if len(spec.Parts) > 0 {
+		parts := make([]any, len(spec.Parts))
+		for i, p := range spec.Parts {
+			parts[i] = p + "@" + strconv.Itoa(r.Lookup(p).Version)
+		}
+		pre["parts"] = parts
+	}
+	b, err := Canonical(pre)
+	if err != nil {
+		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", t.Kind, err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %d\n", KeyFormat, len(b))
+	h.Write(b)
+	var d artifacts.Digest
+	h.Sum(d[:0])
+	return d, b, nil
+}

@@ -1,0 +1,285 @@
+package step
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+var update = flag.Bool("update", false, "write golden files instead of comparing with them")
+
+func keyOf(t *testing.T, reg *Registry, tree map[string]any) (artifacts.Digest, string) {
+	t.Helper()
+	task, err := NewTask(&reg.Kinds()[0], tree)
+	if err != nil {
+		t.Fatalf("%v: %v", tree, err)
+	}
+	d, pre, err := reg.Key(task)
+	if err != nil {
+		t.Fatalf("%s: %v", task.Config, err)
+	}
+	return d, string(pre)
+}
+
+// Keys of known configurations. If this golden changes, every result that
+// anyone has stored is lost to them: change KeyFormat, and say so in
+// docs/formats.md, or mend the code.
+func TestKeyGolden(t *testing.T) {
+	reg := NewRegistry(Define(everythingKind()))
+	full := randomObject(rand.New(rand.NewPCG(3, 4)), reg.Lookup("everything").Attrs)
+	full["count"] = int64(12)
+	var b strings.Builder
+	for _, c := range []struct {
+		name string
+		tree map[string]any
+	}{
+		{"minimal", minimal()},
+		{"empty lists where the default is none", with(minimal(), "many", []any{}, "rows", []any{})},
+		{"empty lists where the default is something", with(minimal(), "steps", []any{}, "words", map[string]any{}, "required", []any{})},
+		{"objects", with(minimal(), "options", map[string]any{"gap": int64(3), "lists": []any{}}, "rows", []any{map[string]any{"name": "r"}})},
+		{"everything", full},
+	} {
+		d, pre := keyOf(t, reg, c.tree)
+		fmt.Fprintf(&b, "%s\n%s\n%s\n\n", c.name, d, pre)
+	}
+	const name = "testdata/keys.golden"
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Errorf("keys moved (-want +got):\n%s", d)
+	}
+}
+
+func with(tree map[string]any, pairs ...any) map[string]any {
+	m := maps.Clone(tree)
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	return m
+}
+
+func TestKeyIsFramed(t *testing.T) {
+	reg := NewRegistry(Define(everythingKind()))
+	d, pre := keyOf(t, reg, minimal())
+	if want := artifacts.Sum(fmt.Appendf(nil, "redsi-key/1 %d\n%s", len(pre), pre)); d != want {
+		t.Errorf("the key is not the digest of the framed preimage: %s, want %s", d, want)
+	}
+}
+
+// What a key must move with, and what it must not.
+func TestKeyMoves(t *testing.T) {
+	reg := NewRegistry(Define(everythingKind()))
+	base, _ := keyOf(t, reg, minimal())
+	same := func(name string, tree map[string]any) {
+		t.Helper()
+		if d, pre := keyOf(t, reg, tree); d != base {
+			t.Errorf("%s moves the key: %s", name, pre)
+		}
+	}
+	moves := func(name string, reg *Registry, tree map[string]any) {
+		t.Helper()
+		if d, pre := keyOf(t, reg, tree); d == base {
+			t.Errorf("%s does not move the key: %s", name, pre)
+		}
+	}
+	same("a default written out", with(minimal(), "choice", "a", "count", int64(7), "rate", 0.1, "steps", []any{int64(1), int64(2)}))
+	same("a number in another form", with(minimal(), "count", json.Number("7.0"), "rate", json.Number("1e-1")))
+	number, _ := keyOf(t, reg, with(minimal(), "text", json.Number("1.50")))
+	if text, pre := keyOf(t, reg, with(minimal(), "text", "1.5")); text != number {
+		t.Errorf("a number and its text have different keys: %s", pre)
+	}
+	same("null", with(minimal(), "count", nil))
+	same("no elements", with(minimal(), "many", []any{}, "grid", []any{}))
+	same("an added option at its default", with(minimal(), "later", int64(5)))
+	same("added options at their defaults, within objects", with(minimal(),
+		"extra", map[string]any{"lists": []any{"y"}, "gap": int64(2)}, "options", map[string]any{"new": "dash"}))
+	same("what is not in the key", with(minimal(), "mirror", "elsewhere", "source", In(artifactOf("s")), "options", map[string]any{"note": "x"}))
+	relabelled := artifactOf("one")
+	relabelled.Type, relabelled.Size = "other", 0
+	same("how an input's artifact is called", with(minimal(), "one", In(relabelled)))
+
+	moves("an input", reg, with(minimal(), "one", In(artifactOf("two"))))
+	moves("another input", reg, with(minimal(), "other", In(artifactOf("one"))))
+	moves("an added option", reg, with(minimal(), "later", int64(6)))
+	moves("an added option within an object", reg, with(minimal(), "options", map[string]any{"new": "x"}))
+	moves("no elements instead of some by default", reg, with(minimal(), "steps", []any{}))
+	moves("an element", reg, with(minimal(), "lists", map[string]any{"a": []any{}}))
+	k := everythingKind()
+	k.Version++
+	moves("the version", NewRegistry(Define(k)), minimal())
+	k = everythingKind()
+	k.Name = "everything2"
+	moves("the kind", NewRegistry(Define(k)), minimal())
+	k = everythingKind()
+	k.Defaults.Count++
+	moves("a default", NewRegistry(Define(k)), minimal())
+
+	order := map[string]any{"many": []any{In(artifactOf("1")), In(artifactOf("2"))}}
+	a, _ := keyOf(t, reg, with(minimal(), "many", order["many"]))
+	b, _ := keyOf(t, reg, with(minimal(), "many", []any{In(artifactOf("2")), In(artifactOf("1"))}))
+	if a == b {
+		t.Error("the order of inputs does not move the key")
+	}
+	a, _ = keyOf(t, reg, with(minimal(), "many", In(artifactOf("1"))))
+	b, _ = keyOf(t, reg, with(minimal(), "many", []any{In(artifactOf("1"))}))
+	if a != b {
+		t.Error("one input and a list of one have different keys")
+	}
+}
+
+// A part's version is in the key of what is made of it.
+func TestKeyOfParts(t *testing.T) {
+	kind := func(partVersion int) *Registry {
+		k := everythingKind()
+		k.Parts = []string{"part"}
+		p := everythingKind()
+		p.Name, p.Version = "part", partVersion
+		return NewRegistry(Define(k), Define(p))
+	}
+	a, _ := keyOf(t, kind(1), minimal())
+	b, _ := keyOf(t, kind(2), minimal())
+	if a == b {
+		t.Error("a part's version does not move the key")
+	}
+}
+
+// Any configuration means the same after a way through JSON and back, with the
+// same key; and any change of a keyed leaf moves the key.
+func TestRandomConfigurations(t *testing.T) {
+	reg := NewRegistry(Define(everythingKind()))
+	spec := reg.Lookup("everything")
+	rng := rand.New(rand.NewPCG(1, 1))
+	seen := map[artifacts.Digest]string{}
+	for range 3000 {
+		tree := randomObject(rng, spec.Attrs)
+		task, err := NewTask(spec, tree)
+		if err != nil {
+			t.Fatalf("%v: %v", tree, err)
+		}
+		back, err := task.Tree()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := NewTask(spec, back)
+		if err != nil {
+			t.Fatalf("%s: %v", task.Config, err)
+		}
+		if !bytes.Equal(task.Config, again.Config) {
+			t.Fatalf("changed on the way:\n%s\n%s", task.Config, again.Config)
+		}
+		a, err := spec.decode(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := spec.decode(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, y := asJSON(t, a), asJSON(t, b); x != y {
+			t.Fatalf("Run would get something else:\n%s\n%s", x, y)
+		}
+		direct, err := TaskOf("everything", a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, pre, err := reg.Key(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, pre2, err := reg.Key(direct); err != nil || e != d {
+			t.Fatalf("TaskOf has another key:\n%s\n%s\n%v", pre, pre2, err)
+		}
+		// Configurations with one key are the same but for what is not keyed.
+		c := a.(everything)
+		unkeyed(&c)
+		if was, ok := seen[d]; ok && was != asJSON(t, c) {
+			t.Fatalf("one key for two configurations:\n%s\n%s", was, asJSON(t, c))
+		}
+		seen[d] = asJSON(t, c)
+	}
+}
+
+func unkeyed(c *everything) {
+	c.Mirror, c.Source, c.Options.Note, c.Extra.Note = "", nil, "", ""
+	for i := range c.Rows {
+		c.Rows[i].Note = ""
+	}
+}
+
+// asJSON writes a struct; empty lists as null, since they mean the same to Run.
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer(":[]", ":null", ":{}", ":null").Replace(string(b))
+}
+
+func TestChangedLeafMovesKey(t *testing.T) {
+	reg := NewRegistry(Define(everythingKind()))
+	spec := reg.Lookup("everything")
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		tree := randomObject(rng, spec.Attrs)
+		before, pre := keyOf(t, reg, tree)
+		a := spec.Attrs[rng.IntN(len(spec.Attrs))]
+		if a.NoKey || a.Type.Kind == Object || a.Block {
+			continue
+		}
+		filled, err := spec.Complete(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := Canonical(filled[a.Name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := with(tree, a.Name, random(rng, a.Type, a.Enum))
+		filled, err = spec.Complete(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := Canonical(filled[a.Name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, pre2 := keyOf(t, reg, changed)
+		if (string(old) == string(now)) != (before == after) {
+			t.Fatalf("%s: %s -> %s\n%s\n%s", a.Name, old, now, pre, pre2)
+		}
+	}
+}
+
+func TestKeyErrors(t *testing.T) {
+	reg := NewRegistry(Define(everythingKind()))
+	for name, task := range map[string]Task{
+		"no such kind": {Kind: "nothing", Config: []byte(`{}`)},
+		"no JSON":      {Kind: "everything", Config: []byte(`{`)},
+		"two values":   {Kind: "everything", Config: []byte(`{} {}`)},
+		"an input":     {Kind: "everything", Config: []byte(`{"$ref":{"step":"a","output":"b"}}`)},
+		"incomplete":   {Kind: "everything", Config: []byte(`{"text":"a"}`)},
+		"not bound":    {Kind: "everything", Config: []byte(`{"text":"a","required":[],"one":{"$ref":{"step":"a","output":"b"}}}`)},
+	} {
+		if _, _, err := reg.Key(task); err == nil {
+			t.Errorf("%s: there is a key", name)
+		}
+	}
+}

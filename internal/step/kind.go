@@ -1,0 +1,243 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Output is something a kind leaves behind.
+type Output struct {
+	Name string
+	Type string // artifact type, such as "nq/records"; inputs with accepts ask for it
+	Help string
+	Tree bool // many named files rather than one blob
+}
+
+// Queue says which workers run a kind.
+type Queue string
+
+// The queues of design.md §5.
+const (
+	CPU Queue = "cpu"
+	GPU Queue = "gpu"
+)
+
+// Kind defines a step kind. C is its configuration, a struct whose fields carry
+// the tags that Attr documents.
+//
+// Version is part of every key: raise it when the bytes that Run writes for the
+// same configuration and inputs change.
+type Kind[C any] struct {
+	Name     string
+	Version  int
+	Doc      string // first line: a summary; then what it reads, writes and costs
+	Example  string // HCL, shown by `redsi kinds NAME`
+	Outputs  []Output
+	Defaults C
+
+	// Check reports mistakes that types cannot: ranges, exclusive options.
+	Check func(C) error
+
+	// Resolve, if set, fills in before a key is made what configuration alone
+	// does not say, such as the pinned checksum of a source.
+	Resolve func(ctx context.Context, env Sources, c C) (C, error)
+
+	// Pins, if set, names the checksums that a run found out about its sources.
+	// They go into the lock file, and the result is also filed under the key that
+	// Resolve will make with them.
+	Pins func(c C, outputs map[string]artifacts.Artifact) []Pin
+
+	// Split, if set, cuts the work into tasks of the kinds named in Parts, each
+	// cached by its own key and run on any worker; Run then finds their results
+	// by IO.Parts. A step may so be resumed part by part.
+	Split func(ctx context.Context, io *IO, c C) ([]Task, error)
+	Parts []string
+
+	// Run does the work. It reads and writes through io only, is deterministic
+	// in its configuration and inputs, and returns Permanent errors for what a
+	// retry cannot mend.
+	Run func(ctx context.Context, io *IO, c C) error
+
+	Inline bool   // short work that is not worth a workflow of its own
+	Hidden bool   // a part of another kind, not written in HCL
+	Block  bool   // written as a table or figure block, not as a step
+	Queue  Queue  // default CPU
+	Needs  string // a build capability, such as "libtorch"; "" for none
+
+	// Available, if set, says why this build cannot run the kind.
+	Available func() error
+}
+
+// Spec is a Kind with its configuration type erased.
+type Spec struct {
+	Name, Doc, Example string
+	Version            int
+	Outputs            []Output
+	Attrs              []Attr
+	Parts              []string
+	Inline, Hidden     bool
+	Block              bool
+	Queue              Queue
+	Needs              string
+	Available          func() error
+
+	configType reflect.Type
+	defaults   reflect.Value
+	check      func(any) error
+	resolve    func(context.Context, Sources, any) (any, error)
+	pins       func(any, map[string]artifacts.Artifact) []Pin
+	split      func(context.Context, *IO, any) ([]Task, error)
+	run        func(context.Context, *IO, any) error
+}
+
+// Define erases a Kind. A definition that cannot work (no name, no help text, a
+// type that has no place in a key) is a programming error and panics.
+func Define[C any](k Kind[C]) Spec {
+	if k.Name == "" || k.Version < 1 || k.Doc == "" || k.Run == nil || len(k.Outputs) == 0 {
+		panic(fmt.Sprintf("kind %q needs a name, a version, a doc, outputs and a Run", k.Name))
+	}
+	if k.Queue == "" {
+		k.Queue = CPU
+	}
+	s := Spec{
+		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs, Parts: k.Parts,
+		Inline: k.Inline, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
+		configType: reflect.TypeOf(k.Defaults),
+		defaults:   reflect.ValueOf(k.Defaults),
+	}
+	s.Attrs = schemaOf(s.configType)
+	defaults := encodeObject(s.defaults, s.defaults, s.Attrs, false)
+	for i := range s.Attrs {
+		if s.Attrs[i].Optional {
+			s.Attrs[i].Default = defaults[s.Attrs[i].Name]
+		}
+	}
+	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+	if k.Check != nil {
+		s.check = func(c any) error { return k.Check(c.(C)) }
+	}
+	if k.Split != nil {
+		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
+	}
+	if k.Resolve != nil {
+		s.resolve = func(ctx context.Context, env Sources, c any) (any, error) { return k.Resolve(ctx, env, c.(C)) }
+	}
+	if k.Pins != nil {
+		s.pins = func(c any, o map[string]artifacts.Artifact) []Pin { return k.Pins(c.(C), o) }
+	}
+	return s
+}
+
+// Output finds a declared output.
+func (s *Spec) Output(name string) (Output, bool) {
+	for _, o := range s.Outputs {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return Output{}, false
+}
+
+// Splits reports whether work of this kind is cut into parts.
+func (s *Spec) Splits() bool { return s.split != nil }
+
+// decode fills the kind's configuration from a tree and checks it.
+func (s *Spec) decode(tree map[string]any) (any, error) {
+	v := reflect.New(s.configType).Elem()
+	v.Set(s.defaults)
+	if ps := decodeObject(tree, v, s.Attrs, ""); len(ps) > 0 {
+		return nil, ps
+	}
+	c := v.Interface()
+	if s.check != nil {
+		if err := s.check(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Complete checks a configuration tree and returns it with defaults filled in.
+// Errors are Problems, or what the kind's Check returned.
+func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
+}
+
+// Resolve runs the kind's Resolve on a completed tree.
+func (s *Spec) Resolve(ctx context.Context, env Sources, tree map[string]any) (map[string]any, error) {
+	if s.resolve == nil {
+		return tree, nil
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = s.resolve(ctx, env, c); err != nil {
+		return nil, err
+	}
+	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
+}
+
+// Resolved returns the task with Resolve applied.
+func (s *Spec) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
+	if s.resolve == nil {
+		return t, nil
+	}
+	tree, err := t.Tree()
+	if err != nil {
+		return Task{}, err
+	}
+	if tree, err = s.Resolve(ctx, env, tree); err != nil {
+		return Task{}, err
+	}
+	return encodeTask(t.Kind, tree)
+}
+
+// Pins names the checksums that a finished task found out about its sources.
+func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
+	if s.pins == nil {
+		return nil, nil
+	}
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	return s.pins(c, outputs), nil
+}
+
+// Split cuts a task into parts; nil for kinds that do not split.
+func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, error) {
+	if s.split == nil {
+		return nil, nil
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, Permanent(err)
+	}
+	return s.split(ctx, io, c)
+}
+
+// Run runs a task whose inputs are all known.
+func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
+	if s.Available != nil {
+		if err := s.Available(); err != nil {
+			return Permanent(err)
+		}
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return Permanent(err)
+	}
+	return s.run(ctx, io, c)
+}

@@ -1,0 +1,134 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What cannot work is found when the program starts.
+func TestDefinePanics(t *testing.T) {
+	run := func(k func() Spec) (msg any) {
+		defer func() { msg = recover() }()
+		k()
+		return nil
+	}
+	type ok struct {
+		A string `hcl:"a" help:"h"`
+	}
+	type noTag struct{ A string }
+	type noHelp struct {
+		A string `hcl:"a"`
+	}
+	type reserved struct {
+		A string `hcl:"$a" help:"h"`
+	}
+	type option struct {
+		A string `hcl:"a,optionl" help:"h"`
+	}
+	type channel struct {
+		A chan int `hcl:"a" help:"h"`
+	}
+	type intKeys struct {
+		A map[int]string `hcl:"a" help:"h"`
+	}
+	out := []Output{{Name: "o"}}
+	for name, k := range map[string]func() Spec{
+		"no name":    func() Spec { return Define(Kind[ok]{Version: 1, Doc: "d", Outputs: out, Run: none[ok]}) },
+		"no version": func() Spec { return Define(Kind[ok]{Name: "k", Doc: "d", Outputs: out, Run: none[ok]}) },
+		"no doc":     func() Spec { return Define(Kind[ok]{Name: "k", Version: 1, Outputs: out, Run: none[ok]}) },
+		"no outputs": func() Spec { return Define(Kind[ok]{Name: "k", Version: 1, Doc: "d", Run: none[ok]}) },
+		"no Run":     func() Spec { return Define(Kind[ok]{Name: "k", Version: 1, Doc: "d", Outputs: out}) },
+		"no tag": func() Spec {
+			return Define(Kind[noTag]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[noTag]})
+		},
+		"no help": func() Spec {
+			return Define(Kind[noHelp]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[noHelp]})
+		},
+		"reserved": func() Spec {
+			return Define(Kind[reserved]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[reserved]})
+		},
+		"tag option": func() Spec {
+			return Define(Kind[option]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[option]})
+		},
+		"a channel": func() Spec {
+			return Define(Kind[channel]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[channel]})
+		},
+		"int keys": func() Spec {
+			return Define(Kind[intKeys]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[intKeys]})
+		},
+	} {
+		if run(k) == nil {
+			t.Errorf("%s: it is defined", name)
+		}
+	}
+	good := Define(Kind[ok]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[ok]})
+	for name, list := range map[string][]Spec{"twice": {good, good}, "part": {Define(Kind[ok]{Name: "k", Version: 1, Doc: "d", Outputs: out, Parts: []string{"p"}, Run: none[ok]})}} {
+		if run(func() Spec { NewRegistry(list...); return Spec{} }) == nil {
+			t.Errorf("%s: it is registered", name)
+		}
+	}
+	if good.Queue != CPU {
+		t.Errorf("the queue is %q without one", good.Queue)
+	}
+}
+
+func none[C any](context.Context, *IO, C) error { return nil }
+
+func TestRun(t *testing.T) {
+	k := everythingKind()
+	var got everything
+	k.Run = func(_ context.Context, _ *IO, c everything) error { got = c; return errors.New("ran") }
+	spec := Define(k)
+	if err := spec.Run(t.Context(), newTestIO(t, newHost()), with(minimal(), "count", int64(3))); err == nil || err.Error() != "ran" || got.Count != 3 || got.Rate != 0.1 {
+		t.Errorf("%v, with %+v", err, got)
+	}
+	if err := spec.Run(t.Context(), nil, map[string]any{}); !IsPermanent(err) {
+		t.Errorf("a wrong configuration: %v", err)
+	}
+	k.Available = func() error { return errors.New("not built in") }
+	spec = Define(k)
+	if err := spec.Run(t.Context(), nil, minimal()); !IsPermanent(err) {
+		t.Errorf("a kind that this build has not: %v", err)
+	}
+}
+
+func TestPermanent(t *testing.T) {
+	cause := errors.New("bad input")
+	if err := fmt.Errorf("step: %w", Permanent(cause)); !IsPermanent(err) || !errors.Is(err, cause) {
+		t.Error("the mark or the cause is lost")
+	}
+	if IsPermanent(cause) || IsPermanent(nil) || Permanent(nil) != nil {
+		t.Error("marked without a mark")
+	}
+}
+
+func TestDiff(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{`{"version":1}`, `{"version":1.0}`, `[]`},
+		{`{"version":1}`, `{"version":2}`, `[version: 1 -> 2]`},
+		{`{"config":{"a":[1,2],"b":"x"}}`, `{"config":{"a":[1,3,4]}}`, `[config.a[1]: 2 -> 3 config.a[2] is new: 4 config.b is gone (was "x")]`},
+		{`{"config":{"in":{"$input":"sha256:0123456789abcdef"}}}`, `{"config":{"in":{"$input":"sha256:fedcba9876543210"}}}`,
+			`[config.in: bytes 0123456789ab -> bytes fedcba987654]`},
+		{`{"config":{"a":{"b":1}}}`, `{"config":{"a":[1]}}`, `[config.a: {"b":1} -> [1]]`},
+	} {
+		got, err := Diff([]byte(c.a), []byte(c.b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, fmt.Sprint(got)); d != "" {
+			t.Errorf("%s %s: %s", c.a, c.b, d)
+		}
+	}
+	for path, want := range map[string]string{"config.rows[2].cells": "rows", "config.key": "key", "version": ""} {
+		if got := (Change{Path: path}).Attribute(); got != want {
+			t.Errorf("%s is in %q, want %q", path, got, want)
+		}
+	}
+	if _, err := Diff([]byte(`{`), []byte(`{}`)); err == nil {
+		t.Error("half a preimage is compared")
+	}
+}

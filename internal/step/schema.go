@@ -1,0 +1,157 @@
+package step
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// TypeKind is the shape of an attribute.
+type TypeKind string
+
+// The shapes that a kind's configuration may have.
+const (
+	String    TypeKind = "string"
+	Bool      TypeKind = "bool"
+	Int       TypeKind = "integer"
+	Float     TypeKind = "number"
+	List      TypeKind = "list"
+	Map       TypeKind = "map"
+	Object    TypeKind = "object"
+	InputOne  TypeKind = "artifact"
+	InputMany TypeKind = "artifacts" // one artifact or a list of them
+)
+
+// Type is an attribute's type; Elem for list and map, Attrs for object.
+type Type struct {
+	Kind  TypeKind
+	Elem  *Type
+	Attrs []Attr
+}
+
+// String names the type as documentation and diagnostics print it.
+func (t Type) String() string {
+	switch t.Kind {
+	case List, Map:
+		return string(t.Kind) + " of " + t.Elem.String()
+	}
+	return string(t.Kind)
+}
+
+// HasInput reports whether a value of the type can hold an artifact.
+func (t Type) HasInput() bool {
+	switch t.Kind {
+	case InputOne, InputMany:
+		return true
+	case List, Map:
+		return t.Elem.HasInput()
+	case Object:
+		for _, a := range t.Attrs {
+			if a.Type.HasInput() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Attr is one attribute of a kind, read from its struct tags:
+//
+//	hcl:"name[,optional][,block][,label][,added][,nokey]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
+//
+// optional attributes take their default from Kind.Defaults. block marks a list
+// of objects that HCL writes as repeated blocks; label is the attribute of such
+// an object that the block's label fills. added marks an option that came after
+// the kind was first published: it is left out of the key while it has its
+// default, so that adding it moved no key.
+type Attr struct {
+	Name     string
+	Help     string
+	Type     Type
+	Optional bool
+	Block    bool
+	Label    bool
+	Added    bool
+	NoKey    bool
+	Accepts  string   // artifact type that an input takes; "" for any
+	Enum     []string // allowed strings
+	Default  any      // configuration tree; nil where required or unset
+	index    int
+}
+
+var (
+	inputType  = reflect.TypeOf(Input{})
+	inputsType = reflect.TypeOf(Inputs(nil))
+)
+
+// schemaOf reads the attributes of a struct type. A mistake in the tags is a
+// programming error and panics.
+func schemaOf(t reflect.Type) []Attr {
+	var attrs []Attr
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("hcl")
+		if !ok {
+			panic(fmt.Sprintf("%s.%s has no hcl tag", t, f.Name))
+		}
+		parts := strings.Split(tag, ",")
+		a := Attr{Name: parts[0], Help: f.Tag.Get("help"), Accepts: f.Tag.Get("accepts"), index: i}
+		if a.Name == "" || strings.HasPrefix(a.Name, "$") || a.Help == "" {
+			panic(fmt.Sprintf("%s.%s needs a name and a help text", t, f.Name))
+		}
+		for _, p := range parts[1:] {
+			switch p {
+			case "optional":
+				a.Optional = true
+			case "block":
+				a.Block, a.Optional = true, true
+			case "label":
+				a.Label = true
+			case "added":
+				a.Added, a.Optional = true, true
+			case "nokey":
+				a.NoKey = true
+			default:
+				panic(fmt.Sprintf("%s.%s: unknown tag option %q", t, f.Name, p))
+			}
+		}
+		if e := f.Tag.Get("enum"); e != "" {
+			a.Enum = strings.Split(e, ",")
+		}
+		a.Type = typeOf(f.Type)
+		attrs = append(attrs, a)
+	}
+	return attrs
+}
+
+func typeOf(t reflect.Type) Type {
+	switch t {
+	case inputType:
+		return Type{Kind: InputOne}
+	case inputsType:
+		return Type{Kind: InputMany}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return Type{Kind: String}
+	case reflect.Bool:
+		return Type{Kind: Bool}
+	case reflect.Int, reflect.Int64:
+		return Type{Kind: Int}
+	case reflect.Float64:
+		return Type{Kind: Float}
+	case reflect.Pointer:
+		return typeOf(t.Elem())
+	case reflect.Slice:
+		e := typeOf(t.Elem())
+		return Type{Kind: List, Elem: &e}
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String {
+			e := typeOf(t.Elem())
+			return Type{Kind: Map, Elem: &e}
+		}
+	case reflect.Struct:
+		return Type{Kind: Object, Attrs: schemaOf(t)}
+	}
+	panic(fmt.Sprintf("%s cannot be an attribute of a kind", t))
+}

@@ -1,0 +1,61 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Pin is what is known of a source's bytes.
+type Pin struct {
+	Source string           `json:"source"`
+	SHA256 artifacts.Digest `json:"sha256"`
+	Size   int64            `json:"size"`
+}
+
+// Sources is what Resolve may ask before a key exists.
+type Sources interface {
+	// Pinned returns what the lock file has for a source.
+	Pinned(source string) (Pin, bool)
+	// LocalFile hashes a local file, remembering unchanged ones.
+	LocalFile(ctx context.Context, path string) (Pin, error)
+}
+
+// source reads one input. Verification happens at the end of the bytes, so a
+// reader that stops early is read to the end when it is closed: no step
+// finishes on bytes that were not checked.
+type source struct {
+	x   *IO
+	r   io.ReadCloser
+	end bool
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	if err != nil {
+		s.saw(err)
+	}
+	return n, err
+}
+
+// saw keeps a failure of the store, so that what a step makes of it, such as
+// "not valid JSON", does not hide it.
+func (s *source) saw(err error) {
+	s.end = true
+	if !errors.Is(err, io.EOF) {
+		s.x.mu.Lock()
+		s.x.failed = err
+		s.x.mu.Unlock()
+	}
+}
+
+func (s *source) Close() error {
+	if !s.end {
+		if _, err := io.Copy(io.Discard, s.r); err != nil {
+			s.saw(err)
+		}
+	}
+	return s.r.Close()
+}

@@ -1,0 +1,92 @@
+package synth
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Config says what to generate. Two equal values give equal bytes.
+type Config struct {
+	Seed uint64 `json:"seed"`
+
+	Pages          int `json:"pages"`           // Wikipedia pages that questions are about
+	TrainQuestions int `json:"train_questions"` // records of the train split
+	DevQuestions   int `json:"dev_questions"`   // records of the dev split; may be 0
+	TrainShards    int `json:"train_shards"`
+	DevShards      int `json:"dev_shards"`
+
+	// MeanHTMLBytes is the mean size of document_html, within a few percent from
+	// 24,000 on; pages vary between 0.4 and 1.6 times it, and none is below about
+	// 10,000. A real page has about 150,000.
+	MeanHTMLBytes int `json:"mean_html_bytes"`
+
+	// TrapEvery puts the designed pages (renames, shared titles, ...; 16 of 60)
+	// into every n-th block of 60 pages; 0 makes plain pages only.
+	TrapEvery int `json:"trap_every"`
+
+	StubParts            int `json:"stub_parts"`              // files of the dump
+	StubMembers          int `json:"stub_members"`            // gzip members of each of them, at most
+	StubRevisionsPerPage int `json:"stub_revisions_per_page"` // revisions per page that no record has
+	StubFillerPages      int `json:"stub_filler_pages"`       // pages that no record has
+}
+
+// Default is a corpus for tests and a first run: 200 records.
+func Default() Config {
+	return Config{
+		Seed: 1, Pages: 60, TrainQuestions: 160, DevQuestions: 40, TrainShards: 2, DevShards: 1,
+		MeanHTMLBytes: 24_000, TrapEvery: 1,
+		StubParts: 1, StubMembers: 3, StubRevisionsPerPage: 3, StubFillerPages: 20,
+	}
+}
+
+// Bench is the corpus of the benchmarks: 2,000 records of real size and a dump of
+// 400 MB, before compression.
+func Bench() Config {
+	return Config{
+		Seed: 1, Pages: 1200, TrainQuestions: 1900, DevQuestions: 100, TrainShards: 4, DevShards: 1,
+		MeanHTMLBytes: 150_000, TrapEvery: 1,
+		StubParts: 1, StubMembers: 8, StubRevisionsPerPage: 44, StubFillerPages: 20_000,
+	}
+}
+
+// Limits that keep names, page ids and revision ids unique.
+const (
+	maxPages     = 500_000
+	maxRecords   = 5_000_000
+	minHTMLBytes = 8_000
+	maxHTMLBytes = 4_000_000
+	maxOldIDs    = 400_000_000 // revision ids to hand out
+)
+
+// Validate reports every value that cannot be used.
+func (c Config) Validate() error {
+	var errs []error
+	within := func(name string, v, lo, hi int) {
+		if v < lo || v > hi {
+			errs = append(errs, fmt.Errorf("synth: %s is %d; it must be between %d and %d", name, v, lo, hi))
+		}
+	}
+	within("pages", c.Pages, 1, maxPages)
+	within("train_questions", c.TrainQuestions, 1, maxRecords)
+	within("dev_questions", c.DevQuestions, 0, maxRecords)
+	within("train_shards", c.TrainShards, 1, 1000)
+	within("dev_shards", c.DevShards, 1, 1000)
+	within("mean_html_bytes", c.MeanHTMLBytes, minHTMLBytes, maxHTMLBytes)
+	within("trap_every", c.TrapEvery, 0, maxPages)
+	within("stub_parts", c.StubParts, 1, 1000)
+	within("stub_members", c.StubMembers, 1, 1000)
+	within("stub_revisions_per_page", c.StubRevisionsPerPage, 0, 20_000)
+	within("stub_filler_pages", c.StubFillerPages, 0, 5_000_000)
+	if len(errs) == 0 && c.lanes()*c.slots() > maxOldIDs {
+		errs = append(errs, fmt.Errorf("synth: %d pages with up to %d revisions each need more than %d revision ids; lower pages, stub_filler_pages or stub_revisions_per_page",
+			c.lanes(), c.slots(), maxOldIDs))
+	}
+	return errors.Join(errs...)
+}
+
+// lanes is the number of pages that get revision ids of their own: per page the
+// article, its talk page and a redirect, then the filler.
+func (c Config) lanes() int { return 3*c.Pages + c.StubFillerPages }
+
+// slots is the number of revision ids that each of them may use.
+func (c Config) slots() int { return maxRevisions + c.StubRevisionsPerPage }

@@ -1,0 +1,185 @@
+package synth
+
+import "slices"
+
+// truth derives from the plan all that depends on no text.
+func (p *plan) truth() *Truth {
+	t := &Truth{
+		Config:    p.cfg,
+		Records:   Counts{len(p.train), len(p.dev), len(p.train) + len(p.dev)},
+		Documents: map[Key]Counts{}, Coverage: map[Key]Coverage{}, Titles: map[Key]Titles{},
+	}
+	symbols := p.columns(func(pg *page, l look, dev bool, row []symbol) {
+		for i, k := range Keys() {
+			row[i] = pg.symbol(k, l, dev)
+		}
+		row[len(Keys())] = pg.textSymbol(l)
+	}, len(Keys())+1)
+	pages := symbols[len(Keys())-1]
+	for i, k := range Keys() {
+		t.Documents[k] = p.distinct(symbols[i])
+		t.Coverage[k] = p.coverage(symbols[i])
+		if k == Title || k == NciH1 {
+			t.Titles[k] = p.conflicts(symbols[i], pages)
+		}
+	}
+	texts := symbols[len(Keys())]
+	urls := symbols[slices.Index(Keys(), URL)]
+	t.Texts = p.distinct(texts)
+	t.VaryingRevisions = shared(urls, texts)
+	resolved := map[symbol]struct{}{}
+	for i, rec := range p.all() {
+		if !isResolved(pages[i]) {
+			t.Revisions.UnresolvedRecords.add(p.isDev(int(rec.index)))
+			continue
+		}
+		resolved[urls[i]] = struct{}{}
+	}
+	t.Revisions.Distinct = t.Documents[URL].Union
+	t.Revisions.Resolved = len(resolved)
+	t.Revisions.Unresolved = t.Revisions.Distinct - t.Revisions.Resolved
+	p.countFeatures(&t.HTMLNorm)
+	return t
+}
+
+func (c *Counts) add(dev bool) {
+	c.Union++
+	if dev {
+		c.Dev++
+	} else {
+		c.Train++
+	}
+}
+
+// all lists the records of train, then dev, so that record i is at i.
+func (p *plan) all() []record { return append(slices.Clip(p.train), p.dev...) }
+
+func (p *plan) isDev(index int) bool { return index >= len(p.train) }
+
+// columns computes n symbols of every record.
+func (p *plan) columns(fill func(*page, look, bool, []symbol), n int) [][]symbol {
+	total := len(p.train) + len(p.dev)
+	columns := make([][]symbol, n)
+	for i := range columns {
+		columns[i] = make([]symbol, total)
+	}
+	row := make([]symbol, n)
+	for i, rec := range p.all() {
+		fill(p.page(int(rec.page)), rec.look, p.isDev(i), row)
+		for c := range columns {
+			columns[c][i] = row[c]
+		}
+	}
+	return columns
+}
+
+func (p *plan) distinct(column []symbol) Counts {
+	count := func(s []symbol) int {
+		s = slices.Clone(s)
+		slices.Sort(s)
+		return len(slices.Compact(s))
+	}
+	n := len(p.train)
+	return Counts{count(column[:n]), count(column[n:]), count(column)}
+}
+
+func (p *plan) coverage(column []symbol) Coverage {
+	n := len(p.train)
+	train, dev := map[symbol]int{}, map[symbol]int{}
+	for _, s := range column[:n] {
+		train[s]++
+	}
+	for _, s := range column[n:] {
+		dev[s]++
+	}
+	c := Coverage{DevTargets: len(dev)}
+	for s, queries := range dev {
+		if train[s] > 0 {
+			c.InTrain++
+			c.TrainQueries += train[s]
+			c.DevQueries += queries
+		}
+	}
+	return c
+}
+
+// isResolved reads the mark that page symbols carry.
+func isResolved(page symbol) bool { return page&1 == 0 }
+
+// conflicts counts pages with several titles and titles with several pages.
+func (p *plan) conflicts(titles, pages []symbol) Titles {
+	titlesOf, pagesOf := map[symbol]map[symbol]struct{}{}, map[symbol]map[symbol]struct{}{}
+	put := func(m map[symbol]map[symbol]struct{}, k, v symbol) {
+		if m[k] == nil {
+			m[k] = map[symbol]struct{}{}
+		}
+		m[k][v] = struct{}{}
+	}
+	for i := range titles {
+		if isResolved(pages[i]) {
+			put(titlesOf, pages[i], titles[i])
+			put(pagesOf, titles[i], pages[i])
+		}
+	}
+	var t Titles
+	for _, titles := range titlesOf {
+		if len(titles) > 1 {
+			t.Fragmented++
+		}
+	}
+	colliding := map[symbol]struct{}{}
+	for _, pages := range pagesOf {
+		if len(pages) > 1 {
+			t.Collisions++
+			for page := range pages {
+				colliding[page] = struct{}{}
+			}
+		}
+	}
+	t.CollidingPages = len(colliding)
+	for i := range titles {
+		if len(titlesOf[pages[i]]) > 1 || len(pagesOf[titles[i]]) > 1 {
+			if p.isDev(i) {
+				t.AffectedDev++
+			} else {
+				t.AffectedTrain++
+			}
+		}
+	}
+	return t
+}
+
+// shared counts the values of one column that have several values of the other.
+func shared(of, by []symbol) int {
+	first, several := map[symbol]symbol{}, map[symbol]struct{}{}
+	for i, s := range of {
+		if b, ok := first[s]; !ok {
+			first[s] = by[i]
+		} else if b != by[i] {
+			several[s] = struct{}{}
+		}
+	}
+	return len(several)
+}
+
+func (p *plan) countFeatures(h *HTMLNorm) {
+	for i, rec := range p.all() {
+		pg, dev := p.page(int(rec.page)), p.isDev(i)
+		if pg.features.aside == pronunciation {
+			if pg.pronunciationFirst(int(rec.look.revision)) {
+				h.PronunciationRemoved.add(dev)
+			} else {
+				h.PronunciationKept.add(dev)
+			}
+		}
+		if pg.features.infoboxParagraph {
+			h.InfoboxParagraph.add(dev)
+		}
+		if rec.look.noise&lowerSite != 0 {
+			h.SiteNoise.add(dev)
+		}
+		if pg.long {
+			h.LongPages.add(dev)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package synth
+
+import (
+	"html"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	tagName   = regexp.MustCompile(`^</?([A-Za-z0-9]+)`)
+	keptAttrs = regexp.MustCompile(`(?:colspan|rowspan)="[0-9]+"`)
+	fullOrder = []string{"annotations", "document_html", "document_title", "document_tokens", "document_url", "example_id", "long_answer_candidates", "question_text", "question_tokens"}
+	simpleKey = []string{"question_text", "example_id", "document_url", "document_text", "long_answer_candidates", "annotations"}
+)
+
+// inOrder checks the top-level keys of a line.
+func inOrder(t *testing.T, line string, keys []string) {
+	t.Helper()
+	at := 0
+	for i, k := range keys {
+		lead := `, "`
+		if i == 0 {
+			lead = `{"`
+		}
+		j := strings.Index(line[at:], lead+k+`": `)
+		if j < 0 || i == 0 && j != 0 {
+			t.Fatalf("no %s at its place in %.80s", k, line)
+		}
+		at += j
+	}
+	for i := range len(line) {
+		if c := line[i]; c < ' ' || c > '~' {
+			t.Fatalf("byte %#x in the line", c)
+		}
+	}
+}
+
+// TestOffsets checks each token against the bytes that it claims.
+func TestOffsets(t *testing.T) {
+	c := defaultCorpus()
+	seen := map[string]bool{}
+	for _, kind := range []string{KindTrain, KindDev} {
+		list, lines := c.examples(t, kind)
+		for n, e := range list {
+			inOrder(t, lines[n], fullOrder)
+			last := 0
+			for i, tok := range e.Tokens {
+				if tok.Start < last || tok.End <= tok.Start || tok.End > len(e.HTML) {
+					t.Fatalf("example %d token %d: bytes %d to %d after %d of %d", e.ID, i, tok.Start, tok.End, last, len(e.HTML))
+				}
+				last = tok.End
+				span := e.HTML[tok.Start:tok.End]
+				if tok.HTML {
+					want := tagName.FindString(span)
+					want = want[:len(want)-len(tagName.FindStringSubmatch(span)[1])] + capital(strings.ToLower(tagName.FindStringSubmatch(span)[1]))
+					for _, a := range keptAttrs.FindAllString(span, -1) {
+						want += " " + a
+					}
+					if want+">" != tok.Token {
+						t.Fatalf("example %d: %q is stored as %q", e.ID, span, tok.Token)
+					}
+					continue
+				}
+				surface := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(span, ""))
+				if strings.EqualFold(surface, tok.Token) {
+					continue
+				}
+				seen[surface+" -> "+tok.Token] = true
+			}
+			if text := e.HTML[e.Tokens[0].Start:e.Tokens[0].End]; e.Tokens[0].Start != 92 && text != `&quot;` {
+				t.Errorf("example %d: the first token is at byte %d, in real records at 92", e.ID, e.Tokens[0].Start)
+			}
+		}
+	}
+	var got []string
+	for k := range seen {
+		got = append(got, k)
+	}
+	slices.Sort(got)
+	want := []string{
+		"\" -> ''", "\" -> ``", "[ -> (", "] -> )", "{ -> (", "} -> )", "½ -> 1/2",
+		"– -> --", "— -> --", "‘ -> `", "’ -> '", "’s -> 's", "“ -> ``", "” -> ''", "… -> ...",
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("rewrites\n got %q\nwant %q", got, want)
+	}
+}
+
+// TestAnswers checks candidates and annotations against the tokens.
+func TestAnswers(t *testing.T) {
+	c := defaultCorpus()
+	negative, large, nested, found := 0, 0, 0, 0
+	ids := map[int64]bool{}
+	for _, kind := range []string{KindTrain, KindDev} {
+		list, _ := c.examples(t, kind)
+		for _, e := range list {
+			if ids[e.ID] {
+				t.Errorf("example id %d occurs twice", e.ID)
+			}
+			ids[e.ID] = true
+			if e.ID < 0 {
+				negative++
+			}
+			if !slices.Equal(strings.Fields(e.Question), e.QuestionTokens) {
+				t.Errorf("example %d: %q has tokens %q", e.ID, e.Question, e.QuestionTokens)
+			}
+			check := func(a answer) {
+				if a.StartToken < 0 || a.EndToken > len(e.Tokens) || a.StartToken >= a.EndToken ||
+					*a.StartByte != e.Tokens[a.StartToken].Start || *a.EndByte != e.Tokens[a.EndToken-1].End {
+					t.Errorf("example %d: span %+v", e.ID, a)
+				}
+			}
+			last := -1
+			for _, a := range e.Candidates {
+				check(a)
+				if a.StartToken <= last {
+					t.Errorf("example %d: candidates out of order", e.ID)
+				}
+				last = a.StartToken
+				start, end := e.Tokens[a.StartToken], e.Tokens[a.EndToken-1]
+				if "</"+strings.TrimRight(strings.Fields(start.Token)[0][1:], ">")+">" != end.Token {
+					t.Errorf("example %d: candidate from %s to %s", e.ID, start.Token, end.Token)
+				}
+				if !*a.TopLevel {
+					nested++
+				}
+			}
+			if want := map[string]int{KindTrain: 1, KindDev: 5}[kind]; len(e.Annotations) != want {
+				t.Errorf("example %d: %d annotations", e.ID, len(e.Annotations))
+			}
+			for _, a := range e.Annotations {
+				if _, err := a.ID.Int64(); err != nil {
+					large++
+				}
+				i := *a.Long.Candidate
+				if i < 0 {
+					if a.Long.StartToken != -1 || *a.Long.EndByte != -1 || len(a.Short) > 0 || a.YesNo != "NONE" {
+						t.Errorf("example %d: no long answer, but %+v", e.ID, a)
+					}
+					continue
+				}
+				found++
+				if l := e.Candidates[i]; l.StartToken != a.Long.StartToken || l.EndToken != a.Long.EndToken || *l.EndByte != *a.Long.EndByte {
+					t.Errorf("example %d: the long answer is not its candidate", e.ID)
+				}
+				for _, s := range a.Short {
+					check(s)
+					if s.StartToken < a.Long.StartToken || s.EndToken > a.Long.EndToken {
+						t.Errorf("example %d: a short answer outside of the long one", e.ID)
+					}
+				}
+			}
+		}
+	}
+	for name, n := range map[string]int{"negative ids": negative, "annotation ids over " + "int64": large, "nested candidates": nested, "long answers": found} {
+		if n == 0 {
+			t.Errorf("the corpus has no %s (int64 ends at %d)", name, math.MaxInt64)
+		}
+	}
+}
+
+// TestSimplified applies Google's simplification to the full records.
+func TestSimplified(t *testing.T) {
+	c := defaultCorpus()
+	full, _ := c.examples(t, KindTrain)
+	simple, lines := c.examples(t, KindSimplified)
+	if len(full) != len(simple) {
+		t.Fatalf("%d full and %d simplified records", len(full), len(simple))
+	}
+	for i, e := range full {
+		s := simple[i]
+		inOrder(t, lines[i], simpleKey)
+		var words []string
+		for _, tok := range e.Tokens {
+			words = append(words, strings.ReplaceAll(tok.Token, " ", "_"))
+		}
+		if text := strings.Join(words, " "); s.Text != text {
+			t.Errorf("example %d: document_text differs", e.ID)
+		}
+		if s.ID != e.ID || s.URL != e.URL || s.Question != e.Question {
+			t.Errorf("example %d: %d %s %s", e.ID, s.ID, s.URL, s.Question)
+		}
+		if len(s.Candidates) != len(e.Candidates) || len(s.Annotations) != len(e.Annotations) {
+			t.Fatalf("example %d: %d candidates, %d annotations", e.ID, len(s.Candidates), len(s.Annotations))
+		}
+		same := func(a, b answer) bool {
+			return a.StartToken == b.StartToken && a.EndToken == b.EndToken && a.StartByte == nil && a.EndByte == nil
+		}
+		for j := range s.Candidates {
+			if !same(s.Candidates[j], e.Candidates[j]) || *s.Candidates[j].TopLevel != *e.Candidates[j].TopLevel {
+				t.Errorf("example %d: candidate %d", e.ID, j)
+			}
+		}
+		for j, a := range s.Annotations {
+			b := e.Annotations[j]
+			if a.ID != b.ID || a.YesNo != b.YesNo || !same(a.Long, b.Long) || *a.Long.Candidate != *b.Long.Candidate || len(a.Short) != len(b.Short) {
+				t.Errorf("example %d: annotation %d", e.ID, j)
+			}
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package synth
+
+// maxRevisions is the number of revisions of a page that records may have.
+const maxRevisions = 8
+
+// record is one example: which page, which of its revisions, how it was rendered.
+type record struct {
+	page    int32
+	ordinal int32 // which question of its page, over both splits
+	index   int32 // which record, over both splits
+	look    look
+}
+
+// look is everything that makes two snapshots of a page differ.
+type look struct {
+	revision uint8
+	render   uint8 // value of a template that changes from day to day
+	noise    noise
+}
+
+// noise is the case of stored tokens, which NQ changes here and there.
+type noise uint8
+
+const (
+	lowerSite    noise = 1 << iota // "- wikipedia" in the title line
+	headingNoise                   // one word of the heading
+)
+
+// plan is the whole corpus as a list of small values.
+type plan struct {
+	cfg        Config
+	train, dev []record
+	questions  []int32 // per page, over both splits
+	trainOf    []int32 // per page
+}
+
+// newPlan deals the questions out to pages: first what each design needs, then
+// the rest, some pages being asked about far more often than others.
+func newPlan(cfg Config) *plan {
+	p := &plan{cfg: cfg, questions: make([]int32, cfg.Pages), trainOf: make([]int32, cfg.Pages)}
+	r := &rng{mix(cfg.Seed, forPlan)}
+	order := make([]int32, cfg.Pages)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	shuffle(r, order)
+	var designed, others []int32
+	for _, page := range order {
+		if cfg.place(int(page)).design != plain {
+			designed = append(designed, page)
+		} else {
+			others = append(others, page)
+		}
+	}
+	// A sixth of dev, if there are pages enough, asks about pages without a train
+	// question.
+	devOnly := min(cfg.DevQuestions/6, len(others)/8)
+	var train, dev []int32
+	for _, page := range designed {
+		n := needs[cfg.place(int(page)).design]
+		for range n.train {
+			train = append(train, page)
+		}
+		for range n.dev {
+			dev = append(dev, page)
+		}
+	}
+	dev = append(dev, others[:devOnly]...)
+	others = others[devOnly:]
+	train = append(train, others...)
+	asked := append(designed, others...)
+	shuffle(r, asked)
+	popular := func() int32 { return asked[min(r.n(len(asked)), r.n(len(asked)))] }
+	for len(train) < cfg.TrainQuestions {
+		train = append(train, popular())
+	}
+	for len(dev) < cfg.DevQuestions {
+		dev = append(dev, popular())
+	}
+	train, dev = train[:cfg.TrainQuestions], dev[:cfg.DevQuestions]
+	for _, page := range train {
+		p.trainOf[page]++
+		p.questions[page]++
+	}
+	for _, page := range dev {
+		p.questions[page]++
+	}
+	shuffle(r, train)
+	shuffle(r, dev)
+	seen := make([]int32, cfg.Pages)
+	p.train = p.records(train, seen, 0)
+	p.dev = p.records(dev, seen, len(train))
+	return p
+}
+
+func (p *plan) records(pages, seen []int32, first int) []record {
+	list := make([]record, len(pages))
+	for i, page := range pages {
+		ordinal := seen[page]
+		seen[page]++
+		rec := record{page: page, ordinal: ordinal, index: int32(first + i)}
+		rec.look = p.look(p.page(int(page)), rec)
+		list[i] = rec
+	}
+	return list
+}
+
+// look decides the snapshot of a record. The first records of a page take its
+// revisions in turn, so that a design shows as soon as it has the records it needs.
+func (p *plan) look(pg *page, rec record) look {
+	r := &rng{mix(p.cfg.Seed, forRecord, uint64(rec.index))}
+	l := look{revision: uint8(int(rec.ordinal) % pg.revisions)}
+	if int(rec.ordinal) >= pg.revisions {
+		l.revision = uint8(r.n(pg.revisions))
+	}
+	if pg.volatile != nowhere {
+		l.render = uint8(r.n(2))
+	}
+	if r.chance(10) {
+		l.noise |= lowerSite
+	}
+	// Noise must not turn one twin's heading into the other's.
+	if r.chance(8) && pg.design != caseTwin {
+		l.noise |= headingNoise
+	}
+	return l
+}
+
+// where in a page a difference stands: within the 4,000 characters that Text4K
+// compares, or after them.
+type where uint8
+
+const (
+	nowhere where = iota
+	early
+	late
+)
+
+// page is everything about a page but its text.
+type page struct {
+	place
+	cfg       Config
+	index     int
+	cat       category
+	revisions int
+	long      bool // more than 4,000 characters before any late difference
+	volatile  where
+	edits     [maxRevisions][late + 1]uint8 // per revision: edits so far at that place
+	features  features
+	htmlBytes int // aim
+}
+
+// features are the parts that a page may or may not have.
+type features struct {
+	infobox          bool
+	infoboxParagraph bool // the first <P> of the page is in the infobox
+	aside            aside
+	hatnote          hatnote
+	notice           notice
+	references       bool
+}
+
+// aside is the parenthesis after the name in the first sentence.
+type aside uint8
+
+const (
+	noAside       aside = iota
+	birth               // characters that T5 knows
+	pronunciation       // characters that T5 does not know
+)
+
+// notice is a box above the introduction that is no part of the article.
+type notice uint8
+
+const (
+	noNotice notice = iota
+	ambox           // "This article needs ..."
+	sidebar         // a vertical list of links
+)
+
+// hatnote is the line above the article.
+type hatnote uint8
+
+const (
+	noHatnote hatnote = iota
+	about             // without parentheses
+	otherUses         // "... see X (disambiguation)."
+)
+
+func (p *plan) page(index int) *page {
+	pg := &page{place: p.cfg.place(index), cfg: p.cfg, index: index}
+	r := &rng{mix(p.cfg.Seed, forPage, uint64(index))}
+	pg.cat = pick(r, categories)
+	if pg.design != plain && pg.first != index {
+		// Pages that share a title are about different things.
+		first := p.page(pg.first).cat.noun
+		for pg.cat.noun == first {
+			pg.cat = pick(r, categories)
+		}
+	}
+	pg.htmlBytes = p.cfg.MeanHTMLBytes * (40 + r.n(61) + r.n(61)) / 100
+	pg.long = r.chance(30)
+	pg.revisions = min(maxRevisions, max(needs[pg.design].revisions, 1+r.n(max(1, int(p.questions[index])))))
+	for i := 1; i < pg.revisions; i++ {
+		at := early
+		if pg.long && r.chance(50) {
+			at = late
+		}
+		pg.edits[i] = pg.edits[i-1]
+		pg.edits[i][at]++
+	}
+	switch {
+	case r.chance(12):
+		pg.volatile = early
+	case pg.long && r.chance(40):
+		pg.volatile = late
+	}
+	f := &pg.features
+	f.infobox = r.chance(60)
+	f.infoboxParagraph = f.infobox && r.chance(15)
+	switch k := r.n(10); {
+	case k < 3:
+		f.aside = pronunciation
+	case k < 5:
+		f.aside = birth
+	}
+	switch k := r.n(10); k {
+	case 0:
+		f.hatnote = about
+	case 1:
+		f.hatnote = otherUses
+	}
+	switch k := r.n(12); k {
+	case 0:
+		f.notice = ambox
+	case 1:
+		f.notice = sidebar
+	}
+	f.references = r.chance(90)
+	return pg
+}
+
+// variant is the number of the title that a revision has.
+func (p *page) variant(revision uint8) uint64 {
+	if revision > 0 && p.design.shown() > 1 {
+		return 1
+	}
+	return 0
+}
+
+// missing says that the dump lacks the revision.
+func (p *page) missing(revision int) bool {
+	return p.design == unresolved || p.design == halfResolved && revision == p.revisions-1
+}

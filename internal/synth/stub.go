@@ -1,0 +1,226 @@
+package synth
+
+import (
+	"strconv"
+	"time"
+)
+
+// A dump has lanes: page i has the article at lane 3i, its talk page after it,
+// then a redirect to it; filler pages follow. Page ids rise with the lane.
+
+func (c Config) pageID(lane int) int { return 10 + 5*lane + int(mix(c.Seed, forStub, uint64(lane))%5) }
+
+// oldID is the id of the revision in a slot of a lane: different for all of them,
+// rising with the slot as revisions of a page do.
+func (c Config) revisionID(lane, slot int) int {
+	stride := min(97, 2*maxOldIDs/(c.lanes()*c.slots()))
+	n := slot*c.lanes() + lane
+	return 100_000_000 + n*stride + int(mix(c.Seed, forStub, uint64(lane), uint64(slot))%uint64(stride))
+}
+
+// slot is where one of the revisions that records have stands among all.
+func (p *page) slot(revision int) int {
+	return revision + (revision+1)*p.cfg.StubRevisionsPerPage/(p.revisions+1)
+}
+
+func (p *page) oldID(revision int) int { return p.cfg.revisionID(3*p.index, p.slot(revision)) }
+
+// stubPage is one page of the dump.
+type stubPage struct {
+	lane      int
+	title     string
+	ns        int
+	redirect  string
+	revisions int // slots
+	skip      int // slot that the dump lacks, or -1
+}
+
+// stubPage is the page at a lane, false if there is none.
+func (p *plan) stubPage(lane int) (stubPage, bool) {
+	cfg := p.cfg
+	r := &rng{mix(cfg.Seed, forStub, uint64(lane), 1)}
+	s := stubPage{lane: lane, revisions: 1 + cfg.StubRevisionsPerPage, skip: -1}
+	if filler := lane - 3*cfg.Pages; filler >= 0 {
+		key := keyword(cfg.Seed, (cfg.Pages+filler)%maxPages)
+		s.ns = pick(r, []int{0, 0, 0, 2, 3, 4, 10, 14})
+		s.title = namespaces[s.ns] + key + " " + strconv.Itoa(filler)
+		if s.ns == 0 && r.chance(30) {
+			s.redirect = key + ` "` + name(r) + `" & others`
+			s.revisions = 1
+		}
+		return s, true
+	}
+	pg := p.page(lane / 3)
+	if pg.design == unresolved {
+		return s, false
+	}
+	latest := pg.titleAt(pg.revisions - 1)
+	switch lane % 3 {
+	case 0:
+		s.title = latest
+		s.revisions = pg.revisions + cfg.StubRevisionsPerPage
+		if pg.design == halfResolved {
+			s.skip = pg.slot(pg.revisions - 1)
+		}
+		return s, true
+	case 1:
+		s.ns, s.title = 1, namespaces[1]+latest
+		return s, r.chance(50)
+	}
+	s.redirect, s.revisions = latest, 1
+	if pg.design == renamed {
+		s.title = pg.titleAt(0)
+		return s, true
+	}
+	s.title = "List of " + latest + " (redirect)"
+	return s, r.chance(20)
+}
+
+// namespaces are title prefixes.
+var namespaces = map[int]string{
+	0: "", 1: "Talk:", 2: "User:", 3: "User talk:", 4: "Wikipedia:", 10: "Template:", 14: "Category:",
+}
+
+const stubHeader = `<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.10/ http://www.mediawiki.org/xml/export-0.10.xsd" version="0.10" xml:lang="en">
+  <siteinfo>
+    <sitename>Wikipedia</sitename>
+    <dbname>enwiki</dbname>
+    <base>https://en.wikipedia.org/wiki/Main_Page</base>
+    <generator>MediaWiki 1.33.0-wmf.8</generator>
+    <case>first-letter</case>
+    <namespaces>
+      <namespace key="-2" case="first-letter">Media</namespace>
+      <namespace key="-1" case="first-letter">Special</namespace>
+      <namespace key="0" case="first-letter" />
+      <namespace key="1" case="first-letter">Talk</namespace>
+      <namespace key="2" case="first-letter">User</namespace>
+      <namespace key="3" case="first-letter">User talk</namespace>
+      <namespace key="4" case="first-letter">Wikipedia</namespace>
+      <namespace key="10" case="first-letter">Template</namespace>
+      <namespace key="14" case="first-letter">Category</namespace>
+      <namespace key="2303" case="case-sensitive">Gadget definition talk</namespace>
+    </namespaces>
+  </siteinfo>
+`
+
+const stubFooter = "</mediawiki>\n"
+
+// comments are what editors wrote, as the dump escapes it; some look like the
+// elements around them.
+var comments = []string{
+	"rv", "copyedit", "/* History */ typo", "fixed &lt;ref&gt; tags", "&lt;id&gt;12345&lt;/id&gt;",
+	"Reverted edits by [[Special:Contributions/10.1.2.3|10.1.2.3]] ([[User talk:10.1.2.3|talk]]) to last version by Bob &amp; Co",
+	"&lt;/revision&gt;&lt;/page&gt;", "+ &quot;source&quot; – see talk", "ссылка 😀", "Created page with &quot;{{Infobox\n| name = x\n}}&quot;",
+}
+
+// append writes the page as MediaWiki does and counts it.
+func (s stubPage) append(b []byte, cfg Config, t *Stub) []byte {
+	t.Pages++
+	if t.Namespaces == nil {
+		t.Namespaces = map[int]int{}
+	}
+	t.Namespaces[s.ns]++
+	b = append(b, "  <page>\n    <title>"...)
+	b = appendXML(b, s.title)
+	b = append(b, "</title>\n    <ns>"...)
+	b = strconv.AppendInt(b, int64(s.ns), 10)
+	b = append(b, "</ns>\n    <id>"...)
+	b = strconv.AppendInt(b, int64(cfg.pageID(s.lane)), 10)
+	b = append(b, "</id>\n"...)
+	if s.redirect != "" {
+		t.Redirects++
+		b = append(b, "    <redirect title=\""...)
+		b = appendXML(b, s.redirect)
+		b = append(b, "\" />\n"...)
+	}
+	r := &rng{mix(cfg.Seed, forStub, uint64(s.lane), 2)}
+	when := time.Date(2004, 1, 1, 0, 0, r.n(86400), 0, time.UTC)
+	step := int(14 * 365 * 24 * time.Hour / time.Second / time.Duration(s.revisions+1))
+	parent := 0
+	for slot := range s.revisions {
+		when = when.Add(time.Duration(1+r.n(step)) * time.Second)
+		if slot == s.skip {
+			continue
+		}
+		t.Revisions++
+		id := cfg.revisionID(s.lane, slot)
+		b = appendRevision(b, r, id, parent, when)
+		parent = id
+	}
+	return append(b, "  </page>\n"...)
+}
+
+func appendRevision(b []byte, r *rng, id, parent int, when time.Time) []byte {
+	b = append(b, "    <revision>\n      <id>"...)
+	b = strconv.AppendInt(b, int64(id), 10)
+	b = append(b, "</id>\n"...)
+	if parent != 0 {
+		b = append(b, "      <parentid>"...)
+		b = strconv.AppendInt(b, int64(parent), 10)
+		b = append(b, "</parentid>\n"...)
+	}
+	b = append(b, "      <timestamp>"...)
+	b = when.AppendFormat(b, "2006-01-02T15:04:05Z")
+	b = append(b, "</timestamp>\n"...)
+	switch k := r.n(50); {
+	case k == 0:
+		b = append(b, "      <contributor deleted=\"deleted\" />\n"...)
+	case k < 15:
+		b = append(b, "      <contributor>\n        <ip>"...)
+		for i := range 4 {
+			if i > 0 {
+				b = append(b, '.')
+			}
+			b = strconv.AppendInt(b, int64(1+r.n(250)), 10)
+		}
+		b = append(b, "</ip>\n      </contributor>\n"...)
+	default:
+		b = append(b, "      <contributor>\n        <username>"...)
+		b = append(b, pick(r, []string{"Alice", "Bob &amp; Co", "Ünï", "CitationBot", "Example editor"})...)
+		b = append(b, "</username>\n        <id>"...)
+		b = strconv.AppendInt(b, int64(1000+r.n(33_000_000)), 10)
+		b = append(b, "</id>\n      </contributor>\n"...)
+	}
+	if r.chance(25) {
+		b = append(b, "      <minor/>\n"...)
+	}
+	switch k := r.n(100); {
+	case k == 0:
+		b = append(b, "      <comment deleted=\"deleted\" />\n"...)
+	case k < 85:
+		b = append(b, "      <comment>"...)
+		b = append(b, pick(r, comments)...)
+		b = append(b, "</comment>\n"...)
+	}
+	b = append(b, "      <model>wikitext</model>\n      <format>text/x-wiki</format>\n"...)
+	if r.n(200) == 0 {
+		return append(b, "      <text deleted=\"deleted\" />\n      <sha1/>\n    </revision>\n"...)
+	}
+	b = append(b, "      <text id=\""...)
+	b = strconv.AppendInt(b, int64(1+r.n(870_000_000)), 10)
+	b = append(b, "\" bytes=\""...)
+	b = strconv.AppendInt(b, int64(r.n(150_000)), 10)
+	b = append(b, "\" />\n      <sha1>"...)
+	for range 31 {
+		b = append(b, "0123456789abcdefghijklmnopqrstuvwxyz"[r.n(36)])
+	}
+	return append(b, "</sha1>\n    </revision>\n"...)
+}
+
+func appendXML(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '&':
+			b = append(b, "&amp;"...)
+		case '<':
+			b = append(b, "&lt;"...)
+		case '>':
+			b = append(b, "&gt;"...)
+		case '"':
+			b = append(b, "&quot;"...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}

@@ -1,0 +1,118 @@
+//go:build !notorch
+
+package t5
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+)
+
+// Config is Hugging Face's config.json of a T5 model. Fields that this package
+// does not use are kept and written again.
+type Config struct {
+	VocabSize         int64   `json:"vocab_size"`
+	DModel            int64   `json:"d_model"`
+	DKV               int64   `json:"d_kv"` // per head; num_heads*d_kv need not be d_model
+	DFF               int64   `json:"d_ff"`
+	NumLayers         int64   `json:"num_layers"`
+	NumDecoderLayers  int64   `json:"num_decoder_layers"`
+	NumHeads          int64   `json:"num_heads"`
+	Buckets           int64   `json:"relative_attention_num_buckets"`
+	MaxDistance       int64   `json:"relative_attention_max_distance"`
+	DropoutRate       float64 `json:"dropout_rate"`
+	LayerNormEpsilon  float64 `json:"layer_norm_epsilon"`
+	InitializerFactor float64 `json:"initializer_factor"`
+	FeedForward       string  `json:"feed_forward_proj"`   // "relu" (v1.0) or "gated-gelu" (v1.1)
+	TieEmbeddings     bool    `json:"tie_word_embeddings"` // the output matrix is the embedding (v1.0)
+	PadToken          int64   `json:"pad_token_id"`
+	EOSToken          int64   `json:"eos_token_id"`
+	DecoderStart      int64   `json:"decoder_start_token_id"`
+
+	other map[string]json.RawMessage
+}
+
+// Defaults are transformers' T5Config defaults, which are t5-small's sizes.
+func Defaults() Config {
+	return Config{
+		VocabSize: 32128, DModel: 512, DKV: 64, DFF: 2048, NumLayers: 6, NumDecoderLayers: 6, NumHeads: 8,
+		Buckets: 32, MaxDistance: 128, DropoutRate: 0.1, LayerNormEpsilon: 1e-6, InitializerFactor: 1,
+		FeedForward: "relu", TieEmbeddings: true, PadToken: 0, EOSToken: 1, DecoderStart: 0,
+	}
+}
+
+// fields is Config without its methods, for the JSON package.
+type fields Config
+
+// UnmarshalJSON reads config.json; what it leaves out has transformers' default.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	f := fields(Defaults())
+	f.NumDecoderLayers = -1
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &f.other); err != nil {
+		return err
+	}
+	if f.NumDecoderLayers < 0 {
+		f.NumDecoderLayers = f.NumLayers
+	}
+	*c = Config(f)
+	return nil
+}
+
+// MarshalJSON writes config.json so that transformers' AutoModel opens it.
+func (c Config) MarshalJSON() ([]byte, error) {
+	all := map[string]json.RawMessage{
+		"architectures":      json.RawMessage(`["T5ForConditionalGeneration"]`),
+		"is_encoder_decoder": json.RawMessage("true"),
+		"output_past":        json.RawMessage("true"),
+		"use_cache":          json.RawMessage("true"),
+		"n_positions":        json.RawMessage("512"),
+		"torch_dtype":        json.RawMessage(`"float32"`),
+	}
+	maps.Copy(all, c.other)
+	all["model_type"] = json.RawMessage(`"t5"`)
+	own, err := json.Marshal(fields(c))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(own, &all); err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(all, "", "  ")
+}
+
+// gated says whether the feed-forward layer is v1.1's.
+func (c Config) gated() bool { return c.FeedForward == "gated-gelu" }
+
+// Validate says what this package cannot compute.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name      string
+		v, atMost int64
+	}{
+		{"vocab_size", c.VocabSize, 1 << 24}, {"d_model", c.DModel, 1 << 16}, {"d_kv", c.DKV, 1 << 16}, {"d_ff", c.DFF, 1 << 18},
+		{"num_layers", c.NumLayers, 1000}, {"num_decoder_layers", c.NumDecoderLayers, 1000}, {"num_heads", c.NumHeads, 1000},
+		{"relative_attention_num_buckets", c.Buckets, 1 << 16}, {"relative_attention_max_distance", c.MaxDistance, 1 << 20},
+	} {
+		if f.v < 1 || f.v > f.atMost {
+			return fmt.Errorf("T5 config: %s is %d, want 1 to %d", f.name, f.v, f.atMost)
+		}
+	}
+	switch {
+	case c.FeedForward != "relu" && c.FeedForward != "gated-gelu":
+		return fmt.Errorf("T5 config: feed_forward_proj is %q; relu (v1.0) and gated-gelu (v1.1) are known", c.FeedForward)
+	case c.Buckets < 4 || c.Buckets%2 != 0:
+		return fmt.Errorf("T5 config: relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
+	case c.MaxDistance <= c.Buckets/2:
+		return fmt.Errorf("T5 config: relative_attention_max_distance %d must be larger than half the %d buckets", c.MaxDistance, c.Buckets)
+	case !(c.DropoutRate >= 0 && c.DropoutRate < 1):
+		return fmt.Errorf("T5 config: dropout_rate is %g, want 0 to below 1", c.DropoutRate)
+	case !(c.LayerNormEpsilon > 0):
+		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
+	case c.DecoderStart < 0 || c.DecoderStart >= c.VocabSize || c.PadToken < 0 || c.PadToken >= c.VocabSize:
+		return fmt.Errorf("T5 config: pad_token_id %d or decoder_start_token_id %d is outside of the vocabulary", c.PadToken, c.DecoderStart)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+//go:build !notorch
+
+package t5
+
+import (
+	"slices"
+
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// Encoding is a set of encoded inputs, packed.
+type Encoding struct {
+	Hidden *tensor.Tensor // [sum of lengths, d_model]
+	seq    packed
+}
+
+// Len is the number of inputs.
+func (e *Encoding) Len() int { return len(e.seq.start) }
+
+// Encode runs the encoder over inputs, without dropout and without gradients.
+func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
+	seq := pack(inputs)
+	e := &Encoding{seq: seq}
+	tensor.NoGrad(func() {
+		tensor.Within(func(inner *tensor.Scope) {
+			f := pass{Model: m, s: inner}
+			e.Hidden = s.Move(f.encode(m.embed(inner, seq.ids), seq))
+		})
+	})
+	return e
+}
+
+// Lengths are the inputs' lengths, whose states follow one another in Hidden.
+func (e *Encoding) Lengths() []int64 { return e.seq.len }
+
+// Cache is the decoder's state for a set of rows, each of them an unfinished
+// sequence that belongs to one input. A new one has one empty row per input.
+// Cross-attention keys and values are computed once per input and shared by its
+// rows; self-attention keys and values are kept per row.
+type Cache struct {
+	m      *Model
+	scope  *tensor.Scope
+	seq    packed         // where each input's cross-attention rows are
+	input  []int64        // input of each row, never decreasing
+	steps  int64          // tokens written so far
+	bias   *tensor.Tensor // [heads, most, most]
+	layers []cacheLayer   // per decoder block
+	order  []int64        // rows to take before the next step; nil: as they are
+}
+
+type cacheLayer struct {
+	crossK, crossV *tensor.Tensor // [sum of input lengths, heads*d_kv]
+	k, v           *tensor.Tensor // [rows, steps, heads*d_kv], nil before the first step
+}
+
+// NewCache prepares decoding of at most the given number of tokens per row.
+func (m *Model) NewCache(e *Encoding, most int) *Cache {
+	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq}
+	for i := range e.Len() {
+		c.input = append(c.input, int64(i))
+	}
+	tensor.NoGrad(func() {
+		f := pass{Model: m, s: c.scope}
+		tensor.Within(func(inner *tensor.Scope) {
+			c.bias = c.scope.Move(m.positionBias(inner, m.decoder.table, int64(most), false))
+		})
+		for _, b := range m.decoder.blocks {
+			c.layers = append(c.layers, cacheLayer{crossK: f.linear(e.Hidden, b.cross.k), crossV: f.linear(e.Hidden, b.cross.v)})
+		}
+	})
+	return c
+}
+
+// Close frees the cache.
+func (c *Cache) Close() { c.scope.Close() }
+
+// Rows is the number of rows that the next Step takes tokens for.
+func (c *Cache) Rows() int { return len(c.input) }
+
+// Inputs is the input that each row belongs to.
+func (c *Cache) Inputs() []int64 { return c.input }
+
+// Select makes row i what row parents[i] was: beams change places, a row becomes
+// many, finished ones are left out. The rows of one input stay together, inputs in
+// their order. Nothing is copied until the next Step.
+func (c *Cache) Select(parents []int64) {
+	input := make([]int64, len(parents))
+	order := slices.Clone(parents)
+	for i, p := range parents {
+		if p < 0 || p >= int64(len(c.input)) {
+			tensor.Failf("T5", "row %d of a cache of %d rows", p, len(c.input))
+		}
+		input[i] = c.input[p]
+		if i > 0 && input[i] < input[i-1] {
+			tensor.Failf("T5", "row %d belongs to input %d, the row before it to %d", i, input[i], input[i-1])
+		}
+		if c.order != nil {
+			order[i] = c.order[p]
+		}
+	}
+	c.input, c.order = input, order
+}
+
+// Step reads one token per row and returns the decoder's states, ready for Logits:
+// [rows, d_model], owned by s. The first token is the configuration's DecoderStart.
+func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
+	rows := int64(len(tokens))
+	if rows == 0 || rows != int64(len(c.input)) {
+		tensor.Failf("T5", "%d tokens for %d rows", rows, len(c.input))
+	}
+	if c.steps == c.bias.Dim(1) {
+		tensor.Failf("T5", "the cache was made for %d tokens", c.steps)
+	}
+	tensor.NoGrad(func() {
+		tensor.Within(func(inner *tensor.Scope) {
+			f := pass{Model: c.m, s: inner}
+			self, cross := c.spans()
+			bias := inner.Narrow(c.bias, 1, c.steps, 1) // [heads, 1, most]
+			ids := make([]int64, rows)
+			for i, t := range tokens {
+				ids[i] = int64(t)
+			}
+			var order *tensor.Tensor
+			if c.order != nil {
+				order = inner.FromInt64s(c.order, c.m.Device, rows)
+			}
+			x := c.m.embed(inner, ids) // [rows, d_model]
+			for i, b := range c.m.decoder.blocks {
+				l := &c.layers[i]
+				h := f.norm(x, b.self.norm)
+				q := f.linear(h, b.self.q) // [rows, heads*d_kv]
+				k := c.extend(inner, &l.k, f.linear(h, b.self.k), order)
+				v := c.extend(inner, &l.v, f.linear(h, b.self.v), order)
+				h = inner.PackedAttention(q, k, v, bias, self, f.attention(false))
+				x = f.add(x, f.linear(h, b.self.o))
+
+				q = f.linear(f.norm(x, b.cross.norm), b.cross.q)
+				h = inner.PackedAttention(q, l.crossK, l.crossV, nil, cross, f.attention(false))
+				x = f.add(x, f.linear(h, b.cross.o))
+				x = f.feedForward(x, b.feed)
+			}
+			states = s.Move(f.toHead(f.norm(x, c.m.decoder.norm)))
+		})
+	})
+	c.steps++
+	c.order = nil
+	return states
+}
+
+// spans are the sequences of one step: in self-attention each row is one, in
+// cross-attention all rows of an input are the queries of one.
+func (c *Cache) spans() (self, cross tensor.Spans) {
+	n := c.steps + 1
+	for i := range c.input {
+		self.QStart, self.QLen = append(self.QStart, int64(i)), append(self.QLen, 1)
+		self.KStart, self.KLen = append(self.KStart, int64(i)*n), append(self.KLen, n)
+	}
+	for i := 0; i < len(c.input); {
+		of, first := c.input[i], i
+		for i < len(c.input) && c.input[i] == of {
+			i++
+		}
+		cross.QStart, cross.QLen = append(cross.QStart, int64(first)), append(cross.QLen, int64(i-first))
+		cross.KStart, cross.KLen = append(cross.KStart, c.seq.start[of]), append(cross.KLen, c.seq.len[of])
+	}
+	return self, cross
+}
+
+// extend replaces kept, [old rows, steps, w], by its rows in the new order with one
+// more step, and returns it as [rows*(steps+1), w].
+func (c *Cache) extend(s *tensor.Scope, kept **tensor.Tensor, step, order *tensor.Tensor) *tensor.Tensor {
+	rows, w := step.Dim(0), step.Dim(1)
+	next := s.View(step, rows, 1, w)
+	if old := *kept; old != nil {
+		if order != nil {
+			old = s.IndexSelect(old, 0, order)
+		}
+		next = s.Cat(1, old, next) // [rows, steps+1, w]
+		tensor.Free(*kept)
+	}
+	*kept = c.scope.Alias(next)
+	return s.View(next, -1, w)
+}
+
+// Logits are the scores of all tokens after states [rows, d_model]: [rows, VocabSize].
+func (m *Model) Logits(s *tensor.Scope, states *tensor.Tensor) *tensor.Tensor {
+	return m.LogitsRange(s, states, 0, m.Config.VocabSize)
+}
+
+// LogitsRange are the scores of tokens from … from+n-1: [rows, n]. With the range of
+// an extended vocabulary these are the scores of atomic identifiers.
+func (m *Model) LogitsRange(s *tensor.Scope, states *tensor.Tensor, from, n int64) (logits *tensor.Tensor) {
+	tensor.NoGrad(func() {
+		tensor.Within(func(inner *tensor.Scope) {
+			f := pass{Model: m, s: inner}
+			logits = s.Move(inner.ToDType(f.linear(states, inner.Narrow(m.head, 0, from, n)), tensor.F32))
+		})
+	})
+	return logits
+}

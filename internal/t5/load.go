@@ -1,0 +1,138 @@
+//go:build !notorch
+
+package t5
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/checkpoint"
+)
+
+// The files of a Hugging Face model folder.
+const (
+	ConfigFile  = "config.json"
+	WeightsFile = "model.safetensors"
+	OldWeights  = "pytorch_model.bin"
+)
+
+// Load opens a model folder: config.json with model.safetensors or, where that is
+// not there, pytorch_model.bin.
+func Load(folder string, device tensor.Device) (*Model, error) {
+	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+	if err != nil {
+		return nil, err
+	}
+	f, size, err := checkpoint.Find(folder, WeightsFile, OldWeights)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := Read(text, f, size, device)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return m, nil
+}
+
+// Read makes a model of the text of config.json and a file of weights, of either
+// format. Parameters are converted to float32. A tensor that is missing or has
+// another shape than the configuration asks for is an error; tensors that the
+// configuration does not ask for are not read.
+func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
+	var c Config
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	if kind, ok := c.other["model_type"]; ok && string(kind) != `"t5"` {
+		return nil, fmt.Errorf("%s: model_type is %s, want \"t5\"", ConfigFile, kind)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	f, err := checkpoint.Open(weights, size)
+	if err != nil {
+		return nil, err
+	}
+	scope := tensor.NewScope()
+	var m *Model
+	var failed error
+	err = tensor.Try(func() {
+		var params []Param
+		for _, p := range c.specs() {
+			name := p.name
+			// NOTE some files name the embedding only where it is used.
+			if name == "shared.weight" && !f.Has(name) {
+				name = "encoder.embed_tokens.weight"
+			}
+			var t *tensor.Tensor
+			if t, failed = f.Tensor(scope, name, tensor.F32, device, p.shape...); failed != nil {
+				return
+			}
+			params = append(params, Param{p.name, t})
+		}
+		m = build(c, device, scope, params)
+		m.leaves()
+	})
+	if err = errors.Join(failed, err); err != nil {
+		scope.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// WriteWeights writes the parameters as model.safetensors, as transformers names
+// them. The same parameters give the same bytes.
+func (m *Model) WriteWeights(w io.Writer) error {
+	var failed error
+	err := tensor.Try(func() {
+		named := make([]checkpoint.Named, len(m.params))
+		for i, p := range m.params {
+			named[i] = checkpoint.Named{Name: p.Name, Tensor: p.Tensor}
+		}
+		failed = checkpoint.Write(w, map[string]string{"format": "pt"}, named)
+	})
+	return errors.Join(failed, err)
+}
+
+// Save writes config.json and model.safetensors to a folder, which transformers'
+// T5ForConditionalGeneration.from_pretrained opens. Each file appears whole or not
+// at all.
+func (m *Model) Save(folder string) error {
+	text, err := json.MarshalIndent(m.Config, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := whole(filepath.Join(folder, WeightsFile), m.WriteWeights); err != nil {
+		return err
+	}
+	return whole(filepath.Join(folder, ConfigFile), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// whole writes beside path and renames, so that a full disk leaves no half file.
+func whole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := write(f); err != nil {
+		f.Close()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,368 @@
+//go:build !notorch
+
+package t5
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// small is a configuration for tests that train.
+func small() Config {
+	c := Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 50, 16, 8, 32, 2, 2, 2
+	return c
+}
+
+func initial(t testing.TB, c Config, seed uint64) *Model {
+	t.Helper()
+	m, err := Init(c, seed, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func optimizer(t testing.TB, m *Model) *adafactor.Optimizer {
+	t.Helper()
+	var params []adafactor.Parameter
+	for _, p := range m.Params() {
+		params = append(params, adafactor.Parameter(p))
+	}
+	a, err := adafactor.New(params, adafactor.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+// The parameter counts are those of the published models.
+func TestParameterCounts(t *testing.T) {
+	base := Defaults()
+	base.DModel, base.DFF, base.NumLayers, base.NumDecoderLayers, base.NumHeads = 768, 3072, 12, 12, 12
+	for name, c := range map[string]struct {
+		config Config
+		want   int64
+	}{"efficient-tiny": {tiny(), 15_570_688}, "small": {Defaults(), 60_506_624}, "base": {base, 222_903_552}} {
+		if n := c.config.ParameterCount(); n != c.want {
+			t.Errorf("%s has %d parameters, want %d", name, n, c.want)
+		}
+	}
+}
+
+// All three files of a checkpoint that transformers wrote are the same model, and
+// what is saved is read back the same, bit for bit.
+func TestFilesRoundTrip(t *testing.T) {
+	for _, name := range variants {
+		want := load(t, name)
+		same := func(what string, got *Model) {
+			if len(got.Params()) != len(want.Params()) {
+				t.Fatalf("%s: %d parameters", what, len(got.Params()))
+			}
+			if err := tensor.Try(func() {
+				for i, p := range want.Params() {
+					if g := got.Params()[i]; g.Name != p.Name || !bytes.Equal(g.Tensor.Bytes(), p.Tensor.Bytes()) {
+						t.Errorf("%s: %s differs", what, p.Name)
+					}
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
+			folder := t.TempDir()
+			for from, to := range map[string]string{ConfigFile: ConfigFile, file: OldWeights} {
+				data, err := os.ReadFile(filepath.Join("testdata", name, from))
+				if err == nil {
+					err = os.WriteFile(filepath.Join(folder, to), data, 0o644)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := Load(folder, tensor.CPU)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(got.Close)
+			same(name+"/"+file, got)
+		}
+		folder := filepath.Join(t.TempDir(), "new")
+		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/t5_opens.py
+			folder = filepath.Join(kept, name)
+		}
+		if err := want.Save(folder); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(folder, tensor.CPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(got.Close)
+		same(name+" saved", got)
+		if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
+			t.Errorf("%v in the folder, %v", files, err)
+		}
+		var config map[string]any
+		text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+		if err != nil || json.Unmarshal(text, &config) != nil || config["model_type"] != "t5" || config["d_ff"] != 32.0 || config["n_positions"] != 512.0 {
+			t.Errorf("config %s, %v", text, err)
+		}
+	}
+}
+
+func TestInit(t *testing.T) {
+	a, b, other := initial(t, small(), 1), initial(t, small(), 1), initial(t, small(), 2)
+	if err := tensor.Try(func() {
+		for i, p := range a.Params() {
+			if !bytes.Equal(p.Tensor.Bytes(), b.Params()[i].Tensor.Bytes()) {
+				t.Errorf("%s depends on more than the seed", p.Name)
+			}
+			if bytes.Equal(p.Tensor.Bytes(), other.Params()[i].Tensor.Bytes()) != strings.Contains(p.Name, "norm") {
+				t.Errorf("%s does not depend on the seed", p.Name)
+			}
+		}
+		for i, p := range a.Config.specs() {
+			var square float64
+			values := a.Params()[i].Tensor.Float32s()
+			for _, v := range values {
+				square += float64(v) * float64(v)
+			}
+			if sd := math.Sqrt(square / float64(len(values))); math.Abs(sd/p.std-1) > 0.25 {
+				t.Errorf("%s: deviation %g, want %g", p.name, sd, p.std)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Extending keeps every old score, and the new rows are scored and trained.
+func TestExtend(t *testing.T) {
+	for _, name := range variants {
+		m, b := load(t, name), batch(t)
+		scores := func() (all []float32) {
+			if err := tensor.Run(func(s *tensor.Scope) {
+				all = s.Contiguous(s.Narrow(m.ForcedLogits(s, b), 1, 0, 100)).Float32s()
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		before := scores()
+		if err := m.Extend(7, 3); err != nil {
+			t.Fatal(err)
+		}
+		if d, _ := apart(t, "old scores", scores(), before); d > 1e-5 || m.Config.VocabSize != 107 {
+			t.Errorf("%s: old scores changed by %g, vocabulary %d", name, d, m.Config.VocabSize)
+		}
+		b.Labels = [][]int32{{103, 1}, {106, 1}, {100, 1}, {101, 1}}
+		if err := tensor.Run(func(s *tensor.Scope) {
+			if _, grads := m.Gradients(s, b, nil, 1); grads[0].Dim(0) != 107 || len(grads) != len(m.Params()) {
+				t.Errorf("%s: gradient %v", name, grads[0])
+			}
+			c := m.NewCache(m.Encode(s, b.Inputs), 1)
+			defer c.Close()
+			states := c.Step(s, make([]int32, 4))
+			whole, part := m.Logits(s, states), m.LogitsRange(s, states, 100, 7)
+			if d, _ := apart(t, "range", part.Float32s(), s.Contiguous(s.Narrow(whole, 1, 100, 7)).Float32s()); d > 1e-6 {
+				t.Errorf("%s: scores of a range differ by %g", name, d)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Extend(0, 1); err == nil {
+			t.Error("an extension by 0 was accepted")
+		}
+	}
+}
+
+// Training with dropout: the loss falls, equal seeds give equal models bit for bit,
+// nothing leaks, memory stays flat. REDSI_SOAK_STEPS asks for more steps.
+func TestTrainingSoak(t *testing.T) {
+	steps := 300
+	if text := os.Getenv("REDSI_SOAK_STEPS"); text != "" {
+		var err error
+		if steps, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live := tensor.Live()
+	train := func(steps int) (*Model, float64, float64) {
+		m, err := Init(small(), 5, tensor.CPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, rng := optimizer(t, m), &tensor.RNG{Seed: 9}
+		seed := uint64(3)
+		var first, last float64
+		var settled int64
+		for step := range steps {
+			b := Batch{Inputs: sequences(&seed, 4, 3, 9), Labels: [][]int32{{3, 1}, {4, 5, 1}, {6, 1}, {7, 1}}}
+			for _, ids := range b.Inputs {
+				for i := range ids {
+					ids[i] %= 50
+				}
+			}
+			if err := tensor.Run(func(s *tensor.Scope) {
+				loss, grads := m.Gradients(s, b, rng, 1)
+				a.Step(grads, 1e-2)
+				if last = loss; step == 0 {
+					first = loss
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if step == 100 {
+				settled = resident(t)
+			}
+		}
+		if steps > 100 {
+			grown := resident(t) - settled
+			t.Logf("%d steps: loss %.3f to %.3f, memory grew by %d kB after step 100", steps, first, last, grown>>10)
+			if grown > 48<<20 {
+				t.Errorf("memory grew by %d MB in %d steps", grown>>20, steps-100)
+			}
+		}
+		a.Close()
+		return m, first, last
+	}
+	m, first, last := train(steps)
+	if !(last < first/2) {
+		t.Errorf("the loss went from %g to %g", first, last)
+	}
+	m.Close()
+	one, _, _ := train(20)
+	two, _, _ := train(20)
+	if err := tensor.Try(func() {
+		for i, p := range one.Params() {
+			if !bytes.Equal(p.Tensor.Bytes(), two.Params()[i].Tensor.Bytes()) {
+				t.Errorf("%s differs between two equal runs", p.Name)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	one.Close()
+	two.Close()
+	if n := tensor.Live(); n != live {
+		t.Errorf("%d tensors leaked", n-live)
+	}
+}
+
+// resident is this process's memory in bytes, where the system says it.
+func resident(t *testing.T) int64 {
+	t.Helper()
+	runtime.GC()
+	text, err := os.ReadFile("/proc/self/statm")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+func TestMistakes(t *testing.T) {
+	m := load(t, "v1_0")
+	live := tensor.Live()
+	loss := func(b Batch) error { _, err := m.Loss(b); return err }
+	one := [][]int32{{5, 1}}
+	read := func(change, to string, cut int) error {
+		text, err := os.ReadFile("testdata/v1_0/" + ConfigFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile("testdata/v1_0/" + WeightsFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = data[:len(data)-cut]
+		_, err = Read([]byte(strings.Replace(string(text), change, to, 1)), bytes.NewReader(data), int64(len(data)), tensor.CPU)
+		return err
+	}
+	for want, err := range map[string]error{
+		"outside of the vocabulary of 100":  loss(Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
+		"token -3 at 0":                     loss(Batch{Inputs: [][]int32{{-3}}, Labels: one}),
+		"label 100 at row 0":                loss(Batch{Inputs: one, Labels: [][]int32{{100}}}),
+		"sequence 1 is empty":               loss(Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
+		"a batch of 1 inputs and 2 labels":  loss(Batch{Inputs: one, Labels: [][]int32{{1}, {1}}}),
+		"a batch of 0 inputs":               loss(Batch{}),
+		"label 0: token 100 at 1":           m.Config.CheckTokens(Batch{Labels: [][]int32{{Ignore, 100}}}),
+		"input 0: token -100 at 0":          m.Config.CheckTokens(Batch{Inputs: [][]int32{{Ignore}}}),
+		"has shape [24 16], the configurat": read(`"d_kv": 8`, `"d_kv": 9`, 0),
+		`no tensor "encoder.block.2`:        read(`"num_layers": 2`, `"num_layers": 3`, 0),
+		"is the file cut off":               read("", "", 10),
+		`feed_forward_proj is "gelu"`:       read(`"feed_forward_proj": "relu"`, `"feed_forward_proj": "gelu"`, 0),
+		`model_type is "mt5"`:               read(`"model_type": "t5"`, `"model_type": "mt5"`, 0),
+		"d_model is -1":                     read(`"d_model": 16`, `"d_model": -1`, 0),
+		"config.json":                       read(`{`, `[`, 0),
+		"no such file":                      func() error { _, err := Load(t.TempDir(), tensor.CPU); return err }(),
+		"disk full":                         m.WriteWeights(full{}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if n := tensor.Live(); n != live {
+		t.Errorf("%d tensors leaked by failures", n-live)
+	}
+	folder := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(folder, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if m.Save(folder) == nil {
+		t.Error("saved into a file")
+	}
+}
+
+// full fails as a full disk does.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+var _ io.Writer = full{}
+
+// Half precision follows single precision to its own accuracy.
+func TestBF16(t *testing.T) {
+	m, b := load(t, "v1_0"), batch(t)
+	want, err := m.Loss(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Compute = tensor.BF16
+	got, err := m.Loss(b)
+	if err != nil || math.Abs(got-want) > 0.05*want {
+		t.Errorf("loss %g in bf16, %g in fp32, %v", got, want, err)
+	}
+	if err := tensor.Run(func(s *tensor.Scope) {
+		loss, grads := m.Gradients(s, b, &tensor.RNG{Seed: 1}, 1)
+		for i, g := range grads {
+			if g.DType() != tensor.F32 || !s.AllFinite(g) {
+				t.Errorf("%s has gradient %v", m.Params()[i].Name, g)
+			}
+		}
+		if math.IsNaN(loss) {
+			t.Error("the loss is NaN")
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,126 @@
+//go:build !notorch
+
+package tensor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	lib "github.com/sugarme/gotch/libtch"
+)
+
+// DType is an element type, with libtorch's numbers (c10/core/ScalarType.h).
+type DType int32
+
+const (
+	U8   DType = 0
+	I32  DType = 3
+	I64  DType = 4
+	F16  DType = 5
+	F32  DType = 6
+	F64  DType = 7
+	Bool DType = 11
+	BF16 DType = 15
+)
+
+var dtypes = map[DType]struct {
+	name string
+	size int
+}{U8: {"U8", 1}, I32: {"I32", 4}, I64: {"I64", 8}, F16: {"F16", 2}, F32: {"F32", 4}, F64: {"F64", 8}, Bool: {"BOOL", 1}, BF16: {"BF16", 2}}
+
+// String is the name that safetensors files use, "F32" for example.
+func (d DType) String() string {
+	if t, ok := dtypes[d]; ok {
+		return t.name
+	}
+	return fmt.Sprintf("dtype(%d)", int32(d))
+}
+
+// Size is bytes per element.
+func (d DType) Size() int {
+	t, ok := dtypes[d]
+	if !ok {
+		Failf("Size", "element type %s is not supported", d)
+	}
+	return t.size
+}
+
+// Float says whether the type is a floating point type.
+func (d DType) Float() bool { return d == F16 || d == F32 || d == F64 || d == BF16 }
+
+// ParseDType reads a name as configurations and safetensors write it: fp32,
+// float32 or F32, and so on.
+func ParseDType(name string) (DType, error) {
+	switch strings.ToLower(name) {
+	case "f32", "fp32", "float32":
+		return F32, nil
+	case "f16", "fp16", "float16", "half":
+		return F16, nil
+	case "bf16", "bfloat16":
+		return BF16, nil
+	case "f64", "float64":
+		return F64, nil
+	case "i64", "int64":
+		return I64, nil
+	case "i32", "int32":
+		return I32, nil
+	case "bool":
+		return Bool, nil
+	case "u8", "uint8":
+		return U8, nil
+	}
+	return 0, fmt.Errorf("unknown element type %q; fp32, bf16 and fp16 are known", name)
+}
+
+// Device is the CPU (the zero value) or one CUDA card.
+type Device struct{ index int32 } // 0 is the CPU, n is cuda:n-1
+
+// CPU is the host.
+var CPU = Device{}
+
+// CUDA is the n-th card, counted from 0.
+func CUDA(n int) Device { return Device{index: int32(n) + 1} }
+
+// IsCUDA says whether d is a card.
+func (d Device) IsCUDA() bool { return d.index > 0 }
+
+// c is gotch's number: -1 for the CPU, else the card.
+func (d Device) c() int32 { return d.index - 1 }
+
+func (d Device) String() string {
+	if d.index == 0 {
+		return "cpu"
+	}
+	return fmt.Sprintf("cuda:%d", d.index-1)
+}
+
+// ParseDevice reads "cpu", "cuda" or "cuda:1" and says if the card is not there.
+func ParseDevice(name string) (Device, error) {
+	if name == "" || name == "cpu" {
+		return CPU, nil
+	}
+	number, ok := strings.CutPrefix(name, "cuda")
+	if !ok {
+		return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
+	}
+	n := 0
+	if number != "" {
+		var err error
+		if n, err = strconv.Atoi(strings.TrimPrefix(number, ":")); err != nil || n < 0 || number[0] != ':' {
+			return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
+		}
+	}
+	if have := CUDADevices(); n >= have {
+		return CPU, fmt.Errorf("device %q: this process sees %d CUDA devices; is a libtorch with CUDA on LD_LIBRARY_PATH, with libtorch_cuda.so preloaded?", name, have)
+	}
+	return CUDA(n), nil
+}
+
+// CUDADevices is the number of cards that libtorch sees.
+func CUDADevices() int {
+	if !lib.AtcCudaIsAvailable() {
+		return 0
+	}
+	return int(lib.AtcCudaDeviceCount())
+}

@@ -1,0 +1,77 @@
+//go:build !notorch
+
+package tensor
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"github.com/redsi/redsi/internal/tensor/native"
+	lib "github.com/sugarme/gotch/libtch"
+)
+
+// Error is a failed operation: what was asked, of which shapes, and libtorch's
+// words. Operations panic with it; Run and Try return it.
+type Error struct {
+	Op      string
+	Shapes  []string // operands, as dtype[shape]
+	Message string   // first lines of libtorch's message, without its C++ stack
+}
+
+func (e *Error) Error() string {
+	if len(e.Shapes) == 0 {
+		return fmt.Sprintf("tensor: %s: %s", e.Op, e.Message)
+	}
+	return fmt.Sprintf("tensor: %s(%s): %s", e.Op, strings.Join(e.Shapes, ", "), e.Message)
+}
+
+// Try calls f on a locked OS thread and returns the *Error that an operation in
+// it panicked with. Any other panic goes on.
+func Try(f func()) (err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *Error:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// Failf panics with an *Error of the caller's own, for model code that finds a
+// shape or a value it cannot work with.
+func Failf(op, format string, args ...any) {
+	panic(&Error{Op: op, Message: fmt.Sprintf(format, args...)})
+}
+
+// check panics if the last libtorch call on this thread failed.
+func check(op string, operands ...*Tensor) {
+	if msg := lib.GetAndResetLastErr(); msg != nil {
+		fail(op, native.TakeString(unsafe.Pointer(msg)), operands)
+	}
+}
+
+func fail(op, msg string, operands []*Tensor) {
+	e := &Error{Op: op, Message: trim(msg)}
+	for _, t := range operands {
+		if t != nil && t.c != nil {
+			e.Shapes = append(e.Shapes, t.String())
+		}
+	}
+	panic(e)
+}
+
+// trim drops the C++ stack that libtorch appends.
+func trim(msg string) string {
+	if i := strings.Index(msg, "\nException raised from"); i >= 0 {
+		msg = msg[:i]
+	}
+	return strings.TrimSpace(msg)
+}

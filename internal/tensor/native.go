@@ -1,0 +1,129 @@
+//go:build !notorch
+
+package tensor
+
+import (
+	"unsafe"
+
+	"github.com/redsi/redsi/internal/tensor/native"
+	lib "github.com/sugarme/gotch/libtch"
+)
+
+// ownNative takes the result of an operation of package native.
+func (s *Scope) ownNative(op string, c native.Tensor, msg string, operands ...*Tensor) *Tensor {
+	if msg != "" {
+		fail(op, msg, operands)
+	}
+	return s.own(op, lib.Ctensor(c), operands...)
+}
+
+// SetNumThreads sets how many threads one operation may use, for the process.
+// Results of matrix products may differ in the last bit between numbers of threads.
+func SetNumThreads(n int) { native.SetNumThreads(n) }
+
+// NumThreads is how many threads one operation uses.
+func NumThreads() int { return native.NumThreads() }
+
+// Version is libtorch's version, "2.11.0" for example.
+func Version() string { return native.Version() }
+
+func float32s(b []byte) []float32 {
+	if len(b) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), len(b)/4)
+}
+
+// Dropout is t with each element set to zero with probability p and the others
+// divided by 1-p; t itself where p is 0.
+func (s *Scope) Dropout(t *Tensor, p float64, rng *RNG) *Tensor {
+	if p == 0 {
+		return t
+	}
+	out, msg := native.Dropout(t.n("Dropout"), nil, p, rng.key())
+	return s.ownNative("Dropout", out, msg, t)
+}
+
+// AddDropout is residual + Dropout(t), of the same shape, in one pass.
+func (s *Scope) AddDropout(residual, t *Tensor, p float64, rng *RNG) *Tensor {
+	out, msg := native.Dropout(t.n("AddDropout"), residual.n("AddDropout"), p, rng.keyFor(p))
+	return s.ownNative("AddDropout", out, msg, residual, t)
+}
+
+// ReluDropout is Dropout(max(t, 0)) in one pass.
+func (s *Scope) ReluDropout(t *Tensor, p float64, rng *RNG) *Tensor {
+	out, msg := native.ReluDropout(t.n("ReluDropout"), p, rng.keyFor(p))
+	return s.ownNative("ReluDropout", out, msg, t)
+}
+
+// RMSNorm is x / √(mean(x²)+eps) * w over the last dimension: T5's layer norm.
+// The mean is taken in float32.
+func (s *Scope) RMSNorm(x, w *Tensor, eps float64) *Tensor {
+	out, msg := native.RMSNorm(x.n("RMSNorm"), w.n("RMSNorm"), eps)
+	return s.ownNative("RMSNorm", out, msg, x, w)
+}
+
+// Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q
+// from row QStart[i] on, and KLen[i] rows of k and v from row KStart[i] on. All
+// four are equally long. Spans of k may be shared by several sequences outside of
+// training.
+type Spans = native.Spans
+
+// AttentionOptions are what PackedAttention takes beside tensors.
+type AttentionOptions struct {
+	Heads   int64
+	Scale   float64 // of the scores; T5 has 1, BERT 1/√d
+	Causal  bool    // query i of m sees keys 0 … i+n-m
+	Dropout float64 // of the probabilities
+	RNG     *RNG    // needed where Dropout is not 0
+}
+
+// PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without
+// padding: q [Tq, heads*d], k and v [Tk, heads*d] -> [Tq, heads*d]. The bias, nil
+// or [heads, >=m, >=n], is added to the scores of every sequence, from its upper
+// left corner.
+func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
+	const op = "PackedAttention"
+	var b native.Tensor
+	if bias != nil {
+		b = bias.n(op)
+	}
+	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), b, spans, native.AttentionOptions{
+		Heads: o.Heads, Scale: o.Scale, Causal: o.Causal, Dropout: o.Dropout, Key: o.RNG.keyFor(o.Dropout)})
+	return s.ownNative(op, out, msg, q, k, v, bias)
+}
+
+// HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
+// w [V, d], labels I64 [n]. Its gradients are computed along with it.
+func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64) *Tensor {
+	out, msg := native.HeadLoss(h.n("HeadLoss"), w.n("HeadLoss"), labels.n("HeadLoss"), ignore)
+	return s.ownNative("HeadLoss", out, msg, h, w, labels)
+}
+
+// AdafactorOptions are the numbers of one update; package adafactor says what they mean.
+type AdafactorOptions = native.AdafactorOptions
+
+// AdafactorInPlace updates p with its gradient g. The running means of squares are
+// row and col of a matrix, full of a vector, and change too; the others are nil.
+func (s *Scope) AdafactorInPlace(p, g, row, col, full *Tensor, o AdafactorOptions) {
+	const op = "AdafactorInPlace"
+	at := [5]native.Tensor{}
+	for i, t := range []*Tensor{p, g, row, col, full} {
+		if t != nil {
+			at[i] = t.n(op)
+		}
+	}
+	if msg := native.Adafactor(at[0], at[1], at[2], at[3], at[4], o); msg != "" {
+		fail(op, msg, []*Tensor{p, g, row, col, full})
+	}
+}
+
+// AddRowsInPlace is to[index[i]] += from[i]: to [n, d], index I64 [m], from [m, d].
+func (s *Scope) AddRowsInPlace(to, index, from *Tensor) {
+	const op = "AddRowsInPlace"
+	if msg := native.AddRows(to.n(op), index.n(op), from.n(op)); msg != "" {
+		fail(op, msg, []*Tensor{to, index, from})
+	}
+}
+
+func (t *Tensor) n(op string) native.Tensor { return native.Tensor(t.use(op)) }

@@ -1,0 +1,209 @@
+// Attention over sequences that lie one after another without padding, with an
+// additive bias per head that the sequences share (T5's relative positions).
+//
+// On a CPU in float32 one thread works through whole sequences, all heads: scores,
+// bias, softmax, dropout and the product with v stay in its cache. Only the
+// probabilities are kept for the backward pass. Otherwise the rows are gathered
+// into a padded batch and libtorch's operations do the same.
+#pragma once
+#include "common.h"
+
+#include <optional>
+
+namespace redsi {
+
+// Spans is a copy of the caller's arrays, which the backward pass still needs.
+struct Spans : torch::CustomClassHolder {
+  std::vector<int64_t> q_start, q_len, k_start, k_len, at; // at: first probability of a sequence
+  int64_t heads, q_most = 0, k_most = 0, total = 0;
+  double scale, dropout;
+  uint64_t key;
+  bool causal;
+
+  explicit Spans(const redsi_attention_args &a)
+      : q_start(a.q_start, a.q_start + a.n), q_len(a.q_len, a.q_len + a.n), k_start(a.k_start, a.k_start + a.n),
+        k_len(a.k_len, a.k_len + a.n), heads(a.heads), scale(a.scale), dropout(a.dropout), key(a.key),
+        causal(a.causal != 0) {
+    for (size_t i = 0; i < q_len.size(); i++) {
+      TORCH_CHECK(q_len[i] > 0 && k_len[i] > 0, "sequence ", i, " is empty");
+      TORCH_CHECK(!causal || q_len[i] <= k_len[i], "sequence ", i, " has more queries than keys under a causal mask");
+      at.push_back(total);
+      total += q_len[i] * k_len[i] * heads;
+      q_most = std::max(q_most, q_len[i]);
+      k_most = std::max(k_most, k_len[i]);
+    }
+  }
+  size_t size() const { return q_len.size(); }
+
+  void fit(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &bias) const {
+    TORCH_CHECK(q.dim() == 2 && k.dim() == 2 && v.dim() == 2, "q, k and v must be [rows, heads*d]");
+    TORCH_CHECK(heads > 0 && q.size(1) % heads == 0 && k.size(1) == q.size(1) && v.sizes() == k.sizes(),
+                "widths of q, k and v do not fit ", heads, " heads");
+    for (size_t i = 0; i < size(); i++)
+      TORCH_CHECK(q_start[i] >= 0 && q_start[i] + q_len[i] <= q.size(0) && k_start[i] >= 0 &&
+                      k_start[i] + k_len[i] <= k.size(0),
+                  "sequence ", i, " lies outside of q or k");
+    TORCH_CHECK(!bias.defined() || (bias.dim() == 3 && bias.size(0) == heads && bias.size(1) >= q_most &&
+                                    bias.size(2) >= k_most),
+                "the bias is not [heads, >=", q_most, ", >=", k_most, "]");
+  }
+};
+
+inline Tensor rows(const Tensor &t) { return t.stride(1) == 1 ? t : t.contiguous(); }
+
+struct Attention : Function<Attention> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &q_, const Tensor &k_, const Tensor &v_,
+                        const std::optional<Tensor> &bias_, const c10::intrusive_ptr<Spans> &spans, bool keep) {
+    const Spans &s = *spans;
+    const Tensor q = rows(q_), k = rows(k_), v = rows(v_);
+    const Tensor bias = !bias_ ? Tensor() : bias_->stride(2) != 1 ? bias_->contiguous() : *bias_;
+    const int64_t width = q.size(1), d = width / s.heads, ldq = q.stride(0), ldk = k.stride(0), ldv = v.stride(0);
+    Tensor out_ = at::empty({q.size(0), width}, q.options());
+    Tensor probabilities = at::empty({keep ? s.total : 0}, q.options());
+    const float *Q = q.data_ptr<float>(), *K = k.data_ptr<float>(), *V = v.data_ptr<float>();
+    const float *B = bias.defined() ? bias.data_ptr<float>() : nullptr;
+    const int64_t head_stride = B ? bias.stride(0) : 0, row_stride = B ? bias.stride(1) : 0;
+    float *out = out_.data_ptr<float>(), *kept = probabilities.data_ptr<float>();
+    const redsi_mask mask = mask_of(s.dropout, s.key);
+    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.q_most * s.k_most * s.heads));
+    at::parallel_for(0, int64_t(s.size()), grain, [&](int64_t begin, int64_t end) {
+      const OneThread guard;
+      std::vector<float> scratch(size_t(s.q_most * s.k_most) * (s.dropout > 0 ? 2 : 1));
+      for (int64_t i = begin; i < end; i++) {
+        const int64_t m = s.q_len[i], n = s.k_len[i];
+        for (int64_t h = 0; h < s.heads; h++) {
+          const int64_t first = s.at[i] + h * m * n;
+          float *p = keep ? kept + first : scratch.data();
+          redsi_k_gemm(0, 1, m, n, d, float(s.scale), Q + s.q_start[i] * ldq + h * d, ldq,
+                       K + s.k_start[i] * ldk + h * d, ldk, 0, p, n);
+          redsi_k_softmax(p, B ? B + h * head_stride : nullptr, row_stride, m, n, s.causal);
+          if (s.dropout > 0) {
+            float *dropped = scratch.data() + s.q_most * s.k_most;
+            redsi_k_dropout(dropped - first, p - first, nullptr, first, first + m * n, mask);
+            p = dropped;
+          }
+          redsi_k_gemm(0, 0, m, d, n, 1, p, n, V + s.k_start[i] * ldv + h * d, ldv, 0,
+                       out + s.q_start[i] * width + h * d, width);
+        }
+      }
+    });
+    if (keep) {
+      ctx->save_for_backward({q, k, v, bias, probabilities});
+      ctx->saved_data["spans"] = c10::IValue::make_capsule(spans);
+    }
+    return out_;
+  }
+
+  // With D = dropout(P): dV = Dᵀ·dO, dP = dropout(dO·Vᵀ), dS = P∘(dP - rowsum(dP∘P)),
+  // dQ = scale·dS·K, dK = scale·dSᵀ·Q, dBias = sum of dS over sequences.
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    const Tensor g = rows(grads[0]), q = saved[0], k = saved[1], v = saved[2], bias = saved[3];
+    const auto spans = c10::static_intrusive_pointer_cast<Spans>(ctx->saved_data["spans"].toCapsule());
+    const Spans &s = *spans;
+    const int64_t width = q.size(1), d = width / s.heads;
+    const int64_t ldq = q.stride(0), ldk = k.stride(0), ldv = v.stride(0), ldg = g.stride(0);
+    // Rows outside of every sequence have gradient 0; without gaps none is left unset.
+    int64_t q_rows = 0, k_rows = 0;
+    for (size_t i = 0; i < s.size(); i++) q_rows += s.q_len[i], k_rows += s.k_len[i];
+    const auto fresh = [&](int64_t n, int64_t used) {
+      return used == n ? at::empty({n, width}, q.options()) : at::zeros({n, width}, q.options());
+    };
+    Tensor dq_ = fresh(q.size(0), q_rows), dk_ = fresh(k.size(0), k_rows), dv_ = fresh(k.size(0), k_rows);
+    const int64_t blocks = std::max<int64_t>(1, std::min<int64_t>(at::get_num_threads(), int64_t(s.size())));
+    Tensor dbias_ = bias.defined() && ctx->needs_input_grad(3)
+                        ? at::zeros({blocks, s.heads, bias.size(1), bias.size(2)}, q.options())
+                        : Tensor();
+    const float *Q = q.data_ptr<float>(), *K = k.data_ptr<float>(), *V = v.data_ptr<float>(), *G = g.data_ptr<float>();
+    const float *P = saved[4].data_ptr<float>();
+    float *dq = dq_.data_ptr<float>(), *dk = dk_.data_ptr<float>(), *dv = dv_.data_ptr<float>();
+    float *dbias = dbias_.defined() ? dbias_.data_ptr<float>() : nullptr;
+    const int64_t head_stride = dbias ? dbias_.stride(1) : 0, row_stride = dbias ? dbias_.stride(2) : 0;
+    const redsi_mask mask = mask_of(s.dropout, s.key);
+    at::parallel_for(0, blocks, 1, [&](int64_t first_block, int64_t last_block) {
+      const OneThread guard;
+      std::vector<float> scratch(size_t(2 * s.q_most * s.k_most));
+      for (int64_t block = first_block; block < last_block; block++) {
+        const int64_t begin = int64_t(s.size()) * block / blocks, end = int64_t(s.size()) * (block + 1) / blocks;
+        for (int64_t i = begin; i < end; i++) {
+          const int64_t m = s.q_len[i], n = s.k_len[i];
+          for (int64_t h = 0; h < s.heads; h++) {
+            const int64_t first = s.at[i] + h * m * n, qo = s.q_start[i], ko = s.k_start[i];
+            const float *p = P + first, *dropped = p, *go = G + qo * ldg + h * d;
+            float *dp = scratch.data(), *tmp = scratch.data() + s.q_most * s.k_most;
+            if (s.dropout > 0) {
+              redsi_k_dropout(tmp - first, p - first, nullptr, first, first + m * n, mask);
+              dropped = tmp;
+            }
+            redsi_k_gemm(1, 0, n, d, m, 1, dropped, n, go, ldg, 0, dv + ko * width + h * d, width);
+            redsi_k_gemm(0, 1, m, n, d, 1, go, ldg, V + ko * ldv + h * d, ldv, 0, dp, n);
+            if (s.dropout > 0) {
+              redsi_k_dropout(tmp - first, dp - first, nullptr, first, first + m * n, mask);
+              dp = tmp;
+            }
+            float *db = dbias ? dbias + block * dbias_.stride(0) + h * head_stride : nullptr;
+            redsi_k_softmax_backward(dp, p, db, row_stride, m, n);
+            redsi_k_gemm(0, 0, m, d, n, float(s.scale), dp, n, K + ko * ldk + h * d, ldk, 0, dq + qo * width + h * d, width);
+            redsi_k_gemm(1, 0, n, d, m, float(s.scale), dp, n, Q + qo * ldq + h * d, ldq, 0, dk + ko * width + h * d, width);
+          }
+        }
+      }
+    });
+    return {dq_, dk_, dv_, dbias_.defined() ? (blocks == 1 ? dbias_[0] : dbias_.sum(0)) : Tensor(), Tensor(), Tensor()};
+  }
+};
+
+// padded_rows is, for each of n sequences of most rows, the row of its j-th element,
+// or its first one where the sequence is shorter.
+inline Tensor padded_rows(const std::vector<int64_t> &start, const std::vector<int64_t> &len, int64_t most, at::Device device) {
+  Tensor index = at::empty({int64_t(start.size()) * most}, at::kLong);
+  int64_t *at = index.data_ptr<int64_t>();
+  for (size_t i = 0; i < start.size(); i++)
+    for (int64_t j = 0; j < most; j++) *at++ = start[i] + (j < len[i] ? j : 0);
+  return index.to(device);
+}
+
+inline Tensor composed(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &bias, const Spans &s) {
+  const int64_t n = int64_t(s.size()), width = q.size(1), d = width / s.heads;
+  const auto batch = [&](const Tensor &t, const Tensor &index, int64_t most) { // -> [n, heads, most, d]
+    return t.index_select(0, index).view({n, most, s.heads, d}).transpose(1, 2);
+  };
+  const Tensor q_rows = padded_rows(s.q_start, s.q_len, s.q_most, q.device());
+  const Tensor k_rows = padded_rows(s.k_start, s.k_len, s.k_most, k.device());
+  Tensor scores = at::matmul(batch(q, q_rows, s.q_most), batch(k, k_rows, s.k_most).transpose(2, 3)) * s.scale;
+  if (bias.defined()) scores = scores + bias.slice(1, 0, s.q_most).slice(2, 0, s.k_most).to(scores.scalar_type());
+  const auto lengths = [&](const std::vector<int64_t> &len) {
+    return at::tensor(at::ArrayRef<int64_t>(len), at::kLong).to(q.device()).view({n, 1, 1, 1});
+  };
+  const Tensor column = at::arange(s.k_most, scores.options().dtype(at::kLong).requires_grad(false));
+  Tensor hidden = column >= lengths(s.k_len); // [n, 1, 1, k_most]
+  if (s.causal) {
+    const Tensor row = at::arange(s.q_most, column.options()).view({1, 1, s.q_most, 1});
+    hidden = hidden.logical_or(column > row + lengths(s.k_len) - lengths(s.q_len));
+  }
+  // A padded query may see nothing: a finite lowest number keeps its row free of NaN.
+  scores = scores.to(at::kFloat).masked_fill(hidden, std::numeric_limits<float>::lowest());
+  const Tensor p = seeded_dropout(at::softmax(scores, -1).to(v.scalar_type()), s.dropout, s.key);
+  const Tensor padded = at::matmul(p, batch(v, k_rows, s.k_most)).transpose(1, 2).reshape({n * s.q_most, width});
+  // Back to rows of q; rows outside of every sequence get the first padded one's place, as zeros.
+  std::vector<int64_t> back(size_t(q.size(0)), -1);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < s.q_len[i]; j++) back[size_t(s.q_start[i] + j)] = i * s.q_most + j;
+  for (int64_t r : back) TORCH_CHECK(r >= 0, "rows of q between the sequences are not supported on this device");
+  return padded.index_select(0, at::tensor(at::ArrayRef<int64_t>(back), at::kLong).to(q.device()));
+}
+
+// attend chooses between both.
+inline Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias,
+                     const redsi_attention_args &args) {
+  TORCH_CHECK(args.dropout >= 0 && args.dropout < 1, "probability ", args.dropout, " is not in [0, 1)");
+  const auto spans = c10::make_intrusive<Spans>(args);
+  spans->fit(q, k, v, bias ? *bias : Tensor());
+  if (!plain(q) || !plain(k) || !plain(v) || (bias && !plain(*bias)))
+    return composed(q, k, v, bias ? *bias : Tensor(), *spans);
+  const bool keep = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
+                                                   (bias && bias->requires_grad()));
+  return Attention::apply(q, k, v, bias, spans, keep);
+}
+
+} // namespace redsi

@@ -1,0 +1,76 @@
+// Mean cross entropy of a language-model head. The logits of a block of rows are
+// computed, turned into their gradient in place and used for both products, so
+// that they are never all in memory, and nothing is computed twice.
+#pragma once
+#include "common.h"
+
+namespace redsi {
+
+constexpr int64_t kRows = 512; // rows of logits at a time
+
+struct HeadLoss : Function<HeadLoss> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &h_, const Tensor &w_, const Tensor &labels_,
+                        int64_t ignore, bool gradients) {
+    const Tensor h = h_.contiguous(), w = w_.contiguous(), labels = labels_.contiguous();
+    const int64_t n = h.size(0), vocabulary = w.size(0);
+    const int64_t *label = labels.data_ptr<int64_t>();
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+      TORCH_CHECK(label[i] == ignore || (label[i] >= 0 && label[i] < vocabulary), "label ", label[i], " at row ", i,
+                  " is outside of the vocabulary of ", vocabulary);
+      count += label[i] != ignore;
+    }
+    const float scale = float(1.0 / double(count));
+    Tensor dh = gradients ? at::empty_like(h) : Tensor(), dw = gradients ? at::empty_like(w) : Tensor();
+    if (gradients && n == 0) dw.zero_();
+    Tensor buffer = at::empty({std::min(n, kRows), vocabulary}, h.options());
+    std::vector<float> losses(static_cast<size_t>(n), 0.0f);
+    for (int64_t from = 0; from < n; from += kRows) {
+      const int64_t rows = std::min(kRows, n - from);
+      Tensor logits = buffer.narrow(0, 0, rows); // [rows, V]
+      at::mm_out(logits, h.narrow(0, from, rows), w.t());
+      float *x = logits.data_ptr<float>();
+      at::parallel_for(0, rows, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; r++) {
+          if (label[from + r] == ignore)
+            std::memset(x + r * vocabulary, 0, sizeof(float) * size_t(vocabulary));
+          else
+            losses[size_t(from + r)] = redsi_k_cross_entropy(x + r * vocabulary, vocabulary, label[from + r], scale);
+        }
+      });
+      if (!gradients) continue;
+      Tensor part = dh.narrow(0, from, rows);
+      at::mm_out(part, logits, w);
+      at::addmm_out(dw, dw, logits.t(), h.narrow(0, from, rows), from == 0 ? 0 : 1, 1);
+    }
+    double sum = 0;
+    for (float loss : losses) sum += loss;
+    if (gradients) {
+      ctx->saved_data["dh"] = dh;
+      ctx->saved_data["dw"] = dw;
+    }
+    return at::scalar_tensor(sum / double(count), h.options());
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    Tensor dh = ctx->saved_data["dh"].toTensor(), dw = ctx->saved_data["dw"].toTensor();
+    ctx->saved_data.clear();
+    const double g = grads[0].item<double>();
+    if (g != 1) {
+      dh = dh * g;
+      dw = dw * g;
+    }
+    return {dh, dw, Tensor(), Tensor(), Tensor()};
+  }
+};
+
+inline Tensor head_loss(const Tensor &h, const Tensor &w, const Tensor &labels, int64_t ignore) {
+  TORCH_CHECK(h.dim() == 2 && w.dim() == 2 && h.size(1) == w.size(1), "the weight does not fit the hidden states");
+  TORCH_CHECK(labels.dim() == 1 && labels.size(0) == h.size(0) && labels.scalar_type() == at::kLong,
+              "labels must be int64, one per row");
+  if (!plain(h) || !plain(w))
+    return at::cross_entropy_loss(at::linear(h, w).to(at::kFloat), labels, {}, at::Reduction::Mean, ignore);
+  const bool gradients = at::GradMode::is_enabled() && (h.requires_grad() || w.requires_grad());
+  return HeadLoss::apply(h, w, labels, ignore, gradients);
+}
+
+} // namespace redsi

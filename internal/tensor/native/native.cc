@@ -1,0 +1,190 @@
+//go:build !notorch
+
+// Dropout, ReLU and RMS norm: forward and backward in one pass each. On another
+// device or type than CPU and float32 each is composed of libtorch's operations.
+#include "adafactor.h"
+#include "attention.h"
+#include "common.h"
+#include "head.h"
+
+namespace redsi {
+
+Tensor seeded_dropout(const Tensor &x, double p, uint64_t key) {
+  if (p == 0) return x;
+  at::Generator generator = at::globalContext().defaultGenerator(x.device());
+  {
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_current_seed(key);
+  }
+  return at::dropout(x, p, true);
+}
+
+namespace {
+
+Tensor drop(const Tensor &x_, const std::optional<Tensor> &residual_, double p, uint64_t key) {
+  const Tensor x = x_.contiguous(), residual = residual_ ? residual_->contiguous() : Tensor();
+  Tensor y = at::empty_like(x);
+  const float *in = x.data_ptr<float>(), *add = residual.defined() ? residual.data_ptr<float>() : nullptr;
+  float *out = y.data_ptr<float>();
+  const redsi_mask mask = mask_of(p, key);
+  at::parallel_for(0, x.numel(), kGrain,
+                   [&](int64_t begin, int64_t end) { redsi_k_dropout(out, in, add, begin, end, mask); });
+  return y;
+}
+
+struct Dropout : Function<Dropout> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x, const std::optional<Tensor> &residual, double p,
+                        int64_t key) {
+    ctx->saved_data["p"] = p;
+    ctx->saved_data["key"] = key;
+    ctx->saved_data["add"] = residual.has_value();
+    return drop(x, residual, p, uint64_t(key));
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const double p = ctx->saved_data["p"].toDouble();
+    const Tensor dx = p == 0 ? grads[0] : drop(grads[0], std::nullopt, p, uint64_t(ctx->saved_data["key"].toInt()));
+    return {dx, ctx->saved_data["add"].toBool() ? grads[0] : Tensor(), Tensor(), Tensor()};
+  }
+};
+
+struct ReluDropout : Function<ReluDropout> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x_, double p, int64_t key) {
+    const Tensor x = x_.contiguous();
+    Tensor y = at::empty_like(x);
+    const float *in = x.data_ptr<float>();
+    float *out = y.data_ptr<float>();
+    const redsi_mask mask = mask_of(p, uint64_t(key));
+    at::parallel_for(0, x.numel(), kGrain,
+                     [&](int64_t begin, int64_t end) { redsi_k_relu(out, in, begin, end, mask); });
+    ctx->save_for_backward({y});
+    ctx->saved_data["p"] = p;
+    return y;
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const Tensor y = ctx->get_saved_variables()[0], g_ = grads[0].contiguous();
+    Tensor dx_ = at::empty_like(y);
+    const float *g = g_.data_ptr<float>(), *out = y.data_ptr<float>();
+    float *dx = dx_.data_ptr<float>();
+    const float scale = mask_of(ctx->saved_data["p"].toDouble(), 0).scale;
+    at::parallel_for(0, y.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      redsi_k_relu_backward(dx + begin, g + begin, out + begin, end - begin, scale);
+    });
+    return {dx_, Tensor(), Tensor()};
+  }
+};
+
+// RMSNorm keeps x and 1/rms of each row.
+struct RMSNorm : Function<RMSNorm> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w, double eps) {
+    const Tensor x = x_.contiguous();
+    const int64_t d = x.size(-1), n = x.numel() / std::max<int64_t>(d, 1);
+    Tensor y = at::empty_like(x), inverse = at::empty({n}, x.options());
+    const float *in = x.data_ptr<float>(), *scale = w.data_ptr<float>();
+    float *out = y.data_ptr<float>(), *inv = inverse.data_ptr<float>();
+    at::parallel_for(0, n, grain(d), [&](int64_t begin, int64_t end) {
+      redsi_k_rms_norm(out + begin * d, inv + begin, in + begin * d, scale, end - begin, d, float(eps));
+    });
+    ctx->save_for_backward({x, w, inverse});
+    return y;
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    const Tensor g_ = grads[0].contiguous(), x = saved[0], w = saved[1], inverse = saved[2];
+    const int64_t d = x.size(-1), n = inverse.numel();
+    Tensor dx_ = at::empty_like(x);
+    const int64_t blocks = std::max<int64_t>(1, std::min<int64_t>(at::get_num_threads(), n));
+    Tensor dw_ = at::zeros({blocks, d}, w.options());
+    const float *g = g_.data_ptr<float>(), *in = x.data_ptr<float>(), *scale = w.data_ptr<float>();
+    const float *inv = inverse.data_ptr<float>();
+    float *dx = dx_.data_ptr<float>(), *dw = dw_.data_ptr<float>();
+    at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
+      for (int64_t block = first; block < last; block++) {
+        const int64_t begin = n * block / blocks, end = n * (block + 1) / blocks;
+        redsi_k_rms_norm_backward(dx + begin * d, dw + block * d, g + begin * d, inv + begin, in + begin * d, scale,
+                                  end - begin, d);
+      }
+    });
+    return {dx_, dw_.sum(0), Tensor()};
+  }
+};
+
+} // namespace
+} // namespace redsi
+
+using namespace redsi;
+
+extern "C" {
+
+void redsi_set_num_threads(int n) { at::set_num_threads(n); }
+int redsi_num_threads(void) { return at::get_num_threads(); }
+const char *redsi_version(void) { return TORCH_VERSION; }
+
+char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t key) {
+  return guarded([&] {
+    const Tensor &x = deref(x_);
+    const std::optional<Tensor> residual = optional(residual_);
+    TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)");
+    TORCH_CHECK(!residual || residual->sizes() == x.sizes(), "the residual has another shape");
+    if (plain(x) && (!residual || plain(*residual))) {
+      *out = new Tensor(Dropout::apply(x, residual, p, int64_t(key)));
+      return;
+    }
+    const Tensor dropped = seeded_dropout(x, p, key);
+    *out = new Tensor(residual ? *residual + dropped : dropped);
+  });
+}
+
+char *redsi_relu_dropout(void **out, void *x_, double p, uint64_t key) {
+  return guarded([&] {
+    const Tensor &x = deref(x_);
+    TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)");
+    *out = new Tensor(plain(x) ? ReluDropout::apply(x, p, int64_t(key)) : seeded_dropout(at::relu(x), p, key));
+  });
+}
+
+char *redsi_rms_norm(void **out, void *x_, void *w_, double eps) {
+  return guarded([&] {
+    const Tensor &x = deref(x_), &w = deref(w_);
+    TORCH_CHECK(x.dim() > 0 && w.dim() == 1 && x.size(-1) == w.size(0), "the weight does not fit the last dimension");
+    if (plain(x) && plain(w) && w.is_contiguous()) {
+      *out = new Tensor(RMSNorm::apply(x, w, eps));
+      return;
+    }
+    const Tensor wide = x.to(at::kFloat);
+    const Tensor inverse = at::rsqrt(wide.square().mean(-1, true) + eps);
+    *out = new Tensor(w * (wide * inverse).to(w.scalar_type()));
+  });
+}
+
+char *redsi_attention(void **out, void *q, void *k, void *v, void *bias, const redsi_attention_args *args) {
+  return guarded([&] { *out = new Tensor(attend(deref(q), deref(k), deref(v), optional(bias), *args)); });
+}
+
+char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore) {
+  return guarded([&] { *out = new Tensor(head_loss(deref(h), deref(w), deref(labels), ignore)); });
+}
+
+char *redsi_adafactor(void *p, void *g, void *row, void *col, void *full, const redsi_adafactor_args *args) {
+  return guarded([&] { adafactor(deref(p), deref(g), optional(row), optional(col), optional(full), *args); });
+}
+
+char *redsi_add_rows(void *to_, void *index_, void *from_) {
+  return guarded([&] {
+    const at::NoGradGuard guard;
+    const Tensor &to = deref(to_), &index = deref(index_), from = deref(from_).contiguous();
+    TORCH_CHECK(to.dim() == 2 && from.dim() == 2 && to.size(1) == from.size(1) && index.dim() == 1 &&
+                    index.size(0) == from.size(0) && index.scalar_type() == at::kLong,
+                "rows do not fit");
+    if (!plain(to) || !plain(from) || !to.is_contiguous() || !index.is_contiguous()) {
+      Tensor(to).index_add_(0, index, from);
+      return;
+    }
+    const int64_t *row = index.data_ptr<int64_t>(), n = to.size(1);
+    for (int64_t i = 0; i < index.size(0); i++)
+      TORCH_CHECK(row[i] >= 0 && row[i] < to.size(0), "row ", row[i], " of ", to.size(0));
+    for (int64_t i = 0; i < index.size(0); i++)
+      redsi_k_add(to.data_ptr<float>() + row[i] * n, from.data_ptr<float>() + i * n, n);
+  });
+}
+
+} // extern "C"

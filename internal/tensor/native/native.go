@@ -1,0 +1,125 @@
+//go:build !notorch
+
+package native
+
+// /* Without OpenMP at::parallel_for, a template, would run its loops on one thread. */
+// #cgo CXXFLAGS: -std=c++17
+// #cgo linux CXXFLAGS: -fopenmp
+// #cgo linux LDFLAGS: -fopenmp
+// #cgo LDFLAGS: -ltorch_cpu -lc10 -lstdc++ -lm
+// #include <stdlib.h>
+// #include "native.h"
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Tensor is a torch::Tensor*.
+type Tensor = unsafe.Pointer
+
+// TakeString copies and frees a message that C allocated.
+func TakeString(msg unsafe.Pointer) string {
+	if msg == nil {
+		return ""
+	}
+	defer C.free(msg)
+	return C.GoString((*C.char)(msg))
+}
+
+func message(msg *C.char) string { return TakeString(unsafe.Pointer(msg)) }
+
+// SetNumThreads sets how many threads one operation may use.
+func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
+
+// NumThreads is how many threads one operation uses.
+func NumThreads() int { return int(C.redsi_num_threads()) }
+
+// Version is libtorch's version.
+func Version() string { return C.GoString(C.redsi_version()) }
+
+// Dropout is (residual, or 0 where that is nil) + x with elements set to zero with
+// probability p in [0, 1), the others scaled by 1/(1-p). On a CPU the mask is a
+// function of key and the element's index.
+func Dropout(x, residual Tensor, p float64, key uint64) (out Tensor, msg string) {
+	msg = message(C.redsi_dropout(&out, x, residual, C.double(p), C.uint64_t(key)))
+	return out, msg
+}
+
+// ReluDropout is Dropout of max(x, 0).
+func ReluDropout(x Tensor, p float64, key uint64) (out Tensor, msg string) {
+	msg = message(C.redsi_relu_dropout(&out, x, C.double(p), C.uint64_t(key)))
+	return out, msg
+}
+
+// RMSNorm is x / sqrt(mean(x²)+eps) * w over the last dimension.
+func RMSNorm(x, w Tensor, eps float64) (out Tensor, msg string) {
+	msg = message(C.redsi_rms_norm(&out, x, w, C.double(eps)))
+	return out, msg
+}
+
+// Spans says where sequences lie: sequence i has QLen[i] rows of q from row
+// QStart[i] on, and KLen[i] rows of k and v. The four are equally long.
+type Spans struct{ QStart, QLen, KStart, KLen []int64 }
+
+// AttentionOptions are what Attention takes beside tensors.
+type AttentionOptions struct {
+	Heads   int64
+	Scale   float64
+	Dropout float64
+	Key     uint64
+	Causal  bool
+}
+
+// Attention is softmax(scale·q·kᵀ + bias)·v per sequence and head; bias may be nil.
+func Attention(q, k, v, bias Tensor, spans Spans, o AttentionOptions) (out Tensor, msg string) {
+	n := len(spans.QLen)
+	if n == 0 || len(spans.QStart) != n || len(spans.KStart) != n || len(spans.KLen) != n {
+		return nil, "no sequences, or arrays of different lengths"
+	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	first := func(a []int64) *C.int64_t {
+		pin.Pin(&a[0])
+		return (*C.int64_t)(&a[0])
+	}
+	args := C.redsi_attention_args{
+		q_start: first(spans.QStart), q_len: first(spans.QLen), k_start: first(spans.KStart), k_len: first(spans.KLen),
+		n: C.int64_t(n), heads: C.int64_t(o.Heads), scale: C.double(o.Scale), dropout: C.double(o.Dropout), key: C.uint64_t(o.Key),
+	}
+	if o.Causal {
+		args.causal = 1
+	}
+	msg = message(C.redsi_attention(&out, q, k, v, bias, &args))
+	return out, msg
+}
+
+// AdafactorOptions are one update's numbers.
+type AdafactorOptions struct {
+	Rate, Beta2, Eps1, Eps2, Clip, WeightDecay float64
+	ScaleParameter                             bool
+}
+
+// Adafactor updates p with gradient g in place. Row and col belong to a matrix,
+// full to a vector; the others are nil.
+func Adafactor(p, g, row, col, full Tensor, o AdafactorOptions) (msg string) {
+	args := C.redsi_adafactor_args{
+		lr: C.double(o.Rate), beta2: C.double(o.Beta2), eps1: C.double(o.Eps1), eps2: C.double(o.Eps2),
+		clip: C.double(o.Clip), weight_decay: C.double(o.WeightDecay),
+	}
+	if o.ScaleParameter {
+		args.scale_parameter = 1
+	}
+	return message(C.redsi_adafactor(p, g, row, col, full, &args))
+}
+
+// AddRows is to[index[i]] += from[i].
+func AddRows(to, index, from Tensor) (msg string) { return message(C.redsi_add_rows(to, index, from)) }
+
+// HeadLoss is the mean over labels ([n], int64) other than ignore of the cross
+// entropy of h·wᵀ: h [n, d], w [V, d].
+func HeadLoss(h, w, labels Tensor, ignore int64) (out Tensor, msg string) {
+	msg = message(C.redsi_head_loss(&out, h, w, labels, C.int64_t(ignore)))
+	return out, msg
+}

@@ -1,0 +1,46 @@
+// What the C++ files here offer to Go. A tensor is a torch::Tensor*, owned by the
+// caller. Every function that can fail returns NULL, or a message to be freed.
+#pragma once
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void redsi_set_num_threads(int n);
+int redsi_num_threads(void);
+const char *redsi_version(void);
+
+// (residual or 0) + dropout(x).
+char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key);
+// dropout(max(x, 0)).
+char *redsi_relu_dropout(void **out, void *x, double p, uint64_t key);
+char *redsi_rms_norm(void **out, void *x, void *w, double eps);
+
+// One call of attention: n sequences, sequence i with q_len[i] rows of q from row
+// q_start[i] on and k_len[i] rows of k and v.
+typedef struct {
+  const int64_t *q_start, *q_len, *k_start, *k_len;
+  int64_t n, heads;
+  double scale, dropout;
+  uint64_t key;
+  int causal;
+} redsi_attention_args;
+char *redsi_attention(void **out, void *q, void *k, void *v, void *bias, const redsi_attention_args *args);
+
+// One Adafactor update of p with gradient g, in place. Of a matrix or more, row and
+// col are the running means of squares; of a vector, full is; the others are NULL.
+typedef struct {
+  double lr, beta2, eps1, eps2, clip, weight_decay;
+  int scale_parameter;
+} redsi_adafactor_args;
+char *redsi_adafactor(void *p, void *g, void *row, void *col, void *full, const redsi_adafactor_args *args);
+
+// to[index[i]] += from[i], rows.
+char *redsi_add_rows(void *to, void *index, void *from);
+
+// Mean cross entropy of the logits h·wᵀ over labels that are not ignore.
+char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore);
+
+#ifdef __cplusplus
+}
+#endif

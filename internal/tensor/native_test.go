@@ -1,0 +1,173 @@
+//go:build !notorch
+
+package tensor
+
+import (
+	"math"
+	"testing"
+)
+
+// attentionByHand is one sequence, all heads, in single operations.
+func attentionByHand(s *Scope, q, k, v, bias *Tensor, heads int64, scale float64, causal bool) *Tensor {
+	m, n, d := q.Dim(0), k.Dim(0), q.Dim(1)/heads
+	split := func(t *Tensor, rows int64) *Tensor { return s.Transpose(s.View(s.Contiguous(t), rows, heads, d), 0, 1) }
+	scores := s.Scale(s.MatMul(split(q, m), s.Transpose(split(k, n), 1, 2)), scale)
+	if bias != nil {
+		scores = s.Add(scores, s.Narrow(s.Narrow(bias, 1, 0, m), 2, 0, n))
+	}
+	if causal {
+		hidden := make([]float32, m*n)
+		for i := range m {
+			for j := i + n - m + 1; j < n; j++ {
+				hidden[i*n+j] = -1e30
+			}
+		}
+		scores = s.Add(scores, s.FromFloat32s(hidden, CPU, m, n))
+	}
+	out := s.MatMul(s.Softmax(scores, -1), split(v, n))
+	return s.View(s.Contiguous(s.Transpose(out, 0, 1)), m, heads*d)
+}
+
+// Packed attention, forward and every gradient, against single operations; on one
+// thread and two, with enough work to be shared.
+func TestPackedAttention(t *testing.T) {
+	const heads, d = 3, 8
+	lens := []int64{5, 1, 33, 12, 64, 40}
+	for _, c := range []struct {
+		causal, biased bool
+		scale          float64
+	}{{false, true, 1}, {true, true, 1}, {true, false, 0.25}, {false, false, 0.25}} {
+		for _, threads := range []int{1, 2} {
+			SetNumThreads(threads)
+			run(t, func(s *Scope) {
+				rng := &RNG{Seed: 8}
+				var spans Spans
+				total := int64(0)
+				for _, n := range lens {
+					spans.QStart, spans.QLen = append(spans.QStart, total), append(spans.QLen, n)
+					total += n
+				}
+				spans.KStart, spans.KLen = spans.QStart, spans.QLen
+				leaves := []*Tensor{s.Normal(rng, 0, 1, total, heads*d), s.Normal(rng, 0, 1, total, heads*d), s.Normal(rng, 0, 1, total, heads*d)}
+				var bias *Tensor
+				if c.biased {
+					bias = s.Normal(rng, 0, 1, heads, 70, 66)
+					leaves = append(leaves, bias)
+				}
+				for _, l := range leaves {
+					s.Leaf(l)
+				}
+				q, k, v := leaves[0], leaves[1], leaves[2]
+				g := s.Normal(rng, 0, 1, total, heads*d)
+				got := s.PackedAttention(q, k, v, bias, spans, AttentionOptions{Heads: heads, Scale: c.scale, Causal: c.causal})
+				var parts []*Tensor
+				for i, at := range spans.QStart {
+					row := func(t *Tensor) *Tensor { return s.Narrow(t, 0, at, lens[i]) }
+					parts = append(parts, attentionByHand(s, row(q), row(k), row(v), bias, heads, c.scale, c.causal))
+				}
+				want := s.Cat(0, parts...)
+				near(t, "attention", got, want, 2e-6)
+				a := s.Gradients(s.Sum(s.Mul(got, g)), leaves)
+				b := s.Gradients(s.Sum(s.Mul(want, g)), leaves)
+				for i, name := range []string{"dq", "dk", "dv", "dbias"}[:len(leaves)] {
+					near(t, name, a[i], b[i], 1e-5)
+				}
+			})
+		}
+	}
+	SetNumThreads(2)
+}
+
+// With dropout the gradient is that of the same mask: it predicts how the output
+// changes with q, k and v.
+func TestPackedAttentionDropout(t *testing.T) {
+	run(t, func(s *Scope) {
+		rng := &RNG{Seed: 8}
+		leaves := []*Tensor{s.Normal(rng, 0, 1, 20, 6), s.Normal(rng, 0, 1, 20, 6), s.Normal(rng, 0, 1, 20, 6)}
+		g := s.Normal(rng, 0, 1, 20, 6)
+		spans := Spans{QStart: []int64{0, 9}, QLen: []int64{9, 11}, KStart: []int64{0, 9}, KLen: []int64{9, 11}}
+		value := func(in []*Tensor) *Tensor {
+			same := RNG{Seed: 5}
+			out := s.PackedAttention(in[0], in[1], in[2], nil, spans, AttentionOptions{Heads: 2, Scale: 1, Dropout: 0.3, RNG: &same})
+			return s.Sum(s.Mul(out, g))
+		}
+		for _, l := range leaves {
+			s.Leaf(l)
+		}
+		grads := s.Gradients(value(leaves), leaves)
+		const h = 1e-2
+		for i := range leaves {
+			direction := s.Normal(rng, 0, 1, 20, 6)
+			var at [2]float64
+			NoGrad(func() {
+				for j, sign := range []float64{h, -h} {
+					moved := append([]*Tensor(nil), leaves...)
+					moved[i] = s.Add(leaves[i], s.Scale(direction, sign))
+					at[j] = value(moved).Item()
+				}
+			})
+			got, want := s.Sum(s.Mul(grads[i], direction)).Item(), (at[0]-at[1])/(2*h)
+			if math.Abs(got-want) > 0.01*max(1, math.Abs(want)) {
+				t.Errorf("operand %d: the gradient says %g, the values %g", i, got, want)
+			}
+		}
+	})
+}
+
+func TestHeadLoss(t *testing.T) {
+	run(t, func(s *Scope) {
+		rng := &RNG{Seed: 2}
+		const n, d, vocabulary = 1100, 12, 301 // more rows than one block has
+		h, w := s.Normal(rng, 0, 1, n, d), s.Normal(rng, 0, 1, vocabulary, d)
+		ids := make([]int64, n)
+		for i := range ids {
+			if ids[i] = int64(i*7) % vocabulary; i%5 == 0 {
+				ids[i] = -100
+			}
+		}
+		labels := s.FromInt64s(ids, CPU, n)
+		s.Leaf(h)
+		s.Leaf(w)
+		got := s.HeadLoss(h, w, labels, -100)
+		want := s.CrossEntropy(s.Linear(h, w), labels, -100)
+		near(t, "loss", got, want, 1e-6)
+		a := s.Gradients(s.Scale(got, 3), []*Tensor{h, w})
+		b := s.Gradients(s.Scale(want, 3), []*Tensor{h, w})
+		near(t, "dh", a[0], b[0], 1e-7)
+		near(t, "dw", a[1], b[1], 1e-7)
+		if loss := s.HeadLoss(h, w, s.Full(-100, I64, CPU, n), -100).Item(); !math.IsNaN(loss) {
+			t.Errorf("loss %g of no labels, transformers' is NaN", loss)
+		}
+	})
+}
+
+// The element-wise kernels against single operations.
+func TestResidualAndRelu(t *testing.T) {
+	run(t, func(s *Scope) {
+		rng := &RNG{Seed: 2}
+		x, r, g := s.Normal(rng, 0, 1, 300, 111), s.Normal(rng, 0, 1, 300, 111), s.Normal(rng, 0, 1, 300, 111)
+		s.Leaf(x)
+		s.Leaf(r)
+		grads := func(out *Tensor) []*Tensor { return s.Gradients(s.Sum(s.Mul(out, g)), []*Tensor{x, r}) }
+		for _, p := range []float64{0, 0.25} {
+			a, b := RNG{Seed: 1}, RNG{Seed: 1}
+			got, want := s.AddDropout(r, x, p, &a), s.Add(r, s.Dropout(x, p, &b))
+			near(t, "residual", got, want, 1e-6)
+			ga, gb := grads(got), grads(want)
+			near(t, "residual dx", ga[0], gb[0], 1e-6)
+			near(t, "residual dr", ga[1], gb[1], 0)
+			got, want = s.ReluDropout(x, p, &a), s.Dropout(s.Relu(x), p, &b)
+			near(t, "relu", got, want, 1e-6)
+			near(t, "relu dx", grads(got)[0], grads(want)[0], 1e-6)
+		}
+		rows := s.FromInt64s([]int64{4, 0, 4}, CPU, 3)
+		to, same := s.Zeros(F32, CPU, 6, 111), s.Zeros(F32, CPU, 6, 111)
+		from := s.Narrow(s.Detach(x), 0, 0, 3)
+		s.AddRowsInPlace(to, rows, from)
+		s.IndexAddInPlace(same, 0, rows, from)
+		near(t, "rows", to, same, 1e-6)
+		if err := Try(func() { s.AddRowsInPlace(to, s.FromInt64s([]int64{6}, CPU, 1), s.Narrow(from, 0, 0, 1)) }); err == nil {
+			t.Error("a row that is not there was accepted")
+		}
+	})
+}

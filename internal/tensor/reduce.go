@@ -1,0 +1,139 @@
+//go:build !notorch
+
+package tensor
+
+import lib "github.com/sugarme/gotch/libtch"
+
+const asIs = -1 // keep the operand's element type
+
+// MatMul is PyTorch's matmul: [..., m, k] x [..., k, n] -> [..., m, n].
+func (s *Scope) MatMul(a, b *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgMatmul(&out, a.use("MatMul"), b.use("MatMul"))
+	return s.own("MatMul", out, a, b)
+}
+
+// Linear is x·wᵀ: [..., in] x [out, in] -> [..., out].
+func (s *Scope) Linear(x, w *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgLinear(&out, x.use("Linear"), w.use("Linear"), nil)
+	return s.own("Linear", out, x, w)
+}
+
+// LinearBias is x·wᵀ + b, b of shape [out].
+func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgLinear(&out, x.use("LinearBias"), w.use("LinearBias"), b.use("LinearBias"))
+	return s.own("LinearBias", out, x, w, b)
+}
+
+// AddMatMul is c·scaleC + (a·b)·scale for batches: [B, m, k] x [B, k, n], c of a
+// shape that broadcasts to [B, m, n].
+func (s *Scope) AddMatMul(c, a, b *Tensor, scaleC, scale float64) *Tensor {
+	var out lib.Ctensor
+	beta, alpha := lib.AtsFloat(scaleC), lib.AtsFloat(scale)
+	lib.AtgBaddbmm(&out, c.use("AddMatMul"), a.use("AddMatMul"), b.use("AddMatMul"), beta, alpha)
+	lib.AtsFree(beta)
+	lib.AtsFree(alpha)
+	return s.own("AddMatMul", out, c, a, b)
+}
+
+// Softmax over dim; F16 and BF16 accumulate in float32.
+func (s *Scope) Softmax(t *Tensor, dim int64) *Tensor {
+	var out lib.Ctensor
+	lib.AtgSoftmax(&out, t.use("Softmax"), dim, asIs)
+	return s.own("Softmax", out, t)
+}
+
+// LogSoftmax over dim, computed and returned as d.
+func (s *Scope) LogSoftmax(t *Tensor, dim int64, d DType) *Tensor {
+	var out lib.Ctensor
+	lib.AtgLogSoftmax(&out, t.use("LogSoftmax"), dim, int32(d))
+	return s.own("LogSoftmax", out, t)
+}
+
+// Sum of all elements, a scalar.
+func (s *Scope) Sum(t *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgSum(&out, t.use("Sum"), asIs)
+	return s.own("Sum", out, t)
+}
+
+// SumDim over one dimension.
+func (s *Scope) SumDim(t *Tensor, dim int64, keep bool) *Tensor {
+	var out lib.Ctensor
+	lib.AtgSumDimIntlist(&out, t.use("SumDim"), []int64{dim}, 1, flag(keep), asIs)
+	return s.own("SumDim", out, t)
+}
+
+// Mean of all elements, a scalar.
+func (s *Scope) Mean(t *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgMean(&out, t.use("Mean"), asIs)
+	return s.own("Mean", out, t)
+}
+
+// MeanDim over one dimension.
+func (s *Scope) MeanDim(t *Tensor, dim int64, keep bool) *Tensor {
+	var out lib.Ctensor
+	lib.AtgMeanDim(&out, t.use("MeanDim"), []int64{dim}, 1, flag(keep), asIs)
+	return s.own("MeanDim", out, t)
+}
+
+// TopK is the k largest values along dim, largest first, and their indices (I64).
+func (s *Scope) TopK(t *Tensor, k, dim int64) (values, indices *Tensor) {
+	var out [2]lib.Ctensor
+	lib.AtgTopk(&out[0], t.use("TopK"), k, dim, 1, 1)
+	values = s.own("TopK", out[0], t)
+	return values, s.own("TopK", out[1], t)
+}
+
+// Argmax is the index (I64) of the largest value along dim.
+func (s *Scope) Argmax(t *Tensor, dim int64) *Tensor {
+	var out lib.Ctensor
+	lib.AtgArgmax(&out, t.use("Argmax"), dim, 0, 0)
+	return s.own("Argmax", out, t)
+}
+
+// LogSumExp over one dimension.
+func (s *Scope) LogSumExp(t *Tensor, dim int64, keep bool) *Tensor {
+	var out lib.Ctensor
+	lib.AtgLogsumexp(&out, t.use("LogSumExp"), []int64{dim}, 1, flag(keep))
+	return s.own("LogSumExp", out, t)
+}
+
+// LayerNorm normalises the last dimension to mean 0 and variance 1, times w plus b.
+func (s *Scope) LayerNorm(x, w, b *Tensor, eps float64) *Tensor {
+	var out lib.Ctensor
+	shape := w.Shape()
+	lib.AtgLayerNorm(&out, x.use("LayerNorm"), shape, len(shape), w.use("LayerNorm"), b.use("LayerNorm"), eps, 0)
+	return s.own("LayerNorm", out, x, w, b)
+}
+
+// Attention is softmax(q·kᵀ·scale + mask)·v by libtorch's fused kernel, without
+// dropout: q [B, h, m, d], k and v [B, h, n, d], mask nil or of a shape that
+// broadcasts to [B, h, m, n].
+func (s *Scope) Attention(q, k, v, mask *Tensor, scale float64) *Tensor {
+	var out, m lib.Ctensor
+	if mask != nil {
+		m = mask.use("Attention")
+	}
+	lib.AtgScaledDotProductAttention(&out, q.use("Attention"), k.use("Attention"), v.use("Attention"), m, 0, 0, scale, 0)
+	return s.own("Attention", out, q, k, v, mask)
+}
+
+// CrossEntropy is the mean of -log softmax(logits)[label] over rows whose label is
+// not ignore: logits [n, V], labels I64 [n].
+func (s *Scope) CrossEntropy(logits, labels *Tensor, ignore int64) *Tensor {
+	var out lib.Ctensor
+	const mean = 1
+	lib.AtgCrossEntropyLoss(&out, logits.use("CrossEntropy"), labels.use("CrossEntropy"), nil, mean, ignore, 0)
+	return s.own("CrossEntropy", out, logits, labels)
+}
+
+func flag(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,54 @@
+//go:build !notorch
+
+package tensor
+
+import "math"
+
+// RNG is a source of random numbers whose whole state are two numbers, so that it
+// can be stored in a checkpoint and continued exactly. The zero value is seed 0.
+type RNG struct {
+	Seed    uint64 `json:"seed"`
+	Counter uint64 `json:"counter"` // how many keys have been handed out
+}
+
+// key is a fresh 64-bit number: splitmix64 over seed and counter.
+func (r *RNG) key() uint64 {
+	r.Counter++
+	return mix(mix(r.Seed) + r.Counter*0x9e3779b97f4a7c15)
+}
+
+// keyFor is a fresh key where p asks for random numbers; otherwise the state stays.
+func (r *RNG) keyFor(p float64) uint64 {
+	if p == 0 {
+		return 0
+	}
+	return r.key()
+}
+
+// Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Normal is a CPU tensor of normally distributed F32 numbers (Box-Muller).
+func (s *Scope) Normal(rng *RNG, mean, std float64, shape ...int64) *Tensor {
+	t := s.Empty(F32, CPU, shape...)
+	values := float32s(t.data("Normal"))
+	key := rng.key()
+	for i := 0; i < len(values); i += 2 {
+		r := math.Sqrt(-2 * math.Log(1-unit(key, i)))
+		sin, cos := math.Sincos(2 * math.Pi * unit(key, i+1))
+		values[i] = float32(mean + std*r*cos)
+		if i+1 < len(values) {
+			values[i+1] = float32(mean + std*r*sin)
+		}
+	}
+	return t
+}
+
+// unit is the i-th number of key, uniform in [0, 1).
+func unit(key uint64, i int) float64 {
+	return float64(mix(key+uint64(i)*0x9e3779b97f4a7c15)>>11) / (1 << 53)
+}

@@ -1,0 +1,121 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strings"
+	"testing"
+)
+
+func write(t testing.TB, sources ...Source) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, map[string]string{"format": "pt"}, sources); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func source(name, dtype string, data string, shape ...int64) Source {
+	return Source{Name: name, DType: dtype, Shape: shape, Write: func(w io.Writer) error {
+		_, err := io.WriteString(w, data)
+		return err
+	}}
+}
+
+func TestRoundTrip(t *testing.T) {
+	file := write(t, source("b", "F32", "aaaabbbb", 2), source("a \"x\"", "BF16", "ccddee", 1, 3), source("none", "U8", "", 0), source("scalar", "I64", "12345678"))
+	f, err := Open(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Tensors) != 4 || f.Metadata["format"] != "pt" {
+		t.Errorf("read %+v", f)
+	}
+	info, ok := f.Lookup(`a "x"`)
+	if !ok || info.DType != "BF16" || len(info.Shape) != 2 {
+		t.Fatalf("found %+v", info)
+	}
+	if data, err := io.ReadAll(f.Open(info)); err != nil || string(data) != "ccddee" {
+		t.Errorf("read %q, %v", data, err)
+	}
+	if _, ok := f.Lookup("c"); ok {
+		t.Error("found what is not there")
+	}
+	if int(binary.LittleEndian.Uint64(file))%8 != 0 {
+		t.Error("data is not aligned")
+	}
+}
+
+func TestHostileHeaders(t *testing.T) {
+	file := func(header, data string) []byte {
+		b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+		return append(append(b, header...), data...)
+	}
+	good := `{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`
+	for name, c := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"empty":             {nil, "no header length"},
+		"huge header":       {binary.LittleEndian.AppendUint64(nil, 1<<63), "is said to have"},
+		"larger than file":  {binary.LittleEndian.AppendUint64(nil, 1000), "is said to have"},
+		"cut off":           {file(good, "123"), "outside"},
+		"trailing":          {file(good, "12345"), "after the last"},
+		"not an object":     {file(`[]`, ""), "JSON object"},
+		"unfinished":        {file(`{"a":`, ""), "EOF"},
+		"twice":             {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, "12"), "twice"},
+		"overlap":           {file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`, "123"), "begins at"},
+		"gap":               {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, "12"), "begins at"},
+		"negative":          {file(`{"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}}`, "1"), "shape"},
+		"overflow":          {file(`{"a":{"dtype":"F64","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,0]}}`, ""), "too large"},
+		"negative offset":   {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[-1,0]}}`, ""), "outside"},
+		"wrong size":        {file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, "1234"), "has 8 bytes"},
+		"unknown type":      {file(`{"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}}`, "1"), "unknown dtype"},
+		"one offset":        {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}}`, "1"), "two data_offsets"},
+		"after the object":  {file(good+"x", "1234"), "after the JSON"},
+		"many dimensions":   {file(`{"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}}`, "1"), "dimensions"},
+		"deep":              {file(strings.Repeat(`{"a":`, 20000), ""), ""},
+		"fraction":          {file(`{"a":{"dtype":"U8","shape":[0.5],"data_offsets":[0,1]}}`, "1"), "shape"},
+		"metadata not text": {file(`{"__metadata__":{"a":1}}`, ""), "__metadata__"},
+	} {
+		if _, err := Open(bytes.NewReader(c.file), int64(len(c.file))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestWriteChecksItsSources(t *testing.T) {
+	for name, s := range map[string][]Source{
+		"bytes written": {source("a", "F32", "12345", 1)},
+		"twice":         {source("a", "U8", "1", 1), source("a", "U8", "1", 1)},
+		"unknown dtype": {source("a", "F33", "1", 1)},
+	} {
+		if err := Write(io.Discard, nil, s); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	var b bytes.Buffer
+	if err := Write(&b, map[string]string{"a": "b"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil || len(f.Tensors) != 0 {
+		t.Errorf("an empty file: %v, %v", f, err)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(write(f, source("b", "F32", "aaaabbbb", 2), source("a", "BF16", "ccddee", 1, 3)))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		opened, err := Open(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return
+		}
+		for _, info := range opened.Tensors {
+			if n, err := io.Copy(io.Discard, opened.Open(info)); err != nil || n != info.Bytes() {
+				t.Errorf("%+v: %d bytes, %v", info, n, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,187 @@
+//go:build !notorch
+
+package tensor
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func run(t *testing.T, f func(*Scope)) {
+	t.Helper()
+	before := Live()
+	if err := Run(f); err != nil {
+		t.Fatal(err)
+	}
+	if n := Live(); n != before {
+		t.Fatalf("%d tensors live after the scope closed, %d before", n, before)
+	}
+}
+
+func TestScopesFree(t *testing.T) {
+	run(t, func(s *Scope) {
+		a := s.FromFloat32s([]float32{1, 2, 3, 4}, CPU, 2, 2)
+		var kept *Tensor
+		Within(func(inner *Scope) {
+			kept = s.Move(inner.MatMul(a, inner.Add(a, a)))
+		})
+		if got := kept.Float32s(); got[0] != 14 || got[3] != 44 {
+			t.Errorf("a·2a = %v", got)
+		}
+		b := s.Alias(kept)
+		Free(kept, kept)
+		if b.Dim(-1) != 2 || s.Len() != 2 {
+			t.Errorf("alias %v, scope of %d", b, s.Len())
+		}
+	})
+}
+
+func TestErrorsNameOperationAndShapes(t *testing.T) {
+	before := Live()
+	for name, f := range map[string]func(s *Scope, a, b *Tensor){
+		"MatMul(F32[2 3], F32[2 3])": func(s *Scope, a, b *Tensor) { s.MatMul(a, b) },
+		"freed":                      func(s *Scope, a, b *Tensor) { Free(a); s.Add(a, b) },
+		"operand is nil":             func(s *Scope, a, b *Tensor) { s.Add(a, nil) },
+		"do not fill":                func(s *Scope, a, b *Tensor) { s.FromInt64s([]int64{1}, CPU, 2) },
+		"Item":                       func(s *Scope, a, b *Tensor) { a.Item() },
+		"RMSNorm(":                   func(s *Scope, a, b *Tensor) { s.RMSNorm(a, b, 1e-6) },
+		"AddInPlace(":                func(s *Scope, a, b *Tensor) { s.AddInPlace(a, s.Zeros(F32, CPU, 7)) },
+	} {
+		err := Run(func(s *Scope) { f(s, s.Zeros(F32, CPU, 2, 3), s.Zeros(F32, CPU, 2, 3)) })
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "frame #") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if Live() != before {
+		t.Errorf("%d tensors leaked by failed operations", Live()-before)
+	}
+}
+
+func TestGradients(t *testing.T) {
+	run(t, func(s *Scope) {
+		x := s.FromFloat32s([]float32{1, 2, 3}, CPU, 3)
+		unused := s.Zeros(F32, CPU, 2)
+		s.Leaf(x)
+		s.Leaf(unused)
+		grads := s.Gradients(s.Sum(s.Square(x)), []*Tensor{x, unused})
+		if g := grads[0].Float32s(); g[2] != 6 {
+			t.Errorf("d(x²) = %v", g)
+		}
+		if grads[1] != nil {
+			t.Errorf("a leaf that the loss does not use has gradient %v", grads[1])
+		}
+		NoGrad(func() {
+			if s.Square(x).RequiresGrad() {
+				t.Error("recorded under NoGrad")
+			}
+		})
+		if !s.Square(x).RequiresGrad() {
+			t.Error("NoGrad did not end")
+		}
+	})
+}
+
+// The fused norm against the same in single operations, forward and backward.
+func TestRMSNormIsItsDefinition(t *testing.T) {
+	run(t, func(s *Scope) {
+		rng := &RNG{Seed: 1}
+		x, w, g := s.Normal(rng, 0, 2, 37, 24), s.Normal(rng, 1, 0.1, 24), s.Normal(rng, 0, 1, 37, 24)
+		s.Leaf(x)
+		s.Leaf(w)
+		leaves := []*Tensor{x, w}
+		fused := s.RMSNorm(x, w, 1e-6)
+		plain := s.Mul(s.Mul(x, s.Rsqrt(s.AddScalar(s.MeanDim(s.Square(x), -1, true), 1e-6))), w)
+		near(t, "norm", fused, plain, 1e-6)
+		a := s.Gradients(s.Sum(s.Mul(fused, g)), leaves)
+		b := s.Gradients(s.Sum(s.Mul(plain, g)), leaves)
+		near(t, "dx", a[0], b[0], 1e-5)
+		near(t, "dw", a[1], b[1], 1e-5)
+	})
+}
+
+func near(t *testing.T, name string, got, want *Tensor, tolerance float64) {
+	t.Helper()
+	a, b := got.Float32s(), want.Float32s()
+	if len(a) != len(b) {
+		t.Fatalf("%s: %v against %v", name, got, want)
+	}
+	scale, worst := 1e-30, 0.0
+	for i := range a {
+		scale = max(scale, math.Abs(float64(b[i])))
+		worst = max(worst, math.Abs(float64(a[i])-float64(b[i])))
+	}
+	if math.IsNaN(worst) || worst > tolerance*max(scale, 1) {
+		t.Errorf("%s: largest difference %g, largest value %g", name, worst, scale)
+	}
+}
+
+func TestDropout(t *testing.T) {
+	run(t, func(s *Scope) {
+		const n = 200_000
+		x := s.Full(1, F32, CPU, n)
+		s.Leaf(x)
+		rng := RNG{Seed: 7}
+		again := rng
+		y := s.Dropout(x, 0.1, &rng)
+		kept := 0
+		for _, v := range y.Float32s() {
+			switch {
+			case v == 0:
+			case math.Abs(float64(v)-1/0.9) < 1e-6:
+				kept++
+			default:
+				t.Fatalf("value %g", v)
+			}
+		}
+		if p := float64(kept) / n; math.Abs(p-0.9) > 0.003 {
+			t.Errorf("kept %.4f of the elements, want 0.9", p)
+		}
+		near(t, "mask of the gradient", s.Gradients(s.Sum(y), []*Tensor{x})[0], y, 0)
+		SetNumThreads(1)
+		near(t, "same state, other threads", s.Dropout(x, 0.1, &again), y, 0)
+		SetNumThreads(2)
+		if other := s.Dropout(x, 0.1, &rng); s.Equal(other, y).Numel() == 0 || rng == again {
+			t.Error("the state did not advance")
+		}
+		if s.Dropout(x, 0, &rng) != x {
+			t.Error("p = 0 is not the identity")
+		}
+	})
+}
+
+func TestNormalNumbers(t *testing.T) {
+	run(t, func(s *Scope) {
+		v := s.Normal(&RNG{Seed: 3}, 1, 2, 100_001).Float32s()
+		var sum, square float64
+		for _, x := range v {
+			sum += float64(x)
+			square += float64(x) * float64(x)
+		}
+		mean := sum / float64(len(v))
+		if sd := math.Sqrt(square/float64(len(v)) - mean*mean); math.Abs(mean-1) > 0.03 || math.Abs(sd-2) > 0.03 {
+			t.Errorf("mean %g, deviation %g", mean, sd)
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string]DType{"fp32": F32, "BF16": BF16, "float16": F16} {
+		if d, err := ParseDType(name); err != nil || d != want {
+			t.Errorf("%s: %v, %v", name, d, err)
+		}
+	}
+	for _, name := range []string{"tpu", "cuda:x", "cuda0", "cuda:99"} {
+		if _, err := ParseDevice(name); err == nil {
+			t.Errorf("device %q was accepted", name)
+		}
+	}
+	if _, err := ParseDType("fp8"); err == nil {
+		t.Error("fp8 was accepted")
+	}
+	if Available() != nil {
+		t.Error(Available())
+	}
+}

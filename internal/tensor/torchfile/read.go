@@ -1,0 +1,304 @@
+package torchfile
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	maxPickle = 16 << 20
+	maxRank   = 16
+)
+
+// Info is one tensor of a file.
+type Info struct {
+	Name    string
+	DType   string // as safetensors names it: "F32", "BF16", "I64" …
+	Shape   []int64
+	storage string
+	offset  int64 // elements into the storage
+	bytes   int64
+}
+
+// File is an open file: its tensors, in the order of its dictionary.
+type File struct {
+	Tensors []Info
+
+	r        io.ReaderAt
+	storages map[string]section
+	at       map[string]int
+}
+
+type section struct{ begin, size int64 }
+
+var elementSize = map[string]int64{"F32": 4, "F16": 2, "BF16": 2, "F64": 8, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+
+// Open reads the dictionary of a file of size bytes and checks that every tensor
+// lies inside of it.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	f := &File{r: r, storages: map[string]section{}, at: map[string]int{}}
+	var magic [2]byte
+	if _, err := r.ReadAt(magic[:], 0); err != nil {
+		return nil, fmt.Errorf("torch file: %w", err)
+	}
+	var value any
+	var err error
+	if string(magic[:]) == "PK" {
+		value, err = f.openZip(size)
+	} else {
+		value, err = f.openLegacy(size)
+	}
+	if err == nil {
+		err = f.collect(value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("torch file: %w", err)
+	}
+	return f, nil
+}
+
+// openZip finds NAME/data.pkl and the storages NAME/data/KEY, which are stored
+// without compression.
+func (f *File) openZip(size int64) (any, error) {
+	z, err := zip.NewReader(f.r, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w; is it cut off?", err)
+	}
+	var dictionary *zip.File
+	for _, e := range z.File {
+		if strings.HasSuffix(e.Name, "/data.pkl") && strings.Count(e.Name, "/") == 1 {
+			dictionary = e
+		}
+		_, key, ok := strings.Cut(e.Name, "/data/")
+		if !ok {
+			continue
+		}
+		begin, err := e.DataOffset()
+		if err != nil {
+			return nil, err
+		}
+		n := int64(e.UncompressedSize64)
+		if e.Method != zip.Store || n < 0 || begin > size || n > size-begin {
+			return nil, fmt.Errorf("%q is compressed or cut off", e.Name)
+		}
+		f.storages[key] = section{begin, n}
+	}
+	if dictionary == nil {
+		return nil, errors.New("no data.pkl; it is a zip file, but not one of torch.save")
+	}
+	if dictionary.UncompressedSize64 > maxPickle {
+		return nil, fmt.Errorf("data.pkl has %d bytes", dictionary.UncompressedSize64)
+	}
+	r, err := dictionary.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return unpickle(bufio.NewReader(io.LimitReader(r, maxPickle)))
+}
+
+// openLegacy reads four pickles (magic number, protocol, system, dictionary), a
+// fifth with the order of the storages, then each one's length and numbers.
+func (f *File) openLegacy(size int64) (any, error) {
+	counted := &countReader{r: io.NewSectionReader(f.r, 0, min(size, maxPickle))}
+	r := bufio.NewReader(counted)
+	var values [5]any
+	for i := range values {
+		var err error
+		if values[i], err = unpickle(r); err != nil {
+			return nil, err
+		}
+		if magic, ok := values[0].(fmt.Stringer); !ok || magic.String() != "119547037146038801333356" {
+			return nil, errors.New("neither a zip file nor one of an older torch.save")
+		}
+		if i == 2 {
+			if little := lookup(values[2], "little_endian"); little != true {
+				return nil, errors.New("written on a big-endian machine")
+			}
+		}
+	}
+	keys, ok := values[4].(*list)
+	if !ok {
+		return nil, errors.New("no list of storages")
+	}
+	types := map[string]string{}
+	if err := storageTypes(values[3], types); err != nil {
+		return nil, err
+	}
+	at := counted.n - int64(r.Buffered())
+	for _, k := range keys.items {
+		key, ok := k.(string)
+		if !ok {
+			return nil, errors.New("a storage whose key is no string")
+		}
+		var length [8]byte
+		if _, err := f.r.ReadAt(length[:], at); err != nil {
+			return nil, fmt.Errorf("storage %q: %w; is the file cut off?", key, err)
+		}
+		n := binary.LittleEndian.Uint64(length[:])
+		width := elementSize[types[key]]
+		at += 8
+		if width == 0 || n > uint64(size-at)/uint64(width) {
+			return nil, fmt.Errorf("storage %q has %d elements of type %q, more than the file holds", key, n, types[key])
+		}
+		f.storages[key] = section{at, int64(n) * width}
+		at += int64(n) * width
+	}
+	return values[3], nil
+}
+
+// storageTypes notes the type of each storage that the tensors of v use.
+func storageTypes(v any, types map[string]string) error {
+	d, ok := v.(*dict)
+	if !ok {
+		return errors.New("not a dictionary of tensors")
+	}
+	for _, value := range d.values {
+		if t, ok := value.(rebuilt); ok {
+			dtype, key, err := storageOf(t)
+			if err != nil {
+				return err
+			}
+			if before, ok := types[key]; ok && before != dtype {
+				return fmt.Errorf("storage %q is both %s and %s", key, before, dtype)
+			}
+			types[key] = dtype
+		}
+	}
+	return nil
+}
+
+func storageOf(t rebuilt) (dtype, key string, err error) {
+	p, ok := t.args[0].(persistent)
+	if !ok || len(p.id) < 5 || p.id[0] != "storage" {
+		return "", "", errors.New("a tensor without a storage")
+	}
+	name, ok := p.id[1].(global)
+	key, isText := p.id[2].(string)
+	if dtype = storages[string(name)]; !ok || !isText || dtype == "" {
+		return "", "", errors.New("a storage of an unknown type")
+	}
+	return dtype, key, nil
+}
+
+// collect turns the dictionary into Tensors.
+func (f *File) collect(value any) error {
+	d, ok := value.(*dict)
+	if !ok {
+		return fmt.Errorf("it holds a %T, not a dictionary of tensors", value)
+	}
+	for i, k := range d.keys {
+		name, ok := k.(string)
+		if !ok {
+			return fmt.Errorf("a key of type %T", k)
+		}
+		t, ok := d.values[i].(rebuilt)
+		if !ok {
+			return fmt.Errorf("%q is a %T, not a tensor; files with more than a dictionary of tensors are not read", name, d.values[i])
+		}
+		info, err := f.tensor(name, t)
+		if err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+		if _, ok := f.at[name]; ok {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		f.at[name] = len(f.Tensors)
+		f.Tensors = append(f.Tensors, info)
+	}
+	return nil
+}
+
+func (f *File) tensor(name string, t rebuilt) (Info, error) {
+	dtype, key, err := storageOf(t)
+	if err != nil {
+		return Info{}, err
+	}
+	offset, ok := t.args[1].(int64)
+	shape, err := ints(t.args[2])
+	if err != nil || !ok {
+		return Info{}, errors.New("its offset or shape is not made of integers")
+	}
+	stride, err := ints(t.args[3])
+	if err != nil || len(stride) != len(shape) || len(shape) > maxRank {
+		return Info{}, errors.New("its strides do not fit its shape")
+	}
+	n := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		if shape[i] < 0 || (shape[i] > 0 && n > (1<<46)/shape[i]) {
+			return Info{}, fmt.Errorf("shape %v", shape)
+		}
+		if shape[i] > 1 && stride[i] != n {
+			return Info{}, fmt.Errorf("shape %v with strides %v: its elements are not in row order, save it with .contiguous()", shape, stride)
+		}
+		n *= shape[i]
+	}
+	width := elementSize[dtype]
+	storage, ok := f.storages[key]
+	if !ok || offset < 0 || offset > storage.size/width || n > storage.size/width-offset {
+		return Info{}, fmt.Errorf("%d elements from %d on lie outside of storage %q of %d bytes", n, offset, key, storage.size)
+	}
+	return Info{Name: name, DType: dtype, Shape: shape, storage: key, offset: offset * width, bytes: n * width}, nil
+}
+
+func ints(v any) ([]int64, error) {
+	t, ok := v.(tuple)
+	if !ok {
+		return nil, errors.New("not a tuple")
+	}
+	all := make([]int64, len(t))
+	for i, v := range t {
+		n, ok := v.(int64)
+		if !ok {
+			return nil, errors.New("not an integer")
+		}
+		all[i] = n
+	}
+	return all, nil
+}
+
+func lookup(v any, key string) any {
+	if d, ok := v.(*dict); ok {
+		for i, k := range d.keys {
+			if k == key {
+				return d.values[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Lookup is the tensor of that name.
+func (f *File) Lookup(name string) (Info, bool) {
+	i, ok := f.at[name]
+	if !ok {
+		return Info{}, false
+	}
+	return f.Tensors[i], true
+}
+
+// Open is a tensor's bytes, in row order and little endian.
+func (f *File) Open(t Info) io.Reader {
+	s, ok := f.storages[t.storage]
+	if !ok {
+		return bytes.NewReader(nil)
+	}
+	return io.NewSectionReader(f.r, s.begin+t.offset, t.bytes)
+}
+
+type countReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

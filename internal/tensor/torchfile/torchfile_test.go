@@ -1,0 +1,178 @@
+package torchfile
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Files that PyTorch 2.1 wrote in both formats hold what the safetensors file does;
+// package t5 compares the numbers.
+func TestFilesOfPyTorch(t *testing.T) {
+	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
+		data := read(t, "../../t5/testdata/v1_0/"+name)
+		f, err := Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, ok := f.Lookup("encoder.block.0.layer.0.SelfAttention.q.weight")
+		if !ok || info.DType != "F32" || info.Shape[0] != 24 || info.Shape[1] != 16 {
+			t.Errorf("%s: %+v", name, info)
+		}
+		if n, err := io.Copy(io.Discard, f.Open(info)); n != 4*24*16 || err != nil {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+		if _, ok := f.Lookup("nothing"); ok {
+			t.Error("found what is not there")
+		}
+	}
+}
+
+// A cut file is an error; one with a changed byte is an error or a file whose
+// tensors can be read.
+func TestDamagedFiles(t *testing.T) {
+	for _, name := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
+		data := read(t, "../../t5/testdata/v1_0/"+name)
+		try := func(damaged []byte) error {
+			f, err := Open(bytes.NewReader(damaged), int64(len(damaged)))
+			if err != nil {
+				return err
+			}
+			for _, info := range f.Tensors {
+				if n, err := io.Copy(io.Discard, f.Open(info)); n != info.bytes || err != nil {
+					t.Errorf("%s: %s: %d bytes, %v", name, info.Name, n, err)
+				}
+			}
+			return nil
+		}
+		for n := 0; n < len(data); n += 4999 {
+			if try(data[:n]) == nil {
+				t.Errorf("%s cut to %d bytes was accepted", name, n)
+			}
+		}
+		for at := 0; at < min(len(data), 4000); at += 7 {
+			damaged := bytes.Clone(data)
+			damaged[at] ^= 0x5a
+			try(damaged)
+		}
+	}
+}
+
+// archive is a zip file as torch.save lays it out, with that pickle.
+func archive(t testing.TB, pickle string, storages map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	put := func(name, data string) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("model/data.pkl", pickle)
+	for key, data := range storages {
+		put("model/data/"+key, data)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// pickleOf is a dictionary with one tensor.
+func pickleOf(storageType, key string, args string) string {
+	return "\x80\x02}" + text("a") + "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\n" + storageType + "\n" + text(key) + text("cpu") + "K\x04tQ" + args + "tRs."
+}
+
+func text(s string) string {
+	return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s
+}
+
+const twoByTwo = "K\x00K\x02K\x02\x86K\x02K\x01\x86\x89ccollections\nOrderedDict\n)R" // offset 0, shape (2, 2), strides (2, 1)
+
+func TestHostileFiles(t *testing.T) {
+	data := map[string]string{"0": "1234567812345678"}
+	good := archive(t, pickleOf("FloatStorage", "0", twoByTwo), data)
+	if _, err := Open(bytes.NewReader(good), int64(len(good))); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		pickle string
+		want   string
+	}{
+		"runs a command":       {"\x80\x02cos\nsystem\n" + text("true") + "\x85R.", `names "os system"`},
+		"runs code":            {"\x80\x04" + "\x8c\x08builtins\x8c\x04exec\x93" + text("1") + "\x85R.", `names "builtins exec"`},
+		"builds an object":     {"\x80\x02cdatetime\ndate\n)\x81.", "names"},
+		"old instance":         {"(ios\nsystem\n.", "opcode"},
+		"extension registry":   {"\x80\x02\x82\x01.", "opcode 0x82"},
+		"calls a storage type": {"\x80\x02ctorch\nFloatStorage\n)R.", "calls"},
+		"no dictionary":        {"\x80\x02K\x01.", "not a dictionary"},
+		"not a tensor":         {"\x80\x02}" + text("a") + "K\x01s.", "not a tensor"},
+		"unfinished":           {"\x80\x02}", "ends early"},
+		"empty stack":          {"\x80\x02s.", "stack is empty"},
+		"no mark":              {"\x80\x02u.", "no mark"},
+		"unknown memo":         {"\x80\x02h\x07.", "never set"},
+		"huge string":          {"\x80\x02X\xff\xff\xff\xff.", "string of"},
+		"no such storage":      {pickleOf("FloatStorage", "1", twoByTwo), "outside of storage"},
+		"too large":            {pickleOf("FloatStorage", "0", "K\x01K\x02K\x02\x86K\x02K\x01\x86\x89N"), "outside of storage"},
+		"overflow":             {pickleOf("FloatStorage", "0", "K\x00J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86K\x02K\x01\x86\x89N"), "shape"},
+		"negative":             {pickleOf("FloatStorage", "0", "K\x00J\xff\xff\xff\xff\x85K\x01\x85\x89N"), "shape"},
+		"transposed":           {pickleOf("FloatStorage", "0", "K\x00K\x02K\x02\x86K\x01K\x02\x86\x89N"), "row order"},
+		"strange storage":      {pickleOf("QInt8Storage", "0", twoByTwo), "names"},
+		"protocol":             {"\x80\x09}.", "protocol 9"},
+		"long name":            {"\x80\x02c" + strings.Repeat("a", 10000), "name without an end"},
+	} {
+		file := archive(t, c.pickle, data)
+		if _, err := Open(bytes.NewReader(file), int64(len(file))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+	for name, file := range map[string][]byte{"empty": nil, "text": []byte("hello, world"), "other zip": archive(t, "", nil)[:40]} {
+		if _, err := Open(bytes.NewReader(file), int64(len(file))); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(read(f, "../../t5/testdata/v1_0/pytorch_model_legacy.bin")[:3000])
+	f.Add(archive(f, pickleOf("FloatStorage", "0", twoByTwo), map[string]string{"0": "1234567812345678"}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		for _, info := range file.Tensors {
+			if n, err := io.Copy(io.Discard, file.Open(info)); err != nil || n != info.bytes {
+				t.Errorf("%+v: %d bytes, %v", info, n, err)
+			}
+		}
+	})
+}
+
+// FuzzUnpickle gives the machine bytes without a zip file's checksums around them.
+func FuzzUnpickle(f *testing.F) {
+	f.Add([]byte(pickleOf("FloatStorage", "0", twoByTwo)))
+	f.Fuzz(func(t *testing.T, pickle []byte) {
+		file := archive(t, string(pickle), map[string]string{"0": "1234567812345678"})
+		if _, err := Open(bytes.NewReader(file), int64(len(file))); err != nil {
+			return
+		}
+	})
+}

@@ -1,0 +1,123 @@
+//go:build !notorch
+
+package tensor
+
+import lib "github.com/sugarme/gotch/libtch"
+
+// View is t with another shape, sharing memory; one size may be -1.
+func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
+	var out lib.Ctensor
+	at, n := dims(shape)
+	lib.AtgView(&out, t.use("View"), at, n)
+	return s.own("View", out, t)
+}
+
+// Reshape is View that copies where the layout asks for it.
+func (s *Scope) Reshape(t *Tensor, shape ...int64) *Tensor {
+	var out lib.Ctensor
+	at, n := dims(shape)
+	lib.AtgReshape(&out, t.use("Reshape"), at, n)
+	return s.own("Reshape", out, t)
+}
+
+// Transpose swaps two dimensions, sharing memory.
+func (s *Scope) Transpose(t *Tensor, i, j int64) *Tensor {
+	var out lib.Ctensor
+	lib.AtgTranspose(&out, t.use("Transpose"), i, j)
+	return s.own("Transpose", out, t)
+}
+
+// Permute orders the dimensions anew, sharing memory.
+func (s *Scope) Permute(t *Tensor, order ...int64) *Tensor {
+	var out lib.Ctensor
+	at, n := dims(order)
+	lib.AtgPermute(&out, t.use("Permute"), at, n)
+	return s.own("Permute", out, t)
+}
+
+// Narrow is rows start … start+length-1 along dim, sharing memory.
+func (s *Scope) Narrow(t *Tensor, dim, start, length int64) *Tensor {
+	var out lib.Ctensor
+	lib.AtgNarrow(&out, t.use("Narrow"), dim, start, length)
+	return s.own("Narrow", out, t)
+}
+
+// Select is row i along dim, which is removed, sharing memory.
+func (s *Scope) Select(t *Tensor, dim, i int64) *Tensor {
+	var out lib.Ctensor
+	lib.AtgSelect(&out, t.use("Select"), dim, i)
+	return s.own("Select", out, t)
+}
+
+// Unsqueeze adds a dimension of size 1.
+func (s *Scope) Unsqueeze(t *Tensor, dim int64) *Tensor {
+	var out lib.Ctensor
+	lib.AtgUnsqueeze(&out, t.use("Unsqueeze"), dim)
+	return s.own("Unsqueeze", out, t)
+}
+
+// Expand repeats dimensions of size 1 without copying.
+func (s *Scope) Expand(t *Tensor, shape ...int64) *Tensor {
+	var out lib.Ctensor
+	at, n := dims(shape)
+	lib.AtgExpand(&out, t.use("Expand"), at, n, 0)
+	return s.own("Expand", out, t)
+}
+
+// Cat joins tensors along dim.
+func (s *Scope) Cat(dim int64, ts ...*Tensor) *Tensor {
+	if len(ts) == 0 {
+		Failf("Cat", "no tensors")
+	}
+	var out lib.Ctensor
+	in := make([]lib.Ctensor, len(ts))
+	for i, t := range ts {
+		in[i] = t.use("Cat")
+	}
+	lib.AtgCat(&out, in, len(in), dim)
+	return s.own("Cat", out, ts...)
+}
+
+// IndexSelect is the rows index (I64, [n]) along dim, copied.
+func (s *Scope) IndexSelect(t *Tensor, dim int64, index *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgIndexSelect(&out, t.use("IndexSelect"), dim, index.use("IndexSelect"))
+	return s.own("IndexSelect", out, t, index)
+}
+
+// Gather takes one element per index along dim: out[i][j] = t[i][index[i][j]].
+func (s *Scope) Gather(t *Tensor, dim int64, index *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgGather(&out, t.use("Gather"), dim, index.use("Gather"), 0)
+	return s.own("Gather", out, t, index)
+}
+
+// Embedding is the rows of weight ([n, d]) that index (I64, any shape) names:
+// shape index..., d.
+func (s *Scope) Embedding(weight, index *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgEmbedding(&out, weight.use("Embedding"), index.use("Embedding"), -1, 0, 0)
+	return s.own("Embedding", out, weight, index)
+}
+
+// CopyInPlace writes src's elements into dst, broadcasting and converting.
+func (s *Scope) CopyInPlace(dst, src *Tensor) {
+	lib.AtCopy_(dst.use("CopyInPlace"), src.use("CopyInPlace"))
+	check("CopyInPlace", dst, src)
+}
+
+// IndexAddInPlace adds row i of src to row index[i] of t, along dim.
+func (s *Scope) IndexAddInPlace(t *Tensor, dim int64, index, src *Tensor) {
+	var out lib.Ctensor
+	lib.AtgIndexAdd_(&out, t.use("IndexAddInPlace"), dim, index.use("IndexAddInPlace"), src.use("IndexAddInPlace"))
+	s.inPlace("IndexAddInPlace", out, t, index, src)
+}
+
+// FillInPlace sets all elements to v.
+func (s *Scope) FillInPlace(t *Tensor, v float64) {
+	var out lib.Ctensor
+	value := lib.AtsFloat(v)
+	lib.AtgFill_(&out, t.use("FillInPlace"), value)
+	lib.AtsFree(value)
+	s.inPlace("FillInPlace", out, t)
+}

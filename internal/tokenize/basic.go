@@ -1,0 +1,112 @@
+package tokenize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// basicWords splits text at white space and punctuation, lower-cased and without
+// accents, and calls yield for each word until it returns false (transformers:
+// BasicTokenizer of an uncased BertTokenizer, behind PreTrainedTokenizer.tokenize,
+// which lower-cases character by character first). It reports whether all words
+// were taken. text has no blanks: the caller splits there, which changes nothing.
+func basicWords(text string, yield func(word string) bool) bool {
+	if isPlain(text) {
+		return splitPunctuation(strings.ToLower(text), yield)
+	}
+	clean := norm.NFC.String(cleaned(text))
+	for _, token := range strings.FieldsFunc(clean, pythonSpace) {
+		if !splitPunctuation(withoutAccents(token), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlain reports whether text is printable ASCII, for which cleaning, normalization
+// and accents do nothing.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// cleaned lower-cases, drops control characters, turns white space into blanks and
+// puts blanks around CJK ideographs. ToLower is Python's lower() of one character up
+// to the dot of "İ", which goes with the accents.
+func cleaned(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 8)
+	for _, r := range text {
+		r = unicode.ToLower(r)
+		switch {
+		case r == 0, r == utf8.RuneError:
+		case r == ' ', r == '\t', r == '\n', r == '\r', unicode.Is(unicode.Zs, r):
+			b.WriteByte(' ')
+		case unicode.Is(unicode.C, r): // unassigned ones too
+		case isIdeograph(r):
+			b.WriteByte(' ')
+			b.WriteRune(r)
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// pythonSpace is str.isspace of what cleaned leaves: the line and paragraph
+// separators are not in Zs and survive it.
+func pythonSpace(r rune) bool { return r == ' ' || r == '\u2028' || r == '\u2029' }
+
+// withoutAccents removes the nonspacing marks of the canonical decomposition.
+func withoutAccents(token string) string {
+	if isPlain(token) {
+		return token
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(token))
+}
+
+// splitPunctuation yields each punctuation character and what stands between.
+func splitPunctuation(token string, yield func(string) bool) bool {
+	start := 0
+	for i, r := range token {
+		if !isPunctuation(r) {
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		if start < i && !yield(token[start:i]) || !yield(token[i:end]) {
+			return false
+		}
+		start = end
+	}
+	return start == len(token) || yield(token[start:])
+}
+
+// isPunctuation counts all ASCII characters that are no letter or digit ("$", "+",
+// "^", …) and Unicode's category P.
+func isPunctuation(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '!' <= r && r <= '/' || ':' <= r && r <= '@' || '[' <= r && r <= '`' || '{' <= r && r <= '~'
+	}
+	return unicode.Is(unicode.P, r)
+}
+
+// isIdeograph lists the blocks that BERT counts as Chinese characters.
+func isIdeograph(r rune) bool {
+	return 0x4E00 <= r && r <= 0x9FFF || 0x3400 <= r && r <= 0x4DBF ||
+		0x20000 <= r && r <= 0x2A6DF || 0x2A700 <= r && r <= 0x2B73F ||
+		0x2B740 <= r && r <= 0x2B81F || 0x2B820 <= r && r <= 0x2CEAF ||
+		0xF900 <= r && r <= 0xFAFF || 0x2F800 <= r && r <= 0x2FA1F
+}

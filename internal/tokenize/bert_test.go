@@ -1,0 +1,80 @@
+package tokenize
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Titles where NCI's key is not simply the lower-cased title (paper, "Comparison
+// Operators").
+func TestBERTNormalize(t *testing.T) {
+	tok := testBERT(t)
+	for title, want := range map[string]string{
+		"It Takes a Village":            "it takes a village",
+		"The Walking Dead ( season 8 )": "the walking dead ( season 8 )",
+		"The Walking Dead (season 8)":   "the walking dead ( season 8 )",
+		"1918–19 season":                "1918 – 19 season",
+		"1918 -- 19 season":             "1918 - - 19 season",
+		"``Heroes''":                    "` ` heroes''",
+		"U.S.":                          "u. s.",
+		"What 's Up , Doc ?":            "what's up, doc?",
+		"Beyoncé":                       "beyonce",
+		"":                              "",
+		"😀 movie":                       "[UNK] movie",
+		"🙃 movie":                       "[UNK] movie",
+		strings.Repeat("x", 101):        "[UNK]",
+		"a\xffb":                        "ab",
+		"Don't":                         "don't",
+		"[MASK] of Zorro":               "[MASK] of zorro",
+		"[mask] of Zorro":               "[ mask ] of zorro",
+		"Rock ' n ' Roll":               "rock'n'roll",
+		"ruthenium boride":              "ruthenium boride",
+		strings.Repeat("a ", 600) + "é\u2028b\u00a0": strings.Repeat("a ", 600) + "e b",
+	} {
+		if got := tok.Normalize(title); got != want {
+			t.Errorf("Normalize(%q) = %q, want %q", title, got, want)
+		}
+	}
+}
+
+func TestBERTEncode(t *testing.T) {
+	tok := testBERT(t)
+	if tok.VocabSize() != 30_522 || tok.Pad() != 0 || tok.CLS() != 101 || tok.SEP() != 102 {
+		t.Errorf("vocab size %d, pad %d, cls %d, sep %d", tok.VocabSize(), tok.Pad(), tok.CLS(), tok.SEP())
+	}
+	if got := tok.Encode("", 512); !slices.Equal(got, []int32{101, 102}) {
+		t.Errorf("Encode of nothing = %v", got)
+	}
+	long := strings.Repeat("unaffable ", 10_000)
+	got := tok.Encode(long, 512)
+	if len(got) != 512 || got[511] != 102 || !slices.Equal(got[:5], []int32{101, 14477, 20961, 3468, 14477}) {
+		t.Errorf("Encode of a long text: %d ids, %v … %d", len(got), got[:5], got[511])
+	}
+	if got := tok.Encode("unaffable", 3); !slices.Equal(got, []int32{101, 14477, 102}) {
+		t.Errorf("Encode cut within a word = %v", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a limit of 1 did not panic")
+		}
+	}()
+	tok.Encode("x", 1)
+}
+
+func FuzzBERT(f *testing.F) {
+	for _, s := range []string{"", "The Walking Dead (season 8)", "a\x00\xffb", "[UNK]##[SEP]", "e\u0301 日本 \u2028"} {
+		f.Add(s)
+	}
+	tok := testBERT(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		key := tok.Normalize(text)
+		if strings.TrimSpace(key) != key {
+			t.Errorf("Normalize(%q) = %q", text, key)
+		}
+		all := tok.Encode(text, 1<<20)
+		if got := tok.Encode(text, 8); !slices.Equal(got[:len(got)-1], all[:len(got)-1]) {
+			t.Errorf("Encode(%q, 8) = %v is no head of %v", text, got, all)
+		}
+	})
+}

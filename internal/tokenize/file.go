@@ -1,0 +1,82 @@
+package tokenize
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/goccy/go-json"
+)
+
+// maxFile bounds what a compressed tokenizer file may unpack to.
+const maxFile = 256 << 20
+
+// config is what this package reads of a tokenizer.json.
+type config struct {
+	AddedTokens []struct {
+		ID      int32  `json:"id"`
+		Content string `json:"content"`
+	} `json:"added_tokens"`
+	Normalizer struct {
+		Lowercase bool `json:"lowercase"`
+	} `json:"normalizer"`
+	Model struct {
+		Type                    string          `json:"type"`
+		UnkToken                string          `json:"unk_token"`
+		ContinuingSubwordPrefix string          `json:"continuing_subword_prefix"`
+		MaxInputCharsPerWord    int             `json:"max_input_chars_per_word"`
+		Vocab                   json.RawMessage `json:"vocab"`
+	} `json:"model"`
+}
+
+// special returns the id of an added token by its text.
+func (c *config) special(content string) (int32, error) {
+	for _, t := range c.AddedTokens {
+		if t.Content == content {
+			return t.ID, nil
+		}
+	}
+	return 0, fmt.Errorf("the tokenizer has no special token %q", content)
+}
+
+// parse reads a tokenizer.json, gzip or plain, and returns its plain bytes too.
+func parse(data []byte) (*config, []byte, error) {
+	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		zr, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err = io.ReadAll(io.LimitReader(zr, maxFile+1))
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(data) > maxFile {
+			return nil, nil, fmt.Errorf("unpacks to more than %d bytes", maxFile)
+		}
+	}
+	if len(data) == 0 {
+		return nil, nil, errors.New("is empty; want a Hugging Face tokenizer.json")
+	}
+	c := new(config)
+	if err := json.Unmarshal(data, c); err != nil {
+		return nil, nil, fmt.Errorf("is not a Hugging Face tokenizer.json: %w", err)
+	}
+	return c, data, nil
+}
+
+// load opens path and builds a tokenizer from its bytes.
+func load[T any](path string, build func([]byte) (T, error)) (T, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("tokenizer: %w", err)
+	}
+	t, err := build(data)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}

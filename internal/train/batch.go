@@ -1,0 +1,26 @@
+package train
+
+// Batch is the examples of one update, one per row, without packing and without
+// padding: the model works on real tokens only. Its loss is the mean over all
+// target tokens, as that of transformers over labels whose padding is -100.
+type Batch struct {
+	Inputs   [][]int32
+	Targets  [][]int32
+	Indexing int // how many are indexing examples
+}
+
+// NewBatch takes the examples out of d.
+func NewBatch(d *Data, refs []Ref) *Batch {
+	b := &Batch{Inputs: make([][]int32, len(refs)), Targets: make([][]int32, len(refs))}
+	for i, r := range refs {
+		var e *Example
+		if r.Indexing {
+			e = &d.Indexing[r.Index]
+			b.Indexing++
+		} else {
+			e = &d.Retrieval[r.Index]
+		}
+		b.Inputs[i], b.Targets[i] = e.Input, e.Target
+	}
+	return b
+}

@@ -1,0 +1,58 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Point is one line of a training curve.
+type Point struct {
+	Step    int64              `json:"step"`              // updates made
+	Seconds float64            `json:"seconds"`           // wall clock of training and evaluation, over all resumed parts
+	Loss    float64            `json:"loss"`              // mean over the steps since the last point
+	Rate    float64            `json:"lr"`                // of the last step
+	Metrics map[string]float64 `json:"metrics,omitempty"` // of an evaluation at this step
+}
+
+// Curve is a run's history, in order of steps.
+type Curve struct {
+	Select string  `json:"select"` // the metric by which the best point is chosen
+	Points []Point `json:"points"`
+}
+
+// Best returns the point of the highest selected metric, the first of equals;
+// false if nothing was evaluated.
+func (c *Curve) Best() (Point, bool) {
+	best, found := Point{}, false
+	for _, p := range c.Points {
+		if v, ok := p.Metrics[c.Select]; ok && (!found || v > best.Metrics[c.Select]) {
+			best, found = p, true
+		}
+	}
+	return best, found
+}
+
+// Write writes the curve as JSON.
+func (c *Curve) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(c)
+}
+
+// ReadCurve reads what Write wrote.
+func ReadCurve(r io.Reader) (*Curve, error) {
+	var c Curve
+	if err := json.NewDecoder(r).Decode(&c); err != nil {
+		return nil, fmt.Errorf("training curve: %w", err)
+	}
+	for i, p := range c.Points {
+		if i > 0 && p.Step <= c.Points[i-1].Step {
+			return nil, fmt.Errorf("training curve: step %d follows step %d", p.Step, c.Points[i-1].Step)
+		}
+	}
+	return &c, nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,246 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Config is how a model is trained. The paper's values are in comments.
+type Config struct {
+	Steps    int64 // updates: 1,000,000
+	Batch    int   // examples per update: 128
+	Ratio    Ratio // natural
+	Seed     int64
+	Schedule Schedule // 5e-4 after 10,000 steps for atomic identifiers, else 1e-3
+	MaxInput int      // ℓ, of documents and queries: 64 for atomic identifiers, else 32
+
+	EvaluateEvery int64  // steps: 5,000; the last step is always evaluated
+	Select        string // the metric that chooses the checkpoint: MRR@10
+
+	CheckpointEvery int64         // steps; 0: after each evaluation
+	CheckpointAfter time.Duration // also once so much time has passed; 0: never
+}
+
+// Check says what is wrong with the configuration.
+func (c *Config) Check() error {
+	switch {
+	case c.Steps < 1:
+		return fmt.Errorf("training of %d steps; at least 1 is needed", c.Steps)
+	case c.Batch < 1:
+		return fmt.Errorf("batches of %d examples; at least 1 is needed", c.Batch)
+	case !(c.Schedule.Rate > 0) || !finite(c.Schedule.Rate):
+		return fmt.Errorf("learning rate %v; it must be above 0", c.Schedule.Rate)
+	case c.Schedule.Warmup < 0:
+		return fmt.Errorf("warmup of %d steps", c.Schedule.Warmup)
+	case c.MaxInput < 1:
+		return fmt.Errorf("inputs of at most %d tokens; at least 1 is needed", c.MaxInput)
+	case c.EvaluateEvery < 1:
+		return fmt.Errorf("evaluation every %d steps; at least 1 is needed", c.EvaluateEvery)
+	case c.Select == "":
+		return errors.New("no metric to select the checkpoint by is named, such as MRR@10")
+	case c.CheckpointEvery < 0 || c.CheckpointAfter < 0:
+		return fmt.Errorf("a checkpoint every %d steps or %v", c.CheckpointEvery, c.CheckpointAfter)
+	}
+	return nil
+}
+
+// Learner is a model in training with its optimizer.
+type Learner interface {
+	// Step makes one update and returns the batch's mean loss per label. step counts
+	// from 0 and stands for the random numbers that the update draws.
+	Step(ctx context.Context, b *Batch, step int64, rate float64) (loss float64, err error)
+	// Save writes files into a folder from which Load restores the exact state. It
+	// fails if a parameter is not finite.
+	Save(folder string) error
+	Load(folder string) error
+	// SaveModel writes the model alone, as transformers does, into a folder.
+	SaveModel(folder string) error
+}
+
+// Evaluate measures the learner's present model on the development queries. It is
+// called between steps and must leave the learner's state alone.
+type Evaluate func(ctx context.Context, step int64) (map[string]float64, error)
+
+// Progress is how far training is.
+type Progress struct {
+	Done, Total int64
+	Unit        string
+	Note        string        // loss, speed, time left, the best evaluation
+	Left        time.Duration // estimated; 0: not known yet
+}
+
+// Task is one training run.
+type Task struct {
+	Config
+	Data        *Data
+	Vocabulary  int // of the model, document tokens included
+	Learner     Learner
+	Evaluate    Evaluate
+	Checkpoints Checkpoints
+	Report      func(Progress) // may be nil
+	Folder      string         // an empty one, for this run's files
+}
+
+// Outcome is what a run leaves.
+type Outcome struct {
+	Curve *Curve
+	Best  Point
+	Model string // folder with the selected checkpoint's model, as transformers writes it
+	From  int64  // the step that the run was resumed at; 0: it was not
+}
+
+// DivergedError says that training went out of range. The newest checkpoint is of
+// an earlier step and stays as it is.
+type DivergedError struct {
+	Step int64 // the update, counted from 1
+	Loss float64
+	Kept int64 // step of the newest checkpoint; 0: none
+}
+
+// Error implements error.
+func (e *DivergedError) Error() string {
+	kept := "there is no checkpoint before it"
+	if e.Kept > 0 {
+		kept = fmt.Sprintf("the checkpoint of step %d is kept", e.Kept)
+	}
+	return fmt.Sprintf("the loss of step %d is %v: training diverged; %s; try a lower learning rate, a warmup, or fp32 or bf16 instead of fp16", e.Step, e.Loss, kept)
+}
+
+// Train runs the task, from its newest checkpoint if there is one. If ctx ends, it
+// saves a checkpoint and returns ctx's error.
+func Train(ctx context.Context, t Task) (*Outcome, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if err := t.Data.Check(t.MaxInput, t.Vocabulary); err != nil {
+		return nil, err
+	}
+	sampler, err := NewSampler(t.Data, t.Ratio, t.Seed, t.Batch)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Task: t, sampler: sampler, state: newState(&t, sampler)}
+	if err := r.resume(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.loop(ctx); err != nil {
+		return nil, err
+	}
+	best, ok := r.state.Curve.Best()
+	if !ok {
+		return nil, fmt.Errorf("no evaluation gave the metric %s", t.Select)
+	}
+	return &Outcome{Curve: &r.state.Curve, Best: best, Model: filepath.Join(t.Folder, bestFolder), From: r.from}, nil
+}
+
+// run is a task in progress.
+type run struct {
+	Task
+	sampler *Sampler
+	state   state
+
+	from  int64 // step at which this process began
+	saved int64 // step of the newest checkpoint
+
+	began       time.Time // of this process's part
+	before      float64   // seconds of earlier parts
+	savedAt     time.Time
+	evaluations time.Duration // of this process's part
+}
+
+func (r *run) loop(ctx context.Context) error {
+	r.from, r.saved = r.state.Step, r.state.Step
+	r.began, r.savedAt, r.before = time.Now(), time.Now(), r.state.Seconds
+	for r.state.Step < r.Steps {
+		if ctx.Err() != nil {
+			return r.leave(ctx)
+		}
+		step := r.state.Step
+		rate := r.Schedule.At(step)
+		loss, err := r.Learner.Step(ctx, NewBatch(r.Data, r.sampler.Batch(step)), step, rate)
+		if err != nil {
+			if ctx.Err() != nil {
+				return r.leave(ctx)
+			}
+			return fmt.Errorf("training step %d: %w", step+1, err)
+		}
+		if !finite(loss) {
+			return &DivergedError{Step: step + 1, Loss: loss, Kept: r.saved}
+		}
+		r.state.add(loss)
+		if err := r.mark(ctx, rate); err != nil {
+			return err
+		}
+		r.report(loss)
+	}
+	return nil
+}
+
+// mark evaluates and saves if it is time for that.
+func (r *run) mark(ctx context.Context, rate float64) error {
+	step := r.state.Step
+	evaluate := step%r.EvaluateEvery == 0 || step == r.Steps
+	if evaluate {
+		begin := time.Now()
+		metrics, err := r.Evaluate(ctx, step)
+		if err != nil {
+			if ctx.Err() != nil {
+				return r.leave(ctx)
+			}
+			return fmt.Errorf("evaluation at step %d: %w", step, err)
+		}
+		r.evaluations += time.Since(begin)
+		r.state.Seconds = r.seconds()
+		if err := r.state.point(rate, metrics); err != nil {
+			return err
+		}
+		if best, _ := r.state.Curve.Best(); best.Step == step {
+			if err := r.keepBest(); err != nil {
+				return err
+			}
+		}
+	}
+	due := evaluate
+	if r.CheckpointEvery > 0 {
+		due = step%r.CheckpointEvery == 0
+	}
+	due = due || r.CheckpointAfter > 0 && time.Since(r.savedAt) >= r.CheckpointAfter
+	if due || step == r.Steps {
+		return r.save(ctx)
+	}
+	return nil
+}
+
+// leave saves what was done when the run is told to end. ctx is over already.
+func (r *run) leave(ctx context.Context) error {
+	if r.state.Step > r.saved {
+		if err := r.save(context.WithoutCancel(ctx)); err != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+	return ctx.Err()
+}
+
+// seconds is the wall clock of the whole run.
+func (r *run) seconds() float64 { return r.before + time.Since(r.began).Seconds() }
+
+func (r *run) report(loss float64) {
+	if r.Report == nil {
+		return
+	}
+	done := r.state.Step - r.from
+	spent := time.Since(r.began) - r.evaluations
+	perStep := spent / time.Duration(done)
+	left := time.Duration(r.Steps-r.state.Step) * perStep
+	if n := done / r.EvaluateEvery; n > 0 { // evaluations to come, as long as those before
+		left += r.evaluations / time.Duration(n) * time.Duration((r.Steps-r.state.Step)/r.EvaluateEvery)
+	}
+	note := fmt.Sprintf("loss %.4f, %.1f examples/s, %s left", loss, float64(r.Batch)/perStep.Seconds(), left.Round(time.Second))
+	if best, ok := r.state.Curve.Best(); ok {
+		note += fmt.Sprintf(", best %s %.2f %% at step %d", r.Select, 100*best.Metrics[r.Select], best.Step)
+	}
+	r.Report(Progress{Done: r.state.Step, Total: r.Steps, Unit: "steps", Note: note, Left: left})
+}

@@ -1,0 +1,228 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sum is a learner of one number: every update mixes in the batch, the step and the
+// rate, so that any deviation shows.
+type sum struct {
+	Value  uint64
+	onStep func(step int64) (float64, error)
+}
+
+func (s *sum) Step(_ context.Context, b *Batch, step int64, rate float64) (float64, error) {
+	s.Value = mix(s.Value + uint64(step) + math.Float64bits(rate))
+	for _, tokens := range append(slices.Clone(b.Inputs), b.Targets...) {
+		for _, v := range tokens {
+			s.Value = mix(s.Value + uint64(v))
+		}
+	}
+	if s.onStep != nil {
+		if loss, err := s.onStep(step); loss != 0 || err != nil {
+			return loss, err
+		}
+	}
+	return 1 / float64(step+1), nil
+}
+
+func (s *sum) Save(folder string) error      { return s.write(filepath.Join(folder, "sum")) }
+func (s *sum) SaveModel(folder string) error { return s.write(filepath.Join(folder, "model")) }
+func (s *sum) write(path string) error       { return os.WriteFile(path, fmt.Append(nil, s.Value), 0o644) }
+func (s *sum) Load(folder string) error {
+	data, err := os.ReadFile(filepath.Join(folder, "sum"))
+	if err == nil {
+		_, err = fmt.Sscan(string(data), &s.Value)
+	}
+	return err
+}
+
+// shelf keeps checkpoints in a folder per step.
+type shelf struct {
+	folder string
+	steps  []int64
+	fail   error
+}
+
+func (s *shelf) Save(_ context.Context, step int64, folder string) error {
+	if s.fail != nil {
+		return s.fail
+	}
+	s.steps = append(s.steps, step)
+	return os.CopyFS(filepath.Join(s.folder, fmt.Sprint(step)), os.DirFS(folder))
+}
+
+func (s *shelf) Latest(_ context.Context, folder string) (int64, bool, error) {
+	if len(s.steps) == 0 {
+		return 0, false, nil
+	}
+	step := s.steps[len(s.steps)-1]
+	return step, true, os.CopyFS(folder, os.DirFS(filepath.Join(s.folder, fmt.Sprint(step))))
+}
+
+// metric rises to step 25 and falls again.
+func metric(_ context.Context, step int64) (map[string]float64, error) {
+	return map[string]float64{"MRR@10": 1 - math.Abs(float64(step)-25)/100}, nil
+}
+
+func task(t *testing.T, s *sum, keep *shelf) Task {
+	return Task{
+		Config: Config{Steps: 40, Batch: 8, Seed: 3, Schedule: Schedule{1e-3, 10}, MaxInput: 3, EvaluateEvery: 5, Select: "MRR@10"},
+		Data:   examples(30, 50), Vocabulary: 100, Learner: s, Evaluate: metric, Checkpoints: keep, Folder: t.TempDir(),
+	}
+}
+
+// history is a curve without its wall clock.
+func history(c *Curve) string {
+	out := *c
+	out.Points = append([]Point(nil), c.Points...)
+	for i := range out.Points {
+		out.Points[i].Seconds = 0
+	}
+	data, _ := json.Marshal(out)
+	return string(data)
+}
+
+func TestTrainResumes(t *testing.T) {
+	whole := &sum{}
+	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
+	if want.Best.Step != 25 || len(model) == 0 || len(want.Curve.Points) != 8 {
+		t.Errorf("outcome %+v, model %q", want, model)
+	}
+	killed := errors.New("killed")
+	for kill := range int64(40) {
+		keep := &shelf{folder: t.TempDir()}
+		first := &sum{onStep: func(step int64) (float64, error) {
+			if step == kill {
+				return 0, killed
+			}
+			return 0, nil
+		}}
+		if _, err := Train(context.Background(), task(t, first, keep)); !errors.Is(err, killed) {
+			t.Fatal(err)
+		}
+		second := &sum{Value: 99}
+		if len(keep.steps) == 0 {
+			second.Value = 0
+		}
+		got, err := Train(context.Background(), task(t, second, keep))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := os.ReadFile(filepath.Join(got.Model, "model"))
+		if second.Value != whole.Value || history(got.Curve) != history(want.Curve) || string(again) != string(model) || got.From != kill/5*5 {
+			t.Errorf("killed at step %d, resumed at %d: %d and %s, want %d and %s", kill, got.From, second.Value, history(got.Curve), whole.Value, history(want.Curve))
+		}
+	}
+}
+
+func TestTrainIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	keep := &shelf{folder: t.TempDir()}
+	first := &sum{onStep: func(step int64) (float64, error) {
+		if step == 17 {
+			cancel()
+		}
+		return 0, nil
+	}}
+	if _, err := Train(ctx, task(t, first, keep)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if last := keep.steps[len(keep.steps)-1]; last != 18 {
+		t.Errorf("the newest checkpoint is of step %d", last)
+	}
+	whole, second := &sum{}, &sum{}
+	if _, err := Train(context.Background(), task(t, second, keep)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()})); err != nil || whole.Value != second.Value {
+		t.Errorf("%v: %d and %d", err, whole.Value, second.Value)
+	}
+}
+
+func TestTrainDiverges(t *testing.T) {
+	keep := &shelf{folder: t.TempDir()}
+	s := &sum{onStep: func(step int64) (float64, error) {
+		if step == 22 {
+			return math.NaN(), nil
+		}
+		return 0, nil
+	}}
+	_, err := Train(context.Background(), task(t, s, keep))
+	var diverged *DivergedError
+	if !errors.As(err, &diverged) || diverged.Step != 23 || diverged.Kept != 20 || !strings.Contains(err.Error(), "step 20 is kept") {
+		t.Errorf("error %v", err)
+	}
+	if keep.steps[len(keep.steps)-1] != 20 {
+		t.Errorf("checkpoints %v", keep.steps)
+	}
+}
+
+func TestTrainMistakes(t *testing.T) {
+	for want, change := range map[string]func(*Task){
+		"0 steps":            func(k *Task) { k.Steps = 0 },
+		"batches of 0":       func(k *Task) { k.Batch = 0 },
+		"learning rate":      func(k *Task) { k.Schedule.Rate = math.NaN() },
+		"warmup":             func(k *Task) { k.Schedule.Warmup = -1 },
+		"at most 0 tokens":   func(k *Task) { k.MaxInput = 0 },
+		"evaluation every 0": func(k *Task) { k.EvaluateEvery = 0 },
+		"no metric":          func(k *Task) { k.Select = "" },
+		"every -1":           func(k *Task) { k.CheckpointEvery = -1 },
+		"vocabulary has 3":   func(k *Task) { k.Vocabulary = 3 },
+		"gave no Hits@1":     func(k *Task) { k.Select = "Hits@1" },
+		"disk is full":       func(k *Task) { k.Checkpoints.(*shelf).fail = errors.New("disk is full") },
+		"no judge": func(k *Task) {
+			k.Evaluate = func(context.Context, int64) (map[string]float64, error) { return nil, errors.New("no judge") }
+		},
+	} {
+		k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+		change(&k)
+		if _, err := Train(context.Background(), k); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+}
+
+func TestTrainRefusesAnotherRunsCheckpoint(t *testing.T) {
+	keep := &shelf{folder: t.TempDir()}
+	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err != nil {
+		t.Fatal(err)
+	}
+	k := task(t, &sum{}, keep)
+	k.Seed = 4
+	if _, err := Train(context.Background(), k); err == nil || !strings.Contains(err.Error(), "of another run") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(filepath.Join(keep.folder, "40", stateFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err == nil || !strings.Contains(err.Error(), stateFile) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTrainReports(t *testing.T) {
+	k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+	var all []Progress
+	k.Report = func(p Progress) { all = append(all, p) }
+	if _, err := Train(context.Background(), k); err != nil {
+		t.Fatal(err)
+	}
+	last := all[len(all)-1]
+	if len(all) != 40 || last.Done != 40 || last.Total != 40 || last.Unit != "steps" || !strings.Contains(last.Note, "best MRR@10 100.00 % at step 25") {
+		t.Errorf("%d reports, the last is %+v", len(all), last)
+	}
+}

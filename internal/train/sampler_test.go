@@ -1,0 +1,222 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseRatio(t *testing.T) {
+	for text, want := range map[string]Ratio{"natural": Natural, "0:1": {0, 1}, "1:1": {1, 1}, "32:1": {32, 1}, "10:28": {10, 28}} {
+		got, err := ParseRatio(text)
+		if err != nil || got != want || got.String() != text {
+			t.Errorf("ParseRatio(%q) = %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "1", "1:0", "-1:1", "a:b", "1:1:1", "1.5:1", "1:2000000"} {
+		if _, err := ParseRatio(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("ParseRatio(%q): error %v", text, err)
+		}
+	}
+}
+
+func TestPermutation(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 5, 16, 17, 100, 1023, 1024, 1025, 20000} {
+		p, other := newPermutation(n, 1, 2), newPermutation(n, 1, 3)
+		seen, same := make([]bool, n), 0
+		for i := range n {
+			e := p.at(i)
+			if seen[e] {
+				t.Fatalf("of %d, %d stands twice", n, e)
+			}
+			seen[e] = true
+			if e == other.at(i) {
+				same++
+			}
+		}
+		if n >= 1000 && same > 20 {
+			t.Errorf("of %d, %d have the same position under another key", n, same)
+		}
+	}
+}
+
+// TestPermutationIsUniform counts where each element comes over many keys.
+func TestPermutationIsUniform(t *testing.T) {
+	const n, keys = 10, 20000
+	var counts [n][n]int
+	for k := range keys {
+		p := newPermutation(n, uint64(k))
+		for i := range n {
+			counts[i][p.at(i)]++
+		}
+	}
+	chi := 0.0
+	for i := range n {
+		for e := range n {
+			d := float64(counts[i][e]) - keys/n
+			chi += d * d / (keys / n)
+		}
+	}
+	// 81 degrees of freedom: mean 81, standard deviation 12.7.
+	if chi > 81+5*12.7 {
+		t.Errorf("χ² is %.1f of 81 degrees of freedom", chi)
+	}
+}
+
+func examples(documents, queries int) *Data {
+	d := &Data{}
+	for i := range documents {
+		d.Indexing = append(d.Indexing, Example{Input: []int32{5, int32(i), 1}, Target: []int32{int32(i), 1}})
+	}
+	for i := range queries {
+		d.Retrieval = append(d.Retrieval, Example{Input: []int32{int32(i), 1}, Target: []int32{int32(i % documents), 7, 1}})
+	}
+	return d
+}
+
+// TestSampler counts what a pass holds.
+func TestSampler(t *testing.T) {
+	for _, c := range []struct {
+		ratio                string
+		documents, queries   int
+		indexing             int
+		fewest, most, differ int // of a document per pass; how many documents occur `most` times
+	}{
+		{"natural", 100, 280, 100, 1, 1, 100},
+		{"0:1", 100, 280, 0, 0, 0, 100},
+		{"1:1", 100, 280, 280, 2, 3, 80},
+		{"32:1", 100, 280, 8960, 89, 90, 60},
+		{"1:10", 100, 280, 28, 0, 1, 28},
+		{"3:7", 10, 5, 2, 0, 1, 2},
+	} {
+		ratio, err := ParseRatio(c.ratio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSampler(examples(c.documents, c.queries), ratio, 42, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Indexing() != c.indexing || s.Pass() != c.indexing+c.queries {
+			t.Errorf("%s: a pass of %d, %d of it indexing", c.ratio, s.Pass(), s.Indexing())
+		}
+		var passes [2][]Ref
+		for pass := range passes {
+			documents, queries := make([]int, c.documents), make([]int, c.queries)
+			for i := range s.Pass() {
+				r := s.At(int64(pass*s.Pass() + i))
+				passes[pass] = append(passes[pass], r)
+				if r.Indexing {
+					documents[r.Index]++
+				} else {
+					queries[r.Index]++
+				}
+			}
+			if slices.Min(queries) != 1 || slices.Max(queries) != 1 {
+				t.Errorf("%s: a query occurs %d to %d times", c.ratio, slices.Min(queries), slices.Max(queries))
+			}
+			most := 0
+			for _, n := range documents {
+				if n == c.most {
+					most++
+				}
+			}
+			if slices.Min(documents) != c.fewest || slices.Max(documents) != c.most || most != c.differ {
+				t.Errorf("%s: documents occur %d to %d times, %d of them most often", c.ratio, slices.Min(documents), slices.Max(documents), most)
+			}
+		}
+		if slices.Equal(passes[0], passes[1]) {
+			t.Errorf("%s: both passes have one order", c.ratio)
+		}
+	}
+}
+
+// TestSamplerHasNoState asks for batches in any order.
+func TestSamplerHasNoState(t *testing.T) {
+	d := examples(30, 50)
+	one, _ := NewSampler(d, Ratio{2, 1}, 1, 7)
+	other, _ := NewSampler(d, Ratio{2, 1}, 1, 7)
+	third, _ := NewSampler(d, Ratio{2, 1}, 2, 7)
+	differ := false
+	for step := range int64(50) {
+		want := one.Batch(step)
+		other.Batch((step * 31) % 50)
+		if got := other.Batch(step); !slices.Equal(got, want) {
+			t.Errorf("batch %d is %v and %v", step, got, want)
+		}
+		differ = differ || !slices.Equal(third.Batch(step), want)
+	}
+	if !differ {
+		t.Error("two seeds have one order")
+	}
+}
+
+func TestSamplerMistakes(t *testing.T) {
+	for _, c := range []struct {
+		documents, queries int
+		ratio              Ratio
+		batch              int
+		want               string
+	}{
+		{0, 0, Natural, 1, "nothing to train on"},
+		{5, 0, Ratio{0, 1}, 1, "no"},
+		{5, 0, Ratio{1, 1}, 1, "labeled queries"},
+		{5, 5, Natural, 0, "batches of 0"},
+	} {
+		d := &Data{Indexing: make([]Example, c.documents), Retrieval: make([]Example, c.queries)}
+		if _, err := NewSampler(d, c.ratio, 1, c.batch); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one that says %q", err, c.want)
+		}
+	}
+}
+
+func TestBatch(t *testing.T) {
+	d := &Data{Indexing: []Example{{[]int32{8, 9, 1}, []int32{4, 1}}}, Retrieval: []Example{{[]int32{7, 1}, []int32{3, 5, 1}}}}
+	b := NewBatch(d, []Ref{{true, 0}, {false, 0}})
+	if fmt.Sprint(b.Inputs, b.Targets, b.Indexing) != "[[8 9 1] [7 1]] [[4 1] [3 5 1]] 1" {
+		t.Errorf("batch %+v", b)
+	}
+}
+
+func TestDataMistakes(t *testing.T) {
+	ok := Example{[]int32{3, 1}, []int32{4, 1}}
+	for want, bad := range map[string]Example{
+		"no input tokens":      {nil, []int32{1}},
+		"3 input tokens":       {[]int32{1, 2, 3}, []int32{1}},
+		"no identifier tokens": {[]int32{1}, nil},
+		"token 10":             {[]int32{1}, []int32{10}},
+		"token -1":             {[]int32{-1}, []int32{1}},
+	} {
+		d := &Data{Indexing: []Example{ok}, Retrieval: []Example{ok, bad}}
+		if err := d.Check(2, 10); err == nil || !strings.Contains(err.Error(), "retrieval example 1 has "+want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	s := Schedule{Rate: 1e-3, Warmup: 4}
+	for step, want := range []float64{0, 0.25e-3, 0.5e-3, 0.75e-3, 1e-3, 1e-3} {
+		if got := s.At(int64(step)); got != want {
+			t.Errorf("rate of step %d is %v, want %v", step, got, want)
+		}
+	}
+	if got := (Schedule{Rate: 1}).At(0); got != 1 {
+		t.Errorf("without warmup the first rate is %v", got)
+	}
+}
+
+func TestScaler(t *testing.T) {
+	s := NewScaler()
+	s.Update(false)
+	if s.Scale != 32768 {
+		t.Errorf("after an overflow the factor is %v", s.Scale)
+	}
+	for range 2000 {
+		s.Update(true)
+	}
+	if s.Scale != 65536 || s.Good != 0 {
+		t.Errorf("after 2,000 updates it is %v", s)
+	}
+}

@@ -1,0 +1,185 @@
+//go:build !notorch
+
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// Optimizer changes a model's parameters; adafactor.Optimizer is one.
+type Optimizer interface {
+	// Step updates every parameter with its gradient.
+	Step(grads []*tensor.Tensor, rate float64)
+	// Write writes the state, and Read restores it, without loss.
+	Write(w io.Writer) error
+	Read(r io.ReaderAt, size int64) error
+}
+
+// T5 is a Learner: a T5 model whose dropout masks are a function of seed and step.
+// The model computes in its Compute type. For F16 the loss is scaled, and updates
+// whose gradients overflow are left out, as torch.cuda.amp.GradScaler does.
+type T5 struct {
+	Model     *t5.Model
+	Optimizer Optimizer
+	Seed      int64
+
+	scaler  Scaler
+	skipped int64
+}
+
+// NewT5 is a learner of a model on its device; F16 needs a CUDA card.
+func NewT5(m *t5.Model, o Optimizer, seed int64) (*T5, error) {
+	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
+		return nil, errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU")
+	}
+	return &T5{Model: m, Optimizer: o, Seed: seed, scaler: NewScaler()}, nil
+}
+
+// Skipped is how many updates were left out because fp16 gradients overflowed.
+func (l *T5) Skipped() int64 { return l.skipped }
+
+// Step implements Learner.
+func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss float64, err error) {
+	err = tensor.Run(func(s *tensor.Scope) {
+		rng := &tensor.RNG{Seed: mix(mix(uint64(l.Seed)) + uint64(step))}
+		scale := 1.0
+		if l.Model.Compute == tensor.F16 {
+			scale = l.scaler.Scale
+		}
+		var grads []*tensor.Tensor
+		loss, grads = l.Model.Gradients(s, t5.Batch{Inputs: b.Inputs, Labels: b.Targets}, rng, scale)
+		if !finite(loss) {
+			return
+		}
+		update := true
+		if scale != 1 || l.Model.Compute == tensor.F16 {
+			for _, g := range grads {
+				update = update && s.AllFinite(g)
+			}
+			l.scaler.Update(update)
+		}
+		if !update {
+			l.skipped++
+			return
+		}
+		tensor.NoGrad(func() {
+			if scale != 1 {
+				for _, g := range grads {
+					s.ScaleInPlace(g, 1/scale)
+				}
+			}
+			l.Optimizer.Step(grads, rate)
+		})
+	})
+	return loss, err
+}
+
+const (
+	optimizerFile = "optimizer.safetensors"
+	scalerFile    = "scaler.json"
+)
+
+// scalerState is what of a T5 is neither model nor optimizer.
+type scalerState struct {
+	Scaler  Scaler `json:"scaler"`
+	Skipped int64  `json:"skipped"`
+}
+
+// Save implements Learner.
+func (l *T5) Save(folder string) error {
+	if err := l.finite(); err != nil {
+		return err
+	}
+	if err := l.Model.Save(folder); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(folder, optimizerFile))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(l.Optimizer.Write(f), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", optimizerFile, err)
+	}
+	data, err := json.Marshal(scalerState{l.scaler, l.skipped})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, scalerFile), data, 0o644)
+}
+
+// finite says which parameter is not.
+func (l *T5) finite() error {
+	var failed error
+	err := tensor.Run(func(s *tensor.Scope) {
+		tensor.NoGrad(func() {
+			for _, p := range l.Model.Params() {
+				if !s.AllFinite(p.Tensor) {
+					failed = fmt.Errorf("parameter %s is not finite: training diverged; try a lower learning rate or a warmup", p.Name)
+					return
+				}
+			}
+		})
+	})
+	return errors.Join(err, failed)
+}
+
+// Load implements Learner.
+func (l *T5) Load(folder string) error {
+	saved, err := t5.Load(folder, tensor.CPU)
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	from, to := saved.Params(), l.Model.Params()
+	if len(from) != len(to) {
+		return fmt.Errorf("the checkpoint has %d parameters, the model %d", len(from), len(to))
+	}
+	f, err := os.Open(filepath.Join(folder, optimizerFile))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(folder, scalerFile))
+	if err != nil {
+		return err
+	}
+	var state scalerState
+	if err := json.Unmarshal(data, &state); err != nil {
+		return fmt.Errorf("%s: %w", scalerFile, err)
+	}
+	if err := l.Optimizer.Read(f, info.Size()); err != nil {
+		return fmt.Errorf("%s: %w", optimizerFile, err)
+	}
+	l.scaler, l.skipped = state.Scaler, state.Skipped
+	return tensor.Run(func(s *tensor.Scope) {
+		tensor.NoGrad(func() {
+			for i, p := range to {
+				if from[i].Name != p.Name {
+					tensor.Failf("Load", "the checkpoint has %s where the model has %s", from[i].Name, p.Name)
+				}
+				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(from[i].Tensor), l.Model.Device))
+			}
+		})
+	})
+}
+
+// SaveModel implements Learner.
+func (l *T5) SaveModel(folder string) error {
+	if err := l.finite(); err != nil {
+		return err
+	}
+	return l.Model.Save(folder)
+}

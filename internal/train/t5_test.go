@@ -1,0 +1,157 @@
+//go:build !notorch
+
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// learner is a random T5 with dropout.
+func learner(t *testing.T) *T5 {
+	t.Helper()
+	c := t5.Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
+	m, err := t5.Init(c, 5, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	var params []adafactor.Parameter
+	for _, p := range m.Params() {
+		params = append(params, adafactor.Parameter(p))
+	}
+	o, err := adafactor.New(params, adafactor.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.Close)
+	l, err := NewT5(m, o, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func weights(t *testing.T, l *T5) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func t5Task(t *testing.T, l Learner, keep *shelf) Task {
+	k := task(t, &sum{}, keep)
+	k.Learner, k.CheckpointEvery = l, 20
+	return k
+}
+
+// killing is a learner whose process dies after a step.
+type killing struct {
+	*T5
+	at int64
+}
+
+var errKilled = errors.New("killed")
+
+func (k killing) Step(ctx context.Context, b *Batch, step int64, rate float64) (float64, error) {
+	if step == k.at {
+		return 0, errKilled
+	}
+	return k.T5.Step(ctx, b, step, rate)
+}
+
+// TestT5Resumes compares 40 steps with 20, a kill some steps later, and 20 more by
+// another process: the same parameters and optimizer state, bit for bit.
+func TestT5Resumes(t *testing.T) {
+	whole := learner(t)
+	want, err := Train(context.Background(), t5Task(t, whole, &shelf{folder: t.TempDir()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := &shelf{folder: t.TempDir()}
+	if _, err := Train(context.Background(), t5Task(t, killing{learner(t), 27}, keep)); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	second := learner(t)
+	got, err := Train(context.Background(), t5Task(t, second, keep))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.From != 20 || history(got.Curve) != history(want.Curve) {
+		t.Errorf("resumed at step %d:\n%s\nwant\n%s", got.From, history(got.Curve), history(want.Curve))
+	}
+	if !bytes.Equal(weights(t, second), weights(t, whole)) {
+		t.Error("parameters or optimizer state differ")
+	}
+	for _, file := range []string{"model.safetensors", "config.json"} {
+		a, err := os.ReadFile(filepath.Join(want.Model, file))
+		b, err2 := os.ReadFile(filepath.Join(got.Model, file))
+		if err != nil || err2 != nil || !bytes.Equal(a, b) {
+			t.Errorf("the selected model's %s differs: %v, %v", file, err, err2)
+		}
+	}
+	if first, last := want.Curve.Points[0].Loss, want.Curve.Points[7].Loss; last > first-0.3 {
+		t.Errorf("the loss went from %.3f to %.3f", first, last)
+	}
+}
+
+func TestT5Diverges(t *testing.T) {
+	l := learner(t)
+	k := t5Task(t, l, &shelf{folder: t.TempDir()})
+	k.Schedule, k.CheckpointEvery = Schedule{Rate: 1e30}, 1
+	var diverged *DivergedError
+	if _, err := Train(context.Background(), k); !errors.As(err, &diverged) && (err == nil || !strings.Contains(err.Error(), "not finite")) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestT5LeavesOverflowsOut gives F16's bookkeeping gradients that are not finite.
+func TestT5LeavesOverflowsOut(t *testing.T) {
+	if _, err := NewT5(&t5.Model{Compute: tensor.F16}, nil, 1); err == nil || !strings.Contains(err.Error(), "CUDA") {
+		t.Errorf("error %v", err)
+	}
+	l := learner(t)
+	l.Model.Compute = tensor.F16
+	l.scaler.Scale = math.MaxFloat64
+	before := weights(t, l)
+	if _, err := l.Step(context.Background(), NewBatch(examples(30, 50), []Ref{{Index: 1}, {Indexing: true}}), 0, 1e-3); err != nil {
+		t.Fatal(err)
+	}
+	if l.Skipped() != 1 || l.scaler.Scale != math.MaxFloat64/2 || !bytes.Equal(weights(t, l), before) {
+		t.Errorf("%d updates left out, factor %g", l.Skipped(), l.scaler.Scale)
+	}
+}
+
+func TestT5Mistakes(t *testing.T) {
+	folder := t.TempDir()
+	if err := learner(t).Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"model.safetensors", optimizerFile, scalerFile} {
+		broken := t.TempDir()
+		if err := os.CopyFS(filepath.Join(broken, "c"), os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(broken, "c", file)
+		data, _ := os.ReadFile(path)
+		if err := os.WriteFile(path, data[:len(data)/2], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := learner(t).Load(filepath.Join(broken, "c")); err == nil {
+			t.Errorf("a checkpoint with half a %s was loaded", file)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Style colours text for a terminal; the zero value prints plain text.
+type Style struct{ Color bool }
+
+func (s Style) paint(code, text string) string {
+	if !s.Color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Dim is for what may be overlooked.
+func (s Style) Dim(t string) string { return s.paint("2", t) }
+
+// Bold is for headings.
+func (s Style) Bold(t string) string { return s.paint("1", t) }
+
+// Outcome pads a word to five columns and colours it by the outcome it names.
+func (s Style) Outcome(outcome, word string) string {
+	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35"}[outcome]
+	return s.paint(code, fmt.Sprintf("%-5s", word))
+}
+
+// Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
+func Seconds(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Size prints bytes in decimal units.
+func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }

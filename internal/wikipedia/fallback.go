@@ -1,0 +1,179 @@
+package wikipedia
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// element is any element below <mediawiki> as encoding/xml sees it.
+type element struct {
+	XMLName xml.Name
+	Text    string   `xml:",chardata"`
+	Title   string   `xml:"title,attr"` // of a redirect
+	IDs     []string `xml:"id"`         // children only
+	DBName  string   `xml:"dbname"`
+	NS      []struct {
+		Key  int32  `xml:"key,attr"`
+		Name string `xml:",chardata"`
+	} `xml:"namespaces>namespace"`
+}
+
+// decode reads the next element, comment or end tag of the name end, which is at
+// the current position. It reports whether it was the end tag.
+func (s *stub) decode(end string) (e *element, ended bool, err error) {
+	if b := s.w.rest(); len(b) > 0 && b[0] != '<' {
+		return nil, false, malformedf("text where an element was expected: %.40q", b[:min(len(b), 40)])
+	}
+	for len(s.w.rest()) < len(end)+3 {
+		if err := s.need(); err != nil {
+			return nil, false, err
+		}
+	}
+	if tag, ok := bytes.CutPrefix(s.w.rest(), []byte("</"+end)); ok && len(tag) > 0 && (tag[0] == '>' || blanks(tag) > 0) {
+		s.w.pos += len("</" + end)
+		if b, err := s.skipBlanks(); err != nil {
+			return nil, false, err
+		} else if b[0] != '>' {
+			return nil, false, malformedf("bad end tag of %s", end)
+		}
+		s.w.pos++
+		return nil, true, nil
+	}
+	dec := xml.NewDecoder(s.w)
+	token, err := dec.Token()
+	if err != nil {
+		return nil, false, s.eof(err)
+	}
+	start, ok := token.(xml.StartElement)
+	if !ok {
+		switch token.(type) {
+		case xml.Comment, xml.ProcInst:
+			return nil, false, nil
+		}
+		return nil, false, malformedf("an element was expected in %s", end)
+	}
+	s.stats.Fallbacks++
+	e = &element{}
+	return e, false, s.eof(dec.DecodeElement(e, &start))
+}
+
+// eof makes an end of the text inside an element an unexpected one.
+func (s *stub) eof(err error) error {
+	if err != nil && s.w.err != nil && len(s.w.rest()) == 0 {
+		if s.w.err == io.EOF {
+			return io.ErrUnexpectedEOF
+		}
+		return s.w.err
+	}
+	return err
+}
+
+// root reads what stands before the first page or header.
+func (s *stub) root() error {
+	if _, err := s.at("\xef\xbb\xbf"); err != nil {
+		return err
+	}
+	s.names = nil
+	dec := xml.NewDecoder(s.w)
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return s.eof(err)
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if start.Name.Local != "mediawiki" {
+			return malformedf("not a MediaWiki export: its first element is <%s>", start.Name.Local)
+		}
+		s.stats.Schema = ""
+		for _, a := range start.Attr {
+			if a.Name.Local == "version" {
+				s.stats.Schema = a.Value
+			}
+		}
+		return nil
+	}
+}
+
+// oddTopLevel reads anything between pages but a plain page: the header, whose
+// namespaces are noted, or an element that does not matter here.
+func (s *stub) oddTopLevel() (ended bool, err error) {
+	if tag := s.w.rest(); bytes.HasPrefix(tag, []byte("<page")) && len(tag) > 5 && !nameByte[tag[5]] {
+		return false, s.oddPage()
+	}
+	e, ended, err := s.decode("mediawiki")
+	if err != nil || ended || e == nil {
+		return ended, err
+	}
+	if e.XMLName.Local == "siteinfo" {
+		s.stats.Wiki = e.DBName
+		s.names = map[string]int32{}
+		for _, ns := range e.NS {
+			if ns.Name != "" {
+				s.names[ns.Name] = ns.Key
+			}
+		}
+	}
+	return false, nil
+}
+
+// oddPage reads a page whose open tag is not plain.
+func (s *stub) oddPage() error {
+	offset := s.w.offset()
+	s.stats.Fallbacks++
+	if _, err := xml.NewDecoder(s.w).Token(); err != nil {
+		return s.eof(err)
+	}
+	return s.readPage(offset)
+}
+
+// oddChild reads a child of a page that does not have its usual form. It reports
+// whether it was the page's end tag.
+func (s *stub) oddChild() (ended bool, err error) {
+	at := s.w.offset()
+	e, ended, err := s.decode("page")
+	if err != nil || ended || e == nil {
+		return ended, err
+	}
+	p := &s.page
+	text := strings.TrimSpace(e.Text)
+	wrong := func(what string) error {
+		return malformedf("<%s> at byte %d %s", e.XMLName.Local, at, what)
+	}
+	switch e.XMLName.Local {
+	case "id":
+		id, err := parseID(text)
+		if err != nil || p.id != 0 {
+			return false, wrong("is no id, or a second one")
+		}
+		p.id = id
+	case "ns":
+		ns, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || p.hasNS {
+			return false, wrong("is no namespace, or a second one")
+		}
+		p.ns, p.hasNS = int32(ns), true
+	case "title":
+		if p.hasTitle {
+			return false, wrong("is a second one")
+		}
+		p.title, p.hasTitle, p.titleText = append(p.title, e.Text...), true, true
+	case "redirect":
+		p.redirects, p.target, p.targetText = true, append(p.target[:0], e.Title...), true
+	case "revision":
+		if len(e.IDs) != 1 {
+			return false, wrong("has no id, or several")
+		}
+		id, err := parseID(e.IDs[0])
+		if err != nil {
+			return false, wrong("has a bad id")
+		}
+		s.revision(id)
+	}
+	return false, nil
+}

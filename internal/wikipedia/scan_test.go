@@ -1,0 +1,175 @@
+package wikipedia
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+)
+
+func read(tb testing.TB, file string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func gunzip(tb testing.TB, b []byte) []byte {
+	tb.Helper()
+	zr, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text, err := io.ReadAll(zr)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+func scan(tb testing.TB, b []byte, wanted ...uint64) (*Table, Stats) {
+	tb.Helper()
+	t, s, err := ScanStub(context.Background(), bytes.NewReader(b), "dump", NewWanted(wanted), ScanOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t, s
+}
+
+// TestRealStubs: the counts of the files' provenance.
+func TestRealStubs(t *testing.T) {
+	for _, c := range []struct {
+		file, schema, wiki          string
+		pages, revisions, redirects int64
+		ns                          map[int32]*NSCount
+	}{
+		{"stub-history-sample", "0.11", "elwikivoyage", 20, 118, 13, map[int32]*NSCount{
+			0: {13, 85, 12}, 2: {4, 10, 0}, 3: {1, 10, 0}, 4: {1, 7, 1}, 10: {1, 6, 0},
+		}},
+		{"stub-articles-sample", "0.10", "wikidatawiki", 23, 23, 1, nil},
+		{"stub-articles-sample1", "0.10", "wikidatawiki", 8, 8, 0, nil},
+		{"stub-articles-sample2", "0.10", "wikidatawiki", 6, 6, 0, nil},
+		{"stub-articles-sample3", "0.10", "wikidatawiki", 5, 5, 0, nil},
+		{"stub-articles-sample4", "0.10", "wikidatawiki", 4, 4, 1, nil},
+		{"real-pages-stub", "0.10", "enwiki", 8, 57, 2, nil},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			_, s := scan(t, read(t, c.file+".xml.gz"))
+			if s.Schema != c.schema || s.Wiki != c.wiki {
+				t.Errorf("schema %q of %q", s.Schema, s.Wiki)
+			}
+			if s.Pages != c.pages || s.Revisions != c.revisions || s.Redirects != c.redirects {
+				t.Errorf("%d pages, %d revisions, %d redirects", s.Pages, s.Revisions, s.Redirects)
+			}
+			if d := cmp.Diff(c.ns, s.ByNS); c.ns != nil && d != "" {
+				t.Error(d)
+			}
+			if s.Fallbacks != 1 { // the header
+				t.Errorf("%d fallbacks", s.Fallbacks)
+			}
+		})
+	}
+}
+
+// TestPartsConcatenate: four parts, scanned one by one or joined, give the whole.
+func TestPartsConcatenate(t *testing.T) {
+	var wanted []uint64
+	var joined []byte
+	whole, stats := scan(t, read(t, "stub-articles-sample.xml.gz"), everyID(t, "stub-articles-sample.xml.gz")...)
+	for _, e := range whole.Entries() {
+		wanted = append(wanted, e.OldID)
+	}
+	if len(wanted) != 23 {
+		t.Fatalf("%d revisions", len(wanted))
+	}
+	var sum Stats
+	var tables []*Table
+	for _, part := range []string{"1", "2", "3", "4"} {
+		b := read(t, "stub-articles-sample"+part+".xml.gz")
+		joined = append(joined, b...)
+		table, s := scan(t, b, wanted...)
+		sum.Add(s)
+		tables = append(tables, table)
+	}
+	merged, err := MergeTables(tables[2], tables[0], tables[3], tables[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat, catStats := scan(t, joined, wanted...) // one file of four gzip members and documents
+	for name, got := range map[string]*Table{"merged": merged, "joined": cat} {
+		if d := cmp.Diff(whole.Entries(), got.Entries()); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	for name, got := range map[string]Stats{"merged": sum, "joined": catStats} {
+		got.BytesIn, got.BytesOut, got.Fallbacks = stats.BytesIn, stats.BytesOut, stats.Fallbacks
+		if d := cmp.Diff(stats, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// everyID lists the revision ids of a file by encoding/xml.
+func everyID(tb testing.TB, file string) []uint64 {
+	tb.Helper()
+	var ids []uint64
+	for _, p := range reference(tb, gunzip(tb, read(tb, file))) {
+		for _, r := range p.Revisions {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+type refPage struct {
+	Title    string `xml:"title"`
+	NS       *int32 `xml:"ns"`
+	ID       uint64 `xml:"id"`
+	Redirect *struct {
+		Title string `xml:"title,attr"`
+	} `xml:"redirect"`
+	Revisions []struct {
+		ID uint64 `xml:"id"`
+	} `xml:"revision"`
+}
+
+// reference reads a dump with encoding/xml alone.
+func reference(tb testing.TB, text []byte) []refPage {
+	tb.Helper()
+	var doc struct {
+		Pages []refPage `xml:"page"`
+	}
+	if err := xml.Unmarshal(text, &doc); err != nil {
+		tb.Fatal(err)
+	}
+	return doc.Pages
+}
+
+// TestAgainstXML compares every revision of the real stubs with encoding/xml.
+func TestAgainstXML(t *testing.T) {
+	for _, file := range []string{"stub-history-sample", "stub-articles-sample", "real-pages-stub"} {
+		var want []Entry
+		for _, p := range reference(t, gunzip(t, read(t, file+".xml.gz"))) {
+			for _, r := range p.Revisions {
+				e := Entry{OldID: r.ID, PageID: p.ID, Title: p.Title, NS: *p.NS, Redirect: p.Redirect != nil}
+				if e.Redirect {
+					e.Target = p.Redirect.Title
+				}
+				want = append(want, e)
+			}
+		}
+		slices.SortFunc(want, compareEntries)
+		got, _ := scan(t, read(t, file+".xml.gz"), everyID(t, file+".xml.gz")...)
+		if d := cmp.Diff(want, got.Entries()); d != "" {
+			t.Errorf("%s: %s", file, d)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package wikipedia
+
+// NSCount counts one namespace.
+type NSCount struct {
+	Pages     int64 `json:"pages"`
+	Revisions int64 `json:"revisions"`
+	Redirects int64 `json:"redirects"` // pages
+}
+
+// Stats reports what a scan saw: every page and revision of the file.
+type Stats struct {
+	Schema    string             `json:"schema"` // of the last document
+	Wiki      string             `json:"wiki,omitempty"`
+	Pages     int64              `json:"pages"`
+	Revisions int64              `json:"revisions"`
+	Redirects int64              `json:"redirects"`
+	ByNS      map[int32]*NSCount `json:"by_ns"`
+	Found     int64              `json:"found"`     // wanted revisions
+	Fallbacks int64              `json:"fallbacks"` // elements that encoding/xml decoded
+	BytesIn   int64              `json:"bytes_in"`
+	BytesOut  int64              `json:"bytes_out"`
+}
+
+// Add merges the statistics of another part file.
+func (s *Stats) Add(o Stats) {
+	s.Schema, s.Wiki = o.Schema, o.Wiki
+	s.Pages += o.Pages
+	s.Revisions += o.Revisions
+	s.Redirects += o.Redirects
+	s.Found += o.Found
+	s.Fallbacks += o.Fallbacks
+	s.BytesIn += o.BytesIn
+	s.BytesOut += o.BytesOut
+	if s.ByNS == nil {
+		s.ByNS = map[int32]*NSCount{}
+	}
+	for ns, c := range o.ByNS {
+		t := s.ns(ns)
+		t.Pages += c.Pages
+		t.Revisions += c.Revisions
+		t.Redirects += c.Redirects
+	}
+}
+
+func (s *Stats) ns(ns int32) *NSCount {
+	c := s.ByNS[ns]
+	if c == nil {
+		c = &NSCount{}
+		s.ByNS[ns] = c
+	}
+	return c
+}

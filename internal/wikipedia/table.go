@@ -1,0 +1,75 @@
+package wikipedia
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Entry says which page a revision belongs to.
+type Entry struct {
+	OldID    uint64 `json:"oldid"`
+	PageID   uint64 `json:"page_id"`
+	Title    string `json:"title,omitempty"`    // of the page when the dump was made
+	NS       int32  `json:"ns"`                 // NSUnknown if the source does not say
+	Redirect bool   `json:"redirect,omitempty"` // the page was a redirect then
+	Target   string `json:"target,omitempty"`   // of the redirect; old schemas do not say
+}
+
+// NSUnknown stands for a namespace that neither the page nor the header gives.
+const NSUnknown = -1
+
+// Table maps revisions to pages, sorted by OldID, each once.
+type Table struct{ entries []Entry }
+
+// NewTable sorts entries, drops repeated ones and refuses a revision that two
+// entries assign to different pages. It takes over the slice.
+func NewTable(entries []Entry) (*Table, error) {
+	slices.SortFunc(entries, compareEntries)
+	kept := entries[:0]
+	for i, e := range entries {
+		if i > 0 && len(kept) > 0 {
+			last := kept[len(kept)-1]
+			if last.OldID == e.OldID && last.PageID != e.PageID {
+				return nil, fmt.Errorf("revision %d belongs to page %d and to page %d", e.OldID, last.PageID, e.PageID)
+			}
+			if last.OldID == e.OldID {
+				continue
+			}
+		}
+		kept = append(kept, e)
+	}
+	return &Table{kept}, nil
+}
+
+// compareEntries orders by revision, then so that the result does not depend on
+// the order of the parts.
+func compareEntries(a, b Entry) int {
+	return cmp.Or(cmp.Compare(a.OldID, b.OldID), cmp.Compare(a.PageID, b.PageID),
+		cmp.Compare(b.Title, a.Title), cmp.Compare(b.NS, a.NS), cmp.Compare(b.Target, a.Target))
+}
+
+// MergeTables joins the tables of several part files.
+func MergeTables(tables ...*Table) (*Table, error) {
+	var all []Entry
+	for _, t := range tables {
+		all = append(all, t.entries...)
+	}
+	return NewTable(all)
+}
+
+// Len is the number of revisions.
+func (t *Table) Len() int { return len(t.entries) }
+
+// Entries lists all entries by OldID. The slice belongs to the table.
+func (t *Table) Entries() []Entry { return t.entries }
+
+// Lookup finds a revision.
+func (t *Table) Lookup(oldID uint64) (Entry, bool) {
+	i := sort.Search(len(t.entries), func(i int) bool { return t.entries[i].OldID >= oldID })
+	if i == len(t.entries) || t.entries[i].OldID != oldID {
+		return Entry{}, false
+	}
+	return t.entries[i], true
+}

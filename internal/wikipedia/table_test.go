@@ -1,0 +1,166 @@
+package wikipedia
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestURLs(t *testing.T) {
+	const prefix = "https://en.wikipedia.org//w/index.php?title="
+	for _, c := range []struct {
+		url   string
+		oldID uint64
+		title string
+	}{
+		{prefix + "The_Walking_Dead_(season_8)&amp;oldid=828222625", 828222625, "The Walking Dead (season 8)"},
+		{prefix + "A&oldid=1", 1, "A"},
+		{prefix + "AT%26T&amp;oldid=2", 2, "AT&T"},
+		{prefix + "Steins;Gate&amp;oldid=3", 3, "Steins;Gate"},
+		{prefix + "C++&amp;oldid=4", 4, "C++"},
+		{prefix + "Beyonc%C3%A9&amp;oldid=5", 5, "Beyoncé"},
+		{prefix + "100%_of&amp;oldid=6", 6, "100% of"},
+		{prefix + "%E9&amp;oldid=7", 7, "\ufffd"},
+		{prefix + "Rock_%27n%27_Roll&amp;oldid=8#History", 8, "Rock 'n' Roll"},
+		{"https://en.wikipedia.org//w/index.php?oldid=9&amp;title=B", 9, "B"},
+		{prefix + "The_%22X%22&#39;s&amp;oldid=18446744073709551615", 1<<64 - 1, ""},
+	} {
+		id, err := OldID(c.url)
+		if err != nil || id != c.oldID {
+			t.Errorf("%s: %d, %v", c.url, id, err)
+		}
+		if title, _ := URLTitle(c.url); c.title != "" && title != c.title {
+			t.Errorf("%s: %q, want %q", c.url, title, c.title)
+		}
+	}
+	for _, c := range []struct{ url, want string }{
+		{"", "no oldid"},
+		{"https://en.wikipedia.org/wiki/A", "no oldid"},
+		{prefix + "A", "no oldid"},
+		{prefix + "A&amp;oldid=", "not a positive number"},
+		{prefix + "A&amp;oldid=0", "not a positive number"},
+		{prefix + "A&amp;oldid=-3", "not a positive number"},
+		{prefix + "A&amp;oldid=12x", "not a positive number"},
+		{prefix + "A&amp;oldid=1&amp;oldid=2", "several oldids"},
+		{prefix + "A#&amp;oldid=1", "no oldid"},
+	} {
+		_, err := OldID(c.url)
+		var e *URLError
+		if !errors.As(err, &e) || e.URL != c.url || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.url, err, c.want)
+		}
+	}
+}
+
+func TestTableRoundTrip(t *testing.T) {
+	entries := []Entry{
+		{OldID: 5, PageID: 1, Title: `a "<b>" \ é`, NS: 0},
+		{OldID: 2, PageID: 9, Title: "R", NS: NSUnknown, Redirect: true, Target: "T, U"},
+		{OldID: 5, PageID: 1, Title: `a "<b>" \ é`, NS: 0},
+		{OldID: 1<<64 - 1, PageID: 3, NS: 828},
+	}
+	table, err := NewTable(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b bytes.Buffer
+	if err := WriteTable(&a, table); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadTable(bytes.NewReader(a.Bytes()), "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(table.Entries(), back.Entries()); d != "" || back.Len() != 3 {
+		t.Error(d)
+	}
+	if err := WriteTable(&b, back); err != nil || a.String() != b.String() {
+		t.Errorf("%v\n%s\n%s", err, a.String(), b.String())
+	}
+	if e, ok := back.Lookup(2); !ok || e.Target != "T, U" {
+		t.Error(e, ok)
+	}
+	if _, ok := back.Lookup(3); ok {
+		t.Error("found 3")
+	}
+}
+
+func TestReadTable(t *testing.T) {
+	want := []Entry{{OldID: 3, PageID: 30, NS: NSUnknown}, {OldID: 4, PageID: 40, Title: "B, C", NS: NSUnknown}}
+	for name, text := range map[string]string{
+		"csv":       "oldid,page_id,title\n4,40,\"B, C\"\n3,30,\n",
+		"csv order": "\xef\xbb\xbfTitle, page_id ,OLDID\r\n\"B, C\",40,4\r\n,30,3\r\n",
+		"jsonl":     `{"oldid":4,"page_id":40,"title":"B, C"}` + "\n\n" + `{"page_id":30,"oldid":3}`,
+		"ns":        "oldid,page_id,title,ns\n4,40,\"B, C\",-1\n3,30,,\n",
+	} {
+		got, err := ReadTable(strings.NewReader(text), name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if d := cmp.Diff(want, got.Entries()); d != "" {
+			t.Error(name, d)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "t: the table is empty"},
+		{"a,b\n1,2\n", "t:1: the first line must name the columns oldid and page_id"},
+		{"oldid,page_id\n1,x\n", "t:2: page_id"},
+		{"oldid,page_id\n1,2\n3\n", "wrong number of fields"},
+		{"oldid,page_id\n0,2\n", "t:2: oldid: 0 is no id"},
+		{"oldid,page_id,redirect\n1,2,maybe\n", "t:2: redirect"},
+		{"oldid,page_id,ns\n1,2,x\n", "t:2: ns"},
+		{"oldid,page_id\n1,2\n1,3\n", "revision 1 belongs to page 2 and to page 3"},
+		{`{"oldid":1,"page_id":2}` + "\n" + `{"oldid":1`, "t:2:"},
+		{`{"oldid":1}`, "t:1: oldid and page_id must be there"},
+		{`{"oldid":-1,"page_id":2}`, "t:1:"},
+	} {
+		if _, err := ReadTable(strings.NewReader(c.text), "t"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func TestResolver(t *testing.T) {
+	const prefix = "https://en.wikipedia.org//w/index.php?title="
+	table, err := NewTable([]Entry{{OldID: 1, PageID: 10, Title: "New name"}, {OldID: 2, PageID: 10}, {OldID: 3, PageID: 30, Redirect: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewResolver(table)
+	for _, c := range []struct {
+		example int64
+		url     string
+		want    PageRef
+		key     string
+	}{
+		{-5, prefix + "Old_name&amp;oldid=1", PageRef{OldID: 1, PageID: 10, Title: "New name"}, "10"},
+		{2, prefix + "Old_name&amp;oldid=2", PageRef{OldID: 2, PageID: 10, Title: "Old name"}, "10"},
+		{3, prefix + "R&amp;oldid=3", PageRef{OldID: 3, PageID: 30, Title: "R", Redirect: true}, "30"},
+		{4, prefix + "Lost_page&amp;oldid=99", PageRef{OldID: 99, Title: "Lost page"}, "t:Lost page"},
+		{5, prefix + "Lost_page&amp;oldid=99", PageRef{OldID: 99, Title: "Lost page"}, "t:Lost page"},
+		{6, prefix + "No_id", PageRef{Title: "No id"}, "t:No id"},
+		{7, prefix + "10&amp;oldid=98", PageRef{OldID: 98, Title: "10"}, "t:10"},
+	} {
+		got, err := r.Resolve(c.example, c.url)
+		if err != nil || got != c.want || got.Key() != c.key {
+			t.Errorf("%s: %+v, %v", c.url, got, err)
+		}
+	}
+	var bad *URLError
+	if _, err := r.Resolve(8, "https://en.wikipedia.org/wiki/A"); !errors.As(err, &bad) {
+		t.Error(err)
+	}
+	if d := cmp.Diff(ResolveStats{Records: 7, FallbackRecords: 4, Revisions: 5, ResolvedRevisions: 3, Pages: 2}, r.Stats()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]Unresolved{
+		{Title: "No id", Reason: NoRevision, ExampleIDs: []int64{6}},
+		{OldID: 98, Title: "10", Reason: NotInTable, ExampleIDs: []int64{7}},
+		{OldID: 99, Title: "Lost page", Reason: NotInTable, ExampleIDs: []int64{4, 5}},
+	}, r.Audit()); d != "" {
+		t.Error(d)
+	}
+}

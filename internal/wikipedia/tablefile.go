@@ -1,0 +1,158 @@
+package wikipedia
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// WriteTable writes t as JSON lines, sorted by oldid: equal tables give equal bytes.
+func WriteTable(w io.Writer, t *Table) error {
+	bw := bufio.NewWriter(w)
+	enc := json.NewEncoder(bw)
+	enc.SetEscapeHTML(false)
+	for i := range t.entries {
+		if err := enc.Encode(&t.entries[i]); err != nil {
+			return err
+		}
+	}
+	return bw.Flush()
+}
+
+// ReadTable reads a table of revisions: what WriteTable wrote, or a user's own, as
+// JSON lines or as CSV with a header line that names oldid, page_id and, if it
+// likes, title, ns, redirect (true or false) and target, in any order. The input may be compressed with
+// gzip, bzip2 or zstd; name appears in errors.
+func ReadTable(r io.Reader, name string) (*Table, error) {
+	src, err := openSource(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	defer src.close()
+	br := bufio.NewReaderSize(src, 1<<20)
+	if bom, _ := br.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		br.Discard(3)
+	}
+	first, err := br.Peek(1)
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: the table is empty", name)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	read := readCSV
+	if first[0] == '{' {
+		read = readJSONL
+	}
+	entries, err := read(br)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
+	}
+	t, err := NewTable(entries)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// readJSONL needs oldid and page_id in every line; ns may be absent.
+func readJSONL(r *bufio.Reader) ([]Entry, error) {
+	var entries []Entry
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var e struct {
+				Entry
+				OldID  *uint64 `json:"oldid"`
+				PageID *uint64 `json:"page_id"`
+				NS     *int32  `json:"ns"`
+			}
+			if err := json.Unmarshal(line, &e); err != nil {
+				return nil, fmt.Errorf("%d: %w", n, err)
+			}
+			if e.OldID == nil || e.PageID == nil || *e.OldID == 0 || *e.PageID == 0 {
+				return nil, fmt.Errorf("%d: oldid and page_id must be there, and not 0", n)
+			}
+			e.Entry.OldID, e.Entry.PageID, e.Entry.NS = *e.OldID, *e.PageID, NSUnknown
+			if e.NS != nil {
+				e.Entry.NS = *e.NS
+			}
+			entries = append(entries, e.Entry)
+		}
+		if err == io.EOF {
+			return entries, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%d: %w", n, err)
+		}
+	}
+}
+
+func readCSV(r *bufio.Reader) ([]Entry, error) {
+	cr := csv.NewReader(r)
+	cr.ReuseRecord = true
+	head, err := cr.Read()
+	if err != nil {
+		return nil, fmt.Errorf("1: %w", err)
+	}
+	head = slices.Clone(head)
+	column := func(name string) int {
+		return slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) })
+	}
+	oldID, pageID, title, ns := column("oldid"), column("page_id"), column("title"), column("ns")
+	redirect, target := column("redirect"), column("target")
+	if oldID < 0 || pageID < 0 {
+		return nil, fmt.Errorf("1: the first line must name the columns oldid and page_id, it has %q", strings.Join(head, ","))
+	}
+	var entries []Entry
+	for {
+		row, err := cr.Read()
+		if err == io.EOF {
+			return entries, nil
+		}
+		line, _ := cr.FieldPos(0)
+		if err != nil {
+			return nil, fmt.Errorf(" %w", err)
+		}
+		e := Entry{NS: NSUnknown}
+		if e.OldID, err = parseID(row[oldID]); err != nil {
+			return nil, fmt.Errorf("%d: oldid: %w", line, err)
+		}
+		if e.PageID, err = parseID(row[pageID]); err != nil {
+			return nil, fmt.Errorf("%d: page_id: %w", line, err)
+		}
+		if title >= 0 {
+			e.Title = row[title]
+		}
+		if target >= 0 {
+			e.Target = row[target]
+		}
+		if redirect >= 0 && row[redirect] != "" {
+			if e.Redirect, err = strconv.ParseBool(strings.TrimSpace(row[redirect])); err != nil {
+				return nil, fmt.Errorf("%d: redirect: %w", line, err)
+			}
+		}
+		if ns >= 0 && row[ns] != "" {
+			v, err := strconv.ParseInt(strings.TrimSpace(row[ns]), 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("%d: ns: %w", line, err)
+			}
+			e.NS = int32(v)
+		}
+		entries = append(entries, e)
+	}
+}
+
+func parseID(s string) (uint64, error) {
+	id, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
+	if err == nil && id == 0 {
+		err = errors.New("0 is no id")
+	}
+	return id, err
+}

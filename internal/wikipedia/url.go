@@ -1,0 +1,89 @@
+package wikipedia
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// URLError says why a stored URL names no revision.
+type URLError struct {
+	URL    string
+	Reason string
+}
+
+func (e *URLError) Error() string { return fmt.Sprintf("%s: %q", e.Reason, e.URL) }
+
+// OldID returns the revision id of a URL as Natural Questions stores it, that is
+// HTML-escaped: "…&amp;oldid=828222625". Errors are of type *URLError.
+func OldID(stored string) (uint64, error) {
+	values := parameter(stored, "oldid")
+	switch len(values) {
+	case 0:
+		return 0, &URLError{stored, "the URL has no oldid"}
+	case 1:
+	default:
+		return 0, &URLError{stored, "the URL has several oldids"}
+	}
+	id, err := strconv.ParseUint(values[0], 10, 64)
+	if err != nil || id == 0 {
+		return 0, &URLError{stored, "oldid is not a positive number"}
+	}
+	return id, nil
+}
+
+// URLTitle returns the title in a stored URL as people write it: HTML-unescaped,
+// percent-decoded ("+" stays "+", a bad escape stays as it is), with blanks for
+// underscores. It reports false if the URL has no title.
+func URLTitle(stored string) (string, bool) {
+	values := parameter(stored, "title")
+	if len(values) == 0 || values[0] == "" {
+		return "", false
+	}
+	return strings.ReplaceAll(unquote(values[0]), "_", " "), true
+}
+
+// parameter lists the raw values of a query parameter. Only "&" separates
+// parameters: titles contain ";".
+func parameter(stored, name string) []string {
+	u := html.UnescapeString(stored)
+	_, query, ok := strings.Cut(u, "?")
+	if !ok {
+		return nil
+	}
+	query, _, _ = strings.Cut(query, "#")
+	var values []string
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		if k, v, _ := strings.Cut(pair, "="); k == name {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// unquote is Python's urllib.parse.unquote: bytes that are not UTF-8 after
+// decoding become U+FFFD.
+func unquote(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if v, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(v))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return string([]rune(string(b)))
+}

@@ -1,0 +1,594 @@
+# ReDSI: Addressing the Reproducibility and Evaluation Consistency of Differentiable Search Indexing.
+# The whole paper, in the order in which it is read. `redsi run` rebuilds it; edit anything and
+# `redsi plan` says what that costs.
+
+variable "scale" {
+  description = "full: the real data. toy: a generated corpus that has every case the paper studies."
+  default     = "full"
+  validation {
+    condition     = contains(["full", "toy"], var.scale)
+    error_message = "scale is full or toy."
+  }
+}
+
+# --- Sources ---------------------------------------------------------------------------------
+
+variable "nq_train" {
+  description = "Natural Questions, full format, train: 50 shards, 42 GB."
+  default     = []
+}
+
+variable "nq_dev" {
+  description = "Natural Questions, full format, dev: 5 shards, 1 GB."
+  default     = []
+}
+
+variable "nq_simplified" {
+  description = "Natural Questions, simplified format, train: 4.4 GB. Only the table of formats looks at it."
+  default     = []
+}
+
+variable "stub_dump" {
+  description = "stub-meta-history of the English Wikipedia of December 20, 2018: 60 GB."
+  default     = ["https://archive.org/download/enwiki-20181220/enwiki-20181220-stub-meta-history.xml.gz"]
+}
+
+variable "toy_pages" {
+  description = "Pages of the generated corpus."
+  default     = 60
+}
+
+locals {
+  full = var.scale == "full"
+
+  nq_bucket = "gs://natural_questions/v1.0"
+  sources = {
+    simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
+    train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(50) : format("%s/train/nq-train-%02d.jsonl.gz", local.nq_bucket, i)]
+    dev        = length(var.nq_dev) > 0 ? var.nq_dev : [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", local.nq_bucket, i)]
+    stub       = var.stub_dump
+  }
+}
+
+step "download" "nq" {
+  for_each = local.full ? local.sources : {}
+  urls     = each.value
+  license  = "CC BY-SA 3.0"
+}
+
+step "synth" "nq" {
+  for_each        = local.full ? [] : ["toy"]
+  pages           = var.toy_pages
+  train_questions = 4 * var.toy_pages
+  dev_questions   = var.toy_pages
+}
+
+step "download" "bert_tokenizer" {
+  urls = ["assets/tokenizers/bert-base-uncased-tokenizer.json.gz"]
+}
+
+step "download" "t5_tokenizer" {
+  urls = ["assets/tokenizers/t5-tokenizer.json.gz"]
+}
+
+locals {
+  train_files      = local.full ? step.download.nq["train"].files : step.synth.nq["toy"].train
+  dev_files        = local.full ? step.download.nq["dev"].files : step.synth.nq["toy"].dev
+  simplified_files = local.full ? step.download.nq["simplified"].files : step.synth.nq["toy"].simplified
+  stub_files       = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
+}
+
+# --- Records (appendix "NQ Formats") -----------------------------------------------------------
+
+step "extract" "train" {
+  files = local.train_files
+  split = "train"
+}
+
+step "extract" "dev" {
+  files = local.dev_files
+  split = "dev"
+}
+
+# --- Documents (section "Document Deduplication") ----------------------------------------------
+
+# Training examples come in both formats. The full one counts; the simplified one must say the same.
+step "extract" "simplified" {
+  files = local.simplified_files
+  split = "train"
+}
+
+step "compare_formats" "train" {
+  full       = step.extract.train.records
+  simplified = step.extract.simplified.records
+}
+
+# fig:nq-format-example
+step "format_example" "nq" {
+  full       = local.train_files
+  simplified = local.simplified_files
+  example_id = local.full ? "6915606477668963399" : ""
+}
+
+figure "nq_format_example" {
+  paper   = "fig:nq-format-example"
+  caption = "Excerpt of an example in the full (left) and in the simplified format (right). Lists and strings are cut."
+  scale   = var.scale
+  width   = 16
+  panels = [
+    for form in ["full", "simplified"] :
+    { heading = "NQ ${form}", value = step.format_example.nq.report, field = form, budget = 2200 }
+  ]
+}
+
+step "pages" "nq" {
+  headers = [step.extract.train.headers, step.extract.dev.headers]
+  dump    = local.stub_files
+}
+
+locals {
+  # The operators of tab:dedup-counts, as the table names them.
+  operators = {
+    text4k_cased    = "Text4K-Cased"
+    text4k          = "Text4K"
+    url             = "URL"
+    url_title_cased = "URLTitle-Cased"
+    url_title       = "URLTitle"
+    h1_cased        = "H1-Cased"
+    h1              = "H1"
+    nci_h1          = "NciH1"
+    title           = "Title"
+    page_id         = "PageID"
+  }
+  dedup_groups = [
+    { section = "Text-derived keys", keys = ["text4k_cased", "text4k"] },
+    { section = "URL-derived key", keys = ["url"] },
+    { section = "Title-derived keys", keys = ["url_title_cased", "url_title", "h1_cased", "h1", "nci_h1", "title"] },
+    { section = "Page-identity key", keys = ["page_id"] },
+  ]
+}
+
+step "dedup" "nq" {
+  for_each  = local.operators
+  train     = step.extract.train.headers
+  dev       = step.extract.dev.headers
+  pages     = step.pages.nq.table
+  tokenizer = step.download.bert_tokenizer.files
+  key       = each.key
+}
+
+table "nq_document_collections_splits" {
+  paper   = "tab:nq-document-collections-splits"
+  caption = "Number of documents produced by each deduplication rule in the training split, development split, and combined collection."
+  scale   = var.scale
+  stubs   = ["<b>Collection</b>"]
+  columns = [
+    for c in [["train", "<b>Train</b>"], ["dev", "<b>Dev</b>"], ["union", "|D|"]] :
+    { id = c[0], title = c[1], format = local.full ? "kilo" : "integer", decimals = local.full ? 1 : 0 }
+  ]
+  rows = concat(
+    [
+      { id = "dsi", titles = ["Original DSI dataset"], texts = { train = "–", dev = "–", union = "228 K" } },
+      { rule = true },
+    ],
+    [
+      for key in ["text4k", "title", "url", "page_id"] :
+      { id = key, titles = ["<sc>NQ320K-${local.operators[key]}</sc>"], value = step.dedup.nq[key].counts, at = "documents" }
+    ],
+  )
+  expect "text4k.train" { value = 198200 }
+  expect "text4k.dev" { value = 7300 }
+  expect "text4k.union" { value = 202200 }
+  expect "title.train" { value = 108100 }
+  expect "title.dev" { value = 6900 }
+  expect "title.union" { value = 109700 }
+  expect "url.train" { value = 226200 }
+  expect "url.dev" { value = 7400 }
+  expect "url.union" { value = 231700 }
+  expect "page_id.train" { value = 107600 }
+  expect "page_id.dev" { value = 6900 }
+  expect "page_id.union" { value = 109200 }
+}
+
+table "dedup_counts" {
+  paper   = "tab:dedup-counts"
+  caption = "Distinct NQ targets produced by different deduplication comparison operators. Train and Dev apply grouping independently within each split. Union applies grouping jointly and gives the indexed collection size. The principal operators are <sc>Text4K</sc>, <sc>URL</sc>, <sc>Title</sc>, and <sc>PageID</sc>."
+  scale   = var.scale
+  stubs   = ["Grouping key"]
+  columns = [for id in ["train", "dev", "union"] : { id = id, title = title(id), format = "integer" }]
+  rows = concat(
+    [{ id = "records", titles = ["Input records"], value = step.dedup.nq["url"].counts, at = "records" }],
+    flatten([
+      for g in local.dedup_groups : concat(
+        [{ rule = true }, { section = "<i>${g.section}</i>" }],
+        [for key in g.keys : { id = key, titles = ["<sc>${local.operators[key]}</sc>"], value = step.dedup.nq[key].counts, at = "documents" }],
+      )
+    ]),
+  )
+  expect "records.train" { value = 307373 }
+  expect "records.dev" { value = 7830 }
+  expect "records.union" { value = 315203 }
+  expect "text4k_cased.train" { value = 198918 }
+  expect "text4k_cased.dev" { value = 7280 }
+  expect "text4k_cased.union" { value = 202970 }
+  expect "text4k.train" { value = 198202 }
+  expect "text4k.dev" { value = 7271 }
+  expect "text4k.union" { value = 202221 }
+  expect "url.train" { value = 226180 }
+  expect "url.dev" { value = 7369 }
+  expect "url.union" { value = 231695 }
+  expect "url_title_cased.train" { value = 108071 }
+  expect "url_title_cased.dev" { value = 6930 }
+  expect "url_title_cased.union" { value = 109712 }
+  expect "url_title.train" { value = 108015 }
+  expect "url_title.dev" { value = 6930 }
+  expect "url_title.union" { value = 109654 }
+  expect "h1_cased.train" { value = 108998 }
+  expect "h1_cased.dev" { value = 6935 }
+  expect "h1_cased.union" { value = 110660 }
+  expect "h1.train" { value = 108036 }
+  expect "h1.dev" { value = 6930 }
+  expect "h1.union" { value = 109676 }
+  expect "nci_h1.train" { value = 108026 }
+  expect "nci_h1.dev" { value = 6930 }
+  expect "nci_h1.union" { value = 109666 }
+  expect "title.train" { value = 108026 }
+  expect "title.dev" { value = 6930 }
+  expect "title.union" { value = 109739 }
+  expect "page_id.train" { value = 107593 }
+  expect "page_id.dev" { value = 6926 }
+  expect "page_id.union" { value = 109229 }
+}
+
+# --- Qualitative analysis (section "Qualitative Analysis of NQ320K" and its appendices) ---------
+
+step "dedup_diagnostics" "nq" {
+  train     = step.extract.train.headers
+  dev       = step.extract.dev.headers
+  pages     = step.pages.nq.table
+  tokenizer = step.download.bert_tokenizer.files
+  fragment  = local.full ? "Elsa (Disney)" : ""
+  collision = local.full ? "It Takes a Village" : ""
+}
+
+table "title_grouping_examples" {
+  paper   = "tab:title-grouping-examples"
+  caption = "Examples of fragmentation and cross-page collision under title grouping."
+  scale   = var.scale
+  stubs   = [""]
+  columns = [
+    { id = "a", title = "Document A", format = "text" },
+    { id = "b", title = "Document B", format = "text" },
+  ]
+  rows = flatten([
+    for e in [["fragment", "Fragmentation: one PageID, multiple titles"], ["collision", "Collision: one title key, multiple PageIDs"]] : [
+      { section = "<b>${e[1]}</b>" },
+      { id = "${e[0]}_title", titles = ["Title"], value = step.dedup_diagnostics.nq.report, fields = { a = "${e[0]}.names.0.title", b = "${e[0]}.names.1.title" } },
+      { id = "${e[0]}_page_id", titles = ["PageID"], value = step.dedup_diagnostics.nq.report, fields = { a = "${e[0]}.names.0.page_id", b = "${e[0]}.names.1.page_id" } },
+    ]
+  ])
+  expect "fragment_page_id.a" { value = 41312390 }
+  expect "collision_page_id.a" { value = 2308910 }
+  expect "collision_page_id.b" { value = 12185842 }
+}
+
+table "grouping_effects" {
+  caption = "What title grouping does to pages, and what PageID grouping mends (section “Qualitative Analysis of NQ320K”)."
+  paper   = "sec:construction-results"
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Value", format = "integer" }]
+  rows = [
+    for r in [
+      ["fragmented", "Fragmented pages", "fragmented_pages", "integer", 0],
+      ["collisions", "PageIDs in collisions", "colliding_pages", "integer", 0],
+      ["affected_train", "Affected training queries (%)", "affected.train.percent", "fixed", 2],
+      ["affected_dev", "Affected development queries (%)", "affected.dev.percent", "fixed", 2],
+      ["additional", "Additional training queries with a development target", "additional_queries", "integer", 0],
+      ["coverage_title", "Supervision coverage under Title (%)", "coverage.percent", "fixed", 1],
+      ["coverage_page_id", "Supervision coverage under PageID (%)", "reference_coverage.percent", "fixed", 1],
+    ] : { id = r[0], titles = [r[1]], value = step.dedup_diagnostics.nq.report, fields = { n = r[2] }, format = r[3], decimals = r[4] }
+  ]
+  expect "fragmented.n" { value = 550 }
+  expect "collisions.n" { value = 93 }
+  expect "affected_train.n" { value = 1.62 }
+  expect "affected_dev.n" { value = 2.54 }
+  expect "additional.n" { value = 1054 }
+  expect "coverage_title.n" { value = 75.3 }
+  expect "coverage_page_id.n" { value = 76.4 }
+}
+
+step "revision_variation" "nq" {
+  records = [step.extract.train.records, step.extract.dev.records]
+  oldids  = local.full ? [815185445, 787133819] : []
+  shared  = local.full ? [804434627, 843537108, 805035333, 826663643] : []
+}
+
+table "shared_title_revision_variation" {
+  paper   = "tab:shared-title-revision-variation"
+  caption = "Examples of NQ records sharing a title but containing revision-specific text with different apparent scopes. These examples establish content variation but do not determine whether each pair shares a PageID."
+  wide    = true
+  scale   = var.scale
+  stubs   = ["#"]
+  columns = [
+    { id = "title", title = "Shared title", format = "text" },
+    { id = "oldid_a", title = "oldid", groups = ["Revision A"], format = "text" },
+    { id = "a", title = "Text", groups = ["Revision A"], format = "text" },
+    { id = "oldid_b", title = "oldid", groups = ["Revision B"], format = "text" },
+    { id = "b", title = "Text", groups = ["Revision B"], format = "text" },
+  ]
+  rows = [for i in range(2) : { id = "example${i + 1}", titles = ["${i + 1}"], value = step.revision_variation.nq.report, at = "shared.${i}" }]
+}
+
+# "We observe 231,695 distinct revision URLs but 241,247 distinct flattened document texts."
+table "revision_texts" {
+  paper   = "app:fixed-revision-variation"
+  caption = "Revisions and the texts that their records have (appendix “Rendered-Text Variation under a Fixed Revision”)."
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Value", format = "integer" }]
+  rows = [
+    for r in [["revisions", "Distinct revision URLs"], ["texts", "Distinct flattened texts"], ["varying", "Revisions with several texts"]] :
+    { id = r[0], titles = [r[1]], value = step.revision_variation.nq.report, fields = { n = r[0] == "varying" ? "varying_revisions" : r[0] } }
+  ]
+  expect "revisions.n" { value = 231695 }
+  expect "texts.n" { value = 241247 }
+}
+
+# "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID."
+table "page_id_resolution" {
+  paper   = "app:pageid-resolution"
+  caption = "Revisions that resolve to a PageID (appendix “PageID Resolution”)."
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Value", format = "integer" }]
+  rows = [
+    for r in [
+      ["revisions", "Distinct revisions", "revisions", "integer", 0],
+      ["resolved", "Resolved revisions", "resolved_revisions", "integer", 0],
+      ["rate", "Resolution rate (%)", "resolved_percent", "fixed", 2],
+      ["fallback", "Records that fall back to their URL title", "unresolved_records", "integer", 0],
+    ] : { id = r[0], titles = [r[1]], value = step.dedup.nq["page_id"].counts, at = "resolution", fields = { n = r[2] }, format = r[3], decimals = r[4] }
+  ]
+  expect "revisions.n" { value = 231695 }
+  expect "resolved.n" { value = 231589 }
+  expect "rate.n" { value = 99.95 }
+  expect "fallback.n" { value = 156 }
+}
+
+table "fixed_revision_variation" {
+  paper   = "tab:fixed-revision-variation"
+  caption = "Rendered-text variation among NQ records with the same Wikipedia revision identifier."
+  wide    = true
+  scale   = var.scale
+  stubs   = ["Article and revision"]
+  columns = [
+    { id = "title", title = "Title", format = "text" },
+    { id = "oldid", title = "oldid", format = "text" },
+    { id = "a", title = "Variant A", format = "text" },
+    { id = "b", title = "Variant B", format = "text" },
+  ]
+  rows = [for i in range(2) : { id = "example${i + 1}", titles = ["${i + 1}"], value = step.revision_variation.nq.report, at = "examples.${i}" }]
+}
+
+step "substitutions" "dev" {
+  records      = step.extract.dev.records
+  t5_tokenizer = step.download.t5_tokenizer.files
+}
+
+table "nq_token_substitutions" {
+  paper   = "tab:nq-token-substitutions"
+  caption = "Most frequent substitutions between visible strings in document_tokens and their byte-aligned spans in document_html on the NQ development set."
+  scale   = var.scale
+  stubs   = ["#"]
+  columns = [
+    { id = "html", title = "HTML", format = "text" },
+    { id = "stored", title = "Stored token", format = "text" },
+    { id = "html_unk", title = "HTML", groups = ["Contains <unk>"], format = "text", align = "c" },
+    { id = "stored_unk", title = "Stored", groups = ["Contains <unk>"], format = "text", align = "c" },
+    { id = "count", title = "Count", format = "integer" },
+    { id = "records", title = "Records", format = "integer" },
+  ]
+  rows = [for i in range(10) : { id = "pair${i + 1}", titles = ["${i + 1}"], value = step.substitutions.dev.report, at = "top.${i}" }]
+  expect "pair1.count" { value = 564605 }
+  expect "pair1.records" { value = 7830 }
+  expect "pair2.count" { value = 555899 }
+  expect "pair2.records" { value = 7830 }
+  expect "pair3.count" { value = 289496 }
+  expect "pair3.records" { value = 6902 }
+  expect "pair4.count" { value = 145151 }
+  expect "pair4.records" { value = 7791 }
+  expect "pair5.count" { value = 144996 }
+  expect "pair5.records" { value = 7791 }
+  expect "pair6.count" { value = 30361 }
+  expect "pair6.records" { value = 3970 }
+  expect "pair7.count" { value = 18845 }
+  expect "pair7.records" { value = 351 }
+  expect "pair8.count" { value = 18804 }
+  expect "pair8.records" { value = 366 }
+  expect "pair9.count" { value = 6965 }
+  expect "pair9.records" { value = 2217 }
+  expect "pair10.count" { value = 4528 }
+  expect "pair10.records" { value = 556 }
+}
+
+step "format_fields" "nq" {
+  full       = local.dev_files
+  simplified = local.simplified_files
+}
+
+table "nq_format_fields" {
+  paper   = "tab:nq-format-fields"
+  caption = "Availability of the principal fields and alignment information in the full and simplified NQ formats."
+  stubs   = ["Field or information"]
+  columns = [for f in ["full", "simplified"] : { id = f, title = title(f), format = "text", align = "c" }]
+  rows = concat(
+    [
+      for f in ["example_id", "question_text", "question_tokens", "document_url", "document_title", "document_html", "document_tokens", "document_text"] :
+      { id = f, titles = ["<tt>${f}</tt>"], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
+    ],
+    [{ rule = true }, { section = "<i>Alignment information</i>" }],
+    [
+      for f in ["Document-token HTML byte offsets", "Long-answer token offsets", "Long-answer byte offsets", "Short-answer token offsets", "Short-answer byte offsets"] :
+      { id = f, titles = [f], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
+    ],
+  )
+}
+
+# --- Document text (section "Document Serialization") -------------------------------------------
+
+locals {
+  # The 2 x 2 design of section "Identifier Type Robustness under Downscaling".
+  collections = { title = "Title", page_id = "PageID" }
+  forms       = { nci_norm = "NciNorm", html_norm = "HtmlNorm" }
+  all_records = [step.extract.train.records, step.extract.dev.records]
+}
+
+step "serialize" "nq" {
+  for_each       = product({ collection = keys(local.collections), form = keys(local.forms) })
+  records        = local.all_records
+  documents      = step.dedup.nq[each.value.collection].documents
+  form           = replace(each.value.form, "_", "")
+  t5_tokenizer   = step.download.t5_tokenizer.files
+  bert_tokenizer = step.download.bert_tokenizer.files
+}
+
+step "first_tokens" "title" {
+  a            = step.serialize.nq["title/nci_norm"].corpus
+  b            = step.serialize.nq["title/html_norm"].corpus
+  t5_tokenizer = step.download.t5_tokenizer.files
+  examples     = local.full ? ["Selena Gomez", "Matt Lanter"] : []
+}
+
+table "document_text_construction" {
+  caption = "Differences between <sc>NciNorm</sc> (A) and <sc>HtmlNorm</sc> (B) within the first 32 T5 tokens (section “Qualitative Analysis of NQ320K”)."
+  paper   = "sec:construction-results"
+  scale   = var.scale
+  stubs   = ["Share of documents (%)"]
+  columns = [{ id = "n", title = "Value", format = "fixed", decimals = 1 }]
+  rows = [
+    for r in [
+      ["differ", "A and B differ", "differ_percent"],
+      ["unknown_nci", "<unk> in <sc>NciNorm</sc>", "unknown_a_percent"],
+      ["unknown_html", "<unk> in <sc>HtmlNorm</sc>", "unknown_b_percent"],
+    ] : { id = r[0], titles = [r[1]], value = step.first_tokens.title.report, fields = { n = r[2] } }
+  ]
+  expect "differ.n" { value = 92.6 }
+  expect "unknown_nci.n" { value = 18.7 }
+  expect "unknown_html.n" { value = 1.6 }
+}
+
+table "ipa_tokenization_example" {
+  paper   = "tab:ipa-tokenization-example"
+  caption = "Two examples of the difference between serialization methods: the first 32 tokens using the T5 tokenizer, where <tt><unk></tt> is the token representing unknown characters."
+  wide    = true
+  scale   = var.scale
+  stubs   = ["Serialization"]
+  columns = [{ id = "text", title = "First 32 tokens", format = "text" }]
+  rows = concat([
+    for i in range(2) : [
+      { id = "nci_norm${i + 1}", titles = ["<sc>NciNorm</sc>"], value = step.first_tokens.title.report, at = "examples.${i}", fields = { text = "a" } },
+      { id = "html_norm${i + 1}", titles = ["<sc>HtmlNorm</sc>"], value = step.first_tokens.title.report, at = "examples.${i}", fields = { text = "b" } },
+    ]
+  ]...)
+}
+
+# fig:nq-text-representation-example
+step "text_examples" "woods" {
+  headers      = [step.extract.train.headers, step.extract.dev.headers]
+  records      = local.all_records
+  titles       = local.full ? ["List of woods"] : []
+  t5_tokenizer = step.download.t5_tokenizer.files
+}
+
+figure "nq_text_representation_example" {
+  paper   = "fig:nq-text-representation-example"
+  caption = "Three textual representations constructed from the same NQ page snapshot. <sc>simplified</sc> removes the stored HTML tags but retains the flattened token sequence and page-interface content. <sc>simplenorm</sc> selects the title, abstract, and subsequent article content from that sequence. <sc>htmlnorm</sc> reconstructs the original surface text from the byte-aligned HTML and preserves readable structure. Excerpts are truncated to the same display budget."
+  scale   = var.scale
+  width   = 17
+  panels = [
+    for form in ["simplified", "simplenorm", "htmlnorm"] :
+    { heading = "<sc>${form}</sc>", value = step.text_examples.woods.report, field = "pages.0.texts.${form}", budget = 1500 }
+  ]
+}
+
+step "export" "nq320k" {
+  for_each  = local.collections
+  documents = step.dedup.nq[each.key].documents
+  queries   = step.dedup.nq[each.key].queries
+  corpus    = step.serialize.nq["${each.key}/html_norm"].corpus
+  name      = "NQ320K-${each.value}"
+  key       = each.key
+  form      = "htmlnorm"
+  origin    = local.full ? "natural_questions" : "generated"
+  labels    = values(local.operators)
+  counts    = [for key in keys(local.operators) : step.dedup.nq[key].counts]
+}
+
+# --- Identifiers (section "Document identifiers") ------------------------------------------------
+
+# fig:naive-identifier-tokenization and fig:semantic-identifier-tokenization
+step "id_tokens" "paper" {
+  t5_tokenizer = step.download.t5_tokenizer.files
+  texts        = ["141913", "18510"]
+}
+
+figure "naive_identifier_tokenization" {
+  paper   = "fig:naive-identifier-tokenization"
+  caption = "Construction and tokenization of the naive identifier <tt>141913</tt>. The identifier space is randomly permuted using a fixed seed, and each document receives a distinct integer from it. T5 tokenizes the resulting decimal string, followed by end-of-sequence."
+  scale   = var.scale
+  width   = 8
+  flow = [
+    { title = "Document d" },
+    { title = "Identifier space", text = "{0, 1, …, b−1}, with b ≥ |D|" },
+    { title = "Random permutation with fixed seed", items = ["0", "1", "…", "141913", "…", "b−1"], chosen = "141913", round = true },
+    { title = "Decimal identifier", value = step.id_tokens.paper.report, field = "examples.0.text" },
+    { title = "T5 SentencePiece tokens", value = step.id_tokens.paper.report, field = "examples.0.pieces" },
+    { title = "T5 vocabulary IDs", value = step.id_tokens.paper.report, field = "examples.0.tokens" },
+  ]
+}
+
+figure "semantic_identifier_tokenization" {
+  paper   = "fig:semantic-identifier-tokenization"
+  caption = "Construction and tokenization of the semantic identifier <tt>18510</tt>. Recursive k-means routes document d through local clusters 1, 8, and 5, producing the semantic prefix <tt>185</tt>. Once the selected cluster contains 100 or less documents, d receives the leaf-local index <tt>10</tt>. T5 generates the resulting identifier by its SentencePiece tokens, followed by end-of-sequence."
+  scale   = var.scale
+  width   = 8
+  flow = concat(
+    [
+      for level, cluster in ["1", "8", "5"] :
+      { title = "Recursive k-means, level ${level + 1}", items = [for k in range(10) : tostring(k)], chosen = cluster, round = true }
+    ],
+    [
+      { title = "Terminal cluster C185, |C185| ≤ 100", text = "semantic prefix 185, local index 10" },
+      { title = "Semantic identifier", value = step.id_tokens.paper.report, field = "examples.1.text" },
+      { title = "T5 SentencePiece tokens", value = step.id_tokens.paper.report, field = "examples.1.pieces" },
+      { title = "T5 vocabulary IDs", value = step.id_tokens.paper.report, field = "examples.1.tokens" },
+    ],
+  )
+}
+
+step "atomic_ids" "nq" {
+  for_each  = local.collections
+  documents = step.dedup.nq[each.key].documents
+}
+
+step "naive_ids" "nq" {
+  for_each     = local.collections
+  documents    = step.dedup.nq[each.key].documents
+  t5_tokenizer = step.download.t5_tokenizer.files
+  budget       = 320000
+}
+
+# The generated corpus has no pretrained encoder: its words are hashed.
+step "embed_hashing" "nq" {
+  for_each = local.full ? {} : local.collections
+  corpus   = step.serialize.nq["${each.key}/nci_norm"].corpus
+}
+
+step "semantic_ids" "nq" {
+  for_each     = local.full ? {} : local.collections
+  documents    = step.dedup.nq[each.key].documents
+  embeddings   = step.embed_hashing.nq[each.key].embeddings
+  t5_tokenizer = step.download.t5_tokenizer.files
+  leaf_size    = 10
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+)
+
+// stubLibraries are the libraries that gotch names in its link flags and the CPU build does not have or, for
+// libtorch itself, must not load: it pulls in CUDA. An empty archive first on the link path stands for each.
+var stubLibraries = []string{
+	"torch", "torch_cuda", "c10_cuda", "caffe2_nvrtc", "cuda", "cudart", "cublas", "cudnn", "nvrtc",
+	"nvrtc-builtins", "nvToolsExt",
+}
+
+// emptyArchive is a whole ar archive without members.
+const emptyArchive = "!<arch>\n"
+
+// gotch fills DIR with the header that is forced into gotch's sources, and DIR/stubs. The header is copied so that
+// compiler flags, which Go's build cache keys on, name no clone.
+type gotch struct{ header string }
+
+func (g gotch) build(_ context.Context, p partPlace, _ *progress) error {
+	header, err := os.ReadFile(g.header)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(p.new, filepath.Base(g.header)), header, 0o644); err != nil {
+		return err
+	}
+	stubs := filepath.Join(p.new, "stubs")
+	if err := os.Mkdir(stubs, 0o755); err != nil {
+		return err
+	}
+	for _, name := range stubLibraries {
+		if err := os.WriteFile(filepath.Join(stubs, "lib"+name+".a"), []byte(emptyArchive), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tokenizersModule is the Go module whose folder is also the crate of libtokenizers.a.
+const tokenizersModule = "github.com/daulet/tokenizers"
+
+// tokenizers builds libtokenizers.a from a copy of the module's folder: the module cache is read-only.
+func tokenizers(ctx context.Context, p partPlace, show *progress) error {
+	source, err := moduleDir(ctx, tokenizersModule)
+	if err != nil {
+		return err
+	}
+	crate := filepath.Join(p.new, "crate")
+	for _, name := range []string{"Cargo.toml", "Cargo.lock"} {
+		if err := copyFile(filepath.Join(source, name), filepath.Join(crate, name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"src", "benches"} { // the manifest names a bench, which must then exist
+		if err := copyTree(filepath.Join(source, name), filepath.Join(crate, name)); err != nil {
+			return err
+		}
+	}
+	show.line("building libtokenizers.a with cargo, about 2 minutes on 2 cores")
+	cmd := exec.Command("cargo", "build", "--release", "--locked")
+	cmd.Dir = crate
+	cmd.Env = append(os.Environ(), "CARGO_TARGET_DIR="+filepath.Join(crate, "target"))
+	if err := runShown(ctx, p, show, "cargo build", cmd, nil); err != nil {
+		return err
+	}
+	built := filepath.Join(crate, "target", "release", "libtokenizers.a")
+	if err := os.Rename(built, filepath.Join(p.new, "libtokenizers.a")); err != nil {
+		return err
+	}
+	return os.RemoveAll(crate)
+}
+
+// server builds a program of another Go module, so that its dependencies are not redsi's.
+type server struct{ moduleDir, pkg string }
+
+func (s server) build(ctx context.Context, p partPlace, show *progress) error {
+	show.line("building %s with go, 2 to 4 minutes on 2 cores", s.pkg)
+	cmd := exec.Command("go", "build", "-v", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(s.pkg)), s.pkg)
+	cmd.Dir = s.moduleDir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	return runShown(ctx, p, show, "go build", cmd, nil)
+}
+
+// moduleDir is the folder of one of redsi's modules in the module cache, fetched when it is not there yet.
+func moduleDir(ctx context.Context, module string) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", module).Output()
+	var found struct{ Dir, Error string }
+	if jsonErr := json.Unmarshal(out, &found); jsonErr != nil || found.Error != "" || found.Dir == "" {
+		return "", fmt.Errorf("go mod download %s: %s (%v)", module, found.Error, err)
+	}
+	return found.Dir, nil
+}
+
+// copyTree copies the regular files below from.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		return copyFile(path, filepath.Join(to, name))
+	})
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o644)
+}

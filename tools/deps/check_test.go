@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tools puts only the given programs on PATH: name -> what it prints.
+func tools(t *testing.T, programs map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"sh", "sed", "awk"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, prints := range programs {
+		text := "#!/bin/sh\necho '" + prints + "'\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	t.Setenv("CXX", "")
+}
+
+func TestCheck(t *testing.T) {
+	t.Setenv("GO_MIN", "1.21")
+	t.Setenv("CARGO_MIN", "1.78")
+	tests := []struct {
+		name     string
+		programs map[string]string
+		ask      []string
+		want     []string // lines that are printed, in this order; none: all is well
+	}{
+		{"all there", map[string]string{"go": "go1.26.8", "cargo": "cargo 1.95.0 (f2d3ce0bd 2026-03-21)"}, []string{"go", "cargo"}, nil},
+		{"equal to the oldest", map[string]string{"go": "go1.21", "cargo": "cargo 1.78.0"}, []string{"go", "cargo"}, nil},
+		{"too old, by number and not by letter", map[string]string{"go": "go1.9.7"}, []string{"go"},
+			[]string{"redsi: go is version 1.9.7, and 1.21 or newer is needed", "sudo apt install golang-go", "brew install go"}},
+		{"missing, all at once", nil, []string{"c++", "cargo", "pip"},
+			[]string{"a C++ compiler is needed", "apt install g++", "xcode-select", "cargo is needed", "apt install cargo",
+				"brew install rust", "pip is needed", "apt install python3-pip", "ensurepip"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			script, err := filepath.Abs("check.sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tools(t, tt.programs)
+			out, err := exec.Command("sh", append([]string{script}, tt.ask...)...).CombinedOutput()
+			if (err != nil) != (len(tt.want) > 0) {
+				t.Errorf("error %v", err)
+			}
+			rest := string(out)
+			for _, want := range tt.want {
+				_, after, found := strings.Cut(rest, want)
+				if !found {
+					t.Fatalf("%q is missing, or not in this order, in:\n%s", want, out)
+				}
+				rest = after
+			}
+			if len(tt.want) == 0 && rest != "" {
+				t.Errorf("printed %q", rest)
+			}
+		})
+	}
+}
+
+// The compiler flags must be the same in every clone, or gotch is compiled again.
+func TestFlagsNameNoClone(t *testing.T) {
+	clone, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("make", "--no-print-directory", "-C", clone, "env", "REDSI_DEPS=/parts")
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, key := range []string{"CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-include /parts/", "CGO_LDFLAGS=-L/parts/", "REDSI_TEMPORAL=/parts/", "REDSI_MINIO=/parts/"} {
+		if !strings.Contains(string(out), "\n"+key) {
+			t.Errorf("no line %s… in:\n%s", key, out)
+		}
+	}
+	if strings.Contains(string(out), clone) {
+		t.Errorf("%s is named in:\n%s", clone, out)
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// shownOnFailure is how many of a failed command's last lines are repeated.
+const shownOnFailure = 40
+
+// runShown runs a command that may take minutes: while it runs, the time and its latest line of output are a state;
+// when it fails, its last lines are part of the error. Lines for which take returns true are not kept.
+// The command and its children keep the part's lock, see partPlace.
+func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd *exec.Cmd, take func(line string) bool) error {
+	reader, writer := io.Pipe()
+	cmd.Stdout, cmd.Stderr = writer, writer
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children end with it
+	if p.lock != nil {
+		cmd.ExtraFiles = []*os.File{p.lock}
+	}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	stop := context.AfterFunc(ctx, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) })
+	defer stop()
+
+	var tail []string
+	var latest lineBox
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := bufio.NewReader(reader)
+		for {
+			line, err := lines.ReadString('\n')
+			if line = strings.TrimSpace(line); line != "" && (take == nil || !take(line)) {
+				latest.set(line)
+				if tail = append(tail, line); len(tail) > shownOnFailure {
+					tail = tail[1:]
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	exited := make(chan error, 1)
+	go func() {
+		err := cmd.Wait()
+		writer.Close()
+		exited <- err
+	}()
+	for {
+		select {
+		case err := <-exited:
+			<-read
+			switch {
+			case ctx.Err() != nil:
+				return fmt.Errorf("%s: interrupted", what)
+			case err != nil:
+				return fmt.Errorf("%s: %w; its last lines:\n  %s", what, err, strings.Join(tail, "\n  "))
+			}
+			return nil
+		case <-ticks.C:
+			if take == nil {
+				show.state("%s, %s  %s", what, time.Since(start).Round(time.Second), latest.get())
+			}
+		}
+	}
+}
+
+// lineBox holds the latest line between the goroutine that reads and the one that shows.
+type lineBox struct {
+	mu   sync.Mutex
+	line string
+}
+
+func (b *lineBox) set(line string) { b.mu.Lock(); b.line = line; b.mu.Unlock() }
+func (b *lineBox) get() string     { b.mu.Lock(); defer b.mu.Unlock(); return b.line }

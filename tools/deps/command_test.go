@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestRunShown(t *testing.T) {
+	var taken []string
+	take := func(line string) bool {
+		if strings.HasPrefix(line, "bytes ") {
+			taken = append(taken, line)
+			return true
+		}
+		return false
+	}
+	script := `echo "bytes 1 2"; for i in $(seq 50); do echo "line $i"; done; echo "the reason" >&2; exit 3`
+	err := runShown(t.Context(), partPlace{}, quiet(), "builder", exec.Command("sh", "-c", script), take)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	message := err.Error()
+	for _, want := range []string{"builder: exit status 3", "line 50", "the reason"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("%q is not in %q", want, message)
+		}
+	}
+	if strings.Contains(message, "line 5\n") || strings.Contains(message, "bytes") {
+		t.Errorf("too much in %q", message)
+	}
+	if len(taken) != 1 {
+		t.Errorf("taken: %q", taken)
+	}
+}
+
+func TestRunShownInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	started := func(line string) bool { cancel(); return true }
+	// The grandchild holds the pipe open: it must end too, or this test never does.
+	err := runShown(ctx, partPlace{}, quiet(), "builder", exec.Command("sh", "-c", "sleep 600 & echo started; wait"), started)
+	if !errorHas(err, "builder: interrupted") {
+		t.Errorf("error %v", err)
+	}
+}

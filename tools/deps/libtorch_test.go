@@ -1,0 +1,166 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// makeWheel returns a zip archive of files that hold their own names.
+func makeWheel(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var archive bytes.Buffer
+	out := zip.NewWriter(&archive)
+	for _, name := range names {
+		entry, err := out.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := entry.Write([]byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return archive.Bytes()
+}
+
+const (
+	torchWheel = "torch-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl"
+	cudaWheel  = "nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.whl"
+)
+
+// index stands for pip's: a folder of wheels, and a `python3` in front of PATH that copies from it what is asked for
+// (as fetch.py does: the beginning of the file may be there already) and counts its calls.
+type index struct {
+	dir      string
+	versions string
+}
+
+func newIndex(t *testing.T, served, pinned map[string][]byte) index {
+	t.Helper()
+	dir := t.TempDir()
+	list := "WHEELS_linux-amd64 ="
+	for _, name := range []string{torchWheel, cudaWheel} {
+		if err := os.WriteFile(filepath.Join(dir, name), served[name], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		list += fmt.Sprintf(" \\\n  %x:%s", sha256.Sum256(pinned[name]), name)
+	}
+	script := `#!/bin/sh
+# python3 -c SCRIPT DISTRIBUTION VERSION WHEEL PART -- ...
+echo x >> "` + dir + `/calls"
+test -s "` + dir + `/$5" || { echo "no such wheel: $5" >&2; exit 1; }
+have=0
+test -e "$6" && have=$(wc -c < "$6")
+tail -c +$((have + 1)) "` + dir + `/$5" >> "$6"
+echo "bytes 1 2"
+`
+	if err := os.WriteFile(filepath.Join(dir, "python3"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	versions := filepath.Join(dir, "versions.mk")
+	if err := os.WriteFile(versions, []byte(list+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return index{dir: dir, versions: versions}
+}
+
+func (x index) calls() int {
+	text, _ := os.ReadFile(filepath.Join(x.dir, "calls"))
+	return strings.Count(string(text), "x")
+}
+
+func TestLibtorch(t *testing.T) {
+	good := map[string][]byte{
+		torchWheel: makeWheel(t, "torch/include/ATen/ATen.h", "torch/lib/libtorch_cpu.so", "torch/lib/libgomp.so.1",
+			"torch/lib/libtorch_cuda.so", "torch/lib/libtorch_python.so", "torch/lib/libshm/alloc_info.h", "torch/nn/modules.py"),
+		cudaWheel: makeWheel(t, "nvidia/cu13/lib/libcudart.so.13", "nvidia/cu13/lib/libother.so", "nvidia/cu13/include/cuda.h"),
+	}
+	changed := map[string][]byte{torchWheel: append([]byte("x"), good[torchWheel]...), cudaWheel: good[cudaWheel]}
+	empty := map[string][]byte{torchWheel: makeWheel(t, "torch/version.py"), cudaWheel: good[cudaWheel]}
+	half := good[torchWheel][:100]
+
+	tests := []struct {
+		name           string
+		served, pinned map[string][]byte
+		downloaded     map[string][]byte // in the downloads folder before
+		calls          int
+		shown          string
+		err            string
+	}{
+		{"from nothing", good, good, nil, 2, "downloading " + torchWheel, ""},
+		{"continued", good, good, map[string][]byte{torchWheel + ".part": half}, 2, "continuing at 0.0 MB", ""},
+		{"continued, but the beginning is another file's", good, good,
+			map[string][]byte{torchWheel + ".part": bytes.Repeat([]byte("y"), 100)}, 3, "dropped and downloaded whole", ""},
+		{"one file there already", good, good, map[string][]byte{torchWheel: good[torchWheel]}, 1, "was downloaded before", ""},
+		{"a damaged file there already", good, good, map[string][]byte{torchWheel: half}, 2, "is downloaded again", ""},
+		{"not the pinned file", changed, good, nil, 1, "", "is not the pinned file"},
+		{"not in the index", map[string][]byte{}, good, nil, 1, "", "no such wheel: " + torchWheel},
+		{"nothing to unpack", empty, empty, nil, 1, "", "holds none of the files"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newIndex(t, tt.served, tt.pinned)
+			deps := t.TempDir()
+			downloads := filepath.Join(deps, "downloads")
+			if err := os.MkdirAll(downloads, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range tt.downloaded {
+				if err := os.WriteFile(filepath.Join(downloads, name), text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dir := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64")
+			var out bytes.Buffer
+			err := run(t.Context(), []string{"libtorch", dir, x.versions, "linux-amd64"}, &out)
+			if !errorHas(err, tt.err) {
+				t.Fatalf("error %v, want %q", err, tt.err)
+			}
+			if !strings.Contains(out.String(), tt.shown) {
+				t.Errorf("shown %q, want %q in it", out.String(), tt.shown)
+			}
+			if x.calls() != tt.calls {
+				t.Errorf("%d downloads, want %d", x.calls(), tt.calls)
+			}
+			if tt.err != "" {
+				if complete(dir) {
+					t.Error("the part counts as installed")
+				}
+				return
+			}
+			if got := list(t, filepath.Join(dir, "lib")); got != "libcudart.so.13 libgomp.so.1 libtorch_cpu.so" {
+				t.Errorf("lib holds %s", got)
+			}
+			if got := readFile(t, filepath.Join(dir, "include", "ATen", "ATen.h")); got != "torch/include/ATen/ATen.h" {
+				t.Errorf("the header holds %q", got)
+			}
+			if left := list(t, downloads); left != "" {
+				t.Errorf("left in downloads: %s", left)
+			}
+		})
+	}
+}
+
+func TestUnpackRefusesPathsOutside(t *testing.T) {
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "a.whl")
+	if err := os.WriteFile(archive, makeWheel(t, "torch/include/../../../evil.h"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// The reader may refuse such a name by itself; either way nothing is written.
+	if _, err := unpack(t.Context(), archive, filepath.Join(dir, "to"), libtorchFiles); err == nil {
+		t.Error("no error")
+	}
+	if names := list(t, dir); names != "a.whl" {
+		t.Errorf("the folder holds %s", names)
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// doneFile marks a part's folder as complete; the Makefile tests for it.
+const doneFile = "done"
+
+// partPlace is where a builder works.
+type partPlace struct {
+	// new is the empty folder to fill; it becomes the part's folder.
+	new string
+	// downloads outlives a failed or killed run, so that the next one can continue.
+	downloads string
+	// lock is the part's lock, for the commands that the builder runs: the lock ends with the last of them, so that
+	// no two runs ever work in one folder, not even when this process is killed and its commands go on.
+	lock *os.File
+}
+
+// builder fills p.new or fails; the caller removes what a failed builder left there.
+type builder func(ctx context.Context, p partPlace, show *progress) error
+
+// install makes dir (DEPS/PART/VERSION-PLATFORM) hold the part, doing nothing when it does already.
+// Another process that installs the same part is waited for.
+func install(ctx context.Context, name, dir string, show *progress, build builder) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	parent, base := filepath.Split(dir)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	held, err := lock(ctx, filepath.Join(parent, "."+base+".lock"), show)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	if complete(dir) {
+		return nil
+	}
+
+	place := partPlace{
+		new:       filepath.Join(parent, "."+base+".new"),
+		downloads: filepath.Join(filepath.Dir(filepath.Clean(parent)), "downloads"),
+		lock:      held,
+	}
+	// Both can only be what an interrupted run left: this process holds the part's lock.
+	if err := errors.Join(os.RemoveAll(place.new), os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(place.new, 0o755); err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := build(ctx, place, show); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(place.new))
+	}
+	took := time.Since(start).Round(100 * time.Millisecond)
+	note := fmt.Sprintf("%s installed in %s\n", base, took)
+	if err := os.WriteFile(filepath.Join(place.new, doneFile), []byte(note), 0o644); err != nil {
+		return err
+	}
+	syscall.Sync() // the rename must not reach the disk before what it names
+	if err := os.Rename(place.new, dir); err != nil {
+		return err
+	}
+	show.line("ready in %s: %s", took, dir)
+	return nil
+}
+
+func complete(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, doneFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// lock takes the lock file's lock, waiting for who holds it; closing the file frees it. The file itself stays: removing it would let two
+// processes lock two files of one name.
+func lock(ctx context.Context, path string, show *progress) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for told := false; ; told = true {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			file.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if !told {
+			show.line("waiting for another process that installs it")
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// writeFile is a builder of one file.
+func writeFile(text string) builder {
+	return func(_ context.Context, p partPlace, _ *progress) error {
+		return os.WriteFile(filepath.Join(p.new, "file"), []byte(text), 0o644)
+	}
+}
+
+func quiet() *progress { return newProgress(io.Discard, "part") }
+
+func TestInstallOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "part", "1-linux")
+	for _, text := range []string{"first", "second"} {
+		if err := install(t.Context(), "part", dir, quiet(), writeFile(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := readFile(t, filepath.Join(dir, "file")); got != "first" {
+			t.Errorf("after installing %q the file holds %q", text, got)
+		}
+	}
+	if !complete(dir) {
+		t.Error("no done file")
+	}
+}
+
+func TestInstallFailureLeavesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "part", "1-linux")
+	broken := errors.New("no space left")
+	err := install(t.Context(), "part", dir, quiet(), func(ctx context.Context, p partPlace, show *progress) error {
+		return errors.Join(writeFile("half")(ctx, p, show), broken)
+	})
+	if !errors.Is(err, broken) || !errorHas(err, "part: ") {
+		t.Errorf("error %v", err)
+	}
+	if names := list(t, filepath.Dir(dir)); names != ".1-linux.lock" {
+		t.Errorf("left behind: %s", names)
+	}
+}
+
+// A run that was killed leaves its working folder, or a part's folder without a done file.
+func TestInstallAfterAKill(t *testing.T) {
+	parent := filepath.Join(t.TempDir(), "part")
+	dir := filepath.Join(parent, "1-linux")
+	for _, left := range []string{filepath.Join(parent, ".1-linux.new"), dir} {
+		if err := os.MkdirAll(left, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(left, "stale"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := install(t.Context(), "part", dir, quiet(), writeFile("new")); err != nil {
+		t.Fatal(err)
+	}
+	if names := list(t, dir); names != "done file" {
+		t.Errorf("the part holds %s", names)
+	}
+	if names := list(t, parent); names != ".1-linux.lock 1-linux" {
+		t.Errorf("beside the part: %s", names)
+	}
+}
+
+func TestInstallConcurrently(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "part", "1-linux")
+	var builds, inside atomic.Int32
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			err := install(t.Context(), "part", dir, quiet(), func(ctx context.Context, p partPlace, show *progress) error {
+				builds.Add(1)
+				if inside.Add(1) > 1 {
+					t.Error("two builders at once")
+				}
+				defer inside.Add(-1)
+				return writeFile("x")(ctx, p, show)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := builds.Load(); n != 1 {
+		t.Errorf("built %d times", n)
+	}
+}
+
+func TestWaitingForTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	held, err := lock(t.Context(), path, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out bytes.Buffer
+	if _, err := lock(ctx, path, newProgress(&out, "part")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want canceled", err)
+	}
+	if !strings.Contains(out.String(), "part: waiting for another process") {
+		t.Errorf("shown: %q", out.String())
+	}
+	held.Close() // as the system does when the holder dies
+	again, err := lock(t.Context(), path, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{nil, {"libtorch"}, {"other", "dir"}, {"gotch", "dir"}, {"tokenizers", "dir", "more"}} {
+		if err := run(t.Context(), args, io.Discard); !errorHas(err, "usage: deps PART DIR") {
+			t.Errorf("run(%q): %v", args, err)
+		}
+	}
+}
+
+func TestGotch(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
+	if err := run(t.Context(), []string{"gotch", dir, "../native/gotch-libtorch211.h"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if names := list(t, dir); names != "done gotch-libtorch211.h stubs" {
+		t.Errorf("the part holds %s", names)
+	}
+	if got := readFile(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")); got != "!<arch>\n" {
+		t.Errorf("a stub archive holds %q", got)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// list returns a folder's names, sorted, with blanks between.
+func list(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// readVersions reads NAME = VALUE lines, the part of make's syntax that tools/versions.mk keeps to.
+func readVersions(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string)
+	joined := strings.ReplaceAll(string(text), "\\\n", " ")
+	for _, line := range strings.Split(joined, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" || strings.ContainsAny(name, " \t:?+$") {
+			return nil, fmt.Errorf("%s: %q is not NAME = VALUE", path, line)
+		}
+		if _, twice := values[name]; twice {
+			return nil, fmt.Errorf("%s: %s is set twice", path, name)
+		}
+		values[name] = strings.Join(strings.Fields(value), " ")
+	}
+	return values, nil
+}
+
+// wheel is one file of a package index. Its name carries all that pip has to be asked for.
+type wheel struct {
+	sha256       string // 64 hex digits
+	file         string // torch-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl
+	distribution string // torch
+	version      string // 2.11.0
+	platforms    []string
+}
+
+// wheelsFor returns the wheels of WHEELS_platform.
+func wheelsFor(values map[string]string, platform string) ([]wheel, error) {
+	list := strings.Fields(values["WHEELS_"+platform])
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no wheels are listed for %s: add WHEELS_%s to tools/versions.mk", platform, platform)
+	}
+	var wheels []wheel
+	for _, entry := range list {
+		w, err := parseWheel(entry)
+		if err != nil {
+			return nil, err
+		}
+		wheels = append(wheels, w)
+	}
+	return wheels, nil
+}
+
+// parseWheel reads SHA256:NAME-VERSION-PYTHON-ABI-PLATFORM[.PLATFORM…].whl.
+func parseWheel(entry string) (wheel, error) {
+	sum, file, _ := strings.Cut(entry, ":")
+	if raw, err := hex.DecodeString(sum); err != nil || len(raw) != 32 {
+		return wheel{}, fmt.Errorf("%q does not start with a sha256 and a colon", entry)
+	}
+	stem, isWheel := strings.CutSuffix(file, ".whl")
+	fields := strings.Split(stem, "-")
+	if !isWheel || len(fields) != 5 || strings.ContainsAny(file, `/\`) {
+		return wheel{}, fmt.Errorf("%q is not a wheel's file name", file)
+	}
+	return wheel{
+		sha256:       strings.ToLower(sum),
+		file:         file,
+		distribution: strings.ReplaceAll(fields[0], "_", "-"),
+		version:      fields[1],
+		platforms:    strings.Split(fields[4], "."),
+	}, nil
+}
+
+// pipOptions are those of `pip download` that select this wheel whatever the local Python and machine are.
+func (w wheel) pipOptions() []string {
+	options := []string{"--no-deps", "--only-binary=:all:", "--python-version", "3.11"}
+	for _, platform := range w.platforms {
+		options = append(options, "--platform", platform)
+	}
+	return options
+}

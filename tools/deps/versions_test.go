@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestReadVersions(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       map[string]string
+		err        string
+	}{
+		{"comments, blanks, continuation", "# c\n\nA = 1\nB=\\\n  x:y \\\n  z\n", map[string]string{"A": "1", "B": "x:y z"}, ""},
+		{"empty value", "A =\n", map[string]string{"A": ""}, ""},
+		{"not an assignment", "A\n", nil, "is not NAME = VALUE"},
+		{"a make operator", "A := 1\n", nil, "is not NAME = VALUE"},
+		{"twice", "A = 1\nA = 2\n", nil, "A is set twice"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "versions.mk")
+			if err := os.WriteFile(path, []byte(tt.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readVersions(path)
+			if !errorHas(err, tt.err) {
+				t.Fatalf("error %v, want %q", err, tt.err)
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseWheel(t *testing.T) {
+	sum := strings.Repeat("0a", 32)
+	got, err := parseWheel(sum + ":nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.distribution != "nvidia-cuda-runtime" || got.version != "13.0.96" || got.sha256 != sum {
+		t.Errorf("got %+v", got)
+	}
+	want := []string{"--no-deps", "--only-binary=:all:", "--python-version", "3.11",
+		"--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_17_x86_64"}
+	if options := got.pipOptions(); !reflect.DeepEqual(options, want) {
+		t.Errorf("options %q, want %q", options, want)
+	}
+
+	for _, bad := range []string{
+		"", "torch-2.11.0-cp311-cp311-linux.whl", "zz:torch-2.11.0-cp311-cp311-linux.whl", sum[:62] + ":torch-1-a-b-c.whl",
+		sum + ":torch.whl", sum + ":torch-2.11.0-cp311-cp311-linux.zip", sum + ":../torch-2.11.0-cp311-cp311-linux.whl",
+	} {
+		if w, err := parseWheel(bad); err == nil {
+			t.Errorf("parseWheel(%q) = %+v, want an error", bad, w)
+		}
+	}
+}
+
+// The pinned versions are written in versions.mk and, for what is a Go module, in a go.mod.
+func TestPinnedVersions(t *testing.T) {
+	values, err := readVersions("../versions.mk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-arm64"} {
+		wheels, err := wheelsFor(values, platform)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if first := wheels[0]; first.distribution != "torch" || first.version != values["LIBTORCH_VERSION"] {
+			t.Errorf("%s: the first wheel is %s, LIBTORCH_VERSION %s", platform, first.file, values["LIBTORCH_VERSION"])
+		}
+	}
+	if _, err := wheelsFor(values, "plan9-mips"); !errorHas(err, "WHEELS_plan9-mips") {
+		t.Errorf("error %v does not name the missing variable", err)
+	}
+	for _, pin := range []struct{ mod, module, name string }{
+		{"../../go.mod", "github.com/sugarme/gotch", "GOTCH_VERSION"},
+		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},
+		{"../temporal/go.mod", "github.com/temporalio/cli", "TEMPORAL_VERSION"},
+		{"../minio/go.mod", "github.com/minio/minio", "MINIO_VERSION"},
+	} {
+		text, err := os.ReadFile(pin.mod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := regexp.MustCompile(`(?m)^(?:require )?\s*` + regexp.QuoteMeta(pin.module) + ` v(\S+)`).FindStringSubmatch(string(text))
+		if line == nil || line[1] != values[pin.name] {
+			t.Errorf("%s has %s %q, versions.mk %s = %s", pin.mod, pin.module, line, pin.name, values[pin.name])
+		}
+	}
+}
+
+// errorHas reports whether err is as wanted: nil for "", else with text in its message.
+func errorHas(err error, text string) bool {
+	if err == nil || text == "" {
+		return err == nil && text == ""
+	}
+	return strings.Contains(err.Error(), text)
+}

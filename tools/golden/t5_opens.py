@@ -1,0 +1,31 @@
+"""Opens in transformers 4.44.1 what internal/t5 saved, and compares the logits with
+those of the model that it was read from (t5_requirements.txt).
+
+    REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/t5
+    python tools/golden/t5_opens.py internal/t5/testdata /tmp/saved
+
+Printed, with transformers 4.44.1 and torch 2.1.0:
+v1_0: T5ForConditionalGeneration, loading info {}, max |diff| of logits 0.0
+v1_1: T5ForConditionalGeneration, loading info {}, max |diff| of logits 0.0
+"""
+import json
+import pathlib
+import sys
+
+import torch
+import transformers
+from transformers import AutoModelForSeq2SeqLM
+
+transformers.logging.set_verbosity_error()
+ours, saved = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+batch = json.loads((ours / "batch.json").read_text())
+for name in ("v1_0", "v1_1"):
+    logits = []
+    for folder in (ours / name, saved / name):
+        model, info = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+        left = {k: v for k, v in info.items() if v}
+        with torch.no_grad():
+            logits.append([model.eval()(input_ids=torch.tensor([i]), labels=torch.tensor([t])).logits
+                           for i, t in zip(batch["inputs"], batch["labels"])])
+    worst = max((a - b).abs().max().item() for a, b in zip(*logits))
+    print(f"{name}: {type(model).__name__}, loading info {left}, max |diff| of logits {worst}")

@@ -1,0 +1,45 @@
+// Lets gotch v0.9.1, which was generated for libtorch 2.1, compile against libtorch 2.11.
+//
+// Between the two versions, three operators changed their argument lists. gotch's generated code still calls the
+// old ones, so they are declared here as overloads; the compiler's -include option puts this file in front of
+// gotch's sources. redsi calls none of the three. Who does gets an error, not a wrong result.
+#pragma once
+#ifdef __cplusplus
+
+#include <optional>
+#include <tuple>
+
+#include <torch/torch.h>
+
+namespace redsi_gotch {
+[[noreturn]] inline void changed_operator(const char *name) {
+  TORCH_CHECK(false, name, " has other arguments in libtorch 2.11 than in gotch v0.9.1, which was built for 2.1");
+}
+} // namespace redsi_gotch
+
+namespace torch {
+
+// 2.11 takes (compressed_A, dense_B, bias, alpha, out_dtype, transpose_result, ...).
+inline at::Tensor _cslt_sparse_mm(const at::Tensor & /*compressed_a*/, const at::Tensor & /*dense_b*/,
+                                  const at::Tensor & /*bias*/, bool /*transpose_result*/) {
+  redsi_gotch::changed_operator("_cslt_sparse_mm");
+}
+
+// 2.11 returns one tensor and takes the two scales, no longer optional, right after the operands.
+inline std::tuple<at::Tensor, at::Tensor>
+_scaled_mm(const at::Tensor & /*self*/, const at::Tensor & /*mat2*/, const at::Tensor & /*bias*/,
+           std::optional<at::ScalarType> /*out_dtype*/, const at::Tensor & /*scale_a*/,
+           const at::Tensor & /*scale_b*/, const at::Tensor & /*scale_result*/) {
+  redsi_gotch::changed_operator("_scaled_mm");
+}
+
+inline std::tuple<at::Tensor, at::Tensor>
+_scaled_mm_out(const at::Tensor & /*out*/, const at::Tensor & /*out_amax*/, const at::Tensor & /*self*/,
+               const at::Tensor & /*mat2*/, const at::Tensor & /*bias*/, std::optional<at::ScalarType> /*out_dtype*/,
+               const at::Tensor & /*scale_a*/, const at::Tensor & /*scale_b*/, const at::Tensor & /*scale_result*/) {
+  redsi_gotch::changed_operator("_scaled_mm_out");
+}
+
+} // namespace torch
+
+#endif

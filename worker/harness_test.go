@@ -1,0 +1,313 @@
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+var server *devserver.Server
+
+func TestMain(m *testing.M) {
+	program, err := devserver.Find()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "these tests need a real Temporal server; run them by `make test`:", err)
+		os.Exit(1)
+	}
+	server, err = devserver.Start(context.Background(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	server.Stop()
+	os.Exit(code)
+}
+
+// bench is a worker with kinds that count what they do.
+type bench struct {
+	t     *testing.T
+	c     client.Client
+	store artifacts.Store
+	reg   *step.Registry
+	queue *worker.Worker
+
+	ran  sync.Map // text -> *atomic.Int64
+	hold chan struct{}
+	held chan string
+	fail atomic.Pointer[func(text string) error]
+}
+
+// textConfig is a kind whose output is its text after its inputs.
+type textConfig struct {
+	Text  string      `hcl:"text" help:"what to write"`
+	After step.Inputs `hcl:"after,optional" help:"what to write first"`
+	Split int         `hcl:"split,optional" help:"cut into that many parts"`
+	Hold  bool        `hcl:"hold,optional" help:"wait to be released"`
+	Last  int         `hcl:"last,optional" help:"write only that many bytes of the end"`
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
+	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
+	part := step.Kind[textConfig]{Name: "part", Version: 1, Hidden: true, Doc: "A part.", Outputs: outputs, Run: b.write}
+	whole := step.Kind[textConfig]{Name: "text", Version: 1, Doc: "Text.", Outputs: outputs, Run: b.write}
+	short := step.Kind[textConfig]{Name: "short", Version: 1, Doc: "Text, inline.", Outputs: outputs, Inline: true, Run: b.write}
+	split := step.Kind[textConfig]{Name: "split", Version: 1, Doc: "Text in parts.", Outputs: outputs, Parts: []string{"part"},
+		Split: func(_ context.Context, _ *step.IO, c textConfig) ([]step.Task, error) {
+			var tasks []step.Task
+			for i := range c.Split {
+				task, err := step.TaskOf("part", textConfig{Text: fmt.Sprintf("%s%d ", c.Text, i), After: c.After})
+				if err != nil {
+					return nil, err
+				}
+				tasks = append(tasks, task)
+			}
+			return tasks, nil
+		},
+		Run: func(ctx context.Context, x *step.IO, c textConfig) error {
+			for _, p := range x.Parts() {
+				c.After = append(c.After, step.In(p.Outputs["out"]))
+			}
+			c.Text = ""
+			return b.write(ctx, x, c)
+		}}
+	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(part))
+
+	var err error
+	b.c, err = client.Dial(client.Options{HostPort: server.Address, Namespace: "default", Identity: "test", Logger: discard{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.c.Close)
+	b.startWorker()
+	return b
+}
+
+func (b *bench) startWorker() {
+	acts := &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c,
+		CacheDir: b.t.TempDir(), Features: workflows.Features{SearchAttributes: true}}
+	b.queue = worker.New(b.c, acts, worker.Options{Queues: []string{b.t.Name()}, CPU: 8})
+	if err := b.queue.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(b.queue.Stop)
+}
+
+func (b *bench) write(ctx context.Context, x *step.IO, c textConfig) error {
+	n, _ := b.ran.LoadOrStore(c.Text, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
+	if f := b.fail.Load(); f != nil {
+		if err := (*f)(c.Text); err != nil {
+			return err
+		}
+	}
+	if c.Hold {
+		b.held <- c.Text
+		select {
+		case <-b.hold:
+		case <-ctx.Done():
+			b.held <- "cancelled " + c.Text
+			return ctx.Err()
+		}
+	}
+	text := ""
+	for _, in := range c.After {
+		r, err := x.Open(in)
+		if err != nil {
+			return err
+		}
+		t, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		text += string(t)
+	}
+	text += c.Text
+	if c.Last > 0 && len(text) > c.Last {
+		text = text[len(text)-c.Last:]
+	}
+	w, err := x.Create("out")
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func (b *bench) count(text string) int64 {
+	n, ok := b.ran.Load(text)
+	if !ok {
+		return 0
+	}
+	return n.(*atomic.Int64).Load()
+}
+
+// plan loads HCL and stores its plan.
+func (b *bench) plan(src string) (*plan.Plan, artifacts.Digest) {
+	b.t.Helper()
+	p, ds := pipeline.Load(map[string][]byte{"t.hcl": []byte(src)}, pipeline.Options{Registry: b.reg})
+	if ds.HasErrors() {
+		var text stringWriter
+		_ = ds.Write(&text, pipeline.Style{Width: 100})
+		b.t.Fatalf("%s", text)
+	}
+	pl, err := plan.Build("t.hcl", p, b.reg, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	d, err := activities.StorePlan(context.Background(), b.store.Blobs, pl)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return pl, d
+}
+
+type stringWriter []byte
+
+func (s *stringWriter) Write(b []byte) (int, error) { *s = append(*s, b...); return len(b), nil }
+
+// start begins a run; its result is waited for with Get.
+func (b *bench) start(src, id string) client.WorkflowRun {
+	b.t.Helper()
+	_, d := b.plan(src)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name()},
+		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: b.t.Name() + id})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return w
+}
+
+func (b *bench) wait(w client.WorkflowRun) (workflows.ReproduceResult, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	var r workflows.ReproduceResult
+	err := w.Get(ctx, &r)
+	return r, err
+}
+
+// run runs a pipeline and returns hits and runs.
+func (b *bench) run(src, id string) (hit, ran int) {
+	b.t.Helper()
+	r, err := b.wait(b.start(src, id))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r.Hit, r.Ran
+}
+
+// text is the output of a step, read back from the store.
+func (b *bench) text(src, address string) string {
+	b.t.Helper()
+	res := b.result(src, address)
+	r, err := b.store.Blobs.Open(context.Background(), res.Outputs["out"].Digest)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer r.Close()
+	t, err := io.ReadAll(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(t)
+}
+
+func (b *bench) result(src, address string) *artifacts.Result {
+	b.t.Helper()
+	pl, _ := b.plan(src)
+	v, err := pl.Preview(context.Background(), b.reg, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return artifacts.LookupMany(ctx, b.store, keys)
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i, s := range pl.Steps {
+		if s.Address == address && v.Items[i].Result != nil {
+			return v.Items[i].Result
+		}
+	}
+	b.t.Fatalf("%s has no result", address)
+	return nil
+}
+
+func (b *bench) record(id string) workflows.RunRecord {
+	b.t.Helper()
+	raw, err := b.store.Records.Get(context.Background(), "runs/"+b.t.Name()+id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var rec workflows.RunRecord
+	if err := json.Unmarshal(raw, &rec); err != nil {
+		b.t.Fatal(err)
+	}
+	return rec
+}
+
+type discard struct{}
+
+func (discard) Debug(string, ...any) {}
+func (discard) Info(string, ...any)  {}
+func (discard) Warn(string, ...any)  {}
+func (discard) Error(string, ...any) {}
+
+// awaitShared waits until one of the runs has joined the other's step.
+func (b *bench) awaitShared(runs ...client.WorkflowRun) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
+		for _, r := range runs {
+			v, err := b.c.QueryWorkflow(ctx, r.GetID(), "", workflows.StateQuery)
+			if err != nil {
+				continue // not started yet
+			}
+			var s workflows.State
+			if err := v.Get(&s); err != nil {
+				b.t.Fatal(err)
+			}
+			for _, x := range s.Steps {
+				if x.Shared {
+					return
+				}
+			}
+		}
+	}
+	b.t.Fatal("no run joined the other's step")
+}
+
+// next is what the next held step says. It fails instead of waiting for ever.
+func (b *bench) next() string {
+	b.t.Helper()
+	select {
+	case text := <-b.held:
+		return text
+	case <-time.After(2 * time.Minute):
+		b.t.Fatal("no step was started or stopped for two minutes")
+		return ""
+	}
+}

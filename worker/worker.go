@@ -1,0 +1,98 @@
+// Package worker is the only place where workflows and activities are
+// registered with Temporal.
+package worker
+
+import (
+	"runtime"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Options bounds what a worker takes at a time.
+type Options struct {
+	Queues []string // empty: both
+	CPU    int      // activities at a time on the default queue; 0: one per core, at least 2
+	GPU    int      // on the GPU queue; 0: 1
+}
+
+// Worker polls one or more task queues.
+type Worker struct{ workers []worker.Worker }
+
+// New registers everything on each queue. Start polls until Stop.
+func New(c client.Client, a *activities.Activities, o Options) *Worker {
+	if len(o.Queues) == 0 {
+		o.Queues = []string{workflows.TaskQueue, workflows.GPUTaskQueue}
+	}
+	if o.CPU == 0 {
+		o.CPU = max(2, runtime.NumCPU())
+	}
+	if o.GPU == 0 {
+		o.GPU = 1
+	}
+	w := &Worker{}
+	for _, q := range o.Queues {
+		slots := o.CPU
+		if q == workflows.GPUTaskQueue {
+			slots = o.GPU
+		}
+		tw := worker.New(c, q, worker.Options{
+			MaxConcurrentActivityExecutionSize: slots,
+			WorkerStopTimeout:                  stopTimeout,
+			MaxHeartbeatThrottleInterval:       heartbeatThrottle,
+		})
+		register(tw, a)
+		w.workers = append(w.workers, tw)
+	}
+	return w
+}
+
+// heartbeatThrottle is how often a heartbeat reaches the server at most, so how
+// late progress is shown and a cancellation noticed. The SDK also gives up on a
+// heartbeat after that time and cancels the activity, so it must be long enough
+// for a busy server.
+const heartbeatThrottle = 5 * time.Second
+
+// stopTimeout is how long running activities have to notice a cancellation.
+const stopTimeout = 10 * time.Second
+
+func register(w worker.Worker, a *activities.Activities) {
+	w.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	w.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+	for name, f := range map[string]any{
+		workflows.LoadActivity:    a.Load,
+		workflows.PrepareActivity: a.Prepare,
+		workflows.SplitActivity:   a.Split,
+		workflows.ExecuteActivity: a.Execute,
+		workflows.AwaitActivity:   a.Await,
+		workflows.JournalActivity: a.Journal,
+	} {
+		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+}
+
+// Start begins to poll all queues.
+func (w *Worker) Start() error {
+	for i, tw := range w.workers {
+		if err := tw.Start(); err != nil {
+			for _, started := range w.workers[:i] {
+				started.Stop()
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop ends polling and waits a while for what is running.
+func (w *Worker) Stop() {
+	for _, tw := range w.workers {
+		tw.Stop()
+	}
+}

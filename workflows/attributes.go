@@ -1,0 +1,36 @@
+package workflows
+
+import (
+	"sort"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+)
+
+const parentAbandon = enums.PARENT_CLOSE_POLICY_ABANDON
+
+// AwaitCancelled is the type of Await's error when the workflow waited for was
+// cancelled or terminated: its work is nobody's verdict on this run's.
+const AwaitCancelled = "await-cancelled"
+
+// Search attributes by which runs and steps are found in the UI.
+var (
+	pipelineAttribute = temporal.NewSearchAttributeKeyKeyword("RedsiPipeline")
+	stepAttribute     = temporal.NewSearchAttributeKeyKeyword("RedsiStep")
+	keyAttribute      = temporal.NewSearchAttributeKeyKeyword("RedsiKey")
+	outcomeAttribute  = temporal.NewSearchAttributeKeyKeyword("RedsiOutcome")
+)
+
+// SearchAttributes are the names that a server must have, all of type Keyword.
+func SearchAttributes() []string {
+	return []string{pipelineAttribute.GetName(), stepAttribute.GetName(), keyAttribute.GetName(), outcomeAttribute.GetName()}
+}
+
+func sortedIDs(set map[string]bool) []string {
+	ids := make([]string, 0, len(set))
+	for id := range set {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids
+}

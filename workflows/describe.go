@@ -1,0 +1,56 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// describe sets what the UI shows of a run: counts, then a table of the steps,
+// hits with the key that names the run they came from.
+func (r *run) describe(ctx workflow.Context) {
+	counts := map[Status]int{}
+	for _, s := range r.steps {
+		counts[s.Status]++
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do\n\n| step | outcome | key |\n|---|---|---|\n",
+		r.loaded.Name, counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running])
+	const most = 200
+	for i, s := range r.steps {
+		if i == most {
+			fmt.Fprintf(&b, "| … %d more | | |\n", len(r.steps)-most)
+			break
+		}
+		key := ""
+		if !s.Key.IsZero() {
+			key = s.Key.Hex()[:12]
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.Address, s.Status, key)
+	}
+	workflow.SetCurrentDetails(ctx, b.String())
+}
+
+// errorType is the type of the application error inside err; "" if none.
+func errorType(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
+}
+
+// reason is the innermost message of an error, without Temporal's wrapping.
+func reason(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	if temporal.IsCanceledError(err) {
+		return "cancelled"
+	}
+	return err.Error()
+}

@@ -1,0 +1,228 @@
+package workflows
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// partsInFlight bounds the parts of one step that are queued at a time; the
+// workers' slots bound how many run.
+const partsInFlight = 64
+
+func retries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+		MaximumAttempts: 8, NonRetryableErrorTypes: []string{PermanentError, InputLostError}}
+}
+
+// queueName maps a step's queue to a task queue.
+func queueName(ctx workflow.Context, queue string) string {
+	if queue == "gpu" {
+		return GPUTaskQueue
+	}
+	return workflow.GetInfo(ctx).TaskQueueName
+}
+
+// execute runs one task as an activity. There is no bound on how long work may
+// take, only on how long a worker may be silent.
+func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
+	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           queueName(ctx, queue),
+		StartToCloseTimeout: 30 * 24 * time.Hour,
+		HeartbeatTimeout:    time.Minute,
+		WaitForCancellation: true,
+		RetryPolicy:         retries(),
+		Summary:             label,
+	})
+	var out Executed
+	err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
+	return out, err
+}
+
+// Step does one piece of work. Runs that want the same key share it: the one
+// that started it is a member, others join, and when the last one has left the
+// work is cancelled.
+func Step(ctx workflow.Context, in StepInput) (Executed, error) {
+	if in.Features.SearchAttributes {
+		if err := workflow.UpsertTypedSearchAttributes(ctx,
+			stepAttribute.ValueSet(in.Address), keyAttribute.ValueSet(in.Key.Hex())); err != nil {
+			return Executed{}, err
+		}
+	}
+	wctx, cancel := workflow.WithCancel(ctx)
+	members := map[string]bool{in.RunID: true}
+	workflow.Go(ctx, func(ctx workflow.Context) { membership(ctx, members, cancel) })
+
+	out, err := stepWork(wctx, in)
+	if in.Features.SearchAttributes && err == nil {
+		outcome := string(Ran)
+		if out.Hit {
+			outcome = string(Hit)
+		}
+		err = workflow.UpsertTypedSearchAttributes(ctx, outcomeAttribute.ValueSet(outcome))
+	}
+	return out, err
+}
+
+func membership(ctx workflow.Context, members map[string]bool, cancel func()) {
+	sel := workflow.NewSelector(ctx)
+	sel.AddReceive(workflow.GetSignalChannel(ctx, joinSignal), func(c workflow.ReceiveChannel, _ bool) {
+		var run string
+		c.Receive(ctx, &run)
+		members[run] = true
+	})
+	sel.AddReceive(workflow.GetSignalChannel(ctx, leaveSignal), func(c workflow.ReceiveChannel, _ bool) {
+		var l leaving
+		c.Receive(ctx, &l)
+		delete(members, l.Run)
+		if len(members) == 0 {
+			cancel()
+			return
+		}
+		id := workflow.GetInfo(ctx).WorkflowExecution.ID
+		workflow.SignalExternalWorkflow(ctx, l.Workflow, "", staysSignal, id) // the run may be gone: no matter
+	})
+	for ctx.Err() == nil {
+		sel.Select(ctx)
+	}
+}
+
+func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
+	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
+	if in.Splits {
+		parts, err := runParts(ctx, in)
+		if err != nil {
+			return Executed{}, err
+		}
+		req.Parts = parts
+	}
+	return execute(ctx, in.Address, in.Queue, req)
+}
+
+// runParts cuts the step and runs the parts that have no result, each under its
+// own key, and returns the keys in the order of the cut.
+func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
+	sctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute, WaitForCancellation: true, RetryPolicy: retries(),
+		Summary: in.Address + " · cut into parts",
+	})
+	var parts []Part
+	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
+	if err := workflow.ExecuteActivity(sctx, SplitActivity, req).Get(ctx, &parts); err != nil {
+		return nil, err
+	}
+	keys := make([]artifacts.Digest, len(parts))
+	slots := workflow.NewSemaphore(ctx, partsInFlight)
+	wg := workflow.NewWaitGroup(ctx)
+	var failures []error
+	for i, p := range parts {
+		keys[i] = p.Key
+		if p.Hit {
+			continue
+		}
+		if err := slots.Acquire(ctx, 1); err != nil {
+			failures = append(failures, err)
+			break
+		}
+		wg.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer wg.Done()
+			defer slots.Release(1)
+			label := in.Address + " · " + p.Label
+			done, err := execute(ctx, label, p.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID})
+			if err != nil {
+				failures = append(failures, err)
+				return
+			}
+			keys[i] = done.Key
+		})
+	}
+	wg.Wait(ctx)
+	if len(failures) > 0 {
+		return nil, failures[0]
+	}
+	return keys, nil
+}
+
+// shared runs a step as a child workflow, or, where another run is already at
+// it, joins that one and waits. The child outlives this run if others want it.
+func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error) {
+	id := StepWorkflowID(in.Key)
+	for {
+		dctx, stop := workflow.NewDisconnectedContext(ctx)
+		cctx := workflow.WithChildOptions(dctx, workflow.ChildWorkflowOptions{
+			WorkflowID:          id,
+			ParentClosePolicy:   parentAbandon,
+			WorkflowTaskTimeout: 10 * time.Second,
+			StaticSummary:       in.Address,
+			StaticDetails:       "kind `" + in.Kind + "`, key `" + in.Key.Hex() + "`",
+		})
+		r.members[id] = true
+		child := workflow.ExecuteChildWorkflow(cctx, StepWorkflow, in)
+		err := child.GetChildWorkflowExecution().Get(dctx, nil)
+		var out Executed
+		if err == nil {
+			err = child.Get(dctx, &out)
+			delete(r.members, id)
+			stop()
+			return out, err
+		}
+		var started *temporal.ChildWorkflowExecutionAlreadyStartedError
+		if !errors.As(err, &started) {
+			stop()
+			return Executed{}, err
+		}
+		r.steps[i].Shared = true
+		done, again, err := r.join(ctx, dctx, id, in)
+		delete(r.members, id)
+		stop()
+		if !again {
+			return done, err
+		}
+	}
+}
+
+// join waits for a Step workflow that another run started; again is true if it
+// ended without a result that counts for this run, such as a cancellation.
+func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput) (done Executed, again bool, err error) {
+	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {
+		return Executed{}, true, nil // it ended in between: look again
+	}
+	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 30 * 24 * time.Hour, HeartbeatTimeout: time.Minute, RetryPolicy: retries(),
+		Summary: in.Address + " · shared with another run",
+	})
+	err = workflow.ExecuteActivity(actx, AwaitActivity, id).Get(ctx, &done)
+	if err == nil {
+		done.Hit = true
+		return done, false, nil
+	}
+	if ctx.Err() == nil && errorType(err) == AwaitCancelled {
+		return Executed{}, true, nil
+	}
+	return Executed{}, false, err
+}
+
+// leave tells every Step workflow that this run no longer wants it, and waits a
+// while for those that end because of it.
+func (r *run) leave(ctx workflow.Context) error {
+	dctx, stop := workflow.NewDisconnectedContext(ctx)
+	defer stop()
+	stays := 0
+	workflow.Go(dctx, func(ctx workflow.Context) {
+		for ctx.Err() == nil {
+			workflow.GetSignalChannel(ctx, staysSignal).Receive(ctx, nil)
+			stays++
+		}
+	})
+	me := leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID}
+	for _, id := range sortedIDs(r.members) {
+		_ = workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me).Get(dctx, nil) // gone already is fine
+	}
+	_, _ = workflow.AwaitWithTimeout(dctx, leaveGrace, func() bool { return r.flying <= stays })
+	return ctx.Err()
+}

@@ -1,0 +1,9 @@
+// Package retrieve answers queries with a trained model and the identifiers of a
+// collection (paper, "Retrieval"): one decoder step for atomic identifiers, beam
+// search for the others. It keeps with a model what its user must know to ask it.
+//
+// Queries come in as tokens and documents go out as numbers. It must not know
+// datasets, texts or steps.
+//
+// Reading order: settings.go, options.go; with libtorch, index.go.
+package retrieve

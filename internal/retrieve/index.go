@@ -1,0 +1,89 @@
+//go:build !notorch
+
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/t5"
+)
+
+// Catalog is a collection's identifiers, ready to be searched. It is immutable,
+// holds 12 bytes per prefix and may be shared by indexes.
+type Catalog struct {
+	kind      docid.Kind
+	first     int64
+	documents int
+	trie      *docid.Trie // nil for atomic identifiers
+}
+
+// NewCatalog checks a set and builds its trie.
+func NewCatalog(ids *docid.Set) (*Catalog, error) {
+	if len(ids.Identifiers) == 0 {
+		return nil, errors.New("the collection has no identifiers")
+	}
+	c := &Catalog{kind: ids.Kind, documents: len(ids.Identifiers)}
+	if ids.Kind != docid.KindAtomic {
+		var err error
+		c.trie, err = docid.NewTrie(ids.Sequences())
+		return c, err
+	}
+	c.first = int64(ids.Identifiers[0].Tokens[0])
+	for i, id := range ids.Identifiers {
+		if len(id.Tokens) != 1 || int64(id.Tokens[0]) != c.first+int64(i) {
+			return nil, fmt.Errorf("document %q is token %v, not the one token %d that follows its predecessor's", id.Document, id.Tokens, c.first+int64(i))
+		}
+	}
+	return c, nil
+}
+
+// Index searches a catalog with a model. Several goroutines may use it at once; it
+// must be made anew when the model's weights have changed.
+type Index struct {
+	catalog  *Catalog
+	ranker   *decode.Ranker   // atomic identifiers
+	searcher *decode.Searcher // the others
+}
+
+// NewIndex takes what it needs of m, which must stay open.
+func NewIndex(m *t5.Model, c *Catalog) (*Index, error) {
+	x := &Index{catalog: c}
+	var err error
+	if c.trie == nil {
+		x.ranker, err = decode.NewRanker(m, c.first, int64(c.documents))
+	} else {
+		x.searcher, err = decode.NewSearcher(m)
+	}
+	return x, err
+}
+
+// Search returns what the model names for each query, best first: the hypotheses
+// without a document among them, no document twice. A query is tokens with </s>.
+// A beam has room for the longest identifier and no more, since no longer hypothesis
+// can be valid. report, which may be nil, hears how many queries are done.
+func (x *Index) Search(ctx context.Context, queries [][]int32, o Options, report func(done int)) ([]decode.Result, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if x.ranker != nil {
+		return x.ranker.Rank(ctx, queries, o.Width, o.Batch, report)
+	}
+	b := decode.NewBeam(x.catalog.trie.Depth(), nil)
+	b.Width, b.Return, b.LengthPenalty, b.EarlyStopping = o.Width, o.Width, o.LengthPenalty, o.EarlyStopping
+	if o.Constrained {
+		b.Trie = x.catalog.trie
+	}
+	found, err := x.searcher.Search(ctx, queries, b, o.Batch, report)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]decode.Result, len(found))
+	for i, hypotheses := range found {
+		out[i] = decode.Rank(hypotheses, x.catalog.trie.Find)
+	}
+	return out, nil
+}

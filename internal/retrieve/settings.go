@@ -1,0 +1,67 @@
+package retrieve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/redsi/redsi/internal/docid"
+)
+
+// SettingsFile lies beside config.json in the folder of a trained model.
+const SettingsFile = "redsi.json"
+
+// Settings are what a model was trained with and must be asked with.
+type Settings struct {
+	Identifiers docid.Kind `json:"identifiers"`
+	Documents   int        `json:"documents"` // of the collection
+	MaxInput    int        `json:"max_input"` // ℓ, tokens of a query, </s> included
+	Lowercase   bool       `json:"lowercase"` // texts and queries are lowercased first
+}
+
+// Check says what is wrong with the settings.
+func (s Settings) Check() error {
+	switch {
+	case !slices.Contains(docid.Kinds(), s.Identifiers):
+		return fmt.Errorf("identifiers %q; one of %v is needed", s.Identifiers, docid.Kinds())
+	case s.Documents < 1:
+		return fmt.Errorf("documents %d; at least 1 is needed", s.Documents)
+	case s.MaxInput < 2:
+		return fmt.Errorf("max_input %d; at least 2 is needed", s.MaxInput)
+	}
+	return nil
+}
+
+// Write puts the settings into a model's folder.
+func (s Settings) Write(folder string) error {
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("%s: %w", SettingsFile, err)
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, SettingsFile), append(text, '\n'), 0o644)
+}
+
+// ReadSettings reads what Write wrote.
+func ReadSettings(folder string) (Settings, error) {
+	var s Settings
+	text, err := os.ReadFile(filepath.Join(folder, SettingsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("the model has no %s, so it is not one that was trained here: train it by a train step first", SettingsFile)
+	} else if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", SettingsFile, err)
+	}
+	if err := s.Check(); err != nil {
+		return s, fmt.Errorf("%s: %w", SettingsFile, err)
+	}
+	return s, nil
+}

@@ -16,7 +16,7 @@ func Kinds() *step.Registry {
 		substitutionsKind, variationKind, prefixesKind,
 		fieldsKind, formatExampleKind, compareKind, excerptsKind,
 		exportKind,
-		embedHashingKind,
+		embedHashingKind, embedKind,
 		atomicIDsKind, naiveIDsKind, semanticIDsKind, tokensKind,
 		commandKind,
 		tableKind, figureKind,

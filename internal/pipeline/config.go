@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -114,9 +116,9 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 	switch {
 	case ty == artifactType:
 		a := v.EncapsulatedValue().(*artifact)
-		if accepts != "" && a.output.Type != accepts {
+		if accepts != "" && !slices.Contains(strings.Split(accepts, ","), a.output.Type) {
 			return c.fail(at, c.locate(at), "Wrong kind of artifact",
-				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), accepts, a.ref, typeName(a.output.Type)))
+				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.ref, typeName(a.output.Type)))
 		}
 		ref := a.ref
 		return step.Input{Ref: &ref}

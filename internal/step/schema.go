@@ -73,7 +73,7 @@ type Attr struct {
 	Label    bool
 	Added    bool
 	NoKey    bool
-	Accepts  string   // artifact type that an input takes; "" for any
+	Accepts  string   // artifact types that an input takes, with commas between them; "" for any
 	Enum     []string // allowed strings
 	Default  any      // configuration tree; nil where required or unset
 	index    int

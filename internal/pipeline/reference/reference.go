@@ -179,7 +179,7 @@ func (a Attr) form() string {
 			t = "one of " + strings.Join(quoted, ", ")
 		}
 	case a.Accepts != "":
-		t += " of type " + a.Accepts
+		t += " of type " + strings.ReplaceAll(a.Accepts, ",", " or ")
 	}
 	return t
 }

@@ -1,0 +1,115 @@
+//go:build !notorch
+
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
+)
+
+// embedChunk is how many documents are read ahead, to be put into batches of like
+// length.
+const embedChunk = 256
+
+func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
+	e, err := openEncoder(x, c)
+	if err != nil {
+		return err
+	}
+	defer e.model.Close()
+	rd, done, err := openCorpus(x, c.Corpus)
+	if err != nil {
+		return err
+	}
+	defer done()
+	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
+	for ended := false; !ended; {
+		var texts [][]int32
+		for len(texts) < embedChunk {
+			d, err := rd.Next()
+			if errors.Is(err, io.EOF) {
+				ended = true
+				break
+			} else if err != nil {
+				return dataError(err)
+			}
+			texts = append(texts, e.tokens(x, d.Text))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
+		if err != nil {
+			return fmt.Errorf("embed, documents from %d: %w", m.Rows, err)
+		}
+		for _, v := range vectors {
+			m.Data = append(m.Data, v...)
+		}
+		m.Rows += len(vectors)
+		x.Report(step.Progress{Done: int64(m.Rows), Unit: "documents"})
+	}
+	return writeVectors(x, m)
+}
+
+// encoder is a model with the tokenizer that makes its input.
+type encoder struct {
+	model *bert.Model
+	tok   *tokenize.BERT
+	limit int
+}
+
+func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
+	device, err := deviceOf(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	path, err := onlyFile(x, c.Tokenizer, "tokenizer")
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{limit: c.MaxTokens}
+	if e.tok, err = tokenize.LoadBERT(path); err != nil {
+		return nil, step.Permanent(err)
+	}
+	folder, err := stageTree(x, c.Model)
+	if err != nil {
+		return nil, err
+	}
+	if e.model, err = bert.Load(folder, device); errors.Is(err, fs.ErrNotExist) {
+		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
+	} else if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	switch mc := e.model.Config; {
+	case int64(e.tok.VocabSize()) > mc.VocabSize:
+		err = fmt.Errorf("tokenizer has %d tokens, the model embeds %d: they do not belong together", e.tok.VocabSize(), mc.VocabSize)
+	case int64(c.MaxTokens) > mc.MaxPositions:
+		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxPositions)
+	}
+	if err != nil {
+		e.model.Close()
+		return nil, step.Permanent(err)
+	}
+	return e, nil
+}
+
+// tokens are a text's first ones, [CLS] … [SEP].
+func (e *encoder) tokens(x *step.IO, text string) []int32 {
+	ids := e.tok.Encode(text, e.limit+1)
+	if len(ids) > e.limit {
+		x.Count("truncated_texts", 1)
+	}
+	if len(ids) == 2 {
+		x.Count("empty_texts", 1)
+	}
+	return bert.Truncate(ids, e.limit)
+}

@@ -18,6 +18,7 @@ func Kinds() *step.Registry {
 		exportKind,
 		embedHashingKind, embedKind,
 		atomicIDsKind, naiveIDsKind, semanticIDsKind, tokensKind,
+		evaluateKind, evaluateShardKind,
 		commandKind,
 		tableKind, figureKind,
 	)

@@ -50,12 +50,18 @@ func (s Settings) Write(folder string) error {
 
 // ReadSettings reads what Write wrote.
 func ReadSettings(folder string) (Settings, error) {
-	var s Settings
 	text, err := os.ReadFile(filepath.Join(folder, SettingsFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Settings{}, err
+	}
+	return ParseSettings(text)
+}
+
+// ParseSettings reads the text of a settings file; of an empty one it says that
+// the model has none.
+func ParseSettings(text []byte) (s Settings, err error) {
+	if len(text) == 0 {
 		return s, fmt.Errorf("the model has no %s, so it is not one that was trained here: train it by a train step first", SettingsFile)
-	} else if err != nil {
-		return s, err
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", SettingsFile, err)

@@ -50,6 +50,7 @@ type bench struct {
 	store artifacts.Store
 	reg   *step.Registry
 	queue *worker.Worker
+	slots int
 
 	ran  sync.Map // text -> *atomic.Int64
 	hold chan struct{}
@@ -68,7 +69,13 @@ type textConfig struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
+	return newBenchOf(t, 8)
+}
+
+// newBenchOf is a bench whose worker does so many steps at a time.
+func newBenchOf(t *testing.T, slots int) *bench {
+	t.Helper()
+	b := &bench{t: t, slots: slots, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
 	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
 	part := step.Kind[textConfig]{Name: "part", Version: 1, Hidden: true, Doc: "A part.", Outputs: outputs, Run: b.write}
 	whole := step.Kind[textConfig]{Name: "text", Version: 1, Doc: "Text.", Outputs: outputs, Run: b.write}
@@ -107,7 +114,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) startWorker() {
 	acts := &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c,
 		CacheDir: b.t.TempDir(), Features: workflows.Features{SearchAttributes: true}}
-	b.queue = worker.New(b.c, acts, worker.Options{Queues: []string{b.t.Name()}, CPU: 8})
+	b.queue = worker.New(b.c, acts, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
 	if err := b.queue.Start(); err != nil {
 		b.t.Fatal(err)
 	}

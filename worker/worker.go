@@ -42,16 +42,27 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		if q == workflows.GPUTaskQueue {
 			slots = o.GPU
 		}
-		tw := worker.New(c, q, worker.Options{
-			MaxConcurrentActivityExecutionSize: slots,
-			WorkerStopTimeout:                  stopTimeout,
-			MaxHeartbeatThrottleInterval:       heartbeatThrottle,
-		})
-		register(tw, a)
-		w.workers = append(w.workers, tw)
+		w.add(c, a, q, slots)
+		if q != workflows.GPUTaskQueue {
+			w.add(c, a, workflows.ControlQueue(q), controlSlots)
+		}
 	}
 	return w
 }
+
+func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int) {
+	tw := worker.New(c, queue, worker.Options{
+		MaxConcurrentActivityExecutionSize: slots,
+		WorkerStopTimeout:                  stopTimeout,
+		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
+	})
+	register(tw, a)
+	w.workers = append(w.workers, tw)
+}
+
+// controlSlots bounds the work of workflows.ControlQueue, nearly all of which
+// waits: a run has at most 200 steps in flight, so this is for 50 runs.
+const controlSlots = 10_000
 
 // heartbeatThrottle is how often a heartbeat reaches the server at most, so how
 // late progress is shown and a cancellation noticed. The SDK also gives up on a

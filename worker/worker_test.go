@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -178,6 +180,33 @@ step "text" "slow" {
 	}
 	if b.count("slow") != 1 || r1.Ran+r2.Ran > 1 || r1.Hit+r1.Ran+r2.Hit+r2.Ran != 2 {
 		t.Fatalf("it ran %d times; first %+v, second %+v", b.count("slow"), r1, r2)
+	}
+}
+
+// Runs that wait for each other's steps must leave the slots to the steps.
+func TestWaitingTakesNoSlot(t *testing.T) {
+	b := newBenchOf(t, 1)
+	src := `
+step "text" "slow" {
+  for_each = ["p", "q", "r", "s"]
+  text     = "slot ${each.value}"
+  hold     = true
+}
+`
+	runs := []client.WorkflowRun{b.start(src, "1"), b.start(src, "2"), b.start(src, "3")}
+	b.next()
+	b.awaitShared(runs...)
+	close(b.hold)
+	ran := 0
+	for _, r := range runs {
+		got, err := b.wait(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran += got.Ran
+	}
+	if ran > 4 {
+		t.Fatalf("4 steps ran %d times", ran)
 	}
 }
 

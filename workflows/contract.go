@@ -9,14 +9,21 @@ import (
 
 // Names that people and other programs type.
 const (
-	TaskQueue    = "redsi"     // default queue: data and rendering
-	GPUTaskQueue = "redsi-gpu" // steps that ask for queue = "gpu"
+	TaskQueue     = "redsi"     // default queue: data and rendering
+	GPUTaskQueue  = "redsi-gpu" // steps that ask for queue = "gpu"
+	controlSuffix = "-control"
 
 	ReproduceWorkflow = "Reproduce"
 	StepWorkflow      = "Step"
 
 	StateQuery = "state" // Reproduce: State
 )
+
+// ControlQueue is where the short work of runs on a queue is done: looking up,
+// recording, and waiting for steps of other runs. It has slots of its own: on the
+// queue of the steps, runs that wait for each other's steps could take every slot
+// that those steps need, and a look-up would stand behind hours of training.
+func ControlQueue(queue string) string { return queue + controlSuffix }
 
 // Names of activities.
 const (

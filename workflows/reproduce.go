@@ -59,6 +59,7 @@ func (r *run) state() State { return State{RunID: r.id, Steps: r.steps} }
 
 func (r *run) load(ctx workflow.Context) error {
 	lctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           controlQueue(ctx),
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: time.Minute, RetryPolicy: retries(),
 		Summary: "load " + r.in.Pipeline,
 	})
@@ -177,7 +178,7 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 		req.Steps = append(req.Steps, s)
 	}
 	pctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Minute, RetryPolicy: retries(),
+		TaskQueue: controlQueue(ctx), StartToCloseTimeout: 10 * time.Minute, RetryPolicy: retries(),
 		Summary: fmt.Sprintf("look up %d steps", len(ready)),
 	})
 	var prepared []Prepared
@@ -298,6 +299,7 @@ func (r *run) journal(ctx workflow.Context) error {
 		rec.Steps = append(rec.Steps, RunStep{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error})
 	}
 	jctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           controlQueue(ctx),
 		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: 10 * time.Minute, RetryPolicy: retries(), Summary: "write the run record",
 	})
 	return workflow.ExecuteActivity(jctx, JournalActivity, JournalRequest{Run: rec, Pins: r.pins, Lock: r.in.Plan == nil}).Get(ctx, nil)

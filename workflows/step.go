@@ -27,6 +27,10 @@ func queueName(ctx workflow.Context, queue string) string {
 	return workflow.GetInfo(ctx).TaskQueueName
 }
 
+func controlQueue(ctx workflow.Context) string {
+	return ControlQueue(workflow.GetInfo(ctx).TaskQueueName)
+}
+
 // execute runs one task as an activity. There is no bound on how long work may
 // take, only on how long a worker may be silent.
 func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
@@ -193,6 +197,7 @@ func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput) (done Ex
 		return Executed{}, true, nil // it ended in between: look again
 	}
 	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           controlQueue(ctx),
 		StartToCloseTimeout: 30 * 24 * time.Hour, HeartbeatTimeout: time.Minute, RetryPolicy: retries(),
 		Summary: in.Address + " · shared with another run",
 	})

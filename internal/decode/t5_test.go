@@ -34,8 +34,8 @@ type t5Golden struct {
 	}
 }
 
-// search and rank make what is needed for one call.
-func search(ctx context.Context, m *t5.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
+// find and rank make what is needed for one call.
+func find(ctx context.Context, m *t5.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
 	x, err := NewSearcher(m)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func TestT5EqualsTransformers(t *testing.T) {
 		m := loadT5(t, name)
 		for _, batch := range []int{1, 2, 64} {
 			for mode, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie)} {
-				got, err := search(context.Background(), m, g.Queries, b, batch, nil)
+				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,11 +110,11 @@ func TestT5EqualsTransformers(t *testing.T) {
 func TestT5Leaks(t *testing.T) {
 	m, g := loadT5(t, "v1_0"), readT5Golden(t)
 	before := tensor.Live()
-	if _, err := search(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil); err != nil {
+	if _, err := find(context.Background(), m, g.Queries, NewBeam(6, nil), 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := search(ctx, m, g.Queries, NewBeam(6, nil), 2, func(int) { cancel() }); err == nil {
+	if _, err := find(ctx, m, g.Queries, NewBeam(6, nil), 2, func(int) { cancel() }); err == nil {
 		t.Error("a cancelled search went on")
 	}
 	if n := tensor.Live(); n != before {
@@ -128,25 +128,25 @@ func TestT5Mistakes(t *testing.T) {
 	query := [][]int32{{5, 1}}
 	for want, f := range map[string]func() error{
 		"query 1 has no tokens": func() error {
-			_, err := search(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)
+			_, err := find(ctx, m, [][]int32{{5, 1}, {}}, NewBeam(4, nil), 2, nil)
 			return err
 		},
 		"query 0 has token 100": func() error {
 			_, err := rank(ctx, m, [][]int32{{100}}, 30, 70, 5, 2)
 			return err
 		},
-		"batches of 0": func() error { _, err := search(ctx, m, query, NewBeam(4, nil), 0, nil); return err },
+		"batches of 0": func() error { _, err := find(ctx, m, query, NewBeam(4, nil), 0, nil); return err },
 		"was it extended": func() error {
 			_, err := rank(ctx, m, query, 100, 70, 5, 2)
 			return err
 		},
 		"the 0 best documents": func() error { _, err := rank(ctx, m, query, 30, 70, 0, 2); return err },
 		"0 beams": func() error {
-			_, err := search(ctx, m, query, Beam{}, 1, nil)
+			_, err := find(ctx, m, query, Beam{}, 1, nil)
 			return err
 		},
 		"token 400": func() error {
-			_, err := search(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)
+			_, err := find(ctx, m, query, NewBeam(4, trieOf(t, [][]int32{{400, 1}})), 1, nil)
 			return err
 		},
 	} {
@@ -158,7 +158,7 @@ func TestT5Mistakes(t *testing.T) {
 	if err != nil || len(got[0].Ranking) != 7 {
 		t.Errorf("the 50 best of 7 documents: %v, %v", got, err)
 	}
-	if none, err := search(ctx, m, nil, NewBeam(4, nil), 8, nil); err != nil || len(none) != 0 {
+	if none, err := find(ctx, m, nil, NewBeam(4, nil), 8, nil); err != nil || len(none) != 0 {
 		t.Errorf("no queries: %v, %v", none, err)
 	}
 }

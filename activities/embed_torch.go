@@ -12,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/bert"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/step"
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tokenize"
 )
 

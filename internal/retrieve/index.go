@@ -32,10 +32,15 @@ func NewCatalog(ids *docid.Set) (*Catalog, error) {
 		c.trie, err = docid.NewTrie(ids.Sequences())
 		return c, err
 	}
-	c.first = int64(ids.Identifiers[0].Tokens[0])
 	for i, id := range ids.Identifiers {
-		if len(id.Tokens) != 1 || int64(id.Tokens[0]) != c.first+int64(i) {
-			return nil, fmt.Errorf("document %q is token %v, not the one token %d that follows its predecessor's", id.Document, id.Tokens, c.first+int64(i))
+		if len(id.Tokens) != 1 {
+			return nil, fmt.Errorf("document %q is tokens %v; an atomic identifier is one token", id.Document, id.Tokens)
+		}
+		if i == 0 {
+			c.first = int64(id.Tokens[0])
+		}
+		if int64(id.Tokens[0]) != c.first+int64(i) {
+			return nil, fmt.Errorf("document %q is token %d, not %d, which follows its predecessor's", id.Document, id.Tokens[0], c.first+int64(i))
 		}
 	}
 	return c, nil

@@ -12,7 +12,7 @@ type Options struct {
 	Constrained   bool                 // beams follow the trie of identifiers; no effect on atomic ones
 	LengthPenalty float64              // 1
 	EarlyStopping decode.EarlyStopping // heuristic
-	Batch         int                  // queries decoded together; no effect on the result; 32
+	Batch         int                  // queries decoded together; scores differ by rounding only; 32
 }
 
 // Default is the paper's search ("Experimental Setup"): 40 beams over the whole

@@ -18,7 +18,7 @@ func Kinds() *step.Registry {
 		exportKind,
 		embedHashingKind, embedKind,
 		atomicIDsKind, naiveIDsKind, semanticIDsKind, tokensKind,
-		evaluateKind, evaluateShardKind,
+		randomT5Kind, trainKind, evaluateKind, evaluateShardKind,
 		commandKind,
 		tableKind, figureKind,
 	)

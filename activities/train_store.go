@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
@@ -101,13 +102,16 @@ func copyFolder(x *step.IO, output, folder string) error {
 }
 
 // stageTree gives a tree input as a folder of files with their own names, linked
-// or copied from verified local files.
-func stageTree(x *step.IO, in step.Input) (string, error) {
+// from verified local files: those named, or all of them.
+func stageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 	folder, err := x.Scratch()
 	if err != nil {
 		return "", err
 	}
 	for _, f := range x.Files(in, "file") {
+		if len(names) > 0 && !slices.Contains(names, f.Name) {
+			continue
+		}
 		src, err := x.Path(f.Digest)
 		if err != nil {
 			return "", err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
@@ -58,15 +57,9 @@ func readIDs(x *step.IO, in step.Input) (*docid.Set, error) {
 
 // query is a labeled question.
 type query struct {
-	id     int64
-	split  nq.Split
-	text   string
 	tokens []int32
 	doc    int32
 }
-
-// name is the query's name in runs and qrels.
-func (q query) name() string { return strconv.FormatInt(q.id, 10) }
 
 // readQueries reads the questions of one split, tokenized.
 func readQueries(x *step.IO, in step.Input, split nq.Split, docs int, text *modelText) ([]query, error) {
@@ -78,11 +71,14 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, docs int, text *mode
 	var qs []query
 	err = dedup.ReadQueries(r, docs, func(q *dedup.Query) error {
 		if q.Split == split {
-			qs = append(qs, query{q.ExampleID, q.Split, q.Question, text.tokens(q.Question), q.Doc})
+			qs = append(qs, query{text.tokens(q.Question), q.Doc})
 		}
 		return nil
 	})
-	return qs, dataError(err)
+	if err != nil {
+		return nil, dataError(fmt.Errorf("queries: %w", err))
+	}
+	return qs, nil
 }
 
 // trainingData makes the examples of a collection: one indexing example per

@@ -53,10 +53,11 @@ type Learner interface {
 	// from 0 and stands for the random numbers that the update draws.
 	Step(ctx context.Context, b *Batch, step int64, rate float64) (loss float64, err error)
 	// Save writes files into a folder from which Load restores the exact state. It
-	// fails if a parameter is not finite.
+	// fails with a *NotFiniteError if a parameter is not finite.
 	Save(folder string) error
 	Load(folder string) error
-	// SaveModel writes the model alone, as transformers does, into a folder.
+	// SaveModel writes the model alone, as transformers does, into a folder. It fails
+	// as Save does.
 	SaveModel(folder string) error
 }
 
@@ -92,21 +93,34 @@ type Outcome struct {
 	From  int64  // the step that the run was resumed at; 0: it was not
 }
 
+// NotFiniteError names a parameter that is infinite or no number.
+type NotFiniteError struct{ Parameter string }
+
+// Error implements error.
+func (e *NotFiniteError) Error() string {
+	return fmt.Sprintf("parameter %s is not finite", e.Parameter)
+}
+
 // DivergedError says that training went out of range. The newest checkpoint is of
 // an earlier step and stays as it is.
 type DivergedError struct {
-	Step int64 // the update, counted from 1
-	Loss float64
-	Kept int64 // step of the newest checkpoint; 0: none
+	Step      int64   // the update, counted from 1
+	Loss      float64 // of its batch, before the update
+	Parameter string  // that is not finite after it; "" if the loss is not
+	Kept      int64   // step of the newest checkpoint; 0: none
 }
 
 // Error implements error.
 func (e *DivergedError) Error() string {
+	what := fmt.Sprintf("the loss of step %d is %v", e.Step, e.Loss)
+	if e.Parameter != "" {
+		what = fmt.Sprintf("after step %d parameter %s is not finite", e.Step, e.Parameter)
+	}
 	kept := "there is no checkpoint before it"
 	if e.Kept > 0 {
 		kept = fmt.Sprintf("the checkpoint of step %d is kept", e.Kept)
 	}
-	return fmt.Sprintf("the loss of step %d is %v: training diverged; %s; try a lower learning rate, a warmup, or fp32 or bf16 instead of fp16", e.Step, e.Loss, kept)
+	return fmt.Sprintf("%s: training diverged; %s; try a lower learning rate, a warmup, or fp32 or bf16 instead of fp16", what, kept)
 }
 
 // Train runs the task, from its newest checkpoint if there is one. If ctx ends, it
@@ -116,11 +130,11 @@ func Train(ctx context.Context, t Task) (*Outcome, error) {
 		return nil, err
 	}
 	if err := t.Data.Check(t.MaxInput, t.Vocabulary); err != nil {
-		return nil, err
+		return nil, &DataError{err}
 	}
 	sampler, err := NewSampler(t.Data, t.Ratio, t.Seed, t.Batch)
 	if err != nil {
-		return nil, err
+		return nil, &DataError{err}
 	}
 	r := &run{Task: t, sampler: sampler, state: newState(&t, sampler)}
 	if err := r.resume(ctx); err != nil {
@@ -172,6 +186,9 @@ func (r *run) loop(ctx context.Context) error {
 		}
 		r.state.add(loss)
 		if err := r.mark(ctx, rate); err != nil {
+			if bad := new(NotFiniteError); errors.As(err, &bad) {
+				return &DivergedError{Step: step + 1, Loss: loss, Parameter: bad.Parameter, Kept: r.saved}
+			}
 			return err
 		}
 		r.report(loss)
@@ -238,7 +255,7 @@ func (r *run) report(loss float64) {
 	if n := done / r.EvaluateEvery; n > 0 { // evaluations to come, as long as those before
 		left += r.evaluations / time.Duration(n) * time.Duration((r.Steps-r.state.Step)/r.EvaluateEvery)
 	}
-	note := fmt.Sprintf("loss %.4f, %.1f examples/s, %s left", loss, float64(r.Batch)/perStep.Seconds(), left.Round(time.Second))
+	note := fmt.Sprintf("loss %.4f, %.1f steps/s, %s left", loss, 1/perStep.Seconds(), left.Round(time.Second))
 	if best, ok := r.state.Curve.Best(); ok {
 		note += fmt.Sprintf(", best %s %.2f %% at step %d", r.Select, 100*best.Metrics[r.Select], best.Step)
 	}

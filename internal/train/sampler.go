@@ -18,6 +18,15 @@ type Data struct {
 	Retrieval []Example // one per labeled query
 }
 
+// DataError says that examples cannot be trained on.
+type DataError struct{ Err error }
+
+// Error implements error.
+func (e *DataError) Error() string { return "training data: " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *DataError) Unwrap() error { return e.Err }
+
 // Check says which example is unusable: one without input or target, one with
 // more than maxInput input tokens, or a token outside of vocab.
 func (d *Data) Check(maxInput, vocab int) error {

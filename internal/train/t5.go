@@ -116,14 +116,14 @@ func (l *T5) Save(folder string) error {
 	return os.WriteFile(filepath.Join(folder, scalerFile), data, 0o644)
 }
 
-// finite says which parameter is not.
+// finite is a *NotFiniteError of the first parameter that is not.
 func (l *T5) finite() error {
 	var failed error
 	err := tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
 			for _, p := range l.Model.Params() {
 				if !s.AllFinite(p.Tensor) {
-					failed = fmt.Errorf("parameter %s is not finite: training diverged; try a lower learning rate or a warmup", p.Name)
+					failed = &NotFiniteError{p.Name}
 					return
 				}
 			}

@@ -84,6 +84,7 @@ func newRoot(a *app) *cobra.Command {
 		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a),
 		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
 		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
+		newSearchCmd(a), newServeCmd(a),
 		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newVerifyCmd(a), newGCCmd(a),
 	)
 	return root

@@ -59,6 +59,7 @@ var chain = map[string][]string{
 	"internal/decode":    {"internal/t5", "internal/tensor", "internal/docid"},
 	"internal/retrieve":  {"internal/decode", "internal/t5", "internal/docid"},
 	"internal/adafactor": {"internal/tensor"},
+	"internal/search":    {"internal/retrieve", "internal/decode", "internal/t5", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq"},
 }
 
 func TestImports(t *testing.T) {

@@ -1,0 +1,180 @@
+//go:build !notorch
+
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
+)
+
+// Engine is an opened, trained collection. Several goroutines may search it at
+// once; Close must come after all of them.
+type Engine struct {
+	settings retrieve.Settings
+	options  retrieve.Options
+	device   tensor.Device
+	ids      *docid.Set
+	cards    []Card
+	tok      *tokenize.T5
+	model    *t5.Model
+	index    *retrieve.Index
+}
+
+// Open reads the files and checks that they belong together.
+func Open(f Files, o Options) (_ *Engine, err error) {
+	e := &Engine{options: retrieve.Default()}
+	e.options.Width, e.options.Constrained = o.Beams, !o.Unconstrained
+	if err := e.options.Check(); err != nil {
+		return nil, err
+	}
+	if e.device, err = deviceOf(o.Device); err != nil {
+		return nil, err
+	}
+	if e.settings, err = retrieve.ReadSettings(f.Model); err != nil {
+		return nil, err
+	}
+	if e.ids, err = readFile(f.IDs, docid.Read); err != nil {
+		return nil, err
+	}
+	if n := len(e.ids.Identifiers); e.ids.Kind != e.settings.Identifiers || n != e.settings.Documents {
+		return nil, fmt.Errorf("the model was trained with %s identifiers of %d documents; these are %s identifiers of %d",
+			e.settings.Identifiers, e.settings.Documents, e.ids.Kind, n)
+	}
+	if e.cards, err = e.readCards(f); err != nil {
+		return nil, err
+	}
+	if e.tok, err = tokenize.LoadT5(f.Tokenizer); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			e.Close()
+		}
+	}()
+	catalog, err := retrieve.NewCatalog(e.ids)
+	if err != nil {
+		return nil, err
+	}
+	if e.model, err = t5.Load(f.Model, e.device); err != nil {
+		return nil, err
+	}
+	e.index, err = retrieve.NewIndex(e.model, catalog)
+	return e, err
+}
+
+func deviceOf(name string) (tensor.Device, error) {
+	if name != "auto" {
+		return tensor.ParseDevice(name)
+	}
+	if tensor.CUDADevices() > 0 {
+		return tensor.CUDA(0), nil
+	}
+	return tensor.CPU, nil
+}
+
+func readFile[T any](path string, read func(io.Reader) (T, error)) (v T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	return read(f)
+}
+
+func (e *Engine) readCards(f Files) ([]Card, error) {
+	return readFile(f.Corpus, func(texts io.Reader) ([]Card, error) {
+		if f.Documents == "" {
+			return ReadCards(texts, nil, len(e.ids.Identifiers))
+		}
+		return readFile(f.Documents, func(documents io.Reader) ([]Card, error) {
+			return ReadCards(texts, documents, len(e.ids.Identifiers))
+		})
+	})
+}
+
+// Close frees the model and the tokenizer.
+func (e *Engine) Close() error {
+	if e.model != nil {
+		e.model.Close()
+	}
+	return e.tok.Close()
+}
+
+// About says what is searched and how.
+func (e *Engine) About() About {
+	a := About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
+		Decoding: Unconstrained, Beams: e.options.Width, Device: e.device.String()}
+	switch {
+	case e.settings.Identifiers == docid.KindAtomic:
+		a.Decoding = Exhaustive
+	case e.options.Constrained:
+		a.Decoding = Constrained
+	}
+	return a
+}
+
+// Search returns for each query its k best documents, fewer where the model names
+// fewer.
+func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer, error) {
+	if k < 1 || k > e.options.Width {
+		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be had", k, e.options.Width, e.options.Width)
+	}
+	answers, inputs := make([]Answer, len(queries)), make([][]int32, len(queries))
+	for i, q := range queries {
+		inputs[i], answers[i].Truncated = e.tokens(q)
+	}
+	found, err := e.index.Search(ctx, inputs, e.options, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		answers[i].Invalid = found[i].Invalid
+		for rank, r := range found[i].Valid() {
+			if rank == k {
+				break
+			}
+			hit, err := e.hit(rank+1, r)
+			if err != nil {
+				return nil, err
+			}
+			answers[i].Hits = append(answers[i].Hits, hit)
+		}
+	}
+	return answers, nil
+}
+
+// tokens are a query as the model was trained to read it.
+func (e *Engine) tokens(query string) (tokens []int32, truncated bool) {
+	if e.settings.Lowercase {
+		query = dedup.Lower(query)
+	}
+	most := e.settings.MaxInput - 1
+	tokens = e.tok.PiecesPrefix(query, most+1)
+	truncated = len(tokens) > most
+	return append(tokens[:min(most, len(tokens))], e.tok.EOS()), truncated
+}
+
+func (e *Engine) hit(rank int, r decode.Ranked) (Hit, error) {
+	if r.Document >= len(e.cards) {
+		return Hit{}, errors.New("the search names a document that the collection does not have")
+	}
+	logProbability := r.Score // of one token
+	if n := len(r.Tokens); n > 0 {
+		logProbability *= math.Pow(float64(n), e.options.LengthPenalty)
+	}
+	id, card := e.ids.Identifiers[r.Document], e.cards[r.Document]
+	return Hit{Rank: rank, Score: r.Score, Probability: math.Exp(logProbability), Title: card.Title,
+		Identifier: id.Text, Document: id.Document, Text: card.Text}, nil
+}

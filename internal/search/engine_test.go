@@ -1,0 +1,236 @@
+//go:build !notorch
+
+package search
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	tokenizers "github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
+)
+
+// collection writes a tiny random model and a collection of five documents.
+func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	f := Files{
+		Model:     filepath.Join(dir, "model"),
+		Tokenizer: write("tokenizer.json.gz", tokenizers.T5),
+		Corpus:    write("corpus", corpusBytes(t, texts)),
+		Documents: write("documents", lines(t, documents("A", "B", "C", "D", "E")...)),
+		IDs:       filepath.Join(dir, "ids"),
+	}
+	names := []string{"0", "1", "2", "3", "4"}
+	c := t5.Defaults()
+	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 16, 8, 32, 1, 1, 2
+	m, err := t5.Init(c, 7, tensor.CPU)
+	check(t, err)
+	defer m.Close()
+	var ids *docid.Set
+	if kind == docid.KindAtomic {
+		ids, err = docid.Atomic(names, docid.FirstAtomicToken)
+		check(t, err)
+		check(t, m.Extend(int64(len(names)), 8))
+	} else {
+		tok, err := tokenize.LoadT5(f.Tokenizer)
+		check(t, err)
+		defer tok.Close()
+		ids, err = docid.Naive(names, 1000, 42, tok.EncodeBatch)
+		check(t, err)
+	}
+	check(t, m.Save(f.Model))
+	check(t, retrieve.Settings{Identifiers: ids.Kind, Documents: len(names), MaxInput: 8, Lowercase: lowercase}.Write(f.Model))
+	w, err := os.Create(f.IDs)
+	check(t, err)
+	defer w.Close()
+	check(t, ids.Write(w))
+	return f
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, f Files, o Options) *Engine {
+	t.Helper()
+	e, err := Open(f, o)
+	check(t, err)
+	t.Cleanup(func() { check(t, e.Close()) })
+	return e
+}
+
+func ask(t *testing.T, e *Engine, k int, queries ...string) []Answer {
+	t.Helper()
+	a, err := e.Search(context.Background(), queries, k)
+	check(t, err)
+	return a
+}
+
+// All documents are found, with probabilities of one.
+func TestAtomic(t *testing.T) {
+	e := open(t, collection(t, docid.KindAtomic, false), Options{Beams: 40, Device: "cpu"})
+	want := About{Identifiers: "atomic", Documents: 5, Decoding: Exhaustive, Beams: 40, Device: "cpu"}
+	if e.About() != want {
+		t.Errorf("About is %+v, want %+v", e.About(), want)
+	}
+	for _, a := range ask(t, e, 40, "who sings", "who is a queen") {
+		sum, seen := 0.0, map[string]bool{}
+		for i, h := range a.Hits {
+			if h.Rank != i+1 || i > 0 && h.Score > a.Hits[i-1].Score || seen[h.Document] {
+				t.Errorf("hit %d is %+v", i, h)
+			}
+			if math.Abs(h.Probability-math.Exp(h.Score)) > 1e-12 {
+				t.Errorf("probability %v with score %v", h.Probability, h.Score)
+			}
+			if h.Title != string(rune('A'+h.Document[0]-'0')) || h.Identifier != "doc_000"+h.Document {
+				t.Errorf("%+v is not document %s", h, h.Document)
+			}
+			sum += h.Probability
+			seen[h.Document] = true
+		}
+		if len(a.Hits) != 5 || math.Abs(sum-1) > 1e-5 || a.Invalid != 0 {
+			t.Errorf("%d documents with probability %v", len(a.Hits), sum)
+		}
+	}
+}
+
+// A constrained search names documents only; a smaller k is the beginning.
+func TestConstrained(t *testing.T) {
+	e := open(t, collection(t, docid.KindNaive, false), Options{Beams: 40, Device: "auto"})
+	if d := e.About().Decoding; d != Constrained {
+		t.Errorf("decoding is %s", d)
+	}
+	all := ask(t, e, 40, "who sings baby love", "x")
+	if len(all[0].Hits) != 5 || all[0].Invalid != 0 {
+		t.Fatalf("%d hits and %d invalid; all 5 identifiers fit 40 beams", len(all[0].Hits), all[0].Invalid)
+	}
+	for i, a := range ask(t, e, 2, "who sings baby love", "x") {
+		if !reflect.DeepEqual(a.Hits, all[i].Hits[:2]) {
+			t.Errorf("2 of them: %v, want %v", a.Hits, all[i].Hits[:2])
+		}
+	}
+	for _, h := range all[0].Hits {
+		// Score is per token, and an identifier below 1000 has at least a digit and </s>.
+		if h.Probability <= 0 || h.Probability > math.Exp(2*h.Score)*(1+1e-9) {
+			t.Errorf("probability %v of score %v", h.Probability, h.Score)
+		}
+	}
+}
+
+// A random model without constraint names no document, and says so.
+func TestUnconstrained(t *testing.T) {
+	e := open(t, collection(t, docid.KindNaive, false), Options{Beams: 4, Unconstrained: true, Device: "cpu"})
+	if d := e.About().Decoding; d != Unconstrained {
+		t.Errorf("decoding is %s", d)
+	}
+	if a := ask(t, e, 4, "who sings")[0]; a.Invalid+len(a.Hits) != 4 || a.Invalid == 0 {
+		t.Errorf("%d hits, %d invalid of 4 hypotheses", len(a.Hits), a.Invalid)
+	}
+}
+
+// The model is asked as it was trained: lowercased, and with its number of tokens.
+func TestSettings(t *testing.T) {
+	lower := open(t, collection(t, docid.KindAtomic, true), Options{Beams: 5, Device: "cpu"})
+	cased := open(t, collection(t, docid.KindAtomic, false), Options{Beams: 5, Device: "cpu"})
+	const query = "WHO SINGS"
+	if a, b := ask(t, lower, 5, query), ask(t, cased, 5, strings.ToLower(query)); !reflect.DeepEqual(a, b) {
+		t.Errorf("lowercased by the engine %v, by hand %v", a, b)
+	}
+	if a, b := ask(t, lower, 5, query), ask(t, cased, 5, query); reflect.DeepEqual(a, b) {
+		t.Error("case makes no difference to a model that was trained with case")
+	}
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("the ", n)) }
+	seven, eight := ask(t, cased, 5, words(7))[0], ask(t, cased, 5, words(8))[0]
+	if seven.Truncated || !eight.Truncated || !reflect.DeepEqual(seven.Hits, eight.Hits) {
+		t.Errorf("of 8 tokens, 7 and </s>: %+v and %+v", seven, eight)
+	}
+}
+
+// Several goroutines may ask at once and get what each alone would get.
+func TestConcurrent(t *testing.T) {
+	e := open(t, collection(t, docid.KindNaive, false), Options{Beams: 5, Device: "cpu"})
+	want := make([]string, 4)
+	for i := range want {
+		want[i] = fmt.Sprint(documentsOf(ask(t, e, 5, fmt.Sprint("query ", i))[0]))
+	}
+	var wg sync.WaitGroup
+	for i := range want {
+		wg.Go(func() {
+			a, err := e.Search(context.Background(), []string{fmt.Sprint("query ", i)}, 5)
+			if err != nil || fmt.Sprint(documentsOf(a[0])) != want[i] {
+				t.Errorf("query %d: %v, %v; alone %s", i, a, err, want[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func documentsOf(a Answer) (out []string) {
+	for _, h := range a.Hits {
+		out = append(out, h.Document)
+	}
+	return out
+}
+
+func TestOpenErrors(t *testing.T) {
+	atomic, naive := collection(t, docid.KindAtomic, false), collection(t, docid.KindNaive, false)
+	options := Options{Beams: 40, Device: "cpu"}
+	with := func(f Files, change func(*Files)) Files { change(&f); return f }
+	for name, c := range map[string]struct {
+		files   Files
+		options Options
+		want    string
+	}{
+		"other identifiers": {with(atomic, func(f *Files) { f.IDs = naive.IDs }), options, "trained with atomic identifiers of 5 documents; these are naive"},
+		"no settings":       {with(atomic, func(f *Files) { f.Model = t.TempDir() }), options, "train it by a train step"},
+		"no weights":        {with(atomic, func(f *Files) { f.Model = onlySettings(t) }), options, "config.json"},
+		"no tokenizer":      {with(atomic, func(f *Files) { f.Tokenizer = f.Corpus }), options, ""},
+		"no titles":         {with(atomic, func(f *Files) { f.Documents = f.Corpus }), options, ""},
+		"no beams":          {atomic, Options{Device: "cpu"}, "width 0"},
+		"device":            {atomic, Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
+	} {
+		if _, err := Open(c.files, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+	e := open(t, atomic, options)
+	for _, k := range []int{0, 41} {
+		if _, err := e.Search(context.Background(), []string{"x"}, k); err == nil {
+			t.Errorf("%d of 40 beams: no error", k)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := e.Search(ctx, []string{"x"}, 1); err == nil {
+		t.Error("a cancelled search gives no error")
+	}
+}
+
+func onlySettings(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	check(t, retrieve.Settings{Identifiers: docid.KindAtomic, Documents: 5, MaxInput: 8}.Write(dir))
+	return dir
+}

@@ -1,0 +1,18 @@
+package search
+
+// Files are where a trained collection lies. All of them are read while an Engine
+// is opened and none afterwards.
+type Files struct {
+	Model     string // folder: config.json, weights, retrieve.SettingsFile
+	Tokenizer string // T5 tokenizer.json, plain or gzip
+	IDs       string // docid.Set
+	Corpus    string // corpus.jsonl.zst
+	Documents string // documents.jsonl.zst; "": titles are the corpus's
+}
+
+// Options are how an Engine searches.
+type Options struct {
+	Beams         int    // of a search, and the most documents of an answer; the paper's 40
+	Unconstrained bool   // beams may leave the identifiers of the collection
+	Device        string // "auto": a card if there is one; "cpu", "cuda", "cuda:1"
+}

@@ -50,7 +50,7 @@ metric is kept. Defaults are the paper's for naive and semantic identifiers.
 Resumes, on any worker, at its newest checkpoint with the bits that it would have
 had without the interruption. The model is the same bytes for the same
 configuration and inputs on one kind of CPU with one number of threads, which is
-the worker's cores / slots; another kind, number or a CUDA device gives other
+the worker's cores / slots of all its queues, at least 1; another kind, number or a CUDA device gives other
 rounding. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
 evaluate_every steps; memory is 4 bytes x parameters x about 3, the activations of

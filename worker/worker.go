@@ -25,7 +25,9 @@ type Options struct {
 // Worker polls one or more task queues.
 type Worker struct{ workers []worker.Worker }
 
-// New registers everything on each queue. Start polls until Stop.
+// New registers everything on each queue. Start polls until Stop. Steps that
+// compute share the cores evenly: one thread each where there is a
+// slot per core.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if len(o.Queues) == 0 {
 		o.Queues = []string{workflows.TaskQueue, workflows.GPUTaskQueue}
@@ -37,16 +39,19 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		o.GPU = 1
 	}
 	w := &Worker{}
+	total := 0
 	for _, q := range o.Queues {
 		slots := o.CPU
 		if q == workflows.GPUTaskQueue {
 			slots = o.GPU
 		}
+		total += slots
 		w.add(c, a, q, slots)
 		if q != workflows.GPUTaskQueue {
 			w.add(c, a, workflows.ControlQueue(q), controlSlots)
 		}
 	}
+	activities.UseThreads(max(1, runtime.NumCPU()/total))
 	return w
 }
 

@@ -572,23 +572,206 @@ step "atomic_ids" "nq" {
   documents = step.dedup.nq[each.key].documents
 }
 
-step "naive_ids" "nq" {
-  for_each     = local.collections
-  documents    = step.dedup.nq[each.key].documents
-  t5_tokenizer = step.download.t5_tokenizer.files
-  budget       = 320000
+locals {
+  # Assignment-space budgets of naive identifiers, as multiples of |D| (fig:budget-decoding). DSI's 320K are 2.9 |D|.
+  budgets    = { "1x" = 1, "2x" = 2, "dsi" = 2.9, "4x" = 4, "8x" = 8, "16x" = 16, "32x" = 32 }
+  dsi_budget = local.full ? 320000 : null
 }
 
-# The generated corpus has no pretrained encoder: its words are hashed.
+step "naive_ids" "nq" {
+  for_each     = merge(product({ collection = keys(local.collections), budget = ["dsi"] }), product({ collection = ["title"], budget = keys(local.budgets) }))
+  documents    = step.dedup.nq[each.value.collection].documents
+  t5_tokenizer = step.download.t5_tokenizer.files
+  budget       = each.value.budget == "dsi" ? local.dsi_budget : null
+  times        = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
+}
+
+# Semantic identifiers cluster the embeddings of whole texts: NciNorm's go on after the first paragraph, as SimpleNorm's do.
+step "serialize" "whole" {
+  for_each  = local.collections
+  records   = local.all_records
+  documents = step.dedup.nq[each.key].documents
+  form      = "simplenorm"
+}
+
+locals {
+  texts = merge(
+    { for c in keys(local.collections) : "${c}/nci_norm" => step.serialize.whole[c].corpus },
+    { for c in keys(local.collections) : "${c}/html_norm" => step.serialize.nq["${c}/html_norm"].corpus },
+  )
+}
+
+step "download" "bert" {
+  for_each = local.full ? ["google/bert_uncased_L-8_H-512_A-8"] : []
+  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/main/${f}"]
+  license  = "Apache-2.0"
+}
+
+step "embed" "nq" {
+  for_each  = local.full ? local.texts : {}
+  corpus    = each.value
+  model     = step.download.bert["google/bert_uncased_L-8_H-512_A-8"].files
+  tokenizer = step.download.bert_tokenizer.files
+}
+
+# The generated corpus needs no pretrained encoder: its words are hashed.
 step "embed_hashing" "nq" {
-  for_each = local.full ? {} : local.collections
-  corpus   = step.serialize.nq["${each.key}/nci_norm"].corpus
+  for_each = local.full ? {} : local.texts
+  corpus   = each.value
 }
 
 step "semantic_ids" "nq" {
-  for_each     = local.full ? {} : local.collections
-  documents    = step.dedup.nq[each.key].documents
-  embeddings   = step.embed_hashing.nq[each.key].embeddings
+  for_each     = product({ collection = keys(local.collections), form = keys(local.forms) })
+  documents    = step.dedup.nq[each.value.collection].documents
+  embeddings   = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
   t5_tokenizer = step.download.t5_tokenizer.files
-  leaf_size    = 10
+  leaf_size    = local.full ? 100 : 10
+}
+
+# --- Models (section "Experimental Setup") -------------------------------------------------------
+
+locals {
+  identifiers = { atomic = "Atomic", naive = "Naive", semantic = "Semantic" }
+  sizes       = { base = "Base", small = "Small", tiny = "Eff.-Tiny" }
+
+  weights = {
+    base  = { repository = "google-t5/t5-base", file = "model.safetensors" }
+    small = { repository = "google-t5/t5-small", file = "model.safetensors" }
+    tiny  = { repository = "google/t5-efficient-tiny", file = "pytorch_model.bin" }
+  }
+  toy_weights = {
+    base  = { layers = 2, d_model = 128, d_ff = 256, heads = 4 }
+    small = { layers = 2, d_model = 64, d_ff = 128, heads = 4 }
+    tiny  = { layers = 1, d_model = 32, d_ff = 64, heads = 2 }
+  }
+}
+
+step "download" "t5" {
+  for_each = local.full ? local.weights : {}
+  urls     = [for f in ["config.json", each.value.file] : "https://huggingface.co/${each.value.repository}/resolve/main/${f}"]
+  license  = "Apache-2.0"
+}
+
+step "random_t5" "toy" {
+  for_each = local.full ? {} : local.toy_weights
+  seed     = 42
+  layers   = each.value.layers
+  d_model  = each.value.d_model
+  d_kv     = 16
+  d_ff     = each.value.d_ff
+  heads    = each.value.heads
+  dropout  = 0
+}
+
+locals {
+  t5 = local.full ? { for size, w in local.weights : size => step.download.t5[size].files } : { for size, w in local.toy_weights : size => step.random_t5.toy[size].model }
+
+  # "A constant learning rate, 1M updates and minibatches of size 128, with evaluation every 5K updates."
+  queue    = local.full ? "gpu" : "cpu"
+  training = local.full ? { steps = 1000000, batch = 128, evaluate_every = 5000, precision = "fp16" } : { steps = 200, batch = 16, evaluate_every = 50, precision = "fp32" }
+
+  # What tab:hparams-controlled-full sweeps, as it names the values.
+  max_input     = { "32" = 32, "64" = 64 }
+  learning_rate = { "1e-3" = 0.001, "5e-4" = 0.0005 }
+  warmup        = local.full ? { "0" = 0, "10K" = 10000, "100K" = 100000 } : { "0" = 0, "10K" = 2, "100K" = 20 }
+
+  # "For atomic identifiers, we retain l = 64, a learning rate of 5e-4, and 10K warmup steps; naive and semantic
+  # identifiers use l = 32, a learning rate of 1e-3, and no warmup."
+  selected = {
+    atomic   = { max_input = "64", learning_rate = "5e-4", warmup = "10K" }
+    naive    = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+    semantic = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+  }
+}
+
+# Every training run of the paper, by name. A name says what the run is: COLLECTION/FORM/SIZE/IDENTIFIER/SEED, then what
+# a sweep changes. So the run that several tables share is one step.
+locals {
+  seeds  = [42, 43, 44, 45, 46]
+  ratios = ["0:1", "natural", "1:1", "4:1", "8:1", "16:1", "32:1", "64:1"]
+  hyper  = product({ max_input = keys(local.max_input), learning_rate = keys(local.learning_rate), warmup = keys(local.warmup) })
+
+  # The run that sweeps vary: NQ320K-Title/NciNorm, T5-Base, the selected hyperparameters.
+  reference = { for id in keys(local.identifiers) : id => "title/nci_norm/base/${id}/42" }
+
+  # Runs of the sweeps by what they vary; where that is nothing, the reference.
+  ratio_runs = {
+    for k, v in product({ identifier = keys(local.identifiers), ratio = local.ratios }) :
+    k => v.ratio == "natural" ? local.reference[v.identifier] : "${local.reference[v.identifier]}/ratio=${v.ratio}"
+  }
+  hyper_runs = {
+    for k, v in product({ identifier = keys(local.identifiers), hyper = keys(local.hyper) }) :
+    k => local.hyper[v.hyper] == local.selected[v.identifier] ? local.reference[v.identifier] : join("/", [local.reference[v.identifier], replace(v.hyper, "/", ",")])
+  }
+  budget_runs = { for b in keys(local.budgets) : b => b == "dsi" ? local.reference.naive : "${local.reference.naive}/budget=${b}" }
+
+  runs = {
+    for name, r in merge(
+      # tab:nq320k_identifier_comparison
+      product({ collection = keys(local.collections), form = keys(local.forms), size = keys(local.sizes), identifier = keys(local.identifiers), seed = [42] }),
+      # tab:representation-grouping-seeds
+      product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.identifiers), seed = local.seeds }),
+      { for k, v in product({ identifier = keys(local.identifiers), ratio = local.ratios }) : local.ratio_runs[k] => v },
+      { for k, v in product({ identifier = keys(local.identifiers), hyper = keys(local.hyper) }) : local.hyper_runs[k] => merge(v, local.hyper[v.hyper]) },
+      { for b in keys(local.budgets) : local.budget_runs[b] => { identifier = "naive", budget = b } },
+    ) :
+    name => merge({ collection = "title", form = "nci_norm", size = "base", seed = 42, ratio = "natural", budget = "dsi" }, local.selected[r.identifier], r)
+  }
+}
+
+locals {
+  ids = {
+    for name, r in local.runs : name => {
+      atomic   = step.atomic_ids.nq[r.collection].ids
+      naive    = step.naive_ids.nq["${r.collection}/${r.budget}"].ids
+      semantic = step.semantic_ids.nq["${r.collection}/${r.form}"].ids
+    }[r.identifier]
+  }
+}
+
+step "train" "dsi" {
+  for_each       = local.runs
+  model          = local.t5[each.value.size]
+  ids            = local.ids[each.key]
+  corpus         = step.serialize.nq["${each.value.collection}/${each.value.form}"].corpus
+  queries        = step.dedup.nq[each.value.collection].queries
+  t5_tokenizer   = step.download.t5_tokenizer.files
+  max_input      = local.max_input[each.value.max_input]
+  learning_rate  = local.learning_rate[each.value.learning_rate]
+  warmup         = local.warmup[each.value.warmup]
+  ratio          = each.value.ratio
+  seed           = each.value.seed
+  steps          = local.training.steps
+  batch          = local.training.batch
+  evaluate_every = local.training.evaluate_every
+  precision      = local.training.precision
+  select         = "MRR@10"
+  resources { queue = local.queue }
+}
+
+# "We use unconstrained beam search with width 40 for multi-token identifiers, followed by a filtering step." A report has
+# both rankings, raw and post-filtered.
+step "evaluate" "dsi" {
+  for_each     = local.runs
+  model        = step.train.dsi[each.key].model
+  ids          = local.ids[each.key]
+  queries      = step.dedup.nq[each.value.collection].queries
+  t5_tokenizer = step.download.t5_tokenizer.files
+  beams        = 40
+  resources { queue = local.queue }
+}
+
+# Trie-constrained decoding, of tab:decoding-by-model-scale and fig:budget-decoding.
+step "evaluate" "trie" {
+  for_each = {
+    for name in setunion([for v in setproduct(keys(local.sizes), ["naive", "semantic"]) : "title/nci_norm/${v[0]}/${v[1]}/42"], values(local.budget_runs)) :
+    name => local.runs[name]
+  }
+  model        = step.train.dsi[each.key].model
+  ids          = local.ids[each.key]
+  queries      = step.dedup.nq[each.value.collection].queries
+  t5_tokenizer = step.download.t5_tokenizer.files
+  beams        = 40
+  decoding     = "constrained"
+  resources { queue = local.queue }
 }

@@ -18,20 +18,29 @@ import (
 )
 
 func newReportCmd(a *app) *cobra.Command {
-	var out, ui, namespace string
+	var out, ui, namespace, latex string
+	var pdf bool
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write one HTML file: every table and figure, the paper's numbers beside ours, and where each comes from",
 		Long: `Writes one self-contained HTML file from the results that are there; what has
 not run is shown as such. Nothing runs. Every number links to its lineage: the
 artifact it was read from, the step that left it, its key, configuration, inputs
-and run.`,
+and run.
+
+--latex FOLDER also writes a LaTeX document of the tables and figures that have
+run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
+compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
+  redsi report --latex results/latex --pdf
   redsi report --temporal-ui http://127.0.0.1:8233   # with links to workflows`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			if pdf && latex == "" {
+				latex = filepath.Join("results", "latex")
+			}
 			v, store, err := a.preview(ctx)
 			if err != nil {
 				return err
@@ -43,10 +52,17 @@ and run.`,
 			if err := writeWhole(out, r.HTML); err != nil {
 				return err
 			}
+			written, err := writeBundle(ctx, r, store.Blobs.Open, latex, pdf)
+			if err != nil {
+				return err
+			}
 			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"path": out, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Verdicts})
+				return view.WriteJSON(a.Out, map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Verdicts})
 			}
 			fmt.Fprintf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
+			for _, path := range written {
+				fmt.Fprintln(a.Out, path)
+			}
 			if !r.Full() {
 				fmt.Fprintf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
 			}
@@ -57,6 +73,8 @@ and run.`,
 	a.targetFlag(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
+	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
+	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace of those links")
 	return cmd

@@ -41,6 +41,7 @@ type Item struct {
 	Figure  *render.Figure
 	SVG     []byte
 	Checks  []render.Check // NotRun where there is no result yet
+	result  *artifacts.Result
 }
 
 // mostRead bounds a document that the report reads as a whole.
@@ -56,7 +57,7 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 	if r == nil {
 		return it, it.planned(v, i)
 	}
-	it.State = Done
+	it.State, it.result = Done, r
 	b, err := readOutput(ctx, r, "json", read)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Address, err)

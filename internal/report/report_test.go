@@ -68,9 +68,9 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 		{"step.download.x", "download", `{"urls":["https://example.org/a.txt"],"names":["a.txt"],"sha256":["pinned"],"license":"CC0"}`, nil, map[string]artifacts.Artifact{"files": files}},
 		{`step.count.x["a"]`, "count", `{"files":{"$ref":{"step":"step.download.x","output":"files"}},"options":{"deep":[1,2]},"on":true}`, []int{0}, map[string]artifacts.Artifact{"counts": counts}},
 		{"table.x", "render_table", `{"paper":"tab:x","caption":"C","scale":"` + scale + `","rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}],"expect":[{"cell":"one.n","value":42}]}`, []int{1},
-			map[string]artifacts.Artifact{"json": put("table/json", written(table.JSON))}},
+			map[string]artifacts.Artifact{"json": put("table/json", written(table.JSON)), "latex": put("table/latex", written(table.LaTeX))}},
 		{"figure.x", "render_figure", `{"paper":"fig:x","scale":"` + scale + `","series":[{"y":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}]}`, []int{1},
-			map[string]artifacts.Artifact{"json": put("figure/json", written(figure.JSON)), "svg": put("figure/svg", written(figure.SVG))}},
+			map[string]artifacts.Artifact{"json": put("figure/json", written(figure.JSON)), "svg": put("figure/svg", written(figure.SVG)), "pdf": put("figure/pdf", written(figure.PDF))}},
 	}
 	v := &plan.Preview{Plan: &plan.Plan{Pipeline: "p.hcl"}}
 	for i, s := range all {

@@ -1,0 +1,37 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// TeX is marked-up text as LaTeX.
+func TeX(s string) string { return latex(s) }
+
+// TeXData is data, with no markup in it, as LaTeX.
+func TeXData(s string) string { return literalQuotes.Replace(latexEscapes.Replace(s)) }
+
+// widestColumn is the widest figure, in cm, that stands in one of two columns.
+const widestColumn = 10
+
+// LaTeX writes the figure as a float that includes a PDF of it. It needs package
+// graphicx.
+func (f *Figure) LaTeX(w io.Writer, pdf string) error {
+	env, width := "figure", `\columnwidth`
+	if f.Width > widestColumn {
+		env, width = "figure*", `\textwidth`
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n", env)
+	fmt.Fprintf(&b, "\\includegraphics[width=\\ifdim%.4gcm>%s %s\\else %.4gcm\\fi,height=0.85\\textheight,keepaspectratio]{%s}\n", f.Width, width, width, f.Width, pdf)
+	if f.Caption != "" {
+		fmt.Fprintf(&b, "\\caption{%s}\n", latex(f.Caption))
+	}
+	if strings.HasPrefix(f.Paper, "fig:") {
+		fmt.Fprintf(&b, "\\label{%s}\n", f.Paper)
+	}
+	fmt.Fprintf(&b, "\\end{%s}\n", env)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

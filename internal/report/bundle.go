@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the document's template
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/render"
+)
+
+//go:embed bundle.tmpl
+var bundleTemplate string
+
+// BundleFile is a file of a LaTeX document, by its path with slashes.
+type BundleFile struct {
+	Name string
+	Data []byte
+}
+
+// Entry is a table or figure in the document.
+type Entry struct {
+	Item     *Item
+	Node     Node
+	Heading  string
+	Ref      string // LaTeX; "" where the paper's label cannot be referred to
+	Verdicts string // LaTeX
+	Input    string // file with its float; "" before it has run
+}
+
+// codePoint is a character that LaTeX may have no glyph for.
+type codePoint struct{ Code, Char string }
+
+// Bundle makes a LaTeX document of the tables and figures that have run: main.tex,
+// their floats and pictures. It needs packages of a TeX distribution's recommended
+// set only, and says in its head how it is compiled.
+func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
+	var files []BundleFile
+	var entries []Entry
+	for _, it := range r.Items {
+		e := Entry{Item: it, Node: r.Nodes[it.Index], Heading: it.Address, Verdicts: it.verdicts()}
+		if it.Paper != "" {
+			e.Heading += " (" + it.Paper + ")"
+		}
+		if it.State == Done {
+			own, err := it.floats(ctx, read)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", it.Address, err)
+			}
+			e.Input = strings.TrimSuffix(own[0].Name, ".tex")
+			files = append(files, own...)
+			switch {
+			case strings.HasPrefix(it.Paper, "tab:"):
+				e.Ref = `Table~\ref{` + it.Paper + `}`
+			case strings.HasPrefix(it.Paper, "fig:"):
+				e.Ref = `Figure~\ref{` + it.Paper + `}`
+			}
+		}
+		entries = append(entries, e)
+	}
+	main, err := r.mainTeX(entries, files)
+	if err != nil {
+		return nil, err
+	}
+	return append([]BundleFile{{"main.tex", main}}, files...), nil
+}
+
+// floats are the item's files, first the one that is to be read.
+func (it *Item) floats(ctx context.Context, read Reader) ([]BundleFile, error) {
+	if it.Table != nil {
+		b, err := readOutput(ctx, it.result, "latex", read)
+		return []BundleFile{{"tables/" + it.Name + ".tex", b}}, err
+	}
+	pdf, err := readOutput(ctx, it.result, "pdf", read)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = it.Figure.LaTeX(&b, "figures/"+it.Name+".pdf")
+	return []BundleFile{{"figures/" + it.Name + ".tex", b.Bytes()}, {"figures/" + it.Name + ".pdf", pdf}}, err
+}
+
+// verdicts is a sentence about the comparison with the paper.
+func (it *Item) verdicts() string {
+	if it.State != Done {
+		return `\textbf{not run}.`
+	}
+	n := map[render.Verdict]int{}
+	for _, c := range it.Checks {
+		n[c.Verdict]++
+	}
+	switch {
+	case len(it.Checks) == 0:
+		return "no number of the paper to compare with."
+	case n[render.NotComparable] > 0:
+		return fmt.Sprintf("%d numbers of the paper, not comparable at this scale.", len(it.Checks))
+	}
+	s := fmt.Sprintf("%d of %d numbers match the paper", n[render.Matches], len(it.Checks))
+	if d := n[render.Differs]; d > 0 {
+		s += fmt.Sprintf(`, \textbf{%d differ}`, d)
+	}
+	if d := n[render.NotRun]; d > 0 {
+		s += fmt.Sprintf(", %d have not run", d)
+	}
+	return s + "."
+}
+
+func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
+	t, err := template.New("main").Funcs(template.FuncMap{
+		"tex":       render.TeX,
+		"breakable": breakable,
+		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
+		"size":      func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
+		"took":      took,
+		"num":       func(v *float64) string { return render.TeX(number(v)) },
+		"number":    func(v float64) string { return render.TeX(number(&v)) },
+		"signed":    func(v *float64) string { return render.TeX(signed(v)) },
+	}).Parse(bundleTemplate)
+	if err != nil {
+		return nil, err
+	}
+	data := struct {
+		*Report
+		Title   string
+		Entries []Entry
+		Unknown []codePoint
+	}{r, "Tables and figures of " + r.Pipeline, entries, nil}
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		return nil, err
+	}
+	data.Unknown = foreign(append([]BundleFile{{"main.tex", b.Bytes()}}, files...))
+	b.Reset()
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
+}
+
+// foreign lists the characters of the .tex files beyond ASCII, in order.
+func foreign(files []BundleFile) (out []codePoint) {
+	seen := map[rune]bool{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name, ".tex") {
+			continue
+		}
+		for _, c := range string(f.Data) {
+			seen[c] = seen[c] || c > 0x7e
+		}
+	}
+	var runes []rune
+	for c, is := range seen {
+		if is {
+			runes = append(runes, c)
+		}
+	}
+	slices.Sort(runes)
+	for _, c := range runes {
+		out = append(out, codePoint{fmt.Sprintf("%04X", c), string(c)})
+	}
+	return out
+}
+
+// breakable sets a name or an address in typewriter, with breaks allowed behind
+// the marks that join its parts.
+func breakable(s string) string {
+	parts := strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`)
+	return `\texttt{` + parts.Replace(render.TeXData(s)) + `}`
+}
+
+// breakHex sets a digest in lines of 32 digits.
+func breakHex(s string) string {
+	var parts []string
+	for ; len(s) > 32; s = s[32:] {
+		parts = append(parts, s[:32])
+	}
+	return `\texttt{` + strings.Join(append(parts, s), `\allowbreak{}`) + `}`
+}

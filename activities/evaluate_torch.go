@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
@@ -16,6 +17,8 @@ import (
 )
 
 func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) error {
+	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
 	settings, err := modelSettings(x, c.Model)
 	if err != nil {
 		return err
@@ -66,7 +69,7 @@ func loadModel(x *step.IO, model step.Input, device string) (*t5.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := stageTree(x, model)
+	folder, err := stageTree(x, model, t5.ConfigFile, t5.WeightsFile)
 	if err != nil {
 		return nil, err
 	}

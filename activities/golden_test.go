@@ -114,7 +114,7 @@ func (l *local) parts(req workflows.ExecuteRequest) (keys []artifacts.Digest, _ 
 	l.t.Helper()
 	parts, err := l.Split(context.Background(), req)
 	if err != nil {
-		l.t.Fatalf("%s: %v", req.Address, err)
+		return nil, err
 	}
 	for _, p := range parts {
 		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})

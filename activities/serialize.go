@@ -27,7 +27,7 @@ type serializeConfig struct {
 
 var serializeKind = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
-	Version: 1,
+	Version: 2,
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
 and Serialization"). One part per records file. Every rule is an option; what
@@ -78,7 +78,7 @@ type serializeFileConfig struct {
 
 var serializeFileKind = step.Define(step.Kind[serializeFileConfig]{
 	Name:    "serialize_file",
-	Version: 1,
+	Version: 2,
 	Hidden:  true,
 	Doc:     "One records file of a serialize step.",
 	Outputs: []step.Output{

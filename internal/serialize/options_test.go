@@ -118,4 +118,9 @@ func TestTally(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
+	const text = `{"documents":3,"sum":{"interface":3,"infobox":3,"infoboxes":1},"with_infobox":1,"with_footer":2,` +
+		`"with_pronunciation":1,"without_title":1,"without_abstract":1,"with_truncation":1,"footers":{"see also":2}}`
+	if b, err := json.Marshal(got); err != nil || string(b) != text {
+		t.Errorf("%s, %v", b, err)
+	}
 }

@@ -28,11 +28,18 @@ type Removed struct {
 
 // Tally sums Removed over documents.
 type Tally struct {
-	Documents int `json:"documents"`
-	Sum       Removed
+	Documents int     `json:"documents"`
+	Sum       Removed `json:"sum"`
+
 	// Documents in which a rule applied.
-	WithInfobox, WithFooter, WithPronunciation, WithoutTitle, WithoutAbstract, WithTruncation int
-	Footers                                                                                   map[string]int // by normalized heading
+	WithInfobox       int `json:"with_infobox"`
+	WithFooter        int `json:"with_footer"`
+	WithPronunciation int `json:"with_pronunciation"`
+	WithoutTitle      int `json:"without_title"`
+	WithoutAbstract   int `json:"without_abstract"`
+	WithTruncation    int `json:"with_truncation"`
+
+	Footers map[string]int `json:"footers,omitempty"` // documents by normalized heading
 }
 
 // Add counts one document.

@@ -18,7 +18,7 @@ type dedupConfig struct {
 	Dev            step.Inputs `hcl:"dev,optional" accepts:"nq/headers" help:"headers of the development records"`
 	Key            string      `hcl:"key" enum:"text4k_cased,text4k,url,url_title_cased,url_title,h1_cased,h1,nci_h1,title,page_id,corpus_text" help:"comparison operator: when two snapshots are one document; corpus_text compares texts"`
 	Pages          step.Input  `hcl:"pages,optional" accepts:"wikipedia/pages" help:"revisions and their PageIDs; needed by page_id and by the audit of resolution"`
-	Tokenizer      step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or gzip; needed by nci_h1 and title"`
+	Tokenizer      step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or gzip; needed by nci_h1, title and fallback title"`
 	Texts          step.Input  `hcl:"texts,optional" accepts:"nq/corpus" help:"the text of every record, from a serialize step without documents that read the same files in the same order; needed by corpus_text and longest_text"`
 	TextLimit      int         `hcl:"text_limit,optional" help:"code points of a text that corpus_text compares; 0: all"`
 	TextCased      bool        `hcl:"text_cased,optional" help:"whether corpus_text tells upper from lower case"`
@@ -55,8 +55,13 @@ headers only; 315,203 records take seconds and less than 600 MB.`,
 		if k.Needs&dedup.NeedsPageID != 0 && !c.Pages.Set() {
 			ps = append(ps, step.Problem{Path: "pages", Detail: "is needed by key " + c.Key})
 		}
-		if k.Needs&dedup.NeedsBert != 0 && len(c.Tokenizer) == 0 {
-			ps = append(ps, step.Problem{Path: "tokenizer", Detail: "is needed by key " + c.Key})
+		if len(c.Tokenizer) == 0 {
+			switch {
+			case k.Needs&dedup.NeedsBert != 0:
+				ps = append(ps, step.Problem{Path: "tokenizer", Detail: "is needed by key " + c.Key})
+			case k.Needs&dedup.NeedsPageID != 0 && c.Fallback == string(dedup.FallbackTitle):
+				ps = append(ps, step.Problem{Path: "tokenizer", Detail: "is needed by fallback title"})
+			}
 		}
 		if !c.Texts.Set() && (k.Needs&dedup.NeedsText != 0 || c.Representative == string(dedup.LongestText)) {
 			ps = append(ps, step.Problem{Path: "texts", Detail: "is needed by key corpus_text and by representative longest_text"})

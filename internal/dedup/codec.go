@@ -62,7 +62,8 @@ func (g *Grouping) WriteAudit(w io.Writer) error {
 // writeLines compresses JSON lines with one encoder thread: more would make the
 // bytes depend on the machine.
 func writeLines(w io.Writer, each func(put func(any) error) error) error {
-	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
+	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow))
 	if err != nil {
 		return err
 	}
@@ -116,11 +117,14 @@ func decode(line []byte, v any) error {
 	return dec.Decode(v)
 }
 
-const maxLine = 16 << 20
+const (
+	maxLine   = 16 << 20
+	maxWindow = 8 << 20 // writeLines' zstd window; a false one allocates no more
+)
 
 // readLines decompresses r and names the line of the first error.
 func readLines(r io.Reader, each func([]byte) error) error {
-	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,8 @@ func openSource(c *counter) (*source, error) {
 		}
 		return &source{gz, func() {}}, nil
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		zr, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1))
+		// The zstd program too reads windows of up to 128 MiB by itself.
+		zr, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, err
 		}

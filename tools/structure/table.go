@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Table is the layout of a LaTeX table.
+type Table struct {
+	Label   string
+	File    string
+	Wide    bool
+	Columns int
+	Groups  []Group // headers over several columns, in reading order
+	Header  []string
+	Rows    []Row // data rows, below the header
+	Rules   int   // between rows
+	Heads   int   // rows that are headings over all columns
+}
+
+// Group is a header over neighbouring columns.
+type Group struct {
+	Title       string
+	First, Last int // columns from 1
+}
+
+// Row is a data row.
+type Row struct {
+	Title string // of the first columns that have one
+	Bold  []int  // columns from 1
+}
+
+// Summary says how large the table is.
+func (t Table) Summary() string {
+	bold := 0
+	for _, r := range t.Rows {
+		bold += len(r.Bold)
+	}
+	return fmt.Sprintf("%d columns, %d rows, %d header groups, %d headings, %d rules, %d bold", t.Columns, len(t.Rows), len(t.Groups), t.Heads, t.Rules, bold)
+}
+
+func (t Table) name() string {
+	if t.Label != "" {
+		return t.Label
+	}
+	return t.File
+}
+
+var (
+	floats  = regexp.MustCompile(`(?s)\\begin\{(table\*?)\}(.*?)\\end\{table\*?\}`)
+	tabular = regexp.MustCompile(`(?s)\\begin\{(tabular[*x]?)\}(.*?)\\end\{tabular[*x]?\}`)
+	label   = regexp.MustCompile(`\\label\{([^}]*)\}`)
+)
+
+// Tables reads the tables of a source without comments.
+func Tables(src string) ([]Table, error) {
+	var out []Table
+	for _, f := range floats.FindAllStringSubmatch(src, -1) {
+		t := Table{Wide: f[1] == "table*"}
+		if m := label.FindStringSubmatch(f[2]); m != nil {
+			t.Label = m[1]
+		}
+		body := tabular.FindStringSubmatch(f[2])
+		if body == nil {
+			return nil, fmt.Errorf("table %s has no tabular", t.Label)
+		}
+		rest := body[2]
+		if body[1] != "tabular" {
+			_, rest = argument(rest) // its width
+		}
+		if strings.HasPrefix(rest, "[") {
+			rest = rest[strings.IndexByte(rest, ']')+1:]
+		}
+		spec, rest := argument(rest)
+		t.Columns = columns(spec)
+		if err := t.read(rest); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Label, err)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// argument cuts the group in braces that a text begins with.
+func argument(s string) (inner, rest string) {
+	s = strings.TrimLeft(s, " \n\t")
+	if !strings.HasPrefix(s, "{") {
+		return "", s
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return s[1:i], s[i+1:]
+			}
+		}
+	}
+	return s[1:], ""
+}
+
+// columns counts the columns of a column specification.
+func columns(spec string) (n int) {
+	for len(spec) > 0 {
+		c := spec[0]
+		spec = spec[1:]
+		switch {
+		case c == '@' || c == '>' || c == '<' || c == '!':
+			_, spec = argument(spec)
+		case c == '*':
+			var times, what string
+			times, spec = argument(spec)
+			what, spec = argument(spec)
+			k, err := strconv.Atoi(times)
+			if err == nil {
+				n += k * columns(what)
+			}
+		case c == 'p' || c == 'm' || c == 'b' || c == 'w':
+			_, spec = argument(spec)
+			n++
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			n++
+		}
+	}
+	return n
+}
+
+var (
+	lineMarks = regexp.MustCompile(`\\(toprule|bottomrule|addlinespace(\[[^]]*\])?|cmidrule(\([^)]*\))?\{[^}]*\})`)
+	bold      = regexp.MustCompile(`\\(textbf|mathbf|bfseries|boldsymbol)\b`)
+	spans     = regexp.MustCompile(`^\s*\\multicolumn\s*\{(\d+)\}`)
+	multirow  = regexp.MustCompile(`\\multirow\s*(\[[^]]*\])?\{[^}]*\}\s*(\[[^]]*\])?\{[^}]*\}`)
+)
+
+// read takes the rows of a tabular: those above the first \midrule are its
+// header.
+func (t *Table) read(body string) error {
+	header := strings.Contains(body, `\midrule`)
+	for _, line := range lines(lineMarks.ReplaceAllString(body, "")) {
+		for strings.Contains(line, `\midrule`) {
+			line = strings.Replace(line, `\midrule`, "", 1)
+			if !header {
+				t.Rules++
+			}
+			header = false
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if err := t.add(line, header); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) add(line string, header bool) error {
+	row, at, heading := Row{}, 1, false
+	for _, cell := range cells(line) {
+		n, text := 1, cell
+		if m := spans.FindStringSubmatch(cell); m != nil {
+			n, _ = strconv.Atoi(m[1])
+			_, rest := argument(cell[len(m[0]):])
+			text, _ = argument(rest)
+		}
+		title := plain(text)
+		if title != "" {
+			switch {
+			case header && n > 1:
+				t.Groups = append(t.Groups, Group{title, at, at + n - 1})
+			case header:
+				t.Header = append(t.Header, title)
+			case n == t.Columns:
+				heading = true
+			case row.Title == "":
+				row.Title = title
+			}
+			if bold.MatchString(text) {
+				for k := range n {
+					row.Bold = append(row.Bold, at+k)
+				}
+			}
+		}
+		at += n
+	}
+	if at-1 > t.Columns {
+		return fmt.Errorf("a row has %d columns of %d: %.60q", at-1, t.Columns, line)
+	}
+	switch {
+	case header:
+	case heading:
+		t.Heads++
+	default:
+		t.Rows = append(t.Rows, row)
+	}
+	return nil
+}
+
+// lines splits a tabular at \\, which may have a space in brackets behind it.
+func lines(s string) (out []string) {
+	for {
+		i := strings.Index(s, `\\`)
+		if i < 0 {
+			return append(out, s)
+		}
+		out = append(out, s[:i])
+		s = strings.TrimPrefix(s[i+2:], "*")
+		if strings.HasPrefix(s, "[") {
+			s = s[strings.IndexByte(s, ']')+1:]
+		}
+	}
+}
+
+// cells splits a row at its & outside of braces.
+func cells(s string) (out []string) {
+	depth, from := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '&':
+			if depth == 0 {
+				out = append(out, s[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(out, s[from:])
+}
+
+var command = regexp.MustCompile(`\\[a-zA-Z]+\*?|[{}$~\\]`)
+
+// plain is a cell's text without commands, for titles.
+func plain(s string) string {
+	s = multirow.ReplaceAllString(s, "")
+	for _, dash := range []string{`\textendash`, `\textemdash`} {
+		s = strings.ReplaceAll(s, dash, "–")
+	}
+	return strings.Join(strings.Fields(command.ReplaceAllString(s, " ")), " ")
+}

@@ -56,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"web":     webCommand,
 			"asked":   askedCommand,
 			"until":   untilPlan,
+			"fetch":   fetchCommand,
 		},
 		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
 	})

@@ -58,7 +58,7 @@ number of tokens. The percentage is the probability itself.`,
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings …"
   redsi search --json < questions.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := m.check(); err != nil {
+			if err := m.check(cmd); err != nil {
 				return err
 			}
 			queries, err := a.queries(cmd.InOrStdin(), args)
@@ -148,7 +148,11 @@ func (a *app) search(ctx context.Context, t *trained, e *search.Engine, queries 
 		report.TookMS = float64(took.Microseconds()) / 1000
 		return view.WriteJSON(a.Out, report)
 	}
-	a.Log.Info("answered", "queries", len(queries), "hypotheses_without_document", invalid, "took", view.Seconds(took))
+	facts := []any{"queries", len(queries), "took", view.Seconds(took)}
+	if invalid > 0 {
+		facts = append(facts, "hypotheses_without_document", invalid)
+	}
+	a.Log.Info("answered", facts...)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
 )
 
 // trainKind is the kind of the steps whose results can be searched.
@@ -143,3 +144,45 @@ func (t *trained) quality(ctx context.Context) (string, error) {
 }
 
 func (t *trained) result() *artifacts.Result { return t.preview.Items[t.at].Result }
+
+// input is the artifact of an input attribute that takes one.
+func (t *trained) input(name string) (artifacts.Artifact, error) {
+	task, err := t.preview.Items[t.at].Task.Tree()
+	if err != nil {
+		return artifacts.Artifact{}, err
+	}
+	v := task[name]
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		v = list[0]
+	}
+	if in, ok := v.(step.Input); ok && in.Artifact != nil {
+		return *in.Artifact, nil
+	}
+	return artifacts.Artifact{}, fmt.Errorf("its configuration has not one artifact as %s", name)
+}
+
+// documents are the documents of the collection, which have the titles as readers
+// know them: they come from the step that left the queries. ok is false if that
+// step leaves none.
+func (t *trained) documents() (art artifacts.Artifact, ok bool, err error) {
+	p := t.preview.Plan
+	task, err := p.Steps[t.at].Task.Tree()
+	if err != nil {
+		return art, false, err
+	}
+	queries, ok := task["queries"].(step.Input)
+	if !ok || queries.Ref == nil {
+		return art, false, nil
+	}
+	for _, d := range p.Steps[t.at].Deps {
+		if p.Steps[d].Address != queries.Ref.Step || t.preview.Items[d].Result == nil {
+			continue
+		}
+		for _, art := range t.preview.Items[d].Result.Outputs {
+			if art.Type == "nq/documents" {
+				return art, true, nil
+			}
+		}
+	}
+	return art, false, nil
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/search"
-	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -33,11 +33,12 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.BoolVar(&m.constrained, "constrained", true, "generate only identifiers of the collection, so that every beam is a document")
 	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; what is no identifier is left out")
 	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU")
-	cmd.MarkFlagsMutuallyExclusive("constrained", "unconstrained")
 }
 
-func (m *modelFlags) check() error {
+func (m *modelFlags) check(cmd *cobra.Command) error {
 	switch {
+	case cmd.Flags().Changed("constrained") && cmd.Flags().Changed("unconstrained"):
+		return inputError(errors.New("--constrained and --unconstrained: give one of them"))
 	case m.options.Beams < 1:
 		return inputError(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
 	case m.results < 1:
@@ -59,12 +60,16 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.En
 		return nil, nil, err
 	}
 	start := time.Now()
+	cards, err := a.cards(ctx, t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
 	f, done, err := a.modelFiles(ctx, t)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
 	defer done()
-	e, err := search.Open(f, m.options)
+	e, err := search.Open(f, cards, m.options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
@@ -74,27 +79,16 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.En
 	return t, e, nil
 }
 
-// modelFiles gives verified local files of a model and of what it was trained
-// with. done removes the folder that names the model's files.
+// modelFiles gives verified local files of a model, its tokenizer and identifiers.
+// done removes the folder that names the model's files.
 func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done func(), err error) {
-	task, err := t.preview.Items[t.at].Task.Tree()
-	if err != nil {
-		return f, nil, err
-	}
-	for name, path := range map[string]*string{"ids": &f.IDs, "t5_tokenizer": &f.Tokenizer, "corpus": &f.Corpus} {
-		art, err := oneInput(task, name)
+	for name, path := range map[string]*string{"ids": &f.IDs, "t5_tokenizer": &f.Tokenizer} {
+		art, err := t.input(name)
 		if err != nil {
 			return f, nil, err
 		}
 		if *path, err = a.localFile(ctx, t.store, art); err != nil {
 			return f, nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	if art, ok, err := t.documents(); err != nil {
-		return f, nil, err
-	} else if ok {
-		if f.Documents, err = a.localFile(ctx, t.store, art); err != nil {
-			return f, nil, fmt.Errorf("documents: %w", err)
 		}
 	}
 	f.Model, err = os.MkdirTemp("", "redsi-model-")
@@ -111,44 +105,6 @@ func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done 
 		return f, nil, fmt.Errorf("model: %w", err)
 	}
 	return f, done, nil
-}
-
-// oneInput is the artifact of an input attribute that takes one.
-func oneInput(task map[string]any, name string) (artifacts.Artifact, error) {
-	v := task[name]
-	if list, ok := v.([]any); ok && len(list) == 1 {
-		v = list[0]
-	}
-	if in, ok := v.(step.Input); ok && in.Artifact != nil {
-		return *in.Artifact, nil
-	}
-	return artifacts.Artifact{}, fmt.Errorf("its configuration has not one artifact as %s", name)
-}
-
-// documents are the documents of the collection, which have the titles as readers
-// know them: they come from the step that left the queries.
-func (t *trained) documents() (artifacts.Artifact, bool, error) {
-	var none artifacts.Artifact
-	p := t.preview.Plan
-	task, err := p.Steps[t.at].Task.Tree()
-	if err != nil {
-		return none, false, err
-	}
-	queries, ok := task["queries"].(step.Input)
-	if !ok || queries.Ref == nil {
-		return none, false, nil
-	}
-	for _, d := range p.Steps[t.at].Deps {
-		if p.Steps[d].Address != queries.Ref.Step || t.preview.Items[d].Result == nil {
-			continue
-		}
-		for _, art := range t.preview.Items[d].Result.Outputs {
-			if art.Type == "nq/documents" {
-				return art, true, nil
-			}
-		}
-	}
-	return none, false, nil
 }
 
 // localFile is a verified local file of an artifact of one file.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,7 +40,7 @@ answered together; when too many wait, the answer is 503 with Retry-After.`,
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := m.check(); err != nil {
+			if err := m.check(cmd); err != nil {
 				return err
 			}
 			if err := s.check(); err != nil {
@@ -100,22 +99,14 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 
 // examples are questions for the page to propose, which the model was not trained on.
 func (a *app) examples(ctx context.Context, t *trained) ([]string, error) {
-	task, err := t.preview.Items[t.at].Task.Tree()
-	if err != nil {
-		return nil, err
-	}
-	art, err := oneInput(task, "queries")
+	art, err := t.input("queries")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	path, err := a.localFile(ctx, t.store, art)
+	r, err := a.openInput(ctx, t.store, art)
 	if err != nil {
 		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return search.Examples(f, 6)
+	defer r.Close()
+	return search.Examples(r, 6)
 }

@@ -21,46 +21,67 @@ type Card struct {
 // cardText bounds Card.Text, in characters.
 const cardText = 240
 
-// ReadCards reads the texts of a collection of n documents and keeps little of
-// each: a collection of 100,000 takes about 40 MB. documents, which may be nil,
+// ReadCards reads the texts of a collection and keeps little of each: 100,000
+// documents take about 40 MB, and minutes to read. documents, which may be nil,
 // gives the titles as readers know them; the titles of a corpus may be normalized
 // for a model, or missing.
-func ReadCards(texts, documents io.Reader, n int) ([]Card, error) {
-	cards := make([]Card, 0, n)
+func ReadCards(texts, documents io.Reader) ([]Card, error) {
+	cards, err := eachDocument(texts, newCard)
+	if err != nil || documents == nil {
+		return cards, err
+	}
+	titled := 0
+	err = dedup.ReadDocuments(documents, func(d *dedup.Document) error {
+		if titled++; int(d.Doc) < len(cards) && d.Title != "" {
+			cards[d.Doc].Title = FirstWords(d.Title, cardText)
+		}
+		return nil
+	})
+	if err == nil && titled != len(cards) {
+		err = fmt.Errorf("the titles are of %d documents, the texts of %d", titled, len(cards))
+	}
+	return cards, err
+}
+
+// WriteCards keeps cards for KeptCards, in the form of a small corpus.
+func WriteCards(w io.Writer, cards []Card) error {
+	c, err := corpus.NewWriter(w)
+	if err != nil {
+		return err
+	}
+	for i, card := range cards {
+		if err := c.Write(corpus.Document{Doc: int32(i), Title: card.Title, Text: card.Text}); err != nil {
+			return err
+		}
+	}
+	return c.Close()
+}
+
+// KeptCards reads what WriteCards wrote.
+func KeptCards(r io.Reader) ([]Card, error) {
+	return eachDocument(r, func(d corpus.Document) Card { return Card{d.Title, d.Text} })
+}
+
+// eachDocument makes a card of each document of a corpus that is numbered from zero.
+func eachDocument(texts io.Reader, card func(corpus.Document) Card) ([]Card, error) {
 	r, err := corpus.NewReader(texts)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	var cards []Card
 	for {
 		d, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return cards, nil
 		} else if err != nil {
 			return nil, err
 		}
 		if int(d.Doc) != len(cards) {
 			return nil, fmt.Errorf("corpus: document %d where %d was due", d.Doc, len(cards))
 		}
-		cards = append(cards, newCard(d))
+		cards = append(cards, card(d))
 	}
-	if len(cards) != n {
-		return nil, fmt.Errorf("the corpus has %d documents, the identifiers are of %d", len(cards), n)
-	}
-	if documents == nil {
-		return cards, nil
-	}
-	titled := 0
-	err = dedup.ReadDocuments(documents, func(d *dedup.Document) error {
-		if titled++; int(d.Doc) < n && d.Title != "" {
-			cards[d.Doc].Title = d.Title
-		}
-		return nil
-	})
-	if err == nil && titled != n {
-		err = fmt.Errorf("the titles are of %d documents, the identifiers of %d", titled, n)
-	}
-	return cards, err
 }
 
 // newCard leaves the title that a text begins with out of its first words.

@@ -3,7 +3,10 @@ package search
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +73,7 @@ func documents(titles ...string) []dedup.Document {
 }
 
 func TestReadCards(t *testing.T) {
-	cards, err := ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil, len(texts))
+	cards, err := ReadCards(bytes.NewReader(corpusBytes(t, texts)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,7 @@ func TestReadCards(t *testing.T) {
 		t.Errorf("got %q, want %q", cards, want)
 	}
 	titles := lines(t, documents("Baby Love", "", "Only", "Lightning", "None")...)
-	cards, err = ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles), len(texts))
+	cards, err = ReadCards(bytes.NewReader(corpusBytes(t, texts)), bytes.NewReader(titles))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,28 +97,51 @@ func TestReadCards(t *testing.T) {
 	}
 }
 
+// Kept cards are the same cards; a file that was cut is an error.
+func TestKeptCards(t *testing.T) {
+	want := []Card{{"Baby Love", "Baby Love Baby Love"}, {"", ""}, {"<&>", "first …"}}
+	var b bytes.Buffer
+	if err := WriteCards(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	if got, err := KeptCards(bytes.NewReader(whole)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for n := range len(whole) - 1 {
+		if got, err := KeptCards(bytes.NewReader(whole[:n])); err == nil && slices.Equal(got, want) {
+			continue // only the checksum is missing
+		} else if err == nil && n > 0 {
+			t.Errorf("the first %d of %d bytes give %q", n, len(whole), got)
+		}
+	}
+}
+
 func TestReadCardsOfAnotherCollection(t *testing.T) {
 	whole := corpusBytes(t, texts)
+	gap := func() []byte {
+		var b bytes.Buffer
+		w, err := corpus.NewWriter(&b)
+		if err = errors.Join(err, w.Write(corpus.Document{Doc: 1}), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}()
 	for name, c := range map[string]struct {
 		texts, documents []byte
-		n                int
 		want             string
 	}{
-		"too few texts":   {whole, nil, 6, "the corpus has 5 documents, the identifiers are of 6"},
-		"too few titles":  {whole, lines(t, documents("a", "b")...), 5, "the titles are of 2 documents"},
-		"too many titles": {whole, lines(t, documents("a", "b", "c", "d", "e", "f")...), 5, "the titles are of 6 documents"},
-		"cut texts":       {whole[:len(whole)/2], nil, 5, "corpus"},
-		"no corpus":       {[]byte("nothing"), nil, 5, ""},
+		"too few titles":  {whole, lines(t, documents("a", "b")...), "the titles are of 2 documents, the texts of 5"},
+		"too many titles": {whole, lines(t, documents("a", "b", "c", "d", "e", "f")...), "the titles are of 6 documents"},
+		"no titles":       {whole, whole, "unknown field"},
+		"cut texts":       {whole[:len(whole)/2], nil, "corpus"},
+		"a document less": {gap, nil, "document 1 where 0 was due"},
 	} {
-		var documents *bytes.Reader
-		var err error
-		if c.documents == nil {
-			_, err = ReadCards(bytes.NewReader(c.texts), nil, c.n)
-		} else {
-			documents = bytes.NewReader(c.documents)
-			_, err = ReadCards(bytes.NewReader(c.texts), documents, c.n)
+		var titles io.Reader
+		if c.documents != nil {
+			titles = bytes.NewReader(c.documents)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadCards(bytes.NewReader(c.texts), titles); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 
@@ -32,9 +31,10 @@ type Engine struct {
 	index    *retrieve.Index
 }
 
-// Open reads the files and checks that they belong together.
-func Open(f Files, o Options) (_ *Engine, err error) {
-	e := &Engine{options: retrieve.Default()}
+// Open reads the files and checks that they and the cards, one per document, belong
+// together.
+func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
+	e := &Engine{options: retrieve.Default(), cards: cards}
 	e.options.Width, e.options.Constrained = o.Beams, !o.Unconstrained
 	if err := e.options.Check(); err != nil {
 		return nil, err
@@ -45,15 +45,15 @@ func Open(f Files, o Options) (_ *Engine, err error) {
 	if e.settings, err = retrieve.ReadSettings(f.Model); err != nil {
 		return nil, err
 	}
-	if e.ids, err = readFile(f.IDs, docid.Read); err != nil {
+	if e.ids, err = readIDs(f.IDs); err != nil {
 		return nil, err
 	}
 	if n := len(e.ids.Identifiers); e.ids.Kind != e.settings.Identifiers || n != e.settings.Documents {
 		return nil, fmt.Errorf("the model was trained with %s identifiers of %d documents; these are %s identifiers of %d",
 			e.settings.Identifiers, e.settings.Documents, e.ids.Kind, n)
 	}
-	if e.cards, err = e.readCards(f); err != nil {
-		return nil, err
+	if len(cards) != len(e.ids.Identifiers) {
+		return nil, fmt.Errorf("the texts are of %d documents, the identifiers of %d", len(cards), len(e.ids.Identifiers))
 	}
 	if e.tok, err = tokenize.LoadT5(f.Tokenizer); err != nil {
 		return nil, err
@@ -84,24 +84,13 @@ func deviceOf(name string) (tensor.Device, error) {
 	return tensor.CPU, nil
 }
 
-func readFile[T any](path string, read func(io.Reader) (T, error)) (v T, err error) {
+func readIDs(path string) (*docid.Set, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return v, err
+		return nil, err
 	}
 	defer f.Close()
-	return read(f)
-}
-
-func (e *Engine) readCards(f Files) ([]Card, error) {
-	return readFile(f.Corpus, func(texts io.Reader) ([]Card, error) {
-		if f.Documents == "" {
-			return ReadCards(texts, nil, len(e.ids.Identifiers))
-		}
-		return readFile(f.Documents, func(documents io.Reader) ([]Card, error) {
-			return ReadCards(texts, documents, len(e.ids.Identifiers))
-		})
-	})
+	return docid.Read(f)
 }
 
 // Close frees the model and the tokenizer.

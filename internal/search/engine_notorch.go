@@ -12,7 +12,7 @@ import (
 type Engine struct{}
 
 // Open says which build can.
-func Open(Files, Options) (*Engine, error) { return nil, tensor.Available() }
+func Open(Files, []Card, Options) (*Engine, error) { return nil, tensor.Available() }
 
 // Close does nothing.
 func (*Engine) Close() error { return nil }

@@ -21,6 +21,8 @@ import (
 	"github.com/redsi/redsi/internal/tokenize"
 )
 
+var cards = []Card{{"A", "a"}, {"B", "b"}, {"C", "c"}, {"D", "d"}, {"E", "e"}}
+
 // collection writes a tiny random model and a collection of five documents.
 func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 	t.Helper()
@@ -35,8 +37,6 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 	f := Files{
 		Model:     filepath.Join(dir, "model"),
 		Tokenizer: write("tokenizer.json.gz", tokenizers.T5),
-		Corpus:    write("corpus", corpusBytes(t, texts)),
-		Documents: write("documents", lines(t, documents("A", "B", "C", "D", "E")...)),
 		IDs:       filepath.Join(dir, "ids"),
 	}
 	names := []string{"0", "1", "2", "3", "4"}
@@ -75,7 +75,7 @@ func check(t *testing.T, err error) {
 
 func open(t *testing.T, f Files, o Options) *Engine {
 	t.Helper()
-	e, err := Open(f, o)
+	e, err := Open(f, cards, o)
 	check(t, err)
 	t.Cleanup(func() { check(t, e.Close()) })
 	return e
@@ -206,14 +206,17 @@ func TestOpenErrors(t *testing.T) {
 		"other identifiers": {with(atomic, func(f *Files) { f.IDs = naive.IDs }), options, "trained with atomic identifiers of 5 documents; these are naive"},
 		"no settings":       {with(atomic, func(f *Files) { f.Model = t.TempDir() }), options, "train it by a train step"},
 		"no weights":        {with(atomic, func(f *Files) { f.Model = onlySettings(t) }), options, "config.json"},
-		"no tokenizer":      {with(atomic, func(f *Files) { f.Tokenizer = f.Corpus }), options, ""},
-		"no titles":         {with(atomic, func(f *Files) { f.Documents = f.Corpus }), options, ""},
+		"no tokenizer":      {with(atomic, func(f *Files) { f.Tokenizer = f.IDs }), options, ""},
+		"no identifiers":    {with(atomic, func(f *Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},
 		"no beams":          {atomic, Options{Device: "cpu"}, "width 0"},
 		"device":            {atomic, Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
 	} {
-		if _, err := Open(c.files, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Open(c.files, cards, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
+	}
+	if _, err := Open(atomic, cards[:4], options); err == nil || !strings.Contains(err.Error(), "texts are of 4 documents, the identifiers of 5") {
+		t.Errorf("other texts: error %v", err)
 	}
 	e := open(t, atomic, options)
 	for _, k := range []int{0, 41} {

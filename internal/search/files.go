@@ -1,13 +1,11 @@
 package search
 
-// Files are where a trained collection lies. All of them are read while an Engine
+// Files are where a trained model and its collection's identifiers lie. All of them are read while an Engine
 // is opened and none afterwards.
 type Files struct {
 	Model     string // folder: config.json, weights, retrieve.SettingsFile
 	Tokenizer string // T5 tokenizer.json, plain or gzip
 	IDs       string // docid.Set
-	Corpus    string // corpus.jsonl.zst
-	Documents string // documents.jsonl.zst; "": titles are the corpus's
 }
 
 // Options are how an Engine searches.

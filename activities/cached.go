@@ -166,8 +166,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 	parts := make([]workflows.Part, len(tasks))
 	keys := make([]artifacts.Digest, len(tasks))
 	for i, t := range tasks {
-		ps := a.Registry.Lookup(t.Kind)
-		if ps == nil {
+		if a.Registry.Lookup(t.Kind) == nil {
 			return nil, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
 		}
 		key, _, err := a.Registry.Key(t)
@@ -179,7 +178,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 			return nil, err
 		}
 		keys[i] = key
-		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks)), Queue: string(ps.Queue)}
+		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks))}
 	}
 	found, err := a.lookup(ctx, keys)
 	if err != nil {

@@ -201,13 +201,12 @@ type Executed struct {
 	Pins  []step.Pin       `json:"pins,omitempty"`
 }
 
-// Part is one task that a step was cut into.
+// Part is one task that a step was cut into. It runs on the step's queue.
 type Part struct {
 	Key   artifacts.Digest `json:"key"`
 	Task  artifacts.Digest `json:"task"`
 	Kind  string           `json:"kind"`
 	Label string           `json:"label"`
-	Queue string           `json:"queue,omitempty"`
 	Hit   bool             `json:"hit,omitempty"`
 }
 

@@ -38,6 +38,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"slug":    slug,
 		"grid":    r.grid,
 		"figures": r.numbers,
+		"curve":   func(c *Curve) template.HTML { return c.picture(r.TopOfCurves(c.Metric)) },
 		"pair":    func(r *Report, n Node) nodeOf { return nodeOf{r, n} },
 	}).Parse(pageTemplate)
 	if err != nil {

@@ -37,6 +37,7 @@ type Report struct {
 	Verdicts map[render.Verdict]int
 	Items    []*Item
 	Nodes    []Node
+	Curves   []*Curve // of trainings that have results
 	Envs     []Environment
 	Files    []SourceFile
 	Took     time.Duration
@@ -56,8 +57,8 @@ type SourceFile struct {
 	Index                      int
 }
 
-// Build reads what the page needs: the JSON of tables and figures, and the
-// first lines of small artifacts.
+// Build reads what the page needs: the JSON of tables and figures, training
+// curves, and the first lines of small artifacts.
 func Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Report, error) {
 	nodes, err := Nodes(v)
 	if err != nil {
@@ -78,14 +79,31 @@ func Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Repor
 			return err
 		})
 	}
+	curves := make([]*Curve, len(nodes))
 	for i := range nodes {
 		g.Go(func() error { return preview(gctx, v.Items[i].Result, nodes[i].Outputs, read) })
+		for name, a := range outputsOf(v.Items[i].Result) {
+			if a.Type == curveType {
+				g.Go(func() (err error) {
+					curves[i], err = loadCurve(gctx, &nodes[i], v.Items[i].Result, name, read)
+					return err
+				})
+			}
+		}
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	r.Curves = slices.DeleteFunc(curves, func(c *Curve) bool { return c == nil })
 	r.summarize(v)
 	return r, r.addFiles(v)
+}
+
+func outputsOf(r *artifacts.Result) map[string]artifacts.Artifact {
+	if r == nil {
+		return nil
+	}
+	return r.Outputs
 }
 
 func (r *Report) summarize(v *plan.Preview) {
@@ -165,7 +183,7 @@ const (
 func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Reader) error {
 	for k := range outputs {
 		o := &outputs[k]
-		if _, ok := digestOf(r, o.Name); !ok || o.Size > previewed || strings.HasPrefix(o.Type, "figure/") || strings.HasPrefix(o.Type, "table/") {
+		if _, ok := digestOf(r, o.Name); !ok || o.Size > previewed || strings.HasPrefix(o.Type, "figure/") || strings.HasPrefix(o.Type, "table/") || o.Type == curveType {
 			continue
 		}
 		b, err := readOutput(ctx, r, o.Name, read)

@@ -1,0 +1,159 @@
+//go:build !notorch
+
+package activities_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+)
+
+// resumed is 40 updates with dropout, with a checkpoint every 10.
+var resumed = map[string]any{"steps": int64(40), "evaluate_every": int64(20), "checkpoint_every": int64(10), "dropout": 0.1, "beams": int64(10)}
+
+func newTrainingIn(t *testing.T, folder string) *training {
+	t.Helper()
+	l := newLocal(t)
+	var err error
+	if l.Store, err = dir.Open(folder); err != nil {
+		t.Fatal(err)
+	}
+	return newTraining(t, l)
+}
+
+// resume trains what was interrupted after step 20 and wants the model of a
+// training that was not.
+func (f *training) resume(whole *artifacts.Result) {
+	f.t.Helper()
+	res, err := f.do("train", f.with(resumed))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var r trained
+	f.json(res.Outputs["report"], &r)
+	if r.ResumedAt != 20 || r.Steps != 40 {
+		f.t.Errorf("resumed at step %d of %d", r.ResumedAt, r.Steps)
+	}
+	if got, want := res.Outputs["model"], whole.Outputs["model"]; got.Digest != want.Digest {
+		f.t.Errorf("the model has other bytes:\n%v\nwant\n%v", got.Files, want.Files)
+	}
+	for info, err := range f.Store.Records.List(context.Background(), "checkpoints/") {
+		f.t.Errorf("left behind: %s, %v", info.Name, err)
+	}
+}
+
+const storeOfKilled = "REDSI_TEST_TRAIN_STORE"
+
+// TestTrainKilled: a training whose process is killed before its checkpoint of step
+// 30 is recorded goes on in another process at step 20, to the same parameters as
+// one that was left alone. The killed process is this test, started again.
+func TestTrainKilled(t *testing.T) {
+	if folder := os.Getenv(storeOfKilled); folder != "" {
+		f := newTrainingIn(t, folder)
+		f.Store.Records = stopping{f.Store.Records}
+		_, err := f.do("train", f.with(resumed))
+		t.Fatalf("the training ended: %v", err)
+	}
+	f := newTrainingIn(t, t.TempDir())
+	whole, err := f.do("train", f.with(resumed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestTrainKilled$", "-test.v")
+	cmd.Env = append(os.Environ(), storeOfKilled+"="+folder)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if said = append(said, lines.Text()); lines.Text() == atStep30 {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	err = cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("the training was not killed: %v\n%s", err, strings.Join(said, "\n"))
+	}
+	newTrainingIn(t, folder).resume(whole)
+}
+
+const atStep30 = "at step 30"
+
+// stopping is records that never get the checkpoint of step 30: who files it says so
+// and waits for the end.
+type stopping struct{ artifacts.Records }
+
+func (s stopping) Put(ctx context.Context, name string, data []byte) error {
+	if strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000030") {
+		fmt.Println(atStep30)
+		select {}
+	}
+	return s.Records.Put(ctx, name, data)
+}
+
+// TestTrainDiskFull: a disk that is full fails the training, to be tried again, and
+// leaves the checkpoint before.
+func TestTrainDiskFull(t *testing.T) {
+	f := newTrainingIn(t, t.TempDir())
+	whole, err := f.do("train", f.with(resumed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = newTrainingIn(t, t.TempDir())
+	store := f.Store
+	full := &filling{Blobs: store.Blobs}
+	f.Store.Records, f.Store.Blobs = recording{store.Records, full}, full
+	_, err = f.do("train", f.with(resumed))
+	var told *temporal.ApplicationError
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "checkpoint of step 30") || errors.As(err, &told) {
+		t.Errorf("error %v", err)
+	}
+	f.Store = store
+	f.resume(whole)
+}
+
+// filling is blobs of which no more are stored once the checkpoint of step 20 is
+// recorded.
+type filling struct {
+	artifacts.Blobs
+	full bool
+}
+
+func (b *filling) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
+	if b.full {
+		return artifacts.Digest{}, 0, fmt.Errorf("write: %w", syscall.ENOSPC)
+	}
+	return b.Blobs.Put(ctx, r)
+}
+
+// recording fills the disk.
+type recording struct {
+	artifacts.Records
+	blobs *filling
+}
+
+func (r recording) Put(ctx context.Context, name string, data []byte) error {
+	err := r.Records.Put(ctx, name, data)
+	r.blobs.full = r.blobs.full || strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000020")
+	return err
+}

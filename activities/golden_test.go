@@ -63,6 +63,21 @@ func (l *local) plan(file string, vars map[string]string, targets ...string) *pl
 	return pl
 }
 
+// exact is the plan of the steps that do not depend on a computed one.
+func (l *local) exact(file string, vars map[string]string) *plan.Plan {
+	l.t.Helper()
+	whole := l.plan(file, vars)
+	inexact := make([]bool, len(whole.Steps)) // steps follow their inputs
+	var targets []string
+	for i, s := range whole.Steps {
+		inexact[i] = slices.Contains(computed, s.Task.Kind) || slices.ContainsFunc(s.Deps, func(d int) bool { return inexact[d] })
+		if !inexact[i] {
+			targets = append(targets, s.Address)
+		}
+	}
+	return l.plan(file, vars, targets...)
+}
+
 // run does every step of a plan and returns its results in the plan's order.
 func (l *local) run(pl *plan.Plan) []*artifacts.Result {
 	l.t.Helper()
@@ -129,12 +144,16 @@ func (l *local) parts(req workflows.ExecuteRequest) (keys []artifacts.Digest, _ 
 	return keys, nil
 }
 
+// computed are the kinds whose bytes depend on the processor's vector instructions,
+// in the last digits of a float32. Their packages are held to transformers.
+var computed = []string{"train", "evaluate", "embed"}
+
 // TestOutputs holds the output digests of every kind of pipelines.hcl at toy
-// scale. A kind that gives other bytes under the same version would serve stale
-// results: raise its Version, then -update.
+// scale, up to the trained models. A kind that gives other bytes under the same
+// version would serve stale results: raise its Version, then -update.
 func TestOutputs(t *testing.T) {
 	l := newLocal(t)
-	pl := l.plan(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
+	pl := l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
 	var lines []string
 	kinds := map[string]bool{}
 	for i, res := range l.run(pl) {
@@ -146,7 +165,7 @@ func TestOutputs(t *testing.T) {
 	}
 	slices.Sort(lines)
 	for _, k := range l.Registry.Kinds() {
-		if !k.Hidden && !kinds[k.Name] && k.Name != "page_table" && k.Name != "command" {
+		if !k.Hidden && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "command"), k.Name) {
 			t.Errorf("pipelines.hcl has no step of kind %s, so its output is not held", k.Name)
 		}
 	}

@@ -11,6 +11,28 @@ variable "scale" {
   }
 }
 
+# What the paper prints, table by table: assets/paper. Counts are equal or they differ. Results of models vary from run to
+# run: the paper prints one of its configurations, naive T5-Base, with an MRR@10 of 60.1, 60.07, 59.98 and 60.37 and an
+# Invalid@40 of 31.9, 35.5 and 34.83 in several places, so the tolerance is 1 point and 4 points.
+locals {
+  printed = {
+    for table in [
+      "nq_document_collections_splits", "dedup_counts", "title_grouping_examples", "grouping_effects", "revision_texts",
+      "page_id_resolution", "nq_token_substitutions", "substitution_totals", "document_text_construction", "published_dsi_nq",
+      "indexing_retrieval_ratio_mrr", "nq320k_identifier_comparison", "decoding_by_model_scale", "indexing_retrieval_ratio",
+      "hparams_controlled_full", "representation_grouping_seeds", "representation_grouping_effects", "invalid_40",
+    ] :
+    table => [
+      for e in csvdecode(file("assets/paper/${table}.csv")) : {
+        cell      = "${e.row}.${e.column}"
+        value     = tonumber(e.value)
+        std       = try(tonumber(e.std), null)
+        tolerance = e.tolerance == "" ? 0 : tonumber(e.tolerance)
+      }
+    ]
+  }
+}
+
 # --- Sources ---------------------------------------------------------------------------------
 
 variable "nq_train" {
@@ -176,18 +198,7 @@ table "nq_document_collections_splits" {
       { id = key, titles = ["<sc>NQ320K-${local.operators[key]}</sc>"], value = step.dedup.nq[key].counts, at = "documents" }
     ],
   )
-  expect "text4k.train" { value = 198200 }
-  expect "text4k.dev" { value = 7300 }
-  expect "text4k.union" { value = 202200 }
-  expect "title.train" { value = 108100 }
-  expect "title.dev" { value = 6900 }
-  expect "title.union" { value = 109700 }
-  expect "url.train" { value = 226200 }
-  expect "url.dev" { value = 7400 }
-  expect "url.union" { value = 231700 }
-  expect "page_id.train" { value = 107600 }
-  expect "page_id.dev" { value = 6900 }
-  expect "page_id.union" { value = 109200 }
+  expect = local.printed.nq_document_collections_splits
 }
 
 table "dedup_counts" {
@@ -205,39 +216,7 @@ table "dedup_counts" {
       )
     ]),
   )
-  expect "records.train" { value = 307373 }
-  expect "records.dev" { value = 7830 }
-  expect "records.union" { value = 315203 }
-  expect "text4k_cased.train" { value = 198918 }
-  expect "text4k_cased.dev" { value = 7280 }
-  expect "text4k_cased.union" { value = 202970 }
-  expect "text4k.train" { value = 198202 }
-  expect "text4k.dev" { value = 7271 }
-  expect "text4k.union" { value = 202221 }
-  expect "url.train" { value = 226180 }
-  expect "url.dev" { value = 7369 }
-  expect "url.union" { value = 231695 }
-  expect "url_title_cased.train" { value = 108071 }
-  expect "url_title_cased.dev" { value = 6930 }
-  expect "url_title_cased.union" { value = 109712 }
-  expect "url_title.train" { value = 108015 }
-  expect "url_title.dev" { value = 6930 }
-  expect "url_title.union" { value = 109654 }
-  expect "h1_cased.train" { value = 108998 }
-  expect "h1_cased.dev" { value = 6935 }
-  expect "h1_cased.union" { value = 110660 }
-  expect "h1.train" { value = 108036 }
-  expect "h1.dev" { value = 6930 }
-  expect "h1.union" { value = 109676 }
-  expect "nci_h1.train" { value = 108026 }
-  expect "nci_h1.dev" { value = 6930 }
-  expect "nci_h1.union" { value = 109666 }
-  expect "title.train" { value = 108026 }
-  expect "title.dev" { value = 6930 }
-  expect "title.union" { value = 109739 }
-  expect "page_id.train" { value = 107593 }
-  expect "page_id.dev" { value = 6926 }
-  expect "page_id.union" { value = 109229 }
+  expect = local.printed.dedup_counts
 }
 
 # --- Qualitative analysis (section "Qualitative Analysis of NQ320K" and its appendices) ---------
@@ -267,9 +246,7 @@ table "title_grouping_examples" {
       { id = "${e[0]}_page_id", titles = ["PageID"], value = step.dedup_diagnostics.nq.report, fields = { a = "${e[0]}.names.0.page_id", b = "${e[0]}.names.1.page_id" } },
     ]
   ])
-  expect "fragment_page_id.a" { value = 41312390 }
-  expect "collision_page_id.a" { value = 2308910 }
-  expect "collision_page_id.b" { value = 12185842 }
+  expect = local.printed.title_grouping_examples
 }
 
 table "grouping_effects" {
@@ -289,13 +266,7 @@ table "grouping_effects" {
       ["coverage_page_id", "Supervision coverage under PageID (%)", "reference_coverage.percent", "fixed", 1],
     ] : { id = r[0], titles = [r[1]], value = step.dedup_diagnostics.nq.report, fields = { n = r[2] }, format = r[3], decimals = r[4] }
   ]
-  expect "fragmented.n" { value = 550 }
-  expect "collisions.n" { value = 93 }
-  expect "affected_train.n" { value = 1.62 }
-  expect "affected_dev.n" { value = 2.54 }
-  expect "additional.n" { value = 1054 }
-  expect "coverage_title.n" { value = 75.3 }
-  expect "coverage_page_id.n" { value = 76.4 }
+  expect = local.printed.grouping_effects
 }
 
 step "revision_variation" "nq" {
@@ -331,8 +302,7 @@ table "revision_texts" {
     for r in [["revisions", "Distinct revision URLs"], ["texts", "Distinct flattened texts"], ["varying", "Revisions with several texts"]] :
     { id = r[0], titles = [r[1]], value = step.revision_variation.nq.report, fields = { n = r[0] == "varying" ? "varying_revisions" : r[0] } }
   ]
-  expect "revisions.n" { value = 231695 }
-  expect "texts.n" { value = 241247 }
+  expect = local.printed.revision_texts
 }
 
 # "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID."
@@ -350,10 +320,7 @@ table "page_id_resolution" {
       ["fallback", "Records that fall back to their URL title", "unresolved_records", "integer", 0],
     ] : { id = r[0], titles = [r[1]], value = step.dedup.nq["page_id"].counts, at = "resolution", fields = { n = r[2] }, format = r[3], decimals = r[4] }
   ]
-  expect "revisions.n" { value = 231695 }
-  expect "resolved.n" { value = 231589 }
-  expect "rate.n" { value = 99.95 }
-  expect "fallback.n" { value = 156 }
+  expect = local.printed.page_id_resolution
 }
 
 table "fixed_revision_variation" {
@@ -389,27 +356,28 @@ table "nq_token_substitutions" {
     { id = "count", title = "Count", format = "integer" },
     { id = "records", title = "Records", format = "integer" },
   ]
-  rows = [for i in range(10) : { id = "pair${i + 1}", titles = ["${i + 1}"], value = step.substitutions.dev.report, at = "top.${i}" }]
-  expect "pair1.count" { value = 564605 }
-  expect "pair1.records" { value = 7830 }
-  expect "pair2.count" { value = 555899 }
-  expect "pair2.records" { value = 7830 }
-  expect "pair3.count" { value = 289496 }
-  expect "pair3.records" { value = 6902 }
-  expect "pair4.count" { value = 145151 }
-  expect "pair4.records" { value = 7791 }
-  expect "pair5.count" { value = 144996 }
-  expect "pair5.records" { value = 7791 }
-  expect "pair6.count" { value = 30361 }
-  expect "pair6.records" { value = 3970 }
-  expect "pair7.count" { value = 18845 }
-  expect "pair7.records" { value = 351 }
-  expect "pair8.count" { value = 18804 }
-  expect "pair8.records" { value = 366 }
-  expect "pair9.count" { value = 6965 }
-  expect "pair9.records" { value = 2217 }
-  expect "pair10.count" { value = 4528 }
-  expect "pair10.records" { value = 556 }
+  rows   = [for i in range(10) : { id = "pair${i + 1}", titles = ["${i + 1}"], value = step.substitutions.dev.report, at = "top.${i}" }]
+  expect = local.printed.nq_token_substitutions
+}
+
+# "1.88M of 54.13M compared tokens differ, corresponding to 3.47% of the tokens and 22,333 distinct replacement pairs."
+table "substitution_totals" {
+  paper   = "app:nq-token-substitutions"
+  caption = "All substitutions on the NQ development set (appendix “Character Substitutions in the NQ Preprocessing Pipeline”)."
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Value", format = "integer" }]
+  rows = [
+    for r in [
+      ["records", "Records", "records", "integer", 0, 1],
+      ["mismatches", "Tokens that differ from their span", "mismatches", "integer", 0, 1],
+      ["compared", "Compared tokens", "compared", "integer", 0, 1],
+      ["percent", "Share (%)", "share", "fixed", 2, 100],
+      ["pairs", "Distinct replacement pairs", "pairs", "integer", 0, 1],
+      ["top", "Share of the ten most frequent pairs (%)", "top_share", "fixed", 1, 100],
+    ] : { id = r[0], titles = [r[1]], value = step.substitutions.dev.report, fields = { n = r[2] }, format = r[3], decimals = r[4], scale = r[5] }
+  ]
+  expect = local.printed.substitution_totals
 }
 
 step "format_fields" "nq" {
@@ -473,9 +441,7 @@ table "document_text_construction" {
       ["unknown_html", "<unk> in <sc>HtmlNorm</sc>", "unknown_b_percent"],
     ] : { id = r[0], titles = [r[1]], value = step.first_tokens.title.report, fields = { n = r[2] } }
   ]
-  expect "differ.n" { value = 92.6 }
-  expect "unknown_nci.n" { value = 18.7 }
-  expect "unknown_html.n" { value = 1.6 }
+  expect = local.printed.document_text_construction
 }
 
 table "ipa_tokenization_example" {
@@ -667,6 +633,7 @@ locals {
   t5 = local.full ? { for size, w in local.weights : size => step.download.t5[size].files } : { for size, w in local.toy_weights : size => step.random_t5.toy[size].model }
 
   # "A constant learning rate, 1M updates and minibatches of size 128, with evaluation every 5K updates."
+  select   = "MRR@10"
   queue    = local.full ? "gpu" : "cpu"
   training = local.full ? { steps = 1000000, batch = 128, evaluate_every = 5000, precision = "fp16" } : { steps = 200, batch = 16, evaluate_every = 50, precision = "fp32" }
 
@@ -745,7 +712,7 @@ step "train" "dsi" {
   batch          = local.training.batch
   evaluate_every = local.training.evaluate_every
   precision      = local.training.precision
-  select         = "MRR@10"
+  select         = local.select
   resources { queue = local.queue }
 }
 
@@ -774,4 +741,344 @@ step "evaluate" "trie" {
   beams        = 40
   decoding     = "constrained"
   resources { queue = local.queue }
+}
+
+# --- Results -------------------------------------------------------------------------------------
+
+locals {
+  metrics = { hits_1 = "H@1", hits_10 = "H@10", mrr_10 = "MRR@10" }
+
+  # NQ320K's variants, in the order in which tables have them.
+  variants = [for v in setproduct(["title", "page_id"], ["nci_norm", "html_norm"]) : { name = join("/", v), collection = v[0], form = v[1] }]
+
+  # Other papers' results, each with its source.
+  published = csvdecode(file("assets/paper/published_baselines.csv"))
+}
+
+table "published_dsi_nq" {
+  paper   = "tab:published-dsi-nq"
+  caption = "Hits@1 of published DSI baselines on independently NQ-derived collections for all identifier types. T5 indicates the use of base (B) or large (L) version, with + for v1.1 instead of v1.0 and ∘ for BART. A checkmark indicates that released code contains an implementation of the reported DSI baseline."
+  scale   = var.scale
+  stubs   = ["Reported by"]
+  columns = concat(
+    [
+      { id = "documents", title = "|D|", from = "documents", field = "documents.union", format = local.full ? "kilo" : "integer", decimals = local.full ? 1 : 0 },
+      { id = "t5", title = "T5", format = "text", align = "c" },
+    ],
+    [
+      for id, title in { atomic = "At.", naive = "Nv.", semantic = "Sm." } :
+      { id = id, title = title, groups = ["Hits@1"], from = id, field = "percent.post_filtered.hits_1", format = "fixed", decimals = 1 }
+    ],
+    [{ id = "code", title = "</>", format = "text", align = "c" }],
+  )
+  rows = concat(
+    flatten([
+      for coverage in ["complete", "partial"] : [
+        { section = "<b>${title(coverage)} identifier types coverage</b>" },
+        [
+          for p in local.published : {
+            id      = p.id
+            titles  = [p.reported_by]
+            texts   = { documents = p.documents, t5 = p.t5, code = p.code }
+            numbers = { for id in keys(local.identifiers) : id => tonumber(p[id]) if p[id] != "" }
+          } if p.coverage == coverage
+        ],
+        { rule = true },
+      ]
+    ]),
+    [{ section = "<b>This work: <sc>ReDSI</sc> with different NQ320K variants</b>" }],
+    [
+      for d in local.variants : {
+        id     = d.name
+        titles = ["<sc>${local.collections[d.collection]}</sc>/<sc>${local.forms[d.form]}</sc>"]
+        values = merge(
+          { documents = step.dedup.nq[d.collection].counts },
+          { for id in keys(local.identifiers) : id => step.evaluate.dsi["${d.name}/base/${id}/42"].report },
+        )
+        texts = { t5 = "B", code = "✓" }
+      }
+    ],
+  )
+  expect = local.printed.published_dsi_nq
+}
+
+table "indexing_retrieval_ratio_mrr" {
+  paper   = "tab:indexing-retrieval-ratio-mrr"
+  caption = "Sensitivity of T5-Base to the indexing-to-retrieval ratio on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>."
+  scale   = var.scale
+  stubs   = ["Ratio"]
+  columns = [
+    for id, title in local.identifiers :
+    { id = id, title = title, groups = ["<b>MRR@10</b>"], from = id, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }
+  ]
+  rows = [
+    for ratio in local.ratios : {
+      id     = ratio
+      titles = [ratio != "natural" ? ratio : local.full ? "1:2.8 (natural)" : "natural"]
+      values = { for id in keys(local.identifiers) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
+    }
+  ]
+  expect = local.printed.indexing_retrieval_ratio_mrr
+}
+
+table "nq320k_identifier_comparison" {
+  paper   = "tab:nq320k_identifier_comparison"
+  caption = "Comparison across document-text constructions, deduplication rules, identifier types, and T5 model scales. Configuration denotes the document-text construction and deduplication rule; all values are percentages. Bold marks the highest MRR@10 among the four reconstruction configurations for each identifier type and model scale."
+  wide    = true
+  scale   = var.scale
+  stubs   = ["Configuration", "Model"]
+  columns = [
+    for v in setproduct(keys(local.identifiers), keys(local.metrics)) : {
+      id       = join("_", v)
+      title    = local.metrics[v[1]]
+      groups   = ["<b>${local.identifiers[v[0]]}</b>"]
+      from     = v[0]
+      field    = "percent.post_filtered.${v[1]}"
+      format   = "fixed"
+      decimals = 1
+      best     = v[1] == "mrr_10" ? "max" : ""
+    }
+  ]
+  rows = flatten([
+    for i, form in ["nci_norm", "html_norm"] : [
+      [for mark in [{ rule = true }] : mark if i > 0],
+      [
+        for j, collection in ["title", "page_id"] : [
+          [for mark in [{ space = true }] : mark if j > 0],
+          [
+            for size, model in local.sizes : {
+              id      = "${collection}/${form}/${size}"
+              titles  = ["<sc>NQ320K-${local.collections[collection]}</sc>/<sc>${local.forms[form]}</sc>", model]
+              compare = size
+              values  = { for id in keys(local.identifiers) : id => step.evaluate.dsi["${collection}/${form}/${size}/${id}/42"].report }
+            }
+          ],
+        ]
+      ],
+    ]
+  ])
+  expect = local.printed.nq320k_identifier_comparison
+}
+
+locals {
+  decoded = {
+    for k, v in product({ identifier = ["naive", "semantic"], size = keys(local.sizes) }) : k => {
+      unconstrained = step.evaluate.dsi["title/nci_norm/${v.size}/${v.identifier}/42"].report
+      trie          = step.evaluate.trie["title/nci_norm/${v.size}/${v.identifier}/42"].report
+    }
+  }
+}
+
+table "decoding_by_model_scale" {
+  paper   = "tab:decoding-by-model-scale"
+  caption = "MRR@10 across model scales under unconstrained (<i>Unc.</i>), post-filtered (<i>Post.</i>) and trie-constrained (<i>Trie</i>) decoding on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Δ<sub>post</sub> is post-filtered minus unconstrained MRR@10, and Δ<sub>trie</sub> is trie-constrained minus post-filtered MRR@10."
+  scale   = var.scale
+  stubs   = ["Identifier", "Model"]
+  columns = [
+    { id = "raw", title = "Unc.", from = "unconstrained", field = "percent.raw.mrr_10", format = "fixed", decimals = 2 },
+    { id = "post_filtered", title = "Post.", from = "unconstrained", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2 },
+    { id = "trie", title = "Trie", from = "trie", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2 },
+    { id = "delta_post", title = "Δ<sub>post</sub>", minus = ["post_filtered", "raw"], format = "signed", decimals = 2 },
+    { id = "delta_trie", title = "Δ<sub>trie</sub>", minus = ["trie", "post_filtered"], format = "signed", decimals = 2 },
+  ]
+  rows = concat(
+    [for size, title in local.sizes : { id = "naive/${size}", titles = ["Naive", "T5-${title}"], values = local.decoded["naive/${size}"] }],
+    [{ rule = true }],
+    [for size, title in local.sizes : { id = "semantic/${size}", titles = ["Semantic", "T5-${title}"], values = local.decoded["semantic/${size}"] }],
+  )
+  expect = local.printed.decoding_by_model_scale
+}
+
+# --- Appendices ----------------------------------------------------------------------------------
+
+table "indexing_retrieval_ratio" {
+  paper   = "tab:indexing-retrieval-ratio"
+  caption = "Sensitivity to the indexing-to-retrieval ratio under <sc>NQ320K-Title/NciNorm</sc>. Retrieval metrics and Invalid@40 are development percentages at the checkpoint selected by MRR@10. The natural ratio uses each indexed document and labeled query once per repetition of the training data. Invalidity is not applicable to atomic identifiers and is denoted by –. Bold marks the best retrieval result for each identifier type and metric."
+  wide    = true
+  scale   = var.scale
+  stubs   = ["Ratio"]
+  columns = flatten([
+    for id, title in local.identifiers : [
+      [
+        for metric, name in local.metrics :
+        { id = "${id}_${metric}", title = name, groups = ["<b>${title}</b>"], from = id, field = "percent.post_filtered.${metric}", format = "fixed", decimals = 2, best = "max" }
+      ],
+      { id = "${id}_invalid_40", title = "Inv.", groups = ["<b>${title}</b>"], from = id, field = "percent.invalid_40", format = "fixed", decimals = 1 },
+    ]
+  ])
+  rows = [
+    for ratio in local.ratios : {
+      id     = ratio
+      titles = [ratio != "natural" ? ratio : local.full ? "Natural (≈1:2.8)" : "Natural"]
+      values = { for id in keys(local.identifiers) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
+    }
+  ]
+  expect = local.printed.indexing_retrieval_ratio
+}
+
+locals {
+  sweep = {
+    for id in keys(local.identifiers) : id => [
+      for h in setproduct(["32", "64"], ["1e-3", "5e-4"], ["0", "10K", "100K"]) : merge(local.hyper[join("/", h)], {
+        name  = "${id}/${join("/", h)}"
+        run   = local.hyper_runs["${id}/${join("/", h)}"]
+        style = local.hyper[join("/", h)] == local.selected[id] ? "<b>%v</b>" : "%v"
+        bold  = local.hyper[join("/", h)] == local.selected[id] ? ["mrr_10"] : null
+      })
+    ]
+  }
+}
+
+table "hparams_controlled_full" {
+  paper   = "tab:hparams-controlled-full"
+  caption = "Complete hyperparameter sweep on <sc>NQ320K-Title/NciNorm</sc>. Metrics are reported as percentages; M@10 denotes MRR@10. Each row reports the checkpoint selected by development MRR@10. Bold hyperparameters identify the configurations retained for the experiments. Dashes indicate that Invalid@40 is not applicable to atomic identifiers, which are valid by construction."
+  scale   = var.scale
+  stubs   = ["ID"]
+  columns = concat(
+    [for id, title in { max_input = "ℓ", learning_rate = "LR", warmup = "WU" } : { id = id, title = title, format = "text", align = "r" }],
+    [
+      for id, title in { hits_1 = "H@1", hits_10 = "H@10", mrr_10 = "M@10" } :
+      { id = id, title = title, field = "percent.post_filtered.${id}", format = "fixed", decimals = 1 }
+    ],
+    [{ id = "invalid_40", title = "Inv@40", field = "percent.invalid_40", format = "fixed", decimals = 1 }],
+  )
+  rows = flatten([
+    for id, title in local.identifiers : [
+      [for mark in [{ space = true }] : mark if id != "atomic"],
+      { section = "<i>${title}</i>" },
+      [
+        for h in local.sweep[id] : {
+          id     = h.name
+          titles = [format(h.style, title)]
+          texts = {
+            max_input     = format(h.style, local.max_input[h.max_input])
+            learning_rate = format(h.style, replace(h.learning_rate, "-", "−"))
+            warmup        = format(h.style, local.warmup[h.warmup] < 1000 ? local.warmup[h.warmup] : "${local.warmup[h.warmup] / 1000}K")
+          }
+          value = step.evaluate.dsi[h.run].report
+          bold  = h.bold
+        }
+      ],
+    ]
+  ])
+  expect = local.printed.hparams_controlled_full
+}
+
+# What the paper used for the row of tab:published-dsi-nq that is closest to another's.
+locals {
+  closest = local.runs[local.reference.atomic]
+  settings = [
+    ["collection", "Collection", "NCI-derived, ∼109K", "<sc>${local.collections[local.closest.collection]}/${local.forms[local.closest.form]}</sc>"],
+    ["backbone", "Backbone", "T5 1.1-Base", local.full ? "T5 1.0-${local.sizes[local.closest.size]}" : "T5 of random weights"],
+    ["supervision", "Supervision", "FirstP + labeled queries", "FirstP + labeled queries"],
+    ["max_input", "Input length", "64", "${local.max_input[local.selected.atomic.max_input]} atomic; ${local.max_input[local.selected.naive.max_input]} sequential"],
+    ["batch", "Effective batch size", "512", local.training.batch],
+    ["packing", "Sequence packing", "Not reported", "Disabled"],
+    ["select", "Checkpoint selection", "Not reported", "Development ${local.select}"],
+    ["invalid", "Invalid outputs", "Not reported", "Post-filtered"],
+  ]
+}
+
+table "pradeep_settings" {
+  paper   = "tab:pradeep-settings"
+  caption = "Reported and implemented settings for the closest comparison with Pradeep et al. (2023). Differences and unreported settings prevent an exact reproduction."
+  scale   = var.scale
+  stubs   = ["Setting"]
+  columns = [for id, title in { pradeep = "Pradeep et al. (2023)", redsi = "<sc>ReDSI</sc>" } : { id = id, title = title, format = "text" }]
+  rows    = [for s in local.settings : { id = s[0], titles = [s[1]], texts = { pradeep = s[2], redsi = s[3] } }]
+}
+
+table "representation_grouping_seeds" {
+  paper   = "tab:representation-grouping-seeds"
+  caption = "T5-Efficient-Tiny MRR@10 across five seeds for each identifier, grouping rule, and document representation. Values are mean percentages with sample standard deviations."
+  scale   = var.scale
+  stubs   = ["Identifier"]
+  columns = [
+    for form in ["nci_norm", "html_norm"] :
+    { id = form, title = "<sc>${local.forms[form]}</sc>", from = form, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, std = true }
+  ]
+  rows = flatten([
+    for i, collection in ["title", "page_id"] : [
+      [for mark in [{ rule = true }] : mark if i > 0],
+      { section = "<sc>${local.collections[collection]}</sc>", center = true },
+      { rule = true },
+      [
+        for id, title in local.identifiers : {
+          id     = "${collection}/${id}"
+          titles = [title]
+          values = { for form in keys(local.forms) : form => [for seed in local.seeds : step.evaluate.dsi["${collection}/${form}/tiny/${id}/${seed}"].report] }
+        }
+      ],
+    ]
+  ])
+  expect = local.printed.representation_grouping_seeds
+}
+
+locals {
+  # The factors whose effects tab:representation-grouping-effects reports, each over the levels of the other.
+  factors = {
+    form       = { from = "nci_norm", to = "html_norm", other = "collection", title = "<sc>HtmlNorm</sc> − <sc>NciNorm</sc>" }
+    collection = { from = "title", to = "page_id", other = "form", title = "<sc>PageID</sc> − <sc>Title</sc>" }
+  }
+}
+
+step "effects" "nq" {
+  for_each = local.factors
+  from     = each.value.from
+  to       = each.value.to
+  field    = "percent.post_filtered.mrr_10"
+  runs = [
+    for name, r in product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.identifiers), seed = local.seeds }) :
+    { group = r.identifier, level = r[each.key], other = r[each.value.other], seed = r.seed, report = step.evaluate.dsi[name].report }
+  ]
+}
+
+table "representation_grouping_effects" {
+  paper   = "tab:representation-grouping-effects"
+  caption = "Seed-paired effects of document representation and grouping for T5-Efficient-Tiny. Values are changes in MRR@10 percentage points, reported as mean ± sample standard deviation across five seeds. Identifier-level effects are averaged over the other construction factor; the global result macro-averages identifier types within each seed."
+  scale   = var.scale
+  stubs   = ["Identifier"]
+  columns = [for factor in ["form", "collection"] : { id = factor, title = local.factors[factor].title, from = factor, format = "signed", decimals = 2, std = true }]
+  rows = concat(
+    [
+      for id, title in local.identifiers :
+      { id = id, titles = [title], values = local.effects, fields = { for factor in keys(local.factors) : factor => "groups.${id}" } }
+    ],
+    [
+      { rule = true },
+      { id = "global", titles = ["Global"], values = local.effects, fields = { for factor in keys(local.factors) : factor => "global" }, bold = keys(local.factors) },
+    ],
+  )
+  expect = local.printed.representation_grouping_effects
+}
+
+locals {
+  effects = { for factor in keys(local.factors) : factor => step.effects.nq[factor].report }
+}
+
+table "invalid_40" {
+  paper   = "tab:invalid-40"
+  caption = "Invalid@40 for sequential identifiers across NQ320K grouping rules, document representations, and model scales. Values are percentages measured on the unconstrained 40-best beam before post-filtering. Atomic identifiers are omitted because they are valid by construction."
+  wide    = true
+  scale   = var.scale
+  stubs   = ["Model"]
+  columns = [
+    for v in setproduct(local.variants, ["naive", "semantic"]) : {
+      id       = "${v[0].name}/${v[1]}"
+      title    = local.identifiers[v[1]]
+      groups   = ["<b><sc>${local.collections[v[0].collection]}</sc></b>", "<sc>${local.forms[v[0].form]}</sc>"]
+      from     = "${v[0].name}/${v[1]}"
+      field    = "percent.invalid_40"
+      format   = "fixed"
+      decimals = 1
+    }
+  ]
+  rows = [
+    for size, title in local.sizes : {
+      id     = size
+      titles = ["T5-${title}"]
+      values = { for v in setproduct(local.variants, ["naive", "semantic"]) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
+    }
+  ]
+  expect = local.printed.invalid_40
 }

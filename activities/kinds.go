@@ -19,6 +19,7 @@ func Kinds() *step.Registry {
 		embedHashingKind, embedKind,
 		atomicIDsKind, naiveIDsKind, semanticIDsKind, tokensKind,
 		randomT5Kind, trainKind, evaluateKind, evaluateShardKind,
+		effectsKind,
 		commandKind,
 		tableKind, figureKind,
 	)

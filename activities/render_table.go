@@ -2,13 +2,10 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -31,9 +28,9 @@ type tableConfig struct {
 type tableColumn struct {
 	ID       string   `hcl:"id" help:"name, for expect and traces"`
 	Title    string   `hcl:"title" help:"header"`
-	Groups   []string `hcl:"groups,optional" help:"headers over neighbouring columns, outermost first"`
+	Groups   []string `hcl:"groups,optional" help:"headers over neighbouring columns, outermost first; bold where they say so by <b>"`
 	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
-	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id"`
+	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
 	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
 	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed"`
 	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
@@ -46,14 +43,17 @@ type tableColumn struct {
 type tableRow struct {
 	ID      string                 `hcl:"id,optional" help:"name, for expect and traces"`
 	Section string                 `hcl:"section,optional" help:"a heading over all columns, instead of a row"`
+	Center  bool                   `hcl:"center,optional" help:"whether the section stands in the middle"`
 	Rule    bool                   `hcl:"rule,optional" help:"a line between rows, instead of a row"`
 	Space   bool                   `hcl:"space,optional" help:"a small space between rows, instead of a row"`
 	Titles  []string               `hcl:"titles,optional" help:"one title per stub"`
 	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
+	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
 	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation"`
 	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
 	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
 	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
+	Scale   float64                `hcl:"scale,optional" help:"factor before printing, with format"`
 	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
 	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
 	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`
@@ -61,17 +61,18 @@ type tableRow struct {
 }
 
 type tableExpect struct {
-	Cell      string  `hcl:"cell,label" help:"ROW.COLUMN by their ids"`
-	Value     float64 `hcl:"value" help:"the number as the paper prints it"`
-	Tolerance float64 `hcl:"tolerance,optional" help:"absolute difference that still matches, beyond the paper's rounding"`
-	Relative  float64 `hcl:"relative,optional" help:"the same as a fraction of value"`
-	Stds      float64 `hcl:"stds,optional" help:"the same in standard deviations of the rebuilt cell"`
-	Source    string  `hcl:"source,optional" help:"where the paper says so; default: its label"`
+	Cell      string   `hcl:"cell,label" help:"ROW.COLUMN by their ids"`
+	Value     float64  `hcl:"value" help:"the number as the paper prints it"`
+	Tolerance float64  `hcl:"tolerance,optional" help:"absolute difference that still matches, beyond the paper's rounding"`
+	Relative  float64  `hcl:"relative,optional" help:"the same as a fraction of value"`
+	Stds      float64  `hcl:"stds,optional" help:"the same in standard deviations of the rebuilt cell"`
+	Source    string   `hcl:"source,optional" help:"where the paper says so; default: its label"`
+	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±, compared within the same tolerance"`
 }
 
 var tableKind = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 1,
+	Version: 2,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.
@@ -124,7 +125,7 @@ func (c tableConfig) layout() *render.Table {
 		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Align: k.Align})
 	}
 	for _, r := range c.Rows {
-		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Rule: r.Rule, Space: r.Space, Titles: r.Titles,
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Center: r.Center, Rule: r.Rule, Space: r.Space, Titles: r.Titles,
 			Compare: r.Compare, Cells: map[string]render.Cell{}})
 	}
 	return t
@@ -141,6 +142,14 @@ func checkTable(c tableConfig) error {
 		}
 		if forms != 1 {
 			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: "is exactly one of titles, section, rule and space"})
+		}
+		for _, id := range r.Bold {
+			if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].bold", i), Detail: fmt.Sprintf("there is no column %q", id)})
+			}
+		}
+		if r.Center && r.Section == "" {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].center", i), Detail: "is for a section"})
 		}
 		for _, text := range append([]string{r.Section}, r.Titles...) {
 			if err := render.CheckMarkup(text); err != nil {
@@ -194,13 +203,19 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 				return nil, step.Permanent(fmt.Errorf("row %s, column %s: %w", r.ID, k.ID, err))
 			}
 			if r.Format != "" {
-				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: k.Scale, Std: k.Std}
+				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: r.Scale, Std: k.Std}
 			}
 			if !cell.Missing() {
 				t.Rows[i].Cells[k.ID] = cell
 			}
 		}
 		subtract(t.Rows[i].Cells, c.Columns)
+		for _, id := range r.Bold {
+			if cell, ok := t.Rows[i].Cells[id]; ok {
+				cell.Bold = true
+				t.Rows[i].Cells[id] = cell
+			}
+		}
 	}
 	if err := t.Finish(); err != nil {
 		return nil, step.Permanent(err)
@@ -222,12 +237,7 @@ func subtract(cells map[string]render.Cell, columns []tableColumn) {
 	}
 }
 
-// jsonInputs reads the JSON documents that cells come from, each once.
-type jsonInputs struct {
-	x    *step.IO
-	read map[artifacts.Digest]any
-}
-
+// cell reads what stands at a row and a column.
 func (d *jsonInputs) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if s, ok := r.Texts[k.ID]; ok {
 		return render.Cell{Text: s}, render.CheckMarkup(s)
@@ -259,93 +269,28 @@ func (d *jsonInputs) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	var vs []float64
 	var digests []string
 	for _, in := range ins {
-		v, text, ok, err := d.value(in, path)
+		at, err := d.find(in, path)
+		if err != nil {
+			return render.Cell{}, err
+		}
+		from := in.Artifact.Digest.String()
+		if cell, ok := summary(at); ok && len(ins) == 1 {
+			cell.Inputs = []string{from}
+			return cell, nil
+		}
+		v, text, ok, err := scalar(at, path)
 		if err != nil {
 			return render.Cell{}, err
 		}
 		if text != "" {
-			return render.Cell{Text: text, Data: true, Inputs: []string{in.Artifact.Digest.String()}}, nil
+			return render.Cell{Text: text, Data: true, Inputs: []string{from}}, nil
 		}
 		if ok {
 			vs = append(vs, v)
-			digests = append(digests, in.Artifact.Digest.String())
+			digests = append(digests, from)
 		}
 	}
 	cell := render.Mean(vs)
 	cell.Inputs = digests
 	return cell, nil
-}
-
-// fileOfTree picks the JSON file of a tree, such as a command's output, that a
-// path starts with, as in "metrics.json:accuracy"; a tree of one file needs no
-// name. For other inputs the whole path is the field's.
-func fileOfTree(in step.Input, path string) (step.Input, string, error) {
-	files := in.Artifact.Files
-	if files == nil {
-		return in, path, nil
-	}
-	name, field, named := strings.Cut(path, ":")
-	if !named && len(files) == 1 {
-		name, field, named = files[0].Name, path, true
-	}
-	f, ok := in.Artifact.File(name)
-	if !named || !ok {
-		var names []string
-		for _, f := range files {
-			names = append(names, f.Name)
-		}
-		return in, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
-	}
-	return step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}), field, nil
-}
-
-// value follows a path in an input: a number, a string, or null for "does not
-// apply"; elements of lists are named by their number. A path that does not
-// exist is an error, a list that is shorter is nothing to show.
-func (d *jsonInputs) value(in step.Input, path string) (v float64, text string, ok bool, err error) {
-	file, path, err := fileOfTree(in, path)
-	if err != nil {
-		return 0, "", false, err
-	}
-	at, known := d.read[file.Artifact.Digest]
-	if !known {
-		if err := readInputJSON(d.x, file, &at); err != nil {
-			return 0, "", false, err
-		}
-		d.read[file.Artifact.Digest] = at
-	}
-	for name := range strings.SplitSeq(path, ".") {
-		if list, ok := at.([]any); ok {
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 {
-				return 0, "", false, fmt.Errorf("field %q: %q is not the number of an element", path, name)
-			}
-			if i >= len(list) {
-				return 0, "", false, nil // there are fewer: nothing to show
-			}
-			at = list[i]
-			continue
-		}
-		m, isObject := at.(map[string]any)
-		next, there := m[name]
-		if at == nil {
-			return 0, "", false, nil
-		}
-		if !isObject || !there {
-			return 0, "", false, fmt.Errorf("the artifact has no field %q; beside it there is %s", path, strings.Join(slices.Sorted(maps.Keys(m)), ", "))
-		}
-		at = next
-	}
-	switch at := at.(type) {
-	case float64:
-		return at, "", true, nil
-	case string:
-		return 0, at, true, nil
-	case bool:
-		return 0, map[bool]string{true: "✓", false: "–"}[at], true, nil
-	case nil:
-		return 0, "", false, nil
-	}
-	b, _ := json.Marshal(at)
-	return 0, "", false, fmt.Errorf("field %q is %.60s, not a number or a text", path, b)
 }

@@ -9,12 +9,13 @@ import (
 // Expectation is a number that the paper prints, as it prints it: after scale
 // and rounding.
 type Expectation struct {
-	Cell      string  // ROW.COLUMN by their ids
-	Value     float64 // as printed
-	Tolerance float64 // absolute
-	Relative  float64 // fraction of Value
-	Stds      float64 // multiples of the rebuilt standard deviation
-	Source    string  // where the paper says so; default its label
+	Cell      string   // ROW.COLUMN by their ids
+	Value     float64  // as printed
+	Tolerance float64  // absolute
+	Relative  float64  // fraction of Value
+	Stds      float64  // multiples of the rebuilt standard deviation
+	Source    string   // where the paper says so; default its label
+	Std       *float64 // the standard deviation that is printed after ±, with the same Tolerance
 }
 
 // Verdict is what a comparison came to.
@@ -48,10 +49,19 @@ func (t *Table) Expect(es []Expectation) error {
 		if err != nil {
 			return fmt.Errorf("expect %w", err)
 		}
-		t.Checks = append(t.Checks, e.check(cell, cell.format(col.Format), t.Paper, t.Scale))
+		f := cell.format(col.Format)
+		t.Checks = append(t.Checks, e.check(cell, f, t.Paper, t.Scale))
+		if e.Std != nil {
+			f.Style = f.unsigned()
+			std := Expectation{Cell: e.Cell + stdSuffix, Value: *e.Std, Tolerance: e.Tolerance, Source: e.Source}
+			t.Checks = append(t.Checks, std.check(Cell{Value: cell.Std}, f, t.Paper, t.Scale))
+		}
 	}
 	return nil
 }
+
+// stdSuffix names the standard deviation of a cell in checks.
+const stdSuffix = ".std"
 
 // check compares the paper's number with a cell that is printed by f.
 func (e Expectation) check(cell Cell, f Format, paper, scale string) Check {

@@ -70,8 +70,15 @@ func fixed(v float64, d int) string {
 
 // std prints a standard deviation, never with a sign.
 func (f Format) std(v float64) string {
-	f.Style = map[bool]string{true: "fixed", false: f.Style}[f.Style == "signed"]
+	f.Style = f.unsigned()
 	return f.number(v)
+}
+
+func (f Format) unsigned() string {
+	if f.Style == "signed" {
+		return "fixed"
+	}
+	return f.Style
 }
 
 func thousands(s string) string {

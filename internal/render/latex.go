@@ -94,7 +94,7 @@ func (t *Table) latexHead(b *strings.Builder) {
 				cells = append(cells, strings.Repeat(" & ", s.last-s.first))
 				continue
 			}
-			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{\textbf{%s}}`, s.last-s.first+1, latex(s.title)))
+			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.last-s.first+1, latex(s.title)))
 			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1))
 		}
 		fmt.Fprintf(b, "%s \\\\\n", strings.Join(cells, " & "))
@@ -120,6 +120,8 @@ func (t *Table) latexRows(b *strings.Builder) {
 			b.WriteString("\\midrule\n")
 		case r.Space:
 			b.WriteString("\\addlinespace[2pt]\n")
+		case r.Center:
+			fmt.Fprintf(b, "\\multicolumn{%d}{c}{%s} \\\\\n", all, latex(r.Section))
 		case r.Section != "":
 			fmt.Fprintf(b, "\\multicolumn{%d}{@{}l}{%s} \\\\\n\\addlinespace[2pt]\n", all, latex(r.Section))
 		default:

@@ -23,7 +23,7 @@ type Table struct {
 type Column struct {
 	ID     string   `json:"id"`
 	Title  string   `json:"title"`
-	Groups []string `json:"groups,omitempty"` // headers above the title, outermost first
+	Groups []string `json:"groups,omitempty"` // headers above the title, outermost first, with markup
 	Format Format   `json:"format"`
 	Best   string   `json:"best,omitempty"`  // "max" or "min": bold among rows of one Compare
 	Align  string   `json:"align,omitempty"` // l, c or r; default r, l for text
@@ -34,6 +34,7 @@ type Column struct {
 type Row struct {
 	ID      string          `json:"id,omitempty"`
 	Section string          `json:"section,omitempty"` // a heading over all columns
+	Center  bool            `json:"center,omitempty"`  // the section stands in the middle
 	Rule    bool            `json:"rule,omitempty"`
 	Space   bool            `json:"space,omitempty"`
 	Titles  []string        `json:"titles,omitempty"` // one per stub

@@ -20,14 +20,15 @@ func sample() *Table {
 		Paper: "tab:sample", Caption: "All of it: <sc>Title</sc>, 5 %, a_b & <b>bold</b>.", Wide: true,
 		Stubs: []string{"Configuration", "Model"},
 		Columns: []Column{
-			{ID: "h1", Title: "H@1", Groups: []string{"Atomic"}, Format: Format{Style: "fixed", Decimals: 1, Scale: 100}},
-			{ID: "mrr", Title: "MRR@10", Groups: []string{"Atomic"}, Format: Format{Style: "fixed", Decimals: 2, Std: true}, Best: "max"},
+			{ID: "h1", Title: "H@1", Groups: []string{"<b>Atomic</b>"}, Format: Format{Style: "fixed", Decimals: 1, Scale: 100}},
+			{ID: "mrr", Title: "MRR@10", Groups: []string{"<b>Atomic</b>"}, Format: Format{Style: "fixed", Decimals: 2, Std: true}, Best: "max"},
 			{ID: "delta", Title: "Δ", Groups: []string{"Naive"}, Format: Format{Style: "signed", Decimals: 2}},
 			{ID: "n", Title: "|D|", Format: Format{Style: "integer"}},
 			{ID: "note", Title: "Note", Format: Format{Style: "text"}},
 		},
 		Rows: []Row{
 			{Section: "<i>First</i>"},
+			{Section: "<sc>Title</sc>", Center: true},
 			{ID: "a", Titles: []string{"<sc>Title</sc>", "Base"}, Compare: "base", Cells: map[string]Cell{
 				"h1": v(0.62), "mrr": Mean([]float64{68.7, 68.9, 68.8}), "delta": v(-0.4), "n": v(109739), "note": {Text: "<tt>x_y</tt>"}}},
 			{ID: "b", Titles: []string{"<sc>Title</sc>", "Tiny"}, Compare: "tiny", Cells: map[string]Cell{
@@ -37,7 +38,7 @@ func sample() *Table {
 			{ID: "c", Titles: []string{"<sc>PageID</sc>", "Base"}, Compare: "base", Cells: map[string]Cell{"mrr": v(69.8), "n": {Value: new(float64), Format: &Format{Style: "kilo", Decimals: 1}}}},
 		},
 	}
-	*t.Rows[5].Cells["n"].Value = 109229
+	*t.Rows[6].Cells["n"].Value = 109229
 	return t
 }
 
@@ -47,7 +48,7 @@ func TestLayouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := tab.Expect([]Expectation{
-		{Cell: "a.h1", Value: 62.0}, {Cell: "a.mrr", Value: 68.95, Stds: 2}, {Cell: "c.n", Value: 109200},
+		{Cell: "a.h1", Value: 62.0}, {Cell: "a.mrr", Value: 68.95, Stds: 2, Std: new(0.3)}, {Cell: "c.n", Value: 109200},
 		{Cell: "b.n", Value: 7}, {Cell: "a.delta", Value: 0.4}, {Cell: "b.mrr", Value: 62, Tolerance: 0.1, Relative: 0.01},
 	})
 	if err != nil {
@@ -129,9 +130,9 @@ func TestNumbers(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for want, spoil := range map[string]func(*Table){
 		"two columns have the id": func(t *Table) { t.Columns[1].ID = "h1" },
-		"which does not exist":    func(t *Table) { t.Rows[1].Cells["zz"] = Number(1) },
-		"has 1 titles for 2":      func(t *Table) { t.Rows[1].Titles = t.Rows[1].Titles[:1] },
-		"two rows have the id":    func(t *Table) { t.Rows[2].ID = "a" },
+		"which does not exist":    func(t *Table) { t.Rows[2].Cells["zz"] = Number(1) },
+		"has 1 titles for 2":      func(t *Table) { t.Rows[2].Titles = t.Rows[2].Titles[:1] },
+		"two rows have the id":    func(t *Table) { t.Rows[3].ID = "a" },
 		"is not integer, fixed":   func(t *Table) { t.Columns[0].Format.Style = "percent" },
 		"best is max or min":      func(t *Table) { t.Columns[0].Best = "most" },
 	} {

@@ -43,7 +43,13 @@ scores: raw, where a hypothesis that is no identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
 Max_input and lowercase are those of training, from the model's redsi.json. Documents
 and queries are named as kind export names them by number, in the formats of trec_eval.
-Computes in float32, in parts of shard queries.`,
+Computes in float32. Cost: each part loads the model and builds the trie once, about
+2 s for T5-Small and 100,000 documents; then, on two cores, 10 ms a query for atomic
+identifiers and 0.5 s for 40 beams. Time grows with queries x beams x tokens of the
+longest identifier; with documents only for atomic identifiers, which have a row of
+the output matrix each. Memory: 4 bytes x (parameters + output matrix), 12 bytes per
+prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch, and
+100 bytes per hypothesis of the joined run.`,
 	Example: `step "evaluate" "dsi" {
   model        = step.train.dsi["semantic/42"].model
   ids          = step.semantic_ids.title.ids

@@ -69,7 +69,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 	for i, q := range questions {
 		e.queries = append(e.queries,
 			dedup.Query{ExampleID: int64(1000 + i), Split: nq.Dev, Question: q, Doc: targets[i]},
-			dedup.Query{ExampleID: int64(1000 + i), Split: nq.Train, Question: q, Doc: 1})
+			dedup.Query{ExampleID: int64(2000 + i), Split: nq.Train, Question: q, Doc: 1})
 	}
 	e.config = map[string]any{
 		"model": e.model(e.ids), "ids": e.set(e.ids), "queries": e.lines(e.queries),
@@ -107,21 +107,27 @@ func (l *local) set(ids *docid.Set) step.Input {
 
 func (l *local) lines(queries []dedup.Query) step.Input {
 	l.t.Helper()
+	return l.blob("nq/queries", compressed(l.t, queries))
+}
+
+// compressed is JSON lines, as dedup stores them.
+func compressed[T any](t *testing.T, values []T) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b)
 	if err != nil {
-		l.t.Fatal(err)
+		t.Fatal(err)
 	}
 	e := json.NewEncoder(z)
-	for _, q := range queries {
-		if err := e.Encode(q); err != nil {
-			l.t.Fatal(err)
+	for _, v := range values {
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		l.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return l.blob("nq/queries", b.Bytes())
+	return b.Bytes()
 }
 
 // model has random weights, but prefers the tokens of identifiers and </s>, so that

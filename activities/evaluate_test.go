@@ -199,6 +199,24 @@ func TestEvaluateParts(t *testing.T) {
 	}
 }
 
+// TestEvaluateNames: an export of the collection has the same judgments.
+func TestEvaluateNames(t *testing.T) {
+	e := newAsked(t, docid.KindAtomic)
+	documents := make([]dedup.Document, len(e.ids.Identifiers))
+	for i := range documents {
+		documents[i] = dedup.Document{Doc: int32(i), Key: fmt.Sprintf("t:%d", i), Title: fmt.Sprint("page ", i), Split: nq.Train, ExampleID: int64(i), Train: 1}
+	}
+	res, err := e.do("export", map[string]any{"documents": e.blob("nq/documents", compressed(t, documents)), "queries": e.config["queries"],
+		"name": "toy", "key": "h1", "formats": []any{"trec"}, "origin": "generated"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, _ := res.Outputs["files"].File("trec/qrels.dev.txt")
+	if want, got := e.text(exported.Digest), e.evaluate(nil)["qrels"]; got != want || strings.Count(got, "\n") != len(questions) {
+		t.Errorf("qrels\n%sexported\n%s", got, want)
+	}
+}
+
 // TestEvaluateErrors: what does not belong together is told before and while it is
 // used.
 func TestEvaluateErrors(t *testing.T) {

@@ -136,7 +136,11 @@ func (l *local) corpusOf(texts []string) step.Input {
 // do runs one task, without a plan.
 func (l *local) do(kind string, tree map[string]any) (*artifacts.Result, error) {
 	l.t.Helper()
-	ctx := context.Background()
+	return l.doUntil(context.Background(), kind, tree)
+}
+
+func (l *local) doUntil(ctx context.Context, kind string, tree map[string]any) (*artifacts.Result, error) {
+	l.t.Helper()
 	task, err := step.NewTask(l.Registry.Lookup(kind), tree)
 	if err != nil {
 		l.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-func runRandomT5(_ context.Context, x *step.IO, c randomT5Config) error {
+func runRandomT5(ctx context.Context, x *step.IO, c randomT5Config) error {
 	m, err := t5.Init(c.config(), uint64(c.Seed), tensor.CPU)
 	if err != nil {
 		return step.Permanent(err)
@@ -25,7 +25,7 @@ func runRandomT5(_ context.Context, x *step.IO, c randomT5Config) error {
 		return err
 	}
 	x.Count("parameters", m.Config.ParameterCount())
-	return copyFolder(x, "model", folder)
+	return copyFolder(ctx, x, "model", folder)
 }
 
 func (c randomT5Config) config() t5.Config {

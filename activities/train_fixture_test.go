@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -105,9 +106,12 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 	return set
 }
 
-// with is the train step with some attributes changed.
-func (f *training) with(change map[string]any) map[string]any {
+// with is the train step with some attributes changed; of two changes the first
+// counts.
+func (f *training) with(changes ...map[string]any) map[string]any {
 	config := maps.Clone(f.config)
-	maps.Copy(config, change)
+	for _, c := range slices.Backward(changes) {
+		maps.Copy(config, c)
+	}
 	return config
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -33,9 +34,9 @@ func newTrainingIn(t *testing.T, folder string) *training {
 	return newTraining(t, l)
 }
 
-// resume trains what was interrupted after step 20 and wants the model of a
-// training that was not.
-func (f *training) resume(whole *artifacts.Result) {
+// resume trains what was interrupted after a step and wants the model of a training
+// that was not.
+func (f *training) resume(whole *artifacts.Result, from int64) {
 	f.t.Helper()
 	res, err := f.do("train", f.with(resumed))
 	if err != nil {
@@ -43,7 +44,7 @@ func (f *training) resume(whole *artifacts.Result) {
 	}
 	var r trained
 	f.json(res.Outputs["report"], &r)
-	if r.ResumedAt != 20 || r.Steps != 40 {
+	if r.ResumedAt != from || r.Steps != 40 {
 		f.t.Errorf("resumed at step %d of %d", r.ResumedAt, r.Steps)
 	}
 	if got, want := res.Outputs["model"], whole.Outputs["model"]; got.Digest != want.Digest {
@@ -94,7 +95,7 @@ func TestTrainKilled(t *testing.T) {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		t.Fatalf("the training was not killed: %v\n%s", err, strings.Join(said, "\n"))
 	}
-	newTrainingIn(t, folder).resume(whole)
+	newTrainingIn(t, folder).resume(whole, 20)
 }
 
 const atStep30 = "at step 30"
@@ -129,7 +130,7 @@ func TestTrainDiskFull(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	f.Store = store
-	f.resume(whole)
+	f.resume(whole, 20)
 }
 
 // filling is blobs of which no more are stored once the checkpoint of step 20 is
@@ -155,5 +156,65 @@ type recording struct {
 func (r recording) Put(ctx context.Context, name string, data []byte) error {
 	err := r.Records.Put(ctx, name, data)
 	r.blobs.full = r.blobs.full || strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000020")
+	return err
+}
+
+// TestTrainCancelled: a training that is cancelled leaves a checkpoint of the update
+// that it has made, although its context is over.
+func TestTrainCancelled(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	whole, err := f.do("train", f.with(resumed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = newTraining(t, newLocal(t))
+	ctx := &ending{}
+	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
+	records := f.Store.Records
+	f.Store.Records = arming{records, ctx}
+	if _, err := f.doUntil(ctx, "train", f.with(resumed)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	f.Store.Records = records
+	var step int64
+	for info, err := range records.List(context.Background(), "checkpoints/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if step <= 10 || step >= 20 {
+		t.Errorf("the newest checkpoint is of step %d", step)
+	}
+	f.resume(whole, step)
+}
+
+// ending is a context that is cancelled a little after the checkpoint of step 10:
+// training asks it once per update.
+type ending struct {
+	context.Context
+	cancel context.CancelFunc
+	left   atomic.Int64
+}
+
+func (c *ending) Err() error {
+	if c.left.Add(-1) == 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+type arming struct {
+	artifacts.Records
+	ctx *ending
+}
+
+func (r arming) Put(ctx context.Context, name string, data []byte) error {
+	err := r.Records.Put(ctx, name, data)
+	if strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000010") {
+		r.ctx.left.Store(7)
+	}
 	return err
 }

@@ -19,7 +19,7 @@ type folderCheckpoints struct{ x *step.IO }
 
 // Save stores every file below folder and files them together.
 func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
-	files, err := putFolder(c.x, folder)
+	files, err := putFolder(ctx, c.x, folder)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func eachFile(folder string, visit func(name, path string) error) error {
 	})
 }
 
-func putFolder(x *step.IO, folder string) (map[string]artifacts.File, error) {
+func putFolder(ctx context.Context, x *step.IO, folder string) (map[string]artifacts.File, error) {
 	files := map[string]artifacts.File{}
 	return files, eachFile(folder, func(name, path string) error {
 		in, err := os.Open(path)
@@ -80,20 +80,20 @@ func putFolder(x *step.IO, folder string) (map[string]artifacts.File, error) {
 			return err
 		}
 		defer in.Close()
-		files[name], err = x.PutFile(name, in)
+		files[name], err = x.PutFile(ctx, name, in)
 		return err
 	})
 }
 
 // copyFolder makes every file below folder one of a tree output.
-func copyFolder(x *step.IO, output, folder string) error {
+func copyFolder(ctx context.Context, x *step.IO, output, folder string) error {
 	return eachFile(folder, func(name, path string) error {
 		in, err := os.Open(path)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		f, err := x.PutFile(name, in)
+		f, err := x.PutFile(ctx, name, in)
 		if err != nil {
 			return err
 		}

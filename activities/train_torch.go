@@ -95,7 +95,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err := settings.Write(out.Model); err != nil {
 		return err
 	}
-	if err := copyFolder(x, "model", out.Model); err != nil {
+	if err := copyFolder(ctx, x, "model", out.Model); err != nil {
 		return err
 	}
 	x.Count("updates", int64(c.Steps))

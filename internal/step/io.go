@@ -110,9 +110,10 @@ func (x *IO) Parts() []artifacts.Result { return x.parts }
 // Checkpoints returns the store of this step's intermediate state.
 func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints() }
 
-// PutFile stores bytes under no output, for a checkpoint.
-func (x *IO) PutFile(name string, r io.Reader) (artifacts.File, error) {
-	d, n, err := x.host.Put(x.ctx, r)
+// PutFile stores bytes under no output, for a checkpoint. Its ctx may outlive the
+// step's: one that is cancelled may still leave a checkpoint.
+func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
+	d, n, err := x.host.Put(ctx, r)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
 }
 

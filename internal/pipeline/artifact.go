@@ -13,6 +13,7 @@ import (
 type artifact struct {
 	ref    step.Ref
 	output step.Output
+	of     int // outputs of the step
 }
 
 var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &cty.CapsuleOps{
@@ -25,7 +26,7 @@ var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &
 func outputsOf(spec *step.Spec, address string) cty.Value {
 	m := make(map[string]cty.Value, len(spec.Outputs))
 	for _, o := range spec.Outputs {
-		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o})
+		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o, len(spec.Outputs)})
 	}
 	return cty.ObjectVal(m)
 }
@@ -39,18 +40,20 @@ func stepType(spec *step.Spec) cty.Type {
 	return cty.Object(m)
 }
 
-// stepOf tells whether a value is a whole step, and its address.
+// stepOf tells whether a value is a whole step, and its address. An object of some
+// of its outputs, or with other names, is one that was written out.
 func stepOf(v cty.Value) (string, bool) {
 	if !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() {
 		return "", false
 	}
 	address := ""
-	for _, e := range v.AsValueMap() {
+	outputs := v.AsValueMap()
+	for name, e := range outputs {
 		if e.Type() != artifactType || e.IsNull() || !e.IsKnown() {
 			return "", false
 		}
 		a := e.EncapsulatedValue().(*artifact)
-		if address != "" && a.ref.Step != address {
+		if address != "" && a.ref.Step != address || name != a.ref.Output || len(outputs) != a.of {
 			return "", false
 		}
 		address = a.ref.Step

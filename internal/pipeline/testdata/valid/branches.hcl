@@ -30,3 +30,9 @@ step "extract" "all" {
 table "optional" {
   data = try(step.extract.synth["toy"].audit, [])
 }
+
+# Outputs of one step under names of their own are several values, not that step.
+step "extract" "named" {
+  for_each = { left = step.extract.train.records, right = step.extract.train.audit }
+  shards   = each.value
+}

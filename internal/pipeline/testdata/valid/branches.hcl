@@ -32,7 +32,7 @@ table "optional" {
 }
 
 # Outputs of one step under names of their own are several values, not that step.
-step "extract" "named" {
+table "named" {
   for_each = { left = step.extract.train.records, right = step.extract.train.audit }
-  shards   = each.value
+  data     = each.value
 }

@@ -21,6 +21,7 @@ locals {
       "page_id_resolution", "nq_token_substitutions", "substitution_totals", "document_text_construction", "published_dsi_nq",
       "indexing_retrieval_ratio_mrr", "nq320k_identifier_comparison", "decoding_by_model_scale", "indexing_retrieval_ratio",
       "hparams_controlled_full", "representation_grouping_seeds", "representation_grouping_effects", "invalid_40",
+      "model_scaling", "model_scaling_and_training", "identifier_validity", "budget_decoding",
     ] :
     table => [
       for e in csvdecode(file("assets/paper/${table}.csv")) : {
@@ -893,6 +894,110 @@ table "decoding_by_model_scale" {
   expect = local.printed.decoding_by_model_scale
 }
 
+# --- Figures of results --------------------------------------------------------------------------
+
+# A size has its marker, an identifier type its colour and line. Axes have the paper's range where the run has its scale.
+locals {
+  lines      = { atomic = "dotted", naive = "solid", semantic = "dashed" }
+  markers    = { tiny = "square", small = "triangle", base = "circle" }
+  size_names = { tiny = "T5-Efficient-Tiny", small = "T5-Small", base = "T5-Base" }
+  size_keys  = [for size in ["tiny", "small", "base"] : { title = local.size_names[size], marker = local.markers[size] }]
+}
+
+# The paper's sizes are nominal: 16, 60 and 220 million parameters stand for 15.6, 60.5 and 222.9.
+figure "model_scaling" {
+  paper   = "fig:model-scaling"
+  caption = "MRR@10 versus number of parameters, including extra document token parameters for atomic identifiers. Dotted, solid, and dashed lines denote atomic, naive, and semantic identifiers, respectively. Results are reported for the <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> dataset reconstruction."
+  scale   = var.scale
+  x = {
+    title    = "Total trainable parameters (M)"
+    scale    = 0.000001
+    decimals = 1
+    min      = 0
+    max      = local.full ? 320 : null
+    ticks    = local.full ? [for m in range(0, 301, 50) : { at = m, label = tostring(m) }] : null
+  }
+  y    = { title = "MRR@10", decimals = 1, min = local.full ? 45 : null, max = local.full ? 70 : null }
+  keys = local.size_keys
+  series = [
+    for id, line in local.lines : {
+      id    = id
+      title = local.identifiers[id]
+      color = id
+      line  = line
+      points = [
+        for size in ["tiny", "small", "base"] : {
+          id     = size
+          marker = local.markers[size]
+          x      = { value = step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report, field = "parameters" }
+          y      = { value = step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report, field = "percent.post_filtered.mrr_10" }
+        }
+      ]
+    }
+  ]
+  expect = local.printed.model_scaling
+}
+
+# Hours depend on the device (the paper's: one V100 of 16 GB); MRR@10 does not.
+figure "model_scaling_and_training" {
+  paper   = "fig:model-scaling-and-training"
+  caption = "MRR@10 on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> versus wall-clock time for T5-Base. Hollow markers show the first checkpoint reaching 95% of peak MRR@10, and filled markers show the final selected checkpoint. Dotted, solid, and dashed lines denote atomic, naive, and semantic identifiers."
+  scale   = var.scale
+  x = {
+    title    = local.full ? "Active wall-clock time (hours)" : "Active wall-clock time (seconds)"
+    scale    = local.full ? 1 / 3600 : 1
+    decimals = 1
+    min      = 0
+    max      = local.full ? 85 : null
+  }
+  y    = { title = "MRR@10", scale = 100, decimals = 2, min = local.full ? 55 : null, max = local.full ? 70 : null }
+  keys = [{ title = "95% of peak", marker = "circle", hollow = true }, { title = "selected checkpoint", marker = "circle" }]
+  series = [
+    for id, line in local.lines : {
+      id     = id
+      title  = local.identifiers[id]
+      color  = id
+      line   = line
+      marker = "circle"
+      points = [
+        for p in [["reach", "seconds_to_95_percent", "mrr_at_95_percent"], ["best", "seconds_to_best", "metrics.${local.select}"]] : {
+          id     = p[0]
+          hollow = p[0] == "reach"
+          x      = { value = step.train.dsi[local.reference[id]].report, field = p[1] }
+          y      = { value = step.train.dsi[local.reference[id]].report, field = p[2] }
+        }
+      ]
+    }
+  ]
+  expect = local.printed.model_scaling_and_training
+}
+
+figure "identifier_validity" {
+  paper   = "fig:identifier-validity"
+  caption = "Post-filtered MRR@10 and Invalid@40 across model scales on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Solid and dashed lines denote naive and semantic identifiers, while square, triangle, and circle markers denote T5-Efficient-Tiny, T5-Small, and T5-Base."
+  scale   = var.scale
+  x       = { title = "Beam invalidity@40 (%)", decimals = 1, min = local.full ? 5 : null, max = local.full ? 40 : null }
+  y       = { title = "MRR@10", decimals = 1, min = local.full ? 45 : null, max = local.full ? 62 : null }
+  keys    = local.size_keys
+  series = [
+    for id in ["naive", "semantic"] : {
+      id    = id
+      title = local.identifiers[id]
+      color = id
+      line  = local.lines[id]
+      points = [
+        for size in ["base", "small", "tiny"] : {
+          id     = size
+          marker = local.markers[size]
+          x      = { value = step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report, field = "percent.invalid_40" }
+          y      = { value = step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report, field = "percent.post_filtered.mrr_10" }
+        }
+      ]
+    }
+  ]
+  expect = local.printed.identifier_validity
+}
+
 # --- Appendices ----------------------------------------------------------------------------------
 
 table "indexing_retrieval_ratio" {
@@ -1085,4 +1190,53 @@ table "invalid_40" {
     }
   ]
   expect = local.printed.invalid_40
+}
+
+locals {
+  # What the budgets are of |D|; DSI's 320K are 2.916 of the paper's 109,739 documents.
+  budget_ratios = merge(local.budgets, { dsi = local.full ? 2.916 : local.budgets.dsi })
+  decodings = {
+    raw           = { step = step.evaluate.dsi, field = "percent.raw.mrr_10", title = "Unconstrained", color = "naive_light", line = "dotted" }
+    post_filtered = { step = step.evaluate.dsi, field = "percent.post_filtered.mrr_10", title = "Post-filtered", color = "naive_mid", line = "solid" }
+    trie          = { step = step.evaluate.trie, field = "percent.post_filtered.mrr_10", title = "Trie-constrained", color = "naive_dark", line = "dashed" }
+    invalid_40    = { step = step.evaluate.dsi, field = "percent.invalid_40", title = "Invalid@40", color = "black", line = "dash-dot" }
+  }
+}
+
+figure "budget_decoding" {
+  paper   = "fig:budget-decoding"
+  caption = "MRR@10 and Invalid@40 for naive identifiers across identifier-space budgets on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Dotted, solid, and dashed lines denote raw, post-filtered, and trie-constrained decoding, respectively; the dash-dotted line denotes Invalid@40. DSI corresponds to b = 320K."
+  scale   = var.scale
+  x = {
+    title = "Identifier-space ratio b/|D|"
+    log2  = true
+    min   = 0.9
+    max   = 36
+    ticks = [for b, ratio in local.budget_ratios : { at = ratio, label = b == "dsi" ? "\nDSI" : "${ratio}×" }]
+  }
+  y  = { title = "MRR@10", scale = 0.01, decimals = 4, min = local.full ? 0.57 : null, max = local.full ? 0.61 : null }
+  y2 = {
+    title    = "Invalid@40 (%)"
+    decimals = 2
+    min      = 0
+    max      = local.full ? 60 : 100
+    ticks    = [for p in range(0, 101, local.full ? 10 : 20) : { at = p, label = tostring(p) }]
+  }
+  series = [
+    for id in ["raw", "post_filtered", "trie", "invalid_40"] : {
+      id    = id
+      title = local.decodings[id].title
+      color = local.decodings[id].color
+      line  = local.decodings[id].line
+      axis  = id == "invalid_40" ? "y2" : "y"
+      points = [
+        for b in ["1x", "2x", "dsi", "4x", "8x", "16x", "32x"] : {
+          id = b
+          x  = { number = local.budget_ratios[b] }
+          y  = { value = local.decodings[id].step[local.budget_runs[b]].report, field = local.decodings[id].field }
+        }
+      ]
+    }
+  ]
+  expect = local.printed.budget_decoding
 }

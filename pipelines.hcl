@@ -874,6 +874,26 @@ locals {
   }
 }
 
+# The three cheapest of its models: where to start.
+table "smallest_models" {
+  paper   = "tab:nq320k_identifier_comparison"
+  caption = "T5-Efficient-Tiny on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>."
+  scale   = var.scale
+  stubs   = ["Identifier"]
+  columns = concat(
+    [for metric, name in local.metrics : { id = metric, title = name, field = "percent.post_filtered.${metric}", format = "fixed", decimals = 1 }],
+    [
+      { id = "invalid_40", title = "Invalid@40", field = "percent.invalid_40", format = "fixed", decimals = 1 },
+      { id = "parameters", title = "Parameters", format = "integer" },
+    ],
+  )
+  rows = [for id, title in local.identifiers : { id = id, titles = [title], value = step.evaluate.dsi["title/nci_norm/tiny/${id}/42"].report }]
+  expect = [
+    for v in setproduct(keys(local.identifiers), keys(local.metrics)) :
+    merge({ for e in local.printed.nq320k_identifier_comparison : e.cell => e }["title/nci_norm/tiny.${join("_", v)}"], { cell = join(".", v) })
+  ]
+}
+
 table "decoding_by_model_scale" {
   paper   = "tab:decoding-by-model-scale"
   caption = "MRR@10 across model scales under unconstrained (<i>Unc.</i>), post-filtered (<i>Post.</i>) and trie-constrained (<i>Trie</i>) decoding on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Δ<sub>post</sub> is post-filtered minus unconstrained MRR@10, and Δ<sub>trie</sub> is trie-constrained minus post-filtered MRR@10."
@@ -1044,7 +1064,7 @@ table "hparams_controlled_full" {
   scale   = var.scale
   stubs   = ["ID"]
   columns = concat(
-    [for id, title in { max_input = "ℓ", learning_rate = "LR", warmup = "WU" } : { id = id, title = title, format = "text", align = "r" }],
+    [for c in [["max_input", "ℓ"], ["learning_rate", "LR"], ["warmup", "WU"]] : { id = c[0], title = c[1], format = "text", align = "r" }],
     [
       for id, title in { hits_1 = "H@1", hits_10 = "H@10", mrr_10 = "M@10" } :
       { id = id, title = title, field = "percent.post_filtered.${id}", format = "fixed", decimals = 1 }

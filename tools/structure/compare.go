@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/tools/latex"
 )
 
 // Compare lists how the layout of a table differs from the paper's, and, apart
 // from it, how the bold cells do.
-func Compare(paper, ours Table) (layout, emphasis []string) {
+func Compare(paper, ours latex.Table) (layout, emphasis []string) {
 	differ := func(what string, p, o any) {
 		if fmt.Sprint(p) != fmt.Sprint(o) {
 			layout = append(layout, fmt.Sprintf("%s: paper %v, here %v", what, p, o))
@@ -42,7 +44,7 @@ func Compare(paper, ours Table) (layout, emphasis []string) {
 	return layout, emphasis
 }
 
-func places(groups []Group) string {
+func places(groups []latex.Group) string {
 	var out []string
 	for _, g := range groups {
 		out = append(out, fmt.Sprintf("%d-%d", g.First, g.Last))
@@ -51,7 +53,7 @@ func places(groups []Group) string {
 }
 
 // boldCells names bold cells ROW:COLUMN, counted from 1.
-func boldCells(t Table) (out []string) {
+func boldCells(t latex.Table) (out []string) {
 	for i, r := range t.Rows {
 		for _, c := range r.Bold {
 			out = append(out, fmt.Sprintf("%d:%d", i+1, c))

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/tools/latex"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -42,7 +44,7 @@ func run(args []string, out, errs io.Writer) int {
 	}
 	missing, different := 0, 0
 	for _, p := range paper {
-		i := slices.IndexFunc(ours, func(t Table) bool { return t.Label == p.Label })
+		i := slices.IndexFunc(ours, func(t latex.Table) bool { return t.Label == p.Label })
 		if i < 0 {
 			missing++
 			fmt.Fprintf(out, "NONE  %-36s %s\n", p.Label, p.Summary())
@@ -60,8 +62,8 @@ func run(args []string, out, errs io.Writer) int {
 		}
 	}
 	for _, t := range ours {
-		if !slices.ContainsFunc(paper, func(p Table) bool { return t.Label == p.Label }) {
-			fmt.Fprintf(out, "OURS  %-36s not a table of the paper: %s\n", t.name(), t.Summary())
+		if !slices.ContainsFunc(paper, func(p latex.Table) bool { return t.Label == p.Label }) {
+			fmt.Fprintf(out, "OURS  %-36s not a table of the paper: %s\n", name(t), t.Summary())
 		}
 	}
 	fmt.Fprintf(out, "%d tables of the paper: %d laid out alike, %d differ, %d not there\n", len(paper), len(paper)-different-missing, different, missing)
@@ -72,16 +74,16 @@ func run(args []string, out, errs io.Writer) int {
 }
 
 // readPaper reads the tables of a paper that has labels, in its order.
-func readPaper(path string) ([]Table, error) {
+func readPaper(path string) ([]latex.Table, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	ts, err := Tables(Expand(string(b)))
+	ts, err := latex.Tables(latex.Expand(string(b)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	ts = slices.DeleteFunc(ts, func(t Table) bool { return t.Label == "" })
+	ts = slices.DeleteFunc(ts, func(t latex.Table) bool { return t.Label == "" })
 	if len(ts) == 0 {
 		return nil, fmt.Errorf("%s has no table with a label", path)
 	}
@@ -89,7 +91,7 @@ func readPaper(path string) ([]Table, error) {
 }
 
 // readFolder reads tables/*.tex of a folder.
-func readFolder(dir string) ([]Table, error) {
+func readFolder(dir string) ([]latex.Table, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "tables", "*.tex"))
 	if err == nil && len(paths) == 0 {
 		err = fmt.Errorf("%s has no tables/*.tex; redsi report --latex %s writes them", dir, dir)
@@ -97,13 +99,13 @@ func readFolder(dir string) ([]Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Table
+	var out []latex.Table
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
 		if err != nil {
 			return nil, err
 		}
-		ts, err := Tables(string(b))
+		ts, err := latex.Tables(string(b))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p, err)
 		}
@@ -113,4 +115,11 @@ func readFolder(dir string) ([]Table, error) {
 		out = append(out, ts...)
 	}
 	return out, nil
+}
+
+func name(t latex.Table) string {
+	if t.Label != "" {
+		return t.Label
+	}
+	return t.File
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/tools/latex"
 )
 
 const paper = `%% file: main.tex
@@ -43,7 +45,7 @@ Page & Base & 1 & 2 & 3 & \textbf{4} & \\
 `
 
 func TestTables(t *testing.T) {
-	ts, err := Tables(Expand(paper))
+	ts, err := latex.Tables(latex.Expand(paper))
 	if err != nil || len(ts) != 2 {
 		t.Fatalf("%d tables, %v", len(ts), err)
 	}
@@ -51,7 +53,7 @@ func TestTables(t *testing.T) {
 	if got := grid.Summary(); got != "7 columns, 3 rows, 2 header groups, 1 headings, 1 rules, 3 bold" {
 		t.Errorf("grid: %s", got)
 	}
-	if !grid.Wide || grid.Label != "tab:grid" || grid.Groups[1] != (Group{"Naive", 5, 6}) || grid.Rows[0].Title != "Title" || !slices.Equal(grid.Rows[0].Bold, []int{3, 4}) {
+	if !grid.Wide || grid.Label != "tab:grid" || grid.Groups[1] != (latex.Group{Title: "Naive", First: 5, Last: 6}) || grid.Rows[0].Title != "Title" || !slices.Equal(grid.Rows[0].Bold, []int{3, 4}) {
 		t.Errorf("grid: %+v", grid)
 	}
 	if got := text.Summary(); got != "2 columns, 1 rows, 0 header groups, 0 headings, 0 rules, 0 bold" || text.Wide {
@@ -69,11 +71,11 @@ func TestCompare(t *testing.T) {
 		{"\\midrule\nPage", "Page", "rules between rows: paper 1, here 0", ""},
 		{"table*", "table", "over both columns of the page: paper true, here false", ""},
 	} {
-		p, err := Tables(Expand(paper))
+		p, err := latex.Tables(latex.Expand(paper))
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := Tables(Expand(strings.ReplaceAll(paper, c.old, c.new)))
+		o, err := latex.Tables(latex.Expand(strings.ReplaceAll(paper, c.old, c.new)))
 		if c.old == "" {
 			o, err = p, nil
 		}
@@ -97,7 +99,7 @@ func TestMistakes(t *testing.T) {
 		`\begin{table}\label{tab:x}\end{table}`:                                         "no tabular",
 		`\begin{table}\begin{tabular}{l}a & b \\ \end{tabular}\label{tab:x}\end{table}`: "2 columns of 1",
 	} {
-		if _, err := Tables(src); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := latex.Tables(src); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", src, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package latex
 
 import (
 	"fmt"
@@ -30,6 +30,13 @@ type Group struct {
 type Row struct {
 	Title string // of the first columns that have one
 	Bold  []int  // columns from 1
+	Cells []Cell
+}
+
+// Cell is a cell of a data row.
+type Cell struct {
+	Text        string // LaTeX, without what makes it span columns or rows
+	First, Last int    // columns from 1
 }
 
 // Summary says how large the table is.
@@ -39,13 +46,6 @@ func (t Table) Summary() string {
 		bold += len(r.Bold)
 	}
 	return fmt.Sprintf("%d columns, %d rows, %d header groups, %d headings, %d rules, %d bold", t.Columns, len(t.Rows), len(t.Groups), t.Heads, t.Rules, bold)
-}
-
-func (t Table) name() string {
-	if t.Label != "" {
-		return t.Label
-	}
-	return t.File
 }
 
 var (
@@ -169,7 +169,10 @@ func (t *Table) add(line string, header bool) error {
 			_, rest := argument(cell[len(m[0]):])
 			text, _ = argument(rest)
 		}
-		title := plain(text)
+		title := Plain(text)
+		if !header {
+			row.Cells = append(row.Cells, Cell{multirow.ReplaceAllString(text, ""), at, at + n - 1})
+		}
 		if title != "" {
 			switch {
 			case header && n > 1:
@@ -181,7 +184,7 @@ func (t *Table) add(line string, header bool) error {
 			case row.Title == "":
 				row.Title = title
 			}
-			if bold.MatchString(text) {
+			if Bold(text) {
 				for k := range n {
 					row.Bold = append(row.Bold, at+k)
 				}
@@ -240,8 +243,11 @@ func cells(s string) (out []string) {
 
 var command = regexp.MustCompile(`\\[a-zA-Z]+\*?|[{}$~\\]`)
 
-// plain is a cell's text without commands, for titles.
-func plain(s string) string {
+// Bold reports whether some of a cell is bold.
+func Bold(s string) bool { return bold.MatchString(s) }
+
+// Plain is a cell's text without commands.
+func Plain(s string) string {
 	s = multirow.ReplaceAllString(s, "")
 	for _, dash := range []string{`\textendash`, `\textemdash`} {
 		s = strings.ReplaceAll(s, dash, "–")

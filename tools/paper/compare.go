@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/tools/latex"
+)
+
+// source is the paper.
+type source struct {
+	text   string // with its files where they are read, without comments
+	tables []latex.Table
+	works  []string // keys of what it cites
+}
+
+func readPaper(path string) (*source, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{text: ownMarks.ReplaceAllString(latex.Expand(string(b)), "<$1>")}
+	if s.tables, err = latex.Tables(s.text); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, m := range cites.FindAllStringSubmatch(s.text, -1) {
+		s.works = append(s.works, strings.Split(m[1], ",")...)
+	}
+	return s, nil
+}
+
+// ownMarks are commands of the paper's that stand for a text.
+var ownMarks = regexp.MustCompile(`\\(unk)\b`)
+
+// result is what a comparison came to.
+type result struct {
+	name, what string
+	numbers    int // expected numbers that the paper prints
+	problems   []string
+}
+
+func (r *result) problem(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+// compare goes through the paper's tables, then through what is left of the
+// pipeline's expectations.
+func (s *source) compare(blocks []block) []result {
+	var out []result
+	var done []string
+	for _, t := range s.tables {
+		i := slices.IndexFunc(blocks, func(b block) bool { return !b.Figure && b.Paper == t.Label && b.is(t.Label) })
+		if i < 0 {
+			out = append(out, result{name: t.Label, what: "no table of the pipeline", problems: []string{"the pipeline has no table of this label and name"}})
+			continue
+		}
+		done = append(done, blocks[i].address())
+		out = append(out, s.compareTable(t, blocks[i]))
+	}
+	for _, b := range blocks {
+		switch {
+		case slices.Contains(done, b.address()) || len(b.Expect) == 0:
+		case b.Figure:
+			out = append(out, s.compareFigure(b))
+		default:
+			out = append(out, s.compareText(b))
+		}
+	}
+	return out
+}
+
+// compareTable compares cell by cell. A table that the pipeline lays out in other
+// columns can have no expectations.
+func (s *source) compareTable(t latex.Table, b block) result {
+	r := result{name: t.Label}
+	rows := b.titled()
+	first := len(b.Stubs)
+	if t.Columns == len(b.Columns) {
+		first = 0 // the paper has no titles
+	}
+	if t.Columns != first+len(b.Columns) || len(t.Rows) != len(rows) {
+		r.what = "laid out in other columns or rows; no number in it is expected"
+		if len(b.Expect) > 0 {
+			r.problem("the paper has %d columns and %d rows, the pipeline %d and %d", t.Columns, len(t.Rows), first+len(b.Columns), len(rows))
+		}
+		return r
+	}
+	printed, err := b.printed(rows)
+	if err != nil {
+		r.problem("%v", err)
+		return r
+	}
+	r.heads(s, t, printed, first)
+	expected := map[string]bool{}
+	for _, e := range b.Expect {
+		expected[e.Cell] = true
+	}
+	left := 0
+	for i, row := range t.Rows {
+		for _, c := range row.Cells {
+			if c.First <= first {
+				r.title(rows[i], c)
+				continue
+			}
+			column := b.Columns[c.First-first-1]
+			name := rows[i].ID + "." + column.ID
+			cell := printed.Rows[i].Cells[column.ID]
+			isConstant := rows[i].Texts[column.ID] != "" || has(rows[i].Numbers, column.ID)
+			if !r.cell(name, c, cell, expected[name], isConstant) {
+				left++
+			}
+		}
+	}
+	constants := 0
+	for _, row := range rows {
+		constants += len(row.Numbers)
+	}
+	r.what = fmt.Sprintf("%d numbers expected, %d constants, %d cells of text that data make", r.numbers, constants, left)
+	if n := len(b.Expect) + stds(b.Expect); n != r.numbers && len(r.problems) == 0 {
+		r.problem("%d numbers are expected, the paper prints %d of them", n, r.numbers)
+	}
+	return r
+}
+
+func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
+
+func stds(es []render.Expectation) (n int) {
+	for _, e := range es {
+		if e.Std != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// cell compares one cell; false if it is a text that is known only after a run.
+func (r *result) cell(name string, c latex.Cell, ours render.Cell, expected, constant bool) bool {
+	n, isNumber := readNumber(c.Text)
+	switch {
+	case expected && !isNumber:
+		r.problem("%s: the pipeline expects %v, the paper prints %q", name, *ours.Value, latex.Plain(c.Text))
+	case expected:
+		if same(*ours.Value, n.value) {
+			r.numbers++
+		} else {
+			r.problem("%s: the pipeline expects %v, the paper prints %v", name, *ours.Value, n.value)
+		}
+		switch {
+		case (ours.Std == nil) != (n.std == nil) || n.std != nil && !same(*ours.Std, *n.std):
+			r.problem("%s: another standard deviation than in the paper", name)
+		case n.std != nil:
+			r.numbers++
+		}
+	case constant && ours.Value != nil:
+		if !isNumber || !same(*ours.Value, n.value) {
+			r.problem("%s: the constant is %v, the paper prints %q", name, *ours.Value, latex.Plain(c.Text))
+		}
+	case constant:
+		if texWords(c.Text) != markupWords(ours.Text) {
+			r.problem("%s: the constant is %q, the paper prints %q", name, ours.Text, latex.Plain(c.Text))
+		}
+	case isNumber:
+		r.problem("%s: the paper prints %v, the pipeline expects nothing", name, latex.Plain(c.Text))
+	case texWords(c.Text) != "":
+		return false
+	}
+	if bold := latex.Bold(c.Text); bold != (ours.Bold || strings.Contains(ours.Text, "<b>")) {
+		r.problem("%s: bold in the paper: %v", name, bold)
+	}
+	return true
+}
+
+var (
+	cites = regexp.MustCompile(`\\cite\w*(?:\[[^]]*\])*\{([^}]*)\}`)
+	cited = regexp.MustCompile(`^\s*\\cite\w*\{([^}]*)\}\s*$`)
+)
+
+// title compares the title of a row. A row of a cited work has its key as id.
+func (r *result) title(ours row, c latex.Cell) {
+	if c.First > len(ours.Titles) {
+		return
+	}
+	if m := cited.FindStringSubmatch(c.Text); m != nil {
+		if ours.ID != m[1] {
+			r.problem("the paper has a row of %s where the pipeline has %s", m[1], ours.ID)
+		}
+		return
+	}
+	p, o := texWords(c.Text), markupWords(ours.Titles[c.First-1])
+	if p != "" && p != o {
+		r.problem("row %s: the paper's title is %q, not %q", ours.ID, latex.Plain(c.Text), render.Plain(ours.Titles[c.First-1]))
+	}
+}
+
+// heads compares headers that have words and are no citations.
+func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) {
+	var groups []string
+	for _, level := range ours.HeadRows() {
+		for _, s := range level {
+			if s.Title != "" {
+				groups = append(groups, markupWords(s.Title))
+			}
+		}
+	}
+	var theirs []string
+	for _, g := range t.Groups {
+		theirs = append(theirs, texWords(g.Title))
+	}
+	if !slices.Equal(groups, theirs) {
+		r.problem("header groups: the paper has %q, the pipeline %q", theirs, groups)
+	}
+	var titles []string
+	if first > 0 {
+		titles = slices.Clone(ours.Stubs)
+	}
+	for _, c := range ours.Columns {
+		titles = append(titles, c.Title)
+	}
+	at := 0
+	for _, h := range t.Header {
+		if texWords(h) == "" || slices.Contains(s.works, h) {
+			continue
+		}
+		i := slices.IndexFunc(titles[at:], func(title string) bool { return markupWords(title) == texWords(h) })
+		if i < 0 {
+			r.problem("header: the paper has %q, which the pipeline has not, or in another order", h)
+			return
+		}
+		at += i + 1
+	}
+}
+
+// compareText looks for numbers that stand in sentences, or in a table that the
+// pipeline has a part of.
+func (s *source) compareText(b block) result {
+	r := result{name: b.address(), what: fmt.Sprintf("%d numbers of the text (%s)", len(b.Expect), b.Paper)}
+	for _, e := range b.Expect {
+		if !says(s.text, e.Value) {
+			r.problem("%s: the paper does not print %v", e.Cell, e.Value)
+			continue
+		}
+		r.numbers++
+	}
+	return r
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var coordinate = regexp.MustCompile(`\(\s*(-?[0-9.]+)\s*,\s*(-?[0-9.]+)\s*\)`)
+
+// compareFigure looks for a figure's numbers among the coordinates that the paper
+// plots, as they are or as fractions of percentages, and the other way round.
+func (s *source) compareFigure(b block) result {
+	r := result{name: b.address()}
+	body, ok := s.figure(b.Paper)
+	points := coordinate.FindAllStringSubmatch(body, -1)
+	if !ok || len(points) == 0 {
+		r.problem("the paper draws no coordinates under the label %s", b.Paper)
+		return r
+	}
+	var plotted []float64
+	for _, p := range points {
+		for _, text := range p[1:] {
+			if v, err := strconv.ParseFloat(text, 64); err == nil {
+				plotted = append(plotted, v)
+			}
+		}
+	}
+	for _, e := range b.Expect {
+		if !some(plotted, func(v float64) bool { return same(v, e.Value) || same(100*v, e.Value) }) {
+			r.problem("%s: the paper plots no %v", e.Cell, e.Value)
+			continue
+		}
+		r.numbers++
+	}
+	var heights []float64
+	for _, p := range points {
+		if v, err := strconv.ParseFloat(p[2], 64); err == nil {
+			heights = append(heights, v)
+		}
+	}
+	for _, v := range heights {
+		found := false
+		for _, e := range b.Expect {
+			found = found || same(v, e.Value) || same(100*v, e.Value)
+		}
+		if !found {
+			r.problem("the paper plots %v, the pipeline expects nothing", v)
+		}
+	}
+	r.what = fmt.Sprintf("%d numbers expected, %d points plotted", r.numbers, len(points))
+	return r
+}
+
+// figure is the float with a label.
+func (s *source) figure(label string) (string, bool) {
+	at := strings.Index(s.text, `\label{`+label+`}`)
+	if at < 0 {
+		return "", false
+	}
+	begin := strings.LastIndex(s.text[:at], `\begin{figure`)
+	if begin < 0 {
+		return "", false
+	}
+	return s.text[begin:at], true
+}
+
+func some(vs []float64, ok func(float64) bool) bool {
+	for _, v := range vs {
+		if ok(v) {
+			return true
+		}
+	}
+	return false
+}

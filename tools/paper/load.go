@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/render"
+)
+
+// block is a table or figure of a pipeline, as far as it is known before a run.
+type block struct {
+	Name    string
+	Figure  bool
+	Paper   string
+	Stubs   []string
+	Columns []column
+	Rows    []row
+	Expect  []render.Expectation
+}
+
+type column struct {
+	ID, Title, Best string
+	Groups          []string
+	Format          string
+	Decimals        int
+}
+
+type row struct {
+	ID, Compare string
+	Titles      []string
+	Bold        []string
+	Texts       map[string]string
+	Numbers     map[string]float64
+	Format      string
+	Decimals    int
+}
+
+// load evaluates a pipeline with its variables' defaults: at full scale.
+func load(file string) ([]block, error) {
+	src, err := pipeline.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: activities.Kinds(), ReadFile: os.ReadFile})
+	if ds.HasErrors() {
+		return nil, ds.Err()
+	}
+	var out []block
+	for _, s := range p.Steps {
+		if s.Block == "step" {
+			continue
+		}
+		b := block{Name: s.Name, Figure: s.Block == "figure"}
+		if err := json.Unmarshal(s.Task.Config, &b); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// address is the block's name in the pipeline.
+func (b block) address() string {
+	if b.Figure {
+		return "figure." + b.Name
+	}
+	return "table." + b.Name
+}
+
+// is reports whether the block is the float with a label, not a part of it.
+func (b block) is(label string) bool {
+	_, name, _ := strings.Cut(label, ":")
+	return strings.ReplaceAll(name, "-", "_") == b.Name
+}
+
+// titled are the rows that are neither headings nor marks.
+func (b block) titled() (rows []row) {
+	for _, r := range b.Rows {
+		if r.Titles != nil {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// printed is the table with the paper's numbers in its cells, finished as a run
+// finishes it: which of them it prints bold follows from its rules.
+func (b block) printed(rows []row) (*render.Table, error) {
+	t := &render.Table{Paper: b.Paper, Stubs: b.Stubs}
+	for _, c := range b.Columns {
+		f := render.Format{Style: c.Format, Decimals: c.Decimals}
+		if f.Style == "" {
+			f.Style = "fixed"
+		}
+		t.Columns = append(t.Columns, render.Column{ID: c.ID, Title: c.Title, Groups: c.Groups, Best: c.Best, Format: f})
+	}
+	expected := map[string]render.Expectation{}
+	for _, e := range b.Expect {
+		expected[e.Cell] = e
+	}
+	for _, r := range rows {
+		cells := map[string]render.Cell{}
+		for _, c := range b.Columns {
+			var cell render.Cell
+			if e, ok := expected[r.ID+"."+c.ID]; ok {
+				cell = render.Cell{Value: &e.Value, Std: e.Std}
+			} else if v, ok := r.Numbers[c.ID]; ok {
+				cell = render.Number(v)
+			} else {
+				cell = render.Cell{Text: r.Texts[c.ID]}
+			}
+			cells[c.ID] = cell
+		}
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Titles: r.Titles, Compare: r.Compare, Cells: cells})
+	}
+	if err := t.Finish(); err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		for _, id := range r.Bold {
+			cell := t.Rows[i].Cells[id]
+			cell.Bold = true
+			t.Rows[i].Cells[id] = cell
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,59 @@
+// Command paper compares what a pipeline expects with the paper's source: every
+// number of its tables, of its drawn figures and of the sentences that a table
+// stands for.
+//
+//	go run ./tools/paper paper.tex
+//
+// A table whose label is its name (tab:dedup-counts is table.dedup_counts) is
+// compared cell by cell, with its headers, titles and bold cells; so a number
+// that is missing in the pipeline is found, too. Run it as make runs Go, or with
+// -tags notorch. It exits with 1 if something differs, and with 2 if something
+// cannot be read.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, out, errs io.Writer) int {
+	f := flag.NewFlagSet("paper", flag.ContinueOnError)
+	f.SetOutput(errs)
+	file := f.String("f", "pipelines.hcl", "pipeline")
+	if f.Parse(args) != nil || f.NArg() != 1 {
+		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl] PAPER.tex")
+		return 2
+	}
+	blocks, err := load(*file)
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return 2
+	}
+	src, err := readPaper(f.Arg(0))
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return 2
+	}
+	different, numbers := 0, 0
+	for _, r := range src.compare(blocks) {
+		state := "OK  "
+		if len(r.problems) > 0 {
+			state = "DIFF"
+			different++
+		}
+		numbers += r.numbers
+		fmt.Fprintf(out, "%s  %-42s %s\n", state, r.name, r.what)
+		for _, p := range r.problems {
+			fmt.Fprintf(out, "        %s\n", p)
+		}
+	}
+	fmt.Fprintf(out, "%d numbers of the paper are expected as it prints them; %d blocks differ\n", numbers, different)
+	if different > 0 {
+		return 1
+	}
+	return 0
+}

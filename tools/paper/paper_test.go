@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const tex = `%% file: main.tex
+\begin{table}
+\begin{tabular}{@{}lrrr@{}}
+\toprule
+& \multicolumn{2}{c}{\textbf{Naive}} & \\
+\cmidrule(lr){2-3}
+Reported by & H@1 & $\Delta_{\mathrm{post}}$ & T5 \\
+\midrule
+\multicolumn{4}{@{}l}{\emph{Ours}} \\
+\textsc{Title} & 55.3 & $\mathbf{+0.45 \pm 0.10}$ & B \\
+\textsc{PageID} & \textbf{57.3} & \textendash & B\textsuperscript{+} \\
+\midrule
+\citet{one2022} & 20 & $109.7\mathrm{K}$ & \checkmark \\
+\bottomrule
+\end{tabular}
+\label{tab:the-table}
+\end{table}
+Of 231,695 revisions, \(1.88\)M of all, 99.95\%.
+\begin{figure}
+\begin{tikzpicture}
+\addplot coordinates { (1, 0.6013) (44.1, 62.2) };
+\end{tikzpicture}
+\label{fig:drawn}
+\end{figure}
+`
+
+const hcl = `table "the_table" {
+  paper   = "tab:the-table"
+  stubs   = ["Reported by"]
+  columns = [
+    { id = "h", title = "H@1", groups = ["<b>Naive</b>"], decimals = 1, best = "max" },
+    { id = "d", title = "Δ<sub>post</sub>", groups = ["<b>Naive</b>"], format = "signed", decimals = 2, std = true },
+    { id = "t5", title = "T5", format = "text" },
+  ]
+  rows = [
+    { section = "<i>Ours</i>" },
+    { id = "title", titles = ["<sc>Title</sc>"], texts = { t5 = "B" }, bold = ["d"] },
+    { id = "page_id", titles = ["<sc>PageID</sc>"], texts = { t5 = "B<sup>+</sup>" } },
+    { rule = true },
+    { id = "one2022", titles = ["One (2022)"], numbers = { h = 20 }, texts = { d = "109.7 K", t5 = "✓" } },
+  ]
+  expect = [
+    { cell = "title.h", value = 55.3 },
+    { cell = "title.d", value = 0.45, std = 0.1 },
+    { cell = "page_id.h", value = 57.3 },
+  ]
+}
+table "told" {
+  paper   = "sec:told"
+  stubs   = [""]
+  columns = [{ id = "n", title = "n" }]
+  rows    = [{ id = "a", titles = ["a"] }, { id = "b", titles = ["b"] }, { id = "c", titles = ["c"] }]
+  expect "a.n" { value = 231695 }
+  expect "b.n" { value = 1880000 }
+  expect "c.n" { value = 99.95 }
+}
+figure "drawn" {
+  paper = "fig:drawn"
+  x     = { title = "x" }
+  y     = { title = "y" }
+  series = [{ id = "s", points = [{ id = "a", x = { number = 1 }, y = { number = 60.13 } }, { id = "b", x = { number = 44.1 }, y = { number = 62.2 } }] }]
+  expect "s.a.y" { value = 60.13 }
+  expect "s.b.x" { value = 44.1 }
+  expect "s.b.y" { value = 62.2 }
+}
+`
+
+// TestRun: a pipeline that expects what the paper prints, then one mistake at a
+// time in either.
+func TestRun(t *testing.T) {
+	for _, c := range []struct{ in, old, new, says string }{
+		{"", "", "", "10 numbers of the paper are expected as it prints them; 0 blocks differ"},
+		{"hcl", "value = 55.3", "value = 55.4", "title.h: the pipeline expects 55.4, the paper prints 55.3"},
+		{"hcl", `    { cell = "title.h", value = 55.3 },`, "", `title.h: the paper prints 55.3, the pipeline expects nothing`},
+		{"hcl", "std = 0.1 }", "std = 0.2 }", "title.d: another standard deviation"},
+		{"hcl", "h = 20", "h = 21", "one2022.h: the constant is 21"},
+		{"hcl", "109.7 K", "109.8 K", `one2022.d: the constant is "109.8 K"`},
+		{"hcl", `texts = { t5 = "B" }`, `texts = { t5 = "L" }`, `title.t5: the constant is "L"`},
+		{"hcl", `bold = ["d"]`, `bold = []`, "title.d: bold in the paper: true"},
+		{"hcl", `best = "max"`, `best = "min"`, "page_id.h: bold in the paper: true"},
+		{"hcl", `"one2022", titles`, `"two2022", titles`, "the paper has a row of one2022"},
+		{"hcl", `["<sc>Title</sc>"]`, `["<sc>URL</sc>"]`, `row title: the paper's title is "Title", not "URL"`},
+		{"hcl", `"H@1"`, `"H@10"`, `header: the paper has "H@1"`},
+		{"hcl", `groups = ["<b>Naive</b>"], format`, `groups = ["<b>Atomic</b>"], format`, "header groups"},
+		{"hcl", `{ id = "t5", title = "T5", format = "text" },`, `{ id = "t5", title = "T5", format = "text" }, { id = "x", title = "x" }, { id = "z", title = "z" },`, "the paper has 4 columns and 3 rows, the pipeline 6 and 3"},
+		{"hcl", "231695", "231694", "a.n: the paper does not print 231694"},
+		{"hcl", "value = 99.95", "value = 9.95", "c.n: the paper does not print 9.95"},
+		{"hcl", `expect "s.b.y" { value = 62.2 }`, "", "the paper plots 62.2, the pipeline expects nothing"},
+		{"hcl", `expect "s.b.x" { value = 44.1 }`, `expect "s.b.x" { value = 44.2 }`, "s.b.x: the paper plots no 44.2"},
+		{"tex", "tab:the-table", "tab:other", "the pipeline has no table of this label and name"},
+		{"tex", "57.3", "?", `page_id.h: the pipeline expects 57.3, the paper prints "?"`},
+	} {
+		dir := t.TempDir()
+		texts := map[string]string{"tex": tex, "hcl": hcl}
+		if c.in != "" {
+			changed := strings.Replace(texts[c.in], c.old, c.new, 1)
+			if changed == texts[c.in] {
+				t.Fatalf("%q is not in the %s", c.old, c.in)
+			}
+			texts[c.in] = changed
+		}
+		for ext, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, "paper."+ext), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out, errs bytes.Buffer
+		code := run([]string{"-f", filepath.Join(dir, "paper.hcl"), filepath.Join(dir, "paper.tex")}, &out, &errs)
+		if want := map[bool]int{true: 0, false: 1}[c.in == ""]; code != want || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s, %q for %q: exit %d, want %d and %q:\n%s%s", c.in, c.new, c.old, code, want, c.says, out.String(), errs.String())
+		}
+	}
+	for _, args := range [][]string{nil, {"-f", "none.hcl", "none.tex"}, {"-f", filepath.Join("..", "..", "pipelines.hcl"), "none.tex"}} {
+		var out, errs bytes.Buffer
+		if code := run(args, &out, &errs); code != 2 || errs.Len() == 0 {
+			t.Errorf("%v: exit %d, %q", args, code, errs.String())
+		}
+	}
+}

@@ -56,11 +56,11 @@ sequences forward and backward, and an evaluation of all development queries eve
 evaluate_every steps; memory is 4 bytes x parameters x about 3, the activations of
 a batch, and the examples' tokens.`,
 	Example: `step "train" "dsi" {
-  model        = step.download.t5_small.files
-  ids          = step.atomic_ids.nq["title"].ids
-  corpus       = step.serialize.nq["title/html_norm"].corpus
-  queries      = step.dedup.nq["title"].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
+  model         = step.download.t5_small.files
+  ids           = step.atomic_ids.nq["title"].ids
+  corpus        = step.serialize.nq["title/html_norm"].corpus
+  queries       = step.dedup.nq["title"].queries
+  t5_tokenizer  = step.download.t5_tokenizer.files
   max_input     = 64
   learning_rate = 5e-4
   warmup        = 10000

@@ -53,8 +53,9 @@ configuration and inputs on one kind of CPU with one number of threads, which is
 the worker's cores / slots of all its queues, at least 1; another kind, number or a CUDA device gives other
 rounding. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
-evaluate_every steps; memory is 4 bytes x parameters x about 3, the activations of
-a batch, and the examples' tokens.`,
+evaluate_every steps; memory is the parameters and their gradients, 8 bytes each,
+the activations of a batch, the examples' tokens, and, while evaluating on a CPU,
+a copy of the output matrix.`,
 	Example: `step "train" "dsi" {
   model         = step.download.t5_small.files
   ids           = step.atomic_ids.nq["title"].ids

@@ -1234,7 +1234,7 @@ figure "budget_decoding" {
     max   = 36
     ticks = [for b, ratio in local.budget_ratios : { at = ratio, label = b == "dsi" ? "\nDSI" : "${ratio}×" }]
   }
-  y  = { title = "MRR@10", scale = 0.01, decimals = 4, min = local.full ? 0.57 : null, max = local.full ? 0.61 : null }
+  y = { title = "MRR@10", scale = 0.01, decimals = 4, min = local.full ? 0.57 : null, max = local.full ? 0.61 : null }
   y2 = {
     title    = "Invalid@40 (%)"
     decimals = 2

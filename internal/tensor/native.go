@@ -63,6 +63,18 @@ func (s *Scope) RMSNorm(x, w *Tensor, eps float64) *Tensor {
 	return s.ownNative("RMSNorm", out, msg, x, w)
 }
 
+// Linear is x·wᵀ: [..., in] x [out, in] -> [..., out].
+func (s *Scope) Linear(x, w *Tensor) *Tensor {
+	out, msg := native.Linear(x.n("Linear"), w.n("Linear"), nil)
+	return s.ownNative("Linear", out, msg, x, w)
+}
+
+// LinearBias is x·wᵀ + b, b of shape [out].
+func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
+	out, msg := native.Linear(x.n("LinearBias"), w.n("LinearBias"), b.n("LinearBias"))
+	return s.ownNative("LinearBias", out, msg, x, w, b)
+}
+
 // Spans says where sequences lie in packed rows: sequence i has QLen[i] rows of q
 // from row QStart[i] on, and KLen[i] rows of k and v from row KStart[i] on. All
 // four are equally long. Spans of k may be shared by several sequences outside of

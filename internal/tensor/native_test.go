@@ -171,3 +171,30 @@ func TestResidualAndRelu(t *testing.T) {
 		}
 	})
 }
+
+// Linear, forward and every gradient, against libtorch's products: edges of blocks,
+// more depth than is packed at a time, operands that are views.
+func TestLinear(t *testing.T) {
+	for _, size := range []struct{ m, k, n int64 }{{1, 1, 1}, {3, 40, 7}, {13, 17, 33}, {97, 1030, 300}, {530, 64, 1100}} {
+		for _, threads := range []int{1, 2} {
+			SetNumThreads(threads)
+			run(t, func(s *Scope) {
+				rng := &RNG{Seed: 4}
+				x := s.Narrow(s.Normal(rng, 0, 1, size.m, size.k+5), 1, 3, size.k)
+				w, b, g := s.Normal(rng, 0, 1, size.n, size.k), s.Normal(rng, 0, 1, size.n), s.Normal(rng, 0, 1, size.m, size.n)
+				s.Leaf(x)
+				s.Leaf(w)
+				tolerance := 1e-6 * math.Sqrt(float64(size.k+size.m+size.n))
+				want := s.MatMul(x, s.Transpose(w, 0, 1))
+				got := s.Linear(x, w)
+				near(t, "product", got, want, tolerance)
+				near(t, "product and bias", s.LinearBias(x, w, b), s.Add(want, b), tolerance)
+				leaves := []*Tensor{x, w}
+				a, c := s.Gradients(s.Sum(s.Mul(got, g)), leaves), s.Gradients(s.Sum(s.Mul(want, g)), leaves)
+				near(t, "dx", a[0], c[0], tolerance)
+				near(t, "dw", a[1], c[1], tolerance)
+			})
+		}
+	}
+	SetNumThreads(2)
+}

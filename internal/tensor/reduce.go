@@ -13,20 +13,6 @@ func (s *Scope) MatMul(a, b *Tensor) *Tensor {
 	return s.own("MatMul", out, a, b)
 }
 
-// Linear is x·wᵀ: [..., in] x [out, in] -> [..., out].
-func (s *Scope) Linear(x, w *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgLinear(&out, x.use("Linear"), w.use("Linear"), nil)
-	return s.own("Linear", out, x, w)
-}
-
-// LinearBias is x·wᵀ + b, b of shape [out].
-func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
-	var out lib.Ctensor
-	lib.AtgLinear(&out, x.use("LinearBias"), w.use("LinearBias"), b.use("LinearBias"))
-	return s.own("LinearBias", out, x, w, b)
-}
-
 // AddMatMul is c·scaleC + (a·b)·scale for batches: [B, m, k] x [B, k, n], c of a
 // shape that broadcasts to [B, m, n].
 func (s *Scope) AddMatMul(c, a, b *Tensor, scaleC, scale float64) *Tensor {

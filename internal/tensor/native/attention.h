@@ -75,14 +75,14 @@ struct Attention : Function<Attention> {
           const int64_t first = s.at[i] + h * m * n;
           float *p = keep ? kept + first : scratch.data();
           redsi_k_gemm(0, 1, m, n, d, float(s.scale), Q + s.q_start[i] * ldq + h * d, ldq,
-                       K + s.k_start[i] * ldk + h * d, ldk, 0, p, n);
+                       K + s.k_start[i] * ldk + h * d, ldk, p, n);
           redsi_k_softmax(p, B ? B + h * head_stride : nullptr, row_stride, m, n, s.causal);
           if (s.dropout > 0) {
             float *dropped = scratch.data() + s.q_most * s.k_most;
             redsi_k_dropout(dropped - first, p - first, nullptr, first, first + m * n, mask);
             p = dropped;
           }
-          redsi_k_gemm(0, 0, m, d, n, 1, p, n, V + s.k_start[i] * ldv + h * d, ldv, 0,
+          redsi_k_gemm(0, 0, m, d, n, 1, p, n, V + s.k_start[i] * ldv + h * d, ldv,
                        out + s.q_start[i] * width + h * d, width);
         }
       }
@@ -135,16 +135,16 @@ struct Attention : Function<Attention> {
               redsi_k_dropout(tmp - first, p - first, nullptr, first, first + m * n, mask);
               dropped = tmp;
             }
-            redsi_k_gemm(1, 0, n, d, m, 1, dropped, n, go, ldg, 0, dv + ko * width + h * d, width);
-            redsi_k_gemm(0, 1, m, n, d, 1, go, ldg, V + ko * ldv + h * d, ldv, 0, dp, n);
+            redsi_k_gemm(1, 0, n, d, m, 1, dropped, n, go, ldg, dv + ko * width + h * d, width);
+            redsi_k_gemm(0, 1, m, n, d, 1, go, ldg, V + ko * ldv + h * d, ldv, dp, n);
             if (s.dropout > 0) {
               redsi_k_dropout(tmp - first, dp - first, nullptr, first, first + m * n, mask);
               dp = tmp;
             }
             float *db = dbias ? dbias + block * dbias_.stride(0) + h * head_stride : nullptr;
             redsi_k_softmax_backward(dp, p, db, row_stride, m, n);
-            redsi_k_gemm(0, 0, m, d, n, float(s.scale), dp, n, K + ko * ldk + h * d, ldk, 0, dq + qo * width + h * d, width);
-            redsi_k_gemm(1, 0, n, d, m, float(s.scale), dp, n, Q + qo * ldq + h * d, ldq, 0, dk + ko * width + h * d, width);
+            redsi_k_gemm(0, 0, m, d, n, float(s.scale), dp, n, K + ko * ldk + h * d, ldk, dq + qo * width + h * d, width);
+            redsi_k_gemm(1, 0, n, d, m, float(s.scale), dp, n, Q + qo * ldq + h * d, ldq, dk + ko * width + h * d, width);
           }
         }
       }

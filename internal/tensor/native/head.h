@@ -2,7 +2,7 @@
 // computed, turned into their gradient in place and used for both products, so
 // that they are never all in memory, and nothing is computed twice.
 #pragma once
-#include "common.h"
+#include "linear.h"
 
 namespace redsi {
 
@@ -24,11 +24,16 @@ struct HeadLoss : Function<HeadLoss> {
     Tensor dh = gradients ? at::empty_like(h) : Tensor(), dw = gradients ? at::empty_like(w) : Tensor();
     if (gradients && n == 0) dw.zero_();
     Tensor buffer = at::empty({std::min(n, kRows), vocabulary}, h.options());
+    const bool wide = redsi_k_wide();
     std::vector<float> losses(static_cast<size_t>(n), 0.0f);
     for (int64_t from = 0; from < n; from += kRows) {
       const int64_t rows = std::min(kRows, n - from);
       Tensor logits = buffer.narrow(0, 0, rows); // [rows, V]
-      at::mm_out(logits, h.narrow(0, from, rows), w.t());
+      const Tensor states = h.narrow(0, from, rows);
+      if (wide)
+        multiply(logits, rows_of(states), rows_of(w), h.size(1));
+      else
+        at::mm_out(logits, states, w.t());
       float *x = logits.data_ptr<float>();
       at::parallel_for(0, rows, 1, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; r++) {
@@ -40,8 +45,13 @@ struct HeadLoss : Function<HeadLoss> {
       });
       if (!gradients) continue;
       Tensor part = dh.narrow(0, from, rows);
-      at::mm_out(part, logits, w);
-      at::addmm_out(dw, dw, logits.t(), h.narrow(0, from, rows), from == 0 ? 0 : 1, 1);
+      if (wide) {
+        multiply(part, rows_of(logits), columns_of(w), vocabulary);
+        multiply(dw, columns_of(logits), columns_of(states), rows, from > 0);
+      } else {
+        at::mm_out(part, logits, w);
+        at::addmm_out(dw, dw, logits.t(), states, from == 0 ? 0 : 1, 1);
+      }
     }
     double sum = 0;
     for (float loss : losses) sum += loss;

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE // RTLD_DEFAULT
 #include "kernels.h"
 
+#include "gemm.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <string.h>
@@ -224,20 +226,21 @@ CLONES void redsi_k_add(float *restrict y, const float *restrict x, int64_t n) {
   for (int64_t i = 0; i < n; i++) y[i] += x[i];
 }
 
+enum { PANEL_DEPTH = 256 }; // of the products that are packed on the stack
+
 CLONES static void loops(int ta, int tb, int64_t m, int64_t n, int64_t k, float alpha, const float *restrict a,
-                         int64_t lda, const float *restrict b, int64_t ldb, float beta, float *restrict c,
-                         int64_t ldc) {
+                         int64_t lda, const float *restrict b, int64_t ldb, float *restrict c, int64_t ldc) {
   for (int64_t i = 0; i < m; i++) {
     float *row = c + i * ldc;
-    for (int64_t j = 0; j < n; j++) row[j] = beta == 0 ? 0 : row[j] * beta;
     if (tb && !ta) {
       for (int64_t j = 0; j < n; j++) {
         float sum = 0;
         for (int64_t l = 0; l < k; l++) sum += a[i * lda + l] * b[j * ldb + l];
-        row[j] += alpha * sum;
+        row[j] = alpha * sum;
       }
       continue;
     }
+    for (int64_t j = 0; j < n; j++) row[j] = 0;
     for (int64_t l = 0; l < k; l++) {
       const float f = alpha * (ta ? a[l * lda + i] : a[i * lda + l]);
       if (tb)
@@ -245,6 +248,22 @@ CLONES static void loops(int ta, int tb, int64_t m, int64_t n, int64_t k, float 
       else
         for (int64_t j = 0; j < n; j++) row[j] += f * b[l * ldb + j];
     }
+  }
+}
+
+// The same by gemm.h; columns of b that are not contiguous are packed 32 at a time.
+static void wide(int ta, int tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
+                 const float *b, int64_t ldb, float *c, int64_t ldc) {
+  const int64_t row = ta ? 1 : lda, col = ta ? lda : 1;
+  if (!tb) {
+    redsi_k_small_product(c, ldc, a, row, col, b, ldb, m, n, k, alpha);
+    return;
+  }
+  float panel[PANEL_DEPTH * REDSI_COLUMNS];
+  for (int64_t j = 0; j < n; j += REDSI_COLUMNS) {
+    const int64_t columns = n - j < REDSI_COLUMNS ? n - j : REDSI_COLUMNS;
+    redsi_k_pack(panel, b + j * ldb, ldb, 1, columns, k, REDSI_COLUMNS);
+    redsi_k_small_product(c + j, ldc, a, row, col, panel, REDSI_COLUMNS, m, columns, k, alpha);
   }
 }
 
@@ -266,7 +285,11 @@ typedef void sgemm(const char *, const char *, const int *, const int *, const i
                    const int *, const float *, const int *, const float *, float *, const int *);
 
 void redsi_k_gemm(int ta, int tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
-                  const float *b, int64_t ldb, float beta, float *c, int64_t ldc) {
+                  const float *b, int64_t ldb, float *c, int64_t ldc) {
+  if (m > 1 && (!tb || k <= PANEL_DEPTH) && redsi_k_wide()) {
+    wide(ta, tb, m, n, k, alpha, a, lda, b, ldb, c, ldc);
+    return;
+  }
   // libtorch's own BLAS where it exports one (MKL on x86 Linux); looked up once, the
   // same answer whichever thread is first.
   static sgemm *blas;
@@ -276,10 +299,11 @@ void redsi_k_gemm(int ta, int tb, int64_t m, int64_t n, int64_t k, float alpha, 
     __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
   }
   if (!blas || m == 1) {
-    loops(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    loops(ta, tb, m, n, k, alpha, a, lda, b, ldb, c, ldc);
     return;
   }
   // Row order is the transpose of BLAS's column order: cᵀ = op(b)ᵀ·op(a)ᵀ.
+  const float beta = 0;
   const int M = (int)n, N = (int)m, K = (int)k, LDA = (int)ldb, LDB = (int)lda, LDC = (int)ldc;
   blas(tb ? "T" : "N", ta ? "T" : "N", &M, &N, &K, &alpha, b, &LDA, a, &LDB, &beta, c, &LDC);
 }

@@ -52,9 +52,9 @@ void redsi_k_add(float *y, const float *x, int64_t n);
 // it was. Small products inside of a share of the work must not start threads.
 int redsi_k_blas_threads(int n);
 
-// c [m, n] = alpha*op(a)*op(b) + beta*c, row order; op transposes where ta or tb is set.
+// c [m, n] = alpha*op(a)*op(b), row order; op transposes where ta or tb is set.
 void redsi_k_gemm(int ta, int tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda,
-                  const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+                  const float *b, int64_t ldb, float *c, int64_t ldc);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "attention.h"
 #include "common.h"
 #include "head.h"
+#include "linear.h"
 
 namespace redsi {
 
@@ -158,6 +159,10 @@ char *redsi_rms_norm(void **out, void *x_, void *w_, double eps) {
 
 char *redsi_attention(void **out, void *q, void *k, void *v, void *bias, const redsi_attention_args *args) {
   return guarded([&] { *out = new Tensor(attend(deref(q), deref(k), deref(v), optional(bias), *args)); });
+}
+
+char *redsi_linear(void **out, void *x, void *w, void *bias) {
+  return guarded([&] { *out = new Tensor(linear_layer(deref(x), deref(w), optional(bias))); });
 }
 
 char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore) {

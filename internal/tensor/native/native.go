@@ -95,6 +95,12 @@ func Attention(q, k, v, bias Tensor, spans Spans, o AttentionOptions) (out Tenso
 	return out, msg
 }
 
+// Linear is x·wᵀ, plus bias where that is not nil.
+func Linear(x, w, bias Tensor) (out Tensor, msg string) {
+	msg = message(C.redsi_linear(&out, x, w, bias))
+	return out, msg
+}
+
 // AdafactorOptions are one update's numbers.
 type AdafactorOptions struct {
 	Rate, Beta2, Eps1, Eps2, Clip, WeightDecay float64

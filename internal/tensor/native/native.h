@@ -38,6 +38,9 @@ char *redsi_adafactor(void *p, void *g, void *row, void *col, void *full, const 
 // to[index[i]] += from[i], rows.
 char *redsi_add_rows(void *to, void *index, void *from);
 
+// x·wᵀ, plus bias where that is not NULL.
+char *redsi_linear(void **out, void *x, void *w, void *bias);
+
 // Mean cross entropy of the logits h·wᵀ over labels that are not ignore.
 char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore);
 

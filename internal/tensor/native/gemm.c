@@ -1,0 +1,178 @@
+//go:build !notorch
+
+// A block of c, 12 rows by 32 columns, is summed in 24 registers of 16 numbers: for
+// each number of depth two of b are loaded and twelve of a broadcast. Sums run in
+// the order of depth, so that neither threads nor neighbours change a result.
+#include "gemm.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define INLINE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), always_inline)) static inline
+
+enum { LANES = 16 };
+
+int redsi_k_wide(void) {
+  return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+// The first n of 16 numbers.
+INLINE __mmask16 first(int64_t n) { return n >= LANES ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
+
+// Rows r … 15 of 16 vectors of 16 numbers become columns.
+INLINE void transpose(__m512 r[LANES]) {
+  __m512 t[LANES];
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES; i += 2) {
+    t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES; i += 4)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; j++) {
+      r[i + 2 * j] = _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(t[i + j]), _mm512_castps_pd(t[i + j + 2])));
+      r[i + 2 * j + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(t[i + j]), _mm512_castps_pd(t[i + j + 2])));
+    }
+  // r[4q+c] holds column c of each quarter, rows 4q … 4q+3.
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; c++) {
+    const __m512 a = _mm512_shuffle_f32x4(r[c], r[4 + c], 0x44), b = _mm512_shuffle_f32x4(r[c], r[4 + c], 0xee);
+    const __m512 d = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x44), e = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xee);
+    t[c] = _mm512_shuffle_f32x4(a, d, 0x88);
+    t[4 + c] = _mm512_shuffle_f32x4(a, d, 0xdd);
+    t[8 + c] = _mm512_shuffle_f32x4(b, e, 0x88);
+    t[12 + c] = _mm512_shuffle_f32x4(b, e, 0xdd);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES; i++) r[i] = t[i];
+}
+
+// A panel's part of up to 16 vectors whose numbers stand side by side.
+WIDE static void pack_vectors(float *dst, const float *src, int64_t stride, int64_t n, int64_t k, int64_t width,
+                              __mmask16 room) {
+  for (int64_t l = 0; l < k; l += LANES) {
+    const __mmask16 left = first(k - l);
+    __m512 r[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) r[i] = i < n ? _mm512_maskz_loadu_ps(left, src + i * stride + l) : _mm512_setzero_ps();
+    transpose(r);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+      if (l + i < k) _mm512_mask_storeu_ps(dst + (l + i) * width, room, r[i]);
+  }
+}
+
+WIDE void redsi_k_pack(float *dst, const float *src, int64_t vector, int64_t number, int64_t n, int64_t k,
+                       int64_t width) {
+  for (int64_t i = 0; i < n; i += width, dst += k * width) {
+    if (number == 1) {
+      for (int64_t j = 0; j < width; j += LANES)
+        pack_vectors(dst + j, src + (i + j) * vector, vector, n - i - j, k, width, first(width - j));
+      continue;
+    }
+    const __mmask16 low = first(n - i), high = first(n - i - LANES), room = first(width);
+    for (int64_t l = 0; l < k; l++) {
+      const float *x = src + i + l * number;
+      _mm512_mask_storeu_ps(dst + l * width, room, _mm512_maskz_loadu_ps(low & room, x));
+      if (width > LANES) _mm512_storeu_ps(dst + l * width + LANES, _mm512_maskz_loadu_ps(high, x + LANES));
+    }
+  }
+}
+
+// What one block of c is made of.
+typedef struct {
+  float *c;
+  const float *a, *b, *bias;
+  int64_t ldc, row, col, ldb, n, k;
+  float alpha;
+  int add;
+} block;
+
+INLINE void tile(const block *t, int rows) {
+  const __mmask16 low = first(t->n), high = first(t->n - LANES);
+  __m512 s[REDSI_ROWS][2];
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; i++) s[i][0] = s[i][1] = _mm512_setzero_ps();
+  const float *a = t->a, *b = t->b;
+  const int64_t row = t->row, col = t->col, ldb = t->ldb;
+  for (int64_t l = t->k; l > 0; l--) {
+    const __m512 b0 = _mm512_maskz_loadu_ps(low, b), b1 = _mm512_maskz_loadu_ps(high, b + LANES);
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+      const __m512 x = _mm512_set1_ps(a[i * row]);
+      s[i][0] = _mm512_fmadd_ps(x, b0, s[i][0]);
+      s[i][1] = _mm512_fmadd_ps(x, b1, s[i][1]);
+    }
+    a += col, b += ldb;
+  }
+  const __m512 alpha = _mm512_set1_ps(t->alpha);
+  __m512 bias0 = _mm512_setzero_ps(), bias1 = bias0;
+  if (t->bias) bias0 = _mm512_maskz_loadu_ps(low, t->bias), bias1 = _mm512_maskz_loadu_ps(high, t->bias + LANES);
+  float *c = t->c;
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; i++, c += t->ldc) {
+    const __m512 c0 = t->add ? _mm512_maskz_loadu_ps(low, c) : bias0;
+    const __m512 c1 = t->add ? _mm512_maskz_loadu_ps(high, c + LANES) : bias1;
+    _mm512_mask_storeu_ps(c, low, _mm512_fmadd_ps(alpha, s[i][0], c0));
+    _mm512_mask_storeu_ps(c + LANES, high, _mm512_fmadd_ps(alpha, s[i][1], c1));
+  }
+}
+
+// One function for each number of rows.
+WIDE static void tile_of(const block *t, int64_t rows) {
+  switch (rows) {
+#define ROWS(n) \
+  case n:       \
+    tile(t, n); \
+    break;
+    ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9) ROWS(10) ROWS(11) ROWS(12)
+#undef ROWS
+  }
+}
+
+WIDE static void full_packed_tile(const block *t) {
+  block p = *t;
+  p.row = 1, p.col = REDSI_ROWS, p.ldb = REDSI_COLUMNS, p.alpha = 1; // known here, so that they cost nothing
+  tile(&p, REDSI_ROWS);
+}
+
+WIDE void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t a_panel, const float *b,
+                                 int64_t b_panel, const float *bias, int64_t m, int64_t n, int64_t k, int add) {
+  for (int64_t j = 0; j < n; j += REDSI_COLUMNS) {
+    block t = {.b = b + j / REDSI_COLUMNS * b_panel, .bias = bias ? bias + j : NULL, .ldc = ldc, .row = 1,
+               .col = REDSI_ROWS, .ldb = REDSI_COLUMNS, .n = n - j, .k = k, .alpha = 1, .add = add};
+    for (int64_t i = 0; i < m; i += REDSI_ROWS) {
+      t.a = a + i / REDSI_ROWS * a_panel;
+      t.c = c + i * ldc + j;
+      if (m - i >= REDSI_ROWS)
+        full_packed_tile(&t);
+      else
+        tile_of(&t, m - i);
+    }
+  }
+}
+
+WIDE void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t row, int64_t col, const float *b,
+                                int64_t ldb, int64_t m, int64_t n, int64_t k, float alpha) {
+  for (int64_t j = 0; j < n; j += REDSI_COLUMNS)
+    for (int64_t i = 0; i < m; i += REDSI_ROWS) {
+      const block t = {.c = c + i * ldc + j, .a = a + i * row, .b = b + j, .ldc = ldc, .row = row, .col = col,
+                       .ldb = ldb, .n = n - j, .k = k, .alpha = alpha};
+      tile_of(&t, m - i < REDSI_ROWS ? m - i : REDSI_ROWS);
+    }
+}
+
+#else // no such processor
+
+int redsi_k_wide(void) { return 0; }
+void redsi_k_pack(float *dst, const float *src, int64_t vector, int64_t number, int64_t n, int64_t k, int64_t width) {}
+void redsi_k_packed_product(float *c, int64_t ldc, const float *a, int64_t a_panel, const float *b, int64_t b_panel,
+                            const float *bias, int64_t m, int64_t n, int64_t k, int add) {}
+void redsi_k_small_product(float *c, int64_t ldc, const float *a, int64_t row, int64_t col, const float *b,
+                           int64_t ldb, int64_t m, int64_t n, int64_t k, float alpha) {}
+
+#endif

@@ -1,0 +1,122 @@
+// Products of matrices, where gemm.h's are faster than libtorch's, and the linear
+// layer made of them.
+#pragma once
+#include "common.h"
+#include "gemm.h"
+
+#include <atomic>
+
+namespace redsi {
+
+// Operand is a matrix as gemm.h packs it: number l of vector i at i*vector + l*number.
+struct Operand {
+  const float *at;
+  int64_t vector, number;
+  Operand from(int64_t i, int64_t l) const { return {at + i * vector + l * number, vector, number}; }
+};
+// rows_of and columns_of a matrix with contiguous rows.
+inline Operand rows_of(const Tensor &t) { return {t.data_ptr<float>(), t.stride(0), 1}; }
+inline Operand columns_of(const Tensor &t) { return {t.data_ptr<float>(), 1, t.stride(0)}; }
+
+constexpr int64_t kDepth = 512; // numbers of a vector that are packed at a time
+constexpr int64_t kShare = 96, kWideShare = 256; // most rows and columns of a thread's block, which stays in its cache
+
+inline int64_t ceil_to(int64_t n, int64_t of) { return (n + of - 1) / of * of; }
+
+// shared calls f(share, thread) for all shares, each thread taking the next one.
+template <typename F> void shared(int64_t shares, int64_t threads, F f) {
+  std::atomic<int64_t> next{0};
+  at::parallel_for(0, threads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; t++)
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < shares;) f(i, t);
+  });
+}
+
+// Product is c [m, n] = a·b, plus c where add is set, else plus bias [n] where there is
+// one; a's vectors are its rows, b's its columns. The side with fewer vectors is
+// packed as a whole, the other one by shares.
+struct Product {
+  Operand a, b;
+  float *c;
+  int64_t ldc, m, n, k;
+  const float *bias = nullptr;
+  bool add = false;
+
+  void operator()() const {
+    const bool by_rows = m >= n;
+    const int64_t threads = 2 * m * n * k < 1 << 20 ? 1 : at::get_num_threads();
+    const int64_t width = by_rows ? REDSI_ROWS : REDSI_COLUMNS, other = by_rows ? REDSI_COLUMNS : REDSI_ROWS;
+    const int64_t vectors = by_rows ? m : n, whole = by_rows ? n : m;
+    const int64_t share = std::min(by_rows ? kShare : kWideShare, ceil_to((vectors + threads - 1) / threads, width));
+    const int64_t depth = std::min(k, kDepth);
+    const auto f32 = at::TensorOptions().dtype(at::kFloat);
+    const Tensor packed = at::empty({ceil_to(whole, other) * depth}, f32), own = at::empty({threads, share * depth}, f32);
+    float *shared_panels = packed.data_ptr<float>(), *own_panels = own.data_ptr<float>();
+    const Operand &big = by_rows ? a : b, &small = by_rows ? b : a;
+    for (int64_t l = 0; l < k; l += depth) {
+      const int64_t d = std::min(depth, k - l);
+      const bool more = add || l > 0;
+      const int64_t group = 4 * other; // vectors packed at a time
+      shared((whole + group - 1) / group, threads, [&](int64_t i, int64_t) {
+        const Operand x = small.from(i * group, l);
+        redsi_k_pack(shared_panels + i * group * d, x.at, x.vector, x.number, std::min(group, whole - i * group), d, other);
+      });
+      shared((vectors + share - 1) / share, threads, [&](int64_t i, int64_t thread) {
+        const int64_t first = i * share, count = std::min(share, vectors - first);
+        float *panels = own_panels + thread * share * depth;
+        const Operand x = big.from(first, l);
+        redsi_k_pack(panels, x.at, x.vector, x.number, count, d, width);
+        if (by_rows)
+          redsi_k_packed_product(c + first * ldc, ldc, panels, REDSI_ROWS * d, shared_panels, REDSI_COLUMNS * d,
+                                 more ? nullptr : bias, count, n, d, more);
+        else
+          redsi_k_packed_product(c + first, ldc, shared_panels, REDSI_ROWS * d, panels, REDSI_COLUMNS * d,
+                                 more || !bias ? nullptr : bias + first, m, count, d, more);
+      });
+    }
+  }
+};
+
+// multiply is out [m, n] = a·b, plus out where add is set; rows of out are contiguous.
+inline void multiply(const Tensor &out, Operand a, Operand b, int64_t k, bool add = false) {
+  Product{a, b, out.data_ptr<float>(), out.stride(0), out.size(0), out.size(1), k, nullptr, add}();
+}
+
+inline Tensor contiguous_rows(const Tensor &t) { return t.stride(1) == 1 ? t : t.contiguous(); }
+
+// Linear is x·wᵀ + bias; the bias has no gradient.
+struct Linear : Function<Linear> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w_, const std::optional<Tensor> &bias) {
+    const Tensor x = contiguous_rows(x_), w = contiguous_rows(w_);
+    Tensor y = at::empty({x.size(0), w.size(0)}, x.options());
+    Product p{rows_of(x), rows_of(w), y.data_ptr<float>(), y.stride(0), y.size(0), y.size(1), x.size(1)};
+    if (bias) p.bias = bias->data_ptr<float>();
+    p();
+    ctx->save_for_backward({x, w});
+    return y;
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    const Tensor &x = saved[0], &w = saved[1], g = contiguous_rows(grads[0]);
+    Tensor dx, dw;
+    if (ctx->needs_input_grad(0)) {
+      dx = at::empty({x.size(0), x.size(1)}, x.options());
+      multiply(dx, rows_of(g), columns_of(w), w.size(0));
+    }
+    if (ctx->needs_input_grad(1)) {
+      dw = at::empty({w.size(0), w.size(1)}, w.options());
+      multiply(dw, columns_of(g), columns_of(x), x.size(0));
+    }
+    return {dx, dw, Tensor()};
+  }
+};
+
+inline Tensor linear_layer(const Tensor &x, const Tensor &w, const std::optional<Tensor> &bias) {
+  const bool fits = redsi_k_wide() && plain(x) && plain(w) && x.dim() == 2 && w.dim() == 2 && x.size(1) == w.size(1) &&
+                    x.numel() > 0 && w.numel() > 0;
+  const bool fits_bias = !bias || (plain(*bias) && bias->is_contiguous() && bias->dim() == 1 &&
+                                   bias->size(0) == w.size(0) && !bias->requires_grad());
+  return fits && fits_bias ? Linear::apply(x, w, bias) : at::linear(x, w, bias);
+}
+
+} // namespace redsi

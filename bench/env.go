@@ -17,9 +17,11 @@ type env struct {
 	quick   bool
 	warmUps int
 	pairs   int
+	cores   int // threads of each side
+	slices  int // of each side of a sliced line
 }
 
-func newEnv(ctx context.Context, quick bool) (*env, error) {
+func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
 	deps := os.Getenv("REDSI_DEPS")
 	if deps == "" {
 		cache, err := os.UserCacheDir()
@@ -28,9 +30,9 @@ func newEnv(ctx context.Context, quick bool) (*env, error) {
 		}
 		deps = filepath.Join(cache, "redsi")
 	}
-	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, warmUps: 1, pairs: 3}
+	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, cores: cores, warmUps: 1, pairs: 3, slices: 9}
 	if quick {
-		e.warmUps, e.pairs = 0, 1
+		e.warmUps, e.pairs, e.slices = 0, 1, 2
 	}
 	return e, os.MkdirAll(e.dir, 0o755)
 }

@@ -8,6 +8,8 @@ type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
 	Check   string  `json:"check"`   // what was found: equal on both sides
+	// Processor is the processor's seconds of a slice.
+	Processor float64 `json:"processor"`
 
 	CPU  time.Duration `json:"-"` // user and system, of the whole process
 	Peak float64       `json:"-"` // bytes of resident memory
@@ -36,7 +38,8 @@ type side struct {
 
 // line is one comparison. unlike says that the two sides do different work on
 // purpose, so that Check need not agree; once, that what is measured is no time,
-// so that one pair says enough.
+// so that one pair says enough; sliced, that both sides are workloads, which start
+// once and alternate in slices.
 type line struct {
 	name   string
 	doc    string
@@ -46,6 +49,7 @@ type line struct {
 	target float64
 	unlike bool
 	once   bool
+	sliced bool
 }
 
 // ratio is above 1 where ours is better.

@@ -16,6 +16,7 @@ func main() {
 	}
 	only := flag.String("only", "", "`names` of lines, separated by commas; all by default")
 	quick := flag.Bool("quick", false, "a small corpus, one pair, no warm-up: to try the program, not to quote")
+	cores := flag.Int("threads", 2, "of each side")
 	costs := flag.Bool("costs", false, "measure each stage alone, and project the full data from it")
 	list := flag.Bool("list", false, "list the lines")
 	flag.Parse()
@@ -31,7 +32,7 @@ func main() {
 		}
 		return
 	}
-	e, err := newEnv(ctx, *quick)
+	e, err := newEnv(ctx, *quick, *cores)
 	if err != nil {
 		exit(err)
 	}

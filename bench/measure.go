@@ -15,40 +15,54 @@ import (
 	"time"
 )
 
-// resultsFile is rewritten by each run, from the root of the repository.
+// resultsFile gets a row more for each that is measured, from the root of the repository.
 const resultsFile = "bench/results.jsonl"
 
 // measureAll measures lines and prints and stores a row for each. A line that
 // fails is reported at the end; the others are measured all the same.
 func measureAll(e *env, lines []line) error {
-	out, err := os.Create(resultsFile)
+	out, err := os.OpenFile(resultsFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("run the bench from the root of the repository: %w", err)
 	}
 	defer out.Close()
 	fmt.Printf("%s, %d processors, load %s, %s\n", processor(), runtime.NumCPU(), load(), runtime.Version())
-	fmt.Printf("%-36s %10s %10s  %-5s %7s  %s\n", "name", "ours", "peer", "unit", "ratio", "(target)")
+	fmt.Printf("%-46s %10s %10s  %-9s %7s  %s\n", "name", "ours", "peer", "unit", "ratio", "(target)")
 	var errs []error
 	for _, l := range lines {
-		r, err := measure(e, l)
+		rows, err := measureLine(e, l)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", l.name, err))
-			fmt.Printf("%-36s failed\n", l.name)
+			fmt.Printf("%-46s failed\n", l.name)
 			if e.ctx.Err() != nil {
 				break
 			}
 			continue
 		}
-		note := ""
-		if r.Ratio < l.target {
-			note = "  below"
-		}
-		fmt.Printf("%-36s %10.4g %10.4g  %-5s %7.2f  (%g)%s\n", r.Name, r.Ours, r.Peer, r.Unit, r.Ratio, l.target, note)
-		if err := json.NewEncoder(out).Encode(r); err != nil {
-			return err
+		for _, r := range rows {
+			target := ""
+			if r.Name == l.name {
+				target = fmt.Sprintf("(%g)", l.target)
+				if r.Ratio < l.target {
+					target += "  below"
+				}
+			}
+			fmt.Printf("%-46s %10.4g %10.4g  %-9s %7.2f  %s\n", r.Name, r.Ours, r.Peer, r.Unit, r.Ratio, target)
+			if err := json.NewEncoder(out).Encode(r); err != nil {
+				return err
+			}
 		}
 	}
 	return errors.Join(append(errs, out.Close())...)
+}
+
+// measureLine returns the line's row and those beside it.
+func measureLine(e *env, l line) ([]result, error) {
+	if l.sliced {
+		return measureSlices(e, l)
+	}
+	r, err := measure(e, l)
+	return []result{r}, err
 }
 
 // measure alternates the sides and compares their medians.
@@ -104,7 +118,7 @@ func start(e *env, command []string) (sample, error) {
 	var stdout, stderr bytes.Buffer
 	c := exec.CommandContext(e.ctx, command[0], command[1:]...)
 	c.Stdout, c.Stderr = &stdout, &stderr
-	c.Env = append(os.Environ(), threads...)
+	c.Env = append(os.Environ(), e.threads()...)
 	err := c.Run()
 	if err != nil {
 		return s, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, tail(stderr.String(), 2000))
@@ -118,8 +132,14 @@ func start(e *env, command []string) (sample, error) {
 	return s, nil
 }
 
-// threads gives both sides two.
-var threads = []string{"GOMAXPROCS=2", "OMP_NUM_THREADS=2", "OPENBLAS_NUM_THREADS=2", "MKL_NUM_THREADS=2", "RAYON_NUM_THREADS=2"}
+// threads are the variables that give both sides so many.
+func (e *env) threads() []string {
+	var all []string
+	for _, name := range []string{"GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"} {
+		all = append(all, fmt.Sprintf("%s=%d", name, e.cores))
+	}
+	return all
+}
 
 // peak is the resident memory of a process at its highest. Linux counts the pages
 // of this program in, which therefore stays small.

@@ -4,129 +4,113 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 
-	"github.com/redsi/redsi/internal/adafactor"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// modelSteps is how many training steps are timed, after one that is not.
-const modelSteps = 5
-
+// The peers run on the same libtorch version, weights and threads. A bound is the
+// work's matrix products alone, by libtorch.
 var modelLines = []line{
 	{
-		name: "train_step_vs_transformers", target: 1.15, value: perUnit,
+		name: "train_step_vs_transformers", target: 1.15, value: perUnit, sliced: true,
 		doc:  "a training step of T5 Efficient Tiny with Adafactor and dropout, 128 inputs of 32 tokens, against transformers 4.44.1",
-		ours: onModel("train-step", "full"), peer: onModelPython("train_step.py", "full"),
+		ours: workOn("train_step.py", "train", "-lengths=full"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "full"),
 	},
 	{
-		name: "train_step_real_lengths_vs_transformers", target: 1.5, value: perUnit,
+		name: "train_step_real_lengths_vs_transformers", target: 1.5, value: perUnit, sliced: true,
 		doc:  "the same with a quarter documents of 32 tokens and queries of 8 to 16, which transformers pads",
-		ours: onModel("train-step", "real"), peer: onModelPython("train_step.py", "real"),
+		ours: workOn("train_step.py", "train", "-lengths=real"), peer: peerOn("train_step.py", "train_step.py", "--lengths", "real"),
 	},
 	{
-		name: "train_step_vs_bound", target: 0.65, value: perUnit, unlike: true,
+		name: "train_step_vs_bound", target: 0.65, value: perUnit, sliced: true, unlike: true,
 		doc:  "the step of the first line, against its matrix products alone",
-		ours: onModel("train-step", "full"), peer: onModel("matrix-products", "full"),
+		ours: workOn("train_step.py", "train", "-lengths=full"), peer: workOn("train_step.py", "train-products", "-lengths=full"),
+	},
+	{
+		name: "beam40_vs_transformers", target: 2.5, value: perUnit, sliced: true,
+		doc:  "a query's search with 40 beams for 6 tokens, batches of 8, against transformers 4.44.1",
+		ours: workOn("train_step.py", "beam", "-mode=free"), peer: peerOn("train_step.py", "beam.py", "--mode", "free"),
+	},
+	{
+		name: "beam40_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true,
+		doc:  "the same search, against its matrix products alone",
+		ours: workOn("train_step.py", "beam", "-mode=free"), peer: workOn("train_step.py", "beam-products"),
+	},
+	{
+		name: "trie40_vs_transformers", target: 5, value: perUnit, sliced: true,
+		doc:  "the search constrained to 100,000 identifiers of 3 tokens, against prefix_allowed_tokens_fn",
+		ours: workOn("train_step.py", "beam", "-mode=trie"), peer: peerOn("train_step.py", "beam.py", "--mode", "trie"),
+	},
+	{
+		name: "atomic_eval_vs_transformers", target: 1.5, value: perUnit, sliced: true,
+		doc:  "a query's 40 best of 100,000 atomic identifiers, batches of 64 as they come, against transformers 4.44.1",
+		ours: workOn("atomic_eval.py", "atomic"), peer: peerOn("atomic_eval.py", "atomic_eval.py"),
+	},
+	{
+		name: "bert_embed_vs_transformers", target: 1.1, value: perUnit, sliced: true,
+		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against transformers 4.44.1",
+		ours: workOn("bert_embed.py", "bert"), peer: peerOn("bert_embed.py", "bert_embed.py"),
 	},
 }
 
-// model is the folder of the weights that both sides train.
-func (e *env) model() (string, error) {
-	dir, err := e.keep("tiny1", func(dir string) error {
-		command, err := e.python("models", "train_step.py", filepath.Join(dir, "model"), "--steps", "1")
+// workloads are the pieces of this group; the bench starts itself again as one.
+var workloads = map[string]func(args []string) (*workload, error){
+	"train":          trainWork,
+	"train-products": trainProducts,
+	"beam":           beamWork,
+	"beam-products":  beamProducts,
+	"atomic":         atomicWork,
+	"bert":           bertWork,
+}
+
+// weights is the folder of a model that a peer's script makes, with random weights.
+func (e *env) weights(script string) (string, error) {
+	dir, err := e.keep(strings.TrimSuffix(script, ".py")+"-weights1", func(dir string) error {
+		command, err := e.python("models", script, filepath.Join(dir, "model"), "--make")
 		if err != nil {
 			return err
 		}
-		_, err = start(e, command)
-		return err
+		return e.quiet(command[0], command[1:]...)
 	})
 	return filepath.Join(dir, "model"), err
 }
 
-func onModel(piece, lengths string) side {
+// workOn is our side of a line, with the weights that a script makes.
+func workOn(script, piece string, args ...string) side {
 	return side{command: func(e *env) ([]string, error) {
-		folder, err := e.model()
-		return ours(piece, "-lengths="+lengths, folder), err
+		folder, err := e.weights(script)
+		return ours(piece, append(slices.Clone(args), folder)...), err
 	}}
 }
 
-func onModelPython(script, lengths string) side {
+// peerOn is the peer's side, with those weights.
+func peerOn(weights, script string, args ...string) side {
 	return side{command: func(e *env) ([]string, error) {
-		folder, err := e.model()
+		folder, err := e.weights(weights)
 		if err != nil {
 			return nil, err
 		}
-		return e.python("models", script, folder, "--lengths", lengths, "--threads", "2", "--steps", strconv.Itoa(modelSteps))
+		return e.python("models", script, append([]string{folder}, args...)...)
 	}}
 }
 
-// trainStep times gradients and optimizer; Check is the loss before the first step,
-// without dropout.
-func trainStep(args []string) (sample, error) {
-	var s sample
-	m, batch, err := openModel(args)
-	if err != nil {
-		return s, err
-	}
-	defer m.Close()
-	loss, err := m.Loss(batch)
-	if err != nil {
-		return s, err
-	}
-	s.Check = fmt.Sprintf("loss %.4f", loss)
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter{Name: p.Name, Tensor: p.Tensor})
-	}
-	optimizer, err := adafactor.New(params, adafactor.Defaults())
-	if err != nil {
-		return s, err
-	}
-	defer optimizer.Close()
-	rng := &tensor.RNG{Seed: 1}
-	for step := range modelSteps + 1 {
-		lap := stopwatch()
-		err := tensor.Run(func(s *tensor.Scope) {
-			_, grads := m.Gradients(s, batch, rng, 1)
-			optimizer.Step(grads, 1e-3)
-		})
-		if err != nil {
-			return s, err
-		}
-		if step > 0 {
-			s.Seconds += lap()
-			s.Work++
-		}
-	}
-	return s, nil
-}
-
-// openModel loads the weights and draws the batch, as the peer does.
-func openModel(args []string) (*t5.Model, t5.Batch, error) {
+// openT5 reads a workload's arguments and its model. option is the one flag's name
+// and default.
+func openT5(args []string, option, value string) (m *t5.Model, chosen string, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
-	lengths := set.String("lengths", "full", "")
+	of := set.String(option, value, "")
 	if err := set.Parse(args); err != nil {
-		return nil, t5.Batch{}, err
+		return nil, "", err
 	}
-	tensor.SetNumThreads(2)
-	d := draw(1)
-	var batch t5.Batch
-	if *lengths == "full" {
-		batch.Inputs = d.sequences(128, 32, 32)
-		batch.Labels = d.sequences(128, 8, 8)
-	} else {
-		batch.Inputs = append(d.sequences(32, 32, 32), d.sequences(96, 8, 16)...)
-		batch.Labels = d.sequences(128, 4, 8)
-	}
-	m, err := t5.Load(set.Arg(0), tensor.CPU)
-	return m, batch, err
+	m, err = t5.Load(set.Arg(0), tensor.CPU)
+	return m, *of, err
 }
 
-// draw is the peer's linear congruential generator.
+// draw is the peers' linear congruential generator.
 type draw uint64
 
 func (d *draw) below(n int) int {
@@ -144,55 +128,46 @@ func (d *draw) sequences(n, low, high int) [][]int32 {
 	return all
 }
 
-// matrixProducts does the products of one training step, forward and both of
-// backward, on operands that lie ready: what the step cannot be faster than.
-func matrixProducts(args []string) (sample, error) {
-	var s sample
-	m, batch, err := openModel(args)
-	if err != nil {
-		return s, err
-	}
-	defer m.Close()
-	var from, to int64
-	for i := range batch.Inputs {
-		from, to = from+int64(len(batch.Inputs[i])), to+int64(len(batch.Labels[i]))
-	}
-	c := m.Config
-	inner := c.NumHeads * c.DKV
-	products := []struct{ rows, in, out, times int64 }{
-		{from, c.DModel, inner, 4*c.NumLayers + 2*c.NumDecoderLayers}, // q, k, v, o; cross k, v
-		{from, c.DModel, c.DFF, c.NumLayers}, {from, c.DFF, c.DModel, c.NumLayers},
-		{to, c.DModel, inner, 6 * c.NumDecoderLayers}, // q, k, v, o; cross q, o
-		{to, c.DModel, c.DFF, c.NumDecoderLayers}, {to, c.DFF, c.DModel, c.NumDecoderLayers},
-		{to, c.DModel, c.VocabSize, 1},
-	}
-	rng := &tensor.RNG{Seed: 1}
-	err = tensor.Run(func(scope *tensor.Scope) {
-		for _, p := range products {
-			x, w := scope.Normal(rng, 0, 1, p.rows, p.in), scope.Normal(rng, 0, 1, p.out, p.in)
-			g := scope.Normal(rng, 0, 1, p.rows, p.out)
-			wt, gt := scope.Transpose(w, 0, 1), scope.Transpose(g, 0, 1)
-			once := func() {
-				tensor.Within(func(in *tensor.Scope) {
-					in.MatMul(x, wt)
-					in.MatMul(g, w)
-					in.MatMul(gt, x)
-				})
+// product is a matrix product of a workload: x [rows, in] by w [out, in], so often.
+type product struct{ rows, in, out, times int64 }
+
+// products does them by libtorch on operands that lie ready; backward adds the two
+// products of each one's gradients.
+func products(all []product, backward bool) (*workload, error) {
+	type operands struct{ x, w, wt, g, gt *tensor.Tensor }
+	scope := tensor.NewScope()
+	var ready []operands
+	err := tensor.Try(func() {
+		rng := &tensor.RNG{Seed: 1}
+		for _, p := range all {
+			o := operands{x: scope.Normal(rng, 0, 1, p.rows, p.in), w: scope.Normal(rng, 0, 1, p.out, p.in)}
+			o.wt = scope.Transpose(o.w, 0, 1)
+			if backward {
+				o.g = scope.Normal(rng, 0, 1, p.rows, p.out)
+				o.gt = scope.Transpose(o.g, 0, 1)
 			}
-			once()
-			lap := stopwatch()
-			for range p.times * modelSteps {
-				once()
-			}
-			s.Seconds += lap()
+			ready = append(ready, o)
 		}
 	})
-	s.Work = modelSteps
-	return s, err
-}
-
-// modelPieces are what the group can be started again as.
-var modelPieces = map[string]func([]string) (sample, error){
-	"train-step":      trainStep,
-	"matrix-products": matrixProducts,
+	if err != nil {
+		scope.Close()
+		return nil, err
+	}
+	run := func() (float64, error) {
+		return 1, tensor.Try(func() {
+			for i, p := range all {
+				o := ready[i]
+				for range p.times {
+					tensor.Within(func(s *tensor.Scope) {
+						s.MatMul(o.x, o.wt)
+						if backward {
+							s.MatMul(o.g, o.w)
+							s.MatMul(o.gt, o.x)
+						}
+					})
+				}
+			}
+		})
+	}
+	return &workload{run: run, close: scope.Close}, nil
 }

@@ -4,6 +4,6 @@ package main
 
 // Without libtorch there are no models to measure.
 var (
-	modelLines  []line
-	modelPieces map[string]func([]string) (sample, error)
+	modelLines []line
+	workloads  map[string]func([]string) (*workload, error)
 )

@@ -9,7 +9,7 @@ import (
 // pieceArg makes this program run one piece in place of the bench.
 const pieceArg = "piece"
 
-// pieces are what the program can be started again as, beside modelPieces.
+// pieces are what the program can be started again as, beside workloads.
 func pieces() map[string]func(args []string) (sample, error) {
 	return map[string]func([]string) (sample, error){
 		"make-corpus":  makeCorpus,
@@ -26,10 +26,13 @@ func pieces() map[string]func(args []string) (sample, error) {
 }
 
 func runPiece(name string, args []string) error {
-	run, ok := pieces()[name]
-	if !ok {
-		run, ok = modelPieces[name]
+	if open, ok := workloads[name]; ok {
+		if err := serve(open, args); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
 	}
+	run, ok := pieces()[name]
 	if !ok {
 		return fmt.Errorf("there is no piece %q", name)
 	}

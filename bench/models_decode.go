@@ -1,0 +1,116 @@
+//go:build !notorch
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/docid"
+)
+
+// The searches of bench/peers/beam.py.
+const (
+	beamQueries = 8
+	beamTokens  = 6
+	beamIDs     = 100_000
+)
+
+// identifiers are n different sequences of three tokens and </s>.
+func (d *draw) identifiers(n int) [][]int32 {
+	seen := map[[3]int32]bool{}
+	var out [][]int32
+	for len(out) < n {
+		id := [3]int32{int32(2 + d.below(1100)), int32(2 + d.below(1100)), int32(2 + d.below(1100))}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, append(id[:], 1))
+		}
+	}
+	return out
+}
+
+// beamWork is the search for one batch; the check is the best hypothesis of the
+// first query.
+func beamWork(args []string) (*workload, error) {
+	m, mode, err := openT5(args, "mode", "free")
+	if err != nil {
+		return nil, err
+	}
+	d := draw(3)
+	queries := d.sequences(beamQueries, 8, 16)
+	b := decode.NewBeam(beamTokens, nil)
+	if mode == "trie" {
+		if b.Trie, err = docid.NewTrie(d.identifiers(beamIDs)); err != nil {
+			return nil, err
+		}
+	}
+	searcher, err := decode.NewSearcher(m)
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{close: m.Close}
+	w.run = func() (float64, error) {
+		found, err := searcher.Search(context.Background(), queries, b, beamQueries, nil)
+		if err == nil {
+			w.check = fmt.Sprint(found[0][0].Tokens)
+		}
+		return beamQueries, err
+	}
+	return w, nil
+}
+
+// beamProducts are the products of beamWork's search: the first step has one row a
+// query, the others one a beam.
+func beamProducts(args []string) (*workload, error) {
+	m, _, err := openT5(args, "mode", "free")
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	c, tokens := m.Config, 0
+	d := draw(3)
+	for _, q := range d.sequences(beamQueries, 8, 16) {
+		tokens += len(q)
+	}
+	const rows = beamQueries * 40
+	all := encoderProducts(c, int64(tokens))
+	all = append(all, decoderProducts(c, beamQueries, 1)...)
+	all = append(all, decoderProducts(c, rows, beamTokens-1)...)
+	all = append(all, product{beamQueries, c.DModel, c.VocabSize, 1}, product{rows, c.DModel, c.VocabSize, beamTokens - 1})
+	w, err := products(all, false)
+	if err != nil {
+		return nil, err
+	}
+	once := w.run
+	w.run = func() (float64, error) {
+		_, err := once()
+		return beamQueries, err
+	}
+	return w, nil
+}
+
+// atomicWork ranks the documents of 256 queries; the check is the best of the first.
+func atomicWork(args []string) (*workload, error) {
+	m, _, err := openT5(args, "mode", "")
+	if err != nil {
+		return nil, err
+	}
+	const documents, batch = 100_000, 64
+	d := draw(3)
+	queries := d.sequences(256, 4, 32)
+	ranker, err := decode.NewRanker(m, m.Config.VocabSize-documents, documents)
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{close: m.Close}
+	w.run = func() (float64, error) {
+		found, err := ranker.Rank(context.Background(), queries, 40, batch, nil)
+		if err == nil {
+			w.check = fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
+		}
+		return float64(len(queries)), err
+	}
+	return w, nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// workload is a piece that stays: it prepares once and then does the same work as
+// often as it is asked.
+type workload struct {
+	check string                  // what it computes, equal on both sides
+	run   func() (float64, error) // one slice; how much work that was
+	close func()
+}
+
+// serve prepares a workload, runs a slice that does not count, and then one for
+// each line of standard input, answering each with a sample.
+func serve(open func(args []string) (*workload, error), args []string) error {
+	w, err := open(args)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if _, err := w.run(); err != nil {
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	if err := out.Encode(sample{Check: w.check}); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		cpu, lap := processorSeconds(), stopwatch()
+		work, err := w.run()
+		if err != nil {
+			return err
+		}
+		s := sample{Seconds: lap(), Work: work, Check: w.check, Processor: processorSeconds() - cpu}
+		if err := out.Encode(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func processorSeconds() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
+// server is a workload's process.
+type server struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Scanner
+	stderr  strings.Builder
+	check   string
+}
+
+func startServer(e *env, command []string) (*server, error) {
+	c := exec.CommandContext(e.ctx, command[0], command[1:]...)
+	s := &server{command: c}
+	c.Env = append(os.Environ(), e.threads()...)
+	c.Stderr = &s.stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if s.in, err = c.StdinPipe(); err != nil {
+		return nil, err
+	}
+	s.out = bufio.NewScanner(out)
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	ready, err := s.read()
+	s.check = ready.Check
+	if err != nil {
+		_, stopped := s.stop()
+		return nil, errors.Join(err, stopped)
+	}
+	return s, nil
+}
+
+func (s *server) read() (sample, error) {
+	var v sample
+	if !s.out.Scan() {
+		return v, errors.New("it ended before its measurement")
+	}
+	err := json.Unmarshal(s.out.Bytes(), &v)
+	return v, err
+}
+
+// slice runs one.
+func (s *server) slice() (sample, error) {
+	if _, err := io.WriteString(s.in, "\n"); err != nil {
+		return sample{}, err
+	}
+	return s.read()
+}
+
+// stop ends the process and returns its peak memory in bytes.
+func (s *server) stop() (float64, error) {
+	s.in.Close()
+	if err := s.command.Wait(); err != nil {
+		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(s.command.Args, " "), err, tail(s.stderr.String(), 2000))
+	}
+	return peak(s.command.ProcessState), nil
+}
+
+// measureSlices alternates slices of both sides, each of which has started once, and
+// compares the fastest of each: what else the machine does only ever adds time. The
+// second result is peak memory.
+func measureSlices(e *env, l line) (results []result, err error) {
+	var servers []*server
+	peaks := make([]float64, 2)
+	defer func() {
+		for i, s := range servers {
+			var stopped error
+			peaks[i], stopped = s.stop()
+			err = errors.Join(err, stopped)
+		}
+		if err == nil && !l.unlike {
+			results = append(results, result{l.name + "_memory", peaks[0] / 1e6, peaks[1] / 1e6, "MB", peaks[1] / peaks[0]})
+		}
+	}()
+	for _, s := range []side{l.ours, l.peer} {
+		command, err := s.command(e)
+		if err != nil {
+			return nil, err
+		}
+		server, err := startServer(e, command)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, server)
+	}
+	if ours, peer := servers[0].check, servers[1].check; ours != peer && !l.unlike {
+		return nil, fmt.Errorf("ours found %q and the peer %q", ours, peer)
+	}
+	values := make([][]float64, 2)
+	for range e.slices {
+		for i, s := range servers {
+			v, err := s.slice()
+			if err != nil {
+				return nil, err
+			}
+			values[i] = append(values[i], l.value.of(v))
+			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, load %s)\n",
+				l.name, [2]string{"ours", "peer"}[i], l.value.of(v), l.value.unit, v.Seconds, v.Processor, load())
+		}
+	}
+	best := slices.Min[[]float64]
+	if l.value.higher {
+		best = slices.Max[[]float64]
+	}
+	r := result{Name: l.name, Ours: best(values[0]), Peer: best(values[1]), Unit: l.value.unit}
+	r.Ratio = l.ratio(r.Ours, r.Peer)
+	return []result{r}, nil
+}

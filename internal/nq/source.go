@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/redsi/redsi/internal/nq/gunzip"
+	"github.com/redsi/redsi/internal/gunzip"
 )
 
 // source is the decompressed view of an input.

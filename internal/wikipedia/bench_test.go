@@ -101,7 +101,7 @@ func BenchmarkScanStub(b *testing.B) {
 // BenchmarkScanPlain is the scan without decompression.
 func BenchmarkScanPlain(b *testing.B) {
 	gz, size, ids := dump(b, 100<<20)
-	plain := gunzip(b, gz)
+	plain := gunzipped(b, gz)
 	wanted := NewWanted(ids)
 	b.SetBytes(size)
 	defer cpu(b)()

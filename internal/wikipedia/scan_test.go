@@ -22,7 +22,7 @@ func read(tb testing.TB, file string) []byte {
 	return b
 }
 
-func gunzip(tb testing.TB, b []byte) []byte {
+func gunzipped(tb testing.TB, b []byte) []byte {
 	tb.Helper()
 	zr, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
@@ -121,7 +121,7 @@ func TestPartsConcatenate(t *testing.T) {
 func everyID(tb testing.TB, file string) []uint64 {
 	tb.Helper()
 	var ids []uint64
-	for _, p := range reference(tb, gunzip(tb, read(tb, file))) {
+	for _, p := range reference(tb, gunzipped(tb, read(tb, file))) {
 		for _, r := range p.Revisions {
 			ids = append(ids, r.ID)
 		}
@@ -157,7 +157,7 @@ func reference(tb testing.TB, text []byte) []refPage {
 func TestAgainstXML(t *testing.T) {
 	for _, file := range []string{"stub-history-sample", "stub-articles-sample", "real-pages-stub"} {
 		var want []Entry
-		for _, p := range reference(t, gunzip(t, read(t, file+".xml.gz"))) {
+		for _, p := range reference(t, gunzipped(t, read(t, file+".xml.gz"))) {
 			for _, r := range p.Revisions {
 				e := Entry{OldID: r.ID, PageID: p.ID, Title: p.Title, NS: *p.NS, Redirect: p.Redirect != nil}
 				if e.Redirect {

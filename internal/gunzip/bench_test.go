@@ -19,7 +19,7 @@ func BenchmarkLibrary(b *testing.B) {
 }
 
 func benchmark(b *testing.B, open func(io.Reader) (io.Reader, error)) {
-	data, err := os.ReadFile("../testdata/real-pages-train-full.jsonl.gz")
+	data, err := os.ReadFile("../nq/testdata/real-pages-train-full.jsonl.gz")
 	if err != nil {
 		b.Fatal(err)
 	}

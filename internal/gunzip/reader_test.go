@@ -109,7 +109,7 @@ func TestAgainstStandardLibrary(t *testing.T) {
 }
 
 func TestRealFiles(t *testing.T) {
-	files, err := filepath.Glob("../testdata/*.gz")
+	files, err := filepath.Glob("../nq/testdata/*.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

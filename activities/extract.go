@@ -24,7 +24,7 @@ type extractConfig struct {
 
 var extractKind = step.Define(step.Kind[extractConfig]{
 	Name:    "extract",
-	Version: 1,
+	Version: 2,
 	Doc: `Read Natural Questions files into compact records.
 Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
 per file, so a file that is added or lost costs itself alone. Headers are the
@@ -76,7 +76,7 @@ type extractFileConfig struct {
 
 var extractFileKind = step.Define(step.Kind[extractFileConfig]{
 	Name:    "extract_file",
-	Version: 1,
+	Version: 2,
 	Hidden:  true,
 	Doc:     "One file of an extract.",
 	Outputs: []step.Output{

@@ -64,7 +64,7 @@ type frameSize struct{ packed, plain uint32 }
 
 // newBlockWriter starts a stream with the given magic on w.
 func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault),
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2),
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {

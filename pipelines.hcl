@@ -87,11 +87,13 @@ step "synth" "nq" {
 }
 
 step "download" "bert_tokenizer" {
-  urls = ["assets/tokenizers/bert-base-uncased-tokenizer.json.gz"]
+  urls    = ["assets/tokenizers/bert-base-uncased-tokenizer.json.gz"]
+  license = "BSD-3-Clause"
 }
 
 step "download" "t5_tokenizer" {
-  urls = ["assets/tokenizers/t5-tokenizer.json.gz"]
+  urls    = ["assets/tokenizers/t5-tokenizer.json.gz"]
+  license = "BSD-3-Clause"
 }
 
 locals {

@@ -72,7 +72,7 @@ type tableExpect struct {
 
 var tableKind = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 2,
+	Version: 3,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.

@@ -124,8 +124,25 @@ func setAxis(a *plot.Axis, of *Axis, e extent) {
 		if a.Min <= 0 {
 			a.Min = a.Max / 1024
 		}
+	} else {
+		of.widen(a, e)
 	}
 	a.Tick.Marker = plot.ConstantTicks(of.ticks(a.Min, a.Max))
+}
+
+// widen moves the ends of a linear axis that the data decide outwards to a round
+// number, so that no mark stands on an edge.
+func (a *Axis) widen(to *plot.Axis, e extent) {
+	step := roundStep((to.Max - to.Min) / 5)
+	if a.Min == nil || e.min < *a.Min {
+		to.Min = math.Floor(to.Min/step-0.2) * step
+		if e.min >= 0 {
+			to.Min = max(to.Min, 0)
+		}
+	}
+	if a.Max == nil || e.max > *a.Max {
+		to.Max = math.Ceil(to.Max/step+0.2) * step
+	}
 }
 
 // ticks are those that the figure names, if they reach over the data; else

@@ -7,7 +7,8 @@ import (
 )
 
 // LaTeX writes the table as a float with booktabs rules, laid out as the paper
-// lays its tables out. It needs packages booktabs, multirow, amssymb and
+// lays its tables out; long texts are broken into lines where the table would be
+// too wide. It needs packages array, booktabs, multirow, tabularx, amssymb and
 // textcomp.
 func (t *Table) LaTeX(w io.Writer) error {
 	env, width := "table", `\columnwidth`
@@ -19,11 +20,12 @@ func (t *Table) LaTeX(w io.Writer) error {
 	if len(t.Columns)+len(t.Stubs) > 6 {
 		b.WriteString("\\setlength{\\tabcolsep}{3pt}\n")
 	}
-	fmt.Fprintf(&b, "\\begin{tabular*}{%s}{@{\\extracolsep{\\fill}}%s@{}}\n\\toprule\n", width, t.alignment())
+	name, arguments := t.tabular(width)
+	fmt.Fprintf(&b, "\\begin{%s}%s\n\\toprule\n", name, arguments)
 	t.latexHead(&b)
 	b.WriteString("\\midrule\n")
 	t.latexRows(&b)
-	b.WriteString("\\bottomrule\n\\end{tabular*}\n")
+	fmt.Fprintf(&b, "\\bottomrule\n\\end{%s}\n", name)
 	if t.Caption != "" {
 		fmt.Fprintf(&b, "\\caption{%s}\n", latex(t.Caption))
 	}
@@ -33,14 +35,6 @@ func (t *Table) LaTeX(w io.Writer) error {
 	fmt.Fprintf(&b, "\\end{%s}\n", env)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (t *Table) alignment() string {
-	s := strings.Repeat("l", len(t.Stubs))
-	for _, c := range t.Columns {
-		s += c.align()
-	}
-	return s
 }
 
 func (c Column) align() string {

@@ -44,6 +44,12 @@ type Item struct {
 	result  *artifacts.Result
 }
 
+// Traced reports whether the item's numbers have names that trace follows; texts
+// of a figure have none.
+func (it *Item) Traced() bool {
+	return it.Table != nil || it.Figure != nil && len(it.Figure.Series) > 0
+}
+
 // mostRead bounds a document that the report reads as a whole.
 const mostRead = 16 << 20
 

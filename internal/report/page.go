@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -64,6 +65,8 @@ type Panel struct {
 	Cells   []string
 	Sources []Source
 	Steps   []Node // that left the sources
+	All     int    // steps that the cells depend on
+	Roots   []Node // of them, those that depend on nothing: downloads and generators
 }
 
 // panels makes one panel for each set of artifacts that some cell comes from.
@@ -79,19 +82,31 @@ func (r *Report) panels() []Panel {
 			if _, ok := at[key]; !ok {
 				at[key] = len(out)
 				p := Panel{ID: panelID(it, c.Inputs), Item: it, Sources: sources(r.Nodes, it.Index, c.Inputs)}
-				seen := map[int]bool{}
-				for _, s := range p.Sources {
-					if s.Index >= 0 && !seen[s.Index] {
-						seen[s.Index] = true
-						p.Steps = append(p.Steps, r.Nodes[s.Index])
-					}
-				}
+				p.follow(r.Nodes)
 				out = append(out, p)
 			}
 			out[at[key]].Cells = append(out[at[key]].Cells, name)
 		})
 	}
 	return out
+}
+
+// follow finds the steps behind the panel's sources.
+func (p *Panel) follow(nodes []Node) {
+	var from []int
+	for _, s := range p.Sources {
+		if s.Index >= 0 && !slices.Contains(from, s.Index) {
+			from = append(from, s.Index)
+			p.Steps = append(p.Steps, nodes[s.Index])
+		}
+	}
+	all := upstream(nodes, from)
+	p.All = len(all)
+	for _, n := range all {
+		if len(n.Inputs) == 0 {
+			p.Roots = append(p.Roots, n)
+		}
+	}
 }
 
 // panelID names the panel of some inputs: by the first digest and how many

@@ -108,7 +108,7 @@ func TestPage(t *testing.T) {
 		ran         int
 		has, hasNot []string
 	}{
-		{"full", "full", 4, []string{"Complete", `<span class="state">match</span>`, `<span class="state">differs</span>`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script"}},
+		{"full", "full", 4, []string{"Complete", `<span class="state">match</span>`, `<span class="state">differs</span>`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace &#39;table.x:one.n&#39;|redsi trace 'table.x:one.n'", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script"}},
 		{"toy", "toy", 4, []string{"toy scale: " + reproduction, `<span class="state">not comparable</span>`}, []string{`<span class="state">match</span>`, "Complete"}},
 		{"tables not run", "full", 2, []string{"Incomplete", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<svg"}},
 		{"nothing run", "full", 0, []string{"Incomplete", "not known yet", "waits for"}, nil},

@@ -146,7 +146,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	if err != nil {
 		return nil, err
 	}
-	if err := sameCollection(settings, ids); err != nil {
+	if err := settings.Match(ids); err != nil {
 		return nil, step.Permanent(err)
 	}
 	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
@@ -190,15 +190,6 @@ func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
 	}
 	s, err := retrieve.ParseSettings(text)
 	return s, step.Permanent(err)
-}
-
-// sameCollection says whether a model was trained on these identifiers.
-func sameCollection(s retrieve.Settings, ids *docid.Set) error {
-	if s.Identifiers != ids.Kind || s.Documents != len(ids.Identifiers) {
-		return fmt.Errorf("the model was trained on %s identifiers of %d documents, ids are %s identifiers of %d: give the ids that its train step was given",
-			s.Identifiers, s.Documents, ids.Kind, len(ids.Identifiers))
-	}
-	return nil
 }
 
 // askedQuery is a query and its one relevant document.

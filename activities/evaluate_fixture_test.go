@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -170,11 +171,36 @@ func (l *local) model(ids *docid.Set) step.Input {
 	if err := m.Save(folder); err != nil {
 		l.t.Fatal(err)
 	}
-	settings := retrieve.Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), MaxInput: 12, Lowercase: true}
+	settings, err := retrieve.SettingsFor(ids, 12, true)
+	if err != nil {
+		l.t.Fatal(err)
+	}
 	if err := settings.Write(folder); err != nil {
 		l.t.Fatal(err)
 	}
 	return l.folder("dsi/model", folder, t5.ConfigFile, t5.WeightsFile, retrieve.SettingsFile)
+}
+
+// trainedOn is the model as if it had been trained on ids.
+func (e *asked) trainedOn(ids *docid.Set) step.Input {
+	e.t.Helper()
+	settings, err := retrieve.SettingsFor(ids, 12, true)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	b := e.blob("", text).Artifact
+	model := *e.config["model"].(step.Input).Artifact
+	model.Files = slices.Clone(model.Files)
+	for i, f := range model.Files {
+		if f.Name == retrieve.SettingsFile {
+			model.Files[i].Digest, model.Files[i].Size = b.Digest, b.Size
+		}
+	}
+	return step.In(model)
 }
 
 func (l *local) folder(typ, folder string, names ...string) step.Input {

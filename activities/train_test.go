@@ -113,7 +113,7 @@ func keysOf[V any](m map[string]V) func(func(string) bool) {
 func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Result) {
 	f.t.Helper()
 	settings, err := retrieve.ParseSettings(f.bytes(artifacts.Artifact{Digest: digestOf(res.Outputs["model"], retrieve.SettingsFile)}))
-	if want := (retrieve.Settings{Identifiers: ids.Kind, Documents: trainedDocuments, MaxInput: 16, Lowercase: true}); err != nil || settings != want {
+	if want, _ := retrieve.SettingsFor(ids, 16, true); err != nil || settings != want {
 		f.t.Errorf("settings %+v, %v", settings, err)
 	}
 	e := &asked{local: f.local, ids: ids, config: map[string]any{

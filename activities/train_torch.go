@@ -91,7 +91,10 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return trainError(err)
 	}
-	settings := retrieve.Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), MaxInput: c.MaxInput, Lowercase: c.Lowercase}
+	settings, err := retrieve.SettingsFor(ids, c.MaxInput, c.Lowercase)
+	if err != nil {
+		return err
+	}
 	if err := settings.Write(out.Model); err != nil {
 		return err
 	}

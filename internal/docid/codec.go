@@ -2,6 +2,8 @@ package docid
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -120,4 +122,14 @@ func orEOF(err error) error {
 		return errors.New("the line is too long")
 	}
 	return err
+}
+
+// Digest is the SHA-256 of what Write writes, in hexadecimal: two sets have the
+// same one if they give the same documents the same identifiers.
+func (s *Set) Digest() (string, error) {
+	h := sha256.New()
+	if err := s.Write(h); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -18,9 +18,32 @@ const SettingsFile = "redsi.json"
 // Settings are what a model was trained with and must be asked with.
 type Settings struct {
 	Identifiers docid.Kind `json:"identifiers"`
-	Documents   int        `json:"documents"` // of the collection
+	Documents   int        `json:"documents"`  // of the collection
+	Assignment  string     `json:"assignment"` // docid.Set.Digest of the identifiers
 	MaxInput    int        `json:"max_input"` // ℓ, tokens of a query, </s> included
 	Lowercase   bool       `json:"lowercase"` // texts and queries are lowercased first
+}
+
+// SettingsFor are the settings of a model that is trained on identifiers.
+func SettingsFor(ids *docid.Set, maxInput int, lowercase bool) (Settings, error) {
+	digest, err := ids.Digest()
+	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, MaxInput: maxInput, Lowercase: lowercase}, err
+}
+
+// Match says whether ids are those that the model was trained on.
+func (s Settings) Match(ids *docid.Set) error {
+	if s.Identifiers != ids.Kind || s.Documents != len(ids.Identifiers) {
+		return fmt.Errorf("the model was trained on %s identifiers of %d documents, ids are %s identifiers of %d: give the ids that its train step was given",
+			s.Identifiers, s.Documents, ids.Kind, len(ids.Identifiers))
+	}
+	digest, err := ids.Digest()
+	if err != nil {
+		return err
+	}
+	if digest != s.Assignment {
+		return fmt.Errorf("the model was trained on another assignment of %s identifiers to %d documents: give the ids that its train step was given", s.Identifiers, s.Documents)
+	}
+	return nil
 }
 
 // Check says what is wrong with the settings.
@@ -30,6 +53,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("identifiers %q; one of %v is needed", s.Identifiers, docid.Kinds())
 	case s.Documents < 1:
 		return fmt.Errorf("documents %d; at least 1 is needed", s.Documents)
+	case len(s.Assignment) != 64:
+		return fmt.Errorf("assignment %q; a SHA-256 in hexadecimal is needed", s.Assignment)
 	case s.MaxInput < 2:
 		return fmt.Errorf("max_input %d; at least 2 is needed", s.MaxInput)
 	}

@@ -9,10 +9,12 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 )
 
+var assignment = strings.Repeat("5", 64)
+
 func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
 		for _, lowercase := range []bool{false, true} {
-			want, folder := Settings{kind, 109_739, 64, lowercase}, t.TempDir()
+			want, folder := Settings{kind, 109_739, assignment, 64, lowercase}, t.TempDir()
 			if err := want.Write(folder); err != nil {
 				t.Fatal(err)
 			}
@@ -28,9 +30,10 @@ func TestSettingsErrors(t *testing.T) {
 		settings Settings
 		want     string
 	}{
-		{Settings{"other", 1, 32, true}, `identifiers "other"; one of [atomic naive semantic]`},
-		{Settings{docid.KindNaive, 0, 32, true}, "documents 0"},
-		{Settings{docid.KindNaive, 1, 1, true}, "max_input 1; at least 2"},
+		{Settings{"other", 1, assignment, 32, true}, `identifiers "other"; one of [atomic naive semantic]`},
+		{Settings{docid.KindNaive, 0, assignment, 32, true}, "documents 0"},
+		{Settings{docid.KindNaive, 1, assignment, 1, true}, "max_input 1; at least 2"},
+		{Settings{docid.KindNaive, 1, "", 32, true}, `assignment ""; a SHA-256`},
 	} {
 		folder := t.TempDir()
 		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -45,7 +48,7 @@ func TestSettingsErrors(t *testing.T) {
 		"{":                       "redsi.json: unexpected end",
 		"{}":                      `redsi.json: identifiers ""`,
 		`{"identifiers":"naive"}`: "redsi.json: documents 0",
-		`{"identifiers":"naive","documents":3,"max_input":0}`: "redsi.json: max_input 0",
+		`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":0}`: "redsi.json: max_input 0",
 		`{"identifiers":"naive","documents":"3"}`:             "redsi.json: json",
 	} {
 		if _, err := ParseSettings([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -62,7 +65,37 @@ func TestSettingsErrors(t *testing.T) {
 	if _, err := ReadSettings(file); err == nil {
 		t.Error("a file was read as a folder")
 	}
-	if err := (Settings{docid.KindNaive, 1, 2, false}).Write(file); err == nil {
+	if err := (Settings{docid.KindNaive, 1, assignment, 2, false}).Write(file); err == nil {
 		t.Error("settings were written into a file")
+	}
+}
+
+func TestSettingsMatch(t *testing.T) {
+	set := func(kind docid.Kind, documents ...string) *docid.Set {
+		s := &docid.Set{Kind: kind}
+		for i, d := range documents {
+			s.Identifiers = append(s.Identifiers, docid.Identifier{Document: d, Text: d + "'s", Tokens: []int32{int32(i), 1}})
+		}
+		return s
+	}
+	settings, err := SettingsFor(set(docid.KindNaive, "a", "b"), 32, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ids  *docid.Set
+		want string
+	}{
+		{set(docid.KindNaive, "a", "b"), ""},
+		{set(docid.KindNaive, "b", "a"), "another assignment"},
+		{set(docid.KindNaive, "a"), "ids are naive identifiers of 1"},
+		{set(docid.KindSemantic, "a", "b"), "ids are semantic identifiers of 2"},
+	} {
+		switch err := settings.Match(c.ids); {
+		case c.want == "" && err != nil:
+			t.Error(err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%v: error %v, want %q", c.ids, err, c.want)
+		}
 	}
 }

@@ -48,9 +48,8 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if e.ids, err = readIDs(f.IDs); err != nil {
 		return nil, err
 	}
-	if n := len(e.ids.Identifiers); e.ids.Kind != e.settings.Identifiers || n != e.settings.Documents {
-		return nil, fmt.Errorf("the model was trained with %s identifiers of %d documents; these are %s identifiers of %d",
-			e.settings.Identifiers, e.settings.Documents, e.ids.Kind, n)
+	if err := e.settings.Match(e.ids); err != nil {
+		return nil, err
 	}
 	if len(cards) != len(e.ids.Identifiers) {
 		return nil, fmt.Errorf("the texts are of %d documents, the identifiers of %d", len(cards), len(e.ids.Identifiers))

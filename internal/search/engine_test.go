@@ -58,7 +58,9 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 		check(t, err)
 	}
 	check(t, m.Save(f.Model))
-	check(t, retrieve.Settings{Identifiers: ids.Kind, Documents: len(names), MaxInput: 8, Lowercase: lowercase}.Write(f.Model))
+	settings, err := retrieve.SettingsFor(ids, 8, lowercase)
+	check(t, err)
+	check(t, settings.Write(f.Model))
 	w, err := os.Create(f.IDs)
 	check(t, err)
 	defer w.Close()
@@ -203,9 +205,9 @@ func TestOpenErrors(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"other identifiers": {with(atomic, func(f *Files) { f.IDs = naive.IDs }), options, "trained with atomic identifiers of 5 documents; these are naive"},
+		"other identifiers": {with(atomic, func(f *Files) { f.IDs = naive.IDs }), options, "trained on atomic identifiers of 5 documents, ids are naive"},
 		"no settings":       {with(atomic, func(f *Files) { f.Model = t.TempDir() }), options, "train it by a train step"},
-		"no weights":        {with(atomic, func(f *Files) { f.Model = onlySettings(t) }), options, "config.json"},
+		"no weights":        {with(atomic, func(f *Files) { f.Model = onlySettings(t, f.IDs) }), options, "config.json"},
 		"no tokenizer":      {with(atomic, func(f *Files) { f.Tokenizer = f.IDs }), options, ""},
 		"no identifiers":    {with(atomic, func(f *Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},
 		"no beams":          {atomic, Options{Device: "cpu"}, "width 0"},
@@ -231,9 +233,13 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-func onlySettings(t *testing.T) string {
+func onlySettings(t *testing.T, ids string) string {
 	t.Helper()
+	set, err := readIDs(ids)
+	check(t, err)
+	settings, err := retrieve.SettingsFor(set, 8, true)
+	check(t, err)
 	dir := t.TempDir()
-	check(t, retrieve.Settings{Identifiers: docid.KindAtomic, Documents: 5, MaxInput: 8}.Write(dir))
+	check(t, settings.Write(dir))
 	return dir
 }

@@ -379,7 +379,7 @@ func (p *paper) htmlNorm(t *testing.T, want truth) {
 	}
 	var tally struct {
 		Documents         int
-		WithPronunciation int
+		WithPronunciation int `json:"with_pronunciation"`
 	}
 	p.artifact(&tally, "step.serialize.every_record.report")
 	if tally.Documents != want.Records.Union || tally.WithPronunciation != want.HTMLNorm.PronunciationRemoved.Union {

@@ -17,7 +17,8 @@ func (s *Scope) ownNative(op string, c native.Tensor, msg string, operands ...*T
 	return s.own(op, lib.Ctensor(c), operands...)
 }
 
-// SetNumThreads sets how many threads one operation may use, for the process.
+// SetNumThreads sets how many threads one operation may use, for the process: in
+// this Run, and in every one that begins later, on whichever OS thread.
 // Results of matrix products may differ in the last bit between numbers of threads.
 func SetNumThreads(n int) { native.SetNumThreads(n) }
 

@@ -5,6 +5,7 @@ package tensor
 import (
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -183,5 +184,33 @@ func TestNames(t *testing.T) {
 	}
 	if Available() != nil {
 		t.Error(Available())
+	}
+}
+
+// A thread that computed under another number computes under the new one.
+func TestThreadsOfEveryThread(t *testing.T) {
+	defer SetNumThreads(2)
+	SetNumThreads(2)
+	first, second := make(chan struct{}), make(chan int)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		count := func() (n int) {
+			run(t, func(s *Scope) { n = NumThreads() })
+			return n
+		}
+		second <- count()
+		<-first
+		second <- count()
+	}()
+	if n := <-second; n != 2 {
+		t.Errorf("%d threads, want 2", n)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	SetNumThreads(1)
+	close(first)
+	if n := <-second; n != 1 {
+		t.Errorf("%d threads on a thread that had 2, want 1", n)
 	}
 }

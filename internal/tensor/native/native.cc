@@ -8,6 +8,8 @@
 #include "head.h"
 #include "linear.h"
 
+#include <atomic>
+
 namespace redsi {
 
 Tensor seeded_dropout(const Tensor &x, double p, uint64_t key) {
@@ -116,7 +118,17 @@ using namespace redsi;
 
 extern "C" {
 
-void redsi_set_num_threads(int n) { at::set_num_threads(n); }
+// OpenMP keeps the number per calling thread: set on one, it does not reach another
+// that has computed before.
+static std::atomic<int> wanted_threads{0};
+void redsi_set_num_threads(int n) {
+  wanted_threads = n;
+  at::set_num_threads(n);
+}
+void redsi_adopt_num_threads(void) {
+  const int n = wanted_threads;
+  if (n > 0 && at::get_num_threads() != n) at::set_num_threads(n);
+}
 int redsi_num_threads(void) { return at::get_num_threads(); }
 const char *redsi_version(void) { return TORCH_VERSION; }
 

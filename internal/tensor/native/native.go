@@ -33,6 +33,9 @@ func message(msg *C.char) string { return TakeString(unsafe.Pointer(msg)) }
 // SetNumThreads sets how many threads one operation may use.
 func SetNumThreads(n int) { C.redsi_set_num_threads(C.int(n)) }
 
+// AdoptNumThreads applies the number of SetNumThreads to this OS thread.
+func AdoptNumThreads() { C.redsi_adopt_num_threads() }
+
 // NumThreads is how many threads one operation uses.
 func NumThreads() int { return int(C.redsi_num_threads()) }
 

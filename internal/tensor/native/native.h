@@ -7,6 +7,7 @@ extern "C" {
 #endif
 
 void redsi_set_num_threads(int n);
+void redsi_adopt_num_threads(void);
 int redsi_num_threads(void);
 const char *redsi_version(void);
 

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/redsi/redsi/internal/gunzip"
 )
 
 // source is the decompressed view of an input.
@@ -45,7 +45,7 @@ func openSource(c *counter) (*source, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		gz, err := gunzip.NewReader(br)
+		gz, err := gzip.NewReader(br)
 		if err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/redsi/redsi/internal/gunzip"
 )
 
 // source is the decompressed view of an input, and counts what it takes from it.
@@ -41,7 +41,7 @@ func openSource(r io.Reader) (*source, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		gz, err := gunzip.NewReader(br)
+		gz, err := gzip.NewReader(br)
 		if err != nil {
 			return nil, err
 		}

@@ -11,8 +11,8 @@ TIMEOUT  ?= 20m
 # Parts installed side by side: gotch's one large C++ file keeps a single core busy.
 JOBS     ?= 2
 PKGS     ?= ./...
-# What `make quickstart` runs once everything is built.
-QUICKSTART ?= bin/redsi run --var scale=toy --target table.dedup_counts --target table.nq_document_collections_splits
+# The paper's pipeline on a generated corpus, with models of a few thousand parameters.
+TOY := --var scale=toy
 # What `make bench` runs; each benchmark appends its lines to bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
 
@@ -62,15 +62,23 @@ MISSING         := $(strip $(foreach part,$(PARTS),$(if $(wildcard $(part)/done)
 INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-tokenizers deps-servers deps-torch tools build build-notorch quickstart test check fmt bench docs \
+.PHONY: help deps deps-tokenizers deps-servers deps-torch tools build build-notorch quickstart toy-paper test check fmt bench docs \
 	doctor env clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET [REDSI_DEPS=folder for native parts, now $(REDSI_DEPS)]'
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile | sort
 
-quickstart: build ## from a bare machine to the first tables, small models and a search
-	$(QUICKSTART)
+quickstart: build ## from a bare machine to the first tables, three small models, a search and a report
+	bin/redsi run $(TOY) -t table.dedup_counts -t table.nq_document_collections_splits -t table.smallest_models
+	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/naive/42"]' -k 3 \
+		'when was the castle fagide built'
+	@echo; bin/redsi report $(TOY)
+
+toy-paper: build ## every table and figure of the paper on the generated corpus, and the report
+	bin/redsi run $(TOY)
+	bin/redsi plan $(TOY) --detailed-exitcode
+	@echo; bin/redsi report $(TOY)
 
 build: deps ## bin/redsi
 	$(GO) build $(LDFLAGS) -o bin/redsi ./cmd/redsi
@@ -114,7 +122,7 @@ deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to c
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
 deps-servers: NEED := go
 deps-torch: NEED := $(NEED_TORCH)
-deps build quickstart test check bench docs: NEED := $(NEED)
+deps build quickstart toy-paper test check bench docs: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

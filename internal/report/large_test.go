@@ -137,7 +137,7 @@ func TestCurves(t *testing.T) {
 	g.add("step.train.b", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`{"select":"MRR@10","points":[{"step":10,"loss":3}]}`))})
 	g.add("step.train.c", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`{"select":"MRR@10","points":null}`))})
 	s := page(t, g.v, g.store, report.Options{})
-	for _, want := range []string{"MRR@10 <b>0.7</b> at step 390,000 of 1,500,000, 78h0m0s; loss 0.03", "10 steps, not evaluated; loss 3"} {
+	for _, want := range []string{"MRR@10 <b>0.7</b> at step 390,000 of 1,500,000, 78 h 0 min; loss 0.03", "10 steps, not evaluated; loss 3"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -178,26 +178,30 @@ type Source struct {
 	Step   string `json:"step,omitempty"`
 	Output string `json:"output,omitempty"`
 	Path   string `json:"path,omitempty"` // attribute of the table or figure that takes it
+	Same   bool   `json:"same,omitempty"` // another step left the same bytes: the number comes from either
 	Index  int    `json:"-"`
 }
 
-// sources finds the inputs of node i that have the digests, in their order.
+// sources finds the inputs of node i that have the digests, in their order. A
+// number names bytes; where several inputs have them, each is a source.
 func sources(nodes []Node, i int, digests []string) []Source {
+	type producer struct{ digest, step, output string }
 	var out []Source
-	seen := map[string]bool{}
+	seen, found := map[producer]bool{}, map[string]bool{}
 	for _, d := range digests {
-		if seen[d] {
+		if found[d] {
 			continue
 		}
-		seen[d] = true
-		s := Source{Digest: d, Index: -1}
 		for _, e := range nodes[i].Inputs {
-			if e.Digest == d {
-				s = Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Index: e.Index}
-				break
+			if p := (producer{d, e.Step, e.Output}); e.Digest == d && !seen[p] {
+				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: found[d], Index: e.Index})
+				seen[p], found[d] = true, true
 			}
 		}
-		out = append(out, s)
+		if !found[d] {
+			out = append(out, Source{Digest: d, Index: -1})
+			found[d] = true
+		}
 	}
 	return out
 }

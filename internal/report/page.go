@@ -271,15 +271,18 @@ func signed(v *float64) string {
 	return "+" + number(v)
 }
 
+// took prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func took(s float64) string {
-	d := time.Duration(s * float64(time.Second))
+	d := time.Duration(s * float64(time.Second)).Round(time.Second)
 	switch {
-	case d < 10*time.Second:
+	case s < 9.95:
 		return fmt.Sprintf("%.1f s", s)
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < 2*time.Hour:
-		return d.Round(time.Second).String()
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
-	return d.Round(time.Minute).String()
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
 func short(digest string) string {

@@ -233,3 +233,31 @@ func TestBuildLeavesThePreviewAlone(t *testing.T) {
 		t.Errorf("the plan changed: %v\n%s\n%s", err, before, after)
 	}
 }
+
+// TestSameBytes: where two inputs of a table are the same bytes, a number that
+// was read from them names both.
+func TestSameBytes(t *testing.T) {
+	v, store := study(t, "full", 4)
+	v.Items[0].Result.Outputs["copy"] = v.Items[1].Result.Outputs["counts"]
+	v.Plan.Steps[2].Task.Config = json.RawMessage(`{"rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}},{"value":{"$ref":{"step":"step.download.x","output":"copy"}}},
+		{"value":{"$ref":{"step":"step.download.x","output":"copy"}}}]}`)
+	got, err := report.TraceCell(context.Background(), v, store.Blobs.Open, "table.x:one.n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range got.Sources {
+		names = append(names, fmt.Sprint(s.Step, ".", s.Output, " ", s.Same))
+	}
+	if want := `[step.count.x["a"].counts false step.download.x.copy true]`; fmt.Sprint(names) != want {
+		t.Errorf("%v, want %s", names, want)
+	}
+	if s := page(t, v, store, report.Options{}); !strings.Contains(s, "or, with the same bytes, from") {
+		t.Error("the page does not name the other step")
+	}
+	var b bytes.Buffer
+	got.Print(&b)
+	if !strings.Contains(b.String(), "or, with the same bytes, from step.download.x.copy") {
+		t.Errorf("the trace does not name the other step:\n%s", b.String())
+	}
+}

@@ -100,7 +100,11 @@ func (t *Trace) Print(w io.Writer) {
 		fmt.Fprintln(w, "  a constant of the pipeline: it is computed from no artifact")
 	}
 	for _, s := range t.Sources {
-		fmt.Fprintf(w, "  from %s.%s  %s\n", s.Step, s.Output, s.Digest)
+		from := "from"
+		if s.Same {
+			from = "or, with the same bytes, from"
+		}
+		fmt.Fprintf(w, "  %s %s.%s  %s\n", from, s.Step, s.Output, s.Digest)
 	}
 	for _, n := range t.Steps {
 		fmt.Fprintf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %.1f s, %d bytes\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, n.TookS, n.Bytes)

@@ -386,34 +386,3 @@ func (p *paper) htmlNorm(t *testing.T, want truth) {
 		t.Errorf("%+v, the truth is %+v of %+v", tally, want.HTMLNorm.PronunciationRemoved, want.Records)
 	}
 }
-
-// TestExamples loads each example, alone or beside the paper's pipeline, and
-// checks that it is laid out as fmt does.
-func TestExamples(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.hcl"))
-	if err != nil || len(files) < 5 {
-		t.Fatalf("%d examples, %v", len(files), err)
-	}
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			src, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := newPaper(t, f)
-			if bytes.Contains(src, []byte("Beside pipelines.hcl")) {
-				p.run("validate")
-			} else {
-				p.args = append([]string{"-f", f}, aloneVars[filepath.Base(f)]...)
-				p.run("validate")
-			}
-			p.args = nil
-			p.run("fmt", "--check", f)
-		})
-	}
-}
-
-// aloneVars are what examples without defaults need.
-var aloneVars = map[string][]string{
-	"own_corpus.hcl": {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
-}

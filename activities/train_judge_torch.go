@@ -7,11 +7,13 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/train"
 )
 
 // judge evaluates a model in training on the development queries.
@@ -46,7 +48,7 @@ func newJudge(x *step.IO, c trainConfig, m *t5.Model, catalog *retrieve.Catalog,
 	return j, nil
 }
 
-// evaluate is train.Evaluate: the means of the metrics, post-filtered, as fractions.
+// evaluate is a train.Evaluate: the means of the metrics, post-filtered, as fractions.
 func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, error) {
 	index, err := retrieve.NewIndex(j.model, j.catalog)
 	if err != nil {
@@ -56,6 +58,9 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 		j.x.Report(step.Progress{Done: at, Total: j.steps, Unit: "steps",
 			Note: "evaluation: " + strconv.Itoa(done) + " of " + strconv.Itoa(len(j.queries)) + " queries"})
 	})
+	if errors.Is(err, decode.ErrNaN) {
+		return nil, &train.NotFiniteError{}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -190,7 +190,9 @@ func TestTrainRefuses(t *testing.T) {
 		{map[string]any{"model": f.tree("files", map[string][]byte{"readme": nil})}, "want config.json and, unless init is random, model.safetensors"},
 		{map[string]any{"t5_tokenizer": f.blob("files", []byte("{}"))}, "T5 tokenizer"},
 		{map[string]any{"device": "cuda:77"}, `device "cuda:77"`},
-		{map[string]any{"learning_rate": 1e30, "steps": int64(9)}, "training diverged; there is no checkpoint before it; try a lower learning rate"},
+		{map[string]any{"learning_rate": 1e30, "steps": int64(9)}, "the loss of step 2 is NaN: training diverged; there is no checkpoint before it; try a lower learning rate"},
+		{map[string]any{"learning_rate": 1e30, "steps": int64(9), "evaluate_every": int64(1)}, "after step 1 the model's scores are not finite: training diverged; there is no checkpoint before it"},
+		{map[string]any{"learning_rate": 1e30, "steps": int64(9), "evaluate_every": int64(1), "ids": f.set(atomic)}, "after step 1 the model's scores are not finite: training diverged"},
 	} {
 		_, err := f.do("train", f.with(c.change))
 		var told *temporal.ApplicationError

@@ -279,8 +279,8 @@ func TestSearchMistakes(t *testing.T) {
 		t.Errorf("error %v does not wrap the model's", err)
 	}
 	for _, trie := range []*docid.Trie{nil, trie} {
-		if _, err := Search(context.Background(), &table{vocab: 20, eosBonus: math.NaN()}, 1, NewBeam(4, trie)); !errors.Is(err, errNaN) {
-			t.Errorf("error %v, want %v", err, errNaN)
+		if _, err := Search(context.Background(), &table{vocab: 20, eosBonus: math.NaN()}, 1, NewBeam(4, trie)); !errors.Is(err, ErrNaN) {
+			t.Errorf("error %v, want %v", err, ErrNaN)
 		}
 	}
 	if got, err := Search(context.Background(), &table{vocab: 20}, 0, NewBeam(4, nil)); err != nil || len(got) != 0 {

@@ -105,7 +105,7 @@ func (t *Table) check(rows int) error {
 	}
 	for _, n := range t.Norms {
 		if n != n || math.IsInf(float64(n), 0) {
-			return errNaN
+			return ErrNaN
 		}
 	}
 	return nil

@@ -8,7 +8,8 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 )
 
-var errNaN = errors.New("the model's scores are not numbers: its weights may have overflowed in training")
+// ErrNaN says that a model's scores are not numbers.
+var ErrNaN = errors.New("the model's scores are not numbers: its weights may have overflowed in training")
 
 // beam is a live prefix.
 type beam struct {
@@ -55,7 +56,7 @@ func (q *search) advance(step int, candidates []Candidate, origin int) error {
 	next := make([]beam, 0, q.config.Width)
 	for rank, c := range candidates {
 		if math.IsNaN(float64(c.Score)) {
-			return errNaN
+			return ErrNaN
 		}
 		if len(next) == q.config.Width {
 			break
@@ -75,7 +76,7 @@ func (q *search) advance(step int, candidates []Candidate, origin int) error {
 		next = append(next, b)
 	}
 	if len(candidates) == 0 {
-		return errNaN
+		return ErrNaN
 	}
 	q.beams, q.length = next, step
 	q.done = len(next) == 0 || q.kept.done(q.config, candidates[0].Score, step)
@@ -116,7 +117,7 @@ func constrained(scores Scores, active []*search, sums []float32, n int) ([][]Ca
 		}
 		out[i] = best.sorted()
 		if len(out[i]) == 0 {
-			return nil, errNaN
+			return nil, ErrNaN
 		}
 	}
 	return out, nil

@@ -140,7 +140,7 @@ func (l *logits) topComposed(sums []float32, n int) (out [][]Candidate, err erro
 				top := newBest(n) // orders ties, drops dead rows
 				for i := q * k; i < (q+1)*k; i++ {
 					if scores[i] != scores[i] {
-						out, err = nil, errNaN
+						out, err = nil, ErrNaN
 						return
 					}
 					top.offer(Candidate{Row: int32(int64(q*perQuery) + at[i]/vocab), Token: int32(at[i] % vocab), Score: scores[i]})
@@ -172,7 +172,7 @@ func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
 	})
 	for _, v := range scores {
 		if v != v {
-			return nil, errNaN
+			return nil, ErrNaN
 		}
 	}
 	for _, ids := range tokens {

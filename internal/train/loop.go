@@ -62,7 +62,8 @@ type Learner interface {
 }
 
 // Evaluate measures the learner's present model on the development queries. It is
-// called between steps and must leave the learner's state alone.
+// called between steps and must leave the learner's state alone. It fails with a
+// *NotFiniteError if the model's scores are no numbers.
 type Evaluate func(ctx context.Context, step int64) (map[string]float64, error)
 
 // Progress is how far training is.
@@ -93,28 +94,32 @@ type Outcome struct {
 	From  int64  // the step that the run was resumed at; 0: it was not
 }
 
-// NotFiniteError names a parameter that is infinite or no number.
+// NotFiniteError names a parameter that is infinite or no number; "": the model's
+// scores are, whichever parameter that comes from.
 type NotFiniteError struct{ Parameter string }
 
 // Error implements error.
 func (e *NotFiniteError) Error() string {
+	if e.Parameter == "" {
+		return "the model's scores are not finite"
+	}
 	return fmt.Sprintf("parameter %s is not finite", e.Parameter)
 }
 
 // DivergedError says that training went out of range. The newest checkpoint is of
 // an earlier step and stays as it is.
 type DivergedError struct {
-	Step      int64   // the update, counted from 1
-	Loss      float64 // of its batch, before the update
-	Parameter string  // that is not finite after it; "" if the loss is not
-	Kept      int64   // step of the newest checkpoint; 0: none
+	Step  int64           // the update, counted from 1
+	Loss  float64         // of its batch, before the update
+	After *NotFiniteError // what the update left; nil: the loss itself is not finite
+	Kept  int64           // step of the newest checkpoint; 0: none
 }
 
 // Error implements error.
 func (e *DivergedError) Error() string {
 	what := fmt.Sprintf("the loss of step %d is %v", e.Step, e.Loss)
-	if e.Parameter != "" {
-		what = fmt.Sprintf("after step %d parameter %s is not finite", e.Step, e.Parameter)
+	if e.After != nil {
+		what = fmt.Sprintf("after step %d %v", e.Step, e.After)
 	}
 	kept := "there is no checkpoint before it"
 	if e.Kept > 0 {
@@ -187,7 +192,7 @@ func (r *run) loop(ctx context.Context) error {
 		r.state.add(loss)
 		if err := r.mark(ctx, rate); err != nil {
 			if bad := new(NotFiniteError); errors.As(err, &bad) {
-				return &DivergedError{Step: step + 1, Loss: loss, Parameter: bad.Parameter, Kept: r.saved}
+				return &DivergedError{Step: step + 1, Loss: loss, After: bad, Kept: r.saved}
 			}
 			return err
 		}

@@ -169,6 +169,17 @@ func TestTrainDiverges(t *testing.T) {
 	if keep.steps[len(keep.steps)-1] != 20 {
 		t.Errorf("checkpoints %v", keep.steps)
 	}
+	k := task(t, &sum{}, &shelf{folder: t.TempDir()})
+	judge := k.Evaluate
+	k.Evaluate = func(ctx context.Context, step int64) (map[string]float64, error) {
+		if step > 10 {
+			return nil, fmt.Errorf("beams: %w", &NotFiniteError{})
+		}
+		return judge(ctx, step)
+	}
+	if _, err = Train(context.Background(), k); !errors.As(err, &diverged) || !strings.Contains(err.Error(), "scores are not finite: training diverged; the checkpoint of step 10 is kept") {
+		t.Errorf("an evaluation's scores: %v", err)
+	}
 }
 
 func TestTrainMistakes(t *testing.T) {

@@ -13,21 +13,24 @@ variable "scale" {
 
 # What the paper prints, table by table: assets/paper. Counts are equal or they differ. Results of models vary from run to
 # run: the paper prints one of its configurations, naive T5-Base, with an MRR@10 of 60.1, 60.07, 59.98 and 60.37 and an
-# Invalid@40 of 31.9, 35.5 and 34.83 in several places, so the tolerance is 1 point and 4 points.
+# Invalid@40 of 31.9, 35.5 and 34.83 in several places, so the tolerance is 1 point and 4 points;
+# means over seeds may be 0.5 points apart and their effects 0.2, or two of their standard deviations.
 locals {
   printed = {
     for table in [
-      "nq_document_collections_splits", "dedup_counts", "title_grouping_examples", "grouping_effects", "revision_texts",
-      "page_id_resolution", "nq_token_substitutions", "substitution_totals", "document_text_construction", "published_dsi_nq",
-      "indexing_retrieval_ratio_mrr", "nq320k_identifier_comparison", "decoding_by_model_scale", "indexing_retrieval_ratio",
-      "hparams_controlled_full", "representation_grouping_seeds", "representation_grouping_effects", "invalid_40",
-      "model_scaling", "model_scaling_and_training", "identifier_validity", "budget_decoding",
+      "nq_token_substitutions", "substitution_totals", "nq_document_collections_splits", "dedup_counts",
+      "title_grouping_examples", "grouping_effects", "shared_title_revision_variation", "fixed_revision_variation", "revision_texts",
+      "page_id_resolution", "document_text_construction", "published_dsi_nq", "indexing_retrieval_ratio_mrr",
+      "nq320k_identifier_comparison", "downscaling", "training_updates", "decoding_by_model_scale", "model_scaling",
+      "model_scaling_and_training", "identifier_validity", "indexing_retrieval_ratio", "hparams_controlled_full",
+      "representation_grouping_seeds", "representation_grouping_effects", "invalid_40", "budget_decoding", "budget_effects",
     ] :
     table => [
       for e in csvdecode(file("assets/paper/${table}.csv")) : {
         cell      = "${e.row}.${e.column}"
         value     = tonumber(e.value)
         std       = try(tonumber(e.std), null)
+        stds      = can(e.std) ? 2 : 0
         tolerance = e.tolerance == "" ? 0 : tonumber(e.tolerance)
       }
     ]
@@ -103,7 +106,7 @@ locals {
   stub_files       = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
 }
 
-# --- Records (appendix "NQ Formats") -----------------------------------------------------------
+# --- Records (appendix "Natural Questions") ------------------------------------------------------
 
 step "extract" "train" {
   files = local.train_files
@@ -115,8 +118,6 @@ step "extract" "dev" {
   split = "dev"
 }
 
-# --- Documents (section "Document Deduplication") ----------------------------------------------
-
 # Training examples come in both formats. The full one counts; the simplified one must say the same.
 step "extract" "simplified" {
   files = local.simplified_files
@@ -126,6 +127,30 @@ step "extract" "simplified" {
 step "compare_formats" "train" {
   full       = step.extract.train.records
   simplified = step.extract.simplified.records
+}
+
+step "format_fields" "nq" {
+  full       = local.dev_files
+  simplified = local.simplified_files
+}
+
+table "nq_format_fields" {
+  paper   = "tab:nq-format-fields"
+  caption = "Availability of the principal fields and alignment information in the full and simplified NQ formats. Entries marked with † are used by at least one document-construction or grouping variant considered in this work. The byte offsets associated with <tt>document_tokens</tt> link each stored token to its original span in <tt>document_html</tt>."
+  scale   = var.scale
+  stubs   = ["Field or information"]
+  columns = [for f in ["full", "simplified"] : { id = f, title = title(f), format = "text", align = "c" }]
+  rows = concat(
+    [
+      for f in ["example_id", "question_text", "question_tokens", "document_url", "document_title", "document_html", "document_tokens", "document_text"] :
+      { id = f, titles = ["<tt>${f}</tt>${startswith(f, "document_") ? "<sup>†</sup>" : ""}"], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
+    ],
+    [{ rule = true }, { section = "<i>Alignment information</i>" }],
+    [
+      for f in ["Document-token HTML byte offsets", "Long-answer token offsets", "Long-answer byte offsets", "Short-answer token offsets", "Short-answer byte offsets"] :
+      { id = f, titles = ["${f}${startswith(f, "Document-") ? "<sup>†</sup>" : ""}"], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
+    ],
+  )
 }
 
 # fig:nq-format-example
@@ -145,6 +170,50 @@ figure "nq_format_example" {
     { heading = "NQ ${form}", value = step.format_example.nq.report, field = form, budget = 2200 }
   ]
 }
+
+step "substitutions" "dev" {
+  records      = step.extract.dev.records
+  t5_tokenizer = step.download.t5_tokenizer.files
+}
+
+table "nq_token_substitutions" {
+  paper   = "tab:nq-token-substitutions"
+  caption = "Most frequent substitutions between visible strings in document_tokens and their byte-aligned spans in document_html on the NQ development set. Under the two <tt><unk></tt> columns, ✓ indicates that the string produces an unknown token with the T5 tokenizer, while – indicates that it does not. Count gives the number of token occurrences, and Records gives the number of affected NQ examples."
+  scale   = var.scale
+  stubs   = ["#"]
+  columns = [
+    { id = "html", title = "HTML", format = "text" },
+    { id = "stored", title = "Stored token", format = "text" },
+    { id = "html_unk", title = "HTML", groups = ["Contains <unk>"], format = "text", align = "c" },
+    { id = "stored_unk", title = "Stored", groups = ["Contains <unk>"], format = "text", align = "c" },
+    { id = "count", title = "Count", format = "integer" },
+    { id = "records", title = "Records", format = "integer" },
+  ]
+  rows   = [for i in range(10) : { id = "pair${i + 1}", titles = ["${i + 1}"], value = step.substitutions.dev.report, at = "top.${i}" }]
+  expect = local.printed.nq_token_substitutions
+}
+
+# "1.88M of 54.13M compared tokens differ, corresponding to 3.47% of the tokens and 22,333 distinct replacement pairs."
+table "substitution_totals" {
+  paper   = "app:nq-token-substitutions"
+  caption = "All substitutions on the NQ development set (appendix “Character Substitutions in the NQ Preprocessing Pipeline”)."
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Value", format = "integer" }]
+  rows = [
+    for r in [
+      ["records", "Records", "records", "integer", 0, 1],
+      ["mismatches", "Tokens that differ from their span", "mismatches", "integer", 0, 1],
+      ["compared", "Compared tokens", "compared", "integer", 0, 1],
+      ["percent", "Share (%)", "share", "fixed", 2, 100],
+      ["pairs", "Distinct replacement pairs", "pairs", "integer", 0, 1],
+      ["top", "Share of the ten most frequent pairs (%)", "top_share", "fixed", 1, 100],
+    ] : { id = r[0], titles = [r[1]], value = step.substitutions.dev.report, fields = { n = r[2] }, format = r[3], decimals = r[4], scale = r[5] }
+  ]
+  expect = local.printed.substitution_totals
+}
+
+# --- Documents (section "Document Deduplication") ----------------------------------------------
 
 step "pages" "nq" {
   headers = [step.extract.train.headers, step.extract.dev.headers]
@@ -244,6 +313,7 @@ table "title_grouping_examples" {
   ]
   rows = flatten([
     for e in [["fragment", "Fragmentation: one PageID, multiple titles"], ["collision", "Collision: one title key, multiple PageIDs"]] : [
+      [for mark in [{ rule = true }] : mark if e[0] != "fragment"],
       { section = "<b>${e[1]}</b>" },
       { id = "${e[0]}_title", titles = ["Title"], value = step.dedup_diagnostics.nq.report, fields = { a = "${e[0]}.names.0.title", b = "${e[0]}.names.1.title" } },
       { id = "${e[0]}_page_id", titles = ["PageID"], value = step.dedup_diagnostics.nq.report, fields = { a = "${e[0]}.names.0.page_id", b = "${e[0]}.names.1.page_id" } },
@@ -283,15 +353,33 @@ table "shared_title_revision_variation" {
   caption = "Examples of NQ records sharing a title but containing revision-specific text with different apparent scopes. These examples establish content variation but do not determine whether each pair shares a PageID."
   wide    = true
   scale   = var.scale
-  stubs   = ["#"]
-  columns = [
-    { id = "title", title = "Shared title", format = "text" },
-    { id = "oldid_a", title = "oldid", groups = ["Revision A"], format = "text" },
-    { id = "a", title = "Text", groups = ["Revision A"], format = "text" },
-    { id = "oldid_b", title = "oldid", groups = ["Revision B"], format = "text" },
-    { id = "b", title = "Text", groups = ["Revision B"], format = "text" },
-  ]
-  rows = [for i in range(2) : { id = "example${i + 1}", titles = ["${i + 1}"], value = step.revision_variation.nq.report, at = "shared.${i}" }]
+  stubs   = [""]
+  columns = [for c in [["title", "Shared title"], ["a", "Revision A"], ["b", "Revision B"]] : { id = c[0], title = c[1], format = "text" }]
+  rows = flatten([
+    for i in range(2) : [
+      [for mark in [{ space = true }] : mark if i > 0],
+      { id = "oldid${i + 1}", titles = ["<tt>oldid</tt>"], value = step.revision_variation.nq.report, at = "shared.${i}", fields = { a = "oldid_a", b = "oldid_b" } },
+      { id = "text${i + 1}", titles = ["text"], value = step.revision_variation.nq.report, at = "shared.${i}", texts = { title = " " } },
+    ]
+  ])
+  expect = local.printed.shared_title_revision_variation
+}
+
+table "fixed_revision_variation" {
+  paper   = "tab:fixed-revision-variation"
+  caption = "Rendered-text variation among NQ records with the same Wikipedia revision identifier."
+  wide    = true
+  scale   = var.scale
+  stubs   = [""]
+  columns = [for c in [["title", "Article and revision"], ["a", "Variant A"], ["b", "Variant B"]] : { id = c[0], title = c[1], format = "text" }]
+  rows = flatten([
+    for i in range(2) : [
+      [for mark in [{ space = true }] : mark if i > 0],
+      { id = "text${i + 1}", titles = ["text"], value = step.revision_variation.nq.report, at = "examples.${i}" },
+      { id = "oldid${i + 1}", titles = ["<tt>oldid</tt>"], value = step.revision_variation.nq.report, at = "examples.${i}", fields = { title = "oldid" }, texts = { a = " ", b = " " } },
+    ]
+  ])
+  expect = local.printed.fixed_revision_variation
 }
 
 # "We observe 231,695 distinct revision URLs but 241,247 distinct flattened document texts."
@@ -308,102 +396,22 @@ table "revision_texts" {
   expect = local.printed.revision_texts
 }
 
-# "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID."
+# "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID. The remaining 106 identifiers
+# cover 156 NQ records."
 table "page_id_resolution" {
   paper   = "app:pageid-resolution"
-  caption = "Revisions that resolve to a PageID (appendix “PageID Resolution”)."
+  caption = "Revisions that resolve to a PageID, and records that fall back to their URL title (appendix “PageID Resolution”)."
   scale   = var.scale
-  stubs   = ["Quantity"]
-  columns = [{ id = "n", title = "Value", format = "integer" }]
-  rows = [
-    for r in [
-      ["revisions", "Distinct revisions", "revisions", "integer", 0],
-      ["resolved", "Resolved revisions", "resolved_revisions", "integer", 0],
-      ["rate", "Resolution rate (%)", "resolved_percent", "fixed", 2],
-      ["fallback", "Records that fall back to their URL title", "unresolved_records", "integer", 0],
-    ] : { id = r[0], titles = [r[1]], value = step.dedup.nq["page_id"].counts, at = "resolution", fields = { n = r[2] }, format = r[3], decimals = r[4] }
+  stubs   = [""]
+  columns = [
+    { id = "revisions", title = "Revisions", format = "integer" },
+    { id = "resolved", title = "Resolved", field = "resolved_revisions", format = "integer" },
+    { id = "rate", title = "Rate (%)", field = "resolved_percent", format = "fixed", decimals = 2 },
+    { id = "unresolved", title = "Unresolved", minus = ["revisions", "resolved"], format = "integer" },
+    { id = "fallback", title = "Their records", field = "unresolved_records", format = "integer" },
   ]
+  rows   = [{ id = "nq", titles = ["NQ"], value = step.dedup.nq["page_id"].counts, at = "resolution" }]
   expect = local.printed.page_id_resolution
-}
-
-table "fixed_revision_variation" {
-  paper   = "tab:fixed-revision-variation"
-  caption = "Rendered-text variation among NQ records with the same Wikipedia revision identifier."
-  wide    = true
-  scale   = var.scale
-  stubs   = ["Article and revision"]
-  columns = [
-    { id = "title", title = "Title", format = "text" },
-    { id = "oldid", title = "oldid", format = "text" },
-    { id = "a", title = "Variant A", format = "text" },
-    { id = "b", title = "Variant B", format = "text" },
-  ]
-  rows = [for i in range(2) : { id = "example${i + 1}", titles = ["${i + 1}"], value = step.revision_variation.nq.report, at = "examples.${i}" }]
-}
-
-step "substitutions" "dev" {
-  records      = step.extract.dev.records
-  t5_tokenizer = step.download.t5_tokenizer.files
-}
-
-table "nq_token_substitutions" {
-  paper   = "tab:nq-token-substitutions"
-  caption = "Most frequent substitutions between visible strings in document_tokens and their byte-aligned spans in document_html on the NQ development set."
-  scale   = var.scale
-  stubs   = ["#"]
-  columns = [
-    { id = "html", title = "HTML", format = "text" },
-    { id = "stored", title = "Stored token", format = "text" },
-    { id = "html_unk", title = "HTML", groups = ["Contains <unk>"], format = "text", align = "c" },
-    { id = "stored_unk", title = "Stored", groups = ["Contains <unk>"], format = "text", align = "c" },
-    { id = "count", title = "Count", format = "integer" },
-    { id = "records", title = "Records", format = "integer" },
-  ]
-  rows   = [for i in range(10) : { id = "pair${i + 1}", titles = ["${i + 1}"], value = step.substitutions.dev.report, at = "top.${i}" }]
-  expect = local.printed.nq_token_substitutions
-}
-
-# "1.88M of 54.13M compared tokens differ, corresponding to 3.47% of the tokens and 22,333 distinct replacement pairs."
-table "substitution_totals" {
-  paper   = "app:nq-token-substitutions"
-  caption = "All substitutions on the NQ development set (appendix “Character Substitutions in the NQ Preprocessing Pipeline”)."
-  scale   = var.scale
-  stubs   = ["Quantity"]
-  columns = [{ id = "n", title = "Value", format = "integer" }]
-  rows = [
-    for r in [
-      ["records", "Records", "records", "integer", 0, 1],
-      ["mismatches", "Tokens that differ from their span", "mismatches", "integer", 0, 1],
-      ["compared", "Compared tokens", "compared", "integer", 0, 1],
-      ["percent", "Share (%)", "share", "fixed", 2, 100],
-      ["pairs", "Distinct replacement pairs", "pairs", "integer", 0, 1],
-      ["top", "Share of the ten most frequent pairs (%)", "top_share", "fixed", 1, 100],
-    ] : { id = r[0], titles = [r[1]], value = step.substitutions.dev.report, fields = { n = r[2] }, format = r[3], decimals = r[4], scale = r[5] }
-  ]
-  expect = local.printed.substitution_totals
-}
-
-step "format_fields" "nq" {
-  full       = local.dev_files
-  simplified = local.simplified_files
-}
-
-table "nq_format_fields" {
-  paper   = "tab:nq-format-fields"
-  caption = "Availability of the principal fields and alignment information in the full and simplified NQ formats."
-  stubs   = ["Field or information"]
-  columns = [for f in ["full", "simplified"] : { id = f, title = title(f), format = "text", align = "c" }]
-  rows = concat(
-    [
-      for f in ["example_id", "question_text", "question_tokens", "document_url", "document_title", "document_html", "document_tokens", "document_text"] :
-      { id = f, titles = ["<tt>${f}</tt>"], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
-    ],
-    [{ rule = true }, { section = "<i>Alignment information</i>" }],
-    [
-      for f in ["Document-token HTML byte offsets", "Long-answer token offsets", "Long-answer byte offsets", "Short-answer token offsets", "Short-answer byte offsets"] :
-      { id = f, titles = [f], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
-    ],
-  )
 }
 
 # --- Document text (section "Document Serialization") -------------------------------------------
@@ -454,12 +462,13 @@ table "ipa_tokenization_example" {
   scale   = var.scale
   stubs   = ["Serialization"]
   columns = [{ id = "text", title = "First 32 tokens", format = "text" }]
-  rows = concat([
+  rows = flatten([
     for i in range(2) : [
+      [for mark in [{ rule = true }] : mark if i > 0],
       { id = "nci_norm${i + 1}", titles = ["<sc>NciNorm</sc>"], value = step.first_tokens.title.report, at = "examples.${i}", fields = { text = "a" } },
       { id = "html_norm${i + 1}", titles = ["<sc>HtmlNorm</sc>"], value = step.first_tokens.title.report, at = "examples.${i}", fields = { text = "b" } },
     ]
-  ]...)
+  ])
 }
 
 # fig:nq-text-representation-example
@@ -604,9 +613,9 @@ locals {
   sizes       = { base = "Base", small = "Small", tiny = "Eff.-Tiny" }
 
   weights = {
-    base  = { repository = "google-t5/t5-base", file = "model.safetensors" }
-    small = { repository = "google-t5/t5-small", file = "model.safetensors" }
-    tiny  = { repository = "google/t5-efficient-tiny", file = "pytorch_model.bin" }
+    base  = { repository = "google-t5/t5-base", revision = "a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1", file = "model.safetensors" }
+    small = { repository = "google-t5/t5-small", revision = "df1b051c49625cf57a3d0d8d3863ed4d13564fe4", file = "model.safetensors" }
+    tiny  = { repository = "google/t5-efficient-tiny", revision = "3441d7e8bf3f89841f366d39452b95200416e4a9", file = "pytorch_model.bin" }
   }
   toy_weights = {
     base  = { layers = 2, d_model = 64, d_ff = 256, heads = 4 }
@@ -617,7 +626,7 @@ locals {
 
 step "download" "t5" {
   for_each = local.full ? local.weights : {}
-  urls     = [for f in ["config.json", each.value.file] : "https://huggingface.co/${each.value.repository}/resolve/main/${f}"]
+  urls     = [for f in ["config.json", each.value.file] : "https://huggingface.co/${each.value.repository}/resolve/${each.value.revision}/${f}"]
   license  = "Apache-2.0"
 }
 
@@ -691,6 +700,12 @@ locals {
     ) :
     name => merge({ collection = "title", form = "nci_norm", size = "base", seed = 42, ratio = "natural", budget = "dsi" }, local.selected[r.identifier], r)
   }
+
+  # Those that are also decoded along the trie: tab:decoding-by-model-scale and fig:budget-decoding.
+  trie_runs = {
+    for name in setunion([for v in setproduct(keys(local.sizes), ["naive", "semantic"]) : "title/nci_norm/${v[0]}/${v[1]}/42"], values(local.budget_runs)) :
+    name => local.runs[name]
+  }
 }
 
 locals {
@@ -735,12 +750,8 @@ step "evaluate" "dsi" {
   resources { queue = local.queue }
 }
 
-# Trie-constrained decoding, of tab:decoding-by-model-scale and fig:budget-decoding.
 step "evaluate" "trie" {
-  for_each = {
-    for name in setunion([for v in setproduct(keys(local.sizes), ["naive", "semantic"]) : "title/nci_norm/${v[0]}/${v[1]}/42"], values(local.budget_runs)) :
-    name => local.runs[name]
-  }
+  for_each     = local.trie_runs
   model        = step.train.dsi[each.key].model
   ids          = local.ids[each.key]
   queries      = step.dedup.nq[each.value.collection].queries
@@ -786,7 +797,7 @@ table "published_dsi_nq" {
           for p in local.published : {
             id      = p.id
             titles  = [p.reported_by]
-            texts   = { documents = p.documents, t5 = p.t5, code = p.code }
+            texts   = { documents = p.documents, t5 = p.t5, code = p.code == "" ? " " : p.code }
             numbers = { for id in keys(local.identifiers) : id => tonumber(p[id]) if p[id] != "" }
           } if p.coverage == coverage
         ],
@@ -867,15 +878,6 @@ table "nq320k_identifier_comparison" {
   expect = local.printed.nq320k_identifier_comparison
 }
 
-locals {
-  decoded = {
-    for k, v in product({ identifier = ["naive", "semantic"], size = keys(local.sizes) }) : k => {
-      unconstrained = step.evaluate.dsi["title/nci_norm/${v.size}/${v.identifier}/42"].report
-      trie          = step.evaluate.trie["title/nci_norm/${v.size}/${v.identifier}/42"].report
-    }
-  }
-}
-
 # The three cheapest of its models: where to start.
 table "smallest_models" {
   paper   = "tab:nq320k_identifier_comparison"
@@ -896,23 +898,66 @@ table "smallest_models" {
   ]
 }
 
-table "decoding_by_model_scale" {
-  paper   = "tab:decoding-by-model-scale"
-  caption = "MRR@10 across model scales under unconstrained (<i>Unc.</i>), post-filtered (<i>Post.</i>) and trie-constrained (<i>Trie</i>) decoding on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Δ<sub>post</sub> is post-filtered minus unconstrained MRR@10, and Δ<sub>trie</sub> is trie-constrained minus post-filtered MRR@10."
+# "From T5-Base to T5-Efficient-Tiny, atomic MRR@10 decreases by 6.6 points, compared with 13.6 for naive and 12.2 for
+# semantic identifiers."
+table "downscaling" {
+  paper   = "sec:identifier-analysis"
+  caption = "MRR@10 lost from T5-Base to T5-Efficient-Tiny on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> (section “Identifier Type Robustness under Downscaling”)."
   scale   = var.scale
-  stubs   = ["Identifier", "Model"]
-  columns = [
+  stubs   = ["Identifier"]
+  columns = concat(
+    [for size in ["base", "tiny"] : { id = size, title = "T5-${local.sizes[size]}", from = size, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 1 }],
+    [{ id = "lost", title = "Lost", minus = ["base", "tiny"], format = "fixed", decimals = 1 }],
+  )
+  rows = [
+    for id, title in local.identifiers :
+    { id = id, titles = [title], values = { for size in ["base", "tiny"] : size => step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report } }
+  ]
+  expect = local.printed.downscaling
+}
+
+# "Atomic identifiers reach their peak MRR@10 after 6.8 hours (~65K updates), whereas naive and semantic identifiers
+# continue improving beyond 74.5 hours (~900K updates)." The hours are in fig:model-scaling-and-training.
+table "training_updates" {
+  paper   = "sec:identifier-analysis"
+  caption = "Updates of T5-Base on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc> until an evaluation reaches 95% of the best MRR@10, and the best."
+  scale   = var.scale
+  stubs   = ["Identifier"]
+  columns = [for c in [["steps_to_95_percent", "95% of peak"], ["best_step", "Peak"]] : { id = c[0], title = c[1], format = "integer" }]
+  rows    = [for id, title in local.identifiers : { id = id, titles = [title], value = step.train.dsi[local.reference[id]].report }]
+  expect  = local.printed.training_updates
+}
+
+# Each evaluation of an unconstrained search has two rankings, raw and post-filtered.
+locals {
+  decoded = {
+    for name, r in local.trie_runs : name =>
+    { unconstrained = step.evaluate.dsi[name].report, trie = step.evaluate.trie[name].report }
+  }
+  decoding_columns = [
     { id = "raw", title = "Unc.", from = "unconstrained", field = "percent.raw.mrr_10", format = "fixed", decimals = 2 },
     { id = "post_filtered", title = "Post.", from = "unconstrained", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2 },
     { id = "trie", title = "Trie", from = "trie", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2 },
     { id = "delta_post", title = "Δ<sub>post</sub>", minus = ["post_filtered", "raw"], format = "signed", decimals = 2 },
     { id = "delta_trie", title = "Δ<sub>trie</sub>", minus = ["trie", "post_filtered"], format = "signed", decimals = 2 },
   ]
-  rows = concat(
-    [for size, title in local.sizes : { id = "naive/${size}", titles = ["Naive", "T5-${title}"], values = local.decoded["naive/${size}"] }],
-    [{ rule = true }],
-    [for size, title in local.sizes : { id = "semantic/${size}", titles = ["Semantic", "T5-${title}"], values = local.decoded["semantic/${size}"] }],
-  )
+}
+
+table "decoding_by_model_scale" {
+  paper   = "tab:decoding-by-model-scale"
+  caption = "MRR@10 across model scales under unconstrained (<i>Unc.</i>), post-filtered (<i>Post.</i>) and trie-constrained (<i>Trie</i>) decoding on <sc>NQ320K-Title</sc>/<sc>NciNorm</sc>. Δ<sub>post</sub> is post-filtered minus unconstrained MRR@10, and Δ<sub>trie</sub> is trie-constrained minus post-filtered MRR@10."
+  scale   = var.scale
+  stubs   = ["Identifier", "Model"]
+  columns = local.decoding_columns
+  rows = flatten([
+    for id in ["naive", "semantic"] : [
+      [for mark in [{ rule = true }] : mark if id != "naive"],
+      [
+        for size, title in local.sizes :
+        { id = "${id}/${size}", titles = [local.identifiers[id], "T5-${title}"], values = local.decoded["title/nci_norm/${size}/${id}/42"] }
+      ],
+    ]
+  ])
   expect = local.printed.decoding_by_model_scale
 }
 
@@ -1062,7 +1107,7 @@ locals {
 
 table "hparams_controlled_full" {
   paper   = "tab:hparams-controlled-full"
-  caption = "Complete hyperparameter sweep on <sc>NQ320K-Title/NciNorm</sc>. Metrics are reported as percentages; M@10 denotes MRR@10. Each row reports the checkpoint selected by development MRR@10. Bold hyperparameters identify the configurations retained for the experiments. Dashes indicate that Invalid@40 is not applicable to atomic identifiers, which are valid by construction."
+  caption = "Complete batch-${local.training.batch} hyperparameter sweep on <sc>NQ320K-Title/NciNorm</sc>. Metrics are reported as percentages; M@10 denotes MRR@10. Each row reports the checkpoint selected by development MRR@10. Bold hyperparameters identify the configurations retained for the experiments. Dashes indicate that Invalid@40 is not applicable to atomic identifiers, which are valid by construction."
   scale   = var.scale
   stubs   = ["ID"]
   columns = concat(
@@ -1164,6 +1209,10 @@ step "effects" "nq" {
   ]
 }
 
+locals {
+  effects = { for factor in keys(local.factors) : factor => step.effects.nq[factor].report }
+}
+
 table "representation_grouping_effects" {
   paper   = "tab:representation-grouping-effects"
   caption = "Seed-paired effects of document representation and grouping for T5-Efficient-Tiny. Values are changes in MRR@10 percentage points, reported as mean ± sample standard deviation across five seeds. Identifier-level effects are averaged over the other construction factor; the global result macro-averages identifier types within each seed."
@@ -1181,10 +1230,6 @@ table "representation_grouping_effects" {
     ],
   )
   expect = local.printed.representation_grouping_effects
-}
-
-locals {
-  effects = { for factor in keys(local.factors) : factor => step.effects.nq[factor].report }
 }
 
 table "invalid_40" {
@@ -1261,4 +1306,19 @@ figure "budget_decoding" {
     }
   ]
   expect = local.printed.budget_decoding
+}
+
+# "Invalid@40 increases from 8.8% at 1x to 53.8% at 32x. Trie-constrained decoding has mixed effects at larger budgets,
+# changing MRR@10 by between -0.97 and +0.23 percentage points."
+table "budget_effects" {
+  paper   = "app:decoding-budget"
+  caption = "Decoding of naive identifiers by identifier-space budget (appendix “Identifier-Space Budget Sensitivity”)."
+  scale   = var.scale
+  stubs   = ["Budget"]
+  columns = concat(local.decoding_columns, [{ id = "invalid_40", title = "Inv@40", from = "unconstrained", field = "percent.invalid_40", format = "fixed", decimals = 1 }])
+  rows = [
+    for b in ["1x", "2x", "dsi", "4x", "8x", "16x", "32x"] :
+    { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
+  ]
+  expect = local.printed.budget_effects
 }

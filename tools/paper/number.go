@@ -88,6 +88,9 @@ func forms(v float64) []string {
 		}
 		out = append(out, plain, strings.ReplaceAll(plain, ",", "{,}"))
 	}
+	if v >= 1e3 {
+		out = append(out, strconv.FormatFloat(v/1e3, 'f', -1, 64)+`\mathrm{K}`)
+	}
 	if v >= 1e6 {
 		out = append(out, strconv.FormatFloat(v/1e6, 'f', -1, 64)+`\)M`)
 	}

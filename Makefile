@@ -71,7 +71,7 @@ help: ## list the targets
 
 quickstart: build ## from a bare machine to the first tables, three small models, a search and a report
 	bin/redsi run $(TOY) -t table.dedup_counts -t table.nq_document_collections_splits -t table.smallest_models
-	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/naive/42"]' -k 3 \
+	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 \
 		'when was the castle fagide built'
 	@echo; bin/redsi report $(TOY)
 

@@ -38,7 +38,7 @@ type renderedFile struct {
 }
 
 // tablesPrinted is how many tables a run prints in full; of more it lists files.
-const tablesPrinted = 2
+const tablesPrinted = 3
 
 // conclude writes the tables and figures of the plan as files and prints what
 // the run came to.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 
 	"github.com/redsi/redsi/internal/bert"
 	"github.com/redsi/redsi/internal/docid/kmeans"
@@ -20,6 +21,8 @@ import (
 const embedChunk = 256
 
 func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
+	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
 	e, err := openEncoder(x, c)
 	if err != nil {
 		return err

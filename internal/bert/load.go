@@ -21,16 +21,16 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, size, err := checkpoint.Find(folder, "model.safetensors", "pytorch_model.bin")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := Read(text, f, size, device)
+	c, err := parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
-	return m, nil
+	var m *Model
+	err = checkpoint.Weights(folder, func(r io.ReaderAt, size int64) (err error) {
+		m, err = readWeights(c, r, size, device)
+		return err
+	}, "model.safetensors", "pytorch_model.bin")
+	return m, err
 }
 
 // Read makes a model of the text of config.json and a file of weights of either
@@ -41,6 +41,11 @@ func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) 
 	if err != nil {
 		return nil, err
 	}
+	return readWeights(c, weights, size, device)
+}
+
+// readWeights makes a model of the configuration that parse gave.
+func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
 	f, err := checkpoint.Open(weights, size)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package t5
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 )
@@ -53,6 +54,9 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	}
 	if err := json.Unmarshal(data, &f.other); err != nil {
 		return err
+	}
+	if f.other == nil {
+		return errors.New("it is null")
 	}
 	if f.NumDecoderLayers < 0 {
 		f.NumDecoderLayers = f.NumLayers

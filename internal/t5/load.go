@@ -28,16 +28,16 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, size, err := checkpoint.Find(folder, WeightsFile, OldWeights)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := Read(text, f, size, device)
+	c, err := parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
-	return m, nil
+	var m *Model
+	err = checkpoint.Weights(folder, func(r io.ReaderAt, size int64) (err error) {
+		m, err = readWeights(c, r, size, device)
+		return err
+	}, WeightsFile, OldWeights)
+	return m, err
 }
 
 // Read makes a model of the text of config.json and a file of weights, of either
@@ -45,16 +45,25 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 // another shape than the configuration asks for is an error; tensors that the
 // configuration does not ask for are not read.
 func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
-	var c Config
-	if err := json.Unmarshal(config, &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	if kind, ok := c.other["model_type"]; ok && string(kind) != `"t5"` {
-		return nil, fmt.Errorf("%s: model_type is %s, want \"t5\"", ConfigFile, kind)
-	}
-	if err := c.Validate(); err != nil {
+	c, err := parse(config)
+	if err != nil {
 		return nil, err
 	}
+	return readWeights(c, weights, size, device)
+}
+
+func parse(config []byte) (c Config, err error) {
+	if err := json.Unmarshal(config, &c); err != nil {
+		return c, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	if kind, ok := c.other["model_type"]; ok && string(kind) != `"t5"` {
+		return c, fmt.Errorf("%s: model_type is %s, want \"t5\"", ConfigFile, kind)
+	}
+	return c, c.Validate()
+}
+
+// readWeights makes a model of the configuration that parse gave.
+func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
 	f, err := checkpoint.Open(weights, size)
 	if err != nil {
 		return nil, err

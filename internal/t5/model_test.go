@@ -50,20 +50,6 @@ func optimizer(t testing.TB, m *Model) *adafactor.Optimizer {
 	return a
 }
 
-// The parameter counts are those of the published models.
-func TestParameterCounts(t *testing.T) {
-	base := Defaults()
-	base.DModel, base.DFF, base.NumLayers, base.NumDecoderLayers, base.NumHeads = 768, 3072, 12, 12, 12
-	for name, c := range map[string]struct {
-		config Config
-		want   int64
-	}{"efficient-tiny": {tiny(), 15_570_688}, "small": {Defaults(), 60_506_624}, "base": {base, 222_903_552}} {
-		if n := c.config.ParameterCount(); n != c.want {
-			t.Errorf("%s has %d parameters, want %d", name, n, c.want)
-		}
-	}
-}
-
 // All three files of a checkpoint that transformers wrote are the same model, and
 // what is saved is read back the same, bit for bit.
 func TestFilesRoundTrip(t *testing.T) {
@@ -121,72 +107,6 @@ func TestFilesRoundTrip(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
 		if err != nil || json.Unmarshal(text, &config) != nil || config["model_type"] != "t5" || config["d_ff"] != 32.0 || config["n_positions"] != 512.0 {
 			t.Errorf("config %s, %v", text, err)
-		}
-	}
-}
-
-func TestInit(t *testing.T) {
-	a, b, other := initial(t, small(), 1), initial(t, small(), 1), initial(t, small(), 2)
-	if err := tensor.Try(func() {
-		for i, p := range a.Params() {
-			if !bytes.Equal(p.Tensor.Bytes(), b.Params()[i].Tensor.Bytes()) {
-				t.Errorf("%s depends on more than the seed", p.Name)
-			}
-			if bytes.Equal(p.Tensor.Bytes(), other.Params()[i].Tensor.Bytes()) != strings.Contains(p.Name, "norm") {
-				t.Errorf("%s does not depend on the seed", p.Name)
-			}
-		}
-		for i, p := range a.Config.specs() {
-			var square float64
-			values := a.Params()[i].Tensor.Float32s()
-			for _, v := range values {
-				square += float64(v) * float64(v)
-			}
-			if sd := math.Sqrt(square / float64(len(values))); math.Abs(sd/p.std-1) > 0.25 {
-				t.Errorf("%s: deviation %g, want %g", p.name, sd, p.std)
-			}
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Extending keeps every old score, and the new rows are scored and trained.
-func TestExtend(t *testing.T) {
-	for _, name := range variants {
-		m, b := load(t, name), batch(t)
-		scores := func() (all []float32) {
-			if err := tensor.Run(func(s *tensor.Scope) {
-				all = s.Contiguous(s.Narrow(m.ForcedLogits(s, b), 1, 0, 100)).Float32s()
-			}); err != nil {
-				t.Fatal(err)
-			}
-			return all
-		}
-		before := scores()
-		if err := m.Extend(7, 3); err != nil {
-			t.Fatal(err)
-		}
-		if d, _ := apart(t, "old scores", scores(), before); d > 1e-5 || m.Config.VocabSize != 107 {
-			t.Errorf("%s: old scores changed by %g, vocabulary %d", name, d, m.Config.VocabSize)
-		}
-		b.Labels = [][]int32{{103, 1}, {106, 1}, {100, 1}, {101, 1}}
-		if err := tensor.Run(func(s *tensor.Scope) {
-			if _, grads := m.Gradients(s, b, nil, 1); grads[0].Dim(0) != 107 || len(grads) != len(m.Params()) {
-				t.Errorf("%s: gradient %v", name, grads[0])
-			}
-			c := m.NewCache(m.Encode(s, b.Inputs), 1)
-			defer c.Close()
-			states := c.Step(s, make([]int32, 4))
-			whole, part := m.Logits(s, states), m.LogitsRange(s, states, 100, 7)
-			if d, _ := apart(t, "range", part.Float32s(), s.Contiguous(s.Narrow(whole, 1, 100, 7)).Float32s()); d > 1e-6 {
-				t.Errorf("%s: scores of a range differ by %g", name, d)
-			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Extend(0, 1); err == nil {
-			t.Error("an extension by 0 was accepted")
 		}
 	}
 }
@@ -314,6 +234,7 @@ func TestMistakes(t *testing.T) {
 		`model_type is "mt5"`:               read(`"model_type": "t5"`, `"model_type": "mt5"`, 0),
 		"d_model is -1":                     read(`"d_model": 16`, `"d_model": -1`, 0),
 		"config.json":                       read(`{`, `[`, 0),
+		"config.json: it is null":           func() error { _, err := Read([]byte("null"), bytes.NewReader(nil), 0, tensor.CPU); return err }(),
 		"no such file":                      func() error { _, err := Load(t.TempDir(), tensor.CPU); return err }(),
 		"disk full":                         m.WriteWeights(full{}),
 	} {
@@ -323,6 +244,26 @@ func TestMistakes(t *testing.T) {
 	}
 	if n := tensor.Live(); n != live {
 		t.Errorf("%d tensors leaked by failures", n-live)
+	}
+	for change, want := range map[string]string{
+		`"d_kv": 9`: `model.safetensors: tensor "encoder.block.0.layer.0.SelfAttention.q.weight" has shape [24 16], the configuration asks for [27 16]: ` +
+			"the file is of another model; take config.json and the weights from one place",
+		`"d_kv": -8`: "config: d_kv is -8",
+	} {
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS("testdata/v1_0")); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(folder, tensor.CPU); err == nil || !strings.HasPrefix(err.Error(), folder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 	folder := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(folder, nil, 0o644); err != nil {

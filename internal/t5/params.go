@@ -179,8 +179,9 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 
 // Extend appends n rows to the vocabulary, for atomic document identifiers: token
 // VocabSize+i of the old model is identifier i. The new rows are drawn as
-// transformers' resize_token_embeddings draws them. The parameters affected are
-// new tensors: an optimizer made before does not fit any more.
+// transformers' resize_token_embeddings draws them, which leaves them to PyTorch's
+// defaults: N(0, 1) in the embedding, U(±d_model^-0.5) in an untied head. The
+// parameters affected are new tensors: an optimizer made before does not fit any more.
 func (m *Model) Extend(n int64, seed uint64) error {
 	if n < 1 {
 		return fmt.Errorf("T5: cannot extend the vocabulary by %d", n)
@@ -197,8 +198,12 @@ func (m *Model) Extend(n int64, seed uint64) error {
 				continue
 			}
 			tensor.Within(func(s *tensor.Scope) {
-				rows := s.ToDevice(s.Normal(rng, 0, m.Config.InitializerFactor, n, c.DModel), m.Device)
-				m.params[i].Tensor = m.scope.Move(s.Cat(0, s.Detach(p.Tensor), rows)) // [VocabSize+n, d_model]
+				rows := s.Normal(rng, 0, 1, n, c.DModel)
+				if p.Name == "lm_head.weight" {
+					bound := math.Pow(float64(c.DModel), -0.5)
+					rows = s.Uniform(rng, -bound, bound, n, c.DModel)
+				}
+				m.params[i].Tensor = m.scope.Move(s.Cat(0, s.Detach(p.Tensor), s.ToDevice(rows, m.Device))) // [VocabSize+n, d_model]
 			})
 			tensor.Free(p.Tensor)
 		}

@@ -48,6 +48,17 @@ func (s *Scope) Normal(rng *RNG, mean, std float64, shape ...int64) *Tensor {
 	return t
 }
 
+// Uniform is a CPU tensor of F32 numbers, uniform between low and high.
+func (s *Scope) Uniform(rng *RNG, low, high float64, shape ...int64) *Tensor {
+	t := s.Empty(F32, CPU, shape...)
+	values := float32s(t.data("Uniform"))
+	key := rng.key()
+	for i := range values {
+		values[i] = float32(low + (high-low)*unit(key, i))
+	}
+	return t
+}
+
 // unit is the i-th number of key, uniform in [0, 1).
 func unit(key uint64, i int) float64 {
 	return float64(mix(key+uint64(i)*0x9e3779b97f4a7c15)>>11) / (1 << 53)

@@ -16,6 +16,9 @@ import (
 	"github.com/redsi/redsi/internal/tensor/torchfile"
 )
 
+// ErrOther is wrapped by errors about a tensor that is missing or has another shape.
+var ErrOther = errors.New("the file is of another model")
+
 // File is an open checkpoint of either format.
 type File struct {
 	names []string
@@ -78,14 +81,14 @@ func (f *File) Has(name string) bool {
 func (f *File) Tensor(s *tensor.Scope, name string, want tensor.DType, dev tensor.Device, shape ...int64) (*tensor.Tensor, error) {
 	stored, have, data, ok := f.find(name)
 	if !ok {
-		return nil, fmt.Errorf("checkpoint: no tensor %q among its %d", name, len(f.names))
+		return nil, fmt.Errorf("no tensor %q among its %d: %w", name, len(f.names), ErrOther)
 	}
 	if !same(have, shape) {
-		return nil, fmt.Errorf("checkpoint: %q has shape %v, the configuration asks for %v", name, have, shape)
+		return nil, fmt.Errorf("tensor %q has shape %v, the configuration asks for %v: %w", name, have, shape, ErrOther)
 	}
 	dtype, err := tensor.ParseDType(stored)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %q: %w", name, err)
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
 	var t *tensor.Tensor
 	tensor.Within(func(inner *tensor.Scope) {
@@ -94,7 +97,7 @@ func (f *File) Tensor(s *tensor.Scope, name string, want tensor.DType, dev tenso
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %q: %w", name, err)
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
 	return t, nil
 }
@@ -131,6 +134,24 @@ func Write(w io.Writer, metadata map[string]string, tensors []Named) error {
 	return buffered.Flush()
 }
 
+// Weights opens a model folder's weights, of the first of names that exists, and gives
+// them to read. Errors name the file and, where it does not fit, say what to do.
+func Weights(folder string, read func(r io.ReaderAt, size int64) error, names ...string) error {
+	f, size, err := Find(folder, names...)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = read(f, size)
+	if errors.Is(err, ErrOther) {
+		return fmt.Errorf("%s: %w; take config.json and the weights from one place", f.Name(), err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return nil
+}
+
 // Find opens the first of a folder's files names that exists; the caller closes it.
 func Find(folder string, names ...string) (*os.File, int64, error) {
 	for _, name := range names {
@@ -148,5 +169,5 @@ func Find(folder string, names ...string) (*os.File, int64, error) {
 		}
 		return f, info.Size(), nil
 	}
-	return nil, 0, fmt.Errorf("%s has none of %v", folder, names)
+	return nil, 0, fmt.Errorf("%s has none of %v; weights in several files (model.safetensors.index.json) are to be saved as one first", folder, names)
 }

@@ -3,7 +3,7 @@
 //
 // A file from anywhere is safe to open: the header's size is bounded, every tensor
 // must lie inside of the file and be as long as its shape says, tensors may not
-// overlap or leave gaps, and nothing is allocated that the file does not hold.
+// overlap or leave gaps, and no numbers are allocated that the file does not hold.
 // Tensors are read one at a time, as a stream.
 //
 // It knows of names, types, shapes and bytes, not of libtorch or models.

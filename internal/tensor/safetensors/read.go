@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxHeader  = 100 << 20 // as the reference implementation
+	maxHeader  = 16 << 20 // some 100,000 tensors; parsing takes up to ten times as much memory
 	maxTensors = 1 << 20
 	maxRank    = 16
 )
@@ -48,6 +48,9 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, fmt.Errorf("safetensors: no header length: %w", err)
 	}
 	n := binary.LittleEndian.Uint64(prefix[:])
+	if n > maxHeader && n <= uint64(size-8) {
+		return nil, fmt.Errorf("safetensors: a header of %d bytes; at most %d are read", n, maxHeader)
+	}
 	if n > maxHeader || int64(n) > size-8 {
 		return nil, fmt.Errorf("safetensors: the header is said to have %d bytes, the file has %d; is it cut off, or of another format?", n, size)
 	}

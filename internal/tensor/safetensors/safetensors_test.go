@@ -60,6 +60,7 @@ func TestHostileHeaders(t *testing.T) {
 	}{
 		"empty":             {nil, "no header length"},
 		"huge header":       {binary.LittleEndian.AppendUint64(nil, 1<<63), "is said to have"},
+		"too long a header": {file(strings.Repeat(" ", 16<<20+1), ""), "at most 16777216 are read"},
 		"larger than file":  {binary.LittleEndian.AppendUint64(nil, 1000), "is said to have"},
 		"cut off":           {file(good, "123"), "outside"},
 		"trailing":          {file(good, "12345"), "after the last"},

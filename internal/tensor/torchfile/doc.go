@@ -4,8 +4,9 @@
 //
 // A pickle is a program. This reader runs none of it: it knows the few opcodes and
 // the few names that a dictionary of tensors needs, builds values of its own, and
-// refuses everything else, by name. Sizes are bounded by the file's: nothing is
-// allocated that the file does not hold.
+// refuses everything else, by name. Memory is bounded by the file's size: numbers are
+// read only where the file holds them, compressed files are refused, and each byte
+// of a pickle, of which at most 16 MB are read, makes at most one small value.
 //
 // It knows of names, types, shapes and bytes, not of libtorch or models.
 package torchfile

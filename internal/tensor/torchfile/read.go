@@ -92,6 +92,9 @@ func (f *File) openZip(size int64) (any, error) {
 	if dictionary == nil {
 		return nil, errors.New("no data.pkl; it is a zip file, but not one of torch.save")
 	}
+	if dictionary.Method != zip.Store {
+		return nil, errors.New("data.pkl is compressed, which torch.save does not do; the file is refused")
+	}
 	if dictionary.UncompressedSize64 > maxPickle {
 		return nil, fmt.Errorf("data.pkl has %d bytes", dictionary.UncompressedSize64)
 	}
@@ -178,6 +181,9 @@ func storageOf(t rebuilt) (dtype, key string, err error) {
 	p, ok := t.args[0].(persistent)
 	if !ok || len(p.id) < 5 || p.id[0] != "storage" {
 		return "", "", errors.New("a tensor without a storage")
+	}
+	if len(p.id) > 5 && p.id[5] != nil {
+		return "", "", errors.New("a view of another storage, as PyTorch before 0.4 wrote them; save the file again by a newer one")
 	}
 	name, ok := p.id[1].(global)
 	key, isText := p.id[2].(string)

@@ -74,10 +74,15 @@ func TestDamagedFiles(t *testing.T) {
 // archive is a zip file as torch.save lays it out, with that pickle.
 func archive(t testing.TB, pickle string, storages map[string]string) []byte {
 	t.Helper()
+	return archiveBy(t, zip.Store, pickle, storages)
+}
+
+func archiveBy(t testing.TB, method uint16, pickle string, storages map[string]string) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	put := func(name, data string) {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,6 +140,8 @@ func TestHostileFiles(t *testing.T) {
 		"negative":             {pickleOf("FloatStorage", "0", "K\x00J\xff\xff\xff\xff\x85K\x01\x85\x89N"), "shape"},
 		"transposed":           {pickleOf("FloatStorage", "0", "K\x00K\x02K\x02\x86K\x01K\x02\x86\x89N"), "row order"},
 		"strange storage":      {pickleOf("QInt8Storage", "0", twoByTwo), "names"},
+		"view of a storage":    {strings.Replace(pickleOf("FloatStorage", "0", twoByTwo), "K\x04tQ", "K\x04K\x00tQ", 1), "a view of another storage"},
+		"no view":              {strings.Replace(pickleOf("FloatStorage", "1", twoByTwo), "K\x04tQ", "K\x04NtQ", 1), "outside of storage"},
 		"protocol":             {"\x80\x09}.", "protocol 9"},
 		"long name":            {"\x80\x02c" + strings.Repeat("a", 10000), "name without an end"},
 	} {
@@ -142,6 +149,10 @@ func TestHostileFiles(t *testing.T) {
 		if _, err := Open(bytes.NewReader(file), int64(len(file))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
+	}
+	bomb := archiveBy(t, zip.Deflate, "\x80\x02"+strings.Repeat("}", 1<<20), nil)
+	if _, err := Open(bytes.NewReader(bomb), int64(len(bomb))); err == nil || !strings.Contains(err.Error(), "is compressed") {
+		t.Errorf("a pickle that grows from %d bytes: %v", len(bomb), err)
 	}
 	for name, file := range map[string][]byte{"empty": nil, "text": []byte("hello, world"), "other zip": archive(t, "", nil)[:40]} {
 		if _, err := Open(bytes.NewReader(file), int64(len(file))); err == nil {

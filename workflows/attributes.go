@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"sort"
+	"strings"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -25,6 +26,11 @@ var (
 func SearchAttributes() []string {
 	return []string{pipelineAttribute.GetName(), stepAttribute.GetName(), keyAttribute.GetName(), outcomeAttribute.GetName()}
 }
+
+// searchable is an address without its quotation marks, step.dedup.nq[url], as
+// RedsiStep has it: servers that keep visibility in SQL, the embedded one among
+// them, find no value that has any.
+func searchable(address string) string { return strings.ReplaceAll(address, `"`, "") }
 
 func sortedIDs(set map[string]bool) []string {
 	ids := make([]string, 0, len(set))

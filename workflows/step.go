@@ -53,7 +53,7 @@ func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Exe
 func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 	if in.Features.SearchAttributes {
 		if err := workflow.UpsertTypedSearchAttributes(ctx,
-			stepAttribute.ValueSet(in.Address), keyAttribute.ValueSet(in.Key.Hex())); err != nil {
+			stepAttribute.ValueSet(searchable(in.Address)), keyAttribute.ValueSet(in.Key.Hex())); err != nil {
 			return Executed{}, err
 		}
 	}

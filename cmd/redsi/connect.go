@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -120,7 +122,12 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	}
 	server, err := devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.port, UI: true, UIPort: o.uiPort,
 		SearchAttributes: workflows.SearchAttributes()})
-	if err != nil {
+	switch {
+	case errors.Is(err, devserver.ErrPortTaken):
+		return nil, inputError(fmt.Errorf("%w: give another --port or --ui-port (0: any free one), or work for the server there with --temporal-address", err))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, inputError(fmt.Errorf("--state: %w: name a folder that may be written to", err))
+	case err != nil:
 		return nil, err
 	}
 	conn := &connection{ui: server.UI, ns: "default", server: server, leave: func(s *devserver.Shared) {

@@ -3,6 +3,7 @@ package devserver
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -47,10 +48,28 @@ var tuning = []string{
 	"limit.maxIDLength=1000",
 }
 
+// ErrPortTaken says that a port that was asked for is somebody else's.
+var ErrPortTaken = errors.New("something listens there already")
+
+// claimable fails if another program listens on port; 0 is always free. Asked
+// before the start: a server that finds its port taken dies, while the other one
+// answers and would be taken for it.
+func claimable(port int) error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("port %d: %w", port, ErrPortTaken)
+	case err != nil:
+		return fmt.Errorf("port %d: %w", port, err)
+	}
+	return l.Close()
+}
+
 // Start runs a server and waits until it answers. It ends with Stop, with ctx,
 // and, where the system can do that, with this process however it dies.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	var err error
+	asked := []int{o.Port, o.UIPort}
 	if o.Port == 0 {
 		if o.Port, err = freePort(); err != nil {
 			return nil, err
@@ -73,11 +92,16 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 			return nil, err
 		}
-		if err := endOrphan(o.Dir); err != nil {
+		if err := endOrphan(o.Dir); err != nil { // it may hold the ports
 			return nil, err
 		}
 		args = append(args, "--db-filename", filepath.Join(o.Dir, "temporal.db"))
 		s.Log = filepath.Join(o.Dir, "temporal.log")
+	}
+	for _, port := range asked {
+		if err := claimable(port); err != nil {
+			return nil, err
+		}
 	}
 	for _, a := range o.SearchAttributes {
 		args = append(args, "--search-attribute", a+"=Keyword")

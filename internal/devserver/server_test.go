@@ -1,0 +1,28 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+)
+
+// TestPortTaken: whoever answers on a taken port must not be taken for the server
+// that was to be started there.
+func TestPortTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	for name, o := range map[string]Options{
+		"server": {Port: port},
+		"UI":     {UI: true, UIPort: port},
+	} {
+		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
+		if _, err := Join(context.Background(), o); !errors.Is(err, ErrPortTaken) {
+			t.Errorf("%s: %v, want %v", name, err, ErrPortTaken)
+		}
+	}
+}

@@ -928,7 +928,7 @@ table "training_updates" {
   expect  = local.printed.training_updates
 }
 
-# Each evaluation of an unconstrained search has two rankings, raw and post-filtered.
+# What tab:decoding-by-model-scale and its like at other budgets compare.
 locals {
   decoded = {
     for name, r in local.trie_runs : name =>

@@ -157,6 +157,7 @@ func TestPipelineFindsTheTruth(t *testing.T) {
 	t.Run("substitutions", func(t *testing.T) { p.substitutions(t, want) })
 	t.Run("formats", func(t *testing.T) { p.formats(t, want) })
 	t.Run("html norm", func(t *testing.T) { p.htmlNorm(t, want) })
+	t.Run("scale", p.notComparable)
 
 	var plan struct {
 		Summary struct{ Hit, Run, Maybe int }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -55,13 +56,19 @@ func (a About) Explain() string {
 // MaxQuery bounds a query, in characters. A model reads far less of it.
 const MaxQuery = 1000
 
-// Clean checks a query and takes the blanks around it off.
+// Clean checks a query, makes control characters blanks, which no terminal obeys, and
+// takes the blanks around it off.
 func Clean(query string) (string, error) {
 	if !utf8.ValidString(query) {
 		return "", errors.New("the query is not UTF-8")
 	}
-	query = strings.TrimSpace(query)
-	if query == "" {
+	query = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, query))
+	if !strings.ContainsFunc(query, visible) {
 		return "", errors.New("the query is empty")
 	}
 	if n := utf8.RuneCountInString(query); n > MaxQuery {
@@ -69,6 +76,8 @@ func Clean(query string) (string, error) {
 	}
 	return query, nil
 }
+
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // Percent prints a probability for people: 62.0 %, 0.31 %, and smaller ones as
 // powers of ten.

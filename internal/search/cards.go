@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/corpus"
@@ -94,11 +95,12 @@ func newCard(d corpus.Document) Card {
 }
 
 // FirstWords is the beginning of a text on one line, cut between words if it is
-// longer than limit characters. The result shares no memory with text.
+// longer than limit characters. Control characters separate words, so that no
+// terminal obeys a document. The result shares no memory with text.
 func FirstWords(text string, limit int) string {
 	var b strings.Builder
 	n := 0
-	for word := range strings.FieldsSeq(text) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		size := utf8.RuneCountInString(word)
 		if n > 0 && n+1+size > limit {
 			b.WriteString(" …")

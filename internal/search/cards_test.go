@@ -155,6 +155,7 @@ func TestFirstWords(t *testing.T) {
 	}{
 		{"", 10, ""},
 		{" one\n\ntwo\tthree ", 20, "one two three"},
+		{"red\x1b[31m\x00text", 20, "red [31m text"},
 		{"one two three", 13, "one two three"},
 		{"one two three", 12, "one two …"},
 		{"äöü äöü", 7, "äöü äöü"},
@@ -183,6 +184,10 @@ func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"  who sings ":                      "who sings",
 		" \t\n":                             "error: the query is empty",
+		"\x00\x01":                          "error: the query is empty",
+		"\u200b\u2060":                      "error: the query is empty",
+		"a\x1b[31mb\tc\x07":                 "a [31mb c",
+		"👩\u200d🎤":                          "👩\u200d🎤",
 		"a\xff":                             "error: the query is not UTF-8",
 		strings.Repeat("ä", MaxQuery):       strings.Repeat("ä", MaxQuery),
 		strings.Repeat("ä", MaxQuery) + "b": "error: the query has 1001 characters; at most 1000 are taken",

@@ -1,4 +1,4 @@
-# Another corpus in NQ's format, and a table of revisions in place of the 60 GB dump.
+# Another corpus in NQ's format, and a table of revisions in place of the 60 GB dump. Paths begin at this file's folder.
 # redsi run -f examples/own_corpus.hcl --var 'train=["mine-train.jsonl.gz"]' --var 'dev=["mine-dev.jsonl.gz"]' --var pages=revisions.csv
 
 variable "train" { type = list(string) }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +153,50 @@ func TestLongerLists(t *testing.T) {
 				t.Errorf("it adds %v, want %v", got, v.want)
 			}
 		})
+	}
+}
+
+// TestReproductionIsListed: docs/reproduction.md names every table and figure of
+// the paper's pipeline with its label in the paper, no other, and every example.
+func TestReproductionIsListed(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reproduction.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]bool{}
+	for address, task := range loadPaper(t, nil) {
+		if strings.HasPrefix(address, "step.") {
+			continue
+		}
+		blocks[address] = true
+		var config struct{ Paper string }
+		if err := json.Unmarshal(task.Config, &config); err != nil {
+			t.Fatal(err)
+		}
+		label := config.Paper
+		if !strings.HasPrefix(label, "tab:") && !strings.HasPrefix(label, "fig:") {
+			label = address
+		}
+		for _, name := range []string{"`" + address + "`", label} {
+			if !bytes.Contains(doc, []byte(name)) {
+				t.Errorf("docs/reproduction.md does not name %s of %s", name, address)
+			}
+		}
+	}
+	listed, _, _ := bytes.Cut(doc, []byte("## What a full run costs"))
+	for _, m := range regexp.MustCompile("`((?:table|figure)[.][a-z0-9_]+)`").FindAllSubmatch(listed, -1) {
+		if !blocks[string(m[1])] {
+			t.Errorf("docs/reproduction.md names %s, which pipelines.hcl does not have", m[1])
+		}
+	}
+	files, err := filepath.Glob(example("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if link := "(../examples/" + filepath.Base(f); !bytes.Contains(doc, []byte(link)) {
+			t.Errorf("docs/reproduction.md has no link to %s", f)
+		}
 	}
 }
 

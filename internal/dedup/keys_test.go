@@ -169,14 +169,22 @@ func TestFlatText(t *testing.T) {
 		t.Errorf("simplified: %q", got)
 	}
 	// The prefix that stops early has the digest of the whole.
-	long := nq.Record{Text: strings.Repeat("é", 2500) + " " + strings.Repeat("İb ", 5000)}
-	cased, lower := TextKeys(&long)
-	whole := FlatText(&long, 0)
-	if n := utf8.RuneCountInString(cut(whole, TextLimit)); n != TextLimit {
-		t.Errorf("cut to %d", n)
+	for _, text := range []string{
+		strings.Repeat("é", 2500) + " " + strings.Repeat("İb ", 5000),
+		strings.Repeat("A bc ", TextLimit), strings.Repeat("A", TextLimit), strings.Repeat("Z[@`", TextLimit), "É ab" + strings.Repeat("Σ", 2*TextLimit),
+	} {
+		long := nq.Record{Text: text}
+		cased, lower := TextKeys(&long)
+		whole := FlatText(&long, 0)
+		if n := utf8.RuneCountInString(cut(whole, TextLimit)); n != TextLimit {
+			t.Errorf("cut to %d", n)
+		}
+		if cased != TextDigest(whole, TextLimit, false) || lower != TextDigest(Lower(cut(whole, TextLimit)), 0, false) {
+			t.Error("the text keys depend on where reading stops")
+		}
 	}
-	if cased != TextDigest(whole, TextLimit, false) || lower != TextDigest(Lower(cut(whole, TextLimit)), 0, false) {
-		t.Error("the text keys depend on where reading stops")
+	if cased, lower := TextKeys(&full); cased != TextDigest("A_-_Wikipedia <b> é", 0, false) || lower != TextDigest("a_-_wikipedia <b> é", 0, false) {
+		t.Error("the text keys of a short text")
 	}
 	for n, want := range []string{"", "a", "aé", "aéb", "aéb"} {
 		if got := cut("aéb", n); got != want {

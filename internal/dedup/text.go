@@ -15,8 +15,37 @@ const TextLimit = 4000
 // the first 4,000 code points of FlatText, as they are and lower-cased after the
 // cut.
 func TextKeys(r *nq.Record) (cased, lower [16]byte) {
-	text := FlatText(r, TextLimit)
-	return TextDigest(text, TextLimit, false), TextDigest(text, TextLimit, true)
+	var room [TextLimit + TextLimit/8]byte
+	text, n := flatText(room[:0], r, TextLimit)
+	for ; n > TextLimit; n-- { // it ends with the token that reaches the limit
+		_, size := utf8.DecodeLastRune(text)
+		text = text[:len(text)-size]
+	}
+	cased = digest(text)
+	if lowerASCII(text) {
+		return cased, digest(text)
+	}
+	return cased, digest([]byte(Lower(string(text))))
+}
+
+func digest(text []byte) [16]byte {
+	sum := sha256.Sum256(text)
+	return [16]byte(sum[:16])
+}
+
+// lowerASCII lower-cases text in place if it is ASCII, and reports whether it is.
+func lowerASCII(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			text[i] = c | 0x20
+		}
+	}
+	return true
 }
 
 // TextDigest digests the first limit code points of s (0: all of them), lower-cased
@@ -28,8 +57,7 @@ func TextDigest(s string, limit int, lower bool) [16]byte {
 	if lower {
 		s = Lower(s)
 	}
-	sum := sha256.Sum256([]byte(s))
-	return [16]byte(sum[:16])
+	return digest([]byte(s))
 }
 
 // cut returns the first n code points of s.
@@ -53,40 +81,38 @@ func cut(s string, n int) string {
 // A tag is an html_token of a full record, and in the simplified format a token
 // that matches <[^<]+> as a whole. Blanks inside a token are "_" in both.
 func FlatText(r *nq.Record, limit int) string {
-	f := flat{limit: limit}
+	text, _ := flatText(nil, r, limit)
+	return string(text)
+}
+
+// flatText appends FlatText to the empty b and also returns its code points.
+func flatText(b []byte, r *nq.Record, limit int) (text []byte, n int) {
+	some := false // whether a token was added
+	// add reports whether more text is wanted.
+	add := func(token string) bool {
+		if some {
+			b = append(b, ' ')
+			n++
+		}
+		some = true
+		b = append(b, token...)
+		n += utf8.RuneCountInString(token)
+		return limit <= 0 || n < limit
+	}
 	if r.Full() {
 		for i := range r.Tokens {
-			if !r.Tokens[i].HTML && !f.add(strings.ReplaceAll(r.Tokens[i].Text, " ", "_")) {
+			if !r.Tokens[i].HTML && !add(strings.ReplaceAll(r.Tokens[i].Text, " ", "_")) {
 				break
 			}
 		}
 	} else {
 		for token := range strings.SplitSeq(r.Text, " ") {
-			if !isTag(token) && !f.add(token) {
+			if !isTag(token) && !add(token) {
 				break
 			}
 		}
 	}
-	return f.text.String()
-}
-
-// flat joins tokens and counts code points.
-type flat struct {
-	text     strings.Builder
-	n, limit int
-	some     bool
-}
-
-// add reports whether more text is wanted.
-func (f *flat) add(token string) bool {
-	if f.some {
-		f.text.WriteByte(' ')
-		f.n++
-	}
-	f.some = true
-	f.text.WriteString(token)
-	f.n += utf8.RuneCountInString(token)
-	return f.limit <= 0 || f.n < f.limit
+	return b, n
 }
 
 func isTag(token string) bool {

@@ -62,13 +62,31 @@ type outBlock struct {
 
 type frameSize struct{ packed, plain uint32 }
 
-// newBlockWriter starts a stream with the given magic on w.
-func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
+// Encoders and blocks of finished streams, for later ones; what an encoder has
+// read before does not show in what it writes.
+var (
+	encoders  sync.Pool
+	outBlocks = sync.Pool{New: func() any { return &outBlock{done: make(chan struct{}, 1)} }}
+)
+
+func newEncoder() (*zstd.Encoder, error) {
+	if enc, ok := encoders.Get().(*zstd.Encoder); ok {
+		return enc, nil
+	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(true), zstd.WithWindowSize(maxWindow/2),
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	return enc, nil
+}
+
+// newBlockWriter starts a stream with the given magic on w.
+func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
+	enc, err := newEncoder()
+	if err != nil {
+		return nil, err
 	}
 	n := runtime.GOMAXPROCS(0) + 1
 	bw := &blockWriter{
@@ -76,7 +94,7 @@ func newBlockWriter(w io.Writer, magic string) (*blockWriter, error) {
 		free: make(chan *outBlock, n), queue: make(chan *outBlock, n), ended: make(chan struct{}),
 	}
 	for range n {
-		bw.free <- &outBlock{done: make(chan struct{}, 1)}
+		bw.free <- outBlocks.Get().(*outBlock)
 	}
 	go bw.drain()
 	bw.cur = <-bw.free
@@ -184,14 +202,24 @@ func (bw *blockWriter) close() error {
 	bw.send(kindEnd)
 	close(bw.queue)
 	<-bw.ended
-	if err := bw.enc.Close(); err != nil && bw.err == nil {
-		bw.err = err
-	}
+	bw.recycle()
 	if bw.err != nil {
 		return bw.err
 	}
 	_, err := bw.w.Write(seekTable(bw.sizes))
 	return err
+}
+
+// recycle gives up what a later stream can use; the current block is free again.
+func (bw *blockWriter) recycle() {
+	encoders.Put(bw.enc)
+	outBlocks.Put(bw.cur)
+	for len(bw.free) > 0 {
+		if b := <-bw.free; cap(b.plain) <= keepBytes {
+			outBlocks.Put(b)
+		}
+	}
+	bw.enc, bw.cur = nil, nil
 }
 
 // seekTable is the table of the zstd seekable format, without checksums.

@@ -57,6 +57,10 @@ func checkOffsets(r *Record) error {
 	prev, size := int32(0), int32(len(r.HTML))
 	for i := range r.Tokens {
 		t := &r.Tokens[i]
+		if t.fits(r.HTML, prev) {
+			prev = t.End
+			continue
+		}
 		if t.Start < 0 || t.End < t.Start || t.End > size {
 			return faultf(BadOffset, "token %d %q: bytes %d to %d of a document of %d bytes",
 				i, t.Text, t.Start, t.End, size)
@@ -64,13 +68,18 @@ func checkOffsets(r *Record) error {
 		if t.Start < size && !utf8.RuneStart(r.HTML[t.Start]) || t.End < size && !utf8.RuneStart(r.HTML[t.End]) {
 			return faultf(BadOffset, "token %d %q: bytes %d to %d cut a code point", i, t.Text, t.Start, t.End)
 		}
-		if t.Start < prev {
-			return faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
-				i, t.Text, t.Start, prev)
-		}
-		prev = t.End
+		return faultf(Overlap, "token %d %q starts at byte %d, before the previous one ends at %d",
+			i, t.Text, t.Start, prev)
 	}
 	return nil
+}
+
+// fits reports whether t's span lies inside html, starts and ends between code
+// points, and does not start before prev, which is not negative.
+func (t *Token) fits(html []byte, prev int32) bool {
+	return prev <= t.Start && t.Start <= t.End && int(t.End) <= len(html) &&
+		(int(t.Start) == len(html) || utf8.RuneStart(html[t.Start])) &&
+		(int(t.End) == len(html) || utf8.RuneStart(html[t.End]))
 }
 
 // decodeFast checks the encoding and scans.

@@ -74,11 +74,9 @@ type recordCodec struct {
 	ends     []int
 }
 
-// append encodes r, which must have passed the Reader's checks.
+// append encodes r, which must pass the Reader's checks of its tokens. After an
+// error b may have part of an entry behind its old length.
 func (c *recordCodec) append(b []byte, r *Record) ([]byte, error) {
-	if err := checkOffsets(r); err != nil {
-		return b, fmt.Errorf("example_id %d: %w", r.ExampleID, err)
-	}
 	var flags byte
 	if r.Full() || r.Title != "" {
 		flags |= recHTML
@@ -98,7 +96,10 @@ func (c *recordCodec) append(b []byte, r *Record) ([]byte, error) {
 	if flags&recHTML != 0 {
 		b = appendString(b, r.Title)
 		b = appendString(b, r.HTML)
-		b = c.appendTokens(b, r)
+		var ok bool
+		if b, ok = c.appendTokens(b, r); !ok {
+			return b, fmt.Errorf("example_id %d: %w", r.ExampleID, checkOffsets(r))
+		}
 	}
 	if flags&recText != 0 {
 		b = appendString(b, r.Text)
@@ -106,25 +107,34 @@ func (c *recordCodec) append(b []byte, r *Record) ([]byte, error) {
 	return b, nil
 }
 
-func (c *recordCodec) appendTokens(b []byte, r *Record) []byte {
-	c.literals = c.literals[:0]
+// appendTokens reports false at a token that does not fit.
+func (c *recordCodec) appendTokens(b []byte, r *Record) ([]byte, bool) {
+	literals := c.literals[:0]
 	b = binary.AppendUvarint(b, uint64(len(r.Tokens)))
 	prev := int32(0)
 	for i := range r.Tokens {
 		t := &r.Tokens[i]
-		head := uint64(t.Start-prev) << 2
+		if !t.fits(r.HTML, prev) {
+			return b, false
+		}
+		head, size := uint64(t.Start-prev)<<2, uint64(t.End-t.Start)
 		if t.HTML {
 			head |= 2
 		}
 		if string(r.HTML[t.Start:t.End]) != t.Text {
 			head |= 1
-			c.literals = appendString(c.literals, t.Text)
+			literals = appendString(literals, t.Text)
 		}
-		b = binary.AppendUvarint(b, head)
-		b = binary.AppendUvarint(b, uint64(t.End-t.Start))
+		if head|size < 0x80 { // nearly all
+			b = append(b, byte(head), byte(size))
+		} else {
+			b = binary.AppendUvarint(b, head)
+			b = binary.AppendUvarint(b, size)
+		}
 		prev = t.End
 	}
-	return append(b, c.literals...)
+	c.literals = literals
+	return append(b, literals...), true
 }
 
 // decode reads one record into r, reusing its buffers, and returns its length.

@@ -82,6 +82,7 @@ func compact(t *testing.T, records []*Record) []byte {
 func TestRecordStreamRoundTrip(t *testing.T) {
 	records := append(realRecords(t), &Record{ExampleID: -1 << 63}, &Record{Split: "other", Text: "a  b"})
 	packed := compact(t, records)
+	compact(t, records[:3]) // buffers and encoders are used again
 	if !bytes.Equal(packed, compact(t, records)) {
 		t.Error("two writers gave different bytes")
 	}

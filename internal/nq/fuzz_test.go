@@ -46,6 +46,7 @@ func FuzzScan(f *testing.F) {
 	f.Add([]byte(goodFull))
 	f.Add([]byte(goodSimp))
 	f.Add(bytes.ReplaceAll([]byte(goodFull), []byte(`":`), []byte(`": `)))
+	f.Add([]byte(published(goodFull)))
 	f.Add([]byte(`{"a":[1.5e-3,-0,true,null,{"b":"\u00e9\ud83d\ude00\n"}],"example_id":-9223372036854775808,"document_text":"\\\"\/","question_text":"","document_url":"é"}`))
 	f.Add([]byte(`{"document_tokens":[{"token":"","start_byte":0,"x":{},"end_byte":2147483647,"html_token":false}]}`))
 	var scan lineScanner
@@ -56,6 +57,7 @@ func FuzzScan(f *testing.F) {
 // records that the compact stream takes, and the counts add up.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(goodFull+"\n"+goodSimp), false)
+	f.Add([]byte(published(goodFull)+"\n\n"+goodFull), true)
 	f.Add([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0}, true)
 	f.Add([]byte("\x28\xb5\x2f\xfd"), true)
 	f.Fuzz(func(t *testing.T, text []byte, skip bool) {

@@ -24,12 +24,12 @@ type Options struct {
 	OnError  Policy               // for records and for a damaged or truncated stream
 	Workers  int                  // decoding goroutines; 0: one per processor beside the one that decompresses
 	MaxLine  int                  // bytes; 0: 256 MiB
-	Progress func(storedIn int64) // called from Next about once per 2 MiB of text
+	Progress func(storedIn int64) // called from Next once per one to two MiB of text
 }
 
 // Reader reads the records of one NQ .jsonl file, plain or compressed, in order.
 // One goroutine decompresses, others decode; memory is bounded by a few batches
-// of about 2 MiB each, or of one line where lines are longer.
+// of one to two MiB each, or of one line where lines are longer.
 type Reader struct {
 	name   string
 	opt    Options
@@ -51,7 +51,7 @@ type Reader struct {
 }
 
 const (
-	batchBytes   = 2 << 20
+	batchBytes   = 1 << 20
 	batchRecords = 256
 	keepBytes    = 8 << 20 // larger buffers are given back to the collector
 )
@@ -59,12 +59,16 @@ const (
 // batch is a run of complete lines and what became of them.
 type batch struct {
 	buf   []byte
-	lines int64
+	ends  []int  // of each line in buf, behind its newline if it has one
 	items []item // one per line that is not blank
 	n     int    // items in use
 	err   error  // of the source, after these lines
 	done  chan struct{}
 }
+
+// batches keeps the buffers of finished Readers for later ones: files come one
+// after another, and fresh memory costs more than what is done with it.
+var batches = sync.Pool{New: func() any { return &batch{done: make(chan struct{}, 1)} }}
 
 type item struct {
 	rec      Record
@@ -89,7 +93,7 @@ func NewReader(r io.Reader, name string, o Options) *Reader {
 		quit: make(chan struct{}),
 	}
 	for range n {
-		rd.free <- &batch{done: make(chan struct{}, 1)}
+		rd.free <- batches.Get().(*batch)
 	}
 	src, err := openSource(rd.taken)
 	if err != nil {
@@ -136,12 +140,13 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 		b.buf = nil
 	}
 	if cap(b.buf) < batchBytes+len(rest) {
-		b.buf = make([]byte, 0, batchBytes+batchBytes/4+2*len(rest))
+		b.buf = make([]byte, 0, 2*batchBytes+2*len(rest))
 	}
 	b.buf = append(b.buf[:0], rest...)
+	b.ends = b.ends[:0]
 	b.err = nil
 	end := 0 // after the last newline
-	for b.err == nil && (end == 0 || len(b.buf) < batchBytes) {
+	for b.err == nil && (end == 0 || end < batchBytes && len(b.buf) < 2*batchBytes) {
 		if end == 0 && len(b.buf) > maxLine {
 			b.err = faultf(LineTooLong, "the line is longer than %d bytes", maxLine)
 			break
@@ -149,7 +154,8 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 		if len(b.buf) == cap(b.buf) {
 			b.buf = append(b.buf, 0)[:len(b.buf)]
 		}
-		// Short reads keep what lies behind the last newline short as well.
+		// A batch ends with the read that brings its last newline: what lies behind
+		// it is copied to the next, and shorter than this read.
 		n, err := src.Read(b.buf[len(b.buf):min(cap(b.buf), len(b.buf)+64<<10)])
 		b.buf = b.buf[:len(b.buf)+n]
 		for fresh := max(end, len(b.buf)-n); ; end = fresh { // LastIndexByte is not vectorised
@@ -158,11 +164,13 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 				break
 			}
 			fresh += i + 1
+			b.ends = append(b.ends, fresh)
 		}
 		b.err = err
 	}
-	if b.err == io.EOF {
+	if b.err == io.EOF && end < len(b.buf) {
 		end = len(b.buf) // a last line without newline counts
+		b.ends = append(b.ends, end)
 	}
 	rest = b.buf[end:]
 	b.buf = b.buf[:end]
@@ -174,15 +182,11 @@ func (rd *Reader) decode() {
 	defer rd.wg.Done()
 	var scan lineScanner
 	for b := range rd.work {
-		b.n, b.lines = 0, 0
-		for buf := b.buf; len(buf) > 0; b.lines++ {
-			line := buf
-			if i := bytes.IndexByte(buf, '\n'); i >= 0 {
-				line, buf = buf[:i], buf[i+1:]
-			} else {
-				buf = nil
-			}
-			if len(bytes.TrimSpace(line)) == 0 {
+		b.n = 0
+		start := 0
+		for i, end := range b.ends {
+			line := bytes.TrimSuffix(b.buf[start:end], []byte{'\n'})
+			if start = end; len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
 			if b.n == len(b.items) {
@@ -190,7 +194,7 @@ func (rd *Reader) decode() {
 			}
 			it := &b.items[b.n]
 			b.n++
-			it.line = b.lines
+			it.line = int64(i)
 			rd.decodeLine(&scan, line, it)
 		}
 		b.done <- struct{}{}
@@ -261,27 +265,28 @@ func (rd *Reader) Next(r *Record) error {
 // endBatch accounts for a batch whose records are all delivered and recycles it.
 func (rd *Reader) endBatch(b *batch) {
 	rd.cur = nil
-	rd.last += b.lines
-	rd.counts.Blank += b.lines - int64(b.n)
+	rd.last += int64(len(b.ends))
+	rd.counts.Blank += int64(len(b.ends) - b.n)
 	rd.counts.BytesOut += int64(len(b.buf))
 	rd.counts.BytesIn = rd.taken.n.Load()
 	if rd.opt.Progress != nil {
 		rd.opt.Progress(rd.counts.BytesIn)
 	}
-	if b.err == nil {
-		for i := range b.items {
-			if it := &b.items[i]; cap(it.rec.HTML) > keepBytes {
-				it.rec = Record{}
-			}
+	for i := range b.items {
+		if it := &b.items[i]; cap(it.rec.HTML) > keepBytes {
+			it.rec = Record{}
 		}
-		if len(b.items) > batchRecords {
-			b.items = b.items[:batchRecords:batchRecords]
-		}
-		rd.free <- b
+	}
+	if len(b.items) > batchRecords {
+		b.items = b.items[:batchRecords:batchRecords]
+	}
+	err := b.err
+	rd.free <- b // capacity for every batch: never blocks
+	if err == nil {
 		return
 	}
-	switch e := rd.streamError(b.err); {
-	case b.err == io.EOF:
+	switch e := rd.streamError(err); {
+	case err == io.EOF:
 		rd.err = io.EOF
 	case !rd.refuse(e):
 		rd.err = io.EOF
@@ -328,6 +333,11 @@ func (rd *Reader) Close() error {
 		if rd.src != nil {
 			rd.wg.Wait()
 			rd.src.close()
+		}
+		for len(rd.free) > 0 {
+			if b := <-rd.free; cap(b.buf) <= keepBytes {
+				batches.Put(b)
+			}
 		}
 	})
 	if rd.err == nil {

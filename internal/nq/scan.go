@@ -85,6 +85,9 @@ func (l *lineScanner) field(k []byte, r *Record) (ok bool) {
 		if !l.first(hasHTML) {
 			return false
 		}
+		if cap(r.HTML) == 0 {
+			r.HTML = make([]byte, 0, len(s.b)/4) // about its share of a line
+		}
 		r.HTML, ok = s.str(r.HTML)
 		return ok
 	case nameTokens:
@@ -120,157 +123,6 @@ func (l *lineScanner) text(at int) (ok bool) {
 	l.arena, ok = l.s.str(l.arena)
 	l.strs[at+1] = len(l.arena)
 	return ok
-}
-
-// tokens consumes document_tokens. Texts go to the arena; finish links them.
-func (l *lineScanner) tokens(r *Record) bool {
-	s := &l.s
-	if !s.lit('[') {
-		return false
-	}
-	if s.ws() == ']' {
-		s.p++
-		return true
-	}
-	l.ends = append(l.ends, len(l.arena))
-	for {
-		var t Token
-		if !l.tokenInOrder(&t) && !l.token(&t) {
-			return false
-		}
-		r.Tokens = append(r.Tokens, t)
-		l.ends = append(l.ends, len(l.arena))
-		if !s.more() {
-			return s.lit(']')
-		}
-	}
-}
-
-// tokenInOrder consumes a token whose four fields stand in alphabetical order,
-// with no blank or one blank after each colon and comma, as every published file
-// has them. It leaves the position alone if the token looks different.
-func (l *lineScanner) tokenInOrder(t *Token) bool {
-	b, p := l.s.b, l.s.p
-	if p < len(b) && b[p] == ' ' {
-		p++
-	}
-	var n int
-	if t.End, n = small(b, p, `{"`+nameEnd+`":`); n == 0 {
-		return false
-	}
-	p = n
-	if p, t.HTML = smallBool(b, p, `"`+nameHTMLToken+`":`); p == 0 {
-		return false
-	}
-	if t.Start, n = small(b, p, `"`+nameStart+`":`); n == 0 {
-		return false
-	}
-	p = n
-	const name = `"` + nameToken + `":`
-	if len(b)-p < len(name)+16 || string(b[p:p+len(name)]) != name {
-		return false
-	}
-	if p += len(name); b[p] == ' ' {
-		p++
-	}
-	save, mark := l.s.p, len(l.arena)
-	l.s.p = p
-	var ok bool
-	if l.arena, ok = l.s.str(l.arena); ok && l.s.lit('}') {
-		return true
-	}
-	l.s.p, l.arena = save, l.arena[:mark]
-	return false
-}
-
-// small reads name, an optional blank, an integer of at most nine digits, a comma
-// and an optional blank at p, and returns the position after it, 0 if it is
-// anything else.
-func small(b []byte, p int, name string) (v int32, next int) {
-	if len(b)-p < len(name)+16 || string(b[p:p+len(name)]) != name {
-		return 0, 0
-	}
-	if p += len(name); b[p] == ' ' {
-		p++
-	}
-	start := p
-	for ; b[p]-'0' <= 9; p++ {
-		if p-start == 9 {
-			return 0, 0
-		}
-		v = v*10 + int32(b[p]-'0')
-	}
-	if p == start || b[start] == '0' && p-start > 1 || b[p] != ',' {
-		return 0, 0
-	}
-	if p++; b[p] == ' ' {
-		p++
-	}
-	return v, p
-}
-
-// smallBool is small for a boolean.
-func smallBool(b []byte, p int, name string) (next int, v bool) {
-	if len(b)-p < len(name)+16 || string(b[p:p+len(name)]) != name {
-		return 0, false
-	}
-	if p += len(name); b[p] == ' ' {
-		p++
-	}
-	switch {
-	case string(b[p:p+6]) == "false,":
-		p += 6
-	case string(b[p:p+5]) == "true,":
-		p, v = p+5, true
-	default:
-		return 0, false
-	}
-	if b[p] == ' ' {
-		p++
-	}
-	return p, v
-}
-
-// token consumes a token in any order of fields.
-func (l *lineScanner) token(t *Token) bool {
-	s := &l.s
-	if !s.lit('{') {
-		return false
-	}
-	var have fieldSet
-	for {
-		k, ok := s.key()
-		if !ok || !s.lit(':') {
-			return false
-		}
-		var f fieldSet
-		var v int64
-		switch string(k) {
-		case nameEnd:
-			f = hasURL
-			v, ok = s.integer()
-			t.End = int32(v)
-		case nameStart:
-			f = hasTitle
-			v, ok = s.integer()
-			t.Start = int32(v)
-		case nameHTMLToken:
-			f = hasHTML
-			t.HTML, ok = s.boolean()
-		case nameToken:
-			f = hasText
-			l.arena, ok = s.str(l.arena)
-		default:
-			ok = s.skip(0)
-		}
-		if !ok || have&f != 0 || v != int64(int32(v)) {
-			return false
-		}
-		have |= f
-		if !s.more() {
-			return have == hasURL|hasTitle|hasHTML|hasText && s.lit('}')
-		}
-	}
 }
 
 // finish turns the arena into one string that all texts of the record share.

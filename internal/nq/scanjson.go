@@ -3,6 +3,7 @@ package nq
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -60,11 +61,7 @@ const (
 // stops at a quote, a backslash, a control character or the end.
 func plain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		q, e := w^quotes, w^slashes
-		// The lowest set bit of each term is exact; higher ones may be borrows.
-		m := ((w-spaces)&^w | (q-lanes)&^q | (e-lanes)&^e) & high
-		if m != 0 {
+		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 	}
@@ -74,6 +71,34 @@ func plain(b []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// special marks, by the high bit of its lane, the first byte of w that plain stops
+// at; 0: there is none. Bits of later lanes may be borrows.
+func special(w uint64) uint64 {
+	q, e := w^quotes, w^slashes
+	return ((w-spaces)&^w | (q-lanes)&^q | (e-lanes)&^e) & high
+}
+
+// appendPlain is plain and appends what it passes to dst: copying each word before
+// looking at it is cheaper than a copy of the short runs between escapes.
+func appendPlain(dst, b []byte, i int) ([]byte, int) {
+	k := len(dst)
+	dst = dst[:cap(dst)]
+	for ; i+8 <= len(b); i, k = i+8, k+8 {
+		if len(dst)-k < 8 {
+			dst = slices.Grow(dst[:k], 64)
+			dst = dst[:cap(dst)]
+		}
+		w := binary.LittleEndian.Uint64(b[i:])
+		binary.LittleEndian.PutUint64(dst[k:], w)
+		if m := special(w); m != 0 {
+			n := bits.TrailingZeros64(m) >> 3
+			return dst[:k+n], i + n
+		}
+	}
+	end := plain(b, i)
+	return append(dst[:k], b[i:end]...), end
 }
 
 // key consumes a string without escapes and returns its bytes in place.
@@ -97,8 +122,8 @@ func (s *scanner) str(dst []byte) ([]byte, bool) {
 	}
 	b, p := s.b, s.p
 	for {
-		i := plain(b, p)
-		dst = append(dst, b[p:i]...)
+		var i int
+		dst, i = appendPlain(dst, b, p)
 		if i+1 >= len(b) {
 			return dst, false
 		}

@@ -173,10 +173,15 @@ func TestTrainRefuses(t *testing.T) {
 	}
 	bare := *f.config["model"].(step.Input).Artifact
 	bare.Files = slices.DeleteFunc(slices.Clone(bare.Files), func(f artifacts.File) bool { return f.Name != "config.json" })
+	half := "precision: fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU"
+	if tensor.CUDADevices() > 0 {
+		half = "there is no development query" // what the row below has of its own
+	}
 	for _, c := range []struct {
 		change map[string]any
 		want   string
 	}{
+		{map[string]any{"device": "auto", "precision": "fp16", "queries": of(nq.Train)}, half},
 		{map[string]any{"ids": f.set(shifted)}, "ids: the identifiers begin at token 32100, the model's vocabulary ends at 32128: make them by atomic_ids with first_token = 32128"},
 		{map[string]any{"ids": f.set(fewer)}, "document 19 has no identifier; the corpus and the identifiers are of different collections"},
 		{map[string]any{"corpus": f.corpusOf([]string{"one"})}, "the corpus has 1 documents, the identifiers are of 20"},

@@ -30,6 +30,9 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
+	if c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
+		return step.Permanent(fmt.Errorf("precision: %w", train.ErrFP16))
+	}
 	ids, err := readIDs(x, c.IDs)
 	if err != nil {
 		return err

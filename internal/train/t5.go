@@ -36,10 +36,13 @@ type T5 struct {
 	skipped int64
 }
 
+// ErrFP16 says where fp16 does not train.
+var ErrFP16 = errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU")
+
 // NewT5 is a learner of a model on its device; F16 needs a CUDA card.
 func NewT5(m *t5.Model, o Optimizer, seed int64) (*T5, error) {
 	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
-		return nil, errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU")
+		return nil, ErrFP16
 	}
 	return &T5{Model: m, Optimizer: o, Seed: seed, scaler: NewScaler()}, nil
 }

@@ -1,0 +1,31 @@
+package decode
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestRank: of hypotheses for one document the first counts, before ranks are given;
+// those that are no identifier keep their place, each of them.
+func TestRank(t *testing.T) {
+	documents := map[int32]int{5: 0, 6: 1, 7: 0, 8: 2} // two spellings of document 0
+	find := func(tokens []int32) (int, bool) {
+		d, ok := documents[tokens[0]]
+		return d, ok
+	}
+	hypothesis := func(token int32, score float64) Hypothesis {
+		return Hypothesis{Tokens: []int32{token, 1}, Score: score}
+	}
+	got := Rank([]Hypothesis{hypothesis(6, -1), hypothesis(9, -2), hypothesis(5, -3), hypothesis(9, -4), hypothesis(7, -5), hypothesis(6, -6), hypothesis(8, -7)}, find)
+	one, zero, two := Ranked{1, -1, []int32{6, 1}}, Ranked{0, -3, []int32{5, 1}}, Ranked{2, -7, []int32{8, 1}}
+	want := Result{Ranking: []Ranked{one, {-1, -2, []int32{9, 1}}, zero, {-1, -4, []int32{9, 1}}, two}, Invalid: 2}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if valid := got.Valid(); !reflect.DeepEqual(valid, []Ranked{one, zero, two}) {
+		t.Errorf("valid: %+v", valid)
+	}
+	if none := Rank(nil, find); len(none.Ranking) != 0 || none.Invalid != 0 || len(none.Valid()) != 0 {
+		t.Errorf("of nothing: %+v", none)
+	}
+}

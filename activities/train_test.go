@@ -164,6 +164,8 @@ func TestTrainRefuses(t *testing.T) {
 	fewer := &docid.Set{Kind: naive.Kind, Identifiers: naive.Identifiers[:19]}
 	large := &docid.Set{Kind: naive.Kind, Identifiers: slices.Clone(naive.Identifiers)}
 	large.Identifiers[3].Tokens = []int32{40_000, 1}
+	open := &docid.Set{Kind: naive.Kind, Identifiers: slices.Clone(naive.Identifiers)}
+	open.Identifiers[3].Tokens = []int32{5, 6}
 	of := func(split nq.Split) step.Input {
 		return f.lines(slices.DeleteFunc(slices.Clone(f.queries), func(q dedup.Query) bool { return q.Split != split }))
 	}
@@ -186,6 +188,7 @@ func TestTrainRefuses(t *testing.T) {
 		{map[string]any{"ids": f.set(fewer)}, "document 19 has no identifier; the corpus and the identifiers are of different collections"},
 		{map[string]any{"corpus": f.corpusOf([]string{"one"})}, "the corpus has 1 documents, the identifiers are of 20"},
 		{map[string]any{"ids": f.set(large)}, "of document 3 has token 40000, the model's vocabulary has 32128"},
+		{map[string]any{"ids": f.set(open)}, "of document 3 ends with token 6, the model's sequences with eos_token_id 1: make them with the model's tokenizer"},
 		{map[string]any{"queries": f.lines([]dedup.Query{{ExampleID: 1, Split: nq.Dev, Question: "who", Doc: 20}})}, "queries: "},
 		{map[string]any{"queries": of(nq.Train)}, "there is no development query"},
 		{map[string]any{"queries": of(nq.Dev), "ratio": "0:1"}, "the ratio 0:1 needs labeled queries, and there are none"},

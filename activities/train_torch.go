@@ -205,6 +205,9 @@ func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev [
 		return step.Permanent(m.Extend(int64(len(ids.Identifiers)), uint64(c.Seed)<<32|1)) // not the numbers of any seed's random weights
 	}
 	for _, id := range ids.Identifiers {
+		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Config.EOSToken {
+			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Config.EOSToken))
+		}
 		for _, t := range id.Tokens {
 			if int64(t) >= size {
 				return step.Permanent(fmt.Errorf("ids: identifier %s of document %s has token %d, the model's vocabulary has %d: make them with the model's tokenizer", id.Text, id.Document, t, size))

@@ -115,8 +115,14 @@ func (c Config) Validate() error {
 		return fmt.Errorf("T5 config: dropout_rate is %g, want 0 to below 1", c.DropoutRate)
 	case !(c.LayerNormEpsilon > 0):
 		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
-	case c.DecoderStart < 0 || c.DecoderStart >= c.VocabSize || c.PadToken < 0 || c.PadToken >= c.VocabSize:
-		return fmt.Errorf("T5 config: pad_token_id %d or decoder_start_token_id %d is outside of the vocabulary", c.PadToken, c.DecoderStart)
+	}
+	for _, token := range []struct {
+		name string
+		id   int64
+	}{{"pad_token_id", c.PadToken}, {"eos_token_id", c.EOSToken}, {"decoder_start_token_id", c.DecoderStart}} {
+		if token.id < 0 || token.id >= c.VocabSize {
+			return fmt.Errorf("T5 config: %s %d is outside of the vocabulary of %d", token.name, token.id, c.VocabSize)
+		}
 	}
 	return nil
 }

@@ -232,6 +232,7 @@ func TestMistakes(t *testing.T) {
 		"is the file cut off":               read("", "", 10),
 		`feed_forward_proj is "gelu"`:       read(`"feed_forward_proj": "relu"`, `"feed_forward_proj": "gelu"`, 0),
 		`model_type is "mt5"`:               read(`"model_type": "t5"`, `"model_type": "mt5"`, 0),
+		"eos_token_id 100 is outside":       read(`"eos_token_id": 1`, `"eos_token_id": 100`, 0),
 		"d_model is -1":                     read(`"d_model": 16`, `"d_model": -1`, 0),
 		"config.json":                       read(`{`, `[`, 0),
 		"config.json: it is null":           func() error { _, err := Read([]byte("null"), bytes.NewReader(nil), 0, tensor.CPU); return err }(),

@@ -69,10 +69,13 @@ func fail(op, msg string, operands []*Tensor) {
 	panic(e)
 }
 
-// trim drops the C++ stack that libtorch appends.
+// trim drops the C++ stack that libtorch appends, of which its allocator gives the
+// frames alone.
 func trim(msg string) string {
-	if i := strings.Index(msg, "\nException raised from"); i >= 0 {
-		msg = msg[:i]
+	for _, stack := range []string{"\nException raised from", "\nframe #"} {
+		if i := strings.Index(msg, stack); i >= 0 {
+			msg = msg[:i]
+		}
 	}
 	return strings.TrimSpace(msg)
 }

@@ -46,6 +46,7 @@ func TestErrorsNameOperationAndShapes(t *testing.T) {
 		"freed":                      func(s *Scope, a, b *Tensor) { Free(a); s.Add(a, b) },
 		"operand is nil":             func(s *Scope, a, b *Tensor) { s.Add(a, nil) },
 		"do not fill":                func(s *Scope, a, b *Tensor) { s.FromInt64s([]int64{1}, CPU, 2) },
+		"you tried to allocate":      func(s *Scope, a, b *Tensor) { s.Empty(F32, CPU, 1<<30, 1<<20) },
 		"Item":                       func(s *Scope, a, b *Tensor) { a.Item() },
 		"RMSNorm(":                   func(s *Scope, a, b *Tensor) { s.RMSNorm(a, b, 1e-6) },
 		"AddInPlace(":                func(s *Scope, a, b *Tensor) { s.AddInPlace(a, s.Zeros(F32, CPU, 7)) },

@@ -69,7 +69,7 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 	if err != nil {
 		return workflows.Executed{}, err
 	}
-	if err := clearCheckpoints(ctx, a.Store.Records, req.Key); err != nil {
+	if err := a.checkpoints(req.Key).Clear(ctx); err != nil {
 		a.Log.Warn("checkpoints of a finished step were not removed", "step", req.Address, "err", err)
 	}
 	return workflows.Executed{Key: key, TookS: took.Seconds(), Pins: pins}, nil

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -20,8 +22,32 @@ type checkpoints struct {
 
 func checkpointPrefix(key artifacts.Digest) string { return "checkpoints/" + key.Hex() + "/" }
 
-// Save files checkpoint n and removes the record of all but it and the one
-// before, which is kept in case the new one's blobs are lost.
+// Put stores r's bytes after a line that names the key. So no result and no other
+// step's checkpoint shares the blob, and it can be deleted with its checkpoint: the
+// store does not grow with the number of checkpoints.
+func (c *checkpoints) Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
+	d, n, err := c.blobs.Put(ctx, io.MultiReader(strings.NewReader(c.line()), r))
+	return artifacts.File{Name: name, Digest: d, Size: n}, err
+}
+
+func (c *checkpoints) line() string { return "redsi checkpoint " + c.key.Hex() + "\n" }
+
+// Open returns the bytes that Put read.
+func (c *checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error) {
+	r, err := c.blobs.Open(ctx, f.Digest)
+	if err != nil {
+		return nil, err
+	}
+	line := make([]byte, len(c.line()))
+	if _, err := io.ReadFull(r, line); err != nil || string(line) != c.line() {
+		r.Close()
+		return nil, fmt.Errorf("checkpoint %s: %s does not begin with this step's line (%v)", c.key, f.Name, err)
+	}
+	return r, nil
+}
+
+// Save files checkpoint n and removes all but it and the one before, which is kept
+// in case the new one's blobs are lost.
 func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifacts.File) error {
 	b, err := json.Marshal(files)
 	if err != nil {
@@ -35,12 +61,63 @@ func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifa
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(names)-2; i++ {
-		if err := c.records.Delete(ctx, names[i]); err != nil {
+	old := max(0, len(names)-2)
+	return c.remove(ctx, names[:old], names[old:])
+}
+
+// remove deletes the old checkpoints, records first, and their blobs that none of
+// the kept ones has.
+func (c *checkpoints) remove(ctx context.Context, old, kept []string) error {
+	if len(old) == 0 {
+		return nil
+	}
+	inUse := map[artifacts.Digest]bool{}
+	for _, name := range kept {
+		files, err := c.files(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			inUse[f.Digest] = true
+		}
+	}
+	var unused []artifacts.Digest
+	for _, name := range old {
+		files, err := c.files(ctx, name)
+		if err == nil {
+			err = c.records.Delete(ctx, name)
+		}
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if !inUse[f.Digest] {
+				unused = append(unused, f.Digest)
+			}
+		}
+	}
+	for _, d := range unused {
+		if err := c.blobs.Delete(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// files are those of a checkpoint's record; none, if it is gone or damaged.
+func (c *checkpoints) files(ctx context.Context, name string) (map[string]artifacts.File, error) {
+	b, err := c.records.Get(ctx, name)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var files map[string]artifacts.File
+	if json.Unmarshal(b, &files) != nil {
+		return nil, nil
+	}
+	return files, nil
 }
 
 // Latest returns the newest checkpoint whose blobs are all there.
@@ -59,15 +136,9 @@ func (c *checkpoints) Latest(ctx context.Context) (int64, map[string]artifacts.F
 }
 
 func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map[string]artifacts.File, ok bool, err error) {
-	b, err := c.records.Get(ctx, name)
-	if errors.Is(err, artifacts.ErrNotExist) {
-		return 0, nil, false, nil
-	}
-	if err != nil {
+	files, err = c.files(ctx, name)
+	if err != nil || files == nil {
 		return 0, nil, false, err
-	}
-	if err := json.Unmarshal(b, &files); err != nil {
-		return 0, nil, false, nil // a damaged record is no checkpoint
 	}
 	var blobs []artifacts.Digest
 	for _, f := range files {
@@ -83,17 +154,13 @@ func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map
 	return n, files, true, nil
 }
 
-func clearCheckpoints(ctx context.Context, records artifacts.Records, key artifacts.Digest) error {
-	names, err := recordNames(ctx, records, checkpointPrefix(key))
+// Clear removes all checkpoints of a step that has its result.
+func (c *checkpoints) Clear(ctx context.Context) error {
+	names, err := recordNames(ctx, c.records, checkpointPrefix(c.key))
 	if err != nil {
 		return err
 	}
-	for _, n := range names {
-		if err := records.Delete(ctx, n); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.remove(ctx, names, nil)
 }
 
 // recordNames lists names first: a store is not changed while it is listed.
@@ -106,4 +173,8 @@ func recordNames(ctx context.Context, records artifacts.Records, prefix string) 
 		names = append(names, r.Name)
 	}
 	return names, nil
+}
+
+func (a *Activities) checkpoints(key artifacts.Digest) *checkpoints {
+	return &checkpoints{records: a.Store.Records, blobs: a.Store.Blobs, key: key}
 }

@@ -78,7 +78,7 @@ func (h *host) Report(p step.Progress) {
 }
 
 func (h *host) Checkpoints() step.Checkpoints {
-	return &checkpoints{records: h.a.Store.Records, blobs: h.a.Store.Blobs, key: h.key}
+	return h.a.checkpoints(h.key)
 }
 
 func stack() string { return string(debug.Stack()) }

@@ -50,7 +50,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if err != nil {
 		return nil, nil, err
 	}
-	return stands, made, clearCheckpoints(ctx, a.Store.Records, key)
+	return stands, made, a.checkpoints(key).Clear(ctx)
 }
 
 // PartKeys returns the keys of the tasks that a task is cut into.

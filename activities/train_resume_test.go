@@ -55,6 +55,21 @@ func (f *training) resume(whole *artifacts.Result, from int64) {
 	}
 }
 
+// checkpointBlobs counts the store's blobs that only checkpoints name.
+func (f *training) checkpointBlobs() int {
+	f.t.Helper()
+	n := 0
+	for b, err := range f.Store.Blobs.List(context.Background()) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if strings.HasPrefix(f.text(b.Digest), "redsi checkpoint ") {
+			n++
+		}
+	}
+	return n
+}
+
 const storeOfKilled = "REDSI_TEST_TRAIN_STORE"
 
 // TestTrainKilled: a training whose process is killed before its checkpoint of step
@@ -71,6 +86,9 @@ func TestTrainKilled(t *testing.T) {
 	whole, err := f.do("train", f.with(resumed))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := f.checkpointBlobs(); n > 0 {
+		t.Errorf("%d blobs of checkpoints are left of a training that ended", n)
 	}
 	folder := t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestTrainKilled$", "-test.v")

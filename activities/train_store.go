@@ -19,11 +19,20 @@ type folderCheckpoints struct{ x *step.IO }
 
 // Save stores every file below folder and files them together.
 func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
-	files, err := putFolder(ctx, c.x, folder)
+	kept, files := c.x.Checkpoints(), map[string]artifacts.File{}
+	err := eachFile(folder, func(name, path string) error {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		files[name], err = kept.Put(ctx, name, in)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return c.x.Checkpoints().Save(ctx, n, files)
+	return kept.Save(ctx, n, files)
 }
 
 // Latest writes the newest checkpoint's files into folder.
@@ -33,15 +42,15 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string) (int64, bo
 		return 0, false, err
 	}
 	for name, f := range files {
-		if err := c.fetch(f, filepath.Join(folder, filepath.FromSlash(name))); err != nil {
+		if err := c.fetch(ctx, f, filepath.Join(folder, filepath.FromSlash(name))); err != nil {
 			return 0, false, err
 		}
 	}
 	return n, true, nil
 }
 
-func (c folderCheckpoints) fetch(f artifacts.File, path string) error {
-	r, err := c.x.OpenFile(f)
+func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, path string) error {
+	r, err := c.x.Checkpoints().Open(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -69,19 +78,6 @@ func eachFile(folder string, visit func(name, path string) error) error {
 			return err
 		}
 		return visit(filepath.ToSlash(rel), path)
-	})
-}
-
-func putFolder(ctx context.Context, x *step.IO, folder string) (map[string]artifacts.File, error) {
-	files := map[string]artifacts.File{}
-	return files, eachFile(folder, func(name, path string) error {
-		in, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		files[name], err = x.PutFile(ctx, name, in)
-		return err
 	})
 }
 

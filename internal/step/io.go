@@ -26,6 +26,11 @@ type Host interface {
 // the worker, is found by any other one that runs the same key, and is
 // collected once the step has a result.
 type Checkpoints interface {
+	// Put stores a file of the checkpoint that the next Save files. Its blob is of
+	// this step alone, whatever r yields, and goes when it is of no use any more.
+	Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error)
+	// Open returns what Put read.
+	Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error)
 	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
 	// Latest returns the newest complete checkpoint; ok false if there is none.
 	Latest(ctx context.Context) (n int64, files map[string]artifacts.File, ok bool, err error)
@@ -110,8 +115,7 @@ func (x *IO) Parts() []artifacts.Result { return x.parts }
 // Checkpoints returns the store of this step's intermediate state.
 func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints() }
 
-// PutFile stores bytes under no output, for a checkpoint. Its ctx may outlive the
-// step's: one that is cancelled may still leave a checkpoint.
+// PutFile stores bytes under no output; LinkFile makes them one of a tree's.
 func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := x.host.Put(ctx, r)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err

@@ -49,7 +49,11 @@ func (p Problem) String() string {
 	if p.Repaired {
 		fixed = " (deleted)"
 	}
-	return what + ": " + p.Err.Error() + fixed
+	msg := p.Err.Error()
+	if !strings.HasPrefix(msg, what) { // most errors of a store say what they are about
+		msg = what + ": " + msg
+	}
+	return msg + fixed
 }
 
 // Check reads every blob against its digest and every result against its seal

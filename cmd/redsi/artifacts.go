@@ -14,7 +14,7 @@ import (
 )
 
 func newArtifactsCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "artifacts", Short: "List, print and locate what steps have left"}
+	cmd := group("artifacts", "List, print and locate what steps have left")
 	ls := &cobra.Command{
 		Use:     "ls [STEP]",
 		Short:   "List the outputs of steps that have results",
@@ -47,7 +47,7 @@ func newArtifactsCmd(a *app) *cobra.Command {
 			for _, l := range lines {
 				files := ""
 				if n := len(l.Files); n > 0 {
-					files = fmt.Sprintf(", %d files", n)
+					files = ", " + view.Count(n, "file")
 				}
 				fmt.Fprintf(a.Out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
 			}

@@ -31,13 +31,18 @@ type clusterOptions struct {
 	port, uiPort                    int
 }
 
+// flags are those of verbs that talk to a cluster that is there.
 func (o *clusterOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.address, "temporal-address", "", "HOST:PORT of an existing cluster (also TEMPORAL_ADDRESS or a profile)")
 	f.StringVar(&o.namespace, "temporal-namespace", "", "namespace there")
 	f.StringVar(&o.profile, "temporal-profile", os.Getenv("TEMPORAL_PROFILE"), "profile of Temporal's own configuration file: address, TLS, API key")
 	f.StringVar(&o.ui, "temporal-ui", os.Getenv("REDSI_TEMPORAL_UI"), "address of the cluster's web UI, for links")
-	f.IntVar(&o.uiPort, "ui-port", 0, "port of the embedded server's web UI (default: a free one)")
+}
+
+// embedFlags are those of verbs that may start a server of their own.
+func (o *clusterOptions) embedFlags(cmd *cobra.Command, uiPort int) {
+	cmd.Flags().IntVar(&o.uiPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
 }
 
 // given reports whether a cluster was named in any way.
@@ -123,8 +128,12 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	server, err := devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.port, UI: true, UIPort: o.uiPort,
 		SearchAttributes: workflows.SearchAttributes()})
 	switch {
-	case errors.Is(err, devserver.ErrPortTaken):
-		return nil, inputError(fmt.Errorf("%w: give another --port or --ui-port (0: any free one), or work for the server there with --temporal-address", err))
+	case errors.Is(err, devserver.ErrPort):
+		flag := "--ui-port"
+		if o.port != 0 {
+			flag = "--port or --ui-port"
+		}
+		return nil, inputError(fmt.Errorf("%w; choose another by %s, 0 for a free one", err, flag))
 	case errors.Is(err, fs.ErrPermission):
 		return nil, inputError(fmt.Errorf("--state: %w: name a folder that may be written to", err))
 	case err != nil:

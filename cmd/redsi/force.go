@@ -55,7 +55,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 			for _, s := range forgotten {
 				fmt.Fprintln(a.Out, s)
 			}
-			fmt.Fprintf(a.Out, "%d results are forgotten; `redsi run` makes them again.\n", len(forgotten))
+			fmt.Fprintf(a.Out, "%s forgotten; `redsi run` does that work again.\n", view.Count(len(forgotten), "result"))
 			return nil
 		},
 	}

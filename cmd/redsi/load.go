@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -60,6 +62,9 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 
 func (a *app) read(file string, vars map[string]string, files []pipeline.File) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipeline.Read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
+	}
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, inputError(err)
 	}

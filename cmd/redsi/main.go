@@ -53,7 +53,7 @@ func execute(ctx context.Context, args []string, out, errw io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errw)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
@@ -61,7 +61,7 @@ func execute(ctx context.Context, args []string, out, errw io.Writer) int {
 	if !errors.As(err, &e) {
 		e = &exitError{exitFailed, err}
 		if isUsage(err) {
-			e.code = exitInput
+			e = &exitError{exitInput, misused(cmd, err)}
 		}
 	}
 	if e.err != nil {
@@ -78,7 +78,7 @@ func newRoot(a *app) *cobra.Command {
 		SilenceErrors:     true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd) },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return inputError(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return inputError(misused(cmd, err)) })
 	a.globalFlags(root)
 	root.AddCommand(
 		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a),
@@ -88,6 +88,29 @@ func newRoot(a *app) *cobra.Command {
 		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newVerifyCmd(a), newGCCmd(a),
 	)
 	return root
+}
+
+// misused adds to a complaint about a command line how a verb is used.
+func misused(cmd *cobra.Command, err error) error {
+	if !cmd.HasParent() {
+		return err
+	}
+	return fmt.Errorf("%w\nusage: %s; more by %s --help", err, cmd.UseLine(), cmd.CommandPath())
+}
+
+// group is a command that only has others below it.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 2,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			msg := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				msg += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+			return inputError(misused(cmd, errors.New(msg)))
+		}}
 }
 
 // isUsage recognises cobra's own complaints about a command line.

@@ -18,7 +18,7 @@ func newPlanCmd(a *app) *cobra.Command {
 		Use:   "plan",
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE)",
 		Example: `  redsi plan
-  redsi plan --target table.dedup_counts --var scale=tiny
+  redsi plan --target table.dedup_counts --var scale=toy
   redsi plan --json --detailed-exitcode   # 0: nothing to do, 3: something to run
   redsi plan --out next.plan && redsi apply next.plan`,
 		Args: cobra.NoArgs,
@@ -55,7 +55,7 @@ func newPlanCmd(a *app) *cobra.Command {
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
-	cmd.Flags().StringVarP(&saveTo, "out", "o", "", "save the plan with its keys in this file, for `redsi apply`")
+	cmd.Flags().StringVarP(&saveTo, "out", "o", "", "save the plan with its keys in this `FILE`, for redsi apply")
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "list hits too")
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,7 @@ Ctrl-C cancels; the next run goes on where this one stopped.`,
 
 func (o *runOptions) flags(cmd *cobra.Command) {
 	o.cluster.flags(cmd)
+	o.cluster.embedFlags(cmd, 0)
 	f := cmd.Flags()
 	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
@@ -122,7 +124,11 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	fmt.Fprintf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
 	res, err := a.follow(ctx, conn.Client, wf)
 	if err != nil {
-		return a.ended(err, runID)
+		err = a.ended(err, runID)
+		if o.cluster.given() && strings.Contains(err.Error(), digest.String()) { // the plan itself, stored a moment ago
+			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s: give them and this command the same --store", err, store.URL)
+		}
+		return err
 	}
 	out.RunID, out.Hit, out.Ran, out.URL = runID, res.Hit, res.Ran, url
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -55,7 +56,7 @@ func findRun(ctx context.Context, store artifacts.Store, name string) (*workflow
 			}
 		}
 		if n >= len(ids) {
-			return nil, inputError(fmt.Errorf("%s: this store remembers only %d runs", name, len(ids)))
+			return nil, inputError(fmt.Errorf("%s: this store remembers only %s; a run that found everything done leaves no record", name, view.Count(len(ids), "run")))
 		}
 		return readRun(ctx, store, ids[len(ids)-1-n])
 	}

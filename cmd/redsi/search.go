@@ -110,7 +110,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 		return nil, inputError(fmt.Errorf("standard input, after line %d: %w", n, err))
 	}
 	if len(queries) == 0 {
-		return nil, inputError(fmt.Errorf("standard input has no query in its %d lines", n))
+		return nil, inputError(fmt.Errorf(`standard input has no query in its %d lines; a query may also be an argument: redsi search "who sings …"`, n))
 	}
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)

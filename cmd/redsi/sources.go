@@ -28,7 +28,7 @@ type sourceState struct {
 }
 
 func newSourcesCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "sources", Short: "Look after what pipelines download"}
+	cmd := group("sources", "Look after what pipelines download")
 	var offline bool
 	check := &cobra.Command{
 		Use:   "check",
@@ -41,7 +41,7 @@ changed, its place has another size than was pinned; unreachable, its place does
 not answer or no longer has it. The exit code is 1 if a source is changed or
 unreachable whose bytes are not in the store.`,
 		Example: `  redsi sources check
-  redsi sources check --target step.download.stub --json
+  redsi sources check --target step.download.t5_tokenizer --json
   redsi sources check --offline   # only the store`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -51,10 +51,11 @@ func newVerifyCmd(a *app) *cobra.Command {
 				for _, p := range problems {
 					fmt.Fprintln(a.Out, p)
 				}
-				fmt.Fprintf(a.Out, "%d results, %d blobs, %s read; %d problems\n", r.Results, r.Blobs, view.Size(r.Bytes), len(problems))
+				fmt.Fprintf(a.Out, "%s, %s, %s read; %s\n",
+					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
 			}
 			if err == nil && left > 0 {
-				return &exitError{exitFailed, fmt.Errorf("%d problems are left; `redsi verify --repair` removes what is damaged", left)}
+				return &exitError{exitFailed, fmt.Errorf("%s left; `redsi verify --repair` removes what is damaged", view.Count(left, "problem"))}
 			}
 			return err
 		},
@@ -78,9 +79,12 @@ func newGCCmd(a *app) *cobra.Command {
 			if free != "" {
 				n, err := humanize.ParseBytes(free)
 				if err != nil {
-					return inputError(fmt.Errorf("--free: %w", err))
+					return inputError(fmt.Errorf("--free %s: want a size such as 50GB or 800MiB", free))
 				}
 				o.Free = int64(n)
+			}
+			if o.KeepRuns < 0 || o.Grace < 0 {
+				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
 			}
 			store, err := a.openStore(cmd.Context())
 			if err != nil {
@@ -102,7 +106,8 @@ func newGCCmd(a *app) *cobra.Command {
 			if o.DryRun {
 				verb = "would delete"
 			}
-			fmt.Fprintf(a.Out, "%s %d results and %d blobs, %s (%s to rebuild); %s stay\n", verb, len(g.Results), len(g.Blobs), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))
+			fmt.Fprintf(a.Out, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
+				view.Count(len(g.Results), "result"), view.Count(len(g.Blobs), "blob"), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))
 			return nil
 		},
 	}

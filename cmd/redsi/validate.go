@@ -72,5 +72,5 @@ func countSteps(p *pipeline.Pipeline) (v validated) {
 }
 
 func (v validated) String() string {
-	return fmt.Sprintf("%d steps, %d tables, %d figures", v.Steps, v.Tables, v.Figures)
+	return view.Count(v.Steps, "step") + ", " + view.Count(v.Tables, "table") + ", " + view.Count(v.Figures, "figure")
 }

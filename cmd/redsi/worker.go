@@ -80,7 +80,7 @@ func newDevCmd(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.given() {
-				return inputError(errors.New("dev starts a server of its own; for an existing cluster use `redsi worker`"))
+				return inputError(errors.New("dev starts a server of its own, and TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that one"))
 			}
 			store, err := a.openStore(cmd.Context())
 			if err != nil {
@@ -99,10 +99,8 @@ func newDevCmd(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	o.flags(cmd)
-	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server")
-	cmd.Flags().Lookup("ui-port").DefValue = "8233"
-	o.uiPort = 8233
+	o.embedFlags(cmd, 8233)
+	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
 	return cmd
 }
 

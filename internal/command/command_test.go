@@ -182,6 +182,9 @@ func TestOutputs(t *testing.T) {
 			}
 		})
 	}
+	if _, err := (command.Outputs{"a"}).Collect(filepath.Join(t.TempDir(), "gone")); err == nil || err.Error() != "it removed the folder out" {
+		t.Errorf("without a folder: %v", err)
+	}
 	for _, bad := range []string{"", "/a", "../a", "a/../b", ".", "a//b", "a\\b", "//"} {
 		if (command.Outputs{bad}).Check() == nil {
 			t.Errorf("%q passes", bad)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -69,6 +70,9 @@ func (o Outputs) Collect(dir string) ([]string, error) {
 	var names []string
 	found := make([]bool, len(o))
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if p == dir && errors.Is(err, fs.ErrNotExist) {
+			return errors.New("it removed the folder out")
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -48,19 +48,16 @@ var tuning = []string{
 	"limit.maxIDLength=1000",
 }
 
-// ErrPortTaken says that a port that was asked for is somebody else's.
-var ErrPortTaken = errors.New("something listens there already")
+// ErrPort says that a port that was asked for cannot be had.
+var ErrPort = errors.New("it cannot be listened at")
 
 // claimable fails if another program listens on port; 0 is always free. Asked
 // before the start: a server that finds its port taken dies, while the other one
 // answers and would be taken for it.
 func claimable(port int) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("port %d: %w", port, ErrPortTaken)
-	case err != nil:
-		return fmt.Errorf("port %d: %w", port, err)
+	if err != nil {
+		return fmt.Errorf("port %d: %w: %w", port, ErrPort, err)
 	}
 	return l.Close()
 }

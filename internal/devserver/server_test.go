@@ -21,8 +21,8 @@ func TestPortTaken(t *testing.T) {
 		"UI":     {UI: true, UIPort: port},
 	} {
 		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
-		if _, err := Join(context.Background(), o); !errors.Is(err, ErrPortTaken) {
-			t.Errorf("%s: %v, want %v", name, err, ErrPortTaken)
+		if _, err := Join(context.Background(), o); !errors.Is(err, ErrPort) {
+			t.Errorf("%s: %v, want %v", name, err, ErrPort)
 		}
 	}
 }

@@ -155,13 +155,22 @@ func (l *loader) setVariables() {
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
 		}
 	}
+	var refused []*variable
 	for _, v := range l.variables {
-		l.validate(v)
+		if !l.validate(v) {
+			refused = append(refused, v)
+		}
+	}
+	// What follows from a refused value is no news.
+	for _, v := range refused {
+		v.value = cty.DynamicVal
 	}
 }
 
-// validate runs a variable's validation blocks, which may refer to variables.
-func (l *loader) validate(v *variable) {
+// validate runs a variable's validation blocks, which may refer to variables; it
+// returns false if one refuses the value.
+func (l *loader) validate(v *variable) bool {
+	allowed := true
 	for _, c := range v.checks {
 		if !l.onlyVariables(c.condition) || !l.onlyVariables(c.message) || !v.value.IsWhollyKnown() {
 			continue
@@ -184,7 +193,9 @@ func (l *loader) validate(v *variable) {
 			detail = m.AsString() + "\n" + detail
 		}
 		l.diags.error(v.rng, "Value not allowed", detail, related{c.condition.Range(), "this condition is false"})
+		allowed = false
 	}
+	return allowed
 }
 
 func (l *loader) onlyVariables(e hclsyntax.Expression) bool {

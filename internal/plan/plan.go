@@ -39,12 +39,15 @@ type UnknownTarget struct {
 }
 
 func (e *UnknownTarget) Error() string {
-	msg := fmt.Sprintf("target %q names no step, table or figure", e.Target)
-	if e.Near != "" {
-		msg += fmt.Sprintf("; did you mean %q?", e.Near)
+	msg := fmt.Sprintf("target %s names no step, table or figure", quoted(e.Target))
+	if e.Near == "" {
+		return msg + "; `redsi plan --all` lists them"
 	}
-	return msg
+	return msg + fmt.Sprintf("; did you mean %s?", quoted(e.Near))
 }
+
+// quoted is an address as a shell takes it: many have quotation marks in them.
+func quoted(address string) string { return "'" + address + "'" }
 
 // Build selects what the targets need, all of it if there are none, and orders
 // it: every step after its inputs, otherwise as in the source. A target is an

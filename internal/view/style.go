@@ -44,3 +44,11 @@ func Seconds(d time.Duration) string {
 
 // Size prints bytes in decimal units.
 func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// Count prints a number with its noun: 1 step, 2 steps.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -244,6 +244,10 @@ func TestEmbedMistakes(t *testing.T) {
 		files["config.json"] = bytes.Replace(files["config.json"], []byte(old), []byte(new), 1)
 		return files
 	}
+	broken := maps.Clone(model)
+	weights := bytes.Clone(model["model.safetensors"])
+	copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the bias of the last norm
+	broken["model.safetensors"] = weights
 	corpus, tokenizer := l.corpusOf([]string{"a"}), l.bertTokenizer()
 	for name, c := range map[string]struct {
 		files  map[string][]byte
@@ -254,6 +258,7 @@ func TestEmbedMistakes(t *testing.T) {
 		"no weights":       {without("model.safetensors"), 8, "has none of [model.safetensors pytorch_model.bin]"},
 		"another model":    {with(`"bert"`, `"t5"`), 8, `model_type is "t5"`},
 		"cut short":        {map[string][]byte{"config.json": model["config.json"], "model.safetensors": model["model.safetensors"][:5000]}, 8, "safetensors"},
+		"no numbers":       {broken, 8, "the vector of document 0 is not finite"},
 		"few positions":    {model, 64, "max_tokens is 64, the model has 40 positions"},
 	} {
 		_, err := l.do("embed", map[string]any{"corpus": corpus, "model": l.tree("hf/model", c.files), "tokenizer": tokenizer, "max_tokens": c.tokens})

@@ -53,7 +53,10 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		if err != nil {
 			return fmt.Errorf("embed, documents from %d: %w", m.Rows, err)
 		}
-		for _, v := range vectors {
+		for i, v := range vectors {
+			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
+				return step.Permanent(fmt.Errorf("model: the vector of document %d is not finite: are these the weights that config.json is of?", m.Rows+i))
+			}
 			m.Data = append(m.Data, v...)
 		}
 		m.Rows += len(vectors)

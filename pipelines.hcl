@@ -180,7 +180,7 @@ table "nq_token_substitutions" {
   paper   = "tab:nq-token-substitutions"
   caption = "Most frequent substitutions between visible strings in document_tokens and their byte-aligned spans in document_html on the NQ development set. Under the two <tt><unk></tt> columns, ✓ indicates that the string produces an unknown token with the T5 tokenizer, while – indicates that it does not. Count gives the number of token occurrences, and Records gives the number of affected NQ examples."
   scale   = var.scale
-  stubs   = ["#"]
+  stubs   = []
   columns = [
     { id = "html", title = "HTML", format = "text" },
     { id = "stored", title = "Stored token", format = "text" },
@@ -189,7 +189,7 @@ table "nq_token_substitutions" {
     { id = "count", title = "Count", format = "integer" },
     { id = "records", title = "Records", format = "integer" },
   ]
-  rows   = [for i in range(10) : { id = "pair${i + 1}", titles = ["${i + 1}"], value = step.substitutions.dev.report, at = "top.${i}" }]
+  rows   = [for i in range(10) : { id = "pair${i + 1}", value = step.substitutions.dev.report, at = "top.${i}" }]
   expect = local.printed.nq_token_substitutions
 }
 
@@ -353,13 +353,13 @@ table "shared_title_revision_variation" {
   caption = "Examples of NQ records sharing a title but containing revision-specific text with different apparent scopes. These examples establish content variation but do not determine whether each pair shares a PageID."
   wide    = true
   scale   = var.scale
-  stubs   = [""]
+  stubs   = []
   columns = [for c in [["title", "Shared title"], ["a", "Revision A"], ["b", "Revision B"]] : { id = c[0], title = c[1], format = "text" }]
   rows = flatten([
     for i in range(2) : [
       [for mark in [{ space = true }] : mark if i > 0],
-      { id = "oldid${i + 1}", titles = ["<tt>oldid</tt>"], value = step.revision_variation.nq.report, at = "shared.${i}", fields = { a = "oldid_a", b = "oldid_b" } },
-      { id = "text${i + 1}", titles = ["text"], value = step.revision_variation.nq.report, at = "shared.${i}", texts = { title = " " } },
+      { id = "oldid${i + 1}", format = "text", prefix = "oldid=", value = step.revision_variation.nq.report, at = "shared.${i}", fields = { a = "oldid_a", b = "oldid_b" } },
+      { id = "text${i + 1}", under = true, value = step.revision_variation.nq.report, at = "shared.${i}", texts = { title = " " } },
     ]
   ])
   expect = local.printed.shared_title_revision_variation
@@ -370,13 +370,13 @@ table "fixed_revision_variation" {
   caption = "Rendered-text variation among NQ records with the same Wikipedia revision identifier."
   wide    = true
   scale   = var.scale
-  stubs   = [""]
+  stubs   = []
   columns = [for c in [["title", "Article and revision"], ["a", "Variant A"], ["b", "Variant B"]] : { id = c[0], title = c[1], format = "text" }]
   rows = flatten([
     for i in range(2) : [
       [for mark in [{ space = true }] : mark if i > 0],
-      { id = "text${i + 1}", titles = ["text"], value = step.revision_variation.nq.report, at = "examples.${i}" },
-      { id = "oldid${i + 1}", titles = ["<tt>oldid</tt>"], value = step.revision_variation.nq.report, at = "examples.${i}", fields = { title = "oldid" }, texts = { a = " ", b = " " } },
+      { id = "text${i + 1}", value = step.revision_variation.nq.report, at = "examples.${i}" },
+      { id = "oldid${i + 1}", under = true, format = "text", prefix = "oldid=", value = step.revision_variation.nq.report, at = "examples.${i}", fields = { title = "oldid" }, texts = { a = " ", b = " " } },
     ]
   ])
   expect = local.printed.fixed_revision_variation
@@ -460,8 +460,8 @@ table "ipa_tokenization_example" {
   caption = "Two examples of the difference between serialization methods: the first 32 tokens using the T5 tokenizer, where <tt><unk></tt> is the token representing unknown characters."
   wide    = true
   scale   = var.scale
-  stubs   = ["Serialization"]
-  columns = [{ id = "text", title = "First 32 tokens", format = "text" }]
+  stubs   = [""]
+  columns = [{ id = "text", title = "", format = "text" }]
   rows = flatten([
     for i in range(2) : [
       [for mark in [{ rule = true }] : mark if i > 0],

@@ -46,7 +46,7 @@ type tableRow struct {
 	Center  bool                   `hcl:"center,optional" help:"whether the section stands in the middle"`
 	Rule    bool                   `hcl:"rule,optional" help:"a line between rows, instead of a row"`
 	Space   bool                   `hcl:"space,optional" help:"a small space between rows, instead of a row"`
-	Titles  []string               `hcl:"titles,optional" help:"one title per stub"`
+	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
 	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
 	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
 	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation"`
@@ -54,11 +54,16 @@ type tableRow struct {
 	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
 	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
 	Scale   float64                `hcl:"scale,optional" help:"factor before printing, with format"`
+	Prefix  string                 `hcl:"prefix,added" help:"text before the row's numbers, with format: letters, digits, spaces and ="`
+	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts stand below those of the row above, in its line"`
 	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
 	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
 	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`
 	Numbers map[string]float64     `hcl:"numbers,optional" help:"cells that are constants, such as published results, by column id"`
 }
+
+// data reports whether the row has cells.
+func (r tableRow) data() bool { return r.Section == "" && !r.Rule && !r.Space }
 
 type tableExpect struct {
 	Cell      string   `hcl:"cell,label" help:"ROW.COLUMN by their ids"`
@@ -72,7 +77,7 @@ type tableExpect struct {
 
 var tableKind = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 3,
+	Version: 4,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.
@@ -125,7 +130,10 @@ func (c tableConfig) layout() *render.Table {
 		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Align: k.Align})
 	}
 	for _, r := range c.Rows {
-		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Center: r.Center, Rule: r.Rule, Space: r.Space, Titles: r.Titles,
+		if r.data() && r.Titles == nil {
+			r.Titles = []string{} // of a table without stubs
+		}
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Center: r.Center, Rule: r.Rule, Space: r.Space, Titles: r.Titles, Under: r.Under,
 			Compare: r.Compare, Cells: map[string]render.Cell{}})
 	}
 	return t
@@ -135,7 +143,7 @@ func checkTable(c tableConfig) error {
 	var ps step.Problems
 	for i, r := range c.Rows {
 		forms := 0
-		for _, is := range []bool{r.Section != "", r.Rule, r.Space, r.Titles != nil} {
+		for _, is := range []bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()} {
 			if is {
 				forms++
 			}
@@ -147,6 +155,9 @@ func checkTable(c tableConfig) error {
 			if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
 				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].bold", i), Detail: fmt.Sprintf("there is no column %q", id)})
 			}
+		}
+		if r.Prefix != "" && r.Format == "" {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].prefix", i), Detail: "is for rows with format"})
 		}
 		if r.Center && r.Section == "" {
 			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].center", i), Detail: "is for a section"})
@@ -194,7 +205,7 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 	t := c.layout()
 	docs := jsonInputs{x: x, read: map[artifacts.Digest]any{}}
 	for i, r := range c.Rows {
-		if r.Titles == nil {
+		if !r.data() {
 			continue
 		}
 		for _, k := range c.Columns {
@@ -203,7 +214,7 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 				return nil, step.Permanent(fmt.Errorf("row %s, column %s: %w", r.ID, k.ID, err))
 			}
 			if r.Format != "" {
-				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: r.Scale, Std: k.Std}
+				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: r.Scale, Std: k.Std, Prefix: r.Prefix}
 			}
 			if !cell.Missing() {
 				t.Rows[i].Cells[k.ID] = cell

@@ -53,15 +53,15 @@ func (t *Table) Expect(es []Expectation) error {
 		t.Checks = append(t.Checks, e.check(cell, f, t.Paper, t.Scale))
 		if e.Std != nil {
 			f.Style = f.unsigned()
-			std := Expectation{Cell: e.Cell + stdSuffix, Value: *e.Std, Tolerance: e.Tolerance, Source: e.Source}
+			std := Expectation{Cell: e.Cell + StdSuffix, Value: *e.Std, Tolerance: e.Tolerance, Source: e.Source}
 			t.Checks = append(t.Checks, std.check(Cell{Value: cell.Std}, f, t.Paper, t.Scale))
 		}
 	}
 	return nil
 }
 
-// stdSuffix names the standard deviation of a cell in checks.
-const stdSuffix = ".std"
+// StdSuffix names the standard deviation of a cell in checks.
+const StdSuffix = ".std"
 
 // check compares the paper's number with a cell that is printed by f.
 func (e Expectation) check(cell Cell, f Format, paper, scale string) Check {

@@ -13,6 +13,7 @@ type Format struct {
 	Decimals int     `json:"decimals,omitempty"` // for fixed, kilo and signed
 	Scale    float64 `json:"scale,omitempty"`    // factor before printing; 0 is 1
 	Std      bool    `json:"std,omitempty"`      // print ± where there is one
+	Prefix   string  `json:"prefix,omitempty"`   // before the number: letters, digits, spaces and =
 }
 
 func (f Format) check() error {
@@ -20,6 +21,11 @@ func (f Format) check() error {
 	case "integer", "fixed", "kilo", "signed", "text":
 	default:
 		return fmt.Errorf("format %q is not integer, fixed, kilo, signed or text", f.Style)
+	}
+	if strings.ContainsFunc(f.Prefix, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == ' ' || c == '=')
+	}) {
+		return fmt.Errorf("prefix %q has more than letters, digits, spaces and =", f.Prefix)
 	}
 	if f.Decimals < 0 || f.Decimals > 12 {
 		return fmt.Errorf("%d decimals cannot be printed", f.Decimals)
@@ -35,7 +41,9 @@ func (f Format) scaled(v float64) float64 {
 }
 
 // number prints a value in plain text.
-func (f Format) number(v float64) string {
+func (f Format) number(v float64) string { return f.Prefix + f.digits(v) }
+
+func (f Format) digits(v float64) string {
 	v = f.scaled(v)
 	switch f.Style {
 	case "integer":
@@ -71,7 +79,7 @@ func fixed(v float64, d int) string {
 // std prints a standard deviation, never with a sign.
 func (f Format) std(v float64) string {
 	f.Style = f.unsigned()
-	return f.number(v)
+	return f.digits(v)
 }
 
 func (f Format) unsigned() string {

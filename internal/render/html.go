@@ -21,6 +21,13 @@ func (c Cell) HTML(f Format) string {
 	return s
 }
 
+// Printed is a number of the paper as the cell prints its own.
+func (c Cell) Printed(f Format, v float64) string {
+	f = c.format(f)
+	f.Scale = 0 // the paper's numbers are as it prints them
+	return f.number(v)
+}
+
 // Span is a header over neighbouring columns.
 type Span struct {
 	Title   string

@@ -3,7 +3,9 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // LaTeX writes the table as a float with booktabs rules, laid out as the paper
@@ -16,15 +18,24 @@ func (t *Table) LaTeX(w io.Writer) error {
 		env, width = "table*", `\textwidth`
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n\\small\n", env)
-	if len(t.Columns)+len(t.Stubs) > 6 {
-		b.WriteString("\\setlength{\\tabcolsep}{3pt}\n")
-	}
 	name, arguments := t.tabular(width)
+	size, gap := `\small`, ""
+	switch {
+	case name == "tabular*" && t.spare() < 0: // nothing can be broken into lines
+		size, gap = `\footnotesize`, "2pt"
+	case len(t.Columns)+len(t.Stubs) > 6 || name == "tabular*": // which stretches the gaps
+		gap = "3pt"
+	}
+	fmt.Fprintf(&b, "\\begin{%s}[t]\n\\centering\n%s\n", env, size)
+	if gap != "" {
+		fmt.Fprintf(&b, "\\setlength{\\tabcolsep}{%s}\n", gap)
+	}
 	fmt.Fprintf(&b, "\\begin{%s}%s\n\\toprule\n", name, arguments)
-	t.latexHead(&b)
-	b.WriteString("\\midrule\n")
-	t.latexRows(&b)
+	if t.Headed() {
+		t.latexHead(&b)
+		b.WriteString("\\midrule\n")
+	}
+	t.latexRows(&b, width)
 	fmt.Fprintf(&b, "\\bottomrule\n\\end{%s}\n", name)
 	if t.Caption != "" {
 		fmt.Fprintf(&b, "\\caption{%s}\n", latex(t.Caption))
@@ -75,6 +86,14 @@ func samePrefix(a, b []string, n int) bool {
 	return true
 }
 
+// Headed reports whether a column or stub has a header.
+func (t *Table) Headed() bool {
+	return slices.ContainsFunc(t.Stubs, func(s string) bool { return s != "" }) ||
+		slices.ContainsFunc(t.Columns, func(c Column) bool {
+			return c.Title != "" || slices.ContainsFunc(c.Groups, func(g string) bool { return g != "" })
+		})
+}
+
 func (t *Table) latexHead(b *strings.Builder) {
 	levels := 0
 	if len(t.Columns) > 0 {
@@ -106,7 +125,7 @@ func (t *Table) latexHead(b *strings.Builder) {
 	fmt.Fprintf(b, "%s \\\\\n", strings.Join(cells, " & "))
 }
 
-func (t *Table) latexRows(b *strings.Builder) {
+func (t *Table) latexRows(b *strings.Builder, width string) {
 	all := len(t.Stubs) + len(t.Columns)
 	for i, r := range t.Rows {
 		switch {
@@ -117,19 +136,41 @@ func (t *Table) latexRows(b *strings.Builder) {
 		case r.Center:
 			fmt.Fprintf(b, "\\multicolumn{%d}{c}{%s} \\\\\n", all, latex(r.Section))
 		case r.Section != "":
-			fmt.Fprintf(b, "\\multicolumn{%d}{@{}l}{%s} \\\\\n\\addlinespace[2pt]\n", all, latex(r.Section))
+			form := "@{}l"
+			if utf8.RuneCountInString(Plain(r.Section)) > t.room()*2/3 {
+				form = "@{}p{" + width + "}@{}"
+			}
+			fmt.Fprintf(b, "\\multicolumn{%d}{%s}{%s} \\\\\n\\addlinespace[2pt]\n", all, form, latex(r.Section))
+		case r.Under: // in the line of the row above
 		default:
-			var cells []string
-			for s, title := range r.Titles {
-				cells = append(cells, t.latexTitle(i, s, title))
+			cells := t.latexCells(i)
+			for k := i + 1; k < len(t.Rows) && t.Rows[k].Under; k++ {
+				for n, under := range t.latexCells(k) {
+					if strings.TrimSpace(under) != "" {
+						cells[n] += "\\newline\n  " + under
+					}
+				}
 			}
-			for _, c := range t.Columns {
-				cells = append(cells, r.Cells[c.ID].latex(c.Format))
+			// A title that stands further up leaves no blank line, which TeX reads as \par,
+			// and no row begins with what \\ or a rule would take for its option.
+			line := strings.TrimPrefix(strings.Join(cells, "\n& "), "\n")
+			if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "(") {
+				line = "{}" + line
 			}
-			// A title that stands further up leaves no blank line, which TeX reads as \par.
-			fmt.Fprintf(b, "%s \\\\\n", strings.TrimPrefix(strings.Join(cells, "\n& "), "\n"))
+			fmt.Fprintf(b, "%s \\\\\n", line)
 		}
 	}
+}
+
+// latexCells are the titles and cells of a row.
+func (t *Table) latexCells(row int) (cells []string) {
+	for s, title := range t.Rows[row].Titles {
+		cells = append(cells, t.latexTitle(row, s, title))
+	}
+	for _, c := range t.Columns {
+		cells = append(cells, t.Rows[row].Cells[c.ID].latex(c.Format))
+	}
+	return cells
 }
 
 // latexTitle joins a title that stands in neighbouring rows into one multirow,

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -14,7 +15,15 @@ const (
 	longChars   = 18 // text that is longer may be broken into lines
 )
 
-// widths is the longest text of every stub and column, in characters.
+// room is how many characters fit side by side.
+func (t *Table) room() int {
+	if t.Wide {
+		return wideChars
+	}
+	return narrowChars
+}
+
+// widths is how wide every stub and column is, in characters.
 func (t *Table) widths() []int {
 	var out []int
 	longest := func(n int, s string) int { return max(n, utf8.RuneCountInString(s)) }
@@ -36,26 +45,45 @@ func (t *Table) widths() []int {
 		}
 		out = append(out, n)
 	}
+	if len(t.Columns) == 0 {
+		return out
+	}
+	for level := range t.Columns[0].Groups {
+		for _, s := range t.spans(level) { // a header that is wider widens its last column, as TeX does
+			below := -columnGap
+			for i := s.first; i <= s.last; i++ {
+				below += out[len(t.Stubs)+i] + columnGap
+			}
+			out[len(t.Stubs)+s.last] += max(0, utf8.RuneCountInString(Plain(s.title))-below)
+		}
+	}
 	return out
 }
 
 // flexible says which stubs and columns are broken into lines: those with long
-// text, where the table would be too wide for the page.
+// text, where the table would be too wide for the page, and all texts where
+// some stand under others, which takes columns of a width.
 func (t *Table) flexible() (flexible []bool, any bool) {
-	widths, room := t.widths(), narrowChars
-	if t.Wide {
-		room = wideChars
-	}
+	widths := t.widths()
+	stacked := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Under })
 	flexible = make([]bool, len(widths))
+	if t.spare() >= 0 && !stacked {
+		return flexible, false
+	}
 	for i, n := range widths {
-		room -= n + columnGap
-		flexible[i] = n > longChars && (i < len(t.Stubs) || t.Columns[i-len(t.Stubs)].align() == "l")
+		flexible[i] = (n > longChars || stacked) && (i < len(t.Stubs) || t.Columns[i-len(t.Stubs)].align() == "l")
 		any = any || flexible[i]
 	}
-	if room >= 0 {
-		return make([]bool, len(widths)), false
-	}
 	return flexible, any
+}
+
+// spare is how many characters more would fit side by side.
+func (t *Table) spare() int {
+	spare := t.room()
+	for _, n := range t.widths() {
+		spare -= n + columnGap
+	}
+	return spare
 }
 
 // tabular is the environment of the rows, with what its \begin takes.

@@ -37,7 +37,8 @@ type Row struct {
 	Center  bool            `json:"center,omitempty"`  // the section stands in the middle
 	Rule    bool            `json:"rule,omitempty"`
 	Space   bool            `json:"space,omitempty"`
-	Titles  []string        `json:"titles,omitempty"` // one per stub
+	Titles  []string        `json:"titles,omitzero"` // one per stub
+	Under   bool            `json:"under,omitempty"` // in LaTeX, below the texts of the row above, in its line
 	Compare string          `json:"compare,omitempty"`
 	Cells   map[string]Cell `json:"cells,omitempty"` // by column ID
 }
@@ -112,6 +113,9 @@ func (t *Table) Finish() error {
 	for i, r := range t.Rows {
 		if r.Titles == nil {
 			continue
+		}
+		if r.Under && (i == 0 || t.Rows[i-1].Titles == nil) {
+			return fmt.Errorf("row %d is to stand under a row, and there is none above it", i+1)
 		}
 		if len(r.Titles) != len(t.Stubs) {
 			return fmt.Errorf("row %d has %d titles for %d stub columns", i+1, len(r.Titles), len(t.Stubs))

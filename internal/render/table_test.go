@@ -135,6 +135,8 @@ func TestMistakes(t *testing.T) {
 		"has 1 titles for 2":      func(t *Table) { t.Rows[2].Titles = t.Rows[2].Titles[:1] },
 		"two rows have the id":    func(t *Table) { t.Rows[3].ID = "a" },
 		"is not integer, fixed":   func(t *Table) { t.Columns[0].Format.Style = "percent" },
+		"none above it":           func(t *Table) { t.Rows[2].Under = true },
+		"prefix \"a_b\"":          func(t *Table) { t.Columns[0].Format.Prefix = "a_b" },
 		"best is max or min":      func(t *Table) { t.Columns[0].Best = "most" },
 	} {
 		tab := sample()

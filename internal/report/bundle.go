@@ -42,6 +42,7 @@ type codePoint struct{ Code, Char string }
 func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
 	var files []BundleFile
 	var entries []Entry
+	labels := map[string]bool{}
 	for _, it := range r.Items {
 		e := Entry{Item: it, Node: r.Nodes[it.Index], Heading: it.Address, Verdicts: it.verdicts()}
 		if it.Paper != "" {
@@ -52,13 +53,19 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", it.Address, err)
 			}
+			label := it.Paper
+			if labels[label] { // another table of the same label stands further up
+				own[0].Data = bytes.ReplaceAll(own[0].Data, []byte(`\label{`+label+"}\n"), nil)
+				label = ""
+			}
+			labels[label] = true
 			e.Input = strings.TrimSuffix(own[0].Name, ".tex")
 			files = append(files, own...)
 			switch {
-			case strings.HasPrefix(it.Paper, "tab:"):
-				e.Ref = `Table~\ref{` + it.Paper + `}`
-			case strings.HasPrefix(it.Paper, "fig:"):
-				e.Ref = `Figure~\ref{` + it.Paper + `}`
+			case strings.HasPrefix(label, "tab:"):
+				e.Ref = `Table~\ref{` + label + `}`
+			case strings.HasPrefix(label, "fig:"):
+				e.Ref = `Figure~\ref{` + label + `}`
 			}
 		}
 		entries = append(entries, e)

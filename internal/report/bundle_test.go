@@ -61,6 +61,24 @@ func TestBundle(t *testing.T) {
 		})
 	}
 	files := bundle(t, "full", 4)
+	v, store := study(t, "full", 4)
+	v.Plan.Steps, v.Items = append(v.Plan.Steps, v.Plan.Steps[2]), append(v.Items, v.Items[2])
+	v.Plan.Steps[4].Address = "table.y" // of the same label as table.x
+	r, err := report.Build(context.Background(), v, store.Blobs.Open, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := r.Bundle(context.Background(), store.Blobs.Open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := 0
+	for _, f := range both {
+		labels += strings.Count(string(f.Data), `\label{tab:x}`)
+	}
+	if labels != 1 {
+		t.Errorf("two tables of one label write it %d times", labels)
+	}
 	if !strings.HasPrefix(files["figures/x.pdf"], "%PDF") || !strings.Contains(files["figures/x.tex"], `{figures/x.pdf}`) {
 		t.Errorf("the figure's files: %.20q\n%s", files["figures/x.pdf"], files["figures/x.tex"])
 	}

@@ -155,7 +155,13 @@ type gridCell struct {
 	Align string
 	Panel string // "" for constants
 	Name  string
-	Check *render.Check
+	Check *pageCheck
+}
+
+// pageCheck is a comparison with the paper, beside the number.
+type pageCheck struct {
+	*render.Check
+	Printed string // the paper's number
 }
 
 // gridRow is a row: a rule, a section, or titles and cells.
@@ -195,7 +201,12 @@ func (r *Report) grid(it *Item) []gridRow {
 				if len(c.Inputs) > 0 {
 					cell.Panel = panelID(it, c.Inputs)
 				}
-				cell.Check = checks[cell.Name]
+				if k := checks[cell.Name]; k != nil {
+					cell.Check = &pageCheck{k, c.Printed(col.Format, k.Paper)}
+					if std := checks[cell.Name+render.StdSuffix]; std != nil {
+						cell.Check.Printed += " ± " + strings.TrimPrefix(c.Printed(col.Format, std.Paper), "+")
+					}
+				}
 				g.Cells = append(g.Cells, cell)
 			}
 			rows = append(rows, g)
@@ -207,7 +218,7 @@ func (r *Report) grid(it *Item) []gridRow {
 // figureNumber is a number of a figure on the page.
 type figureNumber struct {
 	Name, X, Y, Panel string
-	Check             *render.Check
+	Check             *pageCheck
 }
 
 // numbers lists the points of a figure with the paper's numbers.
@@ -219,7 +230,10 @@ func (r *Report) numbers(it *Item) []figureNumber {
 	}
 	for _, s := range it.Figure.Series {
 		for _, p := range s.Points {
-			n := figureNumber{Name: s.ID + "." + p.ID, X: number(p.X.Value), Y: number(p.Y.Value), Check: checks[s.ID+"."+p.ID+".y"]}
+			n := figureNumber{Name: s.ID + "." + p.ID, X: number(p.X.Value), Y: number(p.Y.Value)}
+			if k := checks[n.Name+".y"]; k != nil {
+				n.Check = &pageCheck{k, number(&k.Paper)}
+			}
 			if len(p.Y.Inputs) > 0 {
 				n.Panel = panelID(it, p.Y.Inputs)
 			}

@@ -170,6 +170,9 @@ func (t *Table) add(line string, header bool) error {
 			text, _ = argument(rest)
 		}
 		title := Plain(text)
+		if title == "" && strings.Contains(text, "$") {
+			title = strings.TrimSpace(text) // commands only: $\card{\docs}$
+		}
 		if !header {
 			row.Cells = append(row.Cells, Cell{multirow.ReplaceAllString(text, ""), at, at + n - 1})
 		}

@@ -69,6 +69,7 @@ func TestCompare(t *testing.T) {
 		{`*{2}{rr}p{0.1\textwidth}`, `*{2}{rr}rr`, "columns: paper 7, here 8; headings between rows: paper 1, here 0; rows: paper 3, here 4", ""},
 		{`{2}{c}{Naive}`, `{3}{c}{Naive}`, "header groups: paper 2 [3-4 5-6], here 2 [3-4 5-7]", ""},
 		{"\\midrule\nPage", "Page", "rules between rows: paper 1, here 0", ""},
+		{`M & H & M & x`, `M & H & $\card{\docs}$ & x`, "", ""}, // a header that is only commands is a header
 		{"table*", "table", "over both columns of the page: paper true, here false", ""},
 	} {
 		p, err := latex.Tables(latex.Expand(paper))

@@ -1,0 +1,75 @@
+package render
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestLaTeXRows: what a table's parts are in LaTeX, and what may not stand there.
+func TestLaTeXRows(t *testing.T) {
+	text := func(s string) Cell { return Cell{Text: s, Data: true} }
+	number := Number(804434627)
+	number.Format = &Format{Style: "text", Prefix: "oldid="}
+	columns := []Column{{ID: "a", Title: "A", Format: Format{Style: "text"}}, {ID: "n", Title: "N", Format: Format{Style: "integer"}}}
+	headless := []Column{{ID: "a", Format: Format{Style: "text"}}, {ID: "n", Format: Format{Style: "integer"}}}
+	long := strings.Repeat("long heading ", 4)
+	for _, c := range []struct {
+		name        string
+		table       Table
+		has, hasNot []string
+	}{
+		{"no stubs", Table{Columns: columns, Rows: []Row{{ID: "r", Titles: []string{}, Cells: map[string]Cell{"a": text("x"), "n": Number(1)}}}},
+			[]string{"{@{\\extracolsep{\\fill}}lr@{}}", "A & N \\\\\n\\midrule\nx\n& 1 \\\\\n"}, nil},
+		{"a row that begins as an option", Table{Columns: columns, Rows: []Row{{ID: "r", Titles: []string{}, Cells: map[string]Cell{"a": text("["), "n": Number(1)}}, {ID: "s", Titles: []string{}, Cells: map[string]Cell{"a": text("* b")}}}},
+			[]string{"{}[\n", "{}* b\n"}, []string{"\n["}},
+		{"under", Table{Columns: columns, Rows: []Row{{ID: "r", Titles: []string{}, Cells: map[string]Cell{"a": text("title"), "n": Number(1)}}, {ID: "s", Titles: []string{}, Under: true, Cells: map[string]Cell{"a": number, "n": {Text: " "}}}}},
+			[]string{"raggedright", "title\\newline\n  oldid=804434627\n& 1 \\\\\n\\bottomrule"}, []string{"tabular*"}},
+		{"no header", Table{Stubs: []string{""}, Columns: headless, Rows: []Row{{ID: "r", Titles: []string{"t"}}}},
+			[]string{"\\toprule\nt\n"}, []string{"midrule"}},
+		{"sections", Table{Columns: columns, Rows: []Row{{Section: "short"}, {Section: long}}},
+			[]string{"{@{}l}{short}", "{@{}p{\\columnwidth}@{}}{long"}, nil},
+		{"numbers that do not fit", Table{Columns: []Column{{ID: "a", Title: strings.Repeat("A", 30)}, {ID: "n", Title: strings.Repeat("N", 30)}}},
+			[]string{"\\footnotesize", "{2pt}"}, []string{"\\small"}},
+		{"a wide header over narrow columns", Table{Columns: []Column{{ID: "a", Groups: []string{strings.Repeat("G", 60)}}, {ID: "n", Groups: []string{strings.Repeat("G", 60)}}}},
+			[]string{"\\footnotesize"}, []string{"\\small"}},
+	} {
+		for i := range c.table.Columns {
+			if c.table.Columns[i].Format.Style == "" {
+				c.table.Columns[i].Format.Style = "integer"
+			}
+		}
+		var b strings.Builder
+		if err := errors.Join(c.table.Finish(), c.table.LaTeX(&b)); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.has {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: there is no %q in\n%s", c.name, want, b.String())
+			}
+		}
+		for _, not := range c.hasNot {
+			if strings.Contains(b.String(), not) {
+				t.Errorf("%s: there is %q in\n%s", c.name, not, b.String())
+			}
+		}
+	}
+}
+
+// TestPrinted: the paper's numbers have as many digits as the cells beside them.
+func TestPrinted(t *testing.T) {
+	for _, c := range []struct {
+		format Format
+		value  float64
+		want   string
+	}{
+		{Format{Style: "fixed", Decimals: 1, Scale: 100}, 62, "62.0"},
+		{Format{Style: "signed", Decimals: 2}, -0.4, "−0.40"},
+		{Format{Style: "kilo", Decimals: 1}, 109700, "109.7 K"},
+		{Format{Style: "integer"}, 307373, "307,373"},
+	} {
+		if got := Number(1).Printed(c.format, c.value); got != c.want {
+			t.Errorf("%v by %v is %s, want %s", c.value, c.format, got, c.want)
+		}
+	}
+}

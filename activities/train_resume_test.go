@@ -236,3 +236,34 @@ func (r arming) Put(ctx context.Context, name string, data []byte) error {
 	}
 	return err
 }
+
+// TestTrainDiverged: a training that diverges names the step and keeps the checkpoint
+// before it: the next one goes on there, and comes to the same end.
+func TestTrainDiverged(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	wild := map[string]any{"steps": int64(40), "evaluate_every": int64(40), "checkpoint_every": int64(1), "learning_rate": 1e5, "warmup": int64(100)}
+	var told [2]string
+	for i := range told {
+		_, err := f.do("train", f.with(wild))
+		if err == nil {
+			t.Fatal("the training did not diverge")
+		}
+		told[i] = err.Error()
+	}
+	var kept, newest int64
+	what, rest, _ := strings.Cut(told[0], ": training diverged; ")
+	if _, err := fmt.Sscanf(rest, "the checkpoint of step %d is kept", &kept); err != nil || kept < 2 || !strings.Contains(what, fmt.Sprintf("step %d ", kept+1)) || told[0] != told[1] {
+		t.Errorf("%v: %q, then %q", err, told[0], told[1])
+	}
+	for info, err := range f.Store.Records.List(context.Background(), "checkpoints/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscanf(info.Name[strings.LastIndexByte(info.Name, '/')+1:], "%d", &newest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if newest != kept {
+		t.Errorf("the newest checkpoint is of step %d, told was %d", newest, kept)
+	}
+}

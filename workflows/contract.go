@@ -1,6 +1,9 @@
 package workflows
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -66,6 +69,18 @@ type ReproduceInput struct {
 	Plan     *artifacts.Digest `json:"plan,omitempty"`      // a plan already stored; Pipeline is then only its name
 	Done     []DoneStep        `json:"done,omitempty"`      // carried over by continue-as-new
 	RunID    string            `json:"run_id,omitempty"`
+}
+
+// UnmarshalJSON refuses fields that there are not: an input is written by hand,
+// and a mistyped "targets" would mean everything.
+func (in *ReproduceInput) UnmarshalJSON(b []byte) error {
+	type plain ReproduceInput
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode((*plain)(in)); err != nil {
+		return fmt.Errorf(`%w; an input is {"pipeline": "…", "targets": ["…"], "vars": {"…": "…"}, "fail_fast": true}`, err)
+	}
+	return nil
 }
 
 // DoneStep is a step with a result.

@@ -24,6 +24,10 @@ const (
 // inputs have results. It returns an error if a step failed, after everything
 // that does not depend on it is done (or, with FailFast, at once).
 func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
+	if in.Pipeline == "" {
+		return nil, temporal.NewNonRetryableApplicationError(
+			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
+	}
 	r := &run{in: in, id: in.RunID}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)

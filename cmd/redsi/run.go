@@ -162,7 +162,7 @@ func (a *app) pinSources(ctx context.Context, store artifacts.Store, pl *plan.Pl
 	lock := filepath.Join(projectDir(a.File), lockfile.Name)
 	for i, it := range v.Items {
 		if it.Result == nil {
-			return fmt.Errorf("%s has no result after the run: %s", pl.Steps[i].Address, "look at the run in the UI")
+			return fmt.Errorf("%s has no result in %s after the run: the run's workers must have the same --store", pl.Steps[i].Address, store.URL)
 		}
 		pins, err := a.Registry.Lookup(pl.Steps[i].Task.Kind).Pins(it.Task, it.Result.Outputs)
 		if err == nil {

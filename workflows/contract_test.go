@@ -1,0 +1,51 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestInput is what a person may write after --input.
+func TestInput(t *testing.T) {
+	for text, wrong := range map[string]string{
+		`{"pipeline":"p.hcl","targets":["table.t"],"vars":{"scale":"toy"},"fail_fast":true}`: "",
+		`{"pipeline":"p.hcl","target":["table.t"]}`:                                          `unknown field "target"`,
+		`{"pipeline":"p.hcl","vars":{"seeds":3}}`:                                            "vars of type string",
+		`"p.hcl"`: "cannot unmarshal string",
+	} {
+		var in workflows.ReproduceInput
+		switch err := json.Unmarshal([]byte(text), &in); {
+		case wrong == "" && err != nil:
+			t.Errorf("%s: %v", text, err)
+		case wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong) || !strings.Contains(err.Error(), `"targets"`)):
+			t.Errorf("%s: %v, want %s and what an input is", text, err, wrong)
+		}
+	}
+	digest := artifacts.Sum([]byte("plan"))
+	in := workflows.ReproduceInput{Pipeline: "p.hcl", Targets: []string{"t"}, Vars: map[string]string{"a": "b"}, FailFast: true,
+		Plan: &digest, Done: []workflows.DoneStep{{Index: 1, Key: digest, Hit: true}}, RunID: "r"}
+	b, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again workflows.ReproduceInput
+	if err := json.Unmarshal(b, &again); err != nil || !reflect.DeepEqual(in, again) {
+		t.Errorf("%s reads back as %+v, %v", b, again, err)
+	}
+}
+
+func TestInputWithoutPipeline(t *testing.T) {
+	var s testsuite.WorkflowTestSuite
+	e := s.NewTestWorkflowEnvironment()
+	e.ExecuteWorkflow(workflows.Reproduce, workflows.ReproduceInput{})
+	if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "names no pipeline") {
+		t.Errorf("got %v", err)
+	}
+}

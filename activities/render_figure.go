@@ -104,7 +104,7 @@ type figureStage struct {
 
 var figureKind = step.Define(step.Kind[figureConfig]{
 	Name:    "render_figure",
-	Version: 2,
+	Version: 3,
 	Block:   true,
 	Inline:  true,
 	Doc: `Draw a figure block as SVG, PDF and PNG, and compare its numbers with the paper.

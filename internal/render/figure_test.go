@@ -117,6 +117,36 @@ func TestFigureFiles(t *testing.T) {
 	}
 }
 
+// TestSmallCaps: a picture has no small caps; it writes capitals.
+func TestSmallCaps(t *testing.T) {
+	f := &Figure{Width: 8, Panels: []Panel{{Heading: "a <sc>Title</sc> <b>x</b>", Text: "<sc>t</sc>"}}}
+	var b strings.Builder
+	if err := errors.Join(f.Finish(), f.SVG(&b)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">a TITLE x<", "&lt;sc&gt;t&lt;"} { // a panel's text is data
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the picture does not say %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// TestMissingGlyphs: a character that the font lacks is seen in the PNG.
+func TestMissingGlyphs(t *testing.T) {
+	var pictures []string
+	for _, text := range []string{"()", "(語語)", "(□□)"} {
+		f := &Figure{Width: 8, Panels: []Panel{{Heading: "h", Text: text}}}
+		var b bytes.Buffer
+		if err := errors.Join(f.Finish(), f.PNG(&b)); err != nil {
+			t.Fatal(err)
+		}
+		pictures = append(pictures, b.String())
+	}
+	if pictures[1] == pictures[0] || pictures[1] != pictures[2] {
+		t.Error("characters without a glyph are not drawn as boxes")
+	}
+}
+
 func checkSVG(t *testing.T, b []byte) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(b))

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"io"
 	"regexp"
+	"strings"
 	"sync"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -79,11 +80,26 @@ func (f *Figure) SVG(w io.Writer) error {
 func (f *Figure) PNG(w io.Writer) error {
 	width, height := f.size()
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))
-	if err := f.draw(c); err != nil {
+	if err := f.draw(&pngCanvas{c}); err != nil {
 		return err
 	}
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
+}
+
+// pngCanvas draws boxes for characters that the font lacks, which would leave
+// no trace.
+type pngCanvas struct{ *vgimg.Canvas }
+
+// FillString draws a text at pt.
+func (c *pngCanvas) FillString(f font.Face, pt vg.Point, s string) {
+	var buf sfnt.Buffer
+	c.Canvas.FillString(f, pt, strings.Map(func(r rune) rune {
+		if glyph, err := f.Face.GlyphIndex(&buf, r); err != nil || glyph == 0 {
+			return '□'
+		}
+		return r
+	}, s))
 }
 
 var pdfDate = regexp.MustCompile(`/(Creation|Mod)Date \(D:\d{14}`)

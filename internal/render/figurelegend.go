@@ -45,7 +45,7 @@ func (s Series) key() Key {
 }
 
 func (k Key) width() vg.Length {
-	return k.sample() + 4 + style("Sans", smallPt, false).Width(Plain(k.Title)) + legendGap
+	return k.sample() + 4 + style("Sans", smallPt, false).Width(drawn(k.Title)) + legendGap
 }
 
 func (k Key) sample() vg.Length {
@@ -73,7 +73,7 @@ func drawLegend(c draw.Canvas, row []Key, y vg.Length) {
 			c.StrokeLine2(lineStyle(k.Line, rgb), x, y, x+k.sample(), y)
 		}
 		mark{k.Marker, k.Hollow}.DrawGlyph(&c, draw.GlyphStyle{Color: rgb, Radius: vg.Points(markerPt)}, vg.Point{X: x + k.sample()/2, Y: y})
-		c.FillText(label, vg.Point{X: x + k.sample() + 4, Y: y + 0.5}, Plain(k.Title))
+		c.FillText(label, vg.Point{X: x + k.sample() + 4, Y: y + 0.5}, drawn(k.Title))
 		x += k.width()
 	}
 }

@@ -106,7 +106,7 @@ func (f *Figure) extent() (x, y, right extent) {
 }
 
 func setAxis(a *plot.Axis, of *Axis, e extent) {
-	a.Label.Text = Plain(of.Title)
+	a.Label.Text = drawn(of.Title)
 	a.Label.TextStyle = style("Sans", normalPt, false)
 	a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
 	a.Label.Padding = 3
@@ -154,7 +154,7 @@ func (a *Axis) ticks(low, high float64) []plot.Tick {
 	if len(a.Ticks) > 0 && inside {
 		for _, t := range a.Ticks {
 			if t.At >= low && t.At <= high {
-				out = append(out, plot.Tick{Value: t.At, Label: Plain(t.Label)})
+				out = append(out, plot.Tick{Value: t.At, Label: drawn(t.Label)})
 			}
 		}
 		return out
@@ -251,7 +251,7 @@ func (f *Figure) drawRight(c draw.Canvas, e extent) {
 	title := style("Sans", normalPt, false)
 	title.Rotation = math.Pi / 2
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
-	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, Plain(f.Y2.Title))
+	c.FillText(title, vg.Point{X: x + a.Tick.Length + 5 + wide, Y: (c.Min.Y + c.Max.Y) / 2}, drawn(f.Y2.Title))
 }
 
 func withAlign(x draw.XAlignment, y draw.YAlignment, rotation float64) draw.TextStyle {

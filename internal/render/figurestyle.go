@@ -58,6 +58,16 @@ func style(variant string, size float64, bold bool) text.Style {
 	return s
 }
 
+// drawn is a marked-up text as figures write it: small caps as capitals.
+func drawn(s string) string {
+	return convert(s, func(t string, styles []string) string {
+		if slices.Contains(styles, "sc") {
+			return strings.ToUpper(t)
+		}
+		return t
+	}, nil, nil)
+}
+
 // lineStyle is how a series' line is drawn; the paper's dotted lines are dense.
 func lineStyle(line string, c color.Color) draw.LineStyle {
 	s := draw.LineStyle{Color: c, Width: vg.Points(1.3)}

@@ -59,7 +59,7 @@ func (f *Figure) drawPanels(c draw.Canvas) {
 	mono.YAlign = draw.YTop
 	for i, p := range f.Panels {
 		x := c.Min.X + vg.Length(i)*(width+panelGap)
-		c.FillText(heading, vg.Point{X: x + width/2, Y: c.Max.Y - headingPt/2}, Plain(p.Heading))
+		c.FillText(heading, vg.Point{X: x + width/2, Y: c.Max.Y - headingPt/2}, drawn(p.Heading))
 		top := c.Max.Y - headingPt
 		box(c, vg.Rectangle{Min: vg.Point{X: x + 0.5, Y: c.Min.Y + 0.5}, Max: vg.Point{X: x + width - 0.5, Y: top}}, 0, fill, edge, 0.6)
 		for n, line := range columns[i] {
@@ -110,7 +110,7 @@ func (f *Figure) drawFlow(c draw.Canvas) {
 		h := s.height()
 		box(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: y - h}, Max: vg.Point{X: c.Max.X - 1, Y: y}}, 4, color.White, edge, 0.8)
 		at := y - stagePad - titleLine/2
-		c.FillText(title, vg.Point{X: x, Y: at}, Plain(s.Title))
+		c.FillText(title, vg.Point{X: x, Y: at}, drawn(s.Title))
 		if s.Text != "" {
 			at -= titleLine
 			text := small
@@ -118,7 +118,7 @@ func (f *Figure) drawFlow(c draw.Canvas) {
 			if err == nil && len(spans) == 1 && len(spans[0].styles) > 0 && spans[0].styles[0] == "tt" {
 				text.Font.Variant = "Mono"
 			}
-			c.FillText(text, vg.Point{X: x, Y: at}, Plain(s.Text))
+			c.FillText(text, vg.Point{X: x, Y: at}, drawn(s.Text))
 		}
 		if len(s.Items) > 0 {
 			s.drawItems(c, x, at-titleLine/2-2-itemRow/2)

@@ -228,6 +228,15 @@ func TestEvaluateErrors(t *testing.T) {
 	beyond.Doc = 30
 	bare := *e.config["model"].(step.Input).Artifact
 	bare.Files = slices.DeleteFunc(slices.Clone(bare.Files), func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
+	ruined := *e.config["model"].(step.Input).Artifact
+	ruined.Files = slices.Clone(ruined.Files)
+	for i, f := range ruined.Files {
+		if f.Name == "model.safetensors" {
+			weights := e.bytes(artifacts.Artifact{Digest: f.Digest})
+			copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the decoder's last norm
+			ruined.Files[i].Digest, ruined.Files[i].Size = e.put(weights)
+		}
+	}
 	large := &docid.Set{Kind: docid.KindNaive, Identifiers: slices.Clone(e.ids.Identifiers)}
 	large.Identifiers[0].Tokens = []int32{40_000, 1}
 	for _, c := range []struct {
@@ -242,6 +251,8 @@ func TestEvaluateErrors(t *testing.T) {
 		{map[string]any{"queries": e.lines([]dedup.Query{beyond})}, "target 30 of 30 documents"},
 		{map[string]any{"ids": e.set(large), "model": e.trainedOn(large), "decoding": "constrained"}, "token 40000 of an identifier is outside the model's vocabulary of 32128"},
 		{map[string]any{"device": "cuda:77"}, `device "cuda:77"`},
+		{map[string]any{"model": step.In(ruined)}, "the model's scores are not numbers"},
+		{map[string]any{"model": step.In(ruined), "decoding": "constrained"}, "the model's scores are not numbers"},
 		{map[string]any{"t5_tokenizer": e.blob("files", []byte("{}"))}, "T5 tokenizer"},
 	} {
 		if _, err := e.try(c.change); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -50,7 +50,8 @@ func (c *Config) Check() error {
 // Learner is a model in training with its optimizer.
 type Learner interface {
 	// Step makes one update and returns the batch's mean loss per label. step counts
-	// from 0 and stands for the random numbers that the update draws.
+	// from 0 and stands for the random numbers that the update draws. ErrLeftOut: fp16
+	// overflowed in the forward pass, nothing was changed, and training goes on.
 	Step(ctx context.Context, b *Batch, step int64, rate float64) (loss float64, err error)
 	// Save writes files into a folder from which Load restores the exact state. It
 	// fails with a *NotFiniteError if a parameter is not finite.
@@ -60,6 +61,9 @@ type Learner interface {
 	// as Save does.
 	SaveModel(folder string) error
 }
+
+// ErrLeftOut says that an update was left out and has no loss.
+var ErrLeftOut = errors.New("the update is left out: fp16 overflowed")
 
 // Evaluate measures the learner's present model on the development queries. It is
 // called between steps and must leave the learner's state alone. It fails with a
@@ -161,8 +165,9 @@ type run struct {
 	sampler *Sampler
 	state   state
 
-	from  int64 // step at which this process began
-	saved int64 // step of the newest checkpoint
+	from  int64   // step at which this process began
+	saved int64   // step of the newest checkpoint
+	loss  float64 // of the newest update that had one, for people
 
 	began       time.Time // of this process's part
 	before      float64   // seconds of earlier parts
@@ -180,16 +185,20 @@ func (r *run) loop(ctx context.Context) error {
 		step := r.state.Step
 		rate := r.Schedule.At(step)
 		loss, err := r.Learner.Step(ctx, NewBatch(r.Data, r.sampler.Batch(step)), step, rate)
-		if err != nil {
-			if ctx.Err() != nil {
-				return r.leave(ctx)
-			}
+		switch {
+		case errors.Is(err, ErrLeftOut):
+			r.state.Step++
+			loss = r.loss
+		case err != nil && ctx.Err() != nil:
+			return r.leave(ctx)
+		case err != nil:
 			return fmt.Errorf("training step %d: %w", step+1, err)
-		}
-		if !finite(loss) {
+		case !finite(loss):
 			return &DivergedError{Step: step + 1, Loss: loss, Kept: r.saved}
+		default:
+			r.state.add(loss)
+			r.loss = loss
 		}
-		r.state.add(loss)
 		if err := r.mark(ctx, rate); err != nil {
 			if bad := new(NotFiniteError); errors.As(err, &bad) {
 				return &DivergedError{Step: step + 1, Loss: loss, After: bad, Kept: r.saved}

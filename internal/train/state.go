@@ -54,7 +54,13 @@ func (s *state) point(rate float64, metrics map[string]float64) error {
 	if v, ok := metrics[s.Curve.Select]; !ok || !finite(v) {
 		return fmt.Errorf("the evaluation at step %d gave no %s that checkpoints could be selected by", s.Step, s.Curve.Select)
 	}
-	s.Curve.Points = append(s.Curve.Points, Point{Step: s.Step, Seconds: s.Seconds, Loss: s.LossSum / float64(s.LossN), Rate: rate, Metrics: metrics})
+	p := Point{Step: s.Step, Seconds: s.Seconds, Rate: rate, Metrics: metrics}
+	if s.LossN > 0 {
+		p.Loss = s.LossSum / float64(s.LossN)
+	} else if n := len(s.Curve.Points); n > 0 { // all updates were left out
+		p.Loss = s.Curve.Points[n-1].Loss
+	}
+	s.Curve.Points = append(s.Curve.Points, p)
 	s.LossSum, s.LossN = 0, 0
 	return nil
 }

@@ -26,7 +26,7 @@ type Optimizer interface {
 
 // T5 is a Learner: a T5 model whose dropout masks are a function of seed and step.
 // The model computes in its Compute type. For F16 the loss is scaled, and updates
-// whose gradients overflow are left out, as torch.cuda.amp.GradScaler does.
+// whose loss or gradients overflow are left out, as torch.cuda.amp.GradScaler does.
 type T5 struct {
 	Model     *t5.Model
 	Optimizer Optimizer
@@ -34,7 +34,12 @@ type T5 struct {
 
 	scaler  Scaler
 	skipped int64
+	inRow   int // updates left out one after another, because of the loss itself
 }
+
+// mostInRow is how many updates may be left out one after another because fp16
+// overflowed in the forward pass. More are no accident of a batch: training diverged.
+const mostInRow = 50
 
 // ErrFP16 says where fp16 does not train.
 var ErrFP16 = errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU")
@@ -52,6 +57,7 @@ func (l *T5) Skipped() int64 { return l.skipped }
 
 // Step implements Learner.
 func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss float64, err error) {
+	left := false
 	err = tensor.Run(func(s *tensor.Scope) {
 		rng := &tensor.RNG{Seed: mix(mix(uint64(l.Seed)) + uint64(step))}
 		scale := 1.0
@@ -61,8 +67,14 @@ func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss f
 		var grads []*tensor.Tensor
 		loss, grads = l.Model.Gradients(s, t5.Batch{Inputs: b.Inputs, Labels: b.Targets}, rng, scale)
 		if !finite(loss) {
+			if l.inRow++; l.Model.Compute == tensor.F16 && l.inRow <= mostInRow {
+				l.scaler.Update(false)
+				l.skipped++
+				left = true
+			}
 			return
 		}
+		l.inRow = 0
 		update := true
 		if scale != 1 || l.Model.Compute == tensor.F16 {
 			for _, g := range grads {
@@ -83,6 +95,9 @@ func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss f
 			l.Optimizer.Step(grads, rate)
 		})
 	})
+	if err == nil && left {
+		return 0, ErrLeftOut
+	}
 	return loss, err
 }
 
@@ -95,6 +110,7 @@ const (
 type scalerState struct {
 	Scaler  Scaler `json:"scaler"`
 	Skipped int64  `json:"skipped"`
+	InRow   int    `json:"in_row"`
 }
 
 // Save implements Learner.
@@ -112,7 +128,7 @@ func (l *T5) Save(folder string) error {
 	if err := errors.Join(l.Optimizer.Write(f), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", optimizerFile, err)
 	}
-	data, err := json.Marshal(scalerState{l.scaler, l.skipped})
+	data, err := json.Marshal(scalerState{l.scaler, l.skipped, l.inRow})
 	if err != nil {
 		return err
 	}
@@ -166,7 +182,7 @@ func (l *T5) Load(folder string) error {
 	if err := l.Optimizer.Read(f, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", optimizerFile, err)
 	}
-	l.scaler, l.skipped = state.Scaler, state.Skipped
+	l.scaler, l.skipped, l.inRow = state.Scaler, state.Skipped, state.InRow
 	return tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
 			for i, p := range to {

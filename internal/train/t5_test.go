@@ -142,6 +142,40 @@ func TestT5LeavesOverflowsOut(t *testing.T) {
 	}
 }
 
+// TestT5LeavesLossesOut: an overflow in the forward pass of fp16 costs the update; one
+// that does not end is divergence.
+func TestT5LeavesLossesOut(t *testing.T) {
+	l := learner(t)
+	l.Model.Compute = tensor.F16
+	huge := func(factor float64) {
+		if err := tensor.Run(func(s *tensor.Scope) {
+			tensor.NoGrad(func() { s.ScaleInPlace(l.Model.Param("encoder.block.0.layer.1.DenseReluDense.wo.weight"), factor) })
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := NewBatch(examples(30, 50), []Ref{{Index: 1}, {Indexing: true}})
+	huge(1e20)
+	before := weights(t, l)
+	if _, err := l.Step(context.Background(), b, 0, 1e-3); !errors.Is(err, ErrLeftOut) {
+		t.Fatalf("error %v", err)
+	}
+	if l.Skipped() != 1 || l.scaler.Scale != 32768 || !bytes.Equal(weights(t, l), before) {
+		t.Errorf("%d updates left out, factor %g", l.Skipped(), l.scaler.Scale)
+	}
+	huge(1e-20)
+	if loss, err := l.Step(context.Background(), b, 1, 1e-3); err != nil || !finite(loss) || l.inRow != 0 || bytes.Equal(weights(t, l), before) {
+		t.Errorf("the next batch: loss %v, %v", loss, err)
+	}
+	huge(1e20)
+	k := t5Task(t, l, &shelf{folder: t.TempDir()})
+	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 100, 10, 10
+	var diverged *DivergedError
+	if _, err := Train(context.Background(), k); !errors.As(err, &diverged) || diverged.Step != mostInRow+1 || diverged.Kept != mostInRow || l.Skipped() != mostInRow+1 {
+		t.Errorf("overflow without end: %v, %d updates left out", err, l.Skipped())
+	}
+}
+
 // TestT5Soak makes 10,000 updates, with a checkpoint every 1,000, in memory that does
 // not grow.
 func TestT5Soak(t *testing.T) {

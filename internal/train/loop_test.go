@@ -182,6 +182,26 @@ func TestTrainDiverges(t *testing.T) {
 	}
 }
 
+// TestTrainLeavesOut: updates that are left out have no part in the curve's losses; a
+// point of nothing but such has that of the one before.
+func TestTrainLeavesOut(t *testing.T) {
+	s := &sum{onStep: func(step int64) (float64, error) {
+		if step == 2 || step >= 5 && step < 10 {
+			return 0, ErrLeftOut
+		}
+		return float64(step + 1), nil
+	}}
+	out, err := Train(context.Background(), task(t, s, &shelf{folder: t.TempDir()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{(1 + 2 + 4 + 5) / 4.0, 3, 13} {
+		if p := out.Curve.Points[i]; p.Loss != want || p.Step != int64(5*i+5) {
+			t.Errorf("point %d: %+v, want loss %v", i, p, want)
+		}
+	}
+}
+
 func TestTrainMistakes(t *testing.T) {
 	for want, change := range map[string]func(*Task){
 		"0 steps":            func(k *Task) { k.Steps = 0 },

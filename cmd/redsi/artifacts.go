@@ -84,6 +84,9 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				return err
 			}
 			p, err := artifacts.Fetch(cmd.Context(), store.Blobs, d, a.cacheDir())
+			if err == nil && a.JSON {
+				return view.WriteJSON(a.Out, map[string]string{"path": p, "digest": d.String()})
+			}
 			if err == nil {
 				fmt.Fprintln(a.Out, p)
 			}

@@ -26,7 +26,7 @@ func newWorkerCmd(a *app) *cobra.Command {
 
 Start as many as you like, on as many machines; they share the store, which must
 then be one that all of them reach. Kill one at any time: what it was doing goes
-on elsewhere after half a minute.`,
+on elsewhere, after the minute in which it may be silent; Ctrl-C hands it over at once.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu`,
 		Args: cobra.NoArgs,

@@ -94,16 +94,23 @@ func (a *app) progress(ctx context.Context, c client.Client, s workflows.State) 
 			continue // it may just have ended
 		}
 		var sum step.Progress
+		failure := ""
 		for _, p := range d.PendingActivities {
 			var one step.Progress
 			if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) > 0 && json.Unmarshal(ps[0].Data, &one) == nil {
 				sum.Done += one.Done
 				sum.Total += one.Total
-				sum.Unit, sum.Note = one.Unit, one.Note
+				sum.Unit, sum.Note, sum.LeftS = one.Unit, one.Note, one.LeftS
+			}
+			if f := p.GetLastFailure(); f != nil {
+				failure = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), f.GetMessage())
 			}
 		}
 		if n := len(d.PendingActivities); n > 1 {
-			sum.Note = fmt.Sprintf("%d parts in flight", n)
+			sum.Note, sum.LeftS = fmt.Sprintf("%d parts in flight", n), 0
+		}
+		if failure != "" {
+			sum.Note = failure
 		}
 		out[x.Address] = sum
 	}

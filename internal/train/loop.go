@@ -269,7 +269,7 @@ func (r *run) report(loss float64) {
 	if n := done / r.EvaluateEvery; n > 0 { // evaluations to come, as long as those before
 		left += r.evaluations / time.Duration(n) * time.Duration((r.Steps-r.state.Step)/r.EvaluateEvery)
 	}
-	note := fmt.Sprintf("loss %.4f, %.1f steps/s, %s left", loss, 1/perStep.Seconds(), left.Round(time.Second))
+	note := fmt.Sprintf("loss %.4f, %.1f steps/s", loss, 1/perStep.Seconds())
 	if best, ok := r.state.Curve.Best(); ok {
 		note += fmt.Sprintf(", best %s %.2f %% at step %d", r.Select, 100*best.Metrics[r.Select], best.Step)
 	}

@@ -151,7 +151,10 @@ func Progress(p step.Progress, elapsed time.Duration) string {
 	if b.Len() > 0 && p.Unit != "bytes" && p.Unit != "" {
 		b.WriteString(" " + p.Unit)
 	}
-	if p.Total > p.Done && p.Done > 0 && elapsed > 3*time.Second {
+	switch {
+	case p.LeftS > 0:
+		fmt.Fprintf(&b, ", %s left", Seconds(duration(p.LeftS)))
+	case p.Total > p.Done && p.Done > 0 && elapsed > 3*time.Second:
 		left := time.Duration(float64(elapsed) * float64(p.Total-p.Done) / float64(p.Done))
 		fmt.Fprintf(&b, ", %s left", Seconds(left))
 	}

@@ -148,7 +148,7 @@ func (s *Server) wait(ctx context.Context) error {
 		}
 		select {
 		case <-s.exited:
-			return fmt.Errorf("the temporal server ended while it started: %s", s.said())
+			return fmt.Errorf("the temporal server ended while it started: %s%s", s.said(), s.remedy())
 		case <-ctx.Done():
 			return fmt.Errorf("the temporal server does not answer at %s: %w (%s)", s.Address, err, s.said())
 		case <-time.After(50 * time.Millisecond):
@@ -184,6 +184,14 @@ func (s *Server) said() string {
 		return "it printed nothing"
 	}
 	return string(bytes.TrimSpace(b))
+}
+
+// remedy is what helps against a database that the server cannot open.
+func (s *Server) remedy() string {
+	if s.Log == "" {
+		return ""
+	}
+	return fmt.Sprintf("\nIf it is about the database, delete %s: the history of runs is there, results are not.", filepath.Dir(s.Log))
 }
 
 func isClosed(c chan struct{}) bool {

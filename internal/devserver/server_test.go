@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +27,21 @@ func TestPortTaken(t *testing.T) {
 		if _, err := Join(context.Background(), o); !errors.Is(err, ErrPort) {
 			t.Errorf("%s: %v, want %v", name, err, ErrPort)
 		}
+	}
+}
+
+// TestDatabaseDamaged: the error says what may be deleted.
+func TestDatabaseDamaged(t *testing.T) {
+	program, err := Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "temporal.db"), []byte("no database"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Start(context.Background(), Options{Program: program, Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "not a database") || !strings.Contains(err.Error(), "delete "+dir+":") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -94,6 +94,7 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 		Expect                []struct {
 			Cell   string
 			Value  float64
+			Std    *float64
 			Source string
 		}
 	}
@@ -103,6 +104,9 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
 	for _, e := range c.Expect {
 		it.Checks = append(it.Checks, render.Check{Cell: e.Cell, Paper: e.Value, Source: e.Source, Verdict: render.NotRun})
+		if e.Std != nil {
+			it.Checks = append(it.Checks, render.Check{Cell: e.Cell + render.StdSuffix, Paper: *e.Std, Source: e.Source, Verdict: render.NotRun})
+		}
 	}
 	for _, d := range v.Items[i].Waits {
 		it.Waits = append(it.Waits, v.Plan.Steps[d].Address)

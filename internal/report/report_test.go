@@ -67,7 +67,7 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	}{
 		{"step.download.x", "download", `{"urls":["https://example.org/a.txt"],"names":["a.txt"],"sha256":["pinned"],"license":"CC0"}`, nil, map[string]artifacts.Artifact{"files": files}},
 		{`step.count.x["a"]`, "count", `{"files":{"$ref":{"step":"step.download.x","output":"files"}},"options":{"deep":[1,2]},"on":true}`, []int{0}, map[string]artifacts.Artifact{"counts": counts}},
-		{"table.x", "render_table", `{"paper":"tab:x","caption":"C","scale":"` + scale + `","rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}],"expect":[{"cell":"one.n","value":42}]}`, []int{1},
+		{"table.x", "render_table", `{"paper":"tab:x","caption":"C","scale":"` + scale + `","rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}],"expect":[{"cell":"one.n","value":42,"std":0.5}]}`, []int{1},
 			map[string]artifacts.Artifact{"json": put("table/json", written(table.JSON)), "latex": put("table/latex", written(table.LaTeX))}},
 		{"figure.x", "render_figure", `{"paper":"fig:x","scale":"` + scale + `","series":[{"y":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}]}`, []int{1},
 			map[string]artifacts.Artifact{"json": put("figure/json", written(figure.JSON)), "svg": put("figure/svg", written(figure.SVG)), "pdf": put("figure/pdf", written(figure.PDF))}},
@@ -108,9 +108,9 @@ func TestPage(t *testing.T) {
 		ran         int
 		has, hasNot []string
 	}{
-		{"full", "full", 4, []string{"Complete", `<span class="state">match</span>`, `<span class="state">differs</span>`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace &#39;table.x:one.n&#39;|redsi trace 'table.x:one.n'", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script"}},
+		{"full", "full", 4, []string{"Complete", `class="scale full complete"`, `<span class="state">match</span>`, `<span class="state">differs</span>`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace &#39;table.x:one.n&#39;|redsi trace 'table.x:one.n'", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script"}},
 		{"toy", "toy", 4, []string{"toy scale: " + reproduction, `<span class="state">not comparable</span>`}, []string{`<span class="state">match</span>`, "Complete"}},
-		{"tables not run", "full", 2, []string{"Incomplete", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<svg"}},
+		{"tables not run", "full", 2, []string{"Incomplete", `class="scale full"`, "<code>one.n.std</code>", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<svg"}},
 		{"nothing run", "full", 0, []string{"Incomplete", "not known yet", "waits for"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package devserver
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,7 @@ var ErrNoServer = errors.New("no temporal server program found: run `make deps`,
 func Find() (string, error) {
 	if p := os.Getenv("REDSI_TEMPORAL"); p != "" {
 		if _, err := os.Stat(p); err != nil {
-			return "", err
+			return "", fmt.Errorf("REDSI_TEMPORAL: %w", err)
 		}
 		return p, nil
 	}

@@ -34,10 +34,14 @@ type given struct {
 // givenValues collects the values that variables are given, the strongest of
 // each, and reports those of undeclared variables.
 func (l *loader) givenValues() map[string]given {
+	declared := sortedKeys(l.variables)
 	m := map[string]given{}
 	for _, f := range l.environment() {
-		if l.variables[f.name] != nil { // other programs may use the prefix
+		// Other pipelines may have variables that this one has not: no error.
+		if l.variables[f.name] != nil {
 			m[f.name] = f
+		} else if near := Nearest(f.name, declared); near != "" {
+			l.diags.warn(f.rng, "Undeclared variable", fmt.Sprintf("The pipeline has no variable %q. Did you mean %q?", f.name, near))
 		}
 	}
 	for _, f := range l.VarFiles {
@@ -48,11 +52,6 @@ func (l *loader) givenValues() map[string]given {
 	for _, g := range l.arguments() {
 		m[g.name] = g
 	}
-	var declared []string
-	for name := range l.variables {
-		declared = append(declared, name)
-	}
-	sort.Strings(declared)
 	for name, g := range m {
 		if l.variables[name] == nil {
 			l.diags.error(g.rng, "Undeclared variable",

@@ -28,6 +28,16 @@ func (c Cell) Printed(f Format, v float64) string {
 	return f.number(v)
 }
 
+// Off is a difference from the paper with its sign, as the cell prints numbers.
+func (c Cell) Off(f Format, d float64) string {
+	f = c.format(f)
+	f.Scale, f.Prefix, f.Style = 0, "", f.unsigned()
+	if d < 0 {
+		return "−" + f.digits(-d)
+	}
+	return "+" + f.digits(d)
+}
+
 // Span is a header over neighbouring columns.
 type Span struct {
 	Title   string

@@ -62,12 +62,16 @@ func TestPrinted(t *testing.T) {
 		format Format
 		value  float64
 		want   string
+		off    string // of a difference of that much
 	}{
-		{Format{Style: "fixed", Decimals: 1, Scale: 100}, 62, "62.0"},
-		{Format{Style: "signed", Decimals: 2}, -0.4, "−0.40"},
-		{Format{Style: "kilo", Decimals: 1}, 109700, "109.7 K"},
-		{Format{Style: "integer"}, 307373, "307,373"},
+		{Format{Style: "fixed", Decimals: 1, Scale: 100}, 8.7999999, "8.8", "+8.8"},
+		{Format{Style: "signed", Decimals: 2}, -0.4, "−0.40", "−0.40"},
+		{Format{Style: "kilo", Decimals: 1}, 109700, "109.7 K", "+109.7 K"},
+		{Format{Style: "integer"}, 307373, "307,373", "+307,373"},
 	} {
+		if got := Number(1).Off(c.format, c.value); got != c.off {
+			t.Errorf("off by %v in %v is %s, want %s", c.value, c.format, got, c.off)
+		}
 		if got := Number(1).Printed(c.format, c.value); got != c.want {
 			t.Errorf("%v by %v is %s, want %s", c.value, c.format, got, c.want)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"net/url"
 	"slices"
 	"sort"
@@ -162,6 +163,7 @@ type gridCell struct {
 type pageCheck struct {
 	*render.Check
 	Printed string // the paper's number
+	Off     string // by how much the cell differs; "" if it cannot be said
 }
 
 // gridRow is a row: a rule, a section, or titles and cells.
@@ -202,7 +204,10 @@ func (r *Report) grid(it *Item) []gridRow {
 					cell.Panel = panelID(it, c.Inputs)
 				}
 				if k := checks[cell.Name]; k != nil {
-					cell.Check = &pageCheck{k, c.Printed(col.Format, k.Paper)}
+					cell.Check = &pageCheck{Check: k, Printed: c.Printed(col.Format, k.Paper)}
+					if k.Difference != nil && k.Verdict != render.NotComparable {
+						cell.Check.Off = c.Off(col.Format, *k.Difference)
+					}
 					if std := checks[cell.Name+render.StdSuffix]; std != nil {
 						cell.Check.Printed += " ± " + strings.TrimPrefix(c.Printed(col.Format, std.Paper), "+")
 					}
@@ -232,7 +237,10 @@ func (r *Report) numbers(it *Item) []figureNumber {
 		for _, p := range s.Points {
 			n := figureNumber{Name: s.ID + "." + p.ID, X: number(p.X.Value), Y: number(p.Y.Value)}
 			if k := checks[n.Name+".y"]; k != nil {
-				n.Check = &pageCheck{k, number(&k.Paper)}
+				n.Check = &pageCheck{Check: k, Printed: number(&k.Paper)}
+				if k.Difference != nil && k.Verdict != render.NotComparable {
+					n.Check.Off = signed(k.Difference)
+				}
 			}
 			if len(p.Y.Inputs) > 0 {
 				n.Panel = panelID(it, p.Y.Inputs)
@@ -275,7 +283,7 @@ func number(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return humanize.CommafWithDigits(*v, 4)
+	return humanize.Commaf(math.Round(*v*1e4)/1e4 + 0) // + 0: no -0
 }
 
 func signed(v *float64) string {

@@ -169,6 +169,9 @@ func checkTable(c tableConfig) error {
 		}
 	}
 	for i, k := range c.Columns {
+		if k.Format == "" && slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.Format == "" }) {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].format", i), Detail: `is needed: "integer", "fixed", "kilo", "signed" or "text"`})
+		}
 		if len(k.Minus) != 0 && len(k.Minus) != 2 {
 			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: "needs two column ids"})
 		}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -86,5 +88,7 @@ func hostEnv() map[string]string {
 	if err != nil {
 		host = "unknown"
 	}
-	return map[string]string{"host": host, "revision": revision()}
+	version, devices := libtorch()
+	return map[string]string{"host": host, "revision": revision(), "go": runtime.Version(), "libtorch": version, "devices": devices,
+		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 }

@@ -1,0 +1,40 @@
+package activities_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+)
+
+// TestTableChecks: mistakes in a table are told before anything runs.
+func TestTableChecks(t *testing.T) {
+	row := map[string]any{"id": "r", "titles": []any{"Row"}, "numbers": map[string]any{"c": 1.5}}
+	for name, c := range map[string]struct {
+		column, row map[string]any
+		want        string // "" if nothing is wrong
+	}{
+		"sound":            {map[string]any{"id": "c", "title": "C", "format": "fixed", "decimals": int64(1)}, nil, ""},
+		"no format":        {map[string]any{"id": "c", "title": "C"}, nil, `columns[0].format: is needed: "integer", "fixed"`},
+		"rows have one":    {map[string]any{"id": "c", "title": "C"}, map[string]any{"format": "fixed"}, ""},
+		"unknown format":   {map[string]any{"id": "c", "title": "C", "format": "percent"}, nil, `columns[0].format: "percent" is not one of`},
+		"minus of nothing": {map[string]any{"id": "c", "title": "C", "format": "fixed", "minus": []any{"c", "d"}}, nil, `columns[0].minus: there is no column "d"`},
+		"prefix alone":     {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"prefix": "n ="}, "rows[0].prefix: is for rows with format"},
+		"two in one":       {map[string]any{"id": "c", "title": "C", "format": "fixed"}, map[string]any{"rule": true}, "rows[0]: is exactly one of"},
+	} {
+		r := map[string]any{}
+		for _, m := range []map[string]any{row, c.row} {
+			for k, v := range m {
+				r[k] = v
+			}
+		}
+		_, err := activities.Kinds().Lookup("render_table").Complete(map[string]any{
+			"caption": "C", "stubs": []any{"S"}, "columns": []any{c.column}, "rows": []any{r}})
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}

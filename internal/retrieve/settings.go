@@ -20,8 +20,8 @@ type Settings struct {
 	Identifiers docid.Kind `json:"identifiers"`
 	Documents   int        `json:"documents"`  // of the collection
 	Assignment  string     `json:"assignment"` // docid.Set.Digest of the identifiers
-	MaxInput    int        `json:"max_input"` // ℓ, tokens of a query, </s> included
-	Lowercase   bool       `json:"lowercase"` // texts and queries are lowercased first
+	MaxInput    int        `json:"max_input"`  // ℓ, tokens of a query, </s> included
+	Lowercase   bool       `json:"lowercase"`  // texts and queries are lowercased first
 }
 
 // SettingsFor are the settings of a model that is trained on identifiers.

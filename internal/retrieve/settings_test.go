@@ -49,7 +49,7 @@ func TestSettingsErrors(t *testing.T) {
 		"{}":                      `redsi.json: identifiers ""`,
 		`{"identifiers":"naive"}`: "redsi.json: documents 0",
 		`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":0}`: "redsi.json: max_input 0",
-		`{"identifiers":"naive","documents":"3"}`:             "redsi.json: json",
+		`{"identifiers":"naive","documents":"3"}`:                                               "redsi.json: json",
 	} {
 		if _, err := ParseSettings([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)

@@ -48,7 +48,7 @@ const hcl = `table "the_table" {
   paper   = "tab:the-table"
   stubs   = ["Reported by"]
   columns = [
-    { id = "h", title = "H@1", groups = ["<b>Naive</b>"], decimals = 1, best = "max" },
+    { id = "h", title = "H@1", groups = ["<b>Naive</b>"], format = "fixed", decimals = 1, best = "max" },
     { id = "d", title = "Δ<sub>post</sub>", groups = ["<b>Naive</b>"], format = "signed", decimals = 2, std = true },
     { id = "t5", title = "T5", format = "text" },
   ]
@@ -75,7 +75,7 @@ table "of_pages" {
 table "told" {
   paper   = "sec:told"
   stubs   = [""]
-  columns = [{ id = "n", title = "n" }]
+  columns = [{ id = "n", title = "n", format = "fixed", decimals = 2 }]
   rows    = [{ id = "a", titles = ["a"] }, { id = "b", titles = ["b"] }, { id = "c", titles = ["c"] }, { id = "d", titles = ["d"] }]
   expect "d.n" { value = 65000 }
   expect "a.n" { value = 231695 }
@@ -110,7 +110,7 @@ func TestRun(t *testing.T) {
 		{"hcl", `["<sc>Title</sc>"]`, `["<sc>URL</sc>"]`, `row title: the paper's title is "Title", not "URL"`},
 		{"hcl", `"H@1"`, `"H@10"`, `header: the paper has "H@1"`},
 		{"hcl", `groups = ["<b>Naive</b>"], format`, `groups = ["<b>Atomic</b>"], format`, "header groups"},
-		{"hcl", `{ id = "t5", title = "T5", format = "text" },`, `{ id = "t5", title = "T5", format = "text" }, { id = "x", title = "x" }, { id = "z", title = "z" },`, "the paper has 4 columns, the pipeline 6"},
+		{"hcl", `{ id = "t5", title = "T5", format = "text" },`, `{ id = "t5", title = "T5", format = "text" }, { id = "x", title = "x", format = "text" }, { id = "z", title = "z", format = "text" },`, "the paper has 4 columns, the pipeline 6"},
 		{"hcl", "804434627", "804434628", "oldid.revision: the paper's table does not print 804434628"},
 		{"hcl", `title = "Revision"`, `title = "Text"`, `header: the paper has "Revision"`},
 		{"hcl", "65000", "650", "d.n: the paper does not print 650"},

@@ -13,7 +13,7 @@ JOBS     ?= 2
 PKGS     ?= ./...
 # The paper's pipeline on a generated corpus, with models of a few thousand parameters.
 TOY := --var scale=toy
-# What `make bench` runs; each benchmark appends its lines to bench/results.jsonl.
+# What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
 
 # The revision that results record and `redsi doctor` shows; never part of a key.

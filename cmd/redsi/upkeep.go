@@ -86,6 +86,7 @@ func newGCCmd(a *app) *cobra.Command {
 			if o.KeepRuns < 0 || o.Grace < 0 {
 				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
 			}
+			o.Grace = max(o.Grace, 1) // 0s is no grace; Collect's 0 is its default
 			store, err := a.openStore(cmd.Context())
 			if err != nil {
 				return err

@@ -21,19 +21,42 @@ func (c Change) String() string {
 	case c.New == "":
 		return fmt.Sprintf("%s is gone (was %s)", c.Path, short(c.Old))
 	}
-	return fmt.Sprintf("%s: %s -> %s", c.Path, short(c.Old), short(c.New))
+	from := 0
+	if max(len(c.Old), len(c.New)) > shown {
+		from = max(0, common(c.Old, c.New)-around)
+	}
+	return fmt.Sprintf("%s: %s -> %s", c.Path, excerpt(c.Old, from), excerpt(c.New, from))
 }
 
-// short cuts a value for one line; a digest keeps its head.
-func short(s string) string {
+// Of a long value so many bytes are shown, and so many of those before the first
+// that differs.
+const shown, around = 60, 20
+
+func short(s string) string { return excerpt(s, 0) }
+
+// excerpt is a value from a byte on, cut for one line; a digest keeps its head.
+func excerpt(s string, from int) string {
 	const digest = `{"$input":"sha256:`
 	if rest, ok := strings.CutPrefix(s, digest); ok && len(rest) > 12 {
 		return "bytes " + rest[:12]
 	}
-	if len(s) > 60 {
-		return s[:57] + "…"
+	head, tail := "", ""
+	if from > 0 {
+		head, s = "…", s[from:]
 	}
-	return s
+	if len(s) > shown {
+		s, tail = s[:shown-3], "…"
+	}
+	return head + strings.ToValidUTF8(s, "") + tail
+}
+
+// common is the length of the longest beginning of both.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // Attribute is the top-level attribute that the change is in; "" if it is not

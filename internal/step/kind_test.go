@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,5 +131,27 @@ func TestDiff(t *testing.T) {
 	}
 	if _, err := Diff([]byte(`{`), []byte(`{}`)); err == nil {
 		t.Error("half a preimage is compared")
+	}
+}
+
+// TestChange: what is shown of a value has what differs.
+func TestChange(t *testing.T) {
+	long := strings.Repeat("é", 60)
+	for _, c := range []struct {
+		change Change
+		want   string
+	}{
+		{Change{"config.k", "10", "20"}, "config.k: 10 -> 20"},
+		{Change{"config.k", "", "20"}, "config.k is new: 20"},
+		{Change{"config.k", `"a"`, ""}, `config.k is gone (was "a")`},
+		{Change{"config.text", long + "old and what follows, which is longer than a line has room for", long + "new"},
+			"config.text: …" + strings.Repeat("é", 10) + "old and what follows, which is longer… -> …" + strings.Repeat("é", 10) + "new"},
+		{Change{"config.corpus", `{"$input":"sha256:0123456789abcdef0123"}`, `{"$input":"sha256:fedcba98765432100123"}`},
+			"config.corpus: bytes 0123456789ab -> bytes fedcba987654"},
+		{Change{"config.text", long, ""}, "config.text is gone (was " + strings.Repeat("é", 28) + "…)"},
+	} {
+		if got := c.change.String(); got != c.want {
+			t.Errorf("%q\nwant\n%q", got, c.want)
+		}
 	}
 }

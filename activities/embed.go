@@ -23,6 +23,7 @@ var embedKind = step.Define(step.Kind[embedConfig]{
 The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the
 text; which text and which vector it does not say: here, the corpus's whole text
 and the last hidden state of [CLS]. Documents stream; sequences are not padded.
+Resumes, on any worker, at most 2,048 documents back.
 Cost: one forward pass per document; memory is the model, batch_tokens x its
 width, and 4 bytes x documents x hidden size for the vectors.`,
 	Example: `step "embed" "title" {

@@ -34,7 +34,11 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	}
 	defer done()
 	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
-	for ended := false; !ended; {
+	pieces, err := resumeVectors(ctx, x, &m)
+	if err != nil {
+		return err
+	}
+	for read, ended := 0, false; !ended; {
 		var texts [][]int32
 		for len(texts) < embedChunk {
 			d, err := rd.Next()
@@ -49,6 +53,9 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if read += len(texts); read <= m.Rows {
+			continue // a checkpoint, which ends with a chunk, has their vectors
+		}
 		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
 		if err != nil {
 			return fmt.Errorf("embed, documents from %d: %w", m.Rows, err)
@@ -60,6 +67,9 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 			m.Data = append(m.Data, v...)
 		}
 		m.Rows += len(vectors)
+		if err := pieces.save(ctx, m); err != nil {
+			return fmt.Errorf("checkpoint of %d documents: %w", m.Rows, err)
+		}
 		x.Report(step.Progress{Done: int64(m.Rows), Unit: "documents"})
 	}
 	return writeVectors(x, m)

@@ -40,7 +40,6 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 	if err := json.Unmarshal(read(t, "testdata/sequences.json"), &texts); err != nil {
 		t.Fatal(err)
 	}
-	live := tensor.Live()
 	data := read(t, "testdata/golden.safetensors")
 	golden, err := checkpoint.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -48,7 +47,7 @@ func TestEmbeddingsAreTransformers(t *testing.T) {
 	}
 	for _, weights := range []string{"model.safetensors", "pytorch_model_old.bin"} {
 		m := open(t, weights)
-		live = tensor.Live()
+		live := tensor.Live()
 		for _, pooling := range []Pooling{CLS, Mean} {
 			for _, budget := range []int{1, 30, 1000} {
 				got, err := m.Embed(texts, pooling, budget)

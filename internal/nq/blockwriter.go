@@ -53,7 +53,6 @@ type blockWriter struct {
 }
 
 type outBlock struct {
-	kind    byte
 	entries uint64
 	plain   []byte // blockHead, then room for the entry count in entriesHead, then entries
 	packed  []byte

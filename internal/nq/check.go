@@ -14,10 +14,6 @@ const (
 	Simplified               // document_text
 )
 
-func (f Format) String() string {
-	return [...]string{"auto", "full", "simplified"}[f]
-}
-
 var (
 	commonFields     = hasExampleID | hasQuestion | hasURL
 	fullFields       = hasTitle | hasHTML | hasTokens

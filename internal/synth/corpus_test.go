@@ -155,9 +155,8 @@ func (c corpus) examples(t *testing.T, kind string) (list []example, lines []str
 
 // dump is what a stub says.
 type dump struct {
-	pageOf     map[string]string // revision id -> page id
-	count      Stub
-	namespaces int
+	pageOf map[string]string // revision id -> page id
+	count  Stub
 }
 
 func (c corpus) dump(t *testing.T) dump {

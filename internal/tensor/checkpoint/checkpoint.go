@@ -21,7 +21,7 @@ var ErrOther = errors.New("the file is of another model")
 
 // File is an open checkpoint of either format.
 type File struct {
-	names []string
+	count int // of tensors
 	find  func(name string) (dtype string, shape []int64, data io.Reader, ok bool)
 }
 
@@ -38,9 +38,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range f.Tensors {
-			c.names = append(c.names, t.Name)
-		}
+		c.count = len(f.Tensors)
 		c.find = func(name string) (string, []int64, io.Reader, bool) {
 			t, ok := f.Lookup(name)
 			if !ok {
@@ -54,9 +52,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range f.Tensors {
-		c.names = append(c.names, t.Name)
-	}
+	c.count = len(f.Tensors)
 	c.find = func(name string) (string, []int64, io.Reader, bool) {
 		t, ok := f.Lookup(name)
 		if !ok {
@@ -66,9 +62,6 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	}
 	return c, nil
 }
-
-// Names are the tensors of the file.
-func (f *File) Names() []string { return f.names }
 
 // Has says whether the file has a tensor of that name.
 func (f *File) Has(name string) bool {
@@ -81,7 +74,7 @@ func (f *File) Has(name string) bool {
 func (f *File) Tensor(s *tensor.Scope, name string, want tensor.DType, dev tensor.Device, shape ...int64) (*tensor.Tensor, error) {
 	stored, have, data, ok := f.find(name)
 	if !ok {
-		return nil, fmt.Errorf("no tensor %q among its %d: %w", name, len(f.names), ErrOther)
+		return nil, fmt.Errorf("no tensor %q among its %d: %w", name, f.count, ErrOther)
 	}
 	if !same(have, shape) {
 		return nil, fmt.Errorf("tensor %q has shape %v, the configuration asks for %v: %w", name, have, shape, ErrOther)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -25,6 +26,8 @@ type workload struct {
 // serve prepares a workload, runs a slice that does not count, and then one for
 // each line of standard input, answering each with a sample.
 func serve(open func(args []string) (*workload, error), args []string) error {
+	runtime.LockOSThread() // as a step does: libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
 	w, err := open(args)
 	if err != nil {
 		return err

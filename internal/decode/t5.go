@@ -5,6 +5,7 @@ package decode
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/redsi/redsi/internal/decode/kernel"
 	"github.com/redsi/redsi/internal/t5"
@@ -128,6 +129,10 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 
 // batches calls f for parts of queries of similar length.
 func batches(ctx context.Context, m *t5.Model, queries [][]int32, size int, report func(done int), f func(part []int, inputs [][]int32) error) error {
+	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
+	// a while after each operation, so that a second one takes the first one's time.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if size < 1 {
 		return fmt.Errorf("batches of %d queries; at least 1 is needed", size)
 	}

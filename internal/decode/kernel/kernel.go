@@ -3,6 +3,8 @@
 package kernel
 
 // #cgo CFLAGS: -Wno-psabi
+// #cgo linux CFLAGS: -fopenmp
+// #cgo linux LDFLAGS: -fopenmp
 // #cgo LDFLAGS: -lm
 // #include "kernel.h"
 import "C"
@@ -68,8 +70,13 @@ func Blocks(vocab int) int { return (vocab + Block - 1) / Block }
 
 // Scores multiplies states, [rows, depth], with the matrix. Rows with a number that
 // is not finite have a norm that is not finite. The work is shared among threads;
-// their number does not change the result.
+// neither their number nor the other rows change a row's result.
 func (h *Head) Scores(l *Logits, states []float32, threads int) error {
+	return h.scores(l, states, threads, C.redsi_decode_openmp() != 0)
+}
+
+// scores shares the work by OpenMP or among goroutines.
+func (h *Head) scores(l *Logits, states []float32, threads int, openmp bool) error {
 	rows := len(states) / h.depth
 	if rows < 1 || len(states) != rows*h.depth {
 		return fmt.Errorf("%d states of %d numbers", len(states), h.depth)
@@ -78,6 +85,11 @@ func (h *Head) Scores(l *Logits, states []float32, threads int) error {
 	l.states = resize(l.states, (rows+tileRows-1)/tileRows*tileRows*h.depth)
 	clear(l.states)
 	pack(l.states, states, rows, h.depth, tileRows)
+	if openmp {
+		C.redsi_decode_scores(c(l.states), c(h.packed), C.int64_t(rows), C.int64_t(h.depth), C.int64_t(h.vocab), C.int(max(threads, 1)),
+			c(l.Values), c(l.Maxima), c(l.Norms))
+		return nil
+	}
 	share(Blocks(h.vocab), 4, threads, func(from, to int) {
 		C.redsi_decode_multiply(c(l.states), c(h.packed), C.int64_t(rows), C.int64_t(h.depth), C.int64_t(h.vocab),
 			C.int64_t(from), C.int64_t(to), c(l.Values), c(l.Maxima))

@@ -14,3 +14,9 @@ void redsi_decode_multiply(const float *a, const float *w, int64_t rows, int64_t
 // the row's b-th block of 128. A row with a number that is not finite has a norm that
 // is not finite.
 void redsi_decode_normalize(const float *logits, int64_t rows, int64_t vocab, const float *maxima, float *norms);
+
+// Both of the above for all rows and tokens, by OpenMP: the threads that libtorch has
+// waiting busily for its next operation. Whether there is OpenMP.
+void redsi_decode_scores(const float *a, const float *w, int64_t rows, int64_t depth, int64_t vocab, int threads,
+                         float *logits, float *maxima, float *norms);
+int redsi_decode_openmp(void);

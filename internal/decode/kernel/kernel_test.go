@@ -67,6 +67,20 @@ func TestScores(t *testing.T) {
 			if one := scores(t, weights, states, size.vocab, size.depth, 1); !slices.Equal(one.Values, l.Values) || !slices.Equal(one.Norms, l.Norms) {
 				t.Errorf("%+v: one thread gives another result", size)
 			}
+			h, err := Pack(weights, size.vocab, size.depth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var other Logits
+			if err := h.scores(&other, states, 2, false); err != nil || !slices.Equal(other.Values, l.Values) || !slices.Equal(other.Norms, l.Norms) {
+				t.Errorf("%+v: goroutines give another result, %v", size, err)
+			}
+			for r := range size.rows {
+				alone := scores(t, weights, states[r*size.depth:(r+1)*size.depth], size.vocab, size.depth, 1)
+				if !slices.Equal(alone.Values, l.Values[r*size.vocab:(r+1)*size.vocab]) || alone.Norms[0] != l.Norms[r] {
+					t.Errorf("%+v: row %d alone gives another result", size, r)
+				}
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,7 +53,11 @@ type reply struct {
 // room of them wait.
 func NewBatcher(s Searcher, most, room int) *Batcher {
 	b := &Batcher{searcher: s, most: most, room: room, wake: make(chan struct{}, 1), ended: make(chan struct{})}
-	go b.work()
+	go func() {
+		runtime.LockOSThread() // libtorch keeps a pool of threads per OS thread that calls it
+		defer runtime.UnlockOSThread()
+		b.work()
+	}()
 	return b
 }
 

@@ -92,104 +92,28 @@ INLINE void tile(const float *restrict a, const float *restrict w, int64_t depth
   out[3][0] = d0, out[3][1] = d1, out[4][0] = e0, out[4][1] = e1, out[5][0] = f0, out[5][1] = f1;
 }
 
-// What a call of redsi_decode_multiply computes.
-typedef struct {
-  const float *a, *w;
-  float *logits;
-  int64_t rows, depth, vocab;
-} product;
-
-// narrow is a tile of the product, of which last is the token after the last.
-INLINE void narrow(const product *p, int64_t r, int64_t t, int64_t last) {
-  const int64_t m = p->rows - r < REDSI_ROWS ? p->rows - r : REDSI_ROWS;
-  const int64_t n = last - t < REDSI_COLUMNS ? last - t : REDSI_COLUMNS;
-  vec out[REDSI_ROWS][2];
-  tile(p->a + r * p->depth, p->w + t * p->depth, p->depth, out);
-  for (int64_t i = 0; i < m; i++) {
-    float *x = p->logits + (r + i) * p->vocab + t;
-    if (n == REDSI_COLUMNS)
-      memcpy(x, out[i], sizeof out[i]);
-    else
-      memcpy(x, out[i], n * sizeof(float));
-  }
-}
-
-CLONES static void block(const product *p, int64_t first, int64_t last) {
-  for (int64_t r = 0; r < p->rows; r += REDSI_ROWS)
-    for (int64_t t = first; t < last; t += REDSI_COLUMNS) narrow(p, r, t, last);
-}
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-
-#include <immintrin.h>
-
-#define WIDE __attribute__((target("arch=x86-64-v4")))
-
-static int wide(void) { return __builtin_cpu_supports("x86-64-v4"); }
-
-// Four tiles at a time, two below two: 24 sums of 16 numbers. Each is added up in the
-// order of depth, as in tile, so that both give the same bits.
-WIDE static void wide_tile(const product *p, int64_t r, int64_t t) {
-  enum { ALL = 2 * REDSI_ROWS };
-  const float *a = p->a + r * p->depth, *below = a + REDSI_ROWS * p->depth;
-  const float *w = p->w + t * p->depth, *beside = w + REDSI_COLUMNS * p->depth;
-  __m512 s[ALL][2];
-#pragma GCC unroll 12
-  for (int i = 0; i < ALL; i++) s[i][0] = s[i][1] = _mm512_setzero_ps();
-  for (int64_t k = p->depth; k > 0; k--) {
-    const __m512 w0 = _mm512_loadu_ps(w), w1 = _mm512_loadu_ps(beside);
-#pragma GCC unroll 12
-    for (int i = 0; i < ALL; i++) {
-      const __m512 x = _mm512_set1_ps(i < REDSI_ROWS ? a[i] : below[i - REDSI_ROWS]);
-      s[i][0] = _mm512_fmadd_ps(x, w0, s[i][0]);
-      s[i][1] = _mm512_fmadd_ps(x, w1, s[i][1]);
-    }
-    a += REDSI_ROWS, below += REDSI_ROWS, w += REDSI_COLUMNS, beside += REDSI_COLUMNS;
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < ALL; i++) {
-    if (r + i >= p->rows) continue;
-    float *x = p->logits + (r + i) * p->vocab + t;
-    _mm512_storeu_ps(x, s[i][0]);
-    _mm512_storeu_ps(x + REDSI_COLUMNS, s[i][1]);
-  }
-}
-
-WIDE static void wide_block(const product *p, int64_t first, int64_t last) {
-  for (int64_t r = 0; r < p->rows; r += 2 * REDSI_ROWS) {
-    int64_t t = first;
-    if (r + REDSI_ROWS < p->rows)
-      for (; t + 2 * REDSI_COLUMNS <= last; t += 2 * REDSI_COLUMNS) wide_tile(p, r, t);
-    for (; t < last; t += REDSI_COLUMNS) {
-      narrow(p, r, t, last);
-      if (r + REDSI_ROWS < p->rows) narrow(p, r + REDSI_ROWS, t, last);
-    }
-  }
-}
-
-#else
-
-static int wide(void) { return 0; }
-static void wide_block(const product *p, int64_t first, int64_t last) { block(p, first, last); }
-
-#endif
-
-CLONES static void block_maxima(const product *p, int64_t b, int64_t first, int64_t last, float *restrict maxima) {
-  const int64_t blocks = (p->vocab + BLOCK - 1) / BLOCK;
-  for (int64_t r = 0; r < p->rows; r++) maxima[r * blocks + b] = max_of(p->logits + r * p->vocab + first, last - first);
-}
-
-void redsi_decode_multiply(const float *a, const float *w, int64_t rows, int64_t depth, int64_t vocab, int64_t from,
-                           int64_t to, float *logits, float *maxima) {
-  const product p = {a, w, logits, rows, depth, vocab};
-  const int is_wide = wide();
+CLONES void redsi_decode_multiply(const float *restrict a, const float *restrict w, int64_t rows, int64_t depth,
+                                  int64_t vocab, int64_t from, int64_t to, float *restrict logits,
+                                  float *restrict maxima) {
+  const int64_t blocks = (vocab + BLOCK - 1) / BLOCK;
   for (int64_t b = from; b < to; b++) {
     const int64_t first = b * BLOCK, last = first + BLOCK < vocab ? first + BLOCK : vocab;
-    if (is_wide)
-      wide_block(&p, first, last);
-    else
-      block(&p, first, last);
-    block_maxima(&p, b, first, last, maxima);
+    for (int64_t r = 0; r < rows; r += REDSI_ROWS) {
+      const int64_t m = rows - r < REDSI_ROWS ? rows - r : REDSI_ROWS;
+      for (int64_t t = first; t < last; t += REDSI_COLUMNS) {
+        const int64_t n = last - t < REDSI_COLUMNS ? last - t : REDSI_COLUMNS;
+        vec out[REDSI_ROWS][2];
+        tile(a + r * depth, w + t * depth, depth, out);
+        for (int64_t i = 0; i < m; i++) {
+          float *x = logits + (r + i) * vocab + t;
+          if (n == REDSI_COLUMNS)
+            memcpy(x, out[i], sizeof out[i]);
+          else
+            memcpy(x, out[i], n * sizeof(float));
+        }
+      }
+      for (int64_t i = 0; i < m; i++) maxima[(r + i) * blocks + b] = max_of(logits + (r + i) * vocab + first, last - first);
+    }
   }
 }
 

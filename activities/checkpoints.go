@@ -39,9 +39,11 @@ func (c *checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser
 		return nil, err
 	}
 	line := make([]byte, len(c.line()))
-	if _, err := io.ReadFull(r, line); err != nil || string(line) != c.line() {
-		r.Close()
-		return nil, fmt.Errorf("checkpoint %s: %s does not begin with this step's line (%v)", c.key, f.Name, err)
+	if _, err = io.ReadFull(r, line); err == nil && string(line) != c.line() {
+		err = errors.New("it does not begin with this step's line")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("checkpoint %s: %s: %w", c.key, f.Name, err), r.Close())
 	}
 	return r, nil
 }

@@ -175,10 +175,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 // modelSettings reads how the model was trained, without its weights.
 func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
 	var text []byte
-	for _, f := range x.Files(model, retrieve.SettingsFile) {
-		if f.Name != retrieve.SettingsFile {
-			continue
-		}
+	if f, ok := model.Artifact.File(retrieve.SettingsFile); ok {
 		r, err := x.OpenFile(f)
 		if err != nil {
 			return retrieve.Settings{}, err

@@ -20,12 +20,7 @@ type folderCheckpoints struct{ x *step.IO }
 // Save stores every file below folder and files them together.
 func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
 	kept, files := c.x.Checkpoints(), map[string]artifacts.File{}
-	err := eachFile(folder, func(name, path string) error {
-		in, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
+	err := eachFile(folder, func(name string, in io.Reader) (err error) {
 		files[name], err = kept.Put(ctx, name, in)
 		return err
 	})
@@ -66,9 +61,9 @@ func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, path str
 	return errors.Join(err, w.Close())
 }
 
-// eachFile visits the regular files below a folder by their slash-separated
-// names, in lexical order.
-func eachFile(folder string, visit func(name, path string) error) error {
+// eachFile visits the open files below a folder by their slash-separated names, in
+// lexical order.
+func eachFile(folder string, visit func(name string, in io.Reader) error) error {
 	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -77,18 +72,18 @@ func eachFile(folder string, visit func(name, path string) error) error {
 		if err != nil {
 			return err
 		}
-		return visit(filepath.ToSlash(rel), path)
-	})
-}
-
-// copyFolder makes every file below folder one of a tree output.
-func copyFolder(ctx context.Context, x *step.IO, output, folder string) error {
-	return eachFile(folder, func(name, path string) error {
 		in, err := os.Open(path)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
+		return visit(filepath.ToSlash(rel), in)
+	})
+}
+
+// copyFolder makes every file below folder one of a tree output.
+func copyFolder(ctx context.Context, x *step.IO, output, folder string) error {
+	return eachFile(folder, func(name string, in io.Reader) error {
 		f, err := x.PutFile(ctx, name, in)
 		if err != nil {
 			return err
@@ -112,14 +107,7 @@ func stageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if src, err = filepath.Abs(src); err != nil {
-			return "", err
-		}
-		dst := filepath.Join(folder, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.Symlink(src, dst); err != nil {
+		if err := artifacts.Link(folder, f.Name, src); err != nil {
 			return "", err
 		}
 	}

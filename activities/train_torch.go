@@ -4,12 +4,9 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -147,12 +144,9 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) 
 	}
 	var m *t5.Model
 	if c.Init == "random" {
-		var text []byte
 		var config t5.Config
-		if text, err = os.ReadFile(filepath.Join(folder, t5.ConfigFile)); err == nil {
-			if err = json.Unmarshal(text, &config); err == nil {
-				m, err = t5.Init(config, uint64(c.Seed), device)
-			}
+		if config, err = t5.ReadConfig(folder); err == nil {
+			m, err = t5.Init(config, uint64(c.Seed), device)
 		}
 	} else {
 		m, err = t5.Load(folder, device)

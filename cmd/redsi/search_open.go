@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,14 +125,7 @@ func (a *app) stage(ctx context.Context, store artifacts.Store, tree artifacts.A
 		if err != nil {
 			return err
 		}
-		if path, err = filepath.Abs(path); err != nil {
-			return err
-		}
-		link := filepath.Join(folder, filepath.FromSlash(file.Name))
-		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-			return err
-		}
-		if err := os.Symlink(path, link); err != nil {
+		if err := artifacts.Link(folder, file.Name, path); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if err := e.options.Check(); err != nil {
 		return nil, err
 	}
-	if e.device, err = deviceOf(o.Device); err != nil {
+	if e.device, err = tensor.ParseDevice(o.Device); err != nil {
 		return nil, err
 	}
 	if e.settings, err = retrieve.ReadSettings(f.Model); err != nil {
@@ -71,16 +71,6 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	}
 	e.index, err = retrieve.NewIndex(e.model, catalog)
 	return e, err
-}
-
-func deviceOf(name string) (tensor.Device, error) {
-	if name != "auto" {
-		return tensor.ParseDevice(name)
-	}
-	if tensor.CUDADevices() > 0 {
-		return tensor.CUDA(0), nil
-	}
-	return tensor.CPU, nil
 }
 
 func readIDs(path string) (*docid.Set, error) {

@@ -24,13 +24,9 @@ const (
 // Load opens a model folder: config.json with model.safetensors or, where that is
 // not there, pytorch_model.bin.
 func Load(folder string, device tensor.Device) (*Model, error) {
-	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+	c, err := ReadConfig(folder)
 	if err != nil {
 		return nil, err
-	}
-	c, err := parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
 	var m *Model
 	err = checkpoint.Weights(folder, func(r io.ReaderAt, size int64) (err error) {
@@ -38,6 +34,19 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 		return err
 	}, WeightsFile, OldWeights)
 	return m, err
+}
+
+// ReadConfig reads a model folder's config.json, which must be a T5's.
+func ReadConfig(folder string) (Config, error) {
+	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := parse(text)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", folder, err)
+	}
+	return c, nil
 }
 
 // Read makes a model of the text of config.json and a file of weights, of either

@@ -95,8 +95,15 @@ func (d Device) String() string {
 	return fmt.Sprintf("cuda:%d", d.index-1)
 }
 
-// ParseDevice reads "cpu", "cuda" or "cuda:1" and says if the card is not there.
+// ParseDevice reads "cpu", "cuda" or "cuda:1" and says if the card is not there;
+// "auto" is the first card, or the CPU where there is none.
 func ParseDevice(name string) (Device, error) {
+	if name == "auto" {
+		if CUDADevices() > 0 {
+			return CUDA(0), nil
+		}
+		return CPU, nil
+	}
 	if name == "" || name == "cpu" {
 		return CPU, nil
 	}

@@ -6,19 +6,25 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/workflows"
 )
 
+// relayEvery is how often the progress of another run's step is asked for.
+const relayEvery = 2 * time.Second
+
 // Await waits for a Step workflow that another run started and returns what it
 // came to, passing its progress on. A failure is the same failure here; a
 // cancellation or termination is not, and has its own type.
 func (a *Activities) Await(ctx context.Context, workflowID string) (workflows.Executed, error) {
-	stop := make(chan struct{})
-	defer close(stop)
-	go a.relay(ctx, workflowID, stop)
+	return attempt(ctx, a, func(ctx context.Context, p *pulse) (workflows.Executed, error) { return a.await(ctx, p, workflowID) })
+}
+
+func (a *Activities) await(ctx context.Context, p *pulse, workflowID string) (workflows.Executed, error) {
+	rctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go a.relay(rctx, p, workflowID)
 	var out workflows.Executed
 	err := a.Client.GetWorkflow(ctx, workflowID, "").Get(ctx, &out)
 	if err == nil || ctx.Err() != nil {
@@ -26,7 +32,7 @@ func (a *Activities) Await(ctx context.Context, workflowID string) (workflows.Ex
 	}
 	var terminated *temporal.TerminatedError
 	if temporal.IsCanceledError(err) || errors.As(err, &terminated) {
-		return out, temporal.NewNonRetryableApplicationError(err.Error(), workflows.AwaitCancelled, err)
+		return out, temporal.NewNonRetryableApplicationError(errorText(err), workflows.AwaitCancelled, nil)
 	}
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
@@ -35,16 +41,14 @@ func (a *Activities) Await(ctx context.Context, workflowID string) (workflows.Ex
 	return out, err
 }
 
-func (a *Activities) relay(ctx context.Context, workflowID string, stop chan struct{}) {
-	t := time.NewTicker(heartbeatEvery)
+// relay passes on the progress of the workflow that is waited for.
+func (a *Activities) relay(ctx context.Context, p *pulse, workflowID string) {
+	t := time.NewTicker(relayEvery)
 	defer t.Stop()
-	for {
-		activity.RecordHeartbeat(ctx, a.progressOf(ctx, workflowID))
+	for ctx.Err() == nil {
+		p.say(a.progressOf(ctx, workflowID))
 		select {
-		case <-stop:
-			return
 		case <-ctx.Done():
-			return
 		case <-t.C:
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
@@ -19,8 +18,7 @@ import (
 // only place where work happens and where results are published: blobs first,
 // the record last, the first writer wins. Errors are never cached.
 func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
-	out, err := a.execute(ctx, req)
-	return out, a.failure(ctx, err)
+	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Executed, error) { return a.execute(ctx, req) })
 }
 
 func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
@@ -118,9 +116,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	if err != nil {
 		return nil, nil, step.Permanent(err)
 	}
-	h := a.newHost(ctx, req.Key)
-	defer h.stop()
-	io := step.NewIO(ctx, spec, h, a.Log.With("step", req.Address), parts)
+	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log.With("step", req.Address), parts)
 	io.Cache = a.CacheDir
 	err = guard(func() error { return spec.Run(ctx, io, tree) })
 	if err == nil && ctx.Err() != nil {
@@ -140,8 +136,7 @@ func guard(f func() error) (err error) {
 
 // Split cuts a task into parts, stores them and looks their keys up.
 func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
-	out, err := a.split(ctx, req)
-	return out, a.failure(ctx, err)
+	return attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Part, error) { return a.split(ctx, req) })
 }
 
 func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
@@ -153,11 +148,9 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 	if err != nil {
 		return nil, step.Permanent(err)
 	}
-	h := a.newHost(ctx, req.Key)
-	defer h.stop()
 	var tasks []step.Task
 	err = guard(func() error {
-		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, h, a.Log, nil), tree)
+		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)
 		return err
 	})
 	if err != nil {
@@ -222,25 +215,6 @@ func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 		if dropped {
 			a.Log.Warn("a corrupt blob was removed; its producer will run again", "blob", bad.Want)
 		}
-	}
-	return err
-}
-
-// failure gives an error the type that decides about its retry. Once the context
-// has ended, what a step says is no verdict: it was cancelled, or its worker lost
-// the server for a while, which a retry mends.
-func (a *Activities) failure(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil && !temporal.IsCanceledError(context.Cause(ctx)) && !errors.Is(context.Cause(ctx), context.Canceled):
-		return fmt.Errorf("interrupted: %w", context.Cause(ctx))
-	case ctx.Err() != nil, errors.Is(err, context.Canceled):
-		return context.Canceled
-	case step.IsPermanent(err):
-		return temporal.NewNonRetryableApplicationError(err.Error(), workflows.PermanentError, nil)
-	case lost(err):
-		return temporal.NewNonRetryableApplicationError(err.Error(), workflows.InputLostError, nil)
 	}
 	return err
 }

@@ -26,8 +26,7 @@ func StorePlan(ctx context.Context, blobs artifacts.Blobs, p *plan.Plan) (artifa
 // Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
 func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
-	out, err := a.load(ctx, req)
-	return out, a.failure(ctx, err)
+	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Loaded, error) { return a.load(ctx, req) })
 }
 
 func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
@@ -81,8 +80,7 @@ func (a *Activities) lookup(ctx context.Context, keys []artifacts.Digest) (map[a
 // Prepare binds the inputs of steps whose dependencies have results, stores the
 // bound tasks, and looks their keys up, all in two batches.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
-	out, err := a.prepare(ctx, req)
-	return out, a.failure(ctx, err)
+	return attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Prepared, error) { return a.prepare(ctx, req) })
 }
 
 func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
@@ -136,7 +134,7 @@ func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.R
 		out.Task, err = a.storeTask(ctx, task)
 	}
 	if err != nil {
-		out.Error = err.Error()
+		out.Error = errorText(err)
 	}
 	return out
 }

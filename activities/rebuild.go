@@ -77,10 +77,8 @@ func (a *Activities) pieces(ctx context.Context, req workflows.ExecuteRequest, s
 	if err != nil {
 		return nil, err
 	}
-	h := a.newHost(ctx, req.Key)
-	defer h.stop()
 	err = guard(func() error {
-		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, h, a.Log, nil), tree)
+		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)
 		return err
 	})
 	return tasks, err

@@ -14,6 +14,14 @@ var (
 	ErrExist = errors.New("already in the store")
 )
 
+// RefusedError is a store's answer that will be the same however often it is asked:
+// it is full, does not let this user in, or does not take such a thing.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
 // IntegrityError says that a blob's bytes are not those its digest names.
 type IntegrityError struct {
 	Want  Digest

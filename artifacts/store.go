@@ -101,7 +101,7 @@ func CheckRecord(name string, data []byte) error {
 		return err
 	}
 	if len(data) > MaxRecord {
-		return fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)
+		return &RefusedError{fmt.Errorf("record %s has %d bytes, more than %d: store it as a blob and record its digest", name, len(data), MaxRecord)}
 	}
 	return nil
 }

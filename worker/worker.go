@@ -4,6 +4,7 @@ package worker
 
 import (
 	"runtime"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -60,10 +61,15 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		MaxConcurrentActivityExecutionSize: slots,
 		WorkerStopTimeout:                  stopTimeout,
 		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
+		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)
 }
+
+// A workflow that this code cannot go on with, most likely one that another version
+// of redsi began, fails and says so (FailWorkflow) instead of being tried for ever in
+// silence: a new run goes on from what it finished.
 
 // controlSlots bounds the work of workflows.ControlQueue, nearly all of which
 // waits: a run has at most 200 steps in flight, so this is for 50 runs.
@@ -106,9 +112,12 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// Stop ends polling and waits a while for what is running.
+// Stop ends polling, on all queues at once so that none gives this worker more
+// while another ends, and waits a while for what is running.
 func (w *Worker) Stop() {
+	var all sync.WaitGroup
 	for _, tw := range w.workers {
-		tw.Stop()
+		all.Go(tw.Stop)
 	}
+	all.Wait()
 }

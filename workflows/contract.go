@@ -55,6 +55,7 @@ type leaving struct {
 // Types of application errors, which decide about retries.
 const (
 	PermanentError = "permanent"  // no retry can mend it
+	TransientError = "transient"  // a retry may mend it
 	InputLostError = "input-lost" // an input's bytes are gone or corrupt: run its producer again
 )
 

@@ -19,7 +19,7 @@ func (r *run) describe(ctx workflow.Context) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do\n\n| step | outcome | key |\n|---|---|---|\n",
 		r.loaded.Name, counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running])
-	const most = 200
+	const most = 100
 	for i, s := range r.steps {
 		if i == most {
 			fmt.Fprintf(&b, "| … %d more | | |\n", len(r.steps)-most)
@@ -29,7 +29,7 @@ func (r *run) describe(ctx workflow.Context) {
 		if !s.Key.IsZero() {
 			key = s.Key.Hex()[:12]
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.Address, s.Status, key)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", short(s.Address), s.Status, key)
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
 }

@@ -18,6 +18,7 @@ const (
 	batch      = 100 // steps per Prepare call
 	healTries  = 3   // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
+	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
 )
 
 // Reproduce loads a plan and does what it lacks, every step as soon as its
@@ -62,11 +63,7 @@ type run struct {
 func (r *run) state() State { return State{RunID: r.id, Steps: r.steps} }
 
 func (r *run) load(ctx workflow.Context) error {
-	lctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           controlQueue(ctx),
-		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: time.Minute, RetryPolicy: retries(),
-		Summary: "load " + r.in.Pipeline,
-	})
+	lctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "load "+r.in.Pipeline, unbounded))
 	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan}
 	if err := workflow.ExecuteActivity(lctx, LoadActivity, req).Get(ctx, &r.loaded); err != nil {
 		return err
@@ -181,10 +178,7 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 		}
 		req.Steps = append(req.Steps, s)
 	}
-	pctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: controlQueue(ctx), StartToCloseTimeout: 10 * time.Minute, RetryPolicy: retries(),
-		Summary: fmt.Sprintf("look up %d steps", len(ready)),
-	})
+	pctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), fmt.Sprintf("look up %d steps", len(ready)), lookUp))
 	var prepared []Prepared
 	if err := workflow.ExecuteActivity(pctx, PrepareActivity, req).Get(ctx, &prepared); err != nil {
 		return err
@@ -302,10 +296,7 @@ func (r *run) journal(ctx workflow.Context) error {
 	for _, s := range r.steps {
 		rec.Steps = append(rec.Steps, RunStep{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error})
 	}
-	jctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           controlQueue(ctx),
-		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: 10 * time.Minute, RetryPolicy: retries(), Summary: "write the run record",
-	})
+	jctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "write the run record", lookUp))
 	return workflow.ExecuteActivity(jctx, JournalActivity, JournalRequest{Run: rec, Pins: r.pins, Lock: r.in.Plan == nil}).Get(ctx, nil)
 }
 

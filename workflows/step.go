@@ -2,7 +2,9 @@ package workflows
 
 import (
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -14,9 +16,41 @@ import (
 // workers' slots bound how many run.
 const partsInFlight = 64
 
+// silence is how long an activity may go without a heartbeat before the server
+// takes its worker for lost: with the first interval of retries and the way to
+// another worker, a lost attempt of any activity costs less than 20 seconds.
+const silence = 15 * time.Second
+
+// retries is the policy of every activity. Its attempts are those that may be lost
+// with their workers; how often an error is worth a retry is for the activity to
+// say, which ends with PermanentError then.
 func retries() *temporal.RetryPolicy {
-	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-		MaximumAttempts: 8, NonRetryableErrorTypes: []string{PermanentError, InputLostError}}
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second,
+		MaximumAttempts: 50, NonRetryableErrorTypes: []string{PermanentError, InputLostError}}
+}
+
+// doing are the options of an activity: for how long it may work, which is a bound
+// on what hangs and no estimate, and how the UI names it.
+func doing(queue, summary string, most time.Duration) workflow.ActivityOptions {
+	return workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: most, HeartbeatTimeout: silence,
+		WaitForCancellation: true, RetryPolicy: retries(), Summary: short(summary)}
+}
+
+// unbounded is for work whose length nobody knows.
+const unbounded = 30 * 24 * time.Hour
+
+// short is a text that the server takes as a summary: it refuses the whole command
+// if that is longer than 400 bytes.
+func short(text string) string {
+	const most = 200
+	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= most {
+		return text
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
 }
 
 // queueName maps a step's queue to a task queue.
@@ -34,14 +68,7 @@ func controlQueue(ctx workflow.Context) string {
 // execute runs one task as an activity. There is no bound on how long work may
 // take, only on how long a worker may be silent.
 func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
-	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           queueName(ctx, queue),
-		StartToCloseTimeout: 30 * 24 * time.Hour,
-		HeartbeatTimeout:    time.Minute,
-		WaitForCancellation: true,
-		RetryPolicy:         retries(),
-		Summary:             label,
-	})
+	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), label, unbounded))
 	var out Executed
 	err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
 	return out, err
@@ -110,10 +137,7 @@ func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
 // runParts cuts the step and runs the parts that have no result, each under its
 // own key, and returns the keys in the order of the cut.
 func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
-	sctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute, WaitForCancellation: true, RetryPolicy: retries(),
-		Summary: in.Address + " · cut into parts",
-	})
+	sctx := workflow.WithActivityOptions(ctx, doing("", in.Address+" · cut into parts", unbounded))
 	var parts []Part
 	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
 	if err := workflow.ExecuteActivity(sctx, SplitActivity, req).Get(ctx, &parts); err != nil {
@@ -162,7 +186,7 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			WorkflowID:          id,
 			ParentClosePolicy:   parentAbandon,
 			WorkflowTaskTimeout: 10 * time.Second,
-			StaticSummary:       in.Address,
+			StaticSummary:       short(in.Address),
 			StaticDetails:       "kind `" + in.Kind + "`, key `" + in.Key.Hex() + "`",
 		})
 		r.members[id] = true
@@ -196,11 +220,9 @@ func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput) (done Ex
 	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {
 		return Executed{}, true, nil // it ended in between: look again
 	}
-	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           controlQueue(ctx),
-		StartToCloseTimeout: 30 * 24 * time.Hour, HeartbeatTimeout: time.Minute, RetryPolicy: retries(),
-		Summary: in.Address + " · shared with another run",
-	})
+	options := doing(controlQueue(ctx), in.Address+" · shared with another run", unbounded)
+	options.WaitForCancellation = false
+	actx := workflow.WithActivityOptions(ctx, options)
 	err = workflow.ExecuteActivity(actx, AwaitActivity, id).Get(ctx, &done)
 	if err == nil {
 		done.Hit = true

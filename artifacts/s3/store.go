@@ -121,15 +121,16 @@ func (b *bucket) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
+	refused := false
 	at := fmt.Sprintf("%s (bucket %s at %s)", what, b.cfg.Bucket, b.cfg.Endpoint)
 	var hint string
 	var netErr net.Error
 	var urlErr *url.Error
 	switch resp := minio.ToErrorResponse(err); resp.Code {
 	case "NoSuchBucket":
-		hint = "the bucket does not exist; make it with `mc mb` or `aws s3 mb`"
+		hint, refused = "the bucket does not exist; make it with `mc mb` or `aws s3 mb`", true
 	case "AccessDenied", "AccountProblem", "AllAccessDisabled":
-		hint = "these credentials may not do that; look at AWS_ACCESS_KEY_ID, AWS_PROFILE and the bucket's policy"
+		hint, refused = "these credentials may not do that; look at AWS_ACCESS_KEY_ID, AWS_PROFILE and the bucket's policy", true
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidTokenId", "ExpiredToken", "InvalidToken":
 		hint = "the server does not accept these credentials; look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_PROFILE"
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
@@ -137,7 +138,9 @@ func (b *bucket) explain(what string, err error) error {
 	case "RequestTimeTooSkewed":
 		hint = "this machine's clock is wrong"
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
-		hint = "the server's disk or quota is full; free space with `redsi gc`"
+		hint, refused = "the server's disk or quota is full; free space with `redsi gc`", true
+	case "EntityTooLarge":
+		hint, refused = "the server takes no object of that size", true
 	default:
 		if errors.As(err, &urlErr) || errors.As(err, &netErr) {
 			hint = "the endpoint cannot be reached; look at endpoint=… and insecure=… in the URL, and at the network"
@@ -146,5 +149,9 @@ func (b *bucket) explain(what string, err error) error {
 	if hint == "" {
 		return fmt.Errorf("%s: %w", at, err)
 	}
-	return fmt.Errorf("%s: %s: %w", at, hint, err)
+	err = fmt.Errorf("%s: %s: %w", at, hint, err)
+	if refused {
+		return &artifacts.RefusedError{Err: err}
+	}
+	return err
 }

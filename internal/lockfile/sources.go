@@ -90,12 +90,20 @@ func hashFile(ctx context.Context, path string) (step.Pin, error) {
 		return step.Pin{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return step.Pin{}, err
+	}
 	h := sha256.New()
+	report, progress := step.Reporter(ctx), step.Progress{Total: info.Size(), Unit: "bytes", Note: "hashing " + path}
 	n, err := io.Copy(h, readerFunc(func(b []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return f.Read(b)
+		n, err := f.Read(b)
+		progress.Done += int64(n)
+		report(progress)
+		return n, err
 	}))
 	p := step.Pin{Source: path, Size: n}
 	h.Sum(p.SHA256[:0])

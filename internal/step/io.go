@@ -36,18 +36,6 @@ type Checkpoints interface {
 	Latest(ctx context.Context) (n int64, files map[string]artifacts.File, ok bool, err error)
 }
 
-// Progress is how far a step is; Total 0 means unknown.
-type Progress struct {
-	Done  int64  `json:"done"`
-	Total int64  `json:"total,omitempty"`
-	Unit  string `json:"unit,omitempty"` // "bytes", "records", "steps"
-	Note  string `json:"note,omitempty"` // what is being done, in a few words
-
-	// LeftS is how many seconds are left where the step knows better than the share
-	// done of the time since: one that resumed, say. 0: not known.
-	LeftS float64 `json:"left_s,omitempty"`
-}
-
 // IO is a step's view of the world. It is safe for concurrent use.
 type IO struct {
 	Log   *slog.Logger

@@ -1,0 +1,137 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Bounds of what an activity tells the server. A text that is longer, or is not
+// UTF-8, is not taken by it: the answer would be lost and the work done again.
+const (
+	maxError = 8 << 10
+	maxNote  = 300
+)
+
+// errorTries is how often an activity may end in an error that a retry might mend.
+// With the workflows' retry policy that is about a minute and a half. A worker that
+// is lost counts as a try, but more of those are allowed: see workflows.
+const errorTries = 10
+
+// failure gives an error the type that decides about its retry, and a text that
+// the server takes. Once the context has ended, what a step says is no verdict:
+// it was cancelled, or its worker lost the server for a while, which a retry mends.
+func (a *Activities) failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && !temporal.IsCanceledError(context.Cause(ctx)) && !errors.Is(context.Cause(ctx), context.Canceled):
+		return again(ctx, fmt.Errorf("interrupted: %w", context.Cause(ctx)))
+	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+		return context.Canceled
+	case typed(err):
+		return err
+	case step.IsPermanent(err):
+		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
+	case lost(err):
+		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.InputLostError, nil)
+	}
+	if advice := hopeless(err); advice != "" {
+		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w; %s", err, advice)), workflows.PermanentError, nil)
+	}
+	return again(ctx, err)
+}
+
+// again is an error that is retried, unless that has been done often enough.
+func again(ctx context.Context, err error) error {
+	if activity.IsActivity(ctx) {
+		if n := activity.GetInfo(ctx).Attempt; n >= errorTries {
+			return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)
+		}
+	}
+	return temporal.NewApplicationError(errorText(err), workflows.TransientError)
+}
+
+// typed reports an error that has its type already.
+func typed(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app)
+}
+
+// hopeless says what a person has to do about an error that will come again
+// whatever is tried; "" if a retry might mend it. The program must not run again
+// for it: what it needs is not there.
+func hopeless(err error) string {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	const goesOn = ", then `redsi run` goes on from here"
+	var refused *artifacts.RefusedError
+	var exit *command.ExitError
+	switch {
+	case is(syscall.ENOSPC, syscall.EDQUOT):
+		return "no retry can mend this: free space or raise the quota there" + goesOn
+	case is(syscall.EFBIG):
+		return "no retry can mend this: the file is larger than the file system or `ulimit -f` allows; raise that" + goesOn
+	case is(syscall.EROFS):
+		return "no retry can mend this: the file system there is read-only; make it writable or use another folder" + goesOn
+	case is(fs.ErrPermission):
+		return "no retry can mend this: give this user the right to do that" + goesOn
+	case is(syscall.E2BIG):
+		return "no retry can mend this: arguments and environment are longer than the system takes; pass long values by files"
+	case is(syscall.EINVAL):
+		return "no retry can mend this: the system does not take such an argument, which may be a NUL byte in argv, env or a file name"
+	case is(syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP):
+		return "no retry can mend this: use another file name or folder"
+	case errors.As(err, &refused):
+		return "no retry can mend this"
+	case errors.As(err, &exit) && fatalSignals[exit.Signal]:
+		return "a program that ends so will do so again"
+	}
+	return ""
+}
+
+// fatalSignals end a program because of what it does, not of what is done to it.
+var fatalSignals = map[string]bool{
+	syscall.SIGXFSZ.String(): true, syscall.SIGSEGV.String(): true, syscall.SIGILL.String(): true,
+	syscall.SIGFPE.String(): true, syscall.SIGBUS.String(): true, syscall.SIGABRT.String(): true, syscall.SIGSYS.String(): true,
+}
+
+// errorText is what an error says, as the server takes it.
+func errorText(err error) string { return bounded(err.Error(), maxError) }
+
+// bounded makes valid UTF-8 of a text, of at most so many bytes; of a longer one
+// it keeps more of the beginning than of the end.
+func bounded(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	const left = " […] "
+	head := (most - len(left)) * 3 / 4
+	tail := len(text) - (most - len(left) - head)
+	for !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + left + text[tail:]
+}

@@ -1,0 +1,88 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestFailure says which errors are worth a retry. A program does not run again
+// for one that no retry can mend, and its text says what to do.
+func TestFailure(t *testing.T) {
+	path := func(err error) error {
+		return fmt.Errorf("store a blob: %w", &fs.PathError{Op: "write", Path: "/x", Err: err})
+	}
+	nul := exec.Command("/bin/echo", "a\x00b").Start()
+	for _, c := range []struct {
+		name string
+		err  error
+		kind string
+		says string
+	}{
+		{"disk full", path(syscall.ENOSPC), workflows.PermanentError, "free space"},
+		{"quota", path(syscall.EDQUOT), workflows.PermanentError, "`redsi run` goes on from here"},
+		{"file too large", path(syscall.EFBIG), workflows.PermanentError, "ulimit -f"},
+		{"read-only", path(syscall.EROFS), workflows.PermanentError, "read-only"},
+		{"not allowed", path(syscall.EACCES), workflows.PermanentError, "the right"},
+		{"NUL in argv", fmt.Errorf("start echo: %w", nul), workflows.PermanentError, "NUL"},
+		{"long argv", fmt.Errorf("start echo: %w", syscall.E2BIG), workflows.PermanentError, "by files"},
+		{"large record", artifacts.CheckRecord("runs/1", make([]byte, artifacts.MaxRecord+1)), workflows.PermanentError, "no retry can mend"},
+		{"crash", &command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGSEGV.String()}, workflows.PermanentError, "will do so again"},
+		{"killed", &command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGKILL.String()}, workflows.TransientError, ""},
+		{"marked", step.Permanent(errors.New("line 7")), workflows.PermanentError, "line 7"},
+		{"lost", fmt.Errorf("input: %w", artifacts.ErrNotExist), workflows.InputLostError, ""},
+		{"network", path(syscall.ECONNRESET), workflows.TransientError, ""},
+		{"not UTF-8", errors.New("7z\xbc\xaf\x27\x1c"), workflows.TransientError, "7z\uFFFD"},
+		{"endless", errors.New("first " + strings.Repeat("é", 1<<20) + " last"), workflows.TransientError, " last"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var app *temporal.ApplicationError
+			if err := new(Activities).failure(t.Context(), c.err); !errors.As(err, &app) {
+				t.Fatalf("%v has no type", err)
+			}
+			if app.Type() != c.kind || app.NonRetryable() != (c.kind != workflows.TransientError) || !strings.Contains(app.Message(), c.says) {
+				t.Errorf("type %s, retried %v: %.300s", app.Type(), !app.NonRetryable(), app.Message())
+			}
+			if !utf8.ValidString(app.Message()) || len(app.Message()) > maxError {
+				t.Errorf("the server does not take this text of %d bytes", len(app.Message()))
+			}
+		})
+	}
+}
+
+func TestFailureOfWhatWasCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := new(Activities).failure(ctx, syscall.ENOSPC); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	ctx, lose := context.WithCancelCause(t.Context())
+	lose(errors.New("deadline of a heartbeat"))
+	var app *temporal.ApplicationError
+	if err := new(Activities).failure(ctx, syscall.ENOSPC); !errors.As(err, &app) || app.NonRetryable() {
+		t.Errorf("an attempt whose worker lost the server is retried: %v", err)
+	}
+}
+
+func TestBounded(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("é", 500), strings.Repeat("\xff", 500), strings.Repeat("x", 300)} {
+		for most := 20; most < 40; most++ {
+			if b := bounded(text, most); len(b) > most || !utf8.ValidString(b) {
+				t.Errorf("bounded(%.10q…, %d) is %q", text, most, b)
+			}
+		}
+	}
+}

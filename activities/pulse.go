@@ -1,0 +1,74 @@
+package activities
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/redsi/redsi/internal/step"
+)
+
+// heartbeatEvery is well inside the workflows' heartbeat timeout. Progress is
+// sent with each beat; the SDK thins out what comes faster.
+const heartbeatEvery = time.Second
+
+// attempt is what every activity is: from its first line until it returns it
+// sends heartbeats, so that the server soon misses a worker that is gone; a panic
+// in it, our own bug, is an error; and errors leave it as failure makes them.
+func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Context, p *pulse) (T, error)) (T, error) {
+	p := &pulse{ctx: ctx, quit: make(chan struct{})}
+	if activity.IsActivity(ctx) {
+		go p.beat()
+	}
+	defer close(p.quit)
+	var out T
+	err := guard(func() (err error) {
+		out, err = f(step.WithReporter(ctx, p.report), p)
+		return err
+	})
+	return out, a.failure(ctx, err)
+}
+
+// pulse shows that an activity is alive, and how far it is.
+type pulse struct {
+	ctx  context.Context
+	quit chan struct{}
+
+	mu   sync.Mutex
+	last any // what the next beat says
+}
+
+// beat sends heartbeats until the activity ends, whether it reports progress or
+// not: a silent one is alive as long as its process is.
+func (p *pulse) beat() {
+	t := time.NewTicker(heartbeatEvery)
+	defer t.Stop()
+	for {
+		p.mu.Lock()
+		last := p.last
+		p.mu.Unlock()
+		activity.RecordHeartbeat(p.ctx, last)
+		select {
+		case <-p.quit:
+			return
+		case <-p.ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+func (p *pulse) report(x step.Progress) {
+	x.Note = bounded(x.Note, maxNote)
+	p.say(x)
+}
+
+// say sets what the next beat says: a step.Progress, or one that another activity
+// has sent.
+func (p *pulse) say(x any) {
+	p.mu.Lock()
+	p.last = x
+	p.mu.Unlock()
+}

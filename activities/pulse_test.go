@@ -1,0 +1,122 @@
+package activities
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// slowBlobs and slowRecords answer nothing until a heartbeat was seen.
+type slowBlobs struct {
+	artifacts.Blobs
+	beat <-chan struct{}
+}
+
+func (b slowBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	<-b.beat
+	return b.Blobs.Open(ctx, d)
+}
+
+type slowRecords struct {
+	artifacts.Records
+	beat <-chan struct{}
+}
+
+func (r slowRecords) Get(ctx context.Context, name string) ([]byte, error) {
+	<-r.beat
+	return r.Records.Get(ctx, name)
+}
+
+func (r slowRecords) Put(ctx context.Context, name string, b []byte) error {
+	<-r.beat
+	return r.Records.Put(ctx, name, b)
+}
+
+// TestEveryActivityBeats: whatever an activity waits for, it sends heartbeats
+// meanwhile, so that a short silence means a lost worker.
+func TestEveryActivityBeats(t *testing.T) {
+	digest := artifacts.Sum([]byte("x"))
+	for name, call := range map[string]func(a *Activities) (f, in any){
+		workflows.LoadActivity:    func(a *Activities) (any, any) { return a.Load, workflows.LoadRequest{Plan: &digest} },
+		workflows.PrepareActivity: func(a *Activities) (any, any) { return a.Prepare, workflows.PrepareRequest{Plan: digest} },
+		workflows.SplitActivity:   func(a *Activities) (any, any) { return a.Split, workflows.ExecuteRequest{Task: digest} },
+		workflows.ExecuteActivity: func(a *Activities) (any, any) { return a.Execute, workflows.ExecuteRequest{Key: digest, Task: digest} },
+		workflows.JournalActivity: func(a *Activities) (any, any) {
+			return a.Journal, workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			beat := make(chan struct{})
+			seen := false
+			store := mem.New()
+			a := &Activities{Store: artifacts.Store{Blobs: slowBlobs{store.Blobs, beat}, Records: slowRecords{store.Records, beat}},
+				Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestActivityEnvironment()
+			env.SetTestTimeout(time.Minute)
+			env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) {
+				if !seen {
+					seen = true
+					close(beat)
+				}
+			})
+			f, in := call(a)
+			env.RegisterActivity(f)
+			_, _ = env.ExecuteActivity(f, in) // what comes of it is no matter: it ended
+			if !seen {
+				t.Error("it sent no heartbeat")
+			}
+		})
+	}
+}
+
+// TestLoadSaysHowFarItIs: hashing a large local source is told with its bytes.
+func TestLoadSaysHowFarItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "source")
+	if err := os.WriteFile(file, make([]byte, 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan step.Progress, 100)
+	a := &Activities{Store: mem.New(), Registry: step.NewRegistry(), Log: slog.New(slog.DiscardHandler),
+		Open: func(ctx context.Context, _ string, _ map[string]string, _ []string) (*plan.Plan, string, error) {
+			s, err := lockfile.Open(filepath.Join(filepath.Dir(file), lockfile.Name), "", "")
+			if err != nil {
+				return nil, "", err
+			}
+			if _, err := s.LocalFile(ctx, file); err != nil {
+				return nil, "", err
+			}
+			<-told // the beat after this
+			return &plan.Plan{Format: plan.Format}, "", nil
+		}}
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DefaultHeartbeatThrottleInterval: time.Millisecond})
+	env.SetOnActivityHeartbeatListener(func(_ *activity.Info, v converter.EncodedValues) {
+		var p step.Progress
+		if v.Get(&p) == nil && p.Done == 1<<20 && p.Total == 1<<20 && p.Unit == "bytes" {
+			told <- p
+		}
+	})
+	env.RegisterActivity(a.Load)
+	if _, err := env.ExecuteActivity(a.Load, workflows.LoadRequest{Pipeline: "p.hcl"}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -24,6 +24,7 @@ type Activities struct {
 	Log      *slog.Logger
 	Client   client.Client
 	CacheDir string             // verified local copies of remote blobs
+	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
 	Env      map[string]string  // recorded with every result: revision, libtorch, device, host
 

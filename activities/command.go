@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -90,13 +91,21 @@ func checkCommand(c commandConfig) error {
 	for name := range c.Lists {
 		checkInputName(bad, "lists", name)
 	}
+	for i, arg := range c.Argv {
+		if strings.ContainsRune(arg, 0) {
+			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which no program can be given; put it into one of files")
+		}
+	}
 	if len(c.Outputs) == 0 {
 		bad("outputs", `needs at least one name, such as "result.json"`)
 	}
 	if err := command.Outputs(c.Outputs).Check(); err != nil {
 		bad("outputs", "%v", err)
 	}
-	for name := range c.Env {
+	for name, value := range c.Env {
+		if strings.ContainsRune(value, 0) {
+			bad("env."+name, "has a NUL byte, which no program can be given; put it into one of files")
+		}
 		if slices.Contains(ownVariables, name) {
 			bad("env", "%s is set by the step", name)
 		} else if name == "" || strings.ContainsAny(name, "=\x00") {
@@ -167,14 +176,11 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	dir, err := x.Scratch()
 	if err != nil {
-		return err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return err
+		return noRoom(err, noRoomHere)
 	}
 	x.Report(step.Progress{Note: "staging inputs"})
 	if err := stageCommand(x, c, dir); err != nil {
-		return err
+		return noRoom(err, noRoomHere)
 	}
 	program, err := programOf(c, dir)
 	if err != nil {
@@ -202,19 +208,37 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	}
 	run.Stdout = stdout
 	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
-	if err := run.Do(ctx); err != nil {
+	run.Started = func(pid int) error { return x.Runs(dir, pid) }
+	err = run.Do(ctx)
+	if left := x.Ended(dir); left != nil && err == nil {
+		err = left
+	}
+	if err != nil {
 		return commandError(err)
 	}
-	return errors.Join(stdout.Close(), collectCommand(x, c, dir))
+	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir)), "the store has no room for what it left: make some")
 }
 
-// commandError decides about the retry: a program that says it failed will say
-// so again; one that the system ended may fare better.
+const noRoomHere = "make room on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
+
+// commandError decides about the retry: a program that says it failed, or cannot
+// start, will do so again; one that the system ended may fare better.
 func commandError(err error) error {
+	var start *command.StartError
 	var exit *command.ExitError
 	var late *command.TimeoutError
-	if errors.As(err, &exit) && exit.Signal == "" || errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
+	if errors.As(err, &start) && !start.Passing() || errors.As(err, &exit) && !exit.Passing() ||
+		errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
+	}
+	return noRoom(err, "the store has no room for what it prints: make some")
+}
+
+// noRoom marks the error of a full disk, a quota or a limit of file sizes: a retry
+// would run the program again to meet it again.
+func noRoom(err error, what string) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return step.Permanent(fmt.Errorf("%w: %s", err, what))
 	}
 	return err
 }

@@ -3,16 +3,24 @@ package activities_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -144,16 +152,62 @@ func TestCommandFails(t *testing.T) {
 		"exit code":  {`argv = ["sh", "-c", "echo the reason >&2; exit 2"]`, "sh exited with code 2; the end of its standard error:\nthe reason"},
 		"no output":  {`argv = ["sh", "-c", "true"]`, "did not write its output out/o"},
 		"undeclared": {`argv = ["sh", "-c", "echo > out/o; echo > out/p"]`, "out/p, which outputs does not declare"},
+		"too long":   {`argv = ["sh", "-c", "true", join("", [for i in range(150): "${join("", [for j in range(1000): "0123456789"])}"])]`, "longer than this system takes"},
+		"no program": {`argv = ["./x"]` + "\n" + `files = { x = "not a script" }`, "name its interpreter first"},
+		"file limit": {`argv = ["sh", "-c", "ulimit -f 1; exec head -c 100000 /dev/zero > out/o"]`, "ulimit -f"},
 		"timeout":    {"argv = [\"sh\", \"-c\", \"sleep 3600\"]\n timeout = \"20ms\"", "ran past its timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLocal(t)
 			_, err := l.tryFirst(l.plan(writePipeline(t, "step \"command\" \"x\" {\n"+c.attrs+"\noutputs = [\"o\"]\n}"), nil))
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %s", err, c.want)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !isPermanent(err) {
+				t.Errorf("got %v, want %s, and no retry", err, c.want)
 			}
 		})
 	}
+}
+
+func isPermanent(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.NonRetryable()
+}
+
+// A full disk is said at once: another run of the program would meet it again.
+func TestCommandFullDisk(t *testing.T) {
+	for name, want := range map[string]string{
+		"echo > out/o":            "make room on this worker's disk",
+		"echo > out/o; echo long": "the store has no room",
+	} {
+		l := newLocal(t)
+		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
+		ctx := context.Background()
+		digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
+		if err != nil || p[0].Error != "" {
+			t.Fatalf("%v %+v", err, p)
+		}
+		if strings.HasPrefix(want, "the store") {
+			var faults *storetest.Faults
+			l.Store, faults = storetest.Faulty(l.Store)
+			faults.Add(storetest.BlobsPut, storetest.Fault{Err: syscall.ENOSPC})
+		} else {
+			l.Scratch = fullDisk{l.Scratch}
+		}
+		_, err = l.Execute(ctx, workflows.ExecuteRequest{Key: p[0].Key, Task: p[0].Task, Address: pl.Steps[0].Address})
+		if !isPermanent(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// fullDisk has no room for a folder.
+type fullDisk struct{ step.Scratch }
+
+func (fullDisk) New() (string, error) {
+	return "", &fs.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOSPC}
 }
 
 // A worker whose program is another than the plan's refuses the work.
@@ -208,6 +262,8 @@ func TestCommandMistakes(t *testing.T) {
 		"is not 64 hex digits":       {"argv": []any{"sh"}, "outputs": []any{"o"}, "program": "12"},
 		`needs at least one`:         {"argv": []any{"sh"}, "outputs": []any{"o"}, "exit_codes": []any{}},
 		`"a=b" is not the name of`:   {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"a=b": "/"}},
+		`argv[1]: has a NUL byte`:    {"argv": []any{"sh", "a\x00b"}, "outputs": []any{"o"}},
+		`env.A: has a NUL byte`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"A": "a\x00b"}},
 		`"/abs" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
 	} {
 		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {

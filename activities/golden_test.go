@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -31,7 +32,7 @@ type local struct {
 }
 
 func newLocal(t *testing.T) *local {
-	return &local{t: t, Activities: &activities.Activities{Store: mem.New(), Registry: activities.Kinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}}
+	return &local{t: t, Activities: &activities.Activities{Store: mem.New(), Registry: activities.Kinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
 }
 
 // plan loads a pipeline file, with its local sources hashed.

@@ -38,4 +38,6 @@ func (h *host) Checkpoints() step.Checkpoints {
 	return h.a.checkpoints(h.key)
 }
 
+func (h *host) Scratch() step.Scratch { return h.a.Scratch }
+
 func stack() string { return string(debug.Stack()) }

@@ -11,18 +11,27 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/corpus"
+	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/step"
 )
 
+// scratchOnly is a host of steps that need folders and nothing else.
+type scratchOnly struct {
+	step.Host
+	scratch step.Scratch
+}
+
+func (h scratchOnly) Scratch() step.Scratch { return h.scratch }
+
 // TestSorter: any order and any number of runs give the same bytes.
 func TestSorter(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	host := scratchOnly{scratch: scratch.In(t.TempDir())}
 	docs := make([]corpus.Document, 200)
 	for i := range docs {
 		docs[i] = corpus.Document{Doc: int32(i), Text: fmt.Sprintf("document %d", i)}
 	}
 	sorted := func(limit int, order []int) []byte {
-		s := sorter{x: step.NewIO(context.Background(), nil, nil, slog.New(slog.DiscardHandler), nil), limit: limit}
+		s := sorter{x: step.NewIO(context.Background(), nil, host, slog.New(slog.DiscardHandler), nil), limit: limit}
 		for _, i := range order {
 			if err := s.add(docs[i]); err != nil {
 				t.Fatal(err)

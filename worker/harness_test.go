@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -113,7 +114,7 @@ func newBenchOf(t *testing.T, slots int) *bench {
 
 func (b *bench) startWorker() {
 	acts := &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c,
-		CacheDir: b.t.TempDir(), Features: workflows.Features{SearchAttributes: true}}
+		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}}
 	b.queue = worker.New(b.c, acts, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
 	if err := b.queue.Start(); err != nil {
 		b.t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -37,6 +38,8 @@ type app struct {
 	StoreURL string
 	StateDir string
 	LogLevel string
+
+	scratch *scratch.Area // once steps may run here
 }
 
 // globalFlags are understood by every verb.

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -178,11 +179,26 @@ func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
 func (a *app) activities(store artifacts.Store, c client.Client, features workflows.Features) *activities.Activities {
 	return &activities.Activities{
 		Store: store, Registry: a.Registry, Log: a.Log, Client: c, Features: features, Env: hostEnv(),
-		CacheDir: a.cacheDir(),
+		CacheDir: a.cacheDir(), Scratch: a.scratchArea(),
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 			return a.openForWorker(ctx, file, vars, targets)
 		},
 	}
+}
+
+// scratchArea is where this process's steps work, rid of what dead processes left.
+func (a *app) scratchArea() *scratch.Area {
+	if a.scratch == nil {
+		a.scratch = scratch.In(scratch.DefaultRoot())
+		swept, err := a.scratch.Sweep()
+		if swept.Folders+swept.Programs > 0 {
+			a.Log.Info("left by processes that were killed", "programs ended", swept.Programs, "folders of steps removed", swept.Folders)
+		}
+		if err != nil {
+			a.Log.Warn("something that killed processes left is still there", "err", err)
+		}
+	}
+	return a.scratch
 }
 
 // registerAttributes adds the search attributes to a cluster; false if it may

@@ -49,11 +49,17 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, out, errw io.Writer) int {
-	root := newRoot(&app{Registry: activities.Kinds(), Out: out, Err: errw})
+	a := &app{Registry: activities.Kinds(), Out: out, Err: errw}
+	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errw)
 	cmd, err := root.ExecuteContextC(ctx)
+	if a.scratch != nil {
+		if left := a.scratch.Close(); left != nil {
+			a.Log.Warn("folders of steps", "err", left)
+		}
+	}
 	if err == nil {
 		return exitOK
 	}

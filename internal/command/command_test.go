@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,6 +135,60 @@ func TestPrograms(t *testing.T) {
 	}
 	r := command.Run{Program: "/nonexistent", Argv: []string{"x"}, Dir: t.TempDir(), Stdout: &bytes.Buffer{}}
 	if err := r.Do(context.Background()); err == nil || !strings.Contains(err.Error(), "start x") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What cannot start says what to do, and whether another time may be better.
+func TestStarts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for want, r := range map[string]command.Run{
+		"begin it with a line such as #!/bin/sh": {Program: write("text", "echo\n", 0o755), Argv: []string{"x"}},
+		"this account may not execute it":        {Program: write("plain", "#!/bin/sh\n", 0o644), Argv: []string{"x"}},
+		"interpreter that its first line":        {Program: write("script", "#!/no/such/interpreter\n", 0o755), Argv: []string{"x"}},
+		"longer than this system takes":          {Program: "/bin/sh", Argv: []string{"x", strings.Repeat("x", 10<<20)}},
+		"start x: fork/exec /bin/sh: invalid a":  {Program: "/bin/sh", Argv: []string{"x", "a\x00b"}},
+	} {
+		r.Dir, r.Stdout = dir, &bytes.Buffer{}
+		err := r.Do(context.Background())
+		var start *command.StartError
+		if !errors.As(err, &start) || start.Passing() || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %.300v, want %s", err, want)
+		}
+	}
+	if !(&command.StartError{Argv: []string{"x"}, Err: syscall.EAGAIN}).Passing() {
+		t.Error("no process is to be had for ever")
+	}
+	for script, want := range map[string]struct {
+		text    string
+		passing bool
+	}{
+		"ulimit -f 1; exec head -c 100000 /dev/zero > out": {"larger than this worker may: ulimit -f", false},
+		"kill -KILL $$": {"out of memory, perhaps", true},
+	} {
+		var out bytes.Buffer
+		r := shell(t, script, &out)
+		var exit *command.ExitError
+		if err := r.Do(context.Background()); !errors.As(err, &exit) || exit.Passing() != want.passing || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}
+
+// A program whose start cannot be recorded does not run on.
+func TestUnrecorded(t *testing.T) {
+	var out bytes.Buffer
+	r := shell(t, "sleep 3600", &out)
+	full := errors.New("disk full")
+	r.Started = func(int) error { return full }
+	if err := r.Do(context.Background()); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,78 +21,56 @@ type Run struct {
 	Env       map[string]string
 	Stdin     io.Reader // nil: empty
 	Stdout    io.Writer
-	Line      func(string)  // called with every line of standard error, one at a time
-	Timeout   time.Duration // 0: none
-	ExitCodes []int         // that mean success
-}
-
-// ExitError says how a program ended that should have ended otherwise.
-type ExitError struct {
-	Argv   []string
-	Code   int    // -1 if a signal ended it
-	Signal string // "" if it exited by itself
-	Tail   string // the end of its standard error
-}
-
-func (e *ExitError) Error() string {
-	msg := fmt.Sprintf("%s exited with code %d", e.Argv[0], e.Code)
-	if e.Signal != "" {
-		msg = fmt.Sprintf("%s was ended by signal %q (out of memory, perhaps)", e.Argv[0], e.Signal)
-	}
-	return msg + tailed(e.Tail)
-}
-
-// TimeoutError says that a program ran longer than it may.
-type TimeoutError struct {
-	Argv    []string
-	Timeout time.Duration
-	Tail    string
-}
-
-func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("%s ran past its timeout of %s", e.Argv[0], e.Timeout) + tailed(e.Tail)
-}
-
-// ErrLeftRunning says that a program ended while others that it had started
-// still held its output open.
-var ErrLeftRunning = errors.New("it left processes running that hold its output open; let it wait for them")
-
-func tailed(tail string) string {
-	if tail == "" {
-		return "; it wrote nothing to standard error"
-	}
-	return "; the end of its standard error:\n" + tail
+	Line      func(string)        // called with every line of standard error, one at a time
+	Started   func(pid int) error // if set, called once it runs, with the leader of its process group; an error ends it
+	Timeout   time.Duration       // 0: none
+	ExitCodes []int               // that mean success
 }
 
 // stragglers is how long processes that a program left behind may go on
 // holding its output open.
 const stragglers = 5 * time.Second
 
-// Do runs the program to its end. The program is the leader of a process group;
-// when ctx ends or the timeout passes, the group is killed, and so is whatever
-// the program left running in it. Errors: ctx.Err(), *TimeoutError, *ExitError,
-// ErrLeftRunning, or what kept the program from starting.
+// Do runs the program to its end. The program leads a session, so a process group,
+// without a terminal; when ctx ends or the timeout passes, the group is killed, and
+// so is whatever the program left running in it. Where the system can (Linux), the
+// program dies with this process. Errors: ctx.Err(), *TimeoutError, *ExitError,
+// ErrLeftRunning, *StartError, or what broke a stream.
 func (r Run) Do(ctx context.Context) error {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if r.Timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, r.Timeout)
-	}
+	// Linux ends the child when the thread that made it dies: this one waits for it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if r.Timeout > 0 {
+		var stop context.CancelFunc
+		limited, stop = context.WithTimeout(limited, r.Timeout)
+		defer stop()
+	}
 	said := &lines{each: r.Line}
 	cmd := exec.CommandContext(limited, r.Program)
 	cmd.Args, cmd.Dir, cmd.Env = r.Argv, r.Dir, environ(r.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = childAttributes()
 	cmd.Cancel = func() error { return endGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", r.Argv[0], err)
+		return &StartError{r.Argv, err}
+	}
+	var unrecorded error
+	if r.Started != nil {
+		if unrecorded = r.Started(cmd.Process.Pid); unrecorded != nil {
+			cancel()
+		}
 	}
 	err := cmd.Wait()
 	if gone := endGroup(cmd.Process.Pid); gone != nil && err == nil {
 		err = gone
 	}
 	said.end()
+	if unrecorded != nil {
+		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
+	}
 	return r.outcome(ctx, limited, cmd, err, said.tail())
 }
 
@@ -110,10 +89,10 @@ func (r Run) outcome(ctx, limited context.Context, cmd *exec.Cmd, err error, tai
 		return fmt.Errorf("%s: %w", r.Argv[0], err) // a stream broke: what reads its output, or feeds it
 	}
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return &ExitError{r.Argv, -1, ws.Signal().String(), tail}
+		return &ExitError{r.Argv, -1, ws.Signal(), tail}
 	}
 	if !slices.Contains(r.ExitCodes, state.ExitCode()) {
-		return &ExitError{r.Argv, state.ExitCode(), "", tail}
+		return &ExitError{r.Argv, state.ExitCode(), 0, tail}
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"sort"
 	"sync"
 
@@ -20,6 +19,17 @@ type Host interface {
 	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) // streams
 	Report(p Progress)                                                     // never blocks
 	Checkpoints() Checkpoints                                              // filed under the step's key
+	Scratch() Scratch
+}
+
+// Scratch makes folders on this worker's disk. What they hold, and the programs
+// that work in them, do not outlive a worker that is killed for longer than until
+// the next one starts.
+type Scratch interface {
+	New() (dir string, err error)
+	Discard(dir string) error
+	Runs(dir string, pid int) error // a program works in dir and leads the process group pid
+	Ended(dir string) error         // it has ended: so does what it left running
 }
 
 // Checkpoints keeps a step's intermediate state outside its result: it survives
@@ -126,7 +136,7 @@ func (x *IO) Count(name string, n int64) {
 
 // Scratch returns a new empty folder that is removed when the step ends.
 func (x *IO) Scratch() (string, error) {
-	d, err := os.MkdirTemp("", "redsi-step-")
+	d, err := x.host.Scratch().New()
 	if err == nil {
 		x.mu.Lock()
 		x.scratch = append(x.scratch, d)
@@ -134,6 +144,13 @@ func (x *IO) Scratch() (string, error) {
 	}
 	return d, err
 }
+
+// Runs says that the process pid leads the group of a program that works in a
+// folder of Scratch; Ended, that it has ended, and ends what it left running.
+func (x *IO) Runs(dir string, pid int) error { return x.host.Scratch().Runs(dir, pid) }
+
+// Ended is told of in Runs.
+func (x *IO) Ended(dir string) error { return x.host.Scratch().Ended(dir) }
 
 // Create opens a single-blob output for writing. Close publishes nothing by
 // itself: the step's result does, once Run has returned without error.
@@ -185,7 +202,7 @@ func (x *IO) Finish(err error) (map[string]artifacts.Artifact, map[string]int64,
 		s.abort(errors.New("the step ended before the output was closed"))
 	}
 	for _, d := range x.scratch {
-		if e := os.RemoveAll(d); e != nil {
+		if e := x.host.Scratch().Discard(d); e != nil {
 			x.Log.Warn("scratch folder left behind", "path", d, "err", e)
 		}
 	}

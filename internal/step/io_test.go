@@ -24,7 +24,16 @@ type host struct {
 	artifacts.Store
 	failPut  error // after a few bytes
 	reported []Progress
+	scratch  folders
 }
+
+// folders are plain ones.
+type folders struct{ root string }
+
+func (f folders) New() (string, error)   { return os.MkdirTemp(f.root, "") }
+func (folders) Discard(dir string) error { return os.RemoveAll(dir) }
+func (folders) Runs(string, int) error   { return nil }
+func (folders) Ended(string) error       { return nil }
 
 func newHost() *host { return &host{Store: mem.New()} }
 
@@ -46,6 +55,7 @@ func (h *host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 
 func (h *host) Report(p Progress)        { h.reported = append(h.reported, p) }
 func (h *host) Checkpoints() Checkpoints { return nil }
+func (h *host) Scratch() Scratch         { return h.scratch }
 
 func newTestIO(t *testing.T, h Host) *IO {
 	spec := Define(everythingKind())
@@ -264,8 +274,9 @@ func TestInputs(t *testing.T) {
 }
 
 func TestScratch(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	x := newTestIO(t, newHost())
+	h := newHost()
+	h.scratch.root = t.TempDir()
+	x := newTestIO(t, h)
 	dir, err := x.Scratch()
 	if err != nil {
 		t.Fatal(err)

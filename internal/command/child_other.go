@@ -1,0 +1,9 @@
+//go:build !linux
+
+package command
+
+import "syscall"
+
+// childAttributes makes the program lead a session of its own, without a terminal
+// that it could stop at to ask.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// StartError says why a program did not start.
+type StartError struct {
+	Argv []string
+	Err  error
+}
+
+func (e *StartError) Error() string {
+	msg := fmt.Sprintf("start %s: %v", e.Argv[0], e.Err)
+	switch {
+	case errors.Is(e.Err, syscall.E2BIG):
+		msg += ": its arguments and environment are longer than this system takes; give them in a file, by files or inputs, or on standard input"
+	case errors.Is(e.Err, syscall.ENOEXEC):
+		msg += ": it is no program of this system; name its interpreter first, or begin it with a line such as #!/bin/sh"
+	case errors.Is(e.Err, syscall.EACCES):
+		msg += ": this account may not execute it, or the interpreter that its first line names"
+	case errors.Is(e.Err, syscall.ENOENT):
+		msg += ": its file, or the interpreter that its first line names, is not on this worker"
+	}
+	return msg
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// Passing reports whether the system was short of something for the moment.
+func (e *StartError) Passing() bool {
+	for _, short := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY, syscall.EINTR} {
+		if errors.Is(e.Err, short) {
+			return true
+		}
+	}
+	return false
+}
+
+// ExitError says how a program ended that should have ended otherwise.
+type ExitError struct {
+	Argv   []string
+	Code   int            // -1 if a signal ended it
+	Signal syscall.Signal // 0 if it exited by itself
+	Tail   string         // the end of its standard error
+}
+
+func (e *ExitError) Error() string {
+	msg := fmt.Sprintf("%s exited with code %d", e.Argv[0], e.Code)
+	if e.Signal != 0 {
+		msg = fmt.Sprintf("%s was ended by signal %q (%s)", e.Argv[0], e.Signal, e.cause())
+	}
+	return msg + tailed(e.Tail)
+}
+
+func (e *ExitError) cause() string {
+	switch e.Signal {
+	case syscall.SIGXFSZ:
+		return "it wrote a file larger than this worker may: ulimit -f"
+	case syscall.SIGXCPU:
+		return "it used more processor time than this worker may: ulimit -t"
+	}
+	return "out of memory, perhaps"
+}
+
+// Passing reports whether the program was ended by what may not be so at another
+// time: memory that was short, a person, a machine that stops. A limit is the same
+// each time, and so is what the program says by its exit code.
+func (e *ExitError) Passing() bool {
+	return e.Signal != 0 && e.Signal != syscall.SIGXFSZ && e.Signal != syscall.SIGXCPU
+}
+
+// TimeoutError says that a program ran longer than it may.
+type TimeoutError struct {
+	Argv    []string
+	Timeout time.Duration
+	Tail    string
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("%s ran past its timeout of %s", e.Argv[0], e.Timeout) + tailed(e.Tail)
+}
+
+// ErrLeftRunning says that a program ended while others that it had started
+// still held its output open.
+var ErrLeftRunning = errors.New("it left processes running that hold its output open; let it wait for them")
+
+func tailed(tail string) string {
+	if tail == "" {
+		return "; it wrote nothing to standard error"
+	}
+	return "; the end of its standard error:\n" + tail
+}

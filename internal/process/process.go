@@ -1,0 +1,100 @@
+// Package process tells one process from every other that has had its number:
+// by when it started, in which boot of which machine. It ends processes that
+// are known so, never by a name.
+//
+// It owns no process. It must not know what redsi runs.
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Identity is a process of some machine, at any time.
+type Identity struct {
+	PID   int    `json:"pid"`
+	Start string `json:"start"` // as the kernel counts it: another process of that number has another
+	Host
+}
+
+// Host is a machine between two boots, and the numbering of its processes.
+type Host struct {
+	Machine string `json:"machine"`             // host name: it outlives a boot
+	Boot    string `json:"boot"`                // identifier of the boot
+	Numbers string `json:"namespace,omitempty"` // of process numbers; containers have their own
+}
+
+// ErrGone says that there is no such process.
+var ErrGone = errors.New("no such process")
+
+// Of identifies the process that has a number now: ErrGone if none has.
+func Of(pid int) (Identity, error) {
+	start, err := startOf(pid)
+	if err != nil {
+		return Identity{}, err
+	}
+	h, err := Here()
+	return Identity{pid, start, h}, err
+}
+
+// Self is this process.
+func Self() (Identity, error) { return Of(os.Getpid()) }
+
+// Here is this machine in its present boot.
+func Here() (Host, error) {
+	boot, numbers, err := bootID()
+	if err != nil {
+		return Host{}, fmt.Errorf("identify this boot: %w", err)
+	}
+	machine, err := os.Hostname()
+	return Host{machine, boot, numbers}, err
+}
+
+// Running reports whether the very process runs, on this machine. One that has
+// ended and waits to be collected does not run.
+func (i Identity) Running() bool {
+	now, err := Of(i.PID)
+	return err == nil && now.Start == i.Start && now.Boot == i.Boot && now.Numbers == i.Numbers
+}
+
+// EndGroup kills the process group that i leads, and is no error if i has ended.
+func (i Identity) EndGroup() error {
+	if i.PID <= 1 || !i.Running() {
+		return nil
+	}
+	err := syscall.Kill(-i.PID, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // EPERM: macOS, of a group of zombies
+		return nil
+	}
+	return err
+}
+
+// End kills the process, and is no error if it has ended.
+func (i Identity) End() error {
+	p, err := os.FindProcess(i.PID) // on Linux a handle of the process, whatever becomes of its number
+	if err != nil || i.PID <= 1 {
+		return nil
+	}
+	defer p.Release()
+	if !i.Running() {
+		return nil
+	}
+	if err = p.Kill(); errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// AwaitEnd waits until the process has ended, so long at most, and reports
+// whether it has.
+func (i Identity) AwaitEnd(most time.Duration) bool {
+	for end := time.Now().Add(most); i.Running(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}

@@ -76,7 +76,7 @@ func (a *app) setup(*cobra.Command) error {
 		return inputError(fmt.Errorf("--log-level: %w", err))
 	}
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
-	a.Log = slog.New(l)
+	a.Log = slog.New(view.Log(l))
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
 	}

@@ -151,9 +151,9 @@ func (a *app) refuse(drifts []drift, file string) error {
 		}
 	} else {
 		for _, d := range drifts {
-			fmt.Fprintf(a.Out, "%s is %s since the plan was saved\n", d.Address, d.What)
+			view.Printf(a.Out, "%s is %s since the plan was saved\n", d.Address, d.What)
 			for _, c := range d.Changes {
-				fmt.Fprintf(a.Out, "       %s\n", c)
+				view.Printf(a.Out, "       %s\n", c)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,14 +48,16 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				if n := len(l.Files); n > 0 {
 					files = ", " + view.Count(n, "file")
 				}
-				fmt.Fprintf(a.Out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
+				view.Printf(a.Out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
 			}
 			return nil
 		},
 	}
 	cat := &cobra.Command{
-		Use:     "cat STEP.OUTPUT[/FILE]",
-		Short:   "Print an output's bytes, verified",
+		Use:   "cat STEP.OUTPUT[/FILE]",
+		Short: "Print an output's bytes, verified",
+		Long: `Prints an output's bytes, verified to the last one: as they are where a file or a
+program reads them; on a terminal, control characters are shown as escapes.`,
 		Example: `  redsi artifacts cat 'step.dedup.nq["url"].counts'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,8 +70,7 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				return err
 			}
 			defer r.Close()
-			_, err = io.Copy(a.Out, r)
-			return err
+			return view.Copy(a.Out, r, terminal(a.Out) > 0)
 		},
 	}
 	path := &cobra.Command{
@@ -88,7 +88,7 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				return view.WriteJSON(a.Out, map[string]string{"path": p, "digest": d.String()})
 			}
 			if err == nil {
-				fmt.Fprintln(a.Out, p)
+				view.Println(a.Out, p)
 			}
 			return err
 		},

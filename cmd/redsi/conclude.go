@@ -71,11 +71,11 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Out, "\n%s\n", b)
+			view.Printf(a.Out, "\n%s\n", view.Document(string(b)))
 		}
 	}
 	a.printFiles(out.Rendered)
-	fmt.Fprintf(a.Out, "%d steps: %d hit, %d ran, %s.\n", len(pl.Steps), len(pl.Steps)-out.Ran, out.Ran, view.Seconds(time.Since(out.Started)))
+	view.Printf(a.Out, "%d steps: %d hit, %d ran, %s.\n", len(pl.Steps), len(pl.Steps)-out.Ran, out.Ran, view.Seconds(time.Since(out.Started)))
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (a *app) printFiles(files []renderedFile) {
 		for ; i < len(files) && files[i].Address == address; i++ {
 			exts = append(exts, strings.TrimPrefix(filepath.Ext(files[i].Path), "."))
 		}
-		fmt.Fprintf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
+		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
 	}
 }
 

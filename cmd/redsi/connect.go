@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -142,7 +143,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	}
 	conn := &connection{ui: server.UI, ns: "default", server: server, leave: func(s *devserver.Shared) {
 		s.Close(ctx, func() {
-			fmt.Fprintln(a.Err, "another redsi still uses this one's server; waiting for it (Ctrl-C ends its run too)")
+			view.Println(a.Err, "another redsi still uses this one's server; waiting for it (Ctrl-C ends its run too)")
 		})
 	}}
 	conn.Client, err = client.DialContext(ctx, client.Options{HostPort: server.Address, Logger: log.NewStructuredLogger(a.sdkLog())})

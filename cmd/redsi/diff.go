@@ -192,24 +192,24 @@ func flatten(outputs map[string]artifacts.Artifact) map[string]string {
 
 func (a *app) printDiff(x, y string, ds []runDiff, same int) {
 	st := a.style(a.Out)
-	fmt.Fprintf(a.Out, "%s -> %s\n", x, y)
+	view.Printf(a.Out, "%s -> %s\n", x, y)
 	for _, d := range ds {
-		line := fmt.Sprintf("%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
+		view.Printf(a.Out, "%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
 		if d.Was != "" {
-			line += "  was " + d.Was
+			view.Printf(a.Out, "  was %s", d.Was)
 		}
 		if d.Note != "" {
-			line += "  " + st.Dim(d.Note)
+			view.Printf(a.Out, "  %s", st.Dim(d.Note))
 		}
-		fmt.Fprintln(a.Out, line)
+		view.Println(a.Out)
 		for _, c := range d.Changes {
-			fmt.Fprintf(a.Out, "       %s\n", c)
+			view.Printf(a.Out, "       %s\n", c)
 		}
 		for _, o := range d.Outputs {
-			fmt.Fprintf(a.Out, "       output %s: %s -> %s\n", o.Output, shortDigest(o.A), shortDigest(o.B))
+			view.Printf(a.Out, "       output %s: %s -> %s\n", o.Output, shortDigest(o.A), shortDigest(o.B))
 		}
 	}
-	fmt.Fprintf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)
+	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)
 }
 
 func orNone(s workflows.Status) string {

@@ -47,9 +47,9 @@ func newDoctorCmd(a *app) *cobra.Command {
 					continue
 				}
 				word := map[bool]string{true: "ok", false: "MISSING"}[f.OK]
-				fmt.Fprintf(a.Out, "%-8s %-16s %s\n", word, f.What, f.Note)
+				view.Printf(a.Out, "%-8s %-16s %s\n", word, f.What, f.Note)
 				if f.Do != "" {
-					fmt.Fprintf(a.Out, "%-8s %-16s -> %s\n", "", "", f.Do)
+					view.Printf(a.Out, "%-8s %-16s -> %s\n", "", "", f.Do)
 				}
 			}
 			if bad > 0 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"slices"
 
@@ -56,7 +55,8 @@ func (a *app) format(paths []string, check, diff bool) error {
 			changed = append(changed, name)
 			switch {
 			case diff && !a.JSON:
-				if _, err := a.Out.Write(textdiff.Diff(name, src, name+" (formatted)", out)); err != nil {
+				d := bytes.NewReader(textdiff.Diff(name, src, name+" (formatted)", out))
+				if err := view.Copy(a.Out, d, terminal(a.Out) > 0); err != nil {
 					return err
 				}
 			case !check && !diff:
@@ -65,7 +65,7 @@ func (a *app) format(paths []string, check, diff bool) error {
 				}
 			}
 			if !a.JSON && !diff {
-				fmt.Fprintln(a.Out, name)
+				view.Println(a.Out, name)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (a *app) follow(ctx context.Context, c client.Client, wf client.WorkflowRun
 			return &e.res, e.err
 		case <-cancelled:
 			cancelled = nil
-			fmt.Fprintln(a.Err, "cancelling; what is finished stays (Ctrl-C again to leave at once)")
+			view.Println(a.Err, "cancelling; what is finished stays (Ctrl-C again to leave at once)")
 			go a.exitOnInterrupt(wctx)
 			if err := c.CancelWorkflow(wctx, wf.GetID(), ""); err != nil {
 				return nil, fmt.Errorf("cancel the run: %w", err)

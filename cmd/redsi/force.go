@@ -53,9 +53,9 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 				return view.WriteJSON(a.Out, map[string]any{"forgotten": forgotten})
 			}
 			for _, s := range forgotten {
-				fmt.Fprintln(a.Out, s)
+				view.Println(a.Out, s)
 			}
-			fmt.Fprintf(a.Out, "%s forgotten; `redsi run` does that work again.\n", view.Count(len(forgotten), "result"))
+			view.Printf(a.Out, "%s forgotten; `redsi run` does that work again.\n", view.Count(len(forgotten), "result"))
 			return nil
 		},
 	}

@@ -93,7 +93,7 @@ func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 	}
 	err := ds.Write(a.Err, pipeline.Style{Width: min(terminal(a.Err), 100), Color: a.style(a.Err).Color})
 	if n, _ := ds.Count(); n > 0 {
-		fmt.Fprintf(a.Err, "%s: %s\n", a.File, ds.Summary())
+		view.Printf(a.Err, "%s: %s\n", a.File, ds.Summary())
 	}
 	return err
 }

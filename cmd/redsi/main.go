@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/view"
 )
 
 // Exit codes of every verb.
@@ -71,7 +72,7 @@ func execute(ctx context.Context, args []string, out, errw io.Writer) int {
 		}
 	}
 	if e.err != nil {
-		fmt.Fprintln(errw, "redsi:", e.err)
+		view.Println(errw, "redsi:", e.err)
 	}
 	return e.code
 }

@@ -62,9 +62,9 @@ func (a *app) printRebuilt(reports []rebuilt) {
 		if !r.Same {
 			word = "DIFFERS"
 		}
-		fmt.Fprintf(a.Out, "%s  %s, %s\n", r.Address, word, view.Seconds(seconds(r.TookS)))
+		view.Printf(a.Out, "%s  %s, %s\n", r.Address, word, view.Seconds(seconds(r.TookS)))
 		for _, d := range r.Differs {
-			fmt.Fprintf(a.Out, "       output %s: %s, now %s\n", d.Output, shortDigest(d.A), shortDigest(d.B))
+			view.Printf(a.Out, "       output %s: %s, now %s\n", d.Output, shortDigest(d.A), shortDigest(d.B))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -59,12 +58,12 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if a.JSON {
 				return view.WriteJSON(a.Out, map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Verdicts})
 			}
-			fmt.Fprintf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
+			view.Printf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
 			for _, path := range written {
-				fmt.Fprintln(a.Out, path)
+				view.Println(a.Out, path)
 			}
 			if !r.Full() {
-				fmt.Fprintf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
+				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
 			}
 			return nil
 		},
@@ -118,7 +117,7 @@ func newTraceCmd(a *app) *cobra.Command {
 			if a.JSON {
 				return view.WriteJSON(a.Out, t)
 			}
-			t.Print(a.Out)
+			view.Trace(a.Out, t)
 			return nil
 		},
 	}

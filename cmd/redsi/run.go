@@ -118,10 +118,10 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		if a.JSON {
 			return view.WriteJSON(a.Out, map[string]string{"workflow": wf.GetID(), "run": runID, "url": url})
 		}
-		fmt.Fprintf(a.Out, "started %s\n%s\n", wf.GetID(), url)
+		view.Printf(a.Out, "started %s\n%s\n", wf.GetID(), url)
 		return nil
 	}
-	fmt.Fprintf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
+	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
 	res, err := a.follow(ctx, conn.Client, wf)
 	if err != nil {
 		err = a.ended(err, runID)

@@ -163,20 +163,20 @@ func (a *app) printAnswer(s searchAnswer) {
 	if w := terminal(a.Out); w > 0 {
 		width = min(w, 120)
 	}
-	fmt.Fprintln(a.Out, st.Bold(s.Query))
+	view.Println(a.Out, st.Bold(s.Query))
 	if len(s.Results) == 0 {
-		fmt.Fprintln(a.Out, indent+"the model names no document")
+		view.Println(a.Out, indent+"the model names no document")
 	}
 	for _, h := range s.Results {
 		title := h.Title
 		if title == "" {
 			title = "(untitled)"
 		}
-		fmt.Fprintf(a.Out, "%4d. %s\n", h.Rank, title)
-		fmt.Fprintf(a.Out, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
+		view.Printf(a.Out, "%4d. %s\n", h.Rank, title)
+		view.Printf(a.Out, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
 		if h.Text != "" {
-			fmt.Fprintln(a.Out, indent+st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
+			view.Printf(a.Out, "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))
 		}
 	}
-	fmt.Fprintln(a.Out)
+	view.Println(a.Out)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/search/server"
+	"github.com/redsi/redsi/internal/view"
 )
 
 // serveFlags are the limits of a server.
@@ -91,7 +92,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		a.Log.Warn("other machines can reach this address, and there is no log-in", "address", l.Addr())
 	}
-	fmt.Fprintf(a.Out, "http://%s/\n", l.Addr())
+	view.Printf(a.Out, "http://%s/\n", l.Addr())
 	err = server.Serve(ctx, l, h)
 	a.Log.Info("stopped")
 	return err

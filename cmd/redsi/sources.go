@@ -195,8 +195,8 @@ func (a *app) printSources(states []sourceState) {
 		if note == "" && s.Size > 0 {
 			note = view.Size(s.Size)
 		}
-		fmt.Fprintf(a.Out, "%-11s %-13s %s  %s\n", s.State, where, s.Source, note)
+		view.Printf(a.Out, "%-11s %-13s %s  %s\n", s.State, where, s.Source, note)
 	}
-	fmt.Fprintf(a.Out, "%d sources: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
+	view.Printf(a.Out, "%d sources: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
 		len(states), n["ok"], n["unpinned"], n["changed"], n["unreachable"], stored)
 }

@@ -207,30 +207,30 @@ func lastOf(ctx context.Context, store artifacts.Store) (*lastRun, error) {
 func (a *app) printStatus(r statusReport) {
 	st := a.style(a.Out)
 	if r.Server == "" {
-		fmt.Fprintln(a.Out, "no server is up")
+		view.Println(a.Out, "no server is up")
 	} else if len(r.Running) == 0 {
-		fmt.Fprintf(a.Out, "no run is at work at %s\n", r.Server)
+		view.Printf(a.Out, "no run is at work at %s\n", r.Server)
 	}
 	for _, x := range r.Running {
-		fmt.Fprintf(a.Out, "%s  %s, for %s\n       %s\n", st.Bold(x.RunID), tally(x.Counts), view.Seconds(time.Since(x.Started)), x.URL)
+		view.Printf(a.Out, "%s  %s, for %s\n       %s\n", st.Bold(x.RunID), tally(x.Counts), view.Seconds(time.Since(x.Started)), x.URL)
 		for _, s := range x.Steps {
-			note := s.Error
+			note := view.Lines(s.Error)
 			if s.Progress != nil {
-				note = view.Progress(*s.Progress, 0)
+				note = view.Lines(view.Progress(*s.Progress, 0))
 			}
-			fmt.Fprintf(a.Out, "%s  %s  %s\n", st.Outcome(string(s.Status), strings.ToUpper(string(s.Status))), s.Address, note)
+			view.Printf(a.Out, "%s  %s  %s\n", st.Outcome(string(s.Status), strings.ToUpper(string(s.Status))), s.Address, note)
 		}
 	}
 	for _, s := range r.Steps {
-		fmt.Fprintf(a.Out, "at work for no open run: %s\n", s.Address)
+		view.Printf(a.Out, "at work for no open run: %s\n", s.Address)
 	}
 	if r.Last == nil {
-		fmt.Fprintln(a.Out, "this store remembers no run")
+		view.Println(a.Out, "this store remembers no run")
 		return
 	}
-	fmt.Fprintf(a.Out, "last run: %s of %s, %s\n", r.Last.RunID, r.Last.Pipeline, tally(r.Last.Counts))
+	view.Printf(a.Out, "last run: %s of %s, %s\n", r.Last.RunID, r.Last.Pipeline, tally(r.Last.Counts))
 	for _, s := range r.Last.Failed {
-		fmt.Fprintf(a.Out, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, s.Error)
+		view.Printf(a.Out, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, view.Lines(s.Error))
 	}
 }
 

@@ -49,9 +49,9 @@ func newVerifyCmd(a *app) *cobra.Command {
 				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems})
 			} else {
 				for _, p := range problems {
-					fmt.Fprintln(a.Out, p)
+					view.Println(a.Out, p)
 				}
-				fmt.Fprintf(a.Out, "%s, %s, %s read; %s\n",
+				view.Printf(a.Out, "%s, %s, %s read; %s\n",
 					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
 			}
 			if err == nil && left > 0 {
@@ -101,13 +101,13 @@ func newGCCmd(a *app) *cobra.Command {
 			var cost time.Duration
 			for _, r := range g.Results {
 				cost += r.Took
-				fmt.Fprintf(a.Out, "%s  %s  %s to rebuild, %s\n", r.Key.Hex()[:12], r.Step, view.Seconds(r.Took), view.Size(r.Bytes))
+				view.Printf(a.Out, "%s  %s  %s to rebuild, %s\n", r.Key.Hex()[:12], r.Step, view.Seconds(r.Took), view.Size(r.Bytes))
 			}
 			verb := "deleted"
 			if o.DryRun {
 				verb = "would delete"
 			}
-			fmt.Fprintf(a.Out, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
+			view.Printf(a.Out, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 				view.Count(len(g.Results), "result"), view.Count(len(g.Blobs), "blob"), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))
 			return nil
 		},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -41,7 +39,7 @@ Exit code 0 if the pipeline is valid, 2 if not.`,
 			case ds.HasErrors():
 				return &exitError{code: exitInput}
 			case !a.JSON:
-				fmt.Fprintf(a.Out, "%s is valid: %s\n", a.File, counts)
+				view.Printf(a.Out, "%s is valid: %s\n", a.File, counts)
 			}
 			return nil
 		},

@@ -86,23 +86,23 @@ func newWhyCmd(a *app) *cobra.Command {
 func (a *app) printWhy(answers []whyStep) {
 	st := a.style(a.Out)
 	for _, w := range answers {
-		fmt.Fprintf(a.Out, "%s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address)
+		view.Printf(a.Out, "%s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address)
 		switch {
 		case w.Outcome == plan.Hit:
-			fmt.Fprintf(a.Out, "       its key has a complete result, from run %s\n", w.Origin)
+			view.Printf(a.Out, "       its key has a complete result, from run %s\n", w.Origin)
 		case w.Outcome == plan.Maybe:
 			for _, d := range w.Waits {
-				fmt.Fprintf(a.Out, "       its key is known after %s has run (redsi why %s)\n", d, d)
+				view.Printf(a.Out, "       its key is known after %s has run (redsi why %s)\n", d, d)
 			}
 		case len(w.Changes) == 0:
-			fmt.Fprintf(a.Out, "       %s\n", w.Reason)
+			view.Printf(a.Out, "       %s\n", w.Reason)
 		}
 		for _, c := range w.Changes {
-			fmt.Fprintf(a.Out, "       %s", c.Change)
+			view.Printf(a.Out, "       %s", c.Change)
 			if c.Where != "" {
-				fmt.Fprintf(a.Out, "  %s", st.Dim(c.Where))
+				view.Printf(a.Out, "  %s", st.Dim(c.Where))
 			}
-			fmt.Fprintln(a.Out)
+			view.Println(a.Out)
 		}
 	}
 }

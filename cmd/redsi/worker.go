@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -91,9 +92,9 @@ func newDevCmd(a *app) *cobra.Command {
 				return err
 			}
 			defer conn.Close()
-			fmt.Fprintf(a.Out, "Temporal: %s\nUI:       %s\nstore:    %s\n", conn.server.Address, conn.ui, store.URL)
+			view.Printf(a.Out, "Temporal: %s\nUI:       %s\nstore:    %s\n", conn.server.Address, conn.ui, store.URL)
 			if conn.server.Server == nil {
-				fmt.Fprintf(a.Out, "(the server is run by redsi process %d; this is one more worker)\n", conn.server.PID)
+				view.Printf(a.Out, "(the server is run by redsi process %d; this is one more worker)\n", conn.server.PID)
 			}
 			<-cmd.Context().Done()
 			return nil

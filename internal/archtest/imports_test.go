@@ -27,13 +27,14 @@ var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics
 var rules = []rule{
 	{"artifacts", []string{"artifacts"}},
 	{"internal/step", []string{"artifacts"}},
-	{"internal/pipeline", []string{"internal/step"}},
+	{"internal/escape", nil},
+	{"internal/pipeline", []string{"internal/step", "internal/escape"}},
 	{"internal/lockfile", []string{"internal/step"}},
 	{"internal/plan", []string{"internal/pipeline", "internal/step", "artifacts"}},
 	{"internal/devserver", nil},
 	{"workflows", []string{"internal/plan", "internal/step", "artifacts"}},
 	{"internal/report", []string{"internal/plan", "internal/step", "internal/render", "artifacts"}},
-	{"internal/view", []string{"internal/plan", "internal/step", "internal/pipeline", "workflows", "artifacts"}},
+	{"internal/view", []string{"internal/plan", "internal/step", "internal/pipeline", "internal/report", "internal/escape", "workflows", "artifacts"}},
 	{"activities", []string{"workflows", "internal", "artifacts"}},
 	{"worker", []string{"workflows", "activities"}},
 }
@@ -91,7 +92,7 @@ func allowed(folder string) ([]string, bool) {
 			for _, o := range domain {
 				may = append(may, "internal/"+o)
 			}
-			return append(may, "assets"), true
+			return append(may, "assets", "internal/escape"), true
 		}
 	}
 	for c, may := range chain {

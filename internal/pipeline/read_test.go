@@ -112,8 +112,8 @@ func TestExcerpt(t *testing.T) {
 	if len(lines) < 4 {
 		t.Fatal(b.String())
 	}
-	// "    2 |  a = "日本é?" + nope": the mark stands under nope, after 16 columns.
-	if want := "      | " + strings.Repeat(" ", 16) + "\x1b[1m\x1b[31m^^^^\x1b[0m"; lines[3] != want {
+	// `    2 |  a = "日本é\x01" + nope`: the mark stands under nope, after 19 columns.
+	if want := "      | " + strings.Repeat(" ", 19) + "\x1b[1m\x1b[31m^^^^\x1b[0m"; lines[3] != want {
 		t.Errorf("got  %q\nwant %q\n%s", lines[3], want, b.String())
 	}
 }

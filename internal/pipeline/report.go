@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/mattn/go-runewidth"
 	wordwrap "github.com/mitchellh/go-wordwrap"
+
+	"github.com/redsi/redsi/internal/escape"
 )
 
 // Style says how diagnostics are written.
@@ -34,13 +35,13 @@ func (ds Diagnostics) Write(w io.Writer, s Style) error {
 		if d.Severity == hcl.DiagWarning {
 			r.color, title = "\x1b[33m", "Warning"
 		}
-		fmt.Fprintf(b, "%s: %s\n", r.paint(title), d.Summary)
+		fmt.Fprintf(b, "%s: %s\n", r.paint(title), escape.Line(d.Summary))
 		r.excerpt(*d.Subject, "")
 		for _, also := range alsoAt(d) {
 			r.excerpt(also.rng, also.text)
 		}
 		if d.Detail != "" {
-			detail := strings.TrimSpace(d.Detail)
+			detail := escape.Text(strings.TrimSpace(d.Detail))
 			if s.Width > 0 {
 				detail = wordwrap.WrapString(detail, uint(s.Width))
 			}
@@ -91,9 +92,9 @@ func (r *reporter) text(name string) *text {
 
 // excerpt shows the first lines of a range, marked.
 func (r *reporter) excerpt(rng hcl.Range, note string) {
-	fmt.Fprintf(r.w, "  %s:%d:%d", rng.Filename, rng.Start.Line, rng.Start.Column)
+	fmt.Fprintf(r.w, "  %s:%d:%d", escape.Line(rng.Filename), rng.Start.Line, rng.Start.Column)
 	if note != "" {
-		fmt.Fprintf(r.w, ", %s", note)
+		fmt.Fprintf(r.w, ", %s", escape.Line(note))
 	}
 	fmt.Fprintln(r.w)
 	const most = 3
@@ -113,16 +114,7 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 	}
 }
 
-// printable makes a line safe for a terminal: tabs two wide, nothing that moves
-// the cursor.
+// printable makes a line safe for a terminal, with a blank for a tab.
 func printable(line string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '\t':
-			return ' '
-		case c < 0x20 || c == 0x7f || c == utf8.RuneError:
-			return '?'
-		}
-		return c
-	}, line)
+	return escape.Line(strings.ReplaceAll(line, "\t", " "))
 }

@@ -132,8 +132,8 @@ func readOutput(ctx context.Context, r *artifacts.Result, output string, read Re
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// clip shortens a text to n characters.
-func clip(s string, n int) string {
+// Clip shortens a text to n characters.
+func Clip(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
 	}

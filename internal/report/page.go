@@ -36,7 +36,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"signed":  signed,
 		"count":   func(n int64) string { return humanize.Comma(n) },
 		"short":   short,
-		"clip":    clip,
+		"clip":    Clip,
 		"slug":    slug,
 		"grid":    r.grid,
 		"figures": r.numbers,

@@ -191,7 +191,7 @@ func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Re
 			return err
 		}
 		if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b[:min(len(b), 4096)])), func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }) {
-			o.Preview = clip(string(b), previewChars)
+			o.Preview = Clip(string(b), previewChars)
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/view"
 )
 
 // study makes a preview by hand: a download, a step that counts, a table that
@@ -209,7 +210,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%s: %v from %+v by %v", c.name, *got.Value, got.Sources, steps)
 		}
 		var b bytes.Buffer
-		got.Print(&b)
+		view.Trace(&b, got)
 		if c.sources > 0 && !strings.Contains(b.String(), "options.deep = [1,2]") {
 			t.Errorf("the configuration is not told:\n%s", b.String())
 		}
@@ -256,7 +257,7 @@ func TestSameBytes(t *testing.T) {
 		t.Error("the page does not name the other step")
 	}
 	var b bytes.Buffer
-	got.Print(&b)
+	view.Trace(&b, got)
 	if !strings.Contains(b.String(), "or, with the same bytes, from step.download.x.copy") {
 		t.Errorf("the trace does not name the other step:\n%s", b.String())
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/plan"
@@ -76,47 +75,4 @@ func (it *Item) cell(name string) (render.Cell, error) {
 		return it.Table.Find(name)
 	}
 	return it.Figure.Find(name)
-}
-
-// leavesShown bounds the configuration that Print shows of a step.
-const leavesShown = 12
-
-// Print writes a trace for people.
-func (t *Trace) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s:%s = ", t.Address, t.Cell)
-	switch {
-	case t.Value != nil && t.Std != nil:
-		fmt.Fprintf(w, "%v ± %v (n=%d)", *t.Value, *t.Std, t.N)
-	case t.Value != nil:
-		fmt.Fprintf(w, "%v", *t.Value)
-	default:
-		fmt.Fprintf(w, "%s", t.Text)
-	}
-	if t.Check != nil {
-		fmt.Fprintf(w, "   paper %v, %s", t.Check.Paper, t.Check.Verdict)
-	}
-	fmt.Fprintln(w)
-	if len(t.Sources) == 0 {
-		fmt.Fprintln(w, "  a constant of the pipeline: it is computed from no artifact")
-	}
-	for _, s := range t.Sources {
-		from := "from"
-		if s.Same {
-			from = "or, with the same bytes, from"
-		}
-		fmt.Fprintf(w, "  %s %s.%s  %s\n", from, s.Step, s.Output, s.Digest)
-	}
-	for _, n := range t.Steps {
-		fmt.Fprintf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %.1f s, %d bytes\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, n.TookS, n.Bytes)
-		for i, l := range n.Config {
-			if i == leavesShown {
-				fmt.Fprintf(w, "  … %d more values of its configuration\n", len(n.Config)-i)
-				break
-			}
-			fmt.Fprintf(w, "  %s = %s\n", l.Path, clip(l.Value, 120))
-		}
-		for _, e := range n.Inputs {
-			fmt.Fprintf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -71,14 +70,6 @@ func Bytes(r *artifacts.Result) (n int64) {
 	return n
 }
 
-// WriteJSON prints a value as indented JSON with a newline.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 // Plan prints a preview for people: a line per step that is not a hit, hits
 // only with all, and a summary with the time it saves and is likely to take.
 func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]string, all bool) {
@@ -110,20 +101,20 @@ func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]stri
 		default:
 			note = why[i]
 		}
-		fmt.Fprintf(w, "%s  %-*s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), width, s.Address, st.Dim(note))
+		Printf(w, "%s  %-*s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), width, s.Address, st.Dim(note))
 	}
 	sum := v.Summary()
-	fmt.Fprintf(w, "%d steps: %d hit, %d to run, %d known later", len(v.Items), sum.Hit, sum.Run, sum.Maybe)
+	Printf(w, "%d steps: %d hit, %d to run, %d known later", len(v.Items), sum.Hit, sum.Run, sum.Maybe)
 	if sum.Hit > 0 {
-		fmt.Fprintf(w, "; hits save %s", Seconds(v.Saved()))
+		Printf(w, "; hits save %s", Seconds(v.Saved()))
 	}
 	if known > 0 {
-		fmt.Fprintf(w, "; the rest took %s before", Seconds(expect))
+		Printf(w, "; the rest took %s before", Seconds(expect))
 		if n := sum.Run + sum.Maybe - known; n > 0 {
-			fmt.Fprintf(w, " (%d have never run)", n)
+			Printf(w, " (%d have never run)", n)
 		}
 	}
-	fmt.Fprintln(w, ".")
+	Println(w, ".")
 }
 
 func names(v *plan.Preview, waits []int) string {

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
+	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -75,7 +78,7 @@ func (l *Live) news(s workflows.State, now time.Time) {
 		}
 	}
 	if l.resume && hits > 0 {
-		fmt.Fprintf(l.w, "%s  %d steps have results already\n", l.st.Outcome("hit", "HIT"), hits)
+		Printf(l.w, "%s  %d steps have results already\n", l.st.Outcome("hit", "HIT"), hits)
 	}
 	if len(s.Steps) > 0 {
 		l.resume = false
@@ -83,7 +86,7 @@ func (l *Live) news(s workflows.State, now time.Time) {
 }
 
 func (l *Live) line(outcome, word, address, note string) {
-	fmt.Fprintf(l.w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.Dim(note))
+	Printf(l.w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
 }
 
 func shared(x workflows.StepState) string {
@@ -98,7 +101,7 @@ func duration(s float64) time.Duration { return time.Duration(s * float64(time.S
 // block draws the running steps and the count of what is left.
 func (l *Live) block(s workflows.State, progress map[string]step.Progress, now time.Time) {
 	const most = 8
-	var lines []string
+	var lines []Shown
 	waiting, running := 0, 0
 	for _, x := range s.Steps {
 		switch x.Status {
@@ -111,25 +114,25 @@ func (l *Live) block(s workflows.State, progress map[string]step.Progress, now t
 		}
 	}
 	if running > most {
-		lines = append(lines, fmt.Sprintf("       … and %d more", running-most))
+		lines = append(lines, Document(fmt.Sprintf("       … and %d more", running-most)))
 	}
 	lines = append(lines, l.st.Dim(fmt.Sprintf("       %d running, %d to do of %d", running, waiting, len(s.Steps))))
 	for _, t := range lines {
-		fmt.Fprintln(l.w, t)
+		Println(l.w, t)
 	}
 	l.drawn = len(lines)
 }
 
-func (l *Live) running(x workflows.StepState, p step.Progress, now time.Time) string {
+func (l *Live) running(x workflows.StepState, p step.Progress, now time.Time) Shown {
 	note := Seconds(now.Sub(l.began[x.Address]))
 	if t := Progress(p, now.Sub(l.began[x.Address])); t != "" {
 		note += "  " + t
 	}
-	text := x.Address + "  " + note
-	if limit := l.width - 8; limit > 10 && len(text) > limit {
-		text = text[:limit]
+	text := escape.Line(x.Address + "  " + note)
+	if limit := l.width - 8; limit > 10 {
+		text = runewidth.Truncate(text, limit, "")
 	}
-	return l.st.Outcome("running", "…") + "  " + text
+	return Shown{l.st.Outcome("running", "…").text + "  " + text}
 }
 
 // Progress prints how far a step is, with the time that is left if it is known

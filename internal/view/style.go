@@ -5,26 +5,38 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/internal/escape"
 )
 
-// Style colours text for a terminal; the zero value prints plain text.
+// Style colours text for a terminal; the zero value prints plain text. Either is
+// escaped.
 type Style struct{ Color bool }
 
-func (s Style) paint(code, text string) string {
-	if !s.Color {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+// paint colours text of any kind.
+func (s Style) paint(code, text string) Shown {
+	return s.colour(code, escape.Line(text))
 }
 
+// colour colours what is escaped already.
+func (s Style) colour(code, text string) Shown {
+	if !s.Color {
+		return Shown{text}
+	}
+	return Shown{"\x1b[" + code + "m" + text + "\x1b[0m"}
+}
+
+// DimLines is Dim for a text that may have several lines, as Lines shows them.
+func (s Style) DimLines(t string) Shown { return s.colour("2", Lines(t).text) }
+
 // Dim is for what may be overlooked.
-func (s Style) Dim(t string) string { return s.paint("2", t) }
+func (s Style) Dim(t string) Shown { return s.paint("2", t) }
 
 // Bold is for headings.
-func (s Style) Bold(t string) string { return s.paint("1", t) }
+func (s Style) Bold(t string) Shown { return s.paint("1", t) }
 
 // Outcome pads a word to five columns and colours it by the outcome it names.
-func (s Style) Outcome(outcome, word string) string {
+func (s Style) Outcome(outcome, word string) Shown {
 	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35"}[outcome]
 	return s.paint(code, fmt.Sprintf("%-5s", word))
 }

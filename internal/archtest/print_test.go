@@ -1,0 +1,68 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// outputs are names of what a verb prints to.
+var outputs = map[string]bool{"Out": true, "Err": true, "Stdout": true, "Stderr": true, "out": true, "errw": true}
+
+// TestOnlyViewPrints finds verbs that print past package view, which escapes what a
+// terminal would obey.
+func TestOnlyViewPrints(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "cmd", "redsi", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	escaped := 0
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			fun, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			switch pkg, _ := fun.X.(*ast.Ident); {
+			case output(fun.X) && strings.HasPrefix(fun.Sel.Name, "Write"):
+				t.Errorf("%s: a verb writes past package view", fset.Position(call.Pos()))
+			case pkg == nil:
+			case pkg.Name == "view" && strings.HasPrefix(fun.Sel.Name, "Print"):
+				escaped++
+			case pkg.Name == "fmt" && strings.HasPrefix(fun.Sel.Name, "Print"),
+				(pkg.Name == "fmt" || pkg.Name == "io") && len(call.Args) > 0 && output(call.Args[0]) && !strings.HasPrefix(fun.Sel.Name, "Sprint"):
+				t.Errorf("%s: %s.%s prints; view.Printf, view.Println and view.Copy do", fset.Position(call.Pos()), pkg.Name, fun.Sel.Name)
+			}
+			return true
+		})
+	}
+	if escaped < 20 {
+		t.Fatalf("only %d calls of view.Printf found: the test looks in the wrong place", escaped)
+	}
+}
+
+// output reports whether an argument is a verb's output: a.Out, os.Stderr, out.
+func output(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		return outputs[e.Sel.Name]
+	case *ast.Ident:
+		return outputs[e.Name]
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+// Package escape makes text that came from outside safe to show: what a terminal
+// would obey, or what would show a text in another order than it has, is written
+// as a visible escape. It must not know what the text is or where it goes.
+//
+// Text is shown by Line where a line break would forge a line, and by Text where
+// several lines are wanted. A text without such characters stays as it is, so that
+// escaping twice is escaping once. A backslash stays too: a text that has an
+// escape's letters looks like the escape.
+package escape
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Line is a text on one line.
+func Line(s string) string { return escape(s, Unsafe) }
+
+// Text is a text of several lines: line feeds and tabs stay.
+func Text(s string) string { return escape(s, unsafeInText) }
+
+// Unsafe reports whether a character may not reach a terminal as it is: control
+// characters, and format characters such as those that turn the direction of
+// writing. Those that scripts and emoji are written with may: joiners, and the
+// signs that stand before Arabic numbers.
+func Unsafe(r rune) bool {
+	switch {
+	case r >= ' ' && r < 0x7f:
+		return false
+	case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cs):
+		return true
+	case r == '\u200c', r == '\u200d':
+		return false
+	}
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+func unsafeInText(r rune) bool { return r != '\n' && r != '\t' && Unsafe(r) }
+
+func escape(s string, unsafe func(rune) bool) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, unsafe) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b.WriteString(octet(s[i]))
+		case unsafe(r):
+			b.WriteString(visible(r))
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// visible is how a character is written: \n, \x1b, \u202e.
+func visible(r rune) string {
+	quoted := strconv.QuoteRuneToASCII(r)
+	return quoted[1 : len(quoted)-1]
+}
+
+// octet is how a byte is written that is no text.
+func octet(b byte) string {
+	const hex = "0123456789abcdef"
+	return `\x` + string([]byte{hex[b>>4], hex[b&15]})
+}
+
+// Copy writes a text of several lines as Text does, without holding it.
+func Copy(w io.Writer, r io.Reader) error {
+	in, out := bufio.NewReader(r), bufio.NewWriter(w)
+	for {
+		c, n, err := in.ReadRune()
+		switch {
+		case errors.Is(err, io.EOF):
+			return out.Flush()
+		case err != nil:
+			return errors.Join(err, out.Flush())
+		case c == utf8.RuneError && n == 1:
+			if err := in.UnreadRune(); err != nil {
+				return err
+			}
+			b, err := in.ReadByte()
+			if err != nil {
+				return err
+			}
+			out.WriteString(octet(b)) // an error stays until Flush
+		case unsafeInText(c):
+			out.WriteString(visible(c))
+		default:
+			out.WriteRune(c)
+		}
+	}
+}
+
+// JSON escapes in a JSON document what encoding/json leaves: the value is the same.
+func JSON(doc []byte) []byte {
+	if !strings.ContainsFunc(string(doc), unsafeInText) {
+		return doc
+	}
+	out := make([]byte, 0, len(doc)+16)
+	for len(doc) > 0 {
+		r, n := utf8.DecodeRune(doc)
+		switch {
+		case r == utf8.RuneError && n == 1 || !unsafeInText(r):
+			out = append(out, doc[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = append(append(out, unit(high)...), unit(low)...)
+		default:
+			out = append(out, unit(r)...)
+		}
+		doc = doc[n:]
+	}
+	return out
+}
+
+// unit is a UTF-16 unit in JSON.
+func unit(r rune) string {
+	const zeros = "0000"
+	hex := strconv.FormatInt(int64(r), 16)
+	return `\u` + zeros[len(hex):] + hex
+}

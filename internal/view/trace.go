@@ -1,0 +1,50 @@
+package view
+
+import (
+	"io"
+
+	"github.com/redsi/redsi/internal/report"
+)
+
+// leavesShown bounds the configuration that Trace shows of a step.
+const leavesShown = 12
+
+// Trace prints where a number comes from.
+func Trace(w io.Writer, t *report.Trace) {
+	Printf(w, "%s:%s = ", t.Address, t.Cell)
+	switch {
+	case t.Value != nil && t.Std != nil:
+		Printf(w, "%v ± %v (n=%d)", *t.Value, *t.Std, t.N)
+	case t.Value != nil:
+		Printf(w, "%v", *t.Value)
+	default:
+		Printf(w, "%s", t.Text)
+	}
+	if t.Check != nil {
+		Printf(w, "   paper %v, %s", t.Check.Paper, t.Check.Verdict)
+	}
+	Println(w)
+	if len(t.Sources) == 0 {
+		Println(w, "  a constant of the pipeline: it is computed from no artifact")
+	}
+	for _, s := range t.Sources {
+		from := "from"
+		if s.Same {
+			from = "or, with the same bytes, from"
+		}
+		Printf(w, "  %s %s.%s  %s\n", from, s.Step, s.Output, s.Digest)
+	}
+	for _, n := range t.Steps {
+		Printf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %.1f s, %d bytes\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, n.TookS, n.Bytes)
+		for i, l := range n.Config {
+			if i == leavesShown {
+				Printf(w, "  … %d more values of its configuration\n", len(n.Config)-i)
+				break
+			}
+			Printf(w, "  %s = %s\n", l.Path, report.Clip(l.Value, 120))
+		}
+		for _, e := range n.Inputs {
+			Printf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)
+		}
+	}
+}

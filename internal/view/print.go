@@ -31,7 +31,7 @@ func Document(text string) Shown { return Shown{escape.Text(text)} }
 
 // Printf is fmt.Fprintf for people. Whatever the arguments are, nothing in them can
 // move a cursor, colour, forge a line or turn the direction of writing: it is shown
-// escaped, each argument on one line, but for errors, which may have several.
+// escaped, each argument on one line, but for errors, whose further lines are indented.
 func Printf(w io.Writer, format string, args ...any) {
 	for i, v := range args {
 		args[i] = safe(v)
@@ -75,7 +75,7 @@ type foreign struct{ v any }
 func (f foreign) Format(s fmt.State, verb rune) {
 	text := fmt.Sprintf(fmt.FormatString(s, verb), f.v)
 	if _, ok := f.v.(error); ok {
-		text = escape.Text(text)
+		text = strings.ReplaceAll(escape.Text(text), "\n", "\n  ")
 	} else {
 		text = escape.Line(text)
 	}

@@ -123,7 +123,7 @@ func (g Graph) Mermaid(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "flowchart LR")
 	for i, n := range g.Nodes {
-		text := strings.NewReplacer(`"`, "#quot;", "<", "#lt;", ">", "#gt;").Replace(n.label())
+		text := strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;").Replace(n.label())
 		fmt.Fprintf(b, "  n%d[\"%s\"]:::%s\n", i, text, n.Block)
 	}
 	for _, e := range g.Edges {

@@ -109,9 +109,9 @@ func hopeless(err error) string {
 }
 
 // fatalSignals end a program because of what it does, not of what is done to it.
-var fatalSignals = map[string]bool{
-	syscall.SIGXFSZ.String(): true, syscall.SIGSEGV.String(): true, syscall.SIGILL.String(): true,
-	syscall.SIGFPE.String(): true, syscall.SIGBUS.String(): true, syscall.SIGABRT.String(): true, syscall.SIGSYS.String(): true,
+var fatalSignals = map[syscall.Signal]bool{
+	syscall.SIGXFSZ: true, syscall.SIGSEGV: true, syscall.SIGILL: true,
+	syscall.SIGFPE: true, syscall.SIGBUS: true, syscall.SIGABRT: true, syscall.SIGSYS: true,
 }
 
 // errorText is what an error says, as the server takes it.

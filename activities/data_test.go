@@ -229,42 +229,39 @@ func TestBadRecords(t *testing.T) {
 	}
 	file := write(t, dir, "bad.hcl", badPipeline)
 	l := newLocal(t)
-	out := l.outputs(file, map[string]string{"files": list(bad, broken), "policy": "skip"})
+	res := l.results(file, map[string]string{"files": list(bad), "policy": "skip"})["step.extract.train"]
 	var rep struct {
 		Records int64
 		Skipped map[string]int64
 		Named   []struct {
 			File      string
 			Line      int64
-			ExampleID int64
-			HasID     bool
+			ExampleID int64 `json:"example_id"`
 			Reason    string
 			Detail    string
 		} `json:"skipped_examples"`
 	}
-	l.json(out["step.extract.train.report"], &rep)
-	total := int64(0)
-	for _, n := range rep.Skipped {
-		total += n
+	l.json(res.Outputs["report"], &rep)
+	if d := cmp.Diff(want, rep.Skipped); d != "" || len(rep.Named) != 4 || rep.Records != 2 {
+		t.Errorf("%s%+v", d, rep)
 	}
-	if int(total) != len(rep.Named) || rep.Skipped["stream"] != 1 {
-		t.Errorf("%d skipped, %d named: %+v", total, len(rep.Named), rep.Skipped)
-	}
-	of := map[string]map[string]int64{}
+	of := map[string]int64{}
 	for _, n := range rep.Named {
-		if of[n.File] == nil {
-			of[n.File] = map[string]int64{}
-		}
-		of[n.File][n.Reason]++
-		if n.Line < 1 || n.Detail == "" || (n.Reason == "offset" || n.Reason == "missing") && n.ExampleID != 4549465242785278785 {
+		of[n.Reason]++
+		if n.File != "nq-train-07.jsonl.gz" || n.Line < 1 || n.Detail == "" || (n.Reason == "offset" || n.Reason == "missing") && n.ExampleID != 4549465242785278785 {
 			t.Errorf("not named well: %+v", n)
 		}
 	}
-	if d := cmp.Diff(want, of["nq-train-07.jsonl.gz"]); d != "" {
+	if d := cmp.Diff(want, of); d != "" {
 		t.Error(d)
 	}
-	if rep.Records < 3 { // both good ones of the first shard, and what comes before the damage of the second
-		t.Errorf("%d records are left: %+v", rep.Records, rep)
+	if res.Counts["skipped"] != 4 || res.Counts["skipped_json"] != 1 || res.Counts["skipped_offset"] != 1 {
+		t.Errorf("counts %v", res.Counts)
+	}
+	// A file that ends early is no bad record: nobody knows what it had.
+	_, err = l.try(l.plan(file, map[string]string{"files": list(bad, broken), "policy": "skip"}))
+	if err == nil || !strings.Contains(err.Error(), "nq-train-08.jsonl.gz:") || !strings.Contains(err.Error(), "damaged or ends early") || !strings.Contains(err.Error(), "records") {
+		t.Errorf("a file that ends early: %v", err)
 	}
 
 	_, err = l.try(l.plan(file, map[string]string{"files": list(bad), "policy": "fail"}))

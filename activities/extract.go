@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/wikipedia"
 )
 
 // extractConfig reads NQ files into compact records.
@@ -19,17 +20,21 @@ type extractConfig struct {
 	Files      step.Inputs `hcl:"files" accepts:"files" help:"NQ .jsonl.gz files, full or simplified"`
 	Split      string      `hcl:"split" enum:"train,dev" help:"which side of the data set the files are"`
 	Format     string      `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
-	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read: fail and name it, or leave it out, counted and named in the report"`
+	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
+	Require    []string    `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
 }
 
 var extractKind = step.Define(step.Kind[extractConfig]{
 	Name:    "extract",
-	Version: 2,
+	Version: 3,
 	Doc: `Read Natural Questions files into compact records.
 Keeps the fields that retrieval needs (paper, appendix "NQ Formats"). One part
 per file, so a file that is added or lost costs itself alone. Headers are the
-light half, about 300 bytes a record, that grouping reads. Cost: near the speed
-of gunzip on one core per file; memory is bounded by a few records.`,
+light half, about 300 bytes a record, that grouping reads. What no later step can
+use is a bad record here, where it can be skipped: no words in question or text, no
+URL, a dev record without title, an example_id that was there before, in any of the
+files. Cost: near the speed of gunzip on one core per file; memory is bounded by a
+few records and 20 bytes for each example.`,
 	Example: `step "extract" "train" {
   files = step.download.nq_train.files
   split = "train"
@@ -40,7 +45,15 @@ of gunzip on one core per file; memory is bounded by a few records.`,
 		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON"},
 	},
 	Defaults: extractConfig{Format: "auto", OnBadInput: "fail"},
-	Parts:    []string{"extract_file"},
+	Check: func(c extractConfig) error {
+		for i, name := range c.Require {
+			if _, ok := required[name]; !ok {
+				return step.Problems{{Path: fmt.Sprintf("require[%d]", i), Detail: fmt.Sprintf("%q is not one of title, oldid", name)}}
+			}
+		}
+		return nil
+	},
+	Parts: []string{"extract_file"},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		names := map[string]bool{}
 		var tasks []step.Task
@@ -51,7 +64,7 @@ of gunzip on one core per file; memory is bounded by a few records.`,
 				}
 				names[f.Name] = true
 				part := extractFileConfig{File: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}),
-					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput}
+					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require}
 				t, err := step.TaskOf("extract_file", part)
 				if err != nil {
 					return nil, step.Permanent(err)
@@ -72,11 +85,12 @@ type extractFileConfig struct {
 	Split      string     `hcl:"split" help:"train or dev"`
 	Format     string     `hcl:"format" help:"auto, full or simplified"`
 	OnBadInput string     `hcl:"on_bad_record" help:"fail or skip"`
+	Require    []string   `hcl:"require,optional" help:"what URLs must name"`
 }
 
 var extractFileKind = step.Define(step.Kind[extractFileConfig]{
 	Name:    "extract_file",
-	Version: 2,
+	Version: 3,
 	Hidden:  true,
 	Doc:     "One file of an extract.",
 	Outputs: []step.Output{
@@ -95,7 +109,7 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 		return err
 	}
 	defer in.Close()
-	o := nq.Options{Split: nq.Split(c.Split), Format: nqFormats[c.Format],
+	o := nq.Options{Split: nq.Split(c.Split), Format: nqFormats[c.Format], Strict: true, Check: c.check,
 		Progress: func(n int64) {
 			x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
 		}}
@@ -118,10 +132,41 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
 		return err
 	}
-	counts := rd.Counts()
+	return writeCounts(x, rd.Counts())
+}
+
+// required are what a URL may be asked to name.
+var required = map[string]func(url string) error{
+	"title": func(url string) error {
+		if _, ok := wikipedia.URLTitle(url); !ok {
+			return fmt.Errorf("document_url names no title: %.200q", url)
+		}
+		return nil
+	},
+	"oldid": func(url string) error {
+		_, err := wikipedia.OldID(url)
+		return err
+	},
+}
+
+// check is what the step demands of a record beyond what every step needs.
+func (c extractFileConfig) check(r *nq.Record) error {
+	for _, name := range c.Require {
+		if err := required[name](r.URL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCounts counts what a reader did, by reason, and writes its report.
+func writeCounts(x *step.IO, counts nq.Counts) error {
 	x.Count("records", counts.Records)
 	x.Count("fallbacks", counts.Fallbacks)
 	x.Count("skipped", counts.SkippedTotal())
+	for reason, n := range counts.Skipped {
+		x.Count("skipped_"+strings.ReplaceAll(string(reason), "-", "_"), n)
+	}
 	return writeJSON(x, "report", counts)
 }
 
@@ -159,33 +204,6 @@ func dataError(err error) error {
 		return err
 	}
 	return step.Permanent(err)
-}
-
-func mergeExtracted(_ context.Context, x *step.IO, c extractConfig) error {
-	var total nq.Counts
-	i := 0
-	for n, in := range c.Files {
-		for _, f := range x.Files(in, fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, n)) {
-			p := x.Parts()[i]
-			i++
-			base := strings.TrimSuffix(strings.TrimSuffix(f.Name, ".gz"), ".jsonl")
-			for _, output := range []string{"records", "headers"} {
-				a := p.Outputs[output]
-				if err := x.LinkFile(output, artifacts.File{Name: base + "." + output, Digest: a.Digest, Size: a.Size}); err != nil {
-					return err
-				}
-			}
-			var counts nq.Counts
-			if err := readInputJSON(x, step.In(p.Outputs["report"]), &counts); err != nil {
-				return err
-			}
-			total.Add(counts)
-		}
-	}
-	x.Count("records", total.Records)
-	x.Count("fallbacks", total.Fallbacks)
-	x.Count("skipped", total.SkippedTotal())
-	return writeJSON(x, "report", total)
 }
 
 // writeJSON writes a value as an output, indented, with a newline.

@@ -23,8 +23,9 @@ var pagesKind = step.Define(step.Kind[pagesConfig]{
 	Version: 1,
 	Doc: `Resolve revisions to Wikipedia PageIDs (paper, appendix "PageID Resolution").
 Scans a stub-meta-history dump for the revisions that the records name; one part
-per dump file. Revisions that the dump does not have are left out of the table:
-grouping falls back on their titles and lists them. Cost: near the speed of
+per dump file. A file without any of them is fine, and counted. Revisions that the
+dump does not have are left out of the table: grouping falls back on their titles
+and lists them. Cost: near the speed of
 gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 	Example: `step "pages" "nq" {
   headers = [step.extract.train.headers, step.extract.dev.headers]
@@ -87,6 +88,7 @@ func runPagesFile(ctx context.Context, x *step.IO, c pagesFileConfig) error {
 		return err
 	}
 	defer in.Close()
+	x.Count("revisions_wanted", int64(len(wanted)))
 	table, stats, err := wikipedia.ScanStub(ctx, in, c.Name, wanted, wikipedia.ScanOptions{Progress: func(n int64) {
 		x.Report(step.Progress{Done: n, Total: c.Dump.Artifact.Size, Unit: "bytes", Note: c.Name})
 	}})
@@ -127,12 +129,19 @@ func readPages(x *step.IO, in step.Input, name string) (*wikipedia.Table, error)
 func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 	var tables []*wikipedia.Table
 	var total wikipedia.Stats
-	for _, p := range x.Parts() {
+	for n, p := range x.Parts() {
 		t, err := readPages(x, step.In(p.Outputs["table"]), "part")
 		if err != nil {
 			return err
 		}
 		tables = append(tables, t)
+		x.Count("dump_files", 1)
+		if t.Len() == 0 {
+			x.Count("dump_files_without_wanted_revisions", 1)
+		}
+		if n == 0 {
+			x.Count("revisions_wanted", p.Counts["revisions_wanted"]) // of the headers, the same for every file
+		}
 		var s wikipedia.Stats
 		if err := readInputJSON(x, step.In(p.Outputs["report"]), &s); err != nil {
 			return err
@@ -173,6 +182,9 @@ Takes the place of a pages step.`,
 				t, err := readPages(x, step.In(artifacts.Artifact{Digest: f.Digest, Size: f.Size}), f.Name)
 				if err != nil {
 					return err
+				}
+				if t.Len() == 0 {
+					return step.Permanent(fmt.Errorf("%s: the table has no revisions", f.Name))
 				}
 				tables = append(tables, t)
 			}

@@ -2,6 +2,8 @@ package nq
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -68,6 +70,50 @@ func checkOffsets(r *Record) error {
 			i, t.Text, t.Start, prev)
 	}
 	return nil
+}
+
+// checkAligned verifies that the file has offsets at all: where every span is empty,
+// somebody has written zeros in their place.
+func checkAligned(r *Record) error {
+	for i := range r.Tokens {
+		if t := &r.Tokens[i]; t.End > t.Start || t.Text == "" {
+			return nil
+		}
+	}
+	if len(r.Tokens) == 0 {
+		return nil
+	}
+	return faultf(BadOffset, "all %d tokens have empty spans, the first from byte %d to %d: the file has no byte offsets",
+		len(r.Tokens), r.Tokens[0].Start, r.Tokens[0].End)
+}
+
+// checkUsable verifies what later steps need of a record: words in its question and
+// its text, a URL, and, since NCI's key of dev records is document_title, that.
+func checkUsable(r *Record) error {
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	switch {
+	case blank(r.Question):
+		return faultf(Unusable, "%s is empty", nameQuestion)
+	case blank(r.URL):
+		return faultf(Unusable, "%s is empty", nameURL)
+	case r.Full() && r.Split == Dev && blank(r.Title):
+		return faultf(Unusable, "%s is empty", nameTitle)
+	case r.Full() && !slices.ContainsFunc(r.Tokens, func(t Token) bool { return !t.HTML && !blank(t.Text) }):
+		return faultf(Unusable, "the document has no text: none of its %d tokens is a word", len(r.Tokens))
+	case !r.Full() && !hasWords(r.Text):
+		return faultf(Unusable, "the document has no text")
+	}
+	return nil
+}
+
+// hasWords reports whether a text has a piece that is no tag.
+func hasWords(text string) bool {
+	for piece := range strings.FieldsSeq(text) {
+		if !strings.HasPrefix(piece, "<") || !strings.HasSuffix(piece, ">") {
+			return true
+		}
+	}
+	return false
 }
 
 // fits reports whether t's span lies inside html, starts and ends between code

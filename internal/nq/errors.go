@@ -1,6 +1,7 @@
 package nq
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,27 +14,48 @@ type Reason string
 
 const (
 	ReadFailed   Reason = "read"       // the underlying reader failed; never skipped
-	BadStream    Reason = "stream"     // compressed input is damaged or ends early
+	BadStream    Reason = "stream"     // the file is damaged, ends early or is of another format; never skipped
 	LineTooLong  Reason = "line-size"  // a line exceeds Options.MaxLine; never skipped
+	EmptyFile    Reason = "empty-file" // a file without records; Skip counts it
 	BadUTF8      Reason = "utf8"       // bytes are not UTF-8, or an escape is half a surrogate pair
 	BadJSON      Reason = "json"       // not one JSON object, or a needed field occurs twice
 	BadType      Reason = "type"       // a needed field has another type or does not fit its range
 	MissingField Reason = "missing"    // a field of the expected format is absent
 	BadOffset    Reason = "offset"     // a token's span lies outside document_html or cuts a code point
 	Overlap      Reason = "overlap"    // a token's span starts before the previous one ends
+	Unusable     Reason = "unusable"   // no later step can use the record: no question, text, URL or title
+	Duplicate    Reason = "duplicate"  // its example_id was there before
 	WrongPair    Reason = "wrong-pair" // Merge got records of two different examples
 )
 
 // RecordError names one record that could not be read and why. Line counts from
 // one; it is the last complete line plus one for BadStream.
 type RecordError struct {
-	File      string
-	Line      int64
-	ExampleID int64 // valid if HasID
-	HasID     bool
-	Reason    Reason
-	Detail    string
-	Err       error `json:"-"` // cause of ReadFailed and BadStream
+	File      string `json:"file"`
+	Line      int64  `json:"line"`
+	ExampleID int64  `json:"example_id"` // valid if HasID
+	HasID     bool   `json:"has_id"`
+	Reason    Reason `json:"reason"`
+	Detail    string `json:"detail"`
+	Err       error  `json:"-"` // cause of ReadFailed and BadStream
+}
+
+// UnmarshalJSON also reads the names that reports had before extract@3.
+func (e *RecordError) UnmarshalJSON(b []byte) error {
+	type plain RecordError // without this method
+	var both struct {
+		plain
+		OldID    int64 `json:"ExampleID"`
+		OldHasID bool  `json:"HasID"`
+	}
+	if err := json.Unmarshal(b, &both); err != nil {
+		return err
+	}
+	*e = RecordError(both.plain)
+	if both.OldHasID {
+		e.ExampleID, e.HasID = both.OldID, true
+	}
+	return nil
 }
 
 func (e *RecordError) Unwrap() error { return e.Err }
@@ -52,7 +74,7 @@ func (e *RecordError) Error() string {
 const maxNamed = 20
 
 // Counts reports what a Reader did. Every line of the input is in exactly one of
-// Records, Blank and Skipped.
+// Records, Blank and Skipped; Skipped also counts a file without records.
 type Counts struct {
 	Records   int64            `json:"records"`
 	Blank     int64            `json:"blank_lines,omitempty"`
@@ -63,7 +85,8 @@ type Counts struct {
 	BytesOut  int64            `json:"bytes_out"`                  // after decompression
 }
 
-func (c *Counts) skip(e *RecordError) {
+// Skip counts a record that was left out.
+func (c *Counts) Skip(e *RecordError) {
 	if c.Skipped == nil {
 		c.Skipped = map[Reason]int64{}
 	}

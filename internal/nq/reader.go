@@ -2,10 +2,11 @@ package nq
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"runtime"
 	"sync"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // Policy says what a Reader does with a record that it cannot read.
@@ -21,7 +22,9 @@ const (
 type Options struct {
 	Format   Format
 	Split    Split                // stored in every record
-	OnError  Policy               // for records and for a damaged or truncated stream
+	OnError  Policy               // for records; a damaged or truncated file is never skipped
+	Strict   bool                 // also refuse what no later step can use: see Unusable, Duplicate and EmptyFile
+	Check    func(*Record) error  // what the caller demands beyond that; for several goroutines; reason Unusable
 	Workers  int                  // decoding goroutines; 0: one per processor beside the one that decompresses
 	MaxLine  int                  // bytes; 0: 256 MiB
 	Progress func(storedIn int64) // called from Next once per one to two MiB of text
@@ -33,7 +36,7 @@ type Options struct {
 type Reader struct {
 	name   string
 	opt    Options
-	src    *source
+	src    *unpack.Reader
 	taken  *counter // below src
 	counts Counts
 
@@ -48,6 +51,8 @@ type Reader struct {
 	next int
 	err  error // sticky
 	last int64 // lines of the batches before cur
+
+	lines map[int64]int64 // of the records so far, by id, if Strict
 }
 
 const (
@@ -59,6 +64,7 @@ const (
 // batch is a run of complete lines and what became of them.
 type batch struct {
 	buf   []byte
+	open  bool   // the last line has no newline
 	ends  []int  // of each line in buf, behind its newline if it has one
 	items []item // one per line that is not blank
 	n     int    // items in use
@@ -95,11 +101,12 @@ func NewReader(r io.Reader, name string, o Options) *Reader {
 	for range n {
 		rd.free <- batches.Get().(*batch)
 	}
-	src, err := openSource(rd.taken)
+	if o.Strict {
+		rd.lines = map[int64]int64{}
+	}
+	src, err := unpack.Open(rd.taken)
 	if err != nil {
-		if !rd.refuse(rd.streamError(err)) {
-			rd.err = io.EOF
-		}
+		rd.refuse(rd.streamError(err))
 		return rd
 	}
 	rd.src = src
@@ -144,7 +151,7 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	}
 	b.buf = append(b.buf[:0], rest...)
 	b.ends = b.ends[:0]
-	b.err = nil
+	b.err, b.open = nil, false
 	end := 0 // after the last newline
 	for b.err == nil && (end == 0 || end < batchBytes && len(b.buf) < 2*batchBytes) {
 		if end == 0 && len(b.buf) > maxLine {
@@ -171,6 +178,7 @@ func (b *batch) fill(src io.Reader, rest []byte, maxLine int) []byte {
 	if b.err == io.EOF && end < len(b.buf) {
 		end = len(b.buf) // a last line without newline counts
 		b.ends = append(b.ends, end)
+		b.open = true
 	}
 	rest = b.buf[end:]
 	b.buf = b.buf[:end]
@@ -196,6 +204,9 @@ func (rd *Reader) decode() {
 			b.n++
 			it.line = int64(i)
 			rd.decodeLine(&scan, line, it)
+			if f := it.fault; f != nil && b.open && i == len(b.ends)-1 && (f.Reason == BadJSON || f.Reason == BadUTF8) {
+				f.Reason, f.Detail = BadStream, "the file ends within this record: "+f.Detail
+			}
 		}
 		b.done <- struct{}{}
 	}
@@ -214,8 +225,10 @@ func (rd *Reader) decodeLine(scan *lineScanner, line []byte, it *item) {
 	if err == nil {
 		err = checkFields(have, rd.opt.Format)
 	}
-	if err == nil {
-		err = checkOffsets(&it.rec)
+	for _, check := range []func(*Record) error{checkOffsets, checkAligned, rd.usable} {
+		if err == nil {
+			err = check(&it.rec)
+		}
 	}
 	if err == nil {
 		return
@@ -246,6 +259,7 @@ func (rd *Reader) Next(r *Record) error {
 			if it.fallback {
 				rd.counts.Fallbacks++
 			}
+			rd.unique(it)
 			if it.fault != nil {
 				it.fault.Line = rd.last + it.line + 1
 				if rd.refuse(it.fault) {
@@ -285,41 +299,16 @@ func (rd *Reader) endBatch(b *batch) {
 	if err == nil {
 		return
 	}
-	switch e := rd.streamError(err); {
-	case err == io.EOF:
-		rd.err = io.EOF
-	case !rd.refuse(e):
+	switch {
+	case err != io.EOF:
+		rd.refuse(rd.streamError(err))
+	case rd.opt.Strict && rd.counts.Records == 0:
+		rd.refuse(rd.nothing())
+	}
+	if rd.err == nil {
 		rd.err = io.EOF
 	}
 	rd.Close()
-}
-
-// refuse applies the policy to e and reports whether reading ends with it.
-func (rd *Reader) refuse(e *RecordError) bool {
-	if rd.opt.OnError == Skip && e.Reason != ReadFailed && e.Reason != LineTooLong {
-		rd.counts.skip(e)
-		return false
-	}
-	rd.err = e
-	rd.Close()
-	return true
-}
-
-func (rd *Reader) streamError(err error) *RecordError {
-	e := &RecordError{File: rd.name, Line: rd.last + 1, Reason: BadStream}
-	if f, ok := err.(*fault); ok {
-		e.Reason, e.Detail = f.reason, f.detail
-		return e
-	}
-	at := rd.taken.n.Load()
-	if rd.taken.err != nil {
-		e.Reason, e.Err = ReadFailed, rd.taken.err
-		e.Detail = fmt.Sprintf("reading failed after %d stored bytes: %v", at, e.Err)
-		return e
-	}
-	e.Err = err
-	e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes: %v", at, err)
-	return e
 }
 
 // Counts reports what has been read so far; it is final after io.EOF.
@@ -332,7 +321,7 @@ func (rd *Reader) Close() error {
 		close(rd.quit)
 		if rd.src != nil {
 			rd.wg.Wait()
-			rd.src.close()
+			rd.src.Close()
 		}
 		for len(rd.free) > 0 {
 			if b := <-rd.free; cap(b.buf) <= keepBytes {

@@ -77,6 +77,13 @@ func (s *stub) root() error {
 		return err
 	}
 	s.names = nil
+	if b, err := s.skipBlanks(); err != nil {
+		return s.eof(err)
+	} else if b[0] != '<' {
+		for len(s.w.rest()) < 20 && s.w.more() {
+		}
+		return malformedf("not a MediaWiki export: it begins with %q", s.w.rest()[:min(len(s.w.rest()), 20)])
+	}
 	dec := xml.NewDecoder(s.w)
 	for {
 		token, err := dec.Token()

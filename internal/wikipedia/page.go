@@ -54,7 +54,8 @@ func (s *stub) explain(name string, err error) error {
 	case errors.Is(s.w.err, context.Canceled), errors.Is(s.w.err, context.DeadlineExceeded):
 		e.Detail, e.Err = "stopped", s.w.err
 	case s.w.err != nil && s.w.err != io.EOF:
-		e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes", s.src.taken.n.Load())
+		e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d pages and %d revisions",
+			s.src.taken.n.Load(), s.stats.Pages, s.stats.Revisions)
 		e.Err = s.w.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail, e.Err = "the text ends inside "+s.where(), ErrTruncated

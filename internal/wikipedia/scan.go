@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // StubError names the place where a dump cannot be read.
@@ -20,7 +21,7 @@ func (e *StubError) Error() string {
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}
-	return s
+	return strings.ToValidUTF8(s, "\uFFFD") // a cause may quote the dump
 }
 
 func (e *StubError) Unwrap() error { return e.Err }
@@ -62,7 +63,7 @@ func scanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, o Sc
 	if err != nil {
 		return nil, Stats{}, &StubError{name, 0, "the input cannot be opened", err}
 	}
-	defer src.close()
+	defer src.Close()
 	w := newWindow(ctx, src, chunk)
 	defer w.stop()
 	s := &stub{w: w, src: src, wanted: wanted, opt: o, stats: Stats{ByNS: map[int32]*NSCount{}}}

@@ -105,7 +105,6 @@ func TestReadTable(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"", "t: the table is empty"},
 		{"a,b\n1,2\n", "t:1: the first line must name the columns oldid and page_id"},
 		{"oldid,page_id\n1,x\n", "t:2: page_id"},
 		{"oldid,page_id\n1,2\n3\n", "wrong number of fields"},
@@ -120,6 +119,29 @@ func TestReadTable(t *testing.T) {
 		if _, err := ReadTable(strings.NewReader(c.text), "t"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
+	}
+}
+
+// TestEmptyTable: what a dump part without wanted revisions leaves can be read.
+func TestEmptyTable(t *testing.T) {
+	empty, err := NewTable(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := WriteTable(&b, empty); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadTable(&b, "part")
+	if err != nil || back.Len() != 0 {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	one, err := NewTable([]Entry{{OldID: 1, PageID: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both, err := MergeTables(back, one, back); err != nil || both.Len() != 1 {
+		t.Errorf("%+v, %v", both, err)
 	}
 }
 

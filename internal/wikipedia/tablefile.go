@@ -29,20 +29,21 @@ func WriteTable(w io.Writer, t *Table) error {
 // ReadTable reads a table of revisions: what WriteTable wrote, or a user's own, as
 // JSON lines or as CSV with a header line that names oldid, page_id and, if it
 // likes, title, ns, redirect (true or false) and target, in any order. The input may be compressed with
-// gzip, bzip2 or zstd; name appears in errors.
+// gzip, bzip2 or zstd; name appears in errors. No bytes are a table
+// without entries, as WriteTable writes it.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	src, err := openSource(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	defer src.close()
+	defer src.Close()
 	br := bufio.NewReaderSize(src, 1<<20)
 	if bom, _ := br.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
 		br.Discard(3)
 	}
 	first, err := br.Peek(1)
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: the table is empty", name)
+		return &Table{}, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -1,0 +1,127 @@
+package unpack
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+func gz(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// bzHello is "hello\n" as bzip2 writes it.
+const bzHello = "BZh91AY&SY\xc1\xc0\x80\xe2\x00\x00\x01\x41\x00\x00\x10\x02\x44\xa0\x00\x30\xcd\x00\xc3F)\x97\x17rE8P\x90\xc1\xc0\x80\xe2"
+
+func TestOpen(t *testing.T) {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("a line of text\n", 1000)
+	for name, c := range map[string]struct{ in, want string }{
+		"plain":        {"hello\n", "hello\n"},
+		"empty":        {"", ""},
+		"gzip":         {gz(t, long), long},
+		"members":      {gz(t, "he") + gz(t, "llo\n"), "hello\n"},
+		"empty gzip":   {gz(t, ""), ""},
+		"zstd":         {string(enc.EncodeAll([]byte(long), nil)), long},
+		"bzip2":        {bzHello, "hello\n"},
+		"bzip2, twice": {bzHello + bzHello, "hello\nhello\n"},
+		"markup":       {"<mediawiki><page>html</page></mediawiki>", "<mediawiki><page>html</page></mediawiki>"},
+		"starts as PK": {"PK is a word", "PK is a word"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in))} {
+				u, err := Open(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(u)
+				u.Close()
+				if err != nil || string(got) != c.want {
+					t.Errorf("%.40q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+func TestForeign(t *testing.T) {
+	var tarred, zipped bytes.Buffer
+	tw := tar.NewWriter(&tarred)
+	if err := tw.WriteHeader(&tar.Header{Name: "a.jsonl", Size: 2, Mode: 0o644, Format: tar.FormatUSTAR}); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(tw, "{}")
+	tw.Close()
+	zw := zip.NewWriter(&zipped)
+	if _, err := zw.Create("a.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	zw.Close()
+	page := "\n<!DOCTYPE html>\n<html><body>404</body></html>"
+	for name, c := range map[string]struct{ in, want string }{
+		"7z":             {"7z\xbc\xaf\x27\x1c\x00\x04\xff\xfe", "the file is a 7z archive: unpack it"},
+		"zip":            {zipped.String(), "a zip archive"},
+		"xz":             {"\xfd7zXZ\x00\x00\x04", "compressed with xz"},
+		"tar":            {tarred.String(), "a tar archive"},
+		"tar.gz":         {gz(t, tarred.String()), "a tar archive"},
+		"7z in gzip":     {gz(t, "7z\xbc\xaf\x27\x1c\x00\x04\xff\xfe"), "a 7z archive"},
+		"gzip in gzip":   {gz(t, gz(t, "x")), "compressed twice"},
+		"bzip2 in gzip":  {gz(t, bzHello), "compressed twice"},
+		"page":           {page, "an HTML page"},
+		"page in gzip":   {gz(t, page), "an HTML page"},
+		"page with BOM":  {"\xef\xbb\xbf<HTML>", "an HTML page"},
+		"bucket's error": {`<?xml version='1.0'?><Error><Code>NoSuchKey</Code></Error>`, "an error document"},
+		"large file":     {"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "git lfs pull"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(strings.NewReader(c.in))
+			var f *ForeignError
+			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestDamage: an input that ends early is told from one that ends.
+func TestDamage(t *testing.T) {
+	whole := gz(t, strings.Repeat("a line of text\n", 1000))
+	for _, in := range []string{whole[:len(whole)-1], whole[:12], bzHello[:len(bzHello)-3], whole + "x"} {
+		u, err := Open(strings.NewReader(in))
+		if err == nil {
+			_, err = io.ReadAll(u)
+			u.Close()
+		}
+		if err == nil {
+			t.Errorf("%d bytes of a file were taken for a whole one", len(in))
+		}
+	}
+	reset := errors.New("reset")
+	u, err := Open(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(reset)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(u); string(got) != "ab" || !errors.Is(err, reset) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

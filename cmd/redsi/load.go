@@ -69,7 +69,7 @@ func (a *app) read(file string, vars map[string]string, files []pipeline.File) (
 		return nil, pipeline.Diagnostics{}, inputError(err)
 	}
 	p, ds := pipeline.Load(sources, pipeline.Options{
-		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: os.ReadFile})
+		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile})
 	return p, ds, nil
 }
 

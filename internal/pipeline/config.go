@@ -123,11 +123,11 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 		ref := a.ref
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
-		return v.AsString()
+		return plain(v.AsString())
 	case ty == cty.Bool:
 		return v.True()
 	case ty == cty.Number:
-		return number(v)
+		return number(v.AsBigFloat())
 	case ty.IsObjectType() || ty.IsMapType():
 		return c.object(v, t, accepts, at)
 	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
@@ -155,7 +155,7 @@ func (c *config) object(v cty.Value, t step.Type, accepts string, at []any) any 
 	tree := make(map[string]any, v.LengthInt())
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element()
-		name := k.AsString()
+		name := plain(k.AsString())
 		var et step.Type
 		ea, p := accepts, append(at[:len(at):len(at)], key(name))
 		switch f := fields[name]; {
@@ -171,18 +171,6 @@ func (c *config) object(v cty.Value, t step.Type, accepts string, at []any) any 
 		}
 	}
 	return tree
-}
-
-// number keeps integers exact; others become the nearest float64.
-func number(v cty.Value) any {
-	f := v.AsBigFloat()
-	if f.IsInt() {
-		if n, exact := f.Int64(); exact == 0 {
-			return n
-		}
-	}
-	x, _ := f.Float64()
-	return x
 }
 
 func typeName(t string) string {

@@ -27,7 +27,7 @@ func (l *loader) evaluate(n *node) {
 		inst := &instances[i]
 		inst.address = n.name
 		if inst.keyed {
-			inst.address += "[" + strconv.Quote(inst.key) + "]"
+			inst.address += "[" + strconv.Quote(plain(inst.key)) + "]"
 		}
 		inst.ctx = ctx
 		if inst.keyed {

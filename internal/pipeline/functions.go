@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
@@ -39,11 +38,12 @@ type group struct {
 // library lists what expressions can call. All of it is pure: the same sources
 // and variables give the same pipeline, so that there is no time, no random
 // number, no environment and no network.
-func library(file function.Function) []group {
+func library(files fileFuncs) []group {
 	return []group{
 		{"Pipelines", []entry{
 			{"product", "axes, order...", "All combinations of several lists, for for_each: keys joined by \"/\" in the order written.", product},
-			{"file", "path", "The text of a file beside the pipeline; it becomes configuration.", file},
+			{"file", "path", "The text of a file beside the pipeline, byte for byte; it becomes configuration.", files.text},
+			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", files.base64},
 		}},
 		{"Collections", []entry{
 			{"chunklist", "list, size", "A list cut into lists of at most size elements.", stdlib.ChunklistFunc},
@@ -110,7 +110,7 @@ func library(file function.Function) []group {
 		{"Conversion and failure", []entry{
 			{"can", "expression", "Whether an expression can be evaluated.", tryfunc.CanFunc},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
-			{"jsondecode", "text", "A value from JSON.", stdlib.JSONDecodeFunc},
+			{"jsondecode", "text", "A value from JSON.", jsonDecode},
 			{"jsonencode", "value", "A value as JSON.", jsonEncode},
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType))},
@@ -126,7 +126,7 @@ func library(file function.Function) []group {
 // Functions documents every function, in groups.
 func Functions() []Function {
 	var out []Function
-	for _, g := range library(fileFunc(nil)) {
+	for _, g := range library(fileFunctions(nil)) {
 		for _, e := range g.entries {
 			out = append(out, Function{e.name, e.name + "(" + e.params + ")", e.help, g.title})
 		}
@@ -140,7 +140,7 @@ func (l *loader) functions(dir string) funcs {
 		return f
 	}
 	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
-	for _, g := range library(fileFunc(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
+	for _, g := range library(fileFunctions(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
 		for _, e := range g.entries {
 			f.all[e.name] = e.f
 		}
@@ -167,23 +167,6 @@ func (l *loader) readBeside(dir, name string) ([]byte, error) {
 	}
 	l.read[full] = b
 	return b, nil
-}
-
-func fileFunc(read func(name string) ([]byte, error)) function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "path", Type: cty.String}},
-		Type:   function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			b, err := read(args[0].AsString())
-			if err != nil {
-				return cty.UnknownVal(cty.String), function.NewArgError(0, err)
-			}
-			if !utf8.Valid(b) {
-				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%s is not UTF-8 text; bytes come into a pipeline by a download step", args[0].AsString())
-			}
-			return cty.StringVal(string(b)), nil
-		},
-	})
 }
 
 func pathFunc(f func(string) string) function.Function {
@@ -214,7 +197,7 @@ var length = function.New(&function.Spec{
 		v := args[0]
 		switch {
 		case v.Type() == cty.String:
-			return stdlib.Strlen(v)
+			return stdlib.Strlen(cty.StringVal(plain(v.AsString())))
 		case v.Type().IsObjectType():
 			return cty.NumberIntVal(int64(v.LengthInt())), nil
 		case !v.CanIterateElements():
@@ -250,6 +233,22 @@ var jsonEncode = function.New(&function.Spec{
 		return stdlib.JSONEncode(args[0])
 	},
 })
+
+// jsonDecode is the library's, and keeps what NFC would change in texts.
+var jsonDecode = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "text", Type: cty.String}},
+	Type: func(args []cty.Value) (cty.Type, error) {
+		return stdlib.JSONDecodeFunc.ReturnTypeForValues([]cty.Value{jsonText(args[0])})
+	},
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return stdlib.JSONDecode(jsonText(args[0])) },
+})
+
+func jsonText(v cty.Value) cty.Value {
+	if !v.IsKnown() || v.IsNull() {
+		return v
+	}
+	return cty.StringVal(carriedEscapes(v.AsString()))
+}
 
 func holdsArtifact(t cty.Type) bool {
 	switch {

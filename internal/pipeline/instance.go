@@ -48,7 +48,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		return Step{}, false
 	}
 	s := Step{
-		Address: inst.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: inst.key,
+		Address: inst.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
 		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: map[string]Pos{},
 	}
 	for name, a := range b.Body.Attributes {

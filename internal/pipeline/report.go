@@ -116,5 +116,5 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 
 // printable makes a line safe for a terminal, with a blank for a tab.
 func printable(line string) string {
-	return escape.Line(strings.ReplaceAll(line, "\t", " "))
+	return escape.Line(strings.ReplaceAll(plain(line), "	", " "))
 }

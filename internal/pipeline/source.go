@@ -33,7 +33,7 @@ func Read(name string) (map[string][]byte, error) {
 	}
 	sources := make(map[string][]byte, len(files))
 	for _, f := range files {
-		b, err := os.ReadFile(f)
+		b, err := readRegular(f, maxSource, "large constants belong in files of their own that file() reads")
 		if err != nil {
 			return nil, fmt.Errorf("read the pipeline: %w", err)
 		}
@@ -108,14 +108,27 @@ func (l *loader) parse() {
 		if !l.tame(name, src) {
 			continue
 		}
+		src = carriedSource(src, name)
+		l.diags.sources[name] = src // what ranges are counted in
 		f, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 		l.diags.hcl(ds, hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos})
 		if ds.HasErrors() {
 			continue
 		}
 		b := &body{name, f.Body.(*hclsyntax.Body)}
+		plainLabels(b.Body)
 		l.rewrite(b.Body)
 		l.bodies = append(l.bodies, b)
+	}
+}
+
+// plainLabels undoes the spelling of texts for labels, which are names.
+func plainLabels(b *hclsyntax.Body) {
+	for _, inner := range b.Blocks {
+		for i := range inner.Labels {
+			inner.Labels[i] = plain(inner.Labels[i])
+		}
+		plainLabels(inner.Body)
 	}
 }
 

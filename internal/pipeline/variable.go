@@ -221,9 +221,9 @@ func (l *loader) variableObject() cty.Value {
 // argument writes the value as --var takes it.
 func (v *variable) argument() string {
 	if v.typ == cty.String && v.value.Type() == cty.String {
-		return v.value.AsString()
+		return plain(v.value.AsString())
 	}
-	return strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes()))
+	return plainEscapes(strings.TrimSpace(string(hclwrite.TokensForValue(v.value).Bytes())))
 }
 
 func (v *variable) json() json.RawMessage {
@@ -231,5 +231,5 @@ func (v *variable) json() json.RawMessage {
 	if err != nil {
 		panic(fmt.Sprintf("var.%s: %v", v.name, err)) // values of variables are constants
 	}
-	return b
+	return []byte(plain(string(b)))
 }

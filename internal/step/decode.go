@@ -208,11 +208,35 @@ func toString(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
-	case bool, int64, float64, json.Number:
-		b, err := Canonical(v)
-		return string(b), err == nil
+	case json.Number:
+		if significant(string(v)) > floatDigits {
+			return string(v), true // neither an int64 nor a float64 may have all of them
+		}
+		return canonicalText(v)
+	case bool, int64, float64:
+		return canonicalText(v)
 	}
 	return "", false
+}
+
+func canonicalText(v any) (string, bool) {
+	b, err := Canonical(v)
+	return string(b), err == nil
+}
+
+// floatDigits is how many digits every float64 keeps.
+const floatDigits = 15
+
+// significant counts the digits of a number in JSON, without leading zeros.
+func significant(number string) int {
+	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+	digits := strings.Map(func(c rune) rune {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		return c
+	}, mantissa)
+	return len(strings.TrimLeft(digits, "0"))
 }
 
 func toInt(v any) (int64, bool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -185,4 +186,16 @@ func FuzzParseTree(f *testing.F) {
 			t.Fatalf("%s became %s, %v", task.Config, again.Config, err)
 		}
 	})
+}
+
+// A string takes a number with all digits that it has.
+func TestNumbersAsText(t *testing.T) {
+	for n, want := range map[any]string{
+		json.Number("123456789012345678901"): "123456789012345678901", json.Number("0.1234567890123456789"): "0.1234567890123456789",
+		json.Number("1e3"): "1000", json.Number("0.10"): "0.1", json.Number("-1.0"): "-1", int64(math.MaxInt64): "9223372036854775807", 1e-7: "1e-07",
+	} {
+		if got, ok := toString(n); !ok || got != want {
+			t.Errorf("%v: %s, want %s", n, got, want)
+		}
+	}
 }

@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// MaxFile is how many bytes a file may have that an expression reads. What it
+// reads becomes configuration, is evaluated, hashed and kept with every result.
+const MaxFile = 8 << 20
+
+// ReadFile reads a file for an expression: a regular one, of at most MaxFile
+// bytes. A pipe, a device or a folder is refused without being read.
+func ReadFile(name string) ([]byte, error) {
+	return readRegular(name, MaxFile, "a download step with the file as its source brings it to the steps that read it")
+}
+
+func readRegular(name string, most int64, instead string) ([]byte, error) {
+	// Opening a pipe that nobody writes to would wait for ever.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is a %s, not a regular file", name, modeName(info.Mode()))
+	}
+	var b []byte
+	size := info.Size()
+	if size <= most { // some files do not tell their size
+		if b, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil {
+			return nil, err
+		}
+		size = int64(len(b))
+	}
+	if size > most {
+		return nil, fmt.Errorf("%s has more than %d bytes, the most that a pipeline can hold: %s", name, most, instead)
+	}
+	return b, nil
+}
+
+func modeName(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+// fileFuncs are the functions that read files.
+type fileFuncs struct{ text, base64 function.Function }
+
+func fileFunctions(read func(name string) ([]byte, error)) fileFuncs {
+	of := func(use func(name string, b []byte) (string, error)) function.Function {
+		return function.New(&function.Spec{
+			Params: []function.Parameter{{Name: "path", Type: cty.String}},
+			Type:   function.StaticReturnType(cty.String),
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+				name := plain(args[0].AsString())
+				b, err := read(name)
+				var s string
+				if err == nil {
+					s, err = use(name, b)
+				}
+				if err != nil {
+					return cty.UnknownVal(cty.String), function.NewArgError(0, err)
+				}
+				return cty.StringVal(s), nil
+			},
+		})
+	}
+	return fileFuncs{
+		text: of(func(name string, b []byte) (string, error) {
+			if at := invalidUTF8(b); at >= 0 {
+				return "", fmt.Errorf("%s is not UTF-8 text (byte %d): filebase64() gives its bytes in base64, and as an artifact of a download step it reaches a program as it is", name, at)
+			}
+			return carried(string(b)), nil
+		}),
+		base64: of(func(_ string, b []byte) (string, error) { return base64.StdEncoding.EncodeToString(b), nil }),
+	}
+}
+
+// invalidUTF8 is the offset of the first byte that is not UTF-8; -1 if all is.
+func invalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}

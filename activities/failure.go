@@ -102,16 +102,10 @@ func hopeless(err error) string {
 		return "no retry can mend this: use another file name or folder"
 	case errors.As(err, &refused):
 		return "no retry can mend this"
-	case errors.As(err, &exit) && fatalSignals[exit.Signal]:
+	case errors.As(err, &exit) && !exit.Passing():
 		return "a program that ends so will do so again"
 	}
 	return ""
-}
-
-// fatalSignals end a program because of what it does, not of what is done to it.
-var fatalSignals = map[syscall.Signal]bool{
-	syscall.SIGXFSZ: true, syscall.SIGSEGV: true, syscall.SIGILL: true,
-	syscall.SIGFPE: true, syscall.SIGBUS: true, syscall.SIGABRT: true, syscall.SIGSYS: true,
 }
 
 // errorText is what an error says, as the server takes it.

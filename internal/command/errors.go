@@ -56,22 +56,24 @@ func (e *ExitError) Error() string {
 	return msg + tailed(e.Tail)
 }
 
+const outOfMemory = "out of memory, perhaps"
+
 func (e *ExitError) cause() string {
 	switch e.Signal {
 	case syscall.SIGXFSZ:
 		return "it wrote a file larger than this worker may: ulimit -f"
 	case syscall.SIGXCPU:
 		return "it used more processor time than this worker may: ulimit -t"
+	case syscall.SIGSEGV, syscall.SIGILL, syscall.SIGFPE, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGSYS, syscall.SIGTRAP:
+		return "it crashed"
 	}
-	return "out of memory, perhaps"
+	return outOfMemory
 }
 
 // Passing reports whether the program was ended by what may not be so at another
-// time: memory that was short, a person, a machine that stops. A limit is the same
-// each time, and so is what the program says by its exit code.
-func (e *ExitError) Passing() bool {
-	return e.Signal != 0 && e.Signal != syscall.SIGXFSZ && e.Signal != syscall.SIGXCPU
-}
+// time: memory that was short, a person, a machine that stops. A crash and a limit
+// are the same each time, and so is what the program says by its exit code.
+func (e *ExitError) Passing() bool { return e.Signal != 0 && e.cause() == outOfMemory }
 
 // TimeoutError says that a program ran longer than it may.
 type TimeoutError struct {

@@ -33,6 +33,9 @@ type Activities struct {
 	// wired together in cmd.
 	Open func(ctx context.Context, file string, vars map[string]string, targets []string) (p *plan.Plan, lock string, err error)
 
+	// Forget, if set, drops what this machine remembers of a local file's checksum.
+	Forget func(path string) error
+
 	mu    sync.Mutex
 	plans map[artifacts.Digest]*plan.Plan
 	locks map[artifacts.Digest]string

@@ -218,3 +218,18 @@ func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// sourceChanged reports whether err says that a file here has other bytes than the
+// plan, and if so sees to it that no later plan of this machine is made from memory.
+func (a *Activities) sourceChanged(err error) bool {
+	var changed *step.SourceChangedError
+	if !errors.As(err, &changed) {
+		return false
+	}
+	if a.Forget != nil {
+		if err := a.Forget(changed.Path); err != nil {
+			a.Log.Warn("the checksum of a changed file was not forgotten", "path", changed.Path, "err", err)
+		}
+	}
+	return true
+}

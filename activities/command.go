@@ -2,8 +2,6 @@ package activities
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -182,11 +180,11 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	if err := stageCommand(x, c, dir); err != nil {
 		return noRoom(err, noRoomHere)
 	}
-	program, err := programOf(c, dir)
+	program, err := programOf(ctx, c, dir)
 	if err != nil {
 		return err
 	}
-	run := command.Run{Program: program, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
+	run := command.Run{Program: program.path, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
 		Line: func(s string) {
 			x.Log.Debug(s)
 			x.Report(step.Progress{Note: s})
@@ -215,6 +213,9 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	}
 	if err != nil {
 		return commandError(err)
+	}
+	if err := program.unchanged(ctx); err != nil {
+		return err
 	}
 	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir)), "the store has no room for what it left: make some")
 }
@@ -252,28 +253,47 @@ func (c commandConfig) environment(dir string) map[string]string {
 	return env
 }
 
+// program is the file that a step starts, with what it was when it was hashed;
+// digest is zero where it is one of the step's own files.
+type program struct {
+	path   string
+	digest artifacts.Digest
+	seen   artifacts.Seen
+}
+
 // programOf finds the program and makes sure that it is the one in the key.
-func programOf(c commandConfig, dir string) (string, error) {
+func programOf(ctx context.Context, c commandConfig, dir string) (program, error) {
 	if name, ok := strings.CutPrefix(c.Argv[0], "./"); ok {
-		return filepath.Join(dir, filepath.FromSlash(name)), nil
+		return program{path: filepath.Join(dir, filepath.FromSlash(name))}, nil
 	}
 	path, err := command.Find(c.Argv[0])
 	if err != nil {
-		return "", step.Permanent(fmt.Errorf("on this worker: %w", err))
+		return program{}, step.Permanent(fmt.Errorf("on this worker: %w", err))
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
+	p := program{path: path}
+	if p.digest, p.seen, err = artifacts.HashFile(ctx, path, nil); err != nil {
+		return p, err
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
+	if sum := p.digest.Hex(); sum != strings.ToLower(c.Program) {
+		return p, &step.SourceChangedError{Path: path, Err: fmt.Errorf(
+			"this worker's %s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", path, sum, c.Program)}
 	}
-	if sum := hex.EncodeToString(h.Sum(nil)); sum != strings.ToLower(c.Program) {
-		return "", step.Permanent(fmt.Errorf("this worker's %s has sha256 %s, the plan was made with %s: give all workers the same program", path, sum, c.Program))
+	return p, nil
+}
+
+// unchanged makes sure that what was started is what had been hashed.
+func (p program) unchanged(ctx context.Context) error {
+	if p.digest.IsZero() {
+		return nil
 	}
-	return path, nil
+	same, err := artifacts.Unchanged(ctx, p.path, p.digest, p.seen)
+	if err == nil && same {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("it has other bytes now")
+	}
+	return &step.SourceChangedError{Path: p.path, Err: fmt.Errorf("the program changed while it ran: %s: %w; run again", p.path, err)}
 }
 
 // stageCommand fills the working folder. Inputs are copies, verified as they

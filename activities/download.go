@@ -2,6 +2,8 @@ package activities
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -233,11 +235,7 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 	}
 	f, err := fetch.Get(ctx, req)
 	if err != nil {
-		var p *fetch.Permanent
-		if errors.As(err, &p) {
-			return step.Permanent(err)
-		}
-		return err
+		return downloadError(err)
 	}
 	defer f.Close()
 	if f.Source.Raw != c.URL {
@@ -252,10 +250,28 @@ func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) erro
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, in); err != nil {
+	h := sha256.New()
+	if _, err := io.Copy(out, io.TeeReader(in, h)); err != nil {
 		return err
 	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != f.SHA256 { // a local file, written to between two readings
+		return &step.SourceChangedError{Path: f.Path, Err: fmt.Errorf("%s changed while it was read: wait until whoever writes it is done, and run again", f.Path)}
+	}
 	return out.Close()
+}
+
+// downloadError decides about the retry: a local file with other bytes than
+// planned asks for another plan, what all sources refuse to give for none.
+func downloadError(err error) error {
+	var other *fetch.MismatchError
+	var permanent *fetch.Permanent
+	switch {
+	case errors.As(err, &other) && other.Source.Path != "":
+		return &step.SourceChangedError{Path: other.Source.Path, Err: err}
+	case errors.As(err, &permanent):
+		return step.Permanent(err)
+	}
+	return err
 }
 
 func mirrorURLs(c downloadFileConfig) []string {

@@ -43,6 +43,8 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return context.Canceled
 	case typed(err):
 		return err
+	case a.sourceChanged(err):
+		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
 	case step.IsPermanent(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case lost(err):

@@ -42,6 +42,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	began := time.Now()
 	outputs, counts, err := a.run(ctx, req, spec, task, parts)
 	if err != nil {
+		a.sourceChanged(err)
 		return nil, nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
 	made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -37,9 +36,9 @@ const DefaultCacheLimit = 50 << 30
 const inUse = time.Hour
 
 // Fetch returns a local file with the verified bytes of d: the store's own if
-// blobs is Local, else a copy below cacheDir. The bytes are hashed once; the
-// file's device, inode, size and time of change are noted in cacheDir, and hashed
-// again when they differ. Do not write to the file. A blob that is corrupt is an
+// blobs is Local, else a copy below cacheDir. What the file looked like when it was
+// hashed is noted in cacheDir, and it is hashed again where the note does not prove
+// its bytes (Seen). Do not write to the file. A blob that is corrupt is an
 // *IntegrityError, one that is not there ErrNotExist.
 func Fetch(ctx context.Context, blobs Blobs, d Digest, cacheDir string) (path string, err error) {
 	return Cache{Dir: cacheDir}.Fetch(ctx, blobs, d)
@@ -112,32 +111,13 @@ func (c Cache) download(ctx context.Context, blobs Blobs, d Digest, path string)
 	if err := os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("cache of blobs: %w", err)
 	}
-	st, err := stampOf(path)
+	// Its stamp is of this moment and proves nothing yet: who asks again reads the
+	// copy once more.
+	st, err := StampOf(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("cache of blobs: %w", err)
 	}
-	return c.note(d, st)
-}
-
-// stamp tells a file from every other, and from itself after a change.
-type stamp struct {
-	Dev   uint64 `json:"dev"`
-	Inode uint64 `json:"inode"`
-	Size  int64  `json:"size"`
-	MTime int64  `json:"mtime_ns"`
-	CTime int64  `json:"ctime_ns"`
-}
-
-func stampOf(path string) (stamp, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}, fmt.Errorf("look at a blob's file: %w", err)
-	}
-	st := stamp{Size: info.Size(), MTime: info.ModTime().UnixNano()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		st.Dev, st.Inode, st.CTime = uint64(sys.Dev), sys.Ino, changeTime(sys)
-	}
-	return st, nil
+	return c.note(d, Seen{Stamp: st, Read: time.Now().UnixNano()})
 }
 
 func (c Cache) notePath(d Digest) string {
@@ -147,39 +127,30 @@ func (c Cache) notePath(d Digest) string {
 // verify makes sure that the file at path holds d's bytes, by hashing it or by
 // an earlier note of having done so.
 func (c Cache) verify(ctx context.Context, d Digest, path string) error {
-	before, err := stampOf(path)
-	if err != nil {
-		return err
-	}
-	var noted stamp
-	b, err := os.ReadFile(c.notePath(d))
-	if err == nil && json.Unmarshal(b, &noted) == nil && noted == before {
-		now := time.Now()
-		return os.Chtimes(c.notePath(d), now, now) // for trim: last used now
-	}
-	f, err := os.Open(path)
+	now, err := StampOf(path)
 	if err != nil {
 		return fmt.Errorf("verify blob %s: %w", d, err)
 	}
-	r := VerifyReader(f, d, path)
-	defer r.Close()
-	if _, err := io.Copy(io.Discard, ContextReader(ctx, r)); err != nil {
-		return err
+	var noted Seen
+	b, err := os.ReadFile(c.notePath(d))
+	if err == nil && json.Unmarshal(b, &noted) == nil && noted.Proves(now) {
+		now := time.Now()
+		return os.Chtimes(c.notePath(d), now, now) // for trim: last used now
 	}
-	after, err := stampOf(path)
+	got, seen, err := HashFile(ctx, path, nil)
 	if err != nil {
-		return err
+		return fmt.Errorf("verify blob %s: %w", d, err)
 	}
-	if after != before {
-		return fmt.Errorf("verify blob %s: %s is being written to", d, path)
+	if got != d {
+		return &IntegrityError{Want: d, Got: got, Size: seen.Size, Where: path}
 	}
-	return c.note(d, after)
+	return c.note(d, seen)
 }
 
 // note records a verified file. It is written whole or not at all; a note that
 // is lost costs one more hash.
-func (c Cache) note(d Digest, st stamp) error {
-	b, err := json.Marshal(st)
+func (c Cache) note(d Digest, seen Seen) error {
+	b, err := json.Marshal(seen)
 	if err != nil {
 		return err
 	}

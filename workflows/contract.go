@@ -54,9 +54,10 @@ type leaving struct {
 
 // Types of application errors, which decide about retries.
 const (
-	PermanentError = "permanent"  // no retry can mend it
-	TransientError = "transient"  // a retry may mend it
-	InputLostError = "input-lost" // an input's bytes are gone or corrupt: run its producer again
+	PermanentError     = "permanent"      // no retry can mend it
+	TransientError     = "transient"      // a retry may mend it
+	InputLostError     = "input-lost"     // an input's bytes are gone or corrupt: run its producer again
+	SourceChangedError = "source-changed" // a source or program has other bytes than the plan: plan again
 )
 
 // ReproduceInput starts a run. People write the first three fields; the rest is
@@ -99,6 +100,10 @@ type ReproduceResult struct {
 	Ran    int              `json:"ran"`
 	Failed int              `json:"failed"`
 	Pins   []step.Pin       `json:"pins,omitempty"`
+
+	// Changed are the failed steps whose sources or programs had other bytes than
+	// the plan says.
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Status of a step within a run.
@@ -129,6 +134,7 @@ type StepState struct {
 	Error    string           `json:"error,omitempty"`
 	Workflow string           `json:"workflow,omitempty"` // the Step workflow to look at for progress
 	Shared   bool             `json:"shared,omitempty"`   // another run started it
+	Changed  bool             `json:"changed,omitempty"`  // it failed since a source has other bytes than the plan
 }
 
 // LoadRequest asks for a plan.

@@ -233,6 +233,7 @@ func (r *run) settle(i int, done Executed, err error) {
 	case errorType(err) == InputLostError:
 		r.runAgain(i, r.loaded.Steps[i].Deps)
 	default:
+		s.Changed = errorType(err) == SourceChangedError
 		r.fail(i, reason(err))
 	}
 }
@@ -281,6 +282,9 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 		case Failed:
 			out.Failed++
 			failures = append(failures, s.Address+": "+s.Error)
+			if s.Changed {
+				out.Changed = append(out.Changed, s.Address)
+			}
 		}
 	}
 	if out.Failed > 0 {

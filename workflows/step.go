@@ -26,7 +26,7 @@ const silence = 15 * time.Second
 // say, which ends with PermanentError then.
 func retries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second,
-		MaximumAttempts: 50, NonRetryableErrorTypes: []string{PermanentError, InputLostError}}
+		MaximumAttempts: 50, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
 }
 
 // doing are the options of an activity: for how long it may work, which is a bound

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	charm "github.com/charmbracelet/log"
@@ -130,18 +131,28 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 	return pl, p, err
 }
 
+// memoFile remembers the checksums of local files.
+func (a *app) memoFile() string { return filepath.Join(a.StateDir, "digests.json") }
+
 func (a *app) planOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
+	return a.planAgain(ctx, p, file, targets, nil)
+}
+
+// planAgain is planOf that hashes the sources and programs of some steps whatever
+// is remembered of them.
+func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, a.Registry, targets)
 	if err != nil {
 		return nil, inputError(err)
 	}
 	dir := projectDir(file)
-	src, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, filepath.Join(a.StateDir, "digests.json"))
+	src, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, a.memoFile())
 	if err != nil {
 		return nil, inputError(err)
 	}
 	var problems []error
 	for i, s := range pl.Steps {
+		src.HashAgain(slices.Contains(changed, s.Address))
 		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, src, s.Task)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))

@@ -130,6 +130,7 @@ others have added to the store since are used.`,
 			if len(drifts) > 0 {
 				return a.refuse(drifts, args[0])
 			}
+			o.exact = true
 			return a.run(cmd.Context(), o)
 		},
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/view"
@@ -181,6 +182,7 @@ func (a *app) activities(store artifacts.Store, c client.Client, features workfl
 	return &activities.Activities{
 		Store: store, Registry: a.Registry, Log: a.Log, Client: c, Features: features, Env: hostEnv(),
 		CacheDir: a.cacheDir(), Scratch: a.scratchArea(),
+		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 			return a.openForWorker(ctx, file, vars, targets)
 		},

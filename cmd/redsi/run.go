@@ -28,6 +28,7 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
+	exact    bool // a saved plan: this one or none
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -66,7 +67,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	pl, _, err := a.loadPlan(ctx)
+	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,16 +75,26 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.previewOf(ctx, store, pl)
-	if err != nil {
-		return err
-	}
 	if o.detach && !o.cluster.given() {
 		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
 	}
-	out := runSummary{Pipeline: pl.Pipeline, Hit: v.Summary().Hit, Started: time.Now()}
-	if !v.Done() {
-		if err := a.drive(ctx, o, store, pl, &out); err != nil || o.detach {
+	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
+	for try := 1; ; try++ {
+		v, err := a.previewOf(ctx, store, pl)
+		if err != nil {
+			return err
+		}
+		if out.Hit = v.Summary().Hit; v.Done() {
+			break
+		}
+		err = a.drive(ctx, o, store, pl, &out)
+		if err == nil && !o.detach {
+			break
+		}
+		if err == nil || try == planTries {
+			return err
+		}
+		if pl, err = a.afterChange(ctx, o, p, pl, err); err != nil {
 			return err
 		}
 	}
@@ -142,7 +153,7 @@ func (a *app) ended(err error, runID string) error {
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
 	case errors.As(err, &app):
-		return &exitError{exitFailed, errors.New(app.Message())}
+		return &exitError{exitFailed, newFailedRun(app)}
 	}
 	return err
 }

@@ -163,9 +163,24 @@ func (r *Request) check(ctx context.Context, f *Fetched) error {
 	}
 	f.SHA256 = hex.EncodeToString(h.Sum(nil))
 	if r.SHA256 != "" && f.SHA256 != r.SHA256 {
-		return &Permanent{fmt.Errorf("its %d bytes have sha256 %s, not the pinned %s: the source has changed or is damaged; if you trust the new bytes, remove its pin", f.Size, f.SHA256, r.SHA256)}
+		return &Permanent{&MismatchError{Source: f.Source, Size: f.Size, Got: f.SHA256, Want: r.SHA256}}
 	}
 	return nil
+}
+
+// MismatchError says that a source has other bytes than were asked for.
+type MismatchError struct {
+	Source    Source
+	Size      int64
+	Got, Want string // sha256 in hex
+}
+
+func (e *MismatchError) Error() string {
+	hint := "the source has changed or is damaged; if you trust the new bytes, remove its pin"
+	if e.Source.Path != "" {
+		hint = "the file has changed since it was planned, or is another one on this machine; plan and run again"
+	}
+	return fmt.Sprintf("its %d bytes have sha256 %s, not the pinned %s: %s", e.Size, e.Got, e.Want, hint)
 }
 
 type cancelled struct {

@@ -2,14 +2,12 @@ package lockfile
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
 )
 
@@ -17,17 +15,19 @@ import (
 type Sources struct {
 	lock *File
 	base string // folder that relative paths start from
-	memo string // file with the checksums of local files by path, size and mtime
+	memo string // file with the checksums of local files, by path
 
 	mu    sync.Mutex
 	known map[string]remembered
+	again bool
 	dirty bool
 }
 
+// remembered is a local file's checksum with what the file looked like when it was
+// hashed: it counts while that proves that the file has the same bytes.
 type remembered struct {
-	Size  int64    `json:"size"`
-	MTime int64    `json:"mtime_ns"`
-	Pin   step.Pin `json:"pin"`
+	artifacts.Seen
+	Pin step.Pin `json:"pin"`
 }
 
 // Open reads the lock file and the memory; memo may be "" for none. A damaged
@@ -37,21 +37,17 @@ func Open(lock, base, memo string) (*Sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sources{lock: f, base: base, memo: memo, known: map[string]remembered{}}
-	if b, err := os.ReadFile(memo); err == nil {
-		if json.Unmarshal(b, &s.known) != nil {
-			s.known = map[string]remembered{}
-		}
-	}
-	return s, nil
+	return &Sources{lock: f, base: base, memo: memo, known: readMemo(memo)}, nil
 }
 
 // Pinned returns what the lock file has for a source.
 func (s *Sources) Pinned(source string) (step.Pin, bool) { return s.lock.Pinned(source) }
 
-// LocalFile returns the checksum of a local file, hashing it unless a file of
-// the same path, size and modification time was hashed before. The pin's source
-// is the absolute path.
+// HashAgain makes LocalFile believe the memory no more, or again.
+func (s *Sources) HashAgain(again bool) { s.again = again }
+
+// LocalFile returns the checksum of a local file, hashing it unless the memory
+// proves what it has. The pin's source is the absolute path.
 func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.base, path)
@@ -60,59 +56,30 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	if err != nil {
 		return step.Pin{}, err
 	}
-	info, err := os.Stat(abs)
+	now, err := artifacts.StampOf(abs)
 	if err != nil {
 		return step.Pin{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return step.Pin{}, fmt.Errorf("%s is not a regular file", path)
 	}
 	s.mu.Lock()
 	r, ok := s.known[abs]
 	s.mu.Unlock()
-	if ok && r.Size == info.Size() && r.MTime == info.ModTime().UnixNano() {
+	if ok && !s.again && r.Proves(now) {
 		return r.Pin, nil
 	}
-	pin, err := hashFile(ctx, abs)
+	report := step.Reporter(ctx)
+	d, seen, err := artifacts.HashFile(ctx, abs, func(done, total int64) {
+		report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: "hashing " + path})
+	})
 	if err != nil {
 		return step.Pin{}, err
 	}
+	pin := step.Pin{Source: abs, SHA256: d, Size: seen.Size}
 	s.mu.Lock()
-	s.known[abs] = remembered{Size: info.Size(), MTime: info.ModTime().UnixNano(), Pin: pin}
+	s.known[abs] = remembered{Seen: seen, Pin: pin}
 	s.dirty = true
 	s.mu.Unlock()
 	return pin, nil
 }
-
-func hashFile(ctx context.Context, path string) (step.Pin, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return step.Pin{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return step.Pin{}, err
-	}
-	h := sha256.New()
-	report, progress := step.Reporter(ctx), step.Progress{Total: info.Size(), Unit: "bytes", Note: "hashing " + path}
-	n, err := io.Copy(h, readerFunc(func(b []byte) (int, error) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		n, err := f.Read(b)
-		progress.Done += int64(n)
-		report(progress)
-		return n, err
-	}))
-	p := step.Pin{Source: path, Size: n}
-	h.Sum(p.SHA256[:0])
-	return p, err
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 // Save writes the memory if something was added to it. Losing it costs hashing.
 func (s *Sources) Save() error {
@@ -121,12 +88,35 @@ func (s *Sources) Save() error {
 	if !s.dirty || s.memo == "" {
 		return nil
 	}
-	b, err := json.Marshal(s.known)
+	return writeMemo(s.memo, s.known)
+}
+
+// Forget removes a local file from the memory: somebody read other bytes than it
+// has there.
+func Forget(memo, path string) error {
+	known := readMemo(memo)
+	if _, ok := known[path]; !ok {
+		return nil
+	}
+	delete(known, path)
+	return writeMemo(memo, known)
+}
+
+func readMemo(memo string) map[string]remembered {
+	known := map[string]remembered{}
+	if b, err := os.ReadFile(memo); err == nil && json.Unmarshal(b, &known) != nil || known == nil {
+		known = map[string]remembered{}
+	}
+	return known
+}
+
+func writeMemo(memo string, known map[string]remembered) error {
+	b, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(s.memo), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(memo), 0o755); err != nil {
 		return err
 	}
-	return writeFile(s.memo, b)
+	return writeFile(memo, b)
 }

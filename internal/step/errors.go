@@ -17,6 +17,16 @@ func Permanent(err error) error {
 	return &permanent{err}
 }
 
+// SourceChangedError says that a source or program on this machine has other bytes
+// than the plan: only planning again can mend it.
+type SourceChangedError struct {
+	Path string // absolute
+	Err  error
+}
+
+func (e *SourceChangedError) Error() string { return e.Err.Error() }
+func (e *SourceChangedError) Unwrap() error { return e.Err }
+
 // IsPermanent reports whether err, or an error it wraps, was marked.
 func IsPermanent(err error) bool {
 	var p *permanent

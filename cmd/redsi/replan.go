@@ -57,7 +57,7 @@ func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipelin
 	case len(other) == 0:
 		return nil, failure
 	case o.exact:
-		return nil, fmt.Errorf("%w\n%s changed after the plan was saved; nothing else was run: plan again", failure, strings.Join(other, ", "))
+		return nil, &exitError{exitFailed, fmt.Errorf("%w\n%s changed after the plan was saved: plan again", failed, strings.Join(other, ", "))}
 	}
 	a.Log.Warn("a source or program changed while it was planned or run; planned again", "steps", strings.Join(other, ", "))
 	return next, nil

@@ -29,7 +29,7 @@ var rules = []rule{
 	{"internal/step", []string{"artifacts"}},
 	{"internal/escape", nil},
 	{"internal/pipeline", []string{"internal/step", "internal/escape"}},
-	{"internal/lockfile", []string{"internal/step"}},
+	{"internal/lockfile", []string{"internal/step", "artifacts"}},
 	{"internal/plan", []string{"internal/pipeline", "internal/step", "artifacts"}},
 	{"internal/devserver", nil},
 	{"workflows", []string{"internal/plan", "internal/step", "artifacts"}},

@@ -26,7 +26,8 @@ var diagnoseKind = step.Define(step.Kind[diagnoseConfig]{
 	Doc: `Count what grouping by title does to pages (section "Qualitative Analysis of NQ320K").
 Fragmented pages, titles that several pages share, affected queries, supervision
 coverage, and examples for tab:title-grouping-examples and
-tab:shared-title-revision-variation.`,
+tab:shared-title-revision-variation. An example asked for that the records do not
+have is counted and said to be absent; the numbers do not depend on it.`,
 	Example: `step "dedup_diagnostics" "nq" {
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers
@@ -42,8 +43,8 @@ tab:shared-title-revision-variation.`,
 // diagnosis is the report: the numbers, and the examples that tables print.
 type diagnosis struct {
 	dedup.Diagnostics
-	Fragment     *dedup.Fragment     `json:"fragment"`
-	Collision    *dedup.Collision    `json:"collision"`
+	Fragment     any                 `json:"fragment"`  // dedup.Fragment, absent, or null: there is none
+	Collision    any                 `json:"collision"` // dedup.Collision, likewise
 	SharedTitles []dedup.SharedTitle `json:"shared_titles"`
 }
 
@@ -75,7 +76,7 @@ func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
 	if d.Diagnostics, err = dedup.Diagnose(title, page, c.Examples); err != nil {
 		return step.Permanent(err)
 	}
-	if err := d.choose(title, c); err != nil {
+	if err := d.choose(x, title, c); err != nil {
 		return step.Permanent(err)
 	}
 	x.Count("fragmented_pages", int64(d.FragmentedPages))
@@ -84,7 +85,7 @@ func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
 }
 
 // choose picks the examples: those asked for by title, else the first.
-func (d *diagnosis) choose(title *dedup.Grouping, c diagnoseConfig) error {
+func (d *diagnosis) choose(x *step.IO, title *dedup.Grouping, c diagnoseConfig) error {
 	d.SharedTitles = dedup.SharedTitles(title)
 	d.SharedTitles = d.SharedTitles[:min(c.Examples, len(d.SharedTitles))]
 	t, err := dedup.DiagnoseTitles(title)
@@ -95,21 +96,17 @@ func (d *diagnosis) choose(title *dedup.Grouping, c diagnoseConfig) error {
 		d.Fragment = &d.Fragments[0]
 	}
 	if c.Fragment != "" {
-		f, err := t.Fragment(c.Fragment)
-		if err != nil {
-			return err
+		if d.Fragment, err = t.Fragment(c.Fragment); err != nil {
+			d.Fragment = notHere(x, err)
 		}
-		d.Fragment = &f
 	}
 	if len(d.Collisions) > 0 {
 		d.Collision = &d.Collisions[0]
 	}
 	if c.Collision != "" {
-		k, err := t.Collision(c.Collision)
-		if err != nil {
-			return err
+		if d.Collision, err = t.Collision(c.Collision); err != nil {
+			d.Collision = notHere(x, err)
 		}
-		d.Collision = &k
 	}
 	return nil
 }

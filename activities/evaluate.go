@@ -36,7 +36,7 @@ var evaluateDefaults = evaluateConfig{Split: string(nq.Dev), Decoding: unconstra
 
 var evaluateKind = step.Define(step.Kind[evaluateConfig]{
 	Name:    "evaluate",
-	Version: 1,
+	Version: 2,
 	Doc: `Retrieve documents for queries by a trained model, and score the rankings (section "Experimental Setup").
 Atomic identifiers are ranked by one decoder step, the others by beam search. Two
 scores: raw, where a hypothesis that is no identifier keeps its rank, and
@@ -57,7 +57,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: []step.Output{
-		{Name: "run", Type: "trec/run", Help: "TREC run, invalid hypotheses as !POSITION:TEXT"},
+		{Name: "run", Type: "trec/run", Help: "TREC run, invalid hypotheses as !POSITION:TEXT; equal scores are set apart by the least that trec_eval sees, so that it ranks as we do"},
 		{Name: "qrels", Type: "trec/qrels", Help: "TREC qrels of the queries"},
 		{Name: "queries", Type: "dsi/queries", Help: "TSV: each query's raw and post-filtered metrics"},
 		{Name: "report", Type: "dsi/metrics", Help: "means in percent, as JSON"},

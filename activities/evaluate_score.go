@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/docid"
@@ -77,20 +76,17 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	return writeJSON(x, "report", e)
 }
 
-// joinRuns writes the parts' runs one after another, and reads them.
+// joinRuns reads the parts' runs, one after another, and writes them as one that
+// trec_eval ranks alike.
 func joinRuns(x *step.IO) ([]metrics.Ranking, error) {
-	w, err := x.Create("run")
-	if err != nil {
-		return nil, err
-	}
 	var all []metrics.Ranking
 	for _, p := range x.Parts() {
 		r, err := x.Open(step.In(p.Outputs["run"]))
 		if err != nil {
 			return nil, err
 		}
-		defer r.Close()
-		part, err := metrics.ReadRun(io.TeeReader(r, w))
+		part, err := metrics.ReadRun(r)
+		r.Close()
 		if err != nil {
 			return nil, dataError(err)
 		}
@@ -104,7 +100,13 @@ func joinRuns(x *step.IO) ([]metrics.Ranking, error) {
 			}
 		}
 	}
-	return all, w.Close()
+	untied, moved := metrics.Untie(all)
+	x.Count("scores_untied", int64(moved))
+	w, err := x.Create("run")
+	if err != nil {
+		return nil, err
+	}
+	return all, errors.Join(step.Permanent(metrics.WriteRun(w, runTag, untied)), w.Close())
 }
 
 // score fills in the percentages and writes each query's metrics.

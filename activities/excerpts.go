@@ -31,7 +31,7 @@ var excerptsKind = step.Define(step.Kind[excerptsConfig]{
 	Version: 1,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
 Finds the first record of each title in the headers and reads only the block of
-records that it is in.`,
+records that it is in. A title that no record has is counted and said to be absent.`,
 	Example: `step "text_examples" "woods" {
   headers      = step.extract.train.headers
   records      = step.extract.train.records
@@ -83,11 +83,15 @@ func runExcerpts(_ context.Context, x *step.IO, c excerptsConfig) error {
 	if len(titles) == 0 {
 		titles = []string{""}
 	}
-	pages := []excerpt{}
+	pages := []any{} // excerpt or absent
 	for _, title := range titles {
 		r, err := recordTitled(x, c, title)
 		if err != nil {
 			return err
+		}
+		if r == nil {
+			pages = append(pages, notHere(x, fmt.Errorf("no record has the title %q", title)))
+			continue
 		}
 		e := excerpt{Title: title, ExampleID: r.ExampleID, Texts: map[string]string{}, Lengths: map[string]int{}}
 		if title == "" {
@@ -115,7 +119,7 @@ func cutText(s string, limit int) (string, int) {
 	return string(r[:limit]) + " ... [truncated]", len(r)
 }
 
-// recordTitled reads the first record whose URL has that title.
+// recordTitled reads the first record whose URL has that title; nil if none has.
 func recordTitled(x *step.IO, c excerptsConfig, title string) (*nq.Record, error) {
 	for i, in := range c.Headers {
 		for j, file := range x.Files(in, "headers") {
@@ -138,7 +142,10 @@ func recordTitled(x *step.IO, c excerptsConfig, title string) (*nq.Record, error
 			return recordAt(x, x.Files(c.Records[i], "records")[j], at)
 		}
 	}
-	return nil, step.Permanent(fmt.Errorf("no record has the title %q", title))
+	if title == "" {
+		return nil, step.Permanent(errors.New("the headers have no records"))
+	}
+	return nil, nil
 }
 
 func recordAt(x *step.IO, file artifacts.File, at int64) (*nq.Record, error) {

@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // fieldsConfig samples the two formats for the fields they have.
@@ -66,10 +65,11 @@ func sampleFields(x *step.IO, f artifacts.File, lines int, into *nq.FieldCounts)
 		return err
 	}
 	defer r.Close()
-	z, err := gzip.NewReader(r)
+	z, err := unpack.Open(r)
 	if err != nil {
 		return dataError(fmt.Errorf("%s: %w", f.Name, err))
 	}
+	defer z.Close()
 	b := bufio.NewReaderSize(z, 1<<20)
 	for n := 1; n <= lines; n++ {
 		line, err := b.ReadBytes('\n')

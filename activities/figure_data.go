@@ -3,6 +3,8 @@ package activities
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,6 +133,9 @@ func (d *jsonInputs) number(n figureNumber, factor float64) (render.Cell, error)
 			digests = append(digests, in.Artifact.Digest.String())
 		}
 	}
+	if len(vs) == 0 {
+		d.x.Count("points without value", 1)
+	}
 	cell := render.Mean(vs)
 	cell.Inputs = digests
 	return cell, nil
@@ -145,6 +150,9 @@ func (d *jsonInputs) curve(s figureSeries, fx, fy float64) ([]render.Point, erro
 	list, ok := at.([]any)
 	if !ok {
 		return nil, fmt.Errorf("%q is not a list", or(s.Curve.List, "points"))
+	}
+	if err := d.pathsInCurve(list, *s.Curve); err != nil {
+		return nil, err
 	}
 	inputs := []string{s.Curve.Value.Artifact.Digest.String()}
 	var out []render.Point
@@ -180,13 +188,60 @@ func (d *jsonInputs) curve(s figureSeries, fx, fy float64) ([]render.Point, erro
 	return []render.Point{first, best}, nil
 }
 
+// pathsInCurve refuses a path that no point has, which would give an empty figure; one
+// that is null in a point is a value that is missing there.
+func (d *jsonInputs) pathsInCurve(list []any, c figureCurve) error {
+	if len(list) == 0 {
+		d.x.Count("curves without points", 1)
+		return nil
+	}
+	for _, path := range []string{c.X, c.Y} {
+		if !slices.ContainsFunc(list, func(o any) bool { return reaches(o, path) }) {
+			return fmt.Errorf("none of the %d points has a field %q; the first has %s", len(list), path, strings.Join(leaves(list[0], ""), ", "))
+		}
+	}
+	return nil
+}
+
+// reaches reports whether a path leads to something, be it null.
+func reaches(o any, path string) bool {
+	parent, name := o, path
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		parent, name = follow(o, path[:i]), path[i+1:]
+	}
+	m, _ := parent.(map[string]any)
+	_, ok := m[name]
+	return ok || follow(o, path) != nil
+}
+
+// leaves are the paths of what is no object below o.
+func leaves(o any, prefix string) []string {
+	m, ok := o.(map[string]any)
+	if !ok {
+		return []string{strings.TrimSuffix(prefix, ".")}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, leaves(m[name], prefix+name+".")...)
+	}
+	return out
+}
+
 func (d *jsonInputs) panel(p figurePanel, out *render.Panel) error {
 	if !p.Value.Set() {
 		return nil
 	}
-	_, text, _, err := d.value(p.Value, p.Field)
+	at, err := d.find(p.Value, p.Field)
 	if err != nil {
 		return err
+	}
+	_, text, _, err := scalar(at, p.Field)
+	if err != nil {
+		return err
+	}
+	if a, ok := at.(absent); ok {
+		d.x.Count("panels "+render.AbsentText, 1)
+		text = render.AbsentText + ": " + a.Why
 	}
 	out.Text, out.Cut = render.Cut(text, p.Budget)
 	out.Inputs = []string{p.Value.Artifact.Digest.String()}

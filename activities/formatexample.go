@@ -10,11 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // formatExampleConfig shows one example in both published formats.
@@ -31,7 +30,7 @@ var formatExampleKind = step.Define(step.Kind[formatExampleConfig]{
 	Version: 1,
 	Doc: `Show one example as both formats have it (fig:nq-format-example).
 Pretty-printed, lists and strings cut. Reads the files until the example is
-found.`,
+found; a format whose files do not have it says so.`,
 	Example: `step "format_example" "nq" {
   full       = step.download.nq["train"].files
   simplified = step.download.nq["simplified"].files
@@ -60,8 +59,12 @@ found.`,
 		if err != nil {
 			return err
 		}
-		rep := map[string]string{"example_id": id}
+		rep := map[string]any{"example_id": id}
 		for name, line := range map[string][]byte{"simplified": simplified, "full": full} {
+			if line == nil {
+				rep[name] = notHere(x, fmt.Errorf("no %s file has example %s", name, id))
+				continue
+			}
 			var b strings.Builder
 			if err := (nq.Abridged{Items: c.Items, Characters: c.Characters}).Print(&b, line); err != nil {
 				return step.Permanent(fmt.Errorf("%s, example %s: %w", name, id, err))
@@ -73,7 +76,7 @@ found.`,
 })
 
 // findLine reads files until the example, or, with an empty id, the first line,
-// whose id it then sets.
+// whose id it then sets; nil if none has it.
 func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
 	for _, in := range ins {
 		for _, f := range x.Files(in, name) {
@@ -83,7 +86,10 @@ func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id 
 			}
 		}
 	}
-	return nil, step.Permanent(fmt.Errorf("no %s file has example %s", name, *id))
+	if *id == "" {
+		return nil, step.Permanent(fmt.Errorf("the %s files have no records", name))
+	}
+	return nil, nil
 }
 
 func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) ([]byte, error) {
@@ -92,10 +98,11 @@ func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) (
 		return nil, err
 	}
 	defer r.Close()
-	z, err := gzip.NewReader(r)
+	z, err := unpack.Open(r)
 	if err != nil {
 		return nil, dataError(fmt.Errorf("%s: %w", f.Name, err))
 	}
+	defer z.Close()
 	b := bufio.NewReaderSize(z, 1<<20)
 	for n := int64(1); ; n++ {
 		line, err := b.ReadBytes('\n')

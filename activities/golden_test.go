@@ -64,14 +64,15 @@ func (l *local) plan(file string, vars map[string]string, targets ...string) *pl
 	return pl
 }
 
-// exact is the plan of the steps that do not depend on a computed one.
-func (l *local) exact(file string, vars map[string]string) *plan.Plan {
+// exact is the plan of the steps that do not depend on a computed one, or on one whose
+// address begins with one of without.
+func (l *local) exact(file string, vars map[string]string, without ...string) *plan.Plan {
 	l.t.Helper()
 	whole := l.plan(file, vars)
 	inexact := make([]bool, len(whole.Steps)) // steps follow their inputs
 	var targets []string
 	for i, s := range whole.Steps {
-		inexact[i] = slices.Contains(computed, s.Task.Kind) || slices.ContainsFunc(s.Deps, func(d int) bool { return inexact[d] })
+		inexact[i] = slices.Contains(computed, s.Task.Kind) || slices.ContainsFunc(without, func(p string) bool { return strings.HasPrefix(s.Address, p) }) || slices.ContainsFunc(s.Deps, func(d int) bool { return inexact[d] })
 		if !inexact[i] {
 			targets = append(targets, s.Address)
 		}

@@ -70,7 +70,7 @@ func (d *jsonInputs) value(in step.Input, path string) (v float64, text string, 
 
 // find follows a path in an input; elements of lists are named by their number.
 // A path that does not exist is an error; null, and a list that is shorter, is
-// nil: nothing to show.
+// nil: nothing to show. A path into an absent example gives that.
 func (d *jsonInputs) find(in step.Input, path string) (any, error) {
 	file, path, err := fileOfTree(in, path)
 	if err != nil {
@@ -95,6 +95,9 @@ func (d *jsonInputs) find(in step.Input, path string) (any, error) {
 			at = list[i]
 			continue
 		}
+		if a, ok := asAbsent(at); ok {
+			return a, nil
+		}
 		m, isObject := at.(map[string]any)
 		next, there := m[name]
 		if at == nil {
@@ -104,6 +107,9 @@ func (d *jsonInputs) find(in step.Input, path string) (any, error) {
 			return nil, fmt.Errorf("the artifact has no field %q; beside it there is %s", path, strings.Join(slices.Sorted(maps.Keys(m)), ", "))
 		}
 		at = next
+	}
+	if a, ok := asAbsent(at); ok {
+		return a, nil
 	}
 	return at, nil
 }
@@ -117,7 +123,7 @@ func scalar(at any, path string) (v float64, text string, ok bool, err error) {
 		return 0, at, at != "", nil
 	case bool:
 		return 0, map[bool]string{true: "✓", false: "–"}[at], true, nil
-	case nil:
+	case nil, absent:
 		return 0, "", false, nil
 	}
 	b, _ := json.Marshal(at)

@@ -28,7 +28,8 @@ var prefixesKind = step.Define(step.Kind[prefixesConfig]{
 	Version: 1,
 	Doc: `Compare two serializations of each document within their first T5 tokens.
 Counts documents that differ and documents with <unk> (section "Qualitative
-Analysis of NQ320K"), and shows examples (tab:ipa-tokenization-example).`,
+Analysis of NQ320K"), and shows examples (tab:ipa-tokenization-example); one that the
+collection does not have is counted and said to be absent.`,
 	Example: `step "first_tokens" "forms" {
   a            = step.serialize.nci_norm.corpus
   b            = step.serialize.html_norm.corpus
@@ -47,7 +48,7 @@ Analysis of NQ320K"), and shows examples (tab:ipa-tokenization-example).`,
 
 type prefixReport struct {
 	dedup.PrefixReport
-	Examples []prefixExample `json:"examples"`
+	Examples []any `json:"examples"` // prefixExample or absent
 }
 
 type prefixExample struct {
@@ -84,13 +85,13 @@ func runPrefixes(ctx context.Context, x *step.IO, c prefixesConfig) error {
 	if err != nil {
 		return err
 	}
-	rep := prefixReport{PrefixReport: p.Report(), Examples: []prefixExample{}}
+	rep := prefixReport{PrefixReport: p.Report(), Examples: []any{}}
 	for at, e := range shown.found {
 		switch {
 		case e != nil:
 			rep.Examples = append(rep.Examples, *e)
 		case len(c.Examples) > 0:
-			return step.Permanent(fmt.Errorf("examples: no document has the title %q", c.Examples[at]))
+			rep.Examples = append(rep.Examples, notHere(x, fmt.Errorf("no document has the title %q", c.Examples[at])))
 		}
 	}
 	x.Count("documents", int64(p.Docs))

@@ -72,7 +72,7 @@ type figureCurve struct {
 	Value step.Input `hcl:"value" help:"JSON artifact"`
 	List  string     `hcl:"list,optional" help:"path of the list in it; default points"`
 	X     string     `hcl:"x" help:"path in each object, such as seconds"`
-	Y     string     `hcl:"y" help:"path in each object, such as metrics.mrr_at_10; objects without it are left out and counted"`
+	Y     string     `hcl:"y" help:"path in each object, such as metrics.MRR@10; objects without it are left out and counted; if all are, the step fails"`
 	Reach float64    `hcl:"reach,optional" help:"keep two points: \"reach\", hollow, the first to have this fraction of the best y, and \"best\""`
 }
 
@@ -114,14 +114,14 @@ an expectation reruns only this.`,
 	Example: `figure "model_scaling" {
   paper = "fig:model-scaling"
   x     = { title = "Total trainable parameters (M)", scale = 0.000001 }
-  y     = { title = "MRR@10", scale = 100, decimals = 1 }
+  y     = { title = "MRR@10", decimals = 1 }
   series = [
     for id, line in { atomic = "dotted", naive = "solid", semantic = "dashed" } : {
       id = id, title = title(id), color = id, line = line
       points = [for size, marker in { tiny = "square", small = "triangle", base = "circle" } : {
         id = size, marker = marker
         x  = { value = step.train.dsi["${id}/${size}"].report, field = "parameters" }
-        y  = { value = step.evaluate.dsi["${id}/${size}"].metrics, field = "mrr_at_10" }
+        y  = { value = step.evaluate.dsi["${id}/${size}"].report, field = "percent.post_filtered.mrr_10" }
       }]
     }
   ]

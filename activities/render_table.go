@@ -113,7 +113,9 @@ a bold rule reruns only this.`,
 			}
 		}
 		for _, k := range t.Checks {
-			x.Count("cells "+string(k.Verdict), 1)
+			if k.Verdict != render.NotHere { // counted cell by cell
+				x.Count("cells "+string(k.Verdict), 1)
+			}
 		}
 		return nil
 	},
@@ -288,6 +290,12 @@ func (d *jsonInputs) cell(r tableRow, k tableColumn) (render.Cell, error) {
 			return render.Cell{}, err
 		}
 		from := in.Artifact.Digest.String()
+		if a, ok := at.(absent); ok {
+			d.x.Count("cells "+render.AbsentText, 1)
+			cell := render.Absent(a.Why)
+			cell.Inputs = []string{from}
+			return cell, nil
+		}
 		if cell, ok := summary(at); ok && len(ins) == 1 {
 			cell.Inputs = []string{from}
 			return cell, nil

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
@@ -24,7 +25,8 @@ var variationKind = step.Define(step.Kind[variationConfig]{
 Reports distinct revisions and distinct flattened texts, and shows where the
 texts of the most varied revisions, and those of two revisions under one title,
 first differ. Reads the records twice: once for digests, once for the texts that
-are shown.`,
+are shown. A revision asked for that the records do not have is counted and said to
+be absent; the numbers do not depend on it.`,
 	Example: `step "revision_variation" "nq" {
   records = [step.extract.train.records, step.extract.dev.records]
   oldids  = [815185445, 787133819]
@@ -43,14 +45,14 @@ are shown.`,
 
 // variationReport is what the two tables read.
 type variationReport struct {
-	Records   int                `json:"records"`
-	Revisions int                `json:"revisions"`
-	Texts     int                `json:"texts"`
-	Varying   int                `json:"varying_revisions"`
-	Examples  []variationExcerpt `json:"examples"`
+	Records   int   `json:"records"`
+	Revisions int   `json:"revisions"`
+	Texts     int   `json:"texts"`
+	Varying   int   `json:"varying_revisions"`
+	Examples  []any `json:"examples"` // variationExcerpt or absent
 
-	SharedTitles int             `json:"shared_titles"` // titles whose oldest and newest text differ
-	Shared       []sharedExcerpt `json:"shared"`
+	SharedTitles int   `json:"shared_titles"` // titles whose oldest and newest text differ
+	Shared       []any `json:"shared"`        // sharedExcerpt or absent
 }
 
 // variationExcerpt is one revision with two of its texts where they first differ.
@@ -100,25 +102,29 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 		return err
 	}
 	sum := revs.Summary()
-	chosen, err := chooseRevisions(sum, c)
-	if err != nil {
-		return step.Permanent(err)
-	}
-	all, shared, err := chooseShared(titles.Groupings()[0], c)
-	if err != nil {
-		return step.Permanent(err)
-	}
-	text, err := textsOf(ctx, x, c.Records, chosen, shared)
+	chosen := chooseRevisions(x, sum, c)
+	all, shared := chooseShared(x, titles.Groupings()[0], c)
+	text, err := textsOf(ctx, x, c.Records, slices.Concat(chosen, shared))
 	if err != nil {
 		return err
 	}
 	rep := variationReport{Records: sum.Records, Revisions: sum.Revisions, Texts: sum.Texts, Varying: len(sum.Varying),
-		Examples: []variationExcerpt{}, SharedTitles: all, Shared: []sharedExcerpt{}}
-	for _, f := range chosen {
+		Examples: []any{}, SharedTitles: all, Shared: []any{}}
+	for _, e := range chosen {
+		f, ok := e.(dedup.FixedRevision)
+		if !ok {
+			rep.Examples = append(rep.Examples, e)
+			continue
+		}
 		a, b := text.contrast(f.Texts[0], f.Texts[1])
 		rep.Examples = append(rep.Examples, variationExcerpt{Title: f.Title, OldID: f.OldID, Records: f.Records, Texts: len(f.Texts), A: a, B: b})
 	}
-	for _, s := range shared {
+	for _, e := range shared {
+		s, ok := e.(dedup.SharedTitle)
+		if !ok {
+			rep.Shared = append(rep.Shared, e)
+			continue
+		}
 		a, b := text.contrast(s.A, s.B)
 		rep.Shared = append(rep.Shared, sharedExcerpt{Title: s.Title, Records: s.Records, Revisions: s.Revisions, OldIDA: s.A.OldID, OldIDB: s.B.OldID, A: a, B: b})
 	}
@@ -127,50 +133,57 @@ func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
 	return writeJSON(x, "report", rep)
 }
 
-func chooseRevisions(sum dedup.RevisionTexts, c variationConfig) ([]dedup.FixedRevision, error) {
+// chooseRevisions gives a dedup.FixedRevision for each example, or absent.
+func chooseRevisions(x *step.IO, sum dedup.RevisionTexts, c variationConfig) []any {
+	var out []any
 	if len(c.OldIDs) == 0 {
-		return sum.Varying[:min(c.Examples, len(sum.Varying))], nil
-	}
-	var out []dedup.FixedRevision
-	for _, id := range c.OldIDs {
-		f, err := sum.Of(uint64(id))
-		if err != nil {
-			return nil, err
+		for _, f := range sum.Varying[:min(c.Examples, len(sum.Varying))] {
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
-	return out, nil
+	for _, id := range c.OldIDs {
+		if f, err := sum.Of(uint64(id)); err != nil {
+			out = append(out, notHere(x, err))
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
-// chooseShared also counts the titles to choose from.
-func chooseShared(g *dedup.Grouping, c variationConfig) (all int, _ []dedup.SharedTitle, _ error) {
+// chooseShared gives a dedup.SharedTitle for each example, or absent, and counts the
+// titles to choose from.
+func chooseShared(x *step.IO, g *dedup.Grouping, c variationConfig) (all int, out []any) {
 	found := dedup.SharedTitles(g)
 	if len(c.Shared) == 0 {
-		return len(found), found[:min(c.Examples, len(found))], nil
-	}
-	var out []dedup.SharedTitle
-	for i := 0; i+1 < len(c.Shared); i += 2 {
-		s, err := dedup.SharedTitleOf(g, uint64(c.Shared[i]), uint64(c.Shared[i+1]))
-		if err != nil {
-			return 0, nil, err
+		for _, s := range found[:min(c.Examples, len(found))] {
+			out = append(out, s)
 		}
-		out = append(out, s)
 	}
-	return len(found), out, nil
+	for i := 0; i+1 < len(c.Shared); i += 2 {
+		if s, err := dedup.SharedTitleOf(g, uint64(c.Shared[i]), uint64(c.Shared[i+1])); err != nil {
+			out = append(out, notHere(x, err))
+		} else {
+			out = append(out, s)
+		}
+	}
+	return len(found), out
 }
 
 // shownTexts are the flattened texts of the records that excerpts are made of.
 type shownTexts map[exampleKey]string
 
-func textsOf(ctx context.Context, x *step.IO, records step.Inputs, revs []dedup.FixedRevision, shared []dedup.SharedTitle) (shownTexts, error) {
+func textsOf(ctx context.Context, x *step.IO, records step.Inputs, examples []any) (shownTexts, error) {
 	want := shownTexts{}
-	for _, f := range revs {
-		for _, s := range f.Texts[:2] {
-			want[exampleKey{s.Split, s.ExampleID}] = ""
+	for _, e := range examples {
+		var shown []dedup.Snapshot
+		switch e := e.(type) {
+		case dedup.FixedRevision:
+			shown = e.Texts[:2]
+		case dedup.SharedTitle:
+			shown = []dedup.Snapshot{e.A, e.B}
 		}
-	}
-	for _, t := range shared {
-		for _, s := range []dedup.Snapshot{t.A, t.B} {
+		for _, s := range shown {
 			want[exampleKey{s.Split, s.ExampleID}] = ""
 		}
 	}

@@ -46,7 +46,7 @@ func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
 		return nil, err
 	}
 	g := &Grouper{
-		records: &Records{},
+		records: &Records{paged: s.PageID != nil},
 		seen:    map[recordID]struct{}{},
 	}
 	g.d = derived{s: &s, o: &o}

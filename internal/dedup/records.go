@@ -17,6 +17,7 @@ type Record struct {
 // Records holds the records of a pass in order: train, then dev.
 type Records struct {
 	light     []light
+	paged     bool // the pass had Sources.PageID
 	train     int
 	questions pool
 	urls      interner

@@ -53,6 +53,9 @@ var ErrNoPages = errors.New("the records have no pages: group with Sources.PageI
 
 // DiagnoseTitles compares g's keys with the pages of its records.
 func DiagnoseTitles(g *Grouping) (*Titles, error) {
+	if !g.Records.paged && len(g.docOf) > 0 {
+		return nil, ErrNoPages
+	}
 	type pair struct {
 		page uint64
 		doc  int32
@@ -73,9 +76,6 @@ func DiagnoseTitles(g *Grouping) (*Titles, error) {
 			first[p] = int32(i)
 			order = append(order, p)
 		}
-	}
-	if len(order) == 0 && len(g.docOf) > 0 {
-		return nil, ErrNoPages
 	}
 	byPage := map[uint64][]Named{}
 	byDoc := make([][]Named, len(g.docs))

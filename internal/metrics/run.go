@@ -13,8 +13,8 @@ import (
 // line. Of several hypotheses for one document the first is written. One that is no
 // document is written as "!POSITION:TEXT", a name that no judgment has, so that
 // trec_eval ranks as Raw does and ReadRun loses nothing. Scores must not rise
-// within a ranking. NOTE: trec_eval orders equal scores by name; here the order of the
-// ranking counts.
+// within a ranking. trec_eval orders equal scores by name and not by rank: Untie makes a
+// run that it ranks as the rankings are.
 func WriteRun(w io.Writer, tag string, rankings []Ranking) error {
 	if tag == "" || encodeName(tag) != tag {
 		return fmt.Errorf("run tag %q: want one word", tag)

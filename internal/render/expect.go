@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,7 @@ const (
 	Differs       Verdict = "differs"
 	NotRun        Verdict = "not run"
 	NotComparable Verdict = "not comparable"
+	NotHere       Verdict = AbsentText // the data have not what the cell asks for
 )
 
 // Check is an expectation compared with a cell.
@@ -69,6 +71,9 @@ func (e Expectation) check(cell Cell, f Format, paper, scale string) Check {
 		Allowed: math.Max(e.Tolerance, e.Relative*math.Abs(e.Value))}
 	if c.Source == "" {
 		c.Source = paper
+	}
+	if cell.Absent != "" {
+		c.Verdict = NotHere
 	}
 	if cell.Value == nil {
 		return c
@@ -118,6 +123,24 @@ func (t *Table) find(name string) (Column, Cell, error) {
 	return Column{}, Cell{}, fmt.Errorf("%q: the table has no column %q", name, col)
 }
 
+// markdownAbsent says why cells have nothing, each reason once.
+func (t *Table) markdownAbsent(b *strings.Builder) {
+	var said []string
+	for _, r := range t.Rows {
+		for _, c := range t.Columns {
+			if why := r.Cells[c.ID].Absent; why != "" && !slices.Contains(said, why) {
+				said = append(said, why)
+			}
+		}
+	}
+	for i, why := range said {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "- %s: %s\n", AbsentText, markdown(why))
+	}
+}
+
 // markdownChecks writes what the comparison came to: a count, and each cell
 // that does not match.
 func (t *Table) markdownChecks(b *strings.Builder) {
@@ -133,7 +156,11 @@ func (t *Table) markdownChecks(b *strings.Builder) {
 		fmt.Fprintf(b, "not comparable, this run has scale %q.\n", t.Scale)
 		return
 	}
-	fmt.Fprintf(b, "%d of %d cells match, %d differ, %d not run.\n", counts[Matches], len(t.Checks), counts[Differs], counts[NotRun])
+	fmt.Fprintf(b, "%d of %d cells match, %d differ, %d not run", counts[Matches], len(t.Checks), counts[Differs], counts[NotRun])
+	if n := counts[NotHere]; n > 0 {
+		fmt.Fprintf(b, ", %d %s", n, NotHere)
+	}
+	b.WriteString(".\n")
 	for _, c := range t.Checks {
 		if c.Verdict == Differs {
 			fmt.Fprintf(b, "- %s: paper %v, rebuilt %.6g, difference %+.6g\n", markdown(c.Cell), c.Paper, *c.Rebuilt, *c.Difference)

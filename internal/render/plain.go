@@ -36,6 +36,7 @@ func (t *Table) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "%s\n\n", markdown(t.Caption))
 	}
 	t.pipes(&b, rows)
+	t.markdownAbsent(&b)
 	t.markdownChecks(&b)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -53,7 +53,15 @@ type Cell struct {
 	Format *Format  `json:"format,omitempty"` // instead of the column's
 	Bold   bool     `json:"bold,omitempty"`
 	Inputs []string `json:"inputs,omitempty"` // artifact digests that the cell comes from
+	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
 }
+
+// AbsentText is what stands where an example that was asked for is not in the data: the
+// paper's examples are not in everybody's files.
+const AbsentText = "not in these files"
+
+// Absent makes the cell for something that is not in the data, and why.
+func Absent(why string) Cell { return Cell{Text: AbsentText, Data: true, Absent: why} }
 
 // Missing reports whether the cell has nothing to show.
 func (c Cell) Missing() bool { return c.Value == nil && c.Text == "" }

@@ -114,6 +114,9 @@ func (it *Item) verdicts() string {
 	if d := n[render.NotRun]; d > 0 {
 		s += fmt.Sprintf(", %d have not run", d)
 	}
+	if d := n[render.NotHere]; d > 0 {
+		s += fmt.Sprintf(", %d are %s", d, render.NotHere)
+	}
 	return s + "."
 }
 

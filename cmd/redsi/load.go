@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/view"
@@ -53,14 +54,17 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 		}
 		files = append(files, pipeline.File{Name: f, Bytes: b})
 	}
-	p, ds, err := a.read(a.File, vars, files)
+	p, ds, err := a.read(ctx, a.File, vars, files)
 	if err == nil {
 		err = ctx.Err()
 	}
 	return p, ds, err
 }
 
-func (a *app) read(file string, vars map[string]string, files []pipeline.File) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
+// evaluationTime is how long the expressions of a pipeline may take.
+const evaluationTime = 2 * time.Minute
+
+func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipeline.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
@@ -68,15 +72,19 @@ func (a *app) read(file string, vars map[string]string, files []pipeline.File) (
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, inputError(err)
 	}
+	limited, cancel := context.WithTimeoutCause(ctx, evaluationTime,
+		fmt.Errorf("evaluating the pipeline took longer than %s; let command steps do what its expressions do", evaluationTime))
+	defer cancel()
+	stop := func() error { return context.Cause(limited) }
 	p, ds := pipeline.Load(sources, pipeline.Options{
-		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile})
+		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop})
 	return p, ds, nil
 }
 
 // loadWith loads a pipeline on somebody else's behalf, with what they give: the
 // error says all that is wrong.
 func (a *app) loadWith(ctx context.Context, file string, vars map[string]string) (*pipeline.Pipeline, error) {
-	p, ds, err := a.read(file, vars, nil)
+	p, ds, err := a.read(ctx, file, vars, nil)
 	switch {
 	case err != nil:
 		return nil, err

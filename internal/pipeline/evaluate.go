@@ -19,6 +19,9 @@ func (l *loader) evaluate(n *node) {
 	}
 	b := n.block
 	instances, ok := l.instances(b, ctx)
+	if ok {
+		ok = l.countSteps(b, len(instances))
+	}
 	if !ok || b.spec == nil {
 		return
 	}
@@ -48,6 +51,21 @@ func (l *loader) evaluate(n *node) {
 	default:
 		n.value = cty.MapVal(values)
 	}
+}
+
+// countSteps refuses a block with which a pipeline has more steps than it may.
+func (l *loader) countSteps(b *block, n int) bool {
+	rng := header(b.Block)
+	if b.forEach != nil {
+		rng = b.forEach.Range()
+	}
+	switch l.meter.steps += n; {
+	case n > maxInstances:
+		l.diags.error(rng, "Too many steps", fmt.Sprintf("This for_each has %d keys, and %d is the most. Let one step do the work of several.", n, maxInstances))
+	case l.meter.steps > maxSteps && l.meter.steps-n <= maxSteps:
+		l.diags.error(rng, "Too many steps", fmt.Sprintf("With this block the pipeline has more than %d steps. Let one step do the work of several.", maxSteps))
+	}
+	return n <= maxInstances && l.meter.steps <= maxSteps
 }
 
 // scope is what a node's expressions can see: only what they refer to, so that
@@ -87,7 +105,7 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 // value evaluates an expression. Where that fails, or would only repeat what is
 // reported already, the result is unknown.
 func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *instance) cty.Value {
-	if l.bad[e] {
+	if l.bad[e] || l.meter.ended != nil {
 		return cty.DynamicVal
 	}
 	v, ds := e.Value(ctx)
@@ -97,7 +115,28 @@ func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 	if ds.HasErrors() {
 		return cty.DynamicVal
 	}
-	return v
+	return l.measured(e, v, inst)
+}
+
+// measured refuses a value that is too large. What an expression merely refers
+// to has been measured.
+func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) cty.Value {
+	var err *limit
+	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); !ok {
+		var s size
+		if s, err = measure(v); err == nil {
+			err = l.meter.spend(s.elements, 0)
+		}
+	}
+	if err == nil {
+		err = l.meter.ended // within try()
+	}
+	if err == nil {
+		return v
+	}
+	rng := e.Range()
+	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: err.summary, Detail: err.detail, Subject: &rng}, inst, err.detail)
+	return cty.DynamicVal
 }
 
 // instance is one of the steps that a block makes.

@@ -12,6 +12,9 @@ import (
 // explain rewrites the evaluator's messages about values that do not have what
 // is asked of them, so that they speak of steps, outputs and instances.
 func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
+	if e := limits(d); e != nil {
+		return e
+	}
 	var of string
 	var v, k cty.Value
 	switch e := d.Expression.(type) {

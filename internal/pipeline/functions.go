@@ -52,7 +52,7 @@ func library(files fileFuncs) []group {
 			{"compact", "list", "A list of strings without the empty ones.", stdlib.CompactFunc},
 			{"concat", "lists...", "Lists, one after the other.", stdlib.ConcatFunc},
 			{"contains", "list, value", "Whether a list or set has a value.", stdlib.ContainsFunc},
-			{"distinct", "list", "A list with each value once.", stdlib.DistinctFunc},
+			{"distinct", "list", "A list with each value once.", distinct},
 			{"element", "list, index", "An element by index, counted round the end.", stdlib.ElementFunc},
 			{"flatten", "list", "Lists within lists as one list.", stdlib.FlattenFunc},
 			{"keys", "map", "The keys of a map, sorted.", stdlib.KeysFunc},
@@ -139,10 +139,10 @@ func (l *loader) functions(dir string) funcs {
 	if f, ok := l.funcs[dir]; ok {
 		return f
 	}
-	f := funcs{map[string]function.Function{instancesFunction: instancesOf}}
+	f := funcs{map[string]function.Function{instancesFunction: instancesOf, meterFunction: l.meter.meterFunc()}}
 	for _, g := range library(fileFunctions(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
 		for _, e := range g.entries {
-			f.all[e.name] = e.f
+			f.all[e.name] = l.meter.bounded(e.name, e.f)
 		}
 	}
 	l.funcs[dir] = f

@@ -160,6 +160,14 @@ func (g given) value(l *loader, v *variable) cty.Value {
 			return cty.DynamicVal
 		}
 	}
+	_, tooLarge := measure(val)
+	if tooLarge == nil && v.typ == cty.Number && val.Type() == cty.String && val.IsKnown() && !val.IsNull() {
+		tooLarge = longNumber(val.AsString())
+	}
+	if tooLarge != nil {
+		l.diags.error(g.rng, tooLarge.summary, tooLarge.detail)
+		return cty.DynamicVal
+	}
 	out, err := convert.Convert(val, v.typ)
 	if err != nil {
 		l.diags.error(g.rng, "Wrong type",

@@ -37,6 +37,9 @@ func (l *loader) checkKeys(b *block, list []instance) ([]instance, bool) {
 
 // step makes the step of one instance; false if something is wrong with it.
 func (l *loader) step(b *block, inst *instance) (Step, bool) {
+	if l.meter.config > maxConfigs || l.meter.ended != nil { // reported
+		return Step{}, false
+	}
 	c := &config{l: l, b: b, inst: inst}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
@@ -45,6 +48,13 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.problems(err)
 	}
 	if err != nil || c.failed() || !queueOK {
+		return Step{}, false
+	}
+	before := l.meter.config
+	if l.meter.config += int64(len(task.Config)); l.meter.config > maxConfigs {
+		if before <= maxConfigs {
+			l.diags.error(header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as that of a download step, of which all have only the name.", maxConfigs>>20))
+		}
 		return Step{}, false
 	}
 	s := Step{

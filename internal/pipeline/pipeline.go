@@ -62,6 +62,9 @@ type Options struct {
 
 	// ReadFile reads what file() names; nil if only Sources are to be had.
 	ReadFile func(name string) ([]byte, error)
+
+	// Stop, if set, is asked now and then; an error ends the evaluation.
+	Stop func() error
 }
 
 // File is a named text.
@@ -99,6 +102,7 @@ type loader struct {
 	sources map[string][]byte
 	read    map[string][]byte // what the pipeline will carry as Sources
 	diags   *collector
+	meter   *meter
 	bodies  []*body
 
 	variables map[string]*variable
@@ -121,7 +125,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 		o.Registry = step.NewRegistry()
 	}
 	l := &loader{
-		Options: o, sources: sources, read: map[string][]byte{},
+		Options: o, sources: sources, read: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		variables: map[string]*variable{}, locals: map[string]*node{}, byBlock: map[string]*node{},
 		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, funcs: map[string]funcs{},
 		steps: map[*node][]Step{}, splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, typos: map[string]bool{},

@@ -60,8 +60,8 @@ func combine(args []cty.Value) (cty.Value, error) {
 			return none, function.NewArgError(0, err)
 		}
 		axes[i] = a
-		if total *= len(a.keys); total > maxProduct {
-			return none, function.NewArgErrorf(0, "more than %d combinations", maxProduct)
+		if total *= len(a.keys); total > maxProduct || total*len(axes) > maxElements {
+			return none, function.NewArgErrorf(0, "more than %d combinations, or %d values in them", maxProduct, maxElements)
 		}
 	}
 	if len(axes) == 0 {

@@ -15,9 +15,32 @@ const instancesFunction = "[*]"
 //   - step.train.dsi[*] is the list of the block's instances, by key, though
 //     their collection is a map;
 //   - product({ b = …, a = … }) joins keys in the order in which the attributes
-//     are written, though objects have no order.
+//     are written, though objects have no order;
+//
+// and puts the meter where values are made. The types of variables are no values.
 func (l *loader) rewrite(b *hclsyntax.Body) {
-	hclsyntax.VisitAll(b, func(n hclsyntax.Node) hcl.Diagnostics {
+	for _, a := range b.Attributes {
+		l.rewriteNode(a.Expr)
+	}
+	for _, inner := range b.Blocks {
+		if inner.Type != "variable" {
+			l.rewrite(inner.Body)
+			continue
+		}
+		for name, a := range inner.Body.Attributes {
+			if name != "type" {
+				l.rewriteNode(a.Expr)
+			}
+		}
+		for _, check := range inner.Body.Blocks {
+			l.rewrite(check.Body)
+		}
+	}
+}
+
+func (l *loader) rewriteNode(root hclsyntax.Node) {
+	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
+		defer limited(n)
 		switch e := n.(type) {
 		case *hclsyntax.SplatExpr:
 			rng := e.Source.Range()

@@ -139,12 +139,29 @@ func (l *loader) tame(name string, src []byte) bool {
 			fmt.Sprintf("%s has %d bytes; a pipeline file may have %d. Large constants belong in a file of their own that file() reads.", name, len(src), maxSource))
 		return false
 	}
+	if rng, err := badNumber(src, name); err != nil {
+		l.diags.error(rng, err.summary, err.detail)
+		return false
+	}
 	if rng, deep := tooDeep(src, name); deep {
 		l.diags.error(rng, "Nesting too deep",
 			fmt.Sprintf("More than %d brackets, templates or operators stand within each other here. Name the inner parts in locals.", maxDepth))
 		return false
 	}
 	return true
+}
+
+// badNumber finds a number whose digits or exponent no evaluation is made for.
+func badNumber(src []byte, name string) (hcl.Range, *limit) {
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos)
+	for _, t := range tokens {
+		if t.Type == hclsyntax.TokenNumberLit {
+			if err := longNumber(string(t.Bytes)); err != nil {
+				return t.Range, err
+			}
+		}
+	}
+	return hcl.Range{}, nil
 }
 
 // tooDeep finds where the parts of an expression, or blocks, stand deeper within

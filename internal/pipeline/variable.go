@@ -65,7 +65,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 			}
 		case "description":
 			if l.constant(a.Expr, "A description") {
-				if d := l.value(a.Expr, nil, nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
+				if d := l.value(a.Expr, &hcl.EvalContext{Functions: l.functions(v.dir).all}, nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
 					l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
 				}
 			}

@@ -1,0 +1,264 @@
+package pipeline
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// expansion says, before a function is called, whether its result could be far
+// larger than its arguments, or take far longer; nil for functions of which
+// neither is so. Arguments are known, of the right types, and measured.
+func expansion(name string) func(args []cty.Value) *limit {
+	switch name {
+	case "indent":
+		return func(a []cty.Value) *limit {
+			spaces, _ := a[0].AsBigFloat().Float64()
+			return bytesOf("indent", float64(length64(a[1]))+spaces*float64(1+strings.Count(a[1].AsString(), "\n")))
+		}
+	case "format":
+		return func(a []cty.Value) *limit { return formatted("format", a) }
+	case "formatlist":
+		return func(a []cty.Value) *limit {
+			n := 1
+			for _, v := range a[1:] {
+				if v.CanIterateElements() {
+					n = max(n, v.LengthInt())
+				}
+			}
+			if err := formatted("formatlist", a); err != nil {
+				return err
+			}
+			return bytesOf("formatlist", float64(n)*float64(length64(a[0])))
+		}
+	case "join":
+		return func(a []cty.Value) *limit {
+			n, bytes := 0, int64(0)
+			for _, v := range a[1:] {
+				s, err := measure(v)
+				if err != nil {
+					return err
+				}
+				n, bytes = n+v.LengthInt(), bytes+s.bytes
+			}
+			return bytesOf("join", float64(bytes)+float64(n)*float64(length64(a[0])))
+		}
+	case "replace":
+		return func(a []cty.Value) *limit {
+			text, part, by := a[0].AsString(), a[1].AsString(), a[2].AsString()
+			return bytesOf("replace", float64(len(text))+float64(strings.Count(text, part))*float64(len(by)))
+		}
+	case "regex":
+		return func(a []cty.Value) *limit { return searched("regex", a[0], a[1]) }
+	case "regexall":
+		return func(a []cty.Value) *limit {
+			if err := searched("regexall", a[0], a[1]); err != nil {
+				return err
+			}
+			return elementsOf("regexall", float64(matches(a[0], a[1])))
+		}
+	case "regexreplace":
+		return func(a []cty.Value) *limit {
+			if err := searched("regexreplace", a[1], a[0]); err != nil {
+				return err
+			}
+			by, n := a[2].AsString(), matches(a[1], a[0])
+			return bytesOf("regexreplace", float64(length64(a[0]))*float64(1+strings.Count(by, "$"))+float64(n)*float64(len(by)))
+		}
+	case "setproduct":
+		return func(a []cty.Value) *limit {
+			n := float64(len(a))
+			for _, v := range a {
+				if v.CanIterateElements() {
+					n *= float64(v.LengthInt())
+				}
+			}
+			return elementsOf("setproduct", n)
+		}
+	case "split":
+		return func(a []cty.Value) *limit {
+			return elementsOf("split", float64(strings.Count(a[1].AsString(), a[0].AsString())))
+		}
+	case "csvdecode":
+		return func(a []cty.Value) *limit {
+			return elementsOf("csvdecode", float64(strings.Count(a[0].AsString(), ",")+strings.Count(a[0].AsString(), "\n")))
+		}
+	case "jsondecode":
+		return func(a []cty.Value) *limit {
+			s := a[0].AsString()
+			if err := deep(s); err != nil {
+				return err
+			}
+			return elementsOf("jsondecode", float64(strings.Count(s, ",")+strings.Count(s, "[")+strings.Count(s, "{")))
+		}
+	case "parseint", "tonumber":
+		return func(a []cty.Value) *limit {
+			if a[0].Type() != cty.String {
+				return nil
+			}
+			return longNumber(a[0].AsString())
+		}
+	case "pow":
+		return func(a []cty.Value) *limit {
+			x, _ := a[0].AsBigFloat().Float64()
+			y, _ := a[1].AsBigFloat().Float64()
+			if math.IsInf(math.Pow(x, y), 0) {
+				return over("Number out of range", "pow() would make a number that is too large.")
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+func length64(v cty.Value) int64 {
+	if v.Type() != cty.String {
+		return 0
+	}
+	return int64(len(v.AsString()))
+}
+
+func bytesOf(name string, n float64) *limit {
+	if n > maxText {
+		return over("Text too long", "%s() would make a text of about %.0f bytes, and %d is the most that one may have.", name, n, maxText)
+	}
+	return nil
+}
+
+func elementsOf(name string, n float64) *limit {
+	if n > maxElements {
+		return over("Value too large", "%s() would make about %.0f elements, and %d is the most that a value may have.", name, n, maxElements)
+	}
+	return nil
+}
+
+// searched bounds the time of a regular expression, which is the product of the
+// lengths of pattern and text at worst.
+func searched(name string, pattern, text cty.Value) *limit {
+	const most = 1 << 31
+	if n := float64(length64(pattern)) * float64(length64(text)); n > most || length64(pattern) > 1<<16 {
+		return over("Too much to evaluate", "%s() would search %d bytes for a pattern of %d. Let a command step do this work.", name, length64(text), length64(pattern))
+	}
+	return nil
+}
+
+func matches(pattern, text cty.Value) int {
+	re, err := regexp.Compile(pattern.AsString())
+	if err != nil {
+		return 0 // the function says so
+	}
+	return len(re.FindAllStringIndex(text.AsString(), maxElements+1))
+}
+
+// verb is a directive of a format with its width and precision.
+var verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d*\])?(\d*)(?:\.(\d*))?`)
+
+// formatted bounds what a format makes: of each directive no more than its width,
+// its precision and the largest argument.
+func formatted(name string, a []cty.Value) *limit {
+	var largest int64
+	for _, v := range a[1:] {
+		s, err := measure(v)
+		if err != nil {
+			return err
+		}
+		largest = max(largest, s.bytes+32*s.elements)
+	}
+	n := float64(length64(a[0]))
+	found := verb.FindAllStringSubmatch(a[0].AsString(), maxElements)
+	for _, m := range found {
+		for _, digits := range m[1:] {
+			if width, err := strconv.ParseFloat(digits, 64); err == nil {
+				n += width
+			}
+		}
+	}
+	if err := bytesOf(name, n); err != nil {
+		return err
+	}
+	if total := n + float64(len(found))*float64(largest); total > maxMade {
+		return over("Text too long", "%s() could make a text of %.0f bytes, and %d is the most that one may have.", name, total, maxText)
+	}
+	return nil
+}
+
+// deep refuses JSON that the decoder, which recurses, was not made for, and
+// numbers that take it long.
+func deep(s string) *limit {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			if depth++; depth > maxNested {
+				return over("Value too deep", "In this JSON more than %d lists or objects stand within each other.", maxNested)
+			}
+		case ']', '}':
+			depth--
+		default:
+			end := i
+			for end < len(s) && strings.IndexByte("0123456789+-.eE", s[end]) >= 0 {
+				end++
+			}
+			if end > i {
+				if err := longNumber(s[i:end]); err != nil {
+					return err
+				}
+				i = end - 1
+			}
+		}
+	}
+	return nil
+}
+
+// distinct is the library's, which compares each element with all others, for
+// long lists.
+var distinct = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
+	Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+		if !args[0].IsWhollyKnown() {
+			return cty.UnknownVal(t), nil
+		}
+		seen := map[int][]cty.Value{}
+		var kept []cty.Value
+	elements:
+		for it := args[0].ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			h := e.Hash()
+			for _, other := range seen[h] {
+				if other.RawEquals(e) {
+					continue elements
+				}
+			}
+			seen[h] = append(seen[h], e)
+			kept = append(kept, e)
+		}
+		if len(kept) == 0 {
+			return cty.ListValEmpty(t.ElementType()), nil
+		}
+		return cty.ListVal(kept), nil
+	},
+})
+
+// longNumber refuses a number that takes long to read or to write.
+func longNumber(text string) *limit {
+	if len(text) > maxDigits {
+		return over("Number too long", "This number has %d digits, and %d is the most.", len(text), maxDigits)
+	}
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if e, err := strconv.Atoi(exponent); errors.Is(err, strconv.ErrRange) || e > maxExponent/4 || e < -maxExponent/4 {
+		return over("Number out of range", "The exponent of a number is between -%d and %d.", maxExponent/4, maxExponent/4)
+	}
+	return nil
+}

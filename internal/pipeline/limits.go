@@ -1,0 +1,274 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// What one evaluation may use. A pipeline is text that may come from others, and
+// a few lines can ask for more than any machine has; no pipeline that somebody
+// means comes near.
+const (
+	maxText      = MaxFile   // bytes of one text
+	maxMade      = 128 << 20 // bytes of all texts that templates and functions make
+	maxWork      = 4_000_000 // elements that expressions, functions and loops go through
+	maxElements  = 500_000   // in one value, in all of its lists and maps
+	maxNested    = 100       // lists and maps within each other
+	maxExponent  = 1 << 14   // of a number, in bits
+	maxDigits    = 1000      // of a number, written
+	maxInstances = 100_000   // of one for_each
+	maxSteps     = 200_000   // of a pipeline
+	maxConfigs   = 256 << 20 // bytes of all configurations
+	asksEvery    = 1 << 12   // steps of work between two questions whether to stop
+)
+
+// limit is the error of an evaluation that went too far.
+type limit struct{ summary, detail string }
+
+func (e *limit) Error() string { return e.detail }
+
+func over(summary, format string, args ...any) *limit {
+	return &limit{summary, fmt.Sprintf(format, args...)}
+}
+
+// meter is what an evaluation has used.
+type meter struct {
+	stop   func() error
+	work   int64
+	asked  int64
+	made   int64
+	ended  *limit // what ended it; nothing is evaluated any more
+	config int64
+	steps  int
+}
+
+// spend counts elements gone through and bytes made.
+func (m *meter) spend(elements, bytes int64) *limit {
+	m.work += 1 + elements
+	m.made += bytes
+	switch {
+	case m.ended != nil:
+	case m.work > maxWork:
+		m.ended = over("Too much to evaluate", "The expressions of this pipeline go through more than %d elements. Make the lists that loops and functions go through smaller, or let a command step do this work.", maxWork)
+	case m.made > maxMade:
+		m.ended = over("Too much text", "The expressions of this pipeline make more than %d MiB of text. Let a command step make large texts, and pass them on as artifacts.", maxMade>>20)
+	case m.stop != nil && m.work-m.asked >= asksEvery:
+		m.asked = m.work
+		if err := m.stop(); err != nil {
+			m.ended = over("Evaluation stopped", "%v.", err)
+		}
+	}
+	return m.ended
+}
+
+// size is how large a value is.
+type size struct{ elements, bytes int64 }
+
+// measure goes through a value as far as the limits of one value allow.
+func measure(v cty.Value) (size, *limit) {
+	var s size
+	return s, s.add(v, 0)
+}
+
+func (s *size) add(v cty.Value, nested int) *limit {
+	v, _ = v.Unmark()
+	s.elements++
+	switch t := v.Type(); {
+	case s.elements > maxElements:
+		return over("Value too large", "This has more than %d elements. What is so large belongs into a file that a step reads.", maxElements)
+	case nested > maxNested:
+		return over("Value too deep", "Here more than %d lists or objects stand within each other. Make a flatter value of it.", maxNested)
+	case !v.IsKnown() || v.IsNull():
+	case t == cty.String:
+		n := int64(len(v.AsString()))
+		if s.bytes += n; n > maxText {
+			return over("Text too long", "This text has %d bytes, and %d is the most that one may have. Let a command step make large texts, and pass them on as artifacts.", n, maxText)
+		}
+	case t == cty.Number:
+		return checkNumber(v.AsBigFloat())
+	case t.IsObjectType() || t.IsMapType() || t.IsTupleType() || t.IsListType() || t.IsSetType():
+		for it := v.ElementIterator(); it.Next(); {
+			k, e := it.Element()
+			if k.Type() == cty.String && k.IsKnown() && !k.IsMarked() {
+				s.bytes += int64(len(k.AsString()))
+			}
+			if err := s.add(e, nested+1); err != nil {
+				return err
+			}
+		}
+	}
+	if s.bytes > maxMade {
+		return over("Value too large", "This has more than %d MiB of text.", maxMade>>20)
+	}
+	return nil
+}
+
+func checkNumber(f *big.Float) *limit {
+	if e := f.MantExp(nil); f.IsInf() || e > maxExponent || e < -maxExponent {
+		return over("Number out of range", "The size of this number is beyond 2^%d or below 2^-%d.", maxExponent, maxExponent)
+	}
+	return nil
+}
+
+// meterFunction stands around expressions whose values are counted; it cannot be
+// written in a pipeline, being no identifier.
+const meterFunction = "[limits]"
+
+func meterCall(e hclsyntax.Expression) hclsyntax.Expression {
+	switch x := e.(type) {
+	case nil, *hclsyntax.LiteralValueExpr:
+		return e
+	case *hclsyntax.TemplateExpr:
+		if x.IsStringLiteral() {
+			return e
+		}
+	}
+	start := e.StartRange()
+	return &hclsyntax.FunctionCallExpr{Name: meterFunction, Args: []hclsyntax.Expression{e}, NameRange: start, OpenParenRange: start, CloseParenRange: e.Range()}
+}
+
+// meterValues stands around what is no mere reference: the values that those
+// reach have been measured.
+func meterValues(e hclsyntax.Expression) hclsyntax.Expression {
+	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
+		return e
+	}
+	return meterCall(e)
+}
+
+// limited puts the meter where an expression can make much of little.
+func limited(n hclsyntax.Node) {
+	switch e := n.(type) {
+	case *hclsyntax.TemplateExpr:
+		for i := range e.Parts {
+			e.Parts[i] = meterCall(e.Parts[i])
+		}
+	case *hclsyntax.ForExpr:
+		e.CollExpr = meterValues(e.CollExpr)
+		e.ValExpr = meterCall(orNone(e.ValExpr))
+		if e.KeyExpr != nil {
+			e.KeyExpr = meterCall(e.KeyExpr)
+		}
+		if e.CondExpr != nil {
+			e.CondExpr = meterCall(e.CondExpr)
+		}
+	case *hclsyntax.FunctionCallExpr:
+		if e.Name == meterFunction {
+			return
+		}
+		for i := range e.Args {
+			e.Args[i] = meterValues(e.Args[i])
+		}
+	}
+}
+
+// orNone makes loops over constants count too.
+func orNone(e hclsyntax.Expression) hclsyntax.Expression {
+	return &hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}
+}
+
+// meterFunc is what meterFunction names.
+func (m *meter) meterFunc() function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}},
+		Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			s, err := measure(args[0])
+			if err == nil {
+				err = m.spend(s.elements, s.bytes)
+			}
+			if err != nil {
+				return cty.DynamicVal, err
+			}
+			return args[0], nil
+		},
+	})
+}
+
+// bounded is a function that counts what it makes, and that is not called if its
+// result would be too large. Everything else about its arguments is left to it.
+func (m *meter) bounded(name string, f function.Function) function.Function {
+	guard := expansion(name)
+	params := f.Params()
+	for i := range params {
+		params[i] = anything(params[i])
+	}
+	variadic := f.VarParam()
+	if variadic != nil {
+		v := anything(*variadic)
+		variadic = &v
+	}
+	return function.New(&function.Spec{
+		Params:   params,
+		VarParam: variadic,
+		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if guard != nil {
+				if known, ok := knownOf(args); ok {
+					if err := guard(known); err != nil {
+						return cty.DynamicVal, err
+					}
+				}
+			}
+			v, err := f.Call(args)
+			if err != nil {
+				return v, err
+			}
+			s, tooLarge := measure(v)
+			if tooLarge == nil {
+				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
+			}
+			if tooLarge != nil {
+				return cty.DynamicVal, tooLarge
+			}
+			return v, nil
+		},
+	})
+}
+
+func anything(p function.Parameter) function.Parameter {
+	p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
+	return p
+}
+
+// knownOf returns arguments without marks; false if one is null or not known.
+func knownOf(args []cty.Value) ([]cty.Value, bool) {
+	known := make([]cty.Value, len(args))
+	for i, a := range args {
+		known[i], _ = a.UnmarkDeep()
+		if !known[i].IsWhollyKnown() || known[i].IsNull() {
+			return nil, false
+		}
+	}
+	return known, true
+}
+
+// lengths is how many elements the arguments have, not counting those within.
+func lengths(args []cty.Value) (n int64) {
+	for _, a := range args {
+		if a, _ = a.Unmark(); a.IsKnown() && !a.IsNull() && a.CanIterateElements() {
+			n += int64(a.LengthInt())
+		}
+	}
+	return n
+}
+
+// limits rewrites a diagnostic about a limit; nil if it is about something else.
+func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
+	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+	if !ok {
+		return nil
+	}
+	l, ok := extra.FunctionCallError().(*limit)
+	if !ok {
+		return nil
+	}
+	e := *d
+	e.Summary, e.Detail, e.Extra = l.summary, l.detail, nil
+	return &e
+}

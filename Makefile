@@ -15,6 +15,13 @@ PKGS     ?= ./...
 TOY := --var scale=toy
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
+# What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
+SEED       ?= 1
+ROUNDS     ?= 43
+PARALLEL   ?= 2
+OUT        ?= bin/chaos.jsonl
+# How long `make fuzz` tries each target.
+FUZZTIME   ?= 1m
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
 LDFLAGS    = -ldflags "-X main.version=$(shell git describe --always --dirty 2>/dev/null)"
@@ -62,7 +69,7 @@ MISSING         := $(strip $(foreach part,$(PARTS),$(if $(wildcard $(part)/done)
 INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-tokenizers deps-servers deps-torch tools build build-notorch quickstart toy-paper test check fmt bench docs \
+.PHONY: help deps deps-tokenizers deps-servers deps-torch tools build build-notorch quickstart toy-paper test chaos fuzz race check fmt bench docs \
 	doctor env clean
 
 help: ## list the targets
@@ -88,6 +95,17 @@ build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, 
 
 test: deps check ## install what is missing, then gofmt, vet and all tests
 	$(GO) test -timeout $(TIMEOUT) $(PKGS)
+
+chaos: build ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
+	$(GO) build -o bin/chaos ./tools/chaos
+	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
+
+fuzz: deps ## every fuzz target for FUZZTIME= each, one after the other
+	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
+		echo "== $$dir $$name"; $(GO) test $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
+
+race: deps-tokenizers deps-servers ## all tests that need no libtorch under the race detector
+	$(GO) test -race -tags notorch -timeout $(TIMEOUT) $(PKGS)
 
 check: deps-torch deps-tokenizers ## gofmt and go vet
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
@@ -122,7 +140,7 @@ deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to c
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
 deps-servers: NEED := go
 deps-torch: NEED := $(NEED_TORCH)
-deps build quickstart toy-paper test check bench docs: NEED := $(NEED)
+deps build quickstart toy-paper test chaos fuzz race check bench docs: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"asked":   askedCommand,
 			"until":   untilPlan,
 			"fetch":   fetchCommand,
+			"upgrade": upgradeCommand(t),
 		},
 		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
 	})

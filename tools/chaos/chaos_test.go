@@ -1,0 +1,97 @@
+//go:build linux
+
+package main
+
+import (
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// short are the rounds that every test of the tree does: a fault, and the seed
+// from which its moment is drawn. They need no root. `make chaos` does all.
+var short = []struct {
+	fault string
+	seed  uint64
+}{
+	{"run: kill -9", 3},
+	{"run: Ctrl-C", 4},
+	{"worker: kill -9", 5},
+	{"way to the store: cut", 6},
+}
+
+// TestShort asserts outcomes, and times only by bounds of a minute and more,
+// which grow with the load of the machine.
+func TestShort(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "redsi")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/redsi").CombinedOutput(); err != nil {
+		t.Fatalf("build redsi: %v\n%s", err, out)
+	}
+	h, err := newHarness(program, t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range short {
+		f := faultNamed(c.fault)
+		if f == nil {
+			t.Fatalf("there is no fault %q", c.fault)
+		}
+		res, err := h.round(t.Context(), c.seed, i, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range res.Violations {
+			t.Errorf("%s: %s", c.fault, v)
+		}
+		t.Logf("%s: %.1f s, recovered after %.1f s by %s, silent for %.1f s at most, bounds times %.1f",
+			c.fault, res.WallS, res.RecoveredS, res.By, res.SilenceS, res.Factor)
+	}
+}
+
+// TestDraw makes sure that a seed gives the same rounds again, and that a cycle
+// has every fault.
+func TestDraw(t *testing.T) {
+	h := &harness{mounts: true}
+	seen := map[string]bool{}
+	for n := range 200 {
+		f, again := h.faultOf(11, n), h.faultOf(11, n)
+		if f != again {
+			t.Fatalf("round %d is %q, then %q", n, f.name, again.name)
+		}
+		seen[f.name] = true
+		s := shapeOf(rand.New(rand.NewPCG(11, uint64(n))))
+		a, b := draw(f, s, rand.New(rand.NewPCG(1, uint64(n)))), draw(f, s, rand.New(rand.NewPCG(1, uint64(n))))
+		if !slices.Equal(a.choices, b.choices) {
+			t.Fatalf("%q is drawn as %+v, then as %+v", f.name, a.choices, b.choices)
+		}
+		for _, c := range a.choices {
+			if g := faultNamed(c.Fault); g == nil || g.place != f.place {
+				t.Errorf("%q is followed by %q, which is of another place", f.name, c.Fault)
+			}
+		}
+	}
+	for _, f := range faults {
+		if !seen[f.name] && f.rare >= 0 {
+			t.Errorf("no round of 200 has the fault %q", f.name)
+		}
+	}
+	if order := h.cycle(11, 1); len(order) < 40 || slices.ContainsFunc(order, func(f *fault) bool { return strings.HasPrefix(f.name, "2,000") }) {
+		t.Errorf("a cycle has %d faults", len(order))
+	}
+}
+
+// TestMarkOf names a step's mark by its address.
+func TestMarkOf(t *testing.T) {
+	for address, want := range map[string]string{
+		`step.command.fast["n3"]`: "fast-n3",
+		`step.command.all`:        "all",
+		`step.extract.train`:      "",
+	} {
+		if got := markOf(address); got != want {
+			t.Errorf("%s leaves the mark %q, not %q", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+)
+
+// mortal says of a mark that its step dies the first time.
+func mortal(mark string) bool { return strings.HasPrefix(mark, "once-") }
+
+// snapshot is what was finished at some time.
+type snapshot struct {
+	results map[string]string // by key: the record
+	ran     map[string]int    // by mark, of the steps that have results
+}
+
+// store opens the round's store, not by way of the proxy. One that is not there
+// yet is ok false.
+func (r *round) store(ctx context.Context) (artifacts.Store, bool) {
+	url := r.path(".redsi", "store")
+	if r.minio != nil {
+		url = r.storeArgs(true)[1]
+	} else if _, err := os.Stat(url); err != nil {
+		return artifacts.Store{}, false
+	}
+	s, err := open.Store(ctx, url, open.Options{})
+	return s, err == nil
+}
+
+// snapshot reads the results that are there. It is taken before a fault, while
+// the store can be reached.
+func (r *round) snapshot() snapshot {
+	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
+	defer cancel()
+	s := snapshot{results: map[string]string{}, ran: map[string]int{}}
+	store, ok := r.store(ctx)
+	if !ok {
+		return s
+	}
+	var finished []string
+	for info, err := range store.Records.List(ctx, "results/") {
+		if err != nil {
+			return s
+		}
+		b, err := store.Records.Get(ctx, info.Name)
+		var one artifacts.Result
+		if err != nil || json.Unmarshal(b, &one) != nil {
+			continue
+		}
+		s.results[info.Name] = string(b)
+		finished = append(finished, markOf(one.Origin.Step))
+	}
+	now := marks(r.path("marks"))
+	for _, m := range finished {
+		if m != "" {
+			s.ran[m] = now[m]
+		}
+	}
+	return s
+}
+
+// outcome is what an undisturbed run leaves.
+type outcome struct {
+	outputs string            // `redsi artifacts ls --json`
+	results map[string]string // files of tables, by name
+	took    time.Duration
+}
+
+func (r *round) outcome() (outcome, error) {
+	out, err := r.ask("artifacts", "ls", "--json")
+	if err != nil {
+		return outcome{}, err
+	}
+	o := outcome{outputs: out, results: map[string]string{}}
+	err = filepath.WalkDir(r.path("results"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(r.dir, path)
+		o.results[rel] = string(b)
+		return err
+	})
+	return o, err
+}
+
+// check compares what is there now with what an undisturbed run leaves.
+func (r *round) check() {
+	want, err := r.h.reference(r.shape)
+	if err != nil {
+		r.violate("%v", err)
+		return
+	}
+	if got, err := r.outcome(); err != nil {
+		r.violate("%v", err)
+	} else if !r.shape.Private {
+		if got.outputs != want.outputs {
+			r.violate("outputs are not those of an undisturbed run: %s", difference(want.outputs, got.outputs))
+		}
+		for name, text := range want.results {
+			if got.results[name] != text {
+				r.violate("%s is not that of an undisturbed run", name)
+			}
+		}
+	}
+	out, err := r.ask("verify", "--json")
+	if err != nil {
+		r.violate("%v", err)
+	}
+	var v struct{ Problems []string }
+	if at := strings.Index(out, "{"); err == nil && (at < 0 || json.NewDecoder(bytes.NewReader([]byte(out[at:]))).Decode(&v) != nil || len(v.Problems) > 0) {
+		r.violate("verify: %.500s", out)
+	}
+	r.checkLost()
+	r.dismiss()
+	r.checkLeft()
+}
+
+// checkLost looks for results that were there and are not, and for work that was
+// finished and was done again.
+func (r *round) checkLost() {
+	after := r.snapshot()
+	ran := marks(r.path("marks"))
+	for _, b := range r.before {
+		for name, text := range b.results {
+			if now, ok := after.results[name]; !ok {
+				r.violate("%s was there and is not", name)
+			} else if now != text {
+				r.violate("%s has other bytes than before", name)
+			}
+		}
+		for mark, n := range b.ran {
+			if ran[mark] > n {
+				r.violate("%s had a result and ran again", mark)
+			}
+		}
+	}
+}
+
+// checkLeft looks for processes, temporary files and locks.
+func (r *round) checkLeft() {
+	limit := r.slack(cleared)
+	var left []found
+	if !eventually(limit, func() bool { left = belonging(r.dir, r.own()...); return len(left) == 0 }) {
+		for _, f := range left {
+			r.violate("left running after %.0f s: %s", limit.Seconds(), f)
+		}
+	}
+	entries, _ := os.ReadDir(r.path("tmp"))
+	for _, e := range entries {
+		r.violate("left in TMPDIR: %s", e.Name())
+	}
+	for _, state := range append(within(r.dir, "worker-*"), r.path(".redsi")) {
+		_ = filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil
+			}
+			rel, _ := filepath.Rel(r.dir, path)
+			switch {
+			case strings.Contains(d.Name(), "lock") && !unlocked(path):
+				r.violate("still locked: %s", rel)
+			case strings.HasSuffix(d.Name(), ".part"):
+				r.violate("left: %s", rel)
+			case filepath.Base(filepath.Dir(path)) == "tmp" && strings.Contains(rel, "store/"):
+				r.note("in the store's tmp until it is a day old: %s", d.Name())
+			}
+			return nil
+		})
+	}
+}
+
+// difference is the first place where two texts differ.
+func difference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			return fmt.Sprintf("line %d is %q, not %q", i+1, g[i], w[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, not %d", len(g), len(w))
+}

@@ -1,0 +1,16 @@
+// Command chaos hurts running redsi processes and looks at what is left.
+//
+// A round runs a small pipeline by the real program and, at a moment that its
+// seed chooses, kills, stops or starves a process, a server, a disk or the way
+// to the store. Afterwards every output must have the bytes of an undisturbed
+// run, the store must be whole, nothing that had a result may have run again, no
+// process, folder or lock may be left, and the run must have ended in time and
+// never been silent for long. docs/reliability.md has the promises and figures.
+//
+//	go run ./tools/chaos -redsi bin/redsi -seed 1 -rounds 200 -out chaos.jsonl
+//
+// It signals only processes of its own rounds, which it knows by the round's
+// folder in their environment, and talks to the loopback interface only. It must
+// not know how redsi does what it does: it uses the command line and the store.
+// It needs Linux; faults of disks need root, and are left out without.
+package main

@@ -1,0 +1,260 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"time"
+)
+
+// moments of a fault.
+const (
+	whenStart    = "start"    // so long after the run began
+	whenDatabase = "database" // so long after the first file of the server's database is there
+	whenDone     = "done"     // so long after so many steps are done
+)
+
+// choice is one fault as a seed has drawn it.
+type choice struct {
+	Fault   string  `json:"fault"`
+	When    string  `json:"when"`
+	Done    int     `json:"done,omitempty"`
+	AfterMS int     `json:"after_ms"`
+	HoldMS  int     `json:"hold_ms,omitempty"` // how long the cause lasts
+	N       int     `json:"n,omitempty"`       // how many, or how often
+	Share   float64 `json:"share,omitempty"`   // of requests
+}
+
+func (c choice) hold() { time.Sleep(time.Duration(c.HoldMS) * time.Millisecond) }
+
+// fault is a way to hurt a round.
+type fault struct {
+	name    string
+	place   place
+	itself  bool // the run must go on by itself
+	moment  string
+	second  bool // may be the second of a round
+	rare    int  // once in so many cycles; 0: in each
+	many    bool // has several runs by itself
+	workers int
+	do      func(r *round, c choice) error
+	special func(r *round) // a whole round of its own, in place of do
+}
+
+const (
+	momentAny   = "" // at any time of the run
+	momentFirst = "first"
+	momentLast  = "last"
+)
+
+// scenario is what a round does, drawn from its seed alone.
+type scenario struct {
+	fault   *fault
+	choices []choice
+}
+
+// faultNamed finds a fault; the names come from the table itself.
+func faultNamed(name string) *fault {
+	for i := range faults {
+		if faults[i].name == name {
+			return &faults[i]
+		}
+	}
+	return nil
+}
+
+// draw makes the scenario of a fault.
+func draw(f *fault, s shape, r *rand.Rand) scenario {
+	sc := scenario{fault: f, choices: []choice{drawOne(f, s, r)}}
+	if f.special == nil && !f.many && r.IntN(4) == 0 {
+		var more []*fault
+		for i := range faults {
+			if g := &faults[i]; g.second && g.place == f.place {
+				more = append(more, g)
+			}
+		}
+		if len(more) > 0 {
+			sc.choices = append(sc.choices, drawOne(more[r.IntN(len(more))], s, r))
+		}
+	}
+	return sc
+}
+
+func drawOne(f *fault, s shape, r *rand.Rand) choice {
+	c := choice{Fault: f.name, HoldMS: 1000 + r.IntN(6000), N: 2 + r.IntN(9), Share: 0.2 + 0.6*r.Float64()}
+	if r.IntN(8) == 0 {
+		c.HoldMS = 22000 + r.IntN(6000) // longer than what servers and workers forgive
+	}
+	switch {
+	case f.moment == momentFirst:
+		c.When, c.AfterMS = whenDatabase, r.IntN(250)
+	case f.moment == momentLast:
+		c.When, c.Done, c.AfterMS = whenDone, s.steps()-1-r.IntN(2), r.IntN(700)
+	case r.IntN(5) == 0:
+		c.When, c.AfterMS = whenStart, r.IntN(2500)
+	default:
+		c.When, c.Done, c.AfterMS = whenDone, 1+r.IntN(s.steps()-2), r.IntN(400)
+	}
+	return c
+}
+
+// byRun sends a signal to the run and waits for its end.
+func byRun(s syscall.Signal, times int) func(*round, choice) error {
+	return func(r *round, _ choice) error {
+		for i := range times {
+			if i > 0 {
+				r.cli.wait(500 * time.Millisecond)
+			}
+			r.cli.signal(s)
+		}
+		if !r.cli.wait(r.slack(leaving)) {
+			r.violate("the run does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
+			r.cli.kill()
+		}
+		return nil
+	}
+}
+
+// pause stops a process for a while.
+func pause(of func(*round) *process) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		p := of(r)
+		p.signal(syscall.SIGSTOP)
+		c.hold()
+		p.signal(syscall.SIGCONT)
+		return nil
+	}
+}
+
+// byRole signals all processes of a role that redsi has started; a stop is
+// followed by a continue.
+func byRole(role string, s syscall.Signal) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		var all []found
+		if !eventually(r.slack(5*time.Second), func() bool {
+			all = r.victims(role)
+			return len(all) > 0 || !r.cli.running()
+		}) {
+			r.note("there was no %s to hurt", role)
+			return nil
+		}
+		for _, f := range all {
+			f.signal(r.dir, s)
+		}
+		if s == syscall.SIGSTOP {
+			c.hold()
+			for _, f := range all {
+				f.signal(r.dir, syscall.SIGCONT)
+			}
+		}
+		return nil
+	}
+}
+
+// often kills the embedded server again and again within one run.
+func often(r *round, c choice) error {
+	killed := 0
+	for range 20 {
+		var all []found
+		if !eventually(r.slack(recovery), func() bool {
+			all = r.victims(roleServer)
+			return len(all) > 0 || !r.cli.running()
+		}) {
+			return fmt.Errorf("after %d kills no server came back in time", killed)
+		}
+		if !r.cli.running() {
+			break
+		}
+		for _, f := range all {
+			f.signal(r.dir, syscall.SIGKILL)
+			killed++
+		}
+		r.cli.wait(time.Duration(c.HoldMS) * time.Millisecond / 3)
+	}
+	r.note("the server was killed %d times", killed)
+	return nil
+}
+
+// byServer ends or stops a server of the cluster, and brings it back.
+func byServer(of func(*round) *server, s syscall.Signal) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		srv := of(r)
+		srv.p.signal(s)
+		if s == syscall.SIGSTOP {
+			c.hold()
+			srv.p.signal(syscall.SIGCONT)
+			return nil
+		}
+		if !srv.p.wait(30 * time.Second) {
+			srv.p.kill()
+		}
+		c.hold()
+		return srv.up(r.slack(time.Minute))
+	}
+}
+
+// byWorker hurts one worker, and starts another in its place if it ended.
+func byWorker(s syscall.Signal) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		p := r.work[c.N%len(r.work)]
+		p.signal(s)
+		if s == syscall.SIGSTOP {
+			c.hold()
+			p.signal(syscall.SIGCONT)
+			return nil
+		}
+		if !p.wait(r.slack(leaving)) {
+			r.violate("a worker does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
+			p.kill()
+		}
+		time.Sleep(time.Duration(c.HoldMS%2000) * time.Millisecond)
+		return r.employ()
+	}
+}
+
+// byProxy breaks requests to the store for a while.
+func byProxy(mode string) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		r.proxy.set(mode, c.Share)
+		c.hold()
+		r.proxy.set("", 0)
+		r.note("%d requests were broken", r.proxy.broken())
+		return r.employ()
+	}
+}
+
+// undone does something that can be undone, for a while.
+func undone(do func(*round, choice) (func(), error)) func(*round, choice) error {
+	return func(r *round, c choice) error {
+		undo, err := do(r, c)
+		if err != nil {
+			return err
+		}
+		r.cli.wait(time.Duration(c.HoldMS) * time.Millisecond)
+		undo()
+		return nil
+	}
+}
+
+// limited applies a limit to the run and to its server.
+func limited(set func(pid int, c choice) (func(), error)) func(*round, choice) (func(), error) {
+	return func(r *round, c choice) (func(), error) {
+		pids := []int{r.cli.pid()}
+		for _, f := range r.victims(roleServer) {
+			pids = append(pids, f.pid)
+		}
+		var undos []func()
+		for _, pid := range pids {
+			if undo, err := set(pid, c); err == nil { // it may have ended
+				undos = append(undos, undo)
+			}
+		}
+		return func() {
+			for _, u := range undos {
+				u()
+			}
+		}, nil
+	}
+}

@@ -1,0 +1,145 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+	"sync"
+)
+
+// logFile is the result file: a line of JSON for each round, of any number of calls.
+type logFile struct {
+	mu   sync.Mutex
+	path string
+	all  []result
+}
+
+// readLog reads the rounds of a seed and revision that are in the file already.
+func readLog(path string) (*logFile, error) {
+	l := &logFile{path: path}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || path == "" {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for n := 1; lines.Scan(); n++ {
+		var r result
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w: remove that line", path, n, err)
+		}
+		l.all = append(l.all, r)
+	}
+	return l, lines.Err()
+}
+
+// has reports whether a round is in the file.
+func (l *logFile) has(seed uint64, n int, revision string) bool {
+	for _, r := range l.all {
+		if r.Seed == seed && r.Round == n && r.Revision == revision {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *logFile) add(r result) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, r)
+	if l.path == "" {
+		return nil
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// row sums up the rounds of a fault.
+type row struct {
+	Fault      string  `json:"fault"`
+	Rounds     int     `json:"rounds"`
+	Itself     int     `json:"recovered_by_itself"`
+	Next       int     `json:"recovered_by_next_run"`
+	MedianS    float64 `json:"median_s"`
+	MaxS       float64 `json:"max_s"`
+	SilenceS   float64 `json:"silence_s"`
+	Violations int     `json:"rounds_with_violations"`
+	Missed     int     `json:"missed"`
+	times      []float64
+}
+
+func (w *row) add(r result) {
+	w.Rounds++
+	switch r.By {
+	case "itself":
+		w.Itself++
+	case "next run":
+		w.Next++
+	}
+	if r.By != "" {
+		w.times = append(w.times, r.RecoveredS)
+		sort.Float64s(w.times)
+		w.MedianS, w.MaxS = w.times[len(w.times)/2], w.times[len(w.times)-1]
+	}
+	w.SilenceS = max(w.SilenceS, r.SilenceS)
+	w.Missed += r.Missed
+	if len(r.Violations) > 0 {
+		w.Violations++
+	}
+}
+
+// rows sums up by fault, in the order of the list, with the sum of all last.
+func rows(all []result) []row {
+	by := map[string]*row{}
+	total := &row{Fault: "all"}
+	for _, r := range all {
+		w, ok := by[r.Fault]
+		if !ok {
+			w = &row{Fault: r.Fault}
+			by[r.Fault] = w
+		}
+		w.add(r)
+		total.add(r)
+	}
+	var out []row
+	for _, f := range faults {
+		if w, ok := by[f.name]; ok {
+			out = append(out, *w)
+		}
+	}
+	return append(out, *total)
+}
+
+// table prints the sums as Markdown, and what went wrong with how to repeat it.
+func table(w io.Writer, all []result) {
+	fmt.Fprintln(w, "| fault | rounds | by itself | by the next run | recovered after, median | at most | silent at most | rounds with violations |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	for _, r := range rows(all) {
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f s | %.1f s | %.1f s | %d |\n",
+			r.Fault, r.Rounds, r.Itself, r.Next, r.MedianS, r.MaxS, r.SilenceS, r.Violations)
+	}
+	for _, r := range all {
+		for _, v := range r.Violations {
+			fmt.Fprintf(w, "\nround %d of seed %d, %s: %s\n  repeat it: make chaos SEED=%d ROUND=%d\n", r.Round, r.Seed, r.Fault, v, r.Seed, r.Round)
+		}
+	}
+}

@@ -1,0 +1,355 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Bounds of the promises. On a machine that has more to do than cores they are
+// multiplied by the load per core, at most slowest times; the factor is reported.
+const (
+	speechless = 20 * time.Second // a run says nothing for longer: a violation
+	recovery   = 90 * time.Second // from the end of a fault to the end of the run
+	leaving    = 20 * time.Second // a process that is asked to end
+	cleared    = 30 * time.Second // processes, folders and locks, after the last run
+	slowest    = 4
+)
+
+// longest is how much of a violation is told; the round's folder has the rest.
+const longest = 600
+
+// result is what a round tells, one line of the result file.
+type result struct {
+	Seed       uint64   `json:"seed"`
+	Round      int      `json:"round"`
+	Revision   string   `json:"revision"`
+	Fault      string   `json:"fault"`
+	Then       string   `json:"then,omitempty"`
+	Shape      string   `json:"shape"`
+	Place      place    `json:"place"`
+	Choices    []choice `json:"choices"`
+	Missed     int      `json:"missed,omitempty"` // faults that came after the run's end
+	By         string   `json:"by"`               // what ended the work: the run itself, or the next one
+	RecoveredS float64  `json:"recovered_s"`      // from the last fault's end
+	SilenceS   float64  `json:"silence_s"`        // the longest of a run
+	WallS      float64  `json:"wall_s"`
+	Factor     float64  `json:"factor"` // what the bounds were multiplied by
+	Violations []string `json:"violations,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+}
+
+// round is one pipeline that is being hurt.
+type round struct {
+	h      *harness
+	dir    string
+	shape  shape
+	plan   scenario
+	rng    *rand.Rand
+	res    result
+	began  time.Time
+	gone   time.Time // when the last fault's cause was gone
+	runs   []*process
+	cli    *process // the run that faults aim at
+	dev    *process
+	work   []*process
+	lord   *server // Temporal of the cluster
+	minio  *server
+	proxy  *proxy
+	closer []func()
+	before []snapshot
+}
+
+func (r *round) path(parts ...string) string {
+	return filepath.Join(append([]string{r.dir}, parts...)...)
+}
+
+func (r *round) violate(format string, args ...any) {
+	text := []rune(fmt.Sprintf(format, args...))
+	if len(text) > longest {
+		text = append(text[:longest], '…')
+	}
+	r.res.Violations = append(r.res.Violations, string(text))
+}
+
+func (r *round) note(format string, args ...any) {
+	r.res.Notes = append(r.res.Notes, fmt.Sprintf(format, args...))
+}
+
+// slack is a bound on this machine now.
+func (r *round) slack(d time.Duration) time.Duration {
+	r.res.Factor = max(r.res.Factor, loadFactor())
+	return time.Duration(float64(d) * r.res.Factor)
+}
+
+// loadFactor is the load per core of the last minute, between 1 and slowest.
+func loadFactor() float64 {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 1
+	}
+	load, err := strconv.ParseFloat(strings.Fields(string(b))[0], 64)
+	if err != nil {
+		return 1
+	}
+	return min(max(load/float64(runtime.NumCPU()), 1), slowest)
+}
+
+// env is the environment of the round's processes. All of it is in the round's
+// folder, so that they are known by it.
+func (r *round) env() []string {
+	return []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin:" + r.path("marks"), "HOME=" + r.path("home"), "TMPDIR=" + r.path("tmp"),
+		"REDSI_TEMPORAL=" + os.Getenv("REDSI_TEMPORAL"), "REDSI_DEPS=" + os.Getenv("REDSI_DEPS"), "REDSI_CHAOS=" + r.dir + "/",
+		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1",
+	}
+}
+
+// storeArgs are the flags that name the round's store, by way of the proxy or not.
+func (r *round) storeArgs(direct bool) []string {
+	if r.minio == nil {
+		return nil
+	}
+	address := r.minio.address
+	if !direct {
+		address = r.proxy.address
+	}
+	return []string{"--store", "s3://redsi/store?endpoint=" + address + "&insecure=true&region=us-east-1&path_style=true"}
+}
+
+// redsi starts the program in the round's folder.
+func (r *round) redsi(name string, args ...string) (*process, error) {
+	return start(name, r.dir, r.env(), r.h.redsi, args...)
+}
+
+// run starts `redsi run`.
+func (r *round) run(more ...string) (*process, error) {
+	args := append([]string{"run"}, r.storeArgs(false)...)
+	if r.lord != nil {
+		args = append(args, "--temporal-address", r.lord.address)
+	}
+	p, err := r.redsi(fmt.Sprintf("run %d", len(r.runs)), append(args, more...)...)
+	if err == nil {
+		r.runs = append(r.runs, p)
+	}
+	return p, err
+}
+
+// ask runs a verb that only looks, straight at the store.
+func (r *round) ask(args ...string) (string, error) {
+	p, err := r.redsi(args[0], append(args, r.storeArgs(true)...)...)
+	if err != nil {
+		return "", err
+	}
+	if !p.wait(r.slack(recovery)) {
+		p.kill()
+		return "", fmt.Errorf("redsi %s does not end", strings.Join(args, " "))
+	}
+	if p.code != 0 {
+		return p.out.String(), fmt.Errorf("redsi %s: exit code %d: %s", strings.Join(args, " "), p.code, p.out.tail(5))
+	}
+	return p.out.String(), nil
+}
+
+// do is a whole round. It never returns an error: what goes wrong is a violation.
+func (r *round) do() result {
+	r.began = time.Now()
+	r.res.Factor = loadFactor()
+	defer r.end()
+	if err := r.setup(); err != nil {
+		r.violate("the round could not be set up: %v", err)
+		return r.finish()
+	}
+	if special := r.plan.fault.special; special != nil {
+		special(r)
+	} else {
+		r.hurt()
+	}
+	if len(r.res.Violations) == 0 || r.res.By != "" {
+		r.check()
+	}
+	return r.finish()
+}
+
+func (r *round) finish() result {
+	r.res.WallS = time.Since(r.began).Seconds()
+	for _, p := range r.runs {
+		at := time.Now()
+		if !p.running() {
+			at = p.ended
+		}
+		s := p.out.end(at)
+		r.res.SilenceS = max(r.res.SilenceS, s.Length.Seconds())
+		if s.Length > r.slack(speechless) {
+			r.violate("%s said nothing for %.0f s, after: %s", p.name, s.Length.Seconds(), s.After)
+		}
+	}
+	if len(r.res.Violations) > 0 {
+		r.save()
+	}
+	return r.res
+}
+
+// save writes what the processes said beside the round's folder, which is kept.
+func (r *round) save() {
+	all := append(append([]*process{}, r.runs...), r.work...)
+	if r.dev != nil {
+		all = append(all, r.dev)
+	}
+	if r.lord != nil && r.lord.p != nil {
+		all = append(all, r.lord.p)
+	}
+	var b strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&b, "== %s, pid %d, began %s, %s\n%s\n", p.name, p.pid(), p.began.Format(time.TimeOnly), p.state(), p.out)
+	}
+	_ = os.WriteFile(r.path("said.txt"), []byte(b.String()), 0o644)
+}
+
+func (p *process) state() string {
+	if p.running() {
+		return "running"
+	}
+	return fmt.Sprintf("ended %s with code %d", p.ended.Format(time.TimeOnly), p.code)
+}
+
+// hurt does the faults, one after the other, and waits for the run to recover.
+func (r *round) hurt() {
+	var err error
+	if r.cli, err = r.run(); err != nil {
+		r.violate("%v", err)
+		return
+	}
+	for _, c := range r.plan.choices {
+		if !r.moment(c) {
+			r.res.Missed++
+			continue
+		}
+		r.before = append(r.before, r.snapshot())
+		f := faultNamed(c.Fault)
+		if err := f.do(r, c); err != nil {
+			r.violate("fault %s could not be made: %v", c.Fault, err)
+			return
+		}
+		r.gone = time.Now()
+		if !r.cli.running() && (r.cli.code != 0 || c != r.plan.choices[len(r.plan.choices)-1]) {
+			if !r.again(f) {
+				return
+			}
+		}
+	}
+	if r.gone.IsZero() {
+		r.gone = time.Now()
+	}
+	r.recover()
+}
+
+// again starts the next run after a fault that ended the one before.
+func (r *round) again(f *fault) bool {
+	if r.cli.code != 0 && f.itself {
+		r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.out.tail(4))
+	}
+	var err error
+	if r.cli, err = r.run(); err != nil {
+		r.violate("%v", err)
+		return false
+	}
+	return true
+}
+
+// recover waits until a run has ended well.
+func (r *round) recover() {
+	limit := r.slack(recovery)
+	itself := true
+	for _, c := range r.plan.choices {
+		itself = itself && faultNamed(c.Fault).itself
+	}
+	for attempt := 0; ; attempt++ {
+		if !r.cli.wait(limit - time.Since(r.gone)) {
+			r.violate("the run has not ended %.0f s after the fault was gone; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
+			return
+		}
+		if r.cli.code == 0 {
+			break
+		}
+		if itself || attempt > 0 {
+			r.violate("the run ended with code %d: %s", r.cli.code, r.cli.out.tail(6))
+		}
+		if attempt == 2 {
+			return
+		}
+		var err error
+		if r.cli, err = r.run(); err != nil {
+			r.violate("%v", err)
+			return
+		}
+	}
+	r.res.RecoveredS = max(0, r.cli.ended.Sub(r.gone).Seconds())
+	r.res.By = "itself"
+	if len(r.runs) > 1 && !r.plan.fault.many {
+		r.res.By = "next run"
+	}
+}
+
+// moment waits for the time of a fault; false if the run ended before.
+func (r *round) moment(c choice) bool {
+	p, limit := r.cli, r.slack(recovery)
+	switch c.When {
+	case whenDatabase:
+		eventually(limit, func() bool {
+			found, _ := filepath.Glob(r.path(".redsi", "temporal", "*.db*"))
+			return len(found) > 0 || !p.running()
+		})
+	case whenDone:
+		eventually(limit, func() bool { return !p.running() || p.out.done() >= c.Done })
+	}
+	p.wait(time.Duration(c.AfterMS) * time.Millisecond)
+	return p.running()
+}
+
+// victims are the processes of a role now.
+func (r *round) victims(role string) []found {
+	var out []found
+	for _, f := range belonging(r.dir, r.own()...) {
+		if f.role == role {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (r *round) own() []*process {
+	all := append(append([]*process{r.dev}, r.runs...), r.work...)
+	for _, s := range []*server{r.lord, r.minio} {
+		if s != nil && s.p != nil {
+			all = append(all, s.p)
+		}
+	}
+	return all
+}
+
+// end takes away all that is left of the round, and its folder if it went well.
+func (r *round) end() {
+	for _, p := range r.own() {
+		if p != nil && p.running() {
+			p.kill()
+		}
+	}
+	for _, f := range belonging(r.dir) {
+		f.signal(r.dir, syscall.SIGKILL)
+	}
+	for i := len(r.closer) - 1; i >= 0; i-- {
+		r.closer[i]()
+	}
+	if len(r.res.Violations) == 0 && !r.h.keep {
+		os.RemoveAll(r.dir)
+	}
+}

@@ -1,0 +1,149 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// server is a Temporal or MinIO server of a round's cluster, which can be ended
+// and started again at the same address with the same data.
+type server struct {
+	name    string
+	address string
+	start   func() (*process, error)
+	answers func() error
+	p       *process
+}
+
+// up starts the server and waits until it answers.
+func (s *server) up(limit time.Duration) error {
+	p, err := s.start()
+	if err != nil {
+		return err
+	}
+	s.p = p
+	if !eventually(limit, func() bool { return !p.running() || s.answers() == nil }) {
+		return fmt.Errorf("%s at %s does not answer: %w\n%s", s.name, s.address, s.answers(), p.out)
+	}
+	if !p.running() {
+		return fmt.Errorf("%s ended at its start:\n%s", s.name, p.out)
+	}
+	return nil
+}
+
+func (s *server) down() {
+	if s != nil && s.p != nil {
+		s.p.signal(syscall.SIGCONT)
+		s.p.kill()
+	}
+}
+
+// temporalServer is a cluster of one node that keeps its history in a file.
+func temporalServer(dir string, env []string) (*server, error) {
+	program := os.Getenv("REDSI_TEMPORAL")
+	if program == "" {
+		return nil, errors.New("REDSI_TEMPORAL does not name a temporal program: run by `make chaos`, which sets it")
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	args := []string{"server", "start-dev", "--ip", "127.0.0.1", "--port", port, "--headless", "--log-level", "error",
+		"--db-filename", filepath.Join(dir, "cluster.db"), "--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal"}
+	for _, v := range []string{"history.transferProcessorMaxPollRPS=2000", "history.transferProcessorMaxPollHostRPS=5000",
+		"history.timerProcessorMaxPollRPS=2000", "limit.maxIDLength=1000"} {
+		args = append(args, "--dynamic-config-value", v)
+	}
+	return &server{name: "temporal", address: address,
+		start:   func() (*process, error) { return start("temporal", dir, env, program, args...) },
+		answers: func() error { return listens(address) }}, nil
+}
+
+// minioServer is an object store with the bucket "redsi".
+func minioServer(dir string, env []string) (*server, error) {
+	program := os.Getenv("REDSI_MINIO")
+	if program == "" {
+		return nil, errors.New("REDSI_MINIO does not name a minio program: run by `make chaos`, which sets it")
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	console, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	disk := filepath.Join(dir, "minio")
+	if err := os.MkdirAll(filepath.Join(disk, "redsi"), 0o755); err != nil { // a folder of the disk is a bucket
+		return nil, err
+	}
+	env = append(env, "MINIO_ROOT_USER="+accessKey, "MINIO_ROOT_PASSWORD="+secretKey, "MINIO_BROWSER=off", "MINIO_UPDATE=off")
+	return &server{name: "minio", address: address,
+		start: func() (*process, error) {
+			return start("minio", dir, env, program, "server", "--quiet", "--address", address, "--console-address", console, disk)
+		},
+		answers: func() error { return ready("http://" + address + "/minio/health/ready") }}, nil
+}
+
+// The keys of the rounds' own servers, which are no secret.
+const accessKey, secretKey = "redsi-chaos", "redsi-chaos-secret"
+
+func listens(address string) error {
+	c, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func ready(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errors.New(resp.Status)
+	}
+	return nil
+}
+
+// freeAddress finds a port that nobody is given by the system for a minute: the
+// connection that was on it is in TIME_WAIT.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	out, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return "", err
+	}
+	in, err := l.Accept()
+	if err != nil {
+		out.Close()
+		return "", err
+	}
+	in.Close() // first, so that the port's side waits
+	out.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+}

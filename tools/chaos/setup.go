@@ -1,0 +1,138 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// place is what a round's runs are part of.
+type place string
+
+const (
+	embedded  place = "folder"  // a folder with a server of its own
+	developer place = "dev"     // the same, and `redsi dev`
+	cluster   place = "cluster" // a Temporal server, MinIO behind a proxy, two workers
+	disk      place = "disk"    // as folder, with its state on a small disk of its own
+)
+
+// diskBytes is the size of that disk.
+const diskBytes = 512 << 20
+
+func (r *round) setup() error {
+	for _, d := range []string{"marks", "home", "tmp", ".redsi"} {
+		if err := os.MkdirAll(r.path(d), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := r.shape.write(r.dir); err != nil {
+		return err
+	}
+	switch r.plan.fault.place {
+	case cluster:
+		return r.setupCluster()
+	case developer:
+		return r.setupDev()
+	case disk:
+		undo, err := smallDisk(r.path(".redsi"), diskBytes)
+		if err == nil {
+			r.closer = append(r.closer, undo)
+		}
+		return err
+	}
+	return nil
+}
+
+func (r *round) setupCluster() error {
+	var err error
+	if r.lord, err = temporalServer(r.dir, r.env()); err != nil {
+		return err
+	}
+	if r.minio, err = minioServer(r.dir, r.env()); err != nil {
+		return err
+	}
+	for _, s := range []*server{r.lord, r.minio} {
+		if err := s.up(r.slack(time.Minute)); err != nil {
+			return err
+		}
+	}
+	if r.proxy, err = newProxy(r.minio.address, r.rng.Uint64()); err != nil {
+		return err
+	}
+	r.closer = append(r.closer, func() { r.proxy.server.Close() })
+	n := max(2, r.plan.fault.workers)
+	for range n {
+		if err := r.hire(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hire starts a worker.
+func (r *round) hire() error {
+	args := append([]string{"worker", "--temporal-address", r.lord.address, "--slots", "4",
+		"--state", fmt.Sprintf("worker-%d", len(r.work))}, r.storeArgs(false)...)
+	p, err := r.redsi(fmt.Sprintf("worker %d", len(r.work)), args...)
+	if err == nil {
+		r.work = append(r.work, p)
+	}
+	return err
+}
+
+// employ starts workers for those that have ended, as a supervisor would.
+func (r *round) employ() error {
+	for i, p := range r.work {
+		if p.running() {
+			continue
+		}
+		args := append([]string{"worker", "--temporal-address", r.lord.address, "--slots", "4",
+			"--state", fmt.Sprintf("worker-%d", i)}, r.storeArgs(false)...)
+		n, err := r.redsi(fmt.Sprintf("worker %d again", i), args...)
+		if err != nil {
+			return err
+		}
+		r.work[i] = n
+	}
+	return nil
+}
+
+func (r *round) setupDev() error {
+	var err error
+	if r.dev, err = r.redsi("dev", "dev", "--port", "0", "--ui-port", "0"); err != nil {
+		return err
+	}
+	if !eventually(r.slack(recovery), func() bool { return strings.Contains(r.dev.out.String(), "Temporal:") || !r.dev.running() }) || !r.dev.running() {
+		return fmt.Errorf("redsi dev did not start: %s", r.dev.out.tail(5))
+	}
+	return nil
+}
+
+// dismiss asks what serves for ever to end, before left-overs are looked for.
+func (r *round) dismiss() {
+	asked := append([]*process{r.dev}, r.work...)
+	for _, p := range asked {
+		if p != nil {
+			p.signal(syscall.SIGINT)
+		}
+	}
+	for _, p := range asked {
+		if p != nil && !p.wait(r.slack(leaving)) {
+			r.violate("%s does not end %.0f s after an interrupt", p.name, r.slack(leaving).Seconds())
+			p.kill()
+		}
+	}
+	r.lord.down()
+	r.minio.down()
+}
+
+// within lists what a folder has of a pattern.
+func within(dir, pattern string) []string {
+	found, _ := filepath.Glob(filepath.Join(dir, pattern))
+	return found
+}

@@ -53,8 +53,8 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 	if err := readJSON(ctx, a.Store.Blobs, d, p); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", d, err)
 	}
-	if p.Format != plan.Format {
-		return nil, step.Permanent(fmt.Errorf("plan %s has format %q, this build reads %q", d, p.Format, plan.Format))
+	if err := p.Check(); err != nil {
+		return nil, step.Permanent(fmt.Errorf("plan %s: %w", d, err))
 	}
 	a.keep(d, p)
 	return p, nil

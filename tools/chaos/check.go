@@ -84,12 +84,16 @@ func (r *round) outcome() (outcome, error) {
 		return outcome{}, err
 	}
 	o := outcome{outputs: out, results: map[string]string{}}
-	err = filepath.WalkDir(r.path("results"), func(path string, d fs.DirEntry, err error) error {
+	results := r.path("results")
+	if r.results != "" {
+		results = r.path(r.results)
+	}
+	err = filepath.WalkDir(results, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(r.dir, path)
+		rel, _ := filepath.Rel(results, path)
 		o.results[rel] = string(b)
 		return err
 	})
@@ -105,7 +109,7 @@ func (r *round) check() {
 	}
 	if got, err := r.outcome(); err != nil {
 		r.violate("%v", err)
-	} else if !r.shape.Private {
+	} else {
 		if got.outputs != want.outputs {
 			r.violate("outputs are not those of an undisturbed run: %s", difference(want.outputs, got.outputs))
 		}
@@ -158,9 +162,10 @@ func (r *round) checkLeft() {
 			r.violate("left running after %.0f s: %s", limit.Seconds(), f)
 		}
 	}
-	entries, _ := os.ReadDir(r.path("tmp"))
-	for _, e := range entries {
-		r.violate("left in TMPDIR: %s", e.Name())
+	for _, path := range append(within(r.path("tmp"), "*"), within(r.path("tmp"), "redsi-*/*")...) {
+		if own := fmt.Sprintf("redsi-%d", os.Getuid()); filepath.Base(path) != own && !strings.HasSuffix(path, own+"/lock") { // these stay
+			r.violate("left in TMPDIR: %s", strings.TrimPrefix(path, r.path("tmp")+"/"))
+		}
 	}
 	for _, state := range append(within(r.dir, "worker-*"), r.path(".redsi")) {
 		_ = filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {

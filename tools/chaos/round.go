@@ -49,23 +49,24 @@ type result struct {
 
 // round is one pipeline that is being hurt.
 type round struct {
-	h      *harness
-	dir    string
-	shape  shape
-	plan   scenario
-	rng    *rand.Rand
-	res    result
-	began  time.Time
-	gone   time.Time // when the last fault's cause was gone
-	runs   []*process
-	cli    *process // the run that faults aim at
-	dev    *process
-	work   []*process
-	lord   *server // Temporal of the cluster
-	minio  *server
-	proxy  *proxy
-	closer []func()
-	before []snapshot
+	h       *harness
+	dir     string
+	shape   shape
+	plan    scenario
+	rng     *rand.Rand
+	res     result
+	began   time.Time
+	gone    time.Time // when the last fault's cause was gone
+	runs    []*process
+	cli     *process // the run that faults aim at
+	dev     *process
+	work    []*process
+	lord    *server // Temporal of the cluster
+	minio   *server
+	proxy   *proxy
+	closer  []func()
+	before  []snapshot
+	results string // folder of the tables; "" is the usual one
 }
 
 func (r *round) path(parts ...string) string {
@@ -294,8 +295,10 @@ func (r *round) recover() {
 	}
 	r.res.RecoveredS = max(0, r.cli.ended.Sub(r.gone).Seconds())
 	r.res.By = "itself"
-	if len(r.runs) > 1 && !r.plan.fault.many {
-		r.res.By = "next run"
+	for _, p := range r.runs {
+		if p.code != 0 {
+			r.res.By = "next run"
+		}
 	}
 }
 

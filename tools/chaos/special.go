@@ -90,7 +90,7 @@ func twenty(r *round) {
 			r.violate("%v", err)
 			return
 		}
-		if _, err := r.run("--state", dir, "--out", dir+"/results", "--var", fmt.Sprintf("run=%d", i)); err != nil {
+		if _, err := r.run("--state", dir+"/state", "--out", dir+"/results", "--var", fmt.Sprintf("run=%d", i)); err != nil {
 			r.violate("%v", err)
 			return
 		}
@@ -122,7 +122,7 @@ func twenty(r *round) {
 			r.violate("%s ran %d times, not %d", name, n, want)
 		}
 	}
-	r.cli = r.runs[0]
+	r.results = fmt.Sprintf("user-%d/results", r.rng.IntN(runs))
 	r.res.By, r.res.RecoveredS = "itself", last-median
 }
 

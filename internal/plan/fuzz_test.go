@@ -27,7 +27,9 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Add([]byte(`{"format":"redsi-plan/1","steps":[{"address":"a"}]}`))
 	f.Add([]byte(`null`))
-	none := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) { return nil, nil }
+	none := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return nil, nil
+	}
 	all := func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		found := map[artifacts.Digest]*artifacts.Result{}
 		for _, k := range keys {

@@ -22,7 +22,6 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"serialize":    serializeRecords,
 		"kmeans":       clusterVectors,
 		"dedup":        dedupHeaders,
-		"serve":        driveServer,
 	}
 }
 

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"container/heap"
 	"encoding/json"
 	"errors"
@@ -8,8 +9,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/redsi/redsi/internal/unpack"
 )
 
 // Document is one document of a collection. Which parts a serialization sets is
@@ -21,6 +20,9 @@ type Document struct {
 	Abstract  string `json:"abstract,omitempty"`
 	Text      string `json:"text"`
 }
+
+// maxLine bounds one document's line.
+const maxLine = 64 << 20
 
 // Writer writes documents in ascending order of their numbers.
 type Writer struct {
@@ -61,7 +63,7 @@ func (w *Writer) Close() error { return w.z.Close() }
 // Reader reads what Writer wrote.
 type Reader struct {
 	z    *zstd.Decoder
-	in   *unpack.Lines
+	sc   *bufio.Scanner
 	last int32
 }
 
@@ -71,24 +73,22 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{z: z, in: unpack.NewLines(z), last: -1}, nil
+	sc := bufio.NewScanner(z)
+	sc.Buffer(make([]byte, 64<<10), maxLine)
+	return &Reader{z: z, sc: sc, last: -1}, nil
 }
 
 // Next returns the next document, io.EOF after the last. A stream that is not
 // what Writer wrote, or ends early, is an error.
 func (r *Reader) Next() (Document, error) {
-	line, err := r.in.Next()
-	if err == io.EOF {
-		return Document{}, err
-	}
-	if err == nil && r.in.Cut() {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
+	if !r.sc.Scan() {
+		if err := r.sc.Err(); err != nil {
+			return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
+		}
+		return Document{}, io.EOF
 	}
 	var d Document
-	if err := json.Unmarshal(line, &d); err != nil {
+	if err := json.Unmarshal(r.sc.Bytes(), &d); err != nil {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	if d.Doc <= r.last {

@@ -1,14 +1,13 @@
 package dedup
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/redsi/redsi/internal/unpack"
 )
 
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
@@ -118,7 +117,10 @@ func decode(line []byte, v any) error {
 	return dec.Decode(v)
 }
 
-const maxWindow = 8 << 20 // writeLines' zstd window; a false one allocates no more
+const (
+	maxLine   = 16 << 20
+	maxWindow = 8 << 20 // writeLines' zstd window; a false one allocates no more
+)
 
 // readLines decompresses r and names the line of the first error.
 func readLines(r io.Reader, each func([]byte) error) error {
@@ -127,20 +129,17 @@ func readLines(r io.Reader, each func([]byte) error) error {
 		return err
 	}
 	defer zr.Close()
-	in := unpack.NewLines(zr)
-	for {
-		line, err := in.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && in.Cut() {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return fmt.Errorf("after line %d: %w", in.Number(), err)
-		}
-		if err := each(line); err != nil {
-			return fmt.Errorf("line %d: %w", in.Number(), err)
+	sc := bufio.NewScanner(zr)
+	sc.Buffer(make([]byte, 64<<10), maxLine)
+	n := 0
+	for sc.Scan() {
+		n++
+		if err := each(sc.Bytes()); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
+	if err := sc.Err(); err != nil {
+		return fmt.Errorf("after line %d: %w", n, err)
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/redsi/redsi/internal/search"
 )
@@ -82,7 +81,7 @@ func (c *caller) wants(t *testing.T, title string, hits int) {
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{3, 10, time.Hour})
+		b := NewBatcher(f, 3, 10)
 		a := call(b, "a", 1)
 		var others []*caller
 		for i, q := range []string{"b", "c", "d", "e"} {
@@ -106,9 +105,9 @@ func TestBatches(t *testing.T) {
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{8, 2, time.Hour})
+		b := NewBatcher(f, 8, 2)
 		a, b1, c := call(b, "a", 1), call(b, "b", 1), call(b, "c", 1)
-		if d := call(b, "d", 1); !errors.As(d.err, new(*BusyError)) {
+		if d := call(b, "d", 1); !errors.Is(d.err, ErrBusy) {
 			t.Errorf("a third one that waits: %v", d.err)
 		}
 		b1.cancel()
@@ -133,7 +132,7 @@ func TestRoom(t *testing.T) {
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, Limits{8, 8, time.Hour})
+		b := NewBatcher(f, 8, 8)
 		a, c, d := call(b, "a", 1), call(b, "c", 1), call(b, "d", 1)
 		a.cancel()
 		<-a.done // and with it the batch of a alone
@@ -154,7 +153,7 @@ func TestCancel(t *testing.T) {
 func TestErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{}), err: errors.New("no memory")}
-		b := NewBatcher(f, Limits{8, 8, time.Hour})
+		b := NewBatcher(f, 8, 8)
 		a, c := call(b, "a", 1), call(b, "c", 1)
 		closed := make(chan struct{})
 		go func() { b.Close(); close(closed) }()
@@ -174,7 +173,7 @@ func TestErrors(t *testing.T) {
 
 // Many callers at once: each gets its own answer.
 func TestMany(t *testing.T) {
-	b := NewBatcher(&fake{}, Limits{4, 1000, time.Hour})
+	b := NewBatcher(&fake{}, 4, 1000)
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {

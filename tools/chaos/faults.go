@@ -42,6 +42,8 @@ var faults = []fault{
 	{name: "few open files", place: embedded, do: undone(limited(func(pid int, c choice) (func(), error) { return limitFiles(pid, c.N) }))},
 	{name: "little memory", place: embedded, do: undone(limited(func(pid int, c choice) (func(), error) { return limitMemory(pid, uint64(c.N)<<20) }))},
 
+	{name: "clock: the times of all files jump by a year", place: embedded, itself: true, second: true, do: jump},
+
 	{name: "worker: kill -9", place: cluster, itself: true, second: true, do: byWorker(syscall.SIGKILL)},
 	{name: "worker: stopped for a while", place: cluster, itself: true, second: true, do: byWorker(syscall.SIGSTOP)},
 	{name: "worker: SIGTERM", place: cluster, itself: true, do: byWorker(syscall.SIGTERM)},

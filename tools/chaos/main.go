@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,7 +29,7 @@ func main() {
 	flag.StringVar(&o.redsi, "redsi", "bin/redsi", "the program")
 	flag.StringVar(&o.work, "work", "", "folder for the rounds' folders; default: a temporary one")
 	flag.StringVar(&o.out, "out", "", "result file, a line of JSON for each round; rounds that are in it are not done again")
-	flag.StringVar(&o.only, "only", "", "only faults whose name has this in it")
+	flag.StringVar(&o.only, "only", "", "only faults whose name this regular expression matches")
 	flag.Uint64Var(&o.seed, "seed", 1, "what everything is drawn from")
 	flag.IntVar(&o.rounds, "rounds", 44, "how many rounds")
 	flag.IntVar(&o.one, "round", -1, "only the round of this number, to repeat it")
@@ -91,7 +92,11 @@ func (o *options) do(ctx context.Context, mounts bool) error {
 	if !mounts {
 		fmt.Println("no disk can be mounted here: the faults of disks are left out")
 	}
-	todo := o.todo(h, log)
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	todo := o.todo(h, log, only)
 	fmt.Printf("%s; seed %d, %d rounds to do, %d at a time, in %s\n", h.revision, o.seed, len(todo), o.parallel, h.work)
 	before := len(log.all)
 	if err := o.rush(ctx, h, log, todo); err != nil {
@@ -129,7 +134,7 @@ func writeSums(path string, all []result) error {
 }
 
 // todo lists the numbers of the rounds that are to be done.
-func (o *options) todo(h *harness, log *logFile) []int {
+func (o *options) todo(h *harness, log *logFile, only *regexp.Regexp) []int {
 	if o.one >= 0 {
 		return []int{o.one}
 	}
@@ -138,7 +143,7 @@ func (o *options) todo(h *harness, log *logFile) []int {
 		if o.only == "" && n >= o.rounds {
 			break
 		}
-		if !strings.Contains(h.faultOf(o.seed, n).name, o.only) || log.has(o.seed, n, h.revision) {
+		if !only.MatchString(h.faultOf(o.seed, n).name) || log.has(o.seed, n, h.revision) {
 			continue
 		}
 		out = append(out, n)

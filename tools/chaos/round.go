@@ -109,7 +109,8 @@ func loadFactor() float64 {
 func (r *round) env() []string {
 	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:" + r.path("marks"), "HOME=" + r.path("home"), "TMPDIR=" + r.path("tmp"),
-		"REDSI_TEMPORAL=" + os.Getenv("REDSI_TEMPORAL"), "REDSI_DEPS=" + os.Getenv("REDSI_DEPS"), "REDSI_CHAOS=" + r.dir + "/",
+		"REDSI_TEMPORAL=" + os.Getenv("REDSI_TEMPORAL"), "REDSI_TEMPORAL_SERVER=" + os.Getenv("REDSI_TEMPORAL_SERVER"),
+		"REDSI_DEPS=" + os.Getenv("REDSI_DEPS"), "REDSI_CHAOS=" + r.dir + "/",
 		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_REGION=us-east-1",
 	}
 }

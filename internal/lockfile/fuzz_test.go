@@ -1,0 +1,84 @@
+package lockfile
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/step"
+)
+
+// FuzzLock reads lock files and adds a pin: it stands in the file then, beside
+// those that stood there.
+func FuzzLock(f *testing.F) {
+	f.Add([]byte(`{"comment":"c","sources":[{"source":"https://a/b","sha256":"` + artifacts.Sum(nil).Hex() + `","size":3}]}`))
+	f.Add([]byte(`{"sources":[{"source":"gs://x/y"},{"source":"gs://x/y"}]}`))
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"sources":null}`))
+	f.Add([]byte("<<<<<<< HEAD\n"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), Name)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before, err := Read(path)
+		pin := step.Pin{Source: "https://new.example/file", SHA256: artifacts.Sum([]byte("new")), Size: 3}
+		if err != nil {
+			if Add(path, []step.Pin{pin}) == nil {
+				t.Fatal("a pin was added to a file that cannot be read")
+			}
+			if now, _ := os.ReadFile(path); !bytes.Equal(now, b) {
+				t.Fatal("a file that cannot be read was changed")
+			}
+			return
+		}
+		if p, ok := before.Pinned(pin.Source); ok {
+			_ = p
+			return
+		}
+		if err := Add(path, []step.Pin{pin}); err != nil {
+			return
+		}
+		after, err := Read(path)
+		if err != nil {
+			t.Fatalf("%q with a pin more does not read: %v", b, err)
+		}
+		for _, want := range append(before.Sources, pin) {
+			if _, ok := after.Pinned(want.Source); !ok {
+				t.Fatalf("%q lost the pin of %q", b, want.Source)
+			}
+		}
+	})
+}
+
+// FuzzMemo reads the memory of checksums of local files: what is damaged is
+// forgotten, and never the reason of an error.
+func FuzzMemo(f *testing.F) {
+	f.Add([]byte(`{"/x":{"size":1,"mtime_ns":2,"pin":{"source":"x"}}}`))
+	f.Add([]byte(`{"format":"redsi-digests/2","files":{"/x":{}}}`))
+	f.Add([]byte(`{`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		memo, file := filepath.Join(dir, "digests.json"), filepath.Join(dir, "file")
+		for path, data := range map[string][]byte{memo: b, file: []byte("text")} {
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := Open(filepath.Join(dir, Name), dir, memo)
+		if err != nil {
+			t.Fatalf("%q: %v", b, err)
+		}
+		pin, err := s.LocalFile(t.Context(), file)
+		if err != nil || pin.SHA256 != artifacts.Sum([]byte("text")) {
+			t.Fatalf("%q: the file has %v, %v", b, pin.SHA256, err)
+		}
+		if err := s.Save(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -47,6 +47,8 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
 	case step.IsPermanent(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
+	case a.misread(ctx, err):
+		return again(ctx, err)
 	case lost(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.InputLostError, nil)
 	}
@@ -54,6 +56,21 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w; %s", err, advice)), workflows.PermanentError, nil)
 	}
 	return again(ctx, err)
+}
+
+// misread reports whether err is about a blob that has its right bytes when it is
+// read once more: they were changed on the way. One that is wrong in the store is
+// removed.
+func (a *Activities) misread(ctx context.Context, err error) bool {
+	var bad *artifacts.IntegrityError
+	if !errors.As(err, &bad) {
+		return false
+	}
+	if dropped, err := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want); dropped || err != nil {
+		return false
+	}
+	missing, err := a.Store.Blobs.Missing(ctx, []artifacts.Digest{bad.Want})
+	return err == nil && len(missing) == 0
 }
 
 // again is an error that is retried, unless that has been done often enough.

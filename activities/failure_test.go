@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
@@ -83,6 +84,27 @@ func TestBounded(t *testing.T) {
 			if b := bounded(text, most); len(b) > most || !utf8.ValidString(b) {
 				t.Errorf("bounded(%.10q…, %d) is %q", text, most, b)
 			}
+		}
+	}
+}
+
+// TestMisread tells bytes that were changed on the way, which a retry mends, from
+// a blob that is wrong, whose producer has to run again.
+func TestMisread(t *testing.T) {
+	store := mem.New()
+	whole, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Activities{Store: store}
+	for digest, want := range map[artifacts.Digest]string{
+		whole:                          workflows.TransientError,
+		artifacts.Sum([]byte("other")): workflows.InputLostError,
+	} {
+		var app *temporal.ApplicationError
+		err := a.failure(t.Context(), fmt.Errorf("plan: %w", &artifacts.IntegrityError{Want: digest, Got: artifacts.Sum(nil)}))
+		if !errors.As(err, &app) || app.Type() != want {
+			t.Errorf("%v, want one of type %s", err, want)
 		}
 	}
 }

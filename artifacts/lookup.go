@@ -14,6 +14,10 @@ import (
 // bucket's latency, few enough for any server.
 const parallel = 16
 
+// readings is how often a record that is damaged is read before that is believed:
+// its bytes may have been changed on the way.
+const readings = 3
+
 // ResultName is the name of the record that holds the result of key.
 func ResultName(key Digest) string { return "results/" + key.Hex() }
 
@@ -68,14 +72,18 @@ func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, err
 	g.SetLimit(parallel)
 	for i, key := range unique {
 		g.Go(func() error {
-			b, err := s.Records.Get(gctx, ResultName(key))
-			if errors.Is(err, ErrNotExist) {
-				return nil
+			for range readings {
+				b, err := s.Records.Get(gctx, ResultName(key))
+				if errors.Is(err, ErrNotExist) {
+					return nil
+				}
+				if err != nil {
+					return fmt.Errorf("look up %s: %w", key, err)
+				}
+				if found[i].Result, found[i].Damage = decodeResult(key, b); found[i].Damage == nil {
+					break
+				}
 			}
-			if err != nil {
-				return fmt.Errorf("look up %s: %w", key, err)
-			}
-			found[i].Result, found[i].Damage = decodeResult(key, b)
 			return nil
 		})
 	}

@@ -192,3 +192,37 @@ func TestLookupMany(t *testing.T) {
 		t.Errorf("cancelled: %d hits, %v", len(hits), err)
 	}
 }
+
+// TestDamageOnTheWay reads a record again whose bytes were changed between the
+// store and here; one that is damaged in the store stays so.
+func TestDamageOnTheWay(t *testing.T) {
+	s := mem.New()
+	r := example(t, s)
+	publish(t, s, r)
+	flips := &flippingRecords{Records: s.Records, left: 2}
+	e, err := artifacts.Inspect(t.Context(), artifacts.Store{Blobs: s.Blobs, Records: flips}, []artifacts.Digest{r.Key})
+	if err != nil || !e[r.Key].Hit() {
+		t.Errorf("flipped twice: %v, %s", err, e[r.Key].Miss())
+	}
+	flips.left = 1000
+	e, err = artifacts.Inspect(t.Context(), artifacts.Store{Blobs: s.Blobs, Records: flips}, []artifacts.Digest{r.Key})
+	if err != nil || e[r.Key].Damage == nil {
+		t.Errorf("always flipped: %v, %s", err, e[r.Key].Miss())
+	}
+}
+
+// flippingRecords changes a bit of what is read, so many times.
+type flippingRecords struct {
+	artifacts.Records
+	left int
+}
+
+func (f *flippingRecords) Get(ctx context.Context, name string) ([]byte, error) {
+	b, err := f.Records.Get(ctx, name)
+	if f.left > 0 && len(b) > 0 {
+		f.left--
+		b = bytes.Clone(b)
+		b[len(b)/2] ^= 1
+	}
+	return b, err
+}

@@ -24,6 +24,7 @@ type figureConfig struct {
 	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are no series, such as what a marker means"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
+	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect  `hcl:"expect,block" help:"a number that the paper prints; the label is SERIES.POINT.x or SERIES.POINT.y"`
 }
 
@@ -170,6 +171,7 @@ func checkFigure(c figureConfig) error {
 		}
 	}
 	problem("caption", render.CheckMarkup(c.Caption))
+	problem("paper", render.CheckLabel(c.Paper))
 	curves := false
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)

@@ -22,6 +22,7 @@ type tableConfig struct {
 	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
 	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
 	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect `hcl:"expect,block" help:"a number that the paper prints; the label is ROW.COLUMN"`
 }
 
@@ -123,7 +124,7 @@ a bold rule reruns only this.`,
 
 // layout is the table without its values: what can be checked before a run.
 func (c tableConfig) layout() *render.Table {
-	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale}
+	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
 		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		if f.Style == "" {
@@ -156,6 +157,11 @@ func checkTable(c tableConfig) error {
 		for _, id := range r.Bold {
 			if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
 				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].bold", i), Detail: fmt.Sprintf("there is no column %q", id)})
+			}
+		}
+		if r.Format != "" {
+			if err := (render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}).Check(); err != nil {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].format", i), Detail: err.Error()})
 			}
 		}
 		if r.Prefix != "" && r.Format == "" {
@@ -191,6 +197,9 @@ func checkTable(c tableConfig) error {
 	}
 	if err := render.CheckMarkup(c.Caption); err != nil {
 		ps = append(ps, step.Problem{Path: "caption", Detail: err.Error()})
+	}
+	if err := render.CheckLabel(c.Paper); err != nil {
+		ps = append(ps, step.Problem{Path: "paper", Detail: err.Error()})
 	}
 	if len(ps) > 0 {
 		return ps

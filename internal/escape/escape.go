@@ -25,6 +25,20 @@ func Line(s string) string { return escape(s, Unsafe) }
 // Text is a text of several lines: line feeds and tabs stay.
 func Text(s string) string { return escape(s, unsafeInText) }
 
+// Controls is a text for a file on one line: control characters are written as
+// escapes, or as a blank where they part words, and nothing else is changed.
+func Controls(s string) string {
+	s = escape(s, func(r rune) bool { return unicode.IsControl(r) && !blank(r) })
+	return strings.Map(func(r rune) rune {
+		if blank(r) {
+			return ' '
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", " "))
+}
+
+func blank(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
+
 // Unsafe reports whether a character may not reach a terminal as it is: control
 // characters, and format characters such as those that turn the direction of
 // writing. Those that scripts and emoji are written with may: joiners, and the

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode"
 )
 
 func TestLine(t *testing.T) {
@@ -64,6 +65,9 @@ func FuzzEscape(f *testing.F) {
 		}
 		if Line(line) != line || Text(text) != text || Line(text) != line {
 			t.Errorf("%q: escaped twice is not escaped once", s)
+		}
+		if c := Controls(s); strings.ContainsFunc(c, unicode.IsControl) || Controls(c) != c || strings.ToValidUTF8(c, "") != c {
+			t.Errorf("%q: in a file %q", s, c)
 		}
 		if strings.ToValidUTF8(line, "") != line {
 			t.Errorf("%q: shown as %q, which is no UTF-8", s, line)

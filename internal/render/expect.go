@@ -141,6 +141,14 @@ func (t *Table) markdownAbsent(b *strings.Builder) {
 	}
 }
 
+// word is a label in Markdown: as it is, or if it is none, as any text.
+func word(s string) string {
+	if CheckLabel(s) == nil {
+		return s
+	}
+	return markdownText(s)
+}
+
 // markdownChecks writes what the comparison came to: a count, and each cell
 // that does not match.
 func (t *Table) markdownChecks(b *strings.Builder) {
@@ -151,9 +159,9 @@ func (t *Table) markdownChecks(b *strings.Builder) {
 	for _, c := range t.Checks {
 		counts[c.Verdict]++
 	}
-	fmt.Fprintf(b, "\nAgainst the paper (%s): ", t.Paper)
+	fmt.Fprintf(b, "\nAgainst the paper (%s): ", word(t.Paper))
 	if n := counts[NotComparable]; n > 0 {
-		fmt.Fprintf(b, "not comparable, this run has scale %q.\n", t.Scale)
+		fmt.Fprintf(b, "not comparable, this run has scale \"%s\".\n", word(t.Scale))
 		return
 	}
 	fmt.Fprintf(b, "%d of %d cells match, %d differ, %d not run", counts[Matches], len(t.Checks), counts[Differs], counts[NotRun])

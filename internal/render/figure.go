@@ -26,6 +26,8 @@ type Figure struct {
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
 	Checks  []Check  `json:"checks,omitempty"`
+
+	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
 }
 
 // Axis is one axis. Min and Max are what it shows at least: data outside widen
@@ -216,23 +218,23 @@ func (f *Figure) JSON(w io.Writer) error {
 
 // CSV writes one line per point, panel or stage; values are not rounded.
 func (f *Figure) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
+	c := csvWriter{csv.NewWriter(w), f.QuoteFormulas}
 	switch {
 	case len(f.Panels) > 0:
 		c.Write([]string{"heading", "text"})
 		for _, p := range f.Panels {
-			c.Write([]string{Plain(p.Heading), p.Text})
+			c.texts([]string{Plain(p.Heading), p.Text})
 		}
 	case len(f.Flow) > 0:
 		c.Write([]string{"stage", "text", "items"})
 		for _, s := range f.Flow {
-			c.Write([]string{Plain(s.Title), Plain(s.Text), strings.Join(s.Items, " ")})
+			c.texts([]string{Plain(s.Title), Plain(s.Text), strings.Join(s.Items, " ")})
 		}
 	default:
 		c.Write([]string{"series", "point", "x", "y", "y std", "y n"})
 		for _, s := range f.Series {
 			for _, p := range s.Points {
-				c.Write([]string{s.ID, p.ID, number(p.X.Value), number(p.Y.Value), number(p.Y.Std), strconv.Itoa(p.Y.N)})
+				c.Write([]string{c.text(s.ID), c.text(p.ID), number(p.X.Value), number(p.Y.Value), number(p.Y.Std), strconv.Itoa(p.Y.N)})
 			}
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/redsi/redsi/internal/escape"
 )
 
 // pngDPI is the resolution of PNG files, in dots per inch.
@@ -59,7 +61,7 @@ var svgFonts = regexp.MustCompile(`font-family:Liberation (Sans|Mono);`)
 // SVG writes the picture with text as text. Where the Liberation fonts are not
 // installed, others of the same widths take their place.
 func (f *Figure) SVG(w io.Writer) error {
-	c := vgsvg.NewWith(vgsvg.UseWH(f.size()))
+	c := &svgCanvas{vgsvg.NewWith(vgsvg.UseWH(f.size()))}
 	if err := f.draw(c); err != nil {
 		return err
 	}
@@ -74,6 +76,14 @@ func (f *Figure) SVG(w io.Writer) error {
 		return []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
 	}))
 	return err
+}
+
+// svgCanvas writes control characters, which XML does not have, as escapes.
+type svgCanvas struct{ *vgsvg.Canvas }
+
+// FillString draws a text at pt.
+func (c *svgCanvas) FillString(f font.Face, pt vg.Point, s string) {
+	c.Canvas.FillString(f, pt, escape.Controls(s))
 }
 
 // PNG writes the picture in pixels.

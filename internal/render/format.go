@@ -16,7 +16,8 @@ type Format struct {
 	Prefix   string  `json:"prefix,omitempty"`   // before the number: letters, digits, spaces and =
 }
 
-func (f Format) check() error {
+// Check says what no number can be printed by.
+func (f Format) Check() error {
 	switch f.Style {
 	case "integer", "fixed", "kilo", "signed", "text":
 	default:
@@ -120,7 +121,7 @@ func (c Cell) plain(f Format) string {
 }
 
 func (c Cell) markdown(f Format) string {
-	s := markdownEscapes.Replace(c.plain(f))
+	s := markdownText(c.plain(f))
 	if c.Value == nil && !c.Data && !c.Missing() {
 		s = markdown(c.Text)
 	}
@@ -138,7 +139,7 @@ func (c Cell) latex(f Format) string {
 		}
 		s := latex(c.Text)
 		if c.Data {
-			s = literalQuotes.Replace(latexEscapes.Replace(c.Text))
+			s = TeXData(c.Text)
 		}
 		if c.Bold {
 			s = `\textbf{` + s + `}`

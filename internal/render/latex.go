@@ -40,8 +40,8 @@ func (t *Table) LaTeX(w io.Writer) error {
 	if t.Caption != "" {
 		fmt.Fprintf(&b, "\\caption{%s}\n", latex(t.Caption))
 	}
-	if strings.HasPrefix(t.Paper, "tab:") {
-		fmt.Fprintf(&b, "\\label{%s}\n", t.Paper)
+	if l := Labelled(t.Paper, "tab"); l != "" {
+		fmt.Fprintf(&b, "\\label{%s}\n", l)
 	}
 	fmt.Fprintf(&b, "\\end{%s}\n", env)
 	_, err := io.WriteString(w, b.String())
@@ -110,7 +110,7 @@ func (t *Table) latexHead(b *strings.Builder) {
 			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.last-s.first+1, latex(s.title)))
 			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, len(t.Stubs)+s.first+1, len(t.Stubs)+s.last+1))
 		}
-		fmt.Fprintf(b, "%s \\\\\n", strings.Join(cells, " & "))
+		fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
 		for _, r := range rules {
 			b.WriteString(r + "\n")
 		}
@@ -122,7 +122,15 @@ func (t *Table) latexHead(b *strings.Builder) {
 	for _, c := range t.Columns {
 		cells = append(cells, latex(c.Title))
 	}
-	fmt.Fprintf(b, "%s \\\\\n", strings.Join(cells, " & "))
+	fmt.Fprintf(b, "%s \\\\\n", noOption(strings.Join(cells, " & ")))
+}
+
+// noOption keeps a row from beginning with what \\ or a rule would take for its option.
+func noOption(line string) string {
+	if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "(") {
+		return "{}" + line
+	}
+	return line
 }
 
 func (t *Table) latexRows(b *strings.Builder, width string) {
@@ -151,13 +159,8 @@ func (t *Table) latexRows(b *strings.Builder, width string) {
 					}
 				}
 			}
-			// A title that stands further up leaves no blank line, which TeX reads as \par,
-			// and no row begins with what \\ or a rule would take for its option.
-			line := strings.TrimPrefix(strings.Join(cells, "\n& "), "\n")
-			if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "(") {
-				line = "{}" + line
-			}
-			fmt.Fprintf(b, "%s \\\\\n", line)
+			// A title that stands further up leaves no blank line, which TeX reads as \par.
+			fmt.Fprintf(b, "%s \\\\\n", noOption(strings.TrimPrefix(strings.Join(cells, "\n& "), "\n")))
 		}
 	}
 }

@@ -2,8 +2,11 @@ package render
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/escape"
 )
 
 // Titles, captions and text cells are written with a little markup: <b>, <i>,
@@ -118,20 +121,30 @@ var latexEscapes = strings.NewReplacer(
 	"†", `\textdagger{}`, "␣", `\textvisiblespace{}`, `"`, `\textquotedbl{}`,
 )
 
+func latexText(s string) string { return latexEscapes.Replace(escape.Controls(s)) }
+
 func latex(s string) string {
-	return convert(s, func(t string, _ []string) string { return latexEscapes.Replace(t) },
+	return convert(s, func(t string, _ []string) string { return latexText(t) },
 		map[string]string{"b": `\textbf{`, "i": `\emph{`, "tt": `\texttt{`, "sc": `\textsc{`, "sub": `\textsubscript{`, "sup": `\textsuperscript{`},
 		map[string]string{"b": `}`, "i": `}`, "tt": `}`, "sc": `}`, "sub": `}`, "sup": `}`})
 }
 
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, `*`, `\*`, `_`, `\_`, "`", "\\`", `<`, `&lt;`, `>`, `&gt;`, "\n", " ")
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, `*`, `\*`, `_`, `\_`, "`", "\\`", `<`, `&lt;`, `>`, `&gt;`,
+	"](", `]\(`, "][", `]\[`, "]:", `]\:`) // no links, wherever they would lead
+
+// entity begins what Markdown would show as another character.
+var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
+
+func markdownText(s string) string {
+	return markdownEscapes.Replace(entity.ReplaceAllString(escape.Controls(s), "&amp;$1"))
+}
 
 func markdown(s string) string {
 	return convert(s, func(t string, styles []string) string {
 		if slices.Contains(styles, "tt") {
-			return strings.NewReplacer("`", "'", "|", "\\|").Replace(t)
+			return strings.NewReplacer("`", "'", "|", "\\|").Replace(escape.Controls(t))
 		}
-		return markdownEscapes.Replace(t)
+		return markdownText(t)
 	},
 		map[string]string{"b": "**", "i": "*", "tt": "`", "sc": "", "sub": "<sub>", "sup": "<sup>"},
 		map[string]string{"b": "**", "i": "*", "tt": "`", "sc": "", "sub": "</sub>", "sup": "</sup>"})

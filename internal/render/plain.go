@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,13 +34,25 @@ func (t *Table) Markdown(w io.Writer) error {
 	}
 	var b strings.Builder
 	if t.Caption != "" {
-		fmt.Fprintf(&b, "%s\n\n", markdown(t.Caption))
+		fmt.Fprintf(&b, "%s\n\n", paragraph(markdown(t.Caption)))
 	}
 	t.pipes(&b, rows)
 	t.markdownAbsent(&b)
 	t.markdownChecks(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// block is what makes of a paragraph a heading, a list or code.
+var block = regexp.MustCompile(`^(?:[-+#~=]|[0-9]+[.)])`)
+
+// paragraph keeps a line of Markdown from beginning as something else.
+func paragraph(s string) string {
+	s = strings.TrimSpace(s)
+	if m := block.FindString(s); m != "" {
+		return m[:len(m)-1] + "\\" + s[len(m)-1:]
+	}
+	return s
 }
 
 // heads are the column headers with their groups: "Atomic: H@1".
@@ -97,7 +110,7 @@ func (t *Table) pipes(b *strings.Builder, rows [][]string) {
 // CSV writes one line per row with headers; values are not rounded, an
 // uncertain one has its standard deviation and count in columns of their own.
 func (t *Table) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
+	c := csvWriter{csv.NewWriter(w), t.QuoteFormulas}
 	head := t.heads(Plain)
 	withStd := make([]bool, len(t.Columns))
 	var line []string
@@ -112,7 +125,7 @@ func (t *Table) CSV(w io.Writer) error {
 			line = append(line, name+" std", name+" n")
 		}
 	}
-	if err := c.Write(line); err != nil {
+	if err := c.texts(line); err != nil {
 		return err
 	}
 	for _, r := range t.Rows {
@@ -121,10 +134,10 @@ func (t *Table) CSV(w io.Writer) error {
 		}
 		line = line[:0]
 		for _, title := range r.Titles {
-			line = append(line, Plain(title))
+			line = append(line, c.text(Plain(title)))
 		}
 		for i, col := range t.Columns {
-			line = append(line, r.Cells[col.ID].csv(withStd[i])...)
+			line = append(line, r.Cells[col.ID].csv(withStd[i], c.text)...)
 		}
 		if err := c.Write(line); err != nil {
 			return err
@@ -134,11 +147,12 @@ func (t *Table) CSV(w io.Writer) error {
 	return c.Error()
 }
 
-func (c Cell) csv(withStd bool) []string {
+func (c Cell) csv(withStd bool, text func(string) string) []string {
 	value := c.Text
 	if !c.Data {
 		value = Plain(value)
 	}
+	value = text(value)
 	if c.Value != nil {
 		value = Format{Style: "text"}.number(*c.Value)
 	}

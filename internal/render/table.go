@@ -17,6 +17,8 @@ type Table struct {
 	Wide    bool     `json:"wide,omitempty"`  // over both columns of a page
 	Scale   string   `json:"scale,omitempty"` // "" or "full": comparable with the paper
 	Checks  []Check  `json:"checks,omitempty"`
+
+	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
 }
 
 // Column is one column of values.
@@ -113,8 +115,11 @@ func (t *Table) Finish() error {
 		if c.Best != "" && c.Best != "max" && c.Best != "min" {
 			return fmt.Errorf("column %s: best is max or min, not %q", c.ID, c.Best)
 		}
-		if err := c.Format.check(); err != nil {
+		if err := c.Format.Check(); err != nil {
 			return fmt.Errorf("column %s: %w", c.ID, err)
+		}
+		if c.Align != "" && c.Align != "l" && c.Align != "c" && c.Align != "r" {
+			return fmt.Errorf("column %s: align is l, c or r, not %q", c.ID, c.Align)
 		}
 	}
 	rows := map[string]bool{}
@@ -132,9 +137,14 @@ func (t *Table) Finish() error {
 			return fmt.Errorf("two rows have the id %q", r.ID)
 		}
 		rows[r.ID] = true
-		for id := range r.Cells {
+		for id, cell := range r.Cells {
 			if !ids[id] {
 				return fmt.Errorf("row %s has a cell in column %q, which does not exist", r.ID, id)
+			}
+			if cell.Format != nil {
+				if err := cell.Format.Check(); err != nil {
+					return fmt.Errorf("row %s, column %s: %w", r.ID, id, err)
+				}
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func TeX(s string) string { return latex(s) }
 
 // TeXData is data, with no markup in it, as LaTeX.
-func TeXData(s string) string { return literalQuotes.Replace(latexEscapes.Replace(s)) }
+func TeXData(s string) string { return literalQuotes.Replace(latexText(s)) }
 
 // widestColumn is the widest figure, in cm, that stands in one of two columns.
 const widestColumn = 10
@@ -28,8 +28,8 @@ func (f *Figure) LaTeX(w io.Writer, pdf string) error {
 	if f.Caption != "" {
 		fmt.Fprintf(&b, "\\caption{%s}\n", latex(f.Caption))
 	}
-	if strings.HasPrefix(f.Paper, "fig:") {
-		fmt.Fprintf(&b, "\\label{%s}\n", f.Paper)
+	if l := Labelled(f.Paper, "fig"); l != "" {
+		fmt.Fprintf(&b, "\\label{%s}\n", l)
 	}
 	fmt.Fprintf(&b, "\\end{%s}\n", env)
 	_, err := io.WriteString(w, b.String())

@@ -42,30 +42,27 @@ type codePoint struct{ Code, Char string }
 func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
 	var files []BundleFile
 	var entries []Entry
-	labels := map[string]bool{}
+	labels, names := map[string]bool{}, map[string]map[string]bool{"table": {}, "figure": {}}
 	for _, it := range r.Items {
 		e := Entry{Item: it, Node: r.Nodes[it.Index], Heading: it.Address, Verdicts: it.verdicts()}
 		if it.Paper != "" {
 			e.Heading += " (" + it.Paper + ")"
 		}
 		if it.State == Done {
-			own, err := it.floats(ctx, read)
+			if labels[it.Paper] { // another table of the same label stands further up
+				it.unlabel()
+			}
+			labels[it.Paper] = true
+			own, err := it.floats(ctx, read, fileName(it.Name, names[it.Block]))
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", it.Address, err)
 			}
-			label := it.Paper
-			if labels[label] { // another table of the same label stands further up
-				own[0].Data = bytes.ReplaceAll(own[0].Data, []byte(`\label{`+label+"}\n"), nil)
-				label = ""
-			}
-			labels[label] = true
 			e.Input = strings.TrimSuffix(own[0].Name, ".tex")
 			files = append(files, own...)
-			switch {
-			case strings.HasPrefix(label, "tab:"):
-				e.Ref = `Table~\ref{` + label + `}`
-			case strings.HasPrefix(label, "fig:"):
-				e.Ref = `Figure~\ref{` + label + `}`
+			if l := render.Labelled(it.label(), "tab"); l != "" {
+				e.Ref = `Table~\ref{` + l + `}`
+			} else if l := render.Labelled(it.label(), "fig"); l != "" {
+				e.Ref = `Figure~\ref{` + l + `}`
 			}
 		}
 		entries = append(entries, e)
@@ -77,19 +74,59 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	return append([]BundleFile{{"main.tex", main}}, files...), nil
 }
 
-// floats are the item's files, first the one that is to be read.
-func (it *Item) floats(ctx context.Context, read Reader) ([]BundleFile, error) {
+// fileName makes of a block's name, which may have an instance's key in it, a name
+// of a file that LaTeX can read and that no other block has.
+func fileName(name string, taken map[string]bool) string {
+	name = strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '-'
+	}, name), "-")
+	unique := name
+	for n := 2; taken[unique] || unique == ""; n++ {
+		unique = name + "-" + itoa(n)
+	}
+	taken[unique] = true
+	return unique
+}
+
+// label is the paper's label of what is drawn.
+func (it *Item) label() string {
 	if it.Table != nil {
-		b, err := readOutput(ctx, it.result, "latex", read)
-		return []BundleFile{{"tables/" + it.Name + ".tex", b}}, err
+		return it.Table.Paper
+	}
+	return it.Figure.Paper
+}
+
+// unlabel takes the label away from what is drawn.
+func (it *Item) unlabel() {
+	if it.Table != nil {
+		t := *it.Table
+		t.Paper = ""
+		it.Table = &t
+		return
+	}
+	f := *it.Figure
+	f.Paper = ""
+	it.Figure = &f
+}
+
+// floats are the item's files, first the one that is to be read. LaTeX is made anew
+// of values: a store's writer can leave other values, but no LaTeX.
+func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleFile, error) {
+	if it.Table != nil {
+		var b bytes.Buffer
+		err := it.Table.LaTeX(&b)
+		return []BundleFile{{"tables/" + name + ".tex", b.Bytes()}}, err
 	}
 	pdf, err := readOutput(ctx, it.result, "pdf", read)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = it.Figure.LaTeX(&b, "figures/"+it.Name+".pdf")
-	return []BundleFile{{"figures/" + it.Name + ".tex", b.Bytes()}, {"figures/" + it.Name + ".pdf", pdf}}, err
+	err = it.Figure.LaTeX(&b, "figures/"+name+".pdf")
+	return []BundleFile{{"figures/" + name + ".tex", b.Bytes()}, {"figures/" + name + ".pdf", pdf}}, err
 }
 
 // verdicts is a sentence about the comparison with the paper.
@@ -124,7 +161,8 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 	t, err := template.New("main").Funcs(template.FuncMap{
 		"tex":       render.TeX,
 		"breakable": breakable,
-		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
+		"verdict":   func(v render.Verdict) string { return render.TeXData(string(v)) },
+		"hex":       func(s string) string { return breakHex(render.TeXData(strings.TrimPrefix(s, "sha256:"))) },
 		"size":      func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
 		"took":      took,
 		"num":       func(v *float64) string { return render.TeX(number(v)) },

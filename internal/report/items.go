@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,15 +69,18 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 	}
 	if block == "table" {
 		it.Table = &render.Table{}
-		err = json.Unmarshal(b, it.Table)
+		if err = json.Unmarshal(b, it.Table); err == nil {
+			err = it.Table.Finish() // what no table has may be LaTeX or HTML
+		}
 		it.Paper, it.Caption, it.Scale, it.Checks = it.Table.Paper, it.Table.Caption, it.Table.Scale, it.Table.Checks
 	} else {
 		it.Figure = &render.Figure{}
-		err = json.Unmarshal(b, it.Figure)
+		if err = json.Unmarshal(b, it.Figure); err == nil {
+			err = it.Figure.Finish()
+		}
 		it.Paper, it.Caption, it.Scale, it.Checks = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale, it.Figure.Checks
 		if err == nil {
 			it.SVG, err = readOutput(ctx, r, "svg", read)
-			it.SVG = it.SVG[max(0, bytes.Index(it.SVG, []byte("<svg"))):] // an XML declaration has no place in HTML
 		}
 	}
 	if err != nil {

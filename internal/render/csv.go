@@ -1,0 +1,31 @@
+package render
+
+import (
+	"encoding/csv"
+	"strings"
+)
+
+// csvWriter writes lines of CSV, on request with quoted formulas.
+type csvWriter struct {
+	*csv.Writer
+	quote bool
+}
+
+// text is a text as a cell: a spreadsheet takes one that begins as a formula for a
+// formula, whoever wrote it, unless an apostrophe stands before it. Numbers are not
+// texts.
+func (c csvWriter) text(s string) string {
+	if c.quote && s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// texts writes a line that has no numbers.
+func (c csvWriter) texts(line []string) error {
+	cells := make([]string, len(line))
+	for i, s := range line {
+		cells[i] = c.text(s)
+	}
+	return c.Write(cells)
+}

@@ -1,0 +1,26 @@
+package render
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// label is what may stand in \label and \ref without being read as LaTeX.
+var label = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/+-]*$`)
+
+// CheckLabel reports a label of the paper that LaTeX would not take; "" is none.
+func CheckLabel(s string) error {
+	if s != "" && !label.MatchString(s) {
+		return fmt.Errorf("%q is no label: it has letters, digits and : . _ / + - only, such as tab:dedup-counts", s)
+	}
+	return nil
+}
+
+// Labelled is a label of the given type, such as tab, that LaTeX can refer to; ""
+// if it is none.
+func Labelled(s, typ string) string {
+	if CheckLabel(s) != nil || len(s) <= len(typ)+1 || s[:len(typ)+1] != typ+":" {
+		return ""
+	}
+	return s
+}

@@ -20,8 +20,6 @@ type checkpoints struct {
 	key     artifacts.Digest
 }
 
-func checkpointPrefix(key artifacts.Digest) string { return "checkpoints/" + key.Hex() + "/" }
-
 // Put stores r's bytes after a line that names the key. So no result and no other
 // step's checkpoint shares the blob, and it can be deleted with its checkpoint: the
 // store does not grow with the number of checkpoints.
@@ -55,11 +53,10 @@ func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifa
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s%016d", checkpointPrefix(c.key), n)
-	if err := c.records.Put(ctx, name, b); err != nil {
+	if err := c.records.Put(ctx, artifacts.CheckpointName(c.key, n), b); err != nil {
 		return err
 	}
-	names, err := recordNames(ctx, c.records, checkpointPrefix(c.key))
+	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return err
 	}
@@ -115,8 +112,8 @@ func (c *checkpoints) files(ctx context.Context, name string) (map[string]artifa
 	if err != nil {
 		return nil, err
 	}
-	var files map[string]artifacts.File
-	if json.Unmarshal(b, &files) != nil {
+	files, err := artifacts.DecodeCheckpoint(b)
+	if err != nil {
 		return nil, nil
 	}
 	return files, nil
@@ -124,7 +121,7 @@ func (c *checkpoints) files(ctx context.Context, name string) (map[string]artifa
 
 // Latest returns the newest checkpoint whose blobs are all there.
 func (c *checkpoints) Latest(ctx context.Context) (int64, map[string]artifacts.File, bool, error) {
-	names, err := recordNames(ctx, c.records, checkpointPrefix(c.key))
+	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return 0, nil, false, err
 	}
@@ -150,7 +147,7 @@ func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map
 	if err != nil || len(missing) > 0 {
 		return 0, nil, false, err
 	}
-	if _, err := fmt.Sscanf(name[len(checkpointPrefix(c.key)):], "%d", &n); err != nil {
+	if _, n, err = artifacts.ParseCheckpointName(name); err != nil {
 		return 0, nil, false, nil
 	}
 	return n, files, true, nil
@@ -158,7 +155,7 @@ func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map
 
 // Clear removes all checkpoints of a step that has its result.
 func (c *checkpoints) Clear(ctx context.Context) error {
-	names, err := recordNames(ctx, c.records, checkpointPrefix(c.key))
+	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return err
 	}

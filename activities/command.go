@@ -78,7 +78,7 @@ func checkCommand(c commandConfig) error {
 		bad("argv[0]", "%q is not one of files", script)
 	}
 	for name := range c.Files {
-		if err := command.CheckName(name); err != nil {
+		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
 			bad("files", "%v", err)
 		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {
 			bad("files", "%q would be in the folder %s, which is the step's own", name, top)
@@ -103,6 +103,11 @@ func checkCommand(c commandConfig) error {
 	}
 	if err := command.Outputs(c.Outputs).Check(); err != nil {
 		bad("outputs", "%v", err)
+	}
+	for _, name := range c.Outputs {
+		if err := artifacts.CheckFileName(strings.TrimSuffix(name, "/")); err != nil {
+			bad("outputs", "%v", err)
+		}
 	}
 	for name, value := range c.Env {
 		if strings.ContainsRune(value, 0) {
@@ -138,7 +143,7 @@ func checkCommand(c commandConfig) error {
 }
 
 func checkInputName(bad func(path, format string, args ...any), path, name string) {
-	if err := command.CheckName(name); err != nil || strings.Contains(name, "/") {
+	if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil || strings.Contains(name, "/") {
 		bad(path, "%q is not a file name", name)
 	}
 }
@@ -325,12 +330,12 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 		}
 	}
 	for name, text := range c.Files {
-		if err := stageFile(filepath.Join(dir, filepath.FromSlash(name)), 0o755, strings.NewReader(text)); err != nil {
+		if err := artifacts.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
 			return err
 		}
 	}
 	for name, in := range c.Inputs {
-		if err := stageInput(x, in, filepath.Join(dir, "in", name)); err != nil {
+		if err := stageInput(x, in, filepath.Join(dir, "in"), name); err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
 		}
 	}
@@ -339,7 +344,7 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 			return err
 		}
 		for i, in := range ins {
-			if err := stageInput(x, in, filepath.Join(dir, "in", name, fmt.Sprint(i))); err != nil {
+			if err := stageInput(x, in, filepath.Join(dir, "in"), name+"/"+fmt.Sprint(i)); err != nil {
 				return fmt.Errorf("input %s[%d]: %w", name, i, err)
 			}
 		}
@@ -347,36 +352,26 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 	return nil
 }
 
-func stageInput(x *step.IO, in step.Input, path string) error {
+// stageInput copies an artifact to a name below folder; the names of a tree's files
+// are whatever its record says, and cannot lead out of there.
+func stageInput(x *step.IO, in step.Input, folder, name string) error {
 	if in.Artifact == nil || in.Artifact.Files == nil {
 		r, err := x.Open(in)
 		if err != nil {
 			return err
 		}
-		return errors.Join(stageFile(path, 0o444, r), r.Close())
+		return errors.Join(artifacts.Place(folder, name, 0o444, r), r.Close())
 	}
 	for _, f := range in.Artifact.Files {
 		r, err := x.OpenFile(f)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(stageFile(filepath.Join(path, filepath.FromSlash(f.Name)), 0o444, r), r.Close()); err != nil {
+		if err := errors.Join(artifacts.Place(folder, name+"/"+f.Name, 0o444, r), r.Close()); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
 	return nil
-}
-
-func stageFile(path string, mode os.FileMode, r io.Reader) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
 }
 
 func collectCommand(x *step.IO, c commandConfig, dir string) error {

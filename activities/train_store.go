@@ -37,28 +37,19 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string) (int64, bo
 		return 0, false, err
 	}
 	for name, f := range files {
-		if err := c.fetch(ctx, f, filepath.Join(folder, filepath.FromSlash(name))); err != nil {
+		if err := c.fetch(ctx, f, folder, name); err != nil {
 			return 0, false, err
 		}
 	}
 	return n, true, nil
 }
 
-func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, path string) error {
+func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, folder, name string) error {
 	r, err := c.x.Checkpoints().Open(ctx, f)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	w, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, r)
-	return errors.Join(err, w.Close())
+	return errors.Join(artifacts.Place(folder, name, 0o644, r), r.Close())
 }
 
 // eachFile visits the open files below a folder by their slash-separated names, in

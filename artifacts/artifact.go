@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -41,15 +42,15 @@ const treeFormat = "redsi.tree/1"
 // clean, relative, slash-separated, unique and free of a name that is a folder
 // of another; a tree has at least one file.
 func Tree(typ string, files []File) (Artifact, error) {
-	if len(files) == 0 {
-		return Artifact{}, fmt.Errorf("a tree needs at least one file")
+	if len(files) == 0 || len(files) > maxFiles {
+		return Artifact{}, fmt.Errorf("a tree has 1 to %d files, not %d", maxFiles, len(files))
 	}
 	sorted := slices.Clone(files)
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	a := Artifact{Type: typ, Files: sorted}
 	seen := make(map[string]bool, len(sorted))
 	for i, f := range sorted {
-		if err := checkFileName(f.Name); err != nil {
+		if err := CheckFileName(f.Name); err != nil {
 			return Artifact{}, err
 		}
 		if f.Digest.IsZero() || f.Size < 0 || f.Size > math.MaxInt64-a.Size {
@@ -84,9 +85,32 @@ func treeDigest(files []File) (Digest, error) {
 	return Sum([]byte(strings.TrimSuffix(b.String(), "\n"))), nil
 }
 
-// checkFileName accepts names that are the same file on every system and can
+// Bounds of what a record may say: more is damage or malice, not work.
+const (
+	maxFiles    = 1_000_000 // of a tree
+	maxFileName = 1024      // bytes
+	maxSegment  = 255       // bytes, as file systems have it
+	maxType     = 200       // bytes
+)
+
+// reserved are names that stand for devices on Windows, with any extension.
+var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+
+// CheckFileName accepts names that are the same file on every system and can
 // never leave the folder that a tree is written to.
-func checkFileName(name string) error {
+func CheckFileName(name string) error {
+	if len(name) > maxFileName {
+		return fmt.Errorf("file name %.80q… has %d bytes, more than %d", name, len(name), maxFileName)
+	}
+	for seg := range strings.SplitSeq(name, "/") {
+		switch {
+		case len(seg) > maxSegment:
+			return fmt.Errorf("file name %.80q… has a part of %d bytes, more than %d", name, len(seg), maxSegment)
+		case reserved.MatchString(seg), len(name) > 1 && name[1] == ':',
+			seg != "." && seg != ".." && strings.TrimRight(seg, ". ") != seg:
+			return fmt.Errorf("file name %.200q is another file on Windows: it names a device or drive, or ends with a dot or blank", name)
+		}
+	}
 	switch {
 	case name == "" || name == "." || path.Clean(name) != name || path.IsAbs(name),
 		name == "..", strings.HasPrefix(name, "../"):
@@ -129,6 +153,9 @@ func (a Artifact) File(name string) (File, bool) {
 // Validate reports an artifact that no store could have made: no digest, a
 // negative size, or a tree whose manifest does not have its digest.
 func (a Artifact) Validate() error {
+	if len(a.Type) > maxType || !utf8.ValidString(a.Type) || strings.ContainsFunc(a.Type, unicode.IsControl) {
+		return fmt.Errorf("type %.200q of an artifact is not a short text", a.Type)
+	}
 	if a.Files == nil {
 		if a.Digest.IsZero() || a.Size < 0 {
 			return fmt.Errorf("artifact of type %q has no digest or a size of %d", a.Type, a.Size)

@@ -44,20 +44,6 @@ func Fetch(ctx context.Context, blobs Blobs, d Digest, cacheDir string) (path st
 	return Cache{Dir: cacheDir}.Fetch(ctx, blobs, d)
 }
 
-// Link names a local file, as Fetch gives it, as a tree does: by a link in folder
-// under the file's slash-separated name.
-func Link(folder, name, path string) error {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	link := filepath.Join(folder, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-		return err
-	}
-	return os.Symlink(path, link)
-}
-
 // Fetch is the function of that name with c's limit.
 func (c Cache) Fetch(ctx context.Context, blobs Blobs, d Digest) (path string, err error) {
 	if err := context.Cause(ctx); err != nil {

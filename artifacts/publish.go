@@ -110,20 +110,11 @@ func recordNondeterminism(ctx context.Context, s Store, lost Result) error {
 
 // publishable checks that r is well formed and all of its blobs are stored.
 func publishable(ctx context.Context, s Store, r Result) error {
-	switch {
-	case r.Format != ResultFormat:
+	if r.Format != ResultFormat {
 		return fmt.Errorf("format %q is not %q", r.Format, ResultFormat)
-	case r.Key.IsZero():
-		return errors.New("the result has no key")
-	case !json.Valid(r.Preimage):
-		return errors.New("the preimage is not JSON")
-	case r.Took < 0:
-		return fmt.Errorf("it took %s", r.Took)
 	}
-	for name, a := range r.Outputs {
-		if err := a.Validate(); err != nil {
-			return fmt.Errorf("output %q: %w", name, err)
-		}
+	if err := r.Validate(); err != nil {
+		return err
 	}
 	entries := []Entry{{Result: &r}}
 	if err := markLost(ctx, s.Blobs, entries); err != nil {

@@ -2,7 +2,10 @@ package artifacts
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"regexp"
 	"time"
 )
 
@@ -29,6 +32,42 @@ type Origin struct {
 	Step       string `json:"step,omitempty"`
 }
 
+// Bounds of what a result says.
+const (
+	maxTook       = 100 * 365 * 24 * time.Hour
+	maxOutputs    = 1000
+	maxOutputName = 100
+)
+
+// outputName is what the outputs of kinds are called; files are named by it.
+var outputName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// Validate reports a result that no step could have left: a key that is not that
+// of the preimage, names that could lead out of a folder, sizes below zero.
+func (r *Result) Validate() error {
+	switch {
+	case r.Key.IsZero():
+		return errors.New("the result has no key")
+	case !json.Valid(r.Preimage):
+		return errors.New("the preimage is not JSON")
+	case KeyOf(canonical(r.Preimage)) != r.Key:
+		return fmt.Errorf("its preimage has the key %s, not %s", KeyOf(canonical(r.Preimage)), r.Key)
+	case r.Took < 0:
+		return fmt.Errorf("it took %s", r.Took)
+	case len(r.Outputs) > maxOutputs:
+		return fmt.Errorf("it has %d outputs, more than %d", len(r.Outputs), maxOutputs)
+	}
+	for name, a := range r.Outputs {
+		if len(name) > maxOutputName || !outputName.MatchString(name) {
+			return fmt.Errorf("%.200q is not the name of an output", name)
+		}
+		if err := a.Validate(); err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // resultJSON is Result with Took in seconds. The alias drops Result's methods.
 type resultJSON struct {
 	resultPlain
@@ -47,6 +86,9 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	var w resultJSON
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
+	}
+	if w.TookS < 0 || w.TookS > maxTook.Seconds() {
+		return fmt.Errorf("took_s is %v", w.TookS)
 	}
 	*r = Result(w.resultPlain)
 	r.Took = time.Duration(math.Round(w.TookS * float64(time.Second)))

@@ -34,7 +34,8 @@ func (e *FormatError) Error() string {
 }
 
 // decodeResult reads the record of key. Any change to the record's bytes since
-// encodeResult is an error.
+// encodeResult is an error, and so is what no step could have left: the seal proves
+// that a record is whole, not that its writer is honest.
 func decodeResult(key Digest, b []byte) (*Result, error) {
 	var head struct {
 		Format string `json:"format"`
@@ -55,6 +56,10 @@ func decodeResult(key Digest, b []byte) (*Result, error) {
 	}
 	if r.Key != key {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), r.Key)
+	}
+	r.Preimage = canonical(r.Preimage)
+	if err := r.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
 	}
 	return &r, nil
 }

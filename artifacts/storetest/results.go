@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// NewResult stores outputs as blobs and returns their result under the key that
-// is the digest of keyName. It does not publish it.
+// NewResult stores outputs as blobs and returns their result under the key of a
+// preimage that has keyName. It does not publish it.
 func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[string]string) artifacts.Result {
 	t.Helper()
 	preimage, err := json.Marshal(map[string]string{"name": keyName})
@@ -19,7 +19,7 @@ func NewResult(t *testing.T, s artifacts.Store, keyName string, outputs map[stri
 		t.Fatal(err)
 	}
 	r := artifacts.Result{
-		Key:      artifacts.Sum([]byte(keyName)),
+		Key:      artifacts.KeyOf(preimage),
 		Preimage: preimage,
 		Outputs:  map[string]artifacts.Artifact{},
 		Took:     90 * time.Second,

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/report"
 )
 
@@ -29,6 +30,9 @@ func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir 
 		return nil, err
 	}
 	for _, f := range files {
+		if err := artifacts.CheckFileName(f.Name); err != nil {
+			return nil, err
+		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := writeWhole(path, func(w io.Writer) error { _, err := w.Write(f.Data); return err }); err != nil {
 			return nil, err

@@ -1,7 +1,6 @@
 package step
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +13,7 @@ import (
 
 // KeyFormat names the form of a key's preimage. It changes only together with
 // every key; docs/formats.md tells how.
-const KeyFormat = "redsi-key/1"
+const KeyFormat = artifacts.KeyFormat
 
 // Task is one piece of work: a kind and its configuration tree as JSON, with
 // defaults filled in. It can run when no {"$ref"} is left in it.
@@ -152,10 +151,5 @@ func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
 	if err != nil {
 		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", t.Kind, err)
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%s %d\n", KeyFormat, len(b))
-	h.Write(b)
-	var d artifacts.Digest
-	h.Sum(d[:0])
-	return d, b, nil
+	return artifacts.KeyOf(b), b, nil
 }

@@ -1,0 +1,57 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// CheckpointPrefix is what the names of a step's checkpoints begin with.
+func CheckpointPrefix(key Digest) string { return ckptPrefix + key.Hex() + "/" }
+
+// CheckpointName is the name of checkpoint n of a step: they sort as they count.
+func CheckpointName(key Digest, n int64) string {
+	return fmt.Sprintf("%s%016d", CheckpointPrefix(key), n)
+}
+
+// ParseCheckpointName is the inverse of CheckpointName.
+func ParseCheckpointName(name string) (key Digest, n int64, err error) {
+	hex, count, ok := strings.Cut(strings.TrimPrefix(name, ckptPrefix), "/")
+	if ok {
+		if key, err = ParseHex(hex); err == nil {
+			n, err = strconv.ParseInt(count, 10, 64)
+		}
+	}
+	if !ok || err != nil || n < 0 || !strings.HasPrefix(name, ckptPrefix) {
+		return Digest{}, 0, fmt.Errorf("%q is not the name of a checkpoint", name)
+	}
+	return key, n, nil
+}
+
+// DecodeCheckpoint reads a checkpoint's record: files by name. Names that could
+// lead out of a folder are an error, as is everything that no step has written.
+func DecodeCheckpoint(b []byte) (map[string]File, error) {
+	var files map[string]File
+	if err := json.Unmarshal(b, &files); err != nil {
+		return nil, fmt.Errorf("the checkpoint is not JSON: %w", err)
+	}
+	if len(files) == 0 || len(files) > maxFiles {
+		return nil, fmt.Errorf("the checkpoint has %d files", len(files))
+	}
+	for name, f := range files {
+		if err := CheckFileName(name); err != nil {
+			return nil, err
+		}
+		if f.Digest.IsZero() || f.Size < 0 || f.Name != name {
+			return nil, fmt.Errorf("file %.200q of the checkpoint has another name, no digest or a size of %d", name, f.Size)
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if _, both := files[dir]; both {
+				return nil, fmt.Errorf("%.200q is both a file and the folder of %.200q", dir, name)
+			}
+		}
+	}
+	return files, nil
+}

@@ -47,18 +47,22 @@ override REDSI_DEPS := $(abspath $(subst $() ,?,$(strip $(REDSI_DEPS))))
 LIBTORCH   := $(REDSI_DEPS)/libtorch/$(LIBTORCH_VERSION)-$(PLATFORM)
 GOTCH      := $(REDSI_DEPS)/gotch/$(GOTCH_VERSION)-$(GOTCH_SHIM)-$(PLATFORM)
 TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
+# The program is ours, so its folder's name has a sum of its sources: no clone uses another's.
+SERVER_SUM := $(shell cat tools/temporal-server/*.go tools/temporal-server/go.mod | cksum | cut -d ' ' -f 1)
+TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
 TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
-PARTS      := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL) $(MINIO)
+PARTS      := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL_SERVER) $(TEMPORAL) $(MINIO)
 
 export REDSI_DEPS
+export REDSI_TEMPORAL_SERVER := $(TEMPORAL_SERVER)/temporal-server
 export REDSI_TEMPORAL := $(TEMPORAL)/temporal
 export REDSI_MINIO    := $(MINIO)/minio
 export CGO_ENABLED    := 1
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXDBG)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL REDSI_MINIO CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
@@ -134,7 +138,7 @@ clean: ## remove what was built here; the parts in REDSI_DEPS stay
 deps: tools ## all native parts
 	@$(if $(MISSING),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-servers)
 deps-tokenizers: $(TOKENIZERS)/done ## libtokenizers.a
-deps-servers: $(TEMPORAL)/done $(MINIO)/done ## the temporal and minio servers
+deps-servers: $(TEMPORAL_SERVER)/done $(TEMPORAL)/done $(MINIO)/done ## the Temporal and MinIO servers, and the temporal program
 deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to compile against it
 
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
@@ -163,6 +167,9 @@ $(LIBTORCH)/done: | $(GOTCH)/done
 
 $(TOKENIZERS)/done: | tools
 	@$(INSTALL) tokenizers $(@D)
+
+$(TEMPORAL_SERVER)/done: | tools
+	@$(INSTALL) server $(@D) tools/temporal-server github.com/redsi/redsi/tools/temporal-server
 
 $(TEMPORAL)/done: | tools
 	@$(INSTALL) server $(@D) tools/temporal github.com/temporalio/cli/cmd/temporal

@@ -26,7 +26,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-var server *devserver.Server
+var server *devserver.Alone
 
 func TestMain(m *testing.M) {
 	program, err := devserver.Find()
@@ -102,8 +102,12 @@ func newBenchOf(t *testing.T, slots int) *bench {
 		}}
 	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(part))
 
-	var err error
-	b.c, err = client.Dial(client.Options{HostPort: server.Address, Namespace: "default", Identity: "test", Logger: discard{}})
+	opts, err := server.ClientOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Identity, opts.Logger = "test", discard{}
+	b.c, err = client.Dial(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

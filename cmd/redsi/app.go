@@ -30,6 +30,7 @@ type app struct {
 	Registry *step.Registry
 	Out, Err io.Writer
 	Log      *slog.Logger
+	sayer    sayer
 
 	JSON     bool
 	File     string
@@ -42,6 +43,9 @@ type app struct {
 
 	scratch *scratch.Area // once steps may run here
 }
+
+// say tells the person at the terminal what they should know now.
+func (a *app) say(text string) { a.sayer.say(text) }
 
 // globalFlags are understood by every verb.
 func (a *app) globalFlags(root *cobra.Command) {
@@ -78,6 +82,7 @@ func (a *app) setup(*cobra.Command) error {
 	}
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
+	a.sayer.w = a.Err
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
 	}

@@ -32,6 +32,7 @@ import (
 type clusterOptions struct {
 	address, namespace, profile, ui string
 	port, uiPort                    int
+	strict                          bool // the ports were asked for by the person
 }
 
 // flags are those of verbs that talk to a cluster that is there.
@@ -58,12 +59,13 @@ type connection struct {
 	Client client.Client
 	ui     string
 	ns     string
+	host   string // host:port
 	worker *worker.Worker
-	server *devserver.Shared
-	leave  func(*devserver.Shared) // how the server is left
+	server *devserver.Server // of the state folder; nil on a cluster
 }
 
-// Close stops the worker, the client and the server, in that order.
+// Close stops the worker and the client, and leaves the server, which ends when
+// no process uses it any more.
 func (c *connection) Close() {
 	if c.worker != nil {
 		c.worker.Stop()
@@ -72,8 +74,16 @@ func (c *connection) Close() {
 		c.Client.Close()
 	}
 	if c.server != nil {
-		c.leave(c.server)
+		c.server.Close()
 	}
+}
+
+// condition says in words what is known of the server.
+func (c *connection) condition() string {
+	if c.server != nil {
+		return c.server.Condition()
+	}
+	return "the cluster at " + c.host
 }
 
 func (c *connection) runURL(workflowID, runID string) string {
@@ -90,7 +100,7 @@ func (a *app) connect(ctx context.Context, o clusterOptions, store artifacts.Sto
 		if err != nil {
 			return nil, err
 		}
-		return &connection{Client: c, ui: o.ui, ns: opts.Namespace}, nil
+		return &connection{Client: c, ui: o.ui, ns: opts.Namespace, host: opts.HostPort}, nil
 	}
 	return a.embed(ctx, o, store)
 }
@@ -128,30 +138,41 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	if err != nil {
 		return nil, err
 	}
-	server, err := devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.port, UI: true, UIPort: o.uiPort,
-		SearchAttributes: workflows.SearchAttributes()})
+	conn := &connection{ns: "default"}
+	dial := func(ctx context.Context, s *devserver.Server) error {
+		opts, err := s.ClientOptions()
+		if err != nil {
+			return err
+		}
+		opts.Logger = log.NewStructuredLogger(a.sdkLog())
+		conn.Client, err = client.DialContext(ctx, opts)
+		return err
+	}
+	conn.server, err = devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.port, UIPort: o.uiPort, Strict: o.strict,
+		SearchAttributes: workflows.SearchAttributes(), Say: a.say,
+		First: func(ctx context.Context, s *devserver.Server) error {
+			if err := dial(ctx, s); err != nil {
+				return err
+			}
+			return a.endLeftovers(ctx, conn.Client)
+		}})
 	switch {
 	case errors.Is(err, devserver.ErrPort):
 		flag := "--ui-port"
 		if o.port != 0 {
 			flag = "--port or --ui-port"
 		}
-		return nil, inputError(fmt.Errorf("%w; choose another by %s, 0 for a free one", err, flag))
+		err = inputError(fmt.Errorf("%w; choose another by %s, 0 for a free one", err, flag))
+	case errors.Is(err, devserver.ErrOther):
+		err = inputError(fmt.Errorf("%w; leave the ports away to use it, or end the redsi processes that do", err))
 	case errors.Is(err, fs.ErrPermission):
-		return nil, inputError(fmt.Errorf("--state: %w: name a folder that may be written to", err))
-	case err != nil:
-		return nil, err
+		err = inputError(fmt.Errorf("--state: %w: name a folder that may be written to", err))
 	}
-	conn := &connection{ui: server.UI, ns: "default", server: server, leave: func(s *devserver.Shared) {
-		s.Close(ctx, func() {
-			view.Println(a.Err, "another redsi still uses this one's server; waiting for it (Ctrl-C ends its run too)")
-		})
-	}}
-	conn.Client, err = client.DialContext(ctx, client.Options{HostPort: server.Address, Logger: log.NewStructuredLogger(a.sdkLog())})
-	if err == nil && server.Server != nil {
-		err = a.endLeftovers(ctx, conn.Client)
+	if err == nil && conn.Client == nil {
+		err = dial(ctx, conn.server)
 	}
 	if err == nil {
+		conn.ui, conn.host = conn.server.UI, conn.server.Address
 		acts := a.activities(store, conn.Client, workflows.Features{SearchAttributes: true})
 		conn.worker = worker.New(conn.Client, acts, worker.Options{})
 		err = conn.worker.Start()
@@ -163,19 +184,25 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	return conn, nil
 }
 
-// endLeftovers ends what a killed process left open on its embedded server: no
-// worker of it can be alive, and the store has all that it finished.
+// endLeftovers ends what killed processes left open on their embedded server: the
+// caller is the folder's only process, so no worker of them can be alive, and the
+// store has all that they finished.
 func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
-	open, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'", PageSize: 1000})
-	if err != nil {
-		return fmt.Errorf("list what an earlier run left: %w", err)
-	}
-	for _, w := range open.Executions {
-		if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
-			a.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
+	req := &workflowservice.ListWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'", PageSize: 1000}
+	for {
+		page, err := c.ListWorkflow(ctx, req)
+		if err != nil {
+			return fmt.Errorf("list what an earlier run left: %w", err)
+		}
+		for _, w := range page.Executions {
+			if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
+				a.Log.Debug("leftover workflow", "id", w.Execution.WorkflowId, "err", err)
+			}
+		}
+		if req.NextPageToken = page.NextPageToken; len(req.NextPageToken) == 0 {
+			return nil
 		}
 	}
-	return nil
 }
 
 func (a *app) activities(store artifacts.Store, c client.Client, features workflows.Features) *activities.Activities {

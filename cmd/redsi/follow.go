@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/internal/step"
@@ -21,63 +19,152 @@ const followEvery = 300 * time.Millisecond
 // progressAsked bounds how many running steps are asked for their progress.
 const progressAsked = 8
 
-// follow shows a run until it ends. When ctx ends it cancels the run and waits
-// for that; the caller's second interrupt kills the process.
-func (a *app) follow(ctx context.Context, c client.Client, wf client.WorkflowRun) (*workflows.ReproduceResult, error) {
-	type ended struct {
-		res workflows.ReproduceResult
-		err error
-	}
+// follow shows a run until it ends. Whatever happens to the connection or to the
+// server, the run is durable, so it is waited for. When ctx ends it cancels the
+// run and waits for that; the caller's second interrupt kills the process.
+func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRun) (*workflows.ReproduceResult, error) {
 	// The run outlives ctx by the time that its cancellation takes.
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	done := make(chan ended, 1)
-	go func() {
-		var e ended
-		e.err = wf.Get(wctx, &e.res)
-		done <- e
-	}()
+	said := make(chan string, 100)
+	a.sayer.through(func(text string) {
+		select {
+		case said <- text:
+		default: // nobody reads a hundred lines that come at once
+		}
+	})
+	defer a.sayer.through(nil)
+
 	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
+	defer live.Close()
+	done := make(chan outcome, 1)
+	go func() { done <- awaitEnd(wctx, wf) }()
+	seen := make(chan sight)
+	go a.watch(wctx, conn, wf, seen)
 	cancelled := ctx.Done()
 	for {
 		select {
 		case e := <-done:
-			a.show(wctx, c, wf, live)
-			live.Close()
+			last, cancel := context.WithTimeout(wctx, 5*time.Second)
+			defer cancel()
+			if v, err := a.sight(last, conn.Client, wf); err == nil {
+				live.Update(v.state, v.progress, time.Now())
+			}
 			return &e.res, e.err
+		case v := <-seen:
+			live.Update(v.state, v.progress, time.Now())
+		case text := <-said:
+			live.Say(text)
 		case <-cancelled:
 			cancelled = nil
-			view.Println(a.Err, "cancelling; what is finished stays (Ctrl-C again to leave at once)")
+			live.Say("cancelling; what is finished stays (Ctrl-C again to leave at once)")
 			go a.exitOnInterrupt(wctx)
-			if err := c.CancelWorkflow(wctx, wf.GetID(), ""); err != nil {
-				return nil, fmt.Errorf("cancel the run: %w", err)
-			}
-		case <-tick.C:
-			a.show(wctx, c, wf, live)
+			go cancelRun(wctx, conn.Client, wf)
 		}
 	}
 }
 
-// show asks for the state once; a state that cannot be had now comes later.
-func (a *app) show(ctx context.Context, c client.Client, wf client.WorkflowRun, live *view.Live) {
+type outcome struct {
+	res workflows.ReproduceResult
+	err error
+}
+
+// awaitEnd waits for the end of a run, over every loss of the connection.
+func awaitEnd(ctx context.Context, wf client.WorkflowRun) (e outcome) {
+	for {
+		e = outcome{}
+		if e.err = wf.Get(ctx, &e.res); e.err == nil || ctx.Err() != nil || !passing(e.err) {
+			return e
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// cancelRun asks for a run's cancellation until the server has taken it.
+func cancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := c.CancelWorkflow(one, wf.GetID(), "")
+		cancel()
+		if err == nil || !passing(err) {
+			return // taken, or it has ended: who waits for it is told
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// sight is what is seen of a run at a moment.
+type sight struct {
+	state    workflows.State
+	progress map[string]step.Progress
+}
+
+// unseenFor is how long a run's state may be unknown before it is said why.
+const unseenFor = 5 * time.Second
+
+// watch sends the state of a run now and then. When that has been unknown for a
+// while it says, once, what is waited for.
+func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
+	last, told := time.Now(), ""
+	for ctx.Err() == nil {
+		v, err := a.sight(ctx, conn.Client, wf)
+		switch {
+		case err == nil:
+			if told != "" {
+				a.say("going on")
+			}
+			last, told = time.Now(), ""
+			select {
+			case seen <- v:
+			case <-ctx.Done():
+			}
+		case time.Since(last) > unseenFor:
+			a.Log.Debug("state of the run", "err", err)
+			if why := obstacle(ctx, conn, wf); why != "" && why != told && ctx.Err() == nil {
+				told = why
+				a.say(why)
+			}
+		}
+		pause(ctx, followEvery)
+	}
+}
+
+// obstacle says what keeps the state of a run from being known; "" if it is only slow.
+func obstacle(ctx context.Context, conn *connection, wf client.WorkflowRun) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
+	if err != nil {
+		return fmt.Sprintf("the Temporal server does not answer (%s); the run is waited for, Ctrl-C cancels it", conn.condition())
+	}
+	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
+	polled, err := polled(ctx, conn.Client, queue)
+	if err != nil || polled {
+		return ""
+	}
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `redsi worker` and this run's --store; it is waited for", queue, conn.host)
+}
+
+// sight asks for the state of a run and the progress of its running steps.
+func (a *app) sight(ctx context.Context, c client.Client, wf client.WorkflowRun) (sight, error) {
+	s, err := a.state(ctx, c, wf.GetID())
+	if err != nil {
+		return sight{}, err
+	}
+	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return sight{s, a.progress(pctx, c, s)}, nil
+}
+
+// state asks a run for its state.
+func (a *app) state(ctx context.Context, c client.Client, workflow string) (s workflows.State, err error) {
 	qctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	v, err := c.QueryWorkflow(qctx, wf.GetID(), "", workflows.StateQuery)
-	if err != nil {
-		var failed *serviceerror.QueryFailed
-		if !errors.As(err, &failed) {
-			a.Log.Debug("state of the run", "err", err)
-		}
-		return
+	v, err := c.QueryWorkflow(qctx, workflow, "", workflows.StateQuery)
+	if err == nil {
+		err = v.Get(&s)
 	}
-	var s workflows.State
-	if err := v.Get(&s); err != nil {
-		a.Log.Debug("state of the run", "err", err)
-		return
-	}
-	live.Update(s, a.progress(qctx, c, s), time.Now())
+	return s, err
 }
 
 // progress reads the heartbeats of running steps.

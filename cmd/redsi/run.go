@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -38,8 +39,9 @@ func newRunCmd(a *app) *cobra.Command {
 		Short: "Do what the plan lacks, and write the tables and figures",
 		Long: `Do what the plan lacks, and write the tables and figures.
 
-Without a cluster, an embedded Temporal server and a worker run inside this
-command and end with it; its UI address is printed. With --temporal-address, a
+Without a cluster, a worker runs inside this command, beside an embedded Temporal
+server that all commands of the state folder share and that ends with the last of
+them; the address of its UI is printed. With --temporal-address, a
 TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
 workers do it. If there is nothing to do, no server is started at all.
 
@@ -117,10 +119,14 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	}
 	runID := newRunID()
 	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID}
-	wf, err := conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: workflows.ReproduceWorkflowID(runID), TaskQueue: workflows.TaskQueue,
-		StaticSummary: pl.Pipeline, StaticDetails: fmt.Sprintf("%d steps, store %s", len(pl.Steps), store.URL),
-	}, workflows.ReproduceWorkflow, in)
+	var wf client.WorkflowRun
+	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
+		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: workflows.ReproduceWorkflowID(runID), TaskQueue: workflows.TaskQueue,
+			StaticSummary: pl.Pipeline, StaticDetails: fmt.Sprintf("%d steps, store %s", len(pl.Steps), store.URL),
+		}, workflows.ReproduceWorkflow, in)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("start the run: %w", err)
 	}
@@ -133,7 +139,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		return nil
 	}
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
-	res, err := a.follow(ctx, conn.Client, wf)
+	res, err := a.follow(ctx, conn, wf)
 	if err != nil {
 		err = a.ended(err, runID)
 		if o.cluster.given() && strings.Contains(err.Error(), digest.String()) { // the plan itself, stored a moment ago
@@ -149,11 +155,14 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 func (a *app) ended(err error, runID string) error {
 	var app *temporal.ApplicationError
 	var canceled *temporal.CanceledError
+	var unknown *serviceerror.NotFound
 	switch {
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
 	case errors.As(err, &app):
 		return &exitError{exitFailed, newFailedRun(app)}
+	case errors.As(err, &unknown):
+		return &exitError{exitFailed, fmt.Errorf("Temporal does not know run %s any more (%w); `redsi run` goes on from what is in the store", runID, err)}
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
-			for _, k := range []string{"REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS"} {
+			for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS"} {
 				if v := os.Getenv(k); v != "" {
 					e.Setenv(k, v)
 				}

@@ -107,15 +107,24 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 		r.Server = opts.HostPort
 		return &connection{Client: c, ui: o.ui, ns: opts.Namespace}, nil
 	}
-	info, ok := devserver.Last(filepath.Join(a.StateDir, "temporal"))
+	dir := filepath.Join(a.StateDir, "temporal")
+	info, ok := devserver.Running(dir)
 	if !ok {
-		return nil, nil // never started here
+		return nil, nil
 	}
+	opts, err := devserver.LookOptions(dir, info)
+	if err != nil {
+		return nil, err
+	}
+	opts.Logger = log.NewStructuredLogger(a.sdkLog())
 	dctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	c, err := client.DialContext(dctx, client.Options{HostPort: info.Address, Logger: log.NewStructuredLogger(a.sdkLog())})
+	c, err := client.DialContext(dctx, opts)
 	if err != nil {
-		return nil, ctx.Err() // it has ended
+		if ctx.Err() == nil {
+			a.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
+		}
+		return nil, ctx.Err()
 	}
 	r.Server = info.Address
 	return &connection{Client: c, ui: info.UI, ns: "default"}, nil
@@ -172,16 +181,6 @@ func listOpen(ctx context.Context, c client.Client, kind string, each func(id, r
 			return nil
 		}
 	}
-}
-
-func (a *app) state(ctx context.Context, c client.Client, workflow string) (s workflows.State, err error) {
-	qctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	v, err := c.QueryWorkflow(qctx, workflow, "", workflows.StateQuery)
-	if err == nil {
-		err = v.Get(&s)
-	}
-	return s, err
 }
 
 // lastOf is the newest run that the store remembers; nil if there is none.

@@ -7,9 +7,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
@@ -74,15 +77,20 @@ func newDevCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Run a Temporal server, its UI and a worker until Ctrl-C",
+		Short: "Keep a Temporal server with its UI and a worker until Ctrl-C",
+		Long: `Keep a Temporal server with its UI and a worker until Ctrl-C.
+
+The server is the one that all commands of the state folder share; it ends with
+the last of them. Only holders of the key in that folder may call it: the printed
+line does, and so does redsi with the same --state. The UI reads only.`,
 		Example: `  redsi dev
-  redsi run                                     # in another terminal, same folder: uses it
-  redsi run --temporal-address 127.0.0.1:7233   # from anywhere, with the same --store`,
+  redsi run                      # in another terminal, same folder: uses it`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.given() {
-				return inputError(errors.New("dev starts a server of its own, and TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that one"))
+				return inputError(errors.New("dev keeps a server of its own, and TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that one"))
 			}
+			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
 			store, err := a.openStore(cmd.Context())
 			if err != nil {
 				return err
@@ -92,10 +100,8 @@ func newDevCmd(a *app) *cobra.Command {
 				return err
 			}
 			defer conn.Close()
-			view.Printf(a.Out, "Temporal: %s\nUI:       %s\nstore:    %s\n", conn.server.Address, conn.ui, store.URL)
-			if conn.server.Server == nil {
-				view.Printf(a.Out, "(the server is run by redsi process %d; this is one more worker)\n", conn.server.PID)
-			}
+			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, store.URL)
+			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.server))
 			<-cmd.Context().Done()
 			return nil
 		},
@@ -103,6 +109,22 @@ func newDevCmd(a *app) *cobra.Command {
 	o.embedFlags(cmd, 8233)
 	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
 	return cmd
+}
+
+// startLine is a command line of Temporal's own program that starts a run.
+func startLine(s *devserver.Server) string {
+	return fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
+		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
+}
+
+// quoted is a word for a shell.
+func quoted(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
 }
 
 // openForWorker loads a pipeline named by a workflow's input.

@@ -6,25 +6,25 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
+	"time"
 )
 
-// ErrNoServer says that no temporal program was found.
-var ErrNoServer = errors.New("no temporal server program found: run `make deps`, or name one in REDSI_TEMPORAL, or give an existing cluster with --temporal-address")
+// ErrNoServer says that no server program was found.
+var ErrNoServer = errors.New("the program of the embedded Temporal server, temporal-server, was not found: run `make deps`, or name it in REDSI_TEMPORAL_SERVER, or give an existing cluster with --temporal-address")
 
-// Find returns the path of the temporal program: REDSI_TEMPORAL, else the one
-// that `make` installed (newest version), else one on PATH.
+// Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else the
+// one that `make` installed last, else redsi-temporal-server on PATH.
 func Find() (string, error) {
-	if p := os.Getenv("REDSI_TEMPORAL"); p != "" {
+	if p := os.Getenv("REDSI_TEMPORAL_SERVER"); p != "" {
 		if _, err := os.Stat(p); err != nil {
-			return "", fmt.Errorf("REDSI_TEMPORAL: %w", err)
+			return "", fmt.Errorf("REDSI_TEMPORAL_SERVER: %w", err)
 		}
 		return p, nil
 	}
 	if found := installed(depsDir()); found != "" {
 		return found, nil
 	}
-	if p, err := exec.LookPath("temporal"); err == nil {
+	if p, err := exec.LookPath("redsi-temporal-server"); err == nil {
 		return p, nil
 	}
 	return "", ErrNoServer
@@ -42,10 +42,15 @@ func depsDir() string {
 }
 
 func installed(deps string) string {
-	found, err := filepath.Glob(filepath.Join(deps, "temporal", "*", "temporal"))
-	if err != nil || len(found) == 0 {
+	found, err := filepath.Glob(filepath.Join(deps, "temporal-server", "*", "temporal-server"))
+	if err != nil {
 		return ""
 	}
-	sort.Strings(found)
-	return found[len(found)-1]
+	newest, at := "", time.Time{}
+	for _, p := range found {
+		if st, err := os.Stat(p); err == nil && st.ModTime().After(at) {
+			newest, at = p, st.ModTime()
+		}
+	}
+	return newest
 }

@@ -52,6 +52,13 @@ func (l *Live) Update(s workflows.State, progress map[string]step.Progress, now 
 	}
 }
 
+// Say prints a line of its own above the running steps, which the next Update
+// draws again.
+func (l *Live) Say(text string) {
+	l.clear()
+	Println(l.w, text)
+}
+
 func (l *Live) news(s workflows.State, now time.Time) {
 	hits := 0
 	for _, x := range s.Steps {

@@ -85,6 +85,8 @@ func TestPinnedVersions(t *testing.T) {
 	for _, pin := range []struct{ mod, module, name string }{
 		{"../../go.mod", "github.com/sugarme/gotch", "GOTCH_VERSION"},
 		{"../../go.mod", tokenizersModule, "TOKENIZERS_VERSION"},
+		{"../temporal-server/go.mod", "go.temporal.io/server", "TEMPORAL_SERVER_VERSION"},
+		{"../temporal/go.mod", "go.temporal.io/server", "TEMPORAL_SERVER_VERSION"},
 		{"../temporal/go.mod", "github.com/temporalio/cli", "TEMPORAL_VERSION"},
 		{"../minio/go.mod", "github.com/minio/minio", "MINIO_VERSION"},
 	} {

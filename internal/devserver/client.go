@@ -1,0 +1,63 @@
+package devserver
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+)
+
+// serverName is the name in the server's certificate.
+const serverName = "redsi-temporal"
+
+// ClientOptions is how the server is called. A connection that is lost is made
+// anew to the server that the folder then has, which is started if there is none:
+// calls that are repeated, polls and waits among them, survive its death.
+func (s *Server) ClientOptions() (client.Options, error) {
+	t, err := clientTLS(s.o.Dir)
+	if err != nil {
+		return client.Options{}, err
+	}
+	dial := func(ctx context.Context, _ string) (net.Conn, error) {
+		i, err := s.ensure(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", i.Address)
+	}
+	return client.Options{HostPort: s.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{
+		TLS: t, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}, GetSystemInfoTimeout: time.Minute}}, nil
+}
+
+// LookOptions is how the server of a folder is called by who only looks and
+// neither keeps nor starts it.
+func LookOptions(dir string, i Info) (client.Options, error) {
+	t, err := clientTLS(dir)
+	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{TLS: t}}, err
+}
+
+// clientTLS reads the certificates that a server of the folder has made.
+func clientTLS(dir string) (*tls.Config, error) {
+	dir = filepath.Join(dir, "tls")
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key"))
+	if err != nil {
+		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
+	}
+	ca, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	if err != nil {
+		return nil, fmt.Errorf("the key of the Temporal server: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, fmt.Errorf("%s holds no certificate", filepath.Join(dir, "ca.pem"))
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: serverName}, nil
+}

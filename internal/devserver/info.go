@@ -1,0 +1,107 @@
+package devserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Info is how the server of a folder is reached.
+type Info struct {
+	Address string   `json:"address"` // host:port of the gRPC frontend
+	UI      string   `json:"ui"`      // URL of the web UI
+	PID     int      `json:"pid"`
+	Start   string   `json:"start"` // tells its process from a later one of that number
+	Notes   []string `json:"notes"` // what a person should know of its start
+}
+
+const infoFile = "server.json"
+
+// ProfileFile is the configuration file for Temporal's tools that a server
+// writes into its folder, with the profile ProfileName.
+const (
+	ProfileFile = "temporal.toml"
+	ProfileName = "redsi"
+)
+
+// look says how the server of a folder is reached, if one answers; held is true
+// if one is there, answering, starting or ending.
+func look(dir string) (i Info, answers, held bool, err error) {
+	f, err := lockFile(dir, ownerLock)
+	if err != nil {
+		return i, false, false, err
+	}
+	defer f.Close()
+	free, err := take(f, syscall.LOCK_SH)
+	if free || err != nil {
+		return i, false, false, err
+	}
+	b, err := os.ReadFile(filepath.Join(dir, infoFile))
+	if err != nil || json.Unmarshal(b, &i) != nil || i.Address == "" || !i.alive() {
+		return Info{}, false, true, nil // not yet, or not any more
+	}
+	return i, true, true, nil
+}
+
+// Running says how the server of a folder is reached; false if none answers.
+func Running(dir string) (Info, bool) {
+	if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
+		return Info{}, false // nothing is made by asking
+	}
+	i, answers, _, _ := look(dir)
+	return i, answers
+}
+
+// alive reports whether the process that wrote the file is there.
+func (i Info) alive() bool {
+	if i.Start == "" { // a system that does not tell
+		return syscall.Kill(i.PID, 0) == nil
+	}
+	_, start := process(i.PID)
+	return start == i.Start
+}
+
+// process tells the state letter of a process and when it began, as the server
+// program writes it; empty if there is none, or where the system does not tell.
+func process(pid int) (state, start string) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", ""
+	}
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return "", ""
+	}
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(f) < 20 {
+		return "", ""
+	}
+	return f[0], strings.TrimSpace(string(boot)) + "/" + f[19]
+}
+
+// Condition says in words how the server of a folder is.
+func Condition(dir string) string {
+	i, answers, held, err := look(dir)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !held:
+		return "it has ended"
+	case !answers:
+		return "it is starting or ending"
+	}
+	switch state, _ := process(i.PID); state {
+	case "T", "t":
+		return fmt.Sprintf("process %d is stopped (state %s); `kill -CONT %d` lets it go on", i.PID, state, i.PID)
+	case "D":
+		return fmt.Sprintf("process %d waits for its disk (state D)", i.PID)
+	case "":
+		return fmt.Sprintf("process %d is at work", i.PID)
+	default:
+		return fmt.Sprintf("process %d is at work (state %s)", i.PID, state)
+	}
+}

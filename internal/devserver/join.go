@@ -1,0 +1,164 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// Options says which server is needed.
+type Options struct {
+	Program          string // path of the server program
+	Dir              string // state folder: database, log, keys, locks
+	Memory           bool   // keep the database in memory
+	Port, UIPort     int    // wanted ports; 0: the last ones, or free ones
+	Strict           bool   // a running server with other ports is an error
+	SearchAttributes []string
+
+	// First is called by the first process of a folder, before any other may join.
+	First func(context.Context, *Server) error
+	// Say tells the person who waits what for; it may be called from any goroutine.
+	Say func(string)
+}
+
+// Server is a server that this process uses, with others of its folder.
+type Server struct {
+	Info // as it was when this process joined
+
+	o              Options
+	clients, first *os.File
+
+	mu   sync.Mutex
+	seen int // process of the server that was last told of
+}
+
+// ErrPort says that a port that was asked for cannot be had.
+var ErrPort = errors.New("it cannot be listened at")
+
+// ErrOther says that the folder's server runs with other ports than were asked for.
+var ErrOther = errors.New("the server of this state folder runs already, at other ports")
+
+// Join uses the server of o.Dir, and starts it if there is none.
+func Join(ctx context.Context, o Options) (*Server, error) {
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	s := &Server{o: o}
+	if err := s.join(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) join(ctx context.Context) error {
+	var err error
+	if s.clients, err = lockFile(s.o.Dir, clientsLock); err != nil {
+		return err
+	}
+	ending := &patience{say: s.o.Say, what: func() string {
+		return "waiting for the last Temporal server of this state folder, which is ending: " + Condition(s.o.Dir)
+	}}
+	if _, err = await(ctx, s.clients, ending, syscall.LOCK_SH); err != nil {
+		return err
+	}
+	if s.first, err = lockFile(s.o.Dir, firstLock); err != nil {
+		return err
+	}
+	starting := &patience{say: s.o.Say, what: func() string {
+		return "waiting for another redsi of this state folder, which is starting the Temporal server"
+	}}
+	how, err := await(ctx, s.first, starting, syscall.LOCK_EX, syscall.LOCK_SH)
+	if err != nil {
+		return err
+	}
+	alone := how == syscall.LOCK_EX
+	if err := s.agree(ctx, alone); err != nil {
+		return err
+	}
+	if !alone {
+		return nil
+	}
+	if s.o.First != nil {
+		if err := s.o.First(ctx, s); err != nil {
+			return err
+		}
+	}
+	_, err = await(ctx, s.first, starting, syscall.LOCK_SH)
+	return err
+}
+
+// agree gets a server at the wanted ports. One at other ports is ended if nobody
+// else uses it.
+func (s *Server) agree(ctx context.Context, alone bool) error {
+	if i, answers, _, err := look(s.o.Dir); err != nil {
+		return err
+	} else if answers && !s.wanted(i) {
+		switch {
+		case alone:
+			_ = syscall.Kill(i.PID, syscall.SIGTERM)
+			if err := s.awaitEnd(ctx, i.PID); err != nil {
+				return err
+			}
+		case s.o.Strict:
+			return fmt.Errorf("%w: Temporal at %s, its UI at %s (process %d)", ErrOther, i.Address, i.UI, i.PID)
+		}
+	}
+	var err error
+	s.Info, err = s.ensure(ctx)
+	return err
+}
+
+func (s *Server) awaitEnd(ctx context.Context, pid int) error {
+	p := &patience{say: s.o.Say, what: func() string { return fmt.Sprintf("waiting for the Temporal server to end: %s", Condition(s.o.Dir)) }}
+	for {
+		i, answers, held, err := look(s.o.Dir)
+		if err != nil || !held || answers && i.PID != pid {
+			return err
+		}
+		if err := p.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Server) wanted(i Info) bool {
+	return (s.o.Port == 0 || s.o.Port == portOf(i.Address)) && (s.o.UIPort == 0 || s.o.UIPort == portOf(i.UI))
+}
+
+func portOf(address string) int {
+	if u, err := url.Parse(address); err == nil && u.Port() != "" {
+		address = u.Host
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(port) // 0: not a number
+	return n
+}
+
+// Close leaves the server, which ends when all have left.
+func (s *Server) Close() {
+	for _, f := range []*os.File{s.first, s.clients} {
+		if f != nil {
+			f.Close() // and with it the lock
+		}
+	}
+}
+
+// Condition says in words how the server is now.
+func (s *Server) Condition() string { return Condition(s.o.Dir) }
+
+// Profile is the path of the configuration file for Temporal's tools.
+func (s *Server) Profile() string { return filepath.Join(s.o.Dir, ProfileFile) }

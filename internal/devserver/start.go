@@ -1,0 +1,164 @@
+package devserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// logFile takes what servers of a folder print, logMost the size at which it is
+// begun anew.
+const (
+	logFile = "temporal.log"
+	logMost = 1 << 20
+)
+
+// ensure returns how the folder's server is reached once it answers, starting one
+// if there is none. The caller holds clientsLock, so none ends meanwhile but by a
+// fault.
+func (s *Server) ensure(ctx context.Context) (Info, error) {
+	p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to answer: " + s.Condition() }}
+	for {
+		i, answers, held, err := look(s.o.Dir)
+		if err != nil {
+			return i, err
+		}
+		if answers {
+			s.tell(i)
+			return i, nil
+		}
+		if !held {
+			if err := s.start(ctx, p); err != nil {
+				return i, err
+			}
+		}
+		if err := p.wait(ctx); err != nil {
+			return i, err
+		}
+	}
+}
+
+// tell says once of each server what a person should know of it.
+func (s *Server) tell(i Info) {
+	s.mu.Lock()
+	before := s.seen
+	s.seen = i.PID
+	s.mu.Unlock()
+	if before == i.PID {
+		return
+	}
+	for _, n := range i.Notes {
+		s.o.Say(n)
+	}
+	if before != 0 {
+		s.o.Say(fmt.Sprintf("the Temporal server (process %d) had ended; process %d was started in its place and the run goes on", before, i.PID))
+	}
+}
+
+// start starts a server, unless another process is at it, and waits until it
+// answers or has ended.
+func (s *Server) start(ctx context.Context, p *patience) error {
+	lock, err := lockFile(s.o.Dir, startLock)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if ok, err := take(lock, syscall.LOCK_EX); !ok {
+		return err
+	}
+	if _, _, held, err := look(s.o.Dir); held || err != nil {
+		return err
+	}
+	for _, port := range []int{s.o.Port, s.o.UIPort} {
+		if err := claimable(port); err != nil {
+			return err
+		}
+	}
+	from, ended, err := s.spawn()
+	if err != nil {
+		return err
+	}
+	for {
+		if _, answers, _, err := look(s.o.Dir); answers || err != nil {
+			return err
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				return fmt.Errorf("the Temporal server did not start (%w):\n%s", err, s.printed(from))
+			}
+			return nil // it found another one
+		default:
+		}
+		if err := p.wait(ctx); err != nil {
+			return errors.Join(err, errors.New("the Temporal server was still starting"))
+		}
+	}
+}
+
+// spawn starts the program in a session of its own, so that neither a terminal's
+// signals nor the end of this process reach it. It returns where in the log the
+// program's words begin.
+func (s *Server) spawn() (from int64, ended <-chan error, err error) {
+	path := filepath.Join(s.o.Dir, logFile)
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if st, err := os.Stat(path); err == nil && st.Size() > logMost {
+		flags |= os.O_TRUNC
+	}
+	log, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer log.Close()
+	if from, err = log.Seek(0, io.SeekEnd); err != nil {
+		return 0, nil, err
+	}
+	args := []string{"--dir", s.o.Dir, "--port", strconv.Itoa(s.o.Port), "--ui-port", strconv.Itoa(s.o.UIPort)}
+	if s.o.Memory {
+		args = append(args, "--memory")
+	}
+	for _, a := range s.o.SearchAttributes {
+		args = append(args, "--attribute", a)
+	}
+	cmd := exec.Command(s.o.Program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return 0, nil, fmt.Errorf("start %s: %w", s.o.Program, err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	return from, done, nil
+}
+
+// printed is the end of what the server printed since a place in the log.
+func (s *Server) printed(from int64) string {
+	b, err := os.ReadFile(filepath.Join(s.o.Dir, logFile))
+	if err != nil {
+		return err.Error()
+	}
+	if from <= int64(len(b)) {
+		b = b[from:]
+	}
+	if b = bytes.TrimSpace(b); len(b) == 0 {
+		return "it printed nothing"
+	}
+	return string(b[max(0, len(b)-2000):])
+}
+
+// claimable fails if another program listens at port; 0 is always free.
+func claimable(port int) error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("port %d: %w: %w", port, ErrPort, err)
+	}
+	return l.Close()
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/server/common/rpc/encryption"
+)
+
+// Files of the folder tls. Who can read client.key may call the server.
+const (
+	caFile        = "ca.pem"
+	caKeyFile     = "ca.key"
+	clientFile    = "client.pem"
+	clientKeyFile = "client.key"
+)
+
+// serverName is the name in the server's certificate.
+const serverName = "redsi-temporal"
+
+// Names in the certificates of callers, which authorize.go maps to what they may.
+const (
+	nameClient = "redsi"  // the user's programs
+	nameSystem = "system" // the server itself
+	nameUI     = "ui"     // the web UI, which reads
+)
+
+// keys are the folder's certificate authority and what it has signed. Those of
+// the server and of its UI live as long as the process.
+type keys struct {
+	ca     *x509.Certificate
+	caPEM  []byte
+	pool   *x509.CertPool
+	server tls.Certificate
+	system tls.Certificate
+	uiCert []byte
+	uiKey  []byte
+	client tls.Certificate
+}
+
+// loadKeys reads the folder's certificates, making them at the first start, or
+// anew where they cannot be used.
+func loadKeys(dir string) (*keys, error) {
+	ca, err := readPair(dir, caFile, caKeyFile)
+	if err == nil {
+		_, err = readPair(dir, clientFile, clientKeyFile)
+	}
+	if err != nil {
+		if ca, err = makeKeys(dir); err != nil {
+			return nil, err
+		}
+	}
+	k := &keys{ca: ca.Leaf, caPEM: pemOf("CERTIFICATE", ca.Leaf.Raw), pool: x509.NewCertPool()}
+	k.pool.AddCert(ca.Leaf)
+	if k.client, err = readPair(dir, clientFile, clientKeyFile); err != nil {
+		return nil, err
+	}
+	if k.server, _, _, err = issue(ca, serverName); err != nil {
+		return nil, err
+	}
+	if k.system, _, _, err = issue(ca, nameSystem); err != nil {
+		return nil, err
+	}
+	_, k.uiCert, k.uiKey, err = issue(ca, nameUI)
+	return k, err
+}
+
+// makeKeys makes the authority and the user's certificate, all or nothing.
+func makeKeys(dir string) (tls.Certificate, error) {
+	next := dir + ".new"
+	if err := errors.Join(os.RemoveAll(next), os.RemoveAll(dir)); err != nil {
+		return tls.Certificate{}, err
+	}
+	if err := os.Mkdir(next, 0o700); err != nil {
+		return tls.Certificate{}, err
+	}
+	ca, cert, key, err := issue(tls.Certificate{}, "redsi state folder")
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	_, clientCert, clientKey, err := issue(ca, nameClient)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	for name, b := range map[string][]byte{caFile: cert, caKeyFile: key, clientFile: clientCert, clientKeyFile: clientKey} {
+		if err := os.WriteFile(filepath.Join(next, name), b, 0o600); err != nil {
+			return tls.Certificate{}, err
+		}
+	}
+	return ca, os.Rename(next, dir)
+}
+
+// issue makes a certificate, signed by ca or, without one, an authority.
+func issue(ca tls.Certificate, name string) (pair tls.Certificate, certPEM, keyPEM []byte, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return pair, nil, nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return pair, nil, nil, err
+	}
+	// Whoever has the folder has the keys: dates would protect nothing, and a
+	// wrong clock would keep its owner out.
+	t := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC),
+		KeyUsage: x509.KeyUsageDigitalSignature, BasicConstraintsValid: true,
+	}
+	parent, signer := t, any(key)
+	if ca.Leaf == nil {
+		t.IsCA, t.KeyUsage = true, x509.KeyUsageCertSign
+	} else {
+		parent, signer = ca.Leaf, ca.PrivateKey
+		t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+		if name == serverName {
+			t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+			t.DNSNames, t.IPAddresses = []string{serverName, "localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, signer)
+	if err != nil {
+		return pair, nil, nil, err
+	}
+	pkcs, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return pair, nil, nil, err
+	}
+	certPEM, keyPEM = pemOf("CERTIFICATE", der), pemOf("PRIVATE KEY", pkcs)
+	pair, err = tls.X509KeyPair(certPEM, keyPEM)
+	return pair, certPEM, keyPEM, err
+}
+
+func pemOf(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+func readPair(dir, cert, key string) (tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, cert), filepath.Join(dir, key))
+	if err != nil {
+		return pair, fmt.Errorf("%s: %w", dir, err)
+	}
+	return pair, nil
+}
+
+// provider gives the server's parts their TLS: every listener asks for a
+// certificate of this folder's authority.
+func (k *keys) provider() encryption.TLSConfigProvider {
+	listen := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{k.server},
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: k.pool}
+	call := k.calling(k.system)
+	return &encryption.FixedTLSConfigProvider{InternodeServerConfig: listen, FrontendServerConfig: listen,
+		InternodeClientConfig: call, FrontendClientConfig: call}
+}
+
+// calling is how the holder of pair calls the server.
+func (k *keys) calling(pair tls.Certificate) *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: k.pool, ServerName: serverName}
+}

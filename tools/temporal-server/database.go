@@ -1,0 +1,165 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/server/common/config"
+	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/schema/sqlite"
+)
+
+const clusterName = "active"
+
+// companions are the endings of the files that SQLite keeps beside a database.
+var companions = []string{"-wal", "-shm", "-journal"}
+
+// prepareDatabase makes path a database that this server can open. One that it
+// cannot is kept under another name, which the note says, and a new one begun:
+// the history of runs is there, results are not.
+func prepareDatabase(path string, attributes []string) (note string, err error) {
+	_, err = os.Stat(path)
+	if err == nil {
+		bad := checkDatabase(path, attributes)
+		if bad == nil {
+			return "", nil
+		}
+		if note, err = setAside(path, bad); err != nil {
+			return "", err
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	// A process of its own makes it beside and closes it, so that the rename gives
+	// a whole database or none.
+	next := path + ".new"
+	for _, end := range append([]string{""}, companions...) {
+		if err := os.Remove(next + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	args := []string{"--create", next}
+	for _, a := range attributes {
+		args = append(args, "--attribute", a)
+	}
+	if out, err := exec.Command(self, args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return note, os.Rename(next, path)
+}
+
+// createDatabase makes a database with Temporal's tables and the namespace.
+func createDatabase(path string, attributes []string) error {
+	c := &config.SQL{PluginName: sqliteplugin.PluginName, DatabaseName: uriPath(path),
+		ConnectAttributes: map[string]string{"mode": "rwc", "synchronous": "off"}}
+	if err := sqlite.SetupSchema(c); err != nil {
+		return err
+	}
+	if err := createNamespace(c, attributes); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+uriPath(path))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.Exec(fmt.Sprintf("PRAGMA user_version = %d", databaseVersion(attributes))); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// createNamespace adds the namespace "default" if it is not there.
+func createNamespace(c *config.SQL, attributes []string) error {
+	types := map[string]enums.IndexedValueType{}
+	for _, a := range attributes {
+		types[a] = enums.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	ns, err := sqlite.NewNamespaceConfig(clusterName, "default", false, types)
+	if err != nil {
+		return err
+	}
+	return sqlite.CreateNamespaces(c, ns)
+}
+
+// databaseVersion changes with Temporal's tables and with the attributes, which
+// the namespace has from its beginning.
+func databaseVersion(attributes []string) int32 {
+	h := fnv.New32a()
+	fmt.Fprint(h, sqlite.Version, sqlite.VisibilityVersion, attributes)
+	return int32(h.Sum32() & 0x7fffffff)
+}
+
+// checkDatabase says why a database cannot be opened by this server.
+func checkDatabase(path string, attributes []string) error {
+	db, err := sql.Open("sqlite", "file:"+uriPath(path)+"?mode=rw")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var version int32
+	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version != databaseVersion(attributes) {
+		return errors.New("it was made by another version")
+	}
+	var namespaces int
+	return db.QueryRow("SELECT count(*) FROM namespaces").Scan(&namespaces)
+}
+
+// unusable reports whether a server's error says that its database is damaged.
+func unusable(err error) bool {
+	for _, s := range []string{"database disk image is malformed", "file is not a database", "no such table", "no such column"} {
+		if strings.Contains(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
+// setAside gives a database and its companions a name that says what they are.
+func setAside(path string, why error) (note string, err error) {
+	kept := path + ".unusable-" + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, end := range append(companions, "") { // the database last: what a kill leaves is done by the next start
+		if err := os.Rename(path+end, kept+end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("Temporal's database could not be used (%v). It is kept as %s, and a new one was begun: results are in the store, only the history of runs was there.", why, kept), nil
+}
+
+// databaseConfig is how the server opens its database. A write-ahead log without
+// a sync for each write loses nothing when the process is killed, and at a power
+// cut only what the next run finds in the store.
+func databaseConfig(path string, memory bool) *config.SQL {
+	c := &config.SQL{PluginName: sqliteplugin.PluginName}
+	if memory {
+		c.DatabaseName = "redsi"
+		c.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
+		return c
+	}
+	c.DatabaseName = uriPath(path)
+	c.ConnectAttributes = map[string]string{"mode": "rw", "journal_mode": "wal", "synchronous": "normal", "busy_timeout": "10000"}
+	return c
+}
+
+// uriPath is a path as SQLite's file: addresses want it.
+func uriPath(path string) string { return (&url.URL{Path: path}).EscapedPath() }

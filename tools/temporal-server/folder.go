@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// info is what server.json says of a server that answers.
+type info struct {
+	Address string   `json:"address"`
+	UI      string   `json:"ui"`
+	PID     int      `json:"pid"`
+	Start   string   `json:"start"` // identifies the process beside its number: boot and start time
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// folder is the state folder of a server, held by its owner.lock. The lock is the
+// operating system's: it ends with the process however that dies.
+type folder struct {
+	dir   string
+	owner *os.File
+}
+
+var errOwned = errors.New("another process is the folder's server")
+
+// own becomes the server of dir.
+func own(dir string) (*folder, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "owner.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errOwned
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return &folder{dir, f}, nil
+}
+
+func (f *folder) infoFile() string { return filepath.Join(f.dir, "server.json") }
+
+// last is where the server before this one answered, if it was killed.
+func (f *folder) last() info {
+	var i info
+	if b, err := os.ReadFile(f.infoFile()); err == nil {
+		_ = json.Unmarshal(b, &i) // a damaged one says nothing
+	}
+	return i
+}
+
+func (f *folder) unannounce() error {
+	err := os.Remove(f.infoFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// announce says that this process answers.
+func (f *folder) announce(i info) error {
+	i.PID, i.Start = os.Getpid(), processStart()
+	b, err := json.Marshal(i)
+	if err != nil {
+		return err
+	}
+	return replaceFile(f.infoFile(), b)
+}
+
+// watch returns when ctx ends, when the folder is gone, or when no process has
+// held clients.lock for idle; no client can come after that, because this
+// process then holds that lock until it has ended.
+func (f *folder) watch(ctx context.Context, idle time.Duration) {
+	defer f.unannounce()
+	clients, err := os.OpenFile(filepath.Join(f.dir, "clients.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return
+	}
+	tick := time.NewTicker(min(idle/4, 250*time.Millisecond))
+	defer tick.Stop()
+	used := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if f.gone() {
+			return
+		}
+		if syscall.Flock(int(clients.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			used = time.Now()
+			continue
+		}
+		if time.Since(used) >= idle {
+			return
+		}
+		_ = syscall.Flock(int(clients.Fd()), syscall.LOCK_UN)
+	}
+}
+
+// gone reports whether owner.lock is not the file any more that this process holds.
+func (f *folder) gone() bool {
+	held, err := f.owner.Stat()
+	if err != nil {
+		return true
+	}
+	now, err := os.Stat(f.owner.Name())
+	return err != nil || !os.SameFile(held, now)
+}
+
+// writeProfile writes the configuration file with which Temporal's own tools, and
+// redsi elsewhere, reach this server.
+func writeProfile(dir, address string) error {
+	tls, err := filepath.Abs(filepath.Join(dir, "tls"))
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf(`# Written by redsi for Temporal's tools: temporal --config-file FILE --profile redsi …
+[profile.redsi]
+address = %q
+namespace = "default"
+
+[profile.redsi.tls]
+server_name = %q
+server_ca_cert_path = %q
+client_cert_path = %q
+client_key_path = %q
+`, address, serverName, filepath.Join(tls, caFile), filepath.Join(tls, clientFile), filepath.Join(tls, clientKeyFile))
+	return replaceFile(filepath.Join(dir, "temporal.toml"), []byte(text))
+}
+
+// replaceFile gives the file its new content at once.
+func replaceFile(path string, b []byte) error {
+	next := path + ".new"
+	if err := os.WriteFile(next, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// processStart says when this process began, so that another one that is given
+// its number later is not taken for it; "" where the system does not tell.
+func processStart() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return ""
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 20 {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + "/" + fields[19]
+}

@@ -1,0 +1,125 @@
+// Command temporal-server is redsi's embedded Temporal server: Temporal's own
+// server and web UI, run from their libraries for one state folder.
+//
+// It belongs to nobody who can leave. Whoever needs it first starts it; it holds
+// owner.lock, says in server.json where it answers, and ends when no process has
+// held clients.lock for a while. Nobody stops it, and nothing is lost when
+// somebody kills it: what it has answered is in its database. It listens on
+// 127.0.0.1 only, and only a holder of the folder's client certificate may call
+// it; the web UI reads.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	dir          string
+	memory       bool
+	port, uiPort int
+	attributes   list // keyword search attributes
+	notes        list // what a person should know of this start
+	idle         time.Duration
+	create       string // only make a database there
+}
+
+// list is a flag that may be repeated.
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+func main() {
+	var o options
+	flag.StringVar(&o.dir, "dir", "", "state folder of the server")
+	flag.BoolVar(&o.memory, "memory", false, "keep the database in memory")
+	flag.IntVar(&o.port, "port", 0, "port of the gRPC frontend; 0: the last one, or a free one")
+	flag.IntVar(&o.uiPort, "ui-port", 0, "port of the web UI; 0: the last one, or a free one")
+	flag.DurationVar(&o.idle, "idle", 2*time.Second, "how long to stay without a client")
+	flag.Var(&o.attributes, "attribute", "keyword search attribute to have; may be repeated")
+	flag.Var(&o.notes, "note", "what to tell the person who started this; may be repeated")
+	flag.StringVar(&o.create, "create", "", "make an empty database in that file and end")
+	flag.Parse()
+	syscall.Umask(0o077) // histories and keys are the user's
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "temporal-server:", err)
+		os.Exit(1)
+	}
+	os.Exit(0) // what was answered is in the database: there is nothing to wait for
+}
+
+func run(o options) error {
+	if o.create != "" {
+		return createDatabase(o.create, o.attributes)
+	}
+	if o.dir == "" || flag.NArg() > 0 {
+		return errors.New("it is started by redsi, with --dir FOLDER; see --help")
+	}
+	// A terminal's Ctrl-C and hang-up are for its processes, not for this one.
+	signal.Ignore(syscall.SIGINT, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+
+	f, err := own(o.dir)
+	if errors.Is(err, errOwned) {
+		return nil // another one was faster
+	}
+	if err != nil {
+		return err
+	}
+	last := f.last()
+	if err := f.unannounce(); err != nil {
+		return err
+	}
+	keys, err := loadKeys(filepath.Join(o.dir, "tls"))
+	if err != nil {
+		return fmt.Errorf("certificates: %w", err)
+	}
+	path := filepath.Join(o.dir, "temporal.db")
+	if !o.memory {
+		note, err := prepareDatabase(path, o.attributes)
+		if err != nil {
+			return fmt.Errorf("database: %w", err)
+		}
+		if note != "" {
+			o.notes = append(o.notes, note)
+		}
+	}
+	info := info{Notes: o.notes}
+	if info.Address, info.UI, err = serve(ctx, o, path, last, keys); err != nil {
+		if o.memory || !unusable(err) {
+			return err
+		}
+		note, err := setAside(path, err)
+		if err != nil {
+			return err
+		}
+		return again(note)
+	}
+	if err := writeProfile(o.dir, info.Address); err != nil {
+		return err
+	}
+	if err := f.announce(info); err != nil {
+		return err
+	}
+	f.watch(ctx, o.idle)
+	return nil
+}
+
+// again starts this program anew: the present process has the old database open.
+func again(note string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(self, append(append([]string{}, os.Args...), "--note", note), os.Environ())
+}

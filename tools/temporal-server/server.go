@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/temporal"
+)
+
+const loopback = "127.0.0.1"
+
+// tuning is Temporal's dynamic configuration.
+var tuning = map[string]any{
+	// A single machine does not need the queue readers' throttles: an empty
+	// activity takes 10 ms instead of 85.
+	"history.transferProcessorMaxPollRPS":     2000,
+	"history.transferProcessorMaxPollHostRPS": 5000,
+	"history.timerProcessorMaxPollRPS":        2000,
+	// A worker that ends gets its polls back, so that no task is given to it and lost.
+	"frontend.enableCancelWorkerPollsOnShutdown": true,
+	// As Temporal's own development server has them.
+	"history.hostLevelCacheMaxSize":                  8096,
+	"frontend.namespaceRPS.visibility":               100,
+	"system.forceSearchAttributesCacheRefreshOnRead": true,
+	"limit.maxIDLength":                              1000,
+}
+
+// serve starts the server and its UI, and returns where they answer when they do.
+func serve(ctx context.Context, o options, database string, last info, k *keys) (address, ui string, err error) {
+	l, ui, err := listenUI(o.uiPort, last.UI)
+	if err != nil {
+		return "", "", err
+	}
+	conf, err := configuration(o, database, last)
+	if err != nil {
+		return "", "", err
+	}
+	address = conf.PublicClient.HostPort
+	handler, err := webUI(address, k)
+	if err != nil {
+		return "", "", fmt.Errorf("web UI: %w", err)
+	}
+	dynamic := dynamicconfig.StaticClient{}
+	for name, v := range tuning {
+		dynamic[dynamicconfig.Key(name)] = v
+	}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for name, s := range conf.Services {
+		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(hostPort(s.RPC.GRPCPort))
+	}
+	server, err := temporal.NewServer(
+		temporal.WithConfig(conf),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(log.Config{Level: "error", Format: "console"}))),
+		temporal.WithDynamicConfigClient(dynamic),
+		temporal.WithTLSConfigFactory(k.provider()),
+		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return roles{} }),
+	)
+	if err != nil {
+		return "", "", err
+	}
+	if err := server.Start(); err != nil {
+		return "", "", err
+	}
+	if err := awaitAnswers(ctx, address, k); err != nil {
+		return "", "", err
+	}
+	serveUI(l, handler)
+	return address, ui, nil
+}
+
+// configuration is a server of one shard on this machine's loopback, without
+// HTTP API, metrics or profiling ports.
+func configuration(o options, database string, last info) (*config.Config, error) {
+	sql := databaseConfig(database, o.memory)
+	if o.memory {
+		if err := createNamespace(sql, o.attributes); err != nil {
+			return nil, err
+		}
+	}
+	c := &config.Config{
+		Persistence: config.Persistence{DefaultStore: "sqlite", VisibilityStore: "sqlite", NumHistoryShards: 1,
+			DataStores: map[string]config.DataStore{"sqlite": {SQL: sql}}},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		Services:            map[string]config.Service{},
+	}
+	c.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
+	c.Archival.History.State, c.Archival.Visibility.State = "disabled", "disabled"
+	c.NamespaceDefaults.Archival.History.State, c.NamespaceDefaults.Archival.Visibility.State = "disabled", "disabled"
+	for _, name := range temporal.DefaultServices {
+		port := 0
+		if name == string(primitives.FrontendService) {
+			if port = o.port; port == 0 {
+				port = portOf(last.Address)
+			}
+			if port != 0 && o.port == 0 && !free(port) {
+				port = 0
+			}
+		}
+		if port == 0 {
+			var err error
+			if port, err = freePort(); err != nil {
+				return nil, err
+			}
+		}
+		c.Services[name] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: loopback}}
+	}
+	c.PublicClient.HostPort = hostPort(c.Services[string(primitives.FrontendService)].RPC.GRPCPort)
+	c.ClusterMetadata = &cluster.Config{
+		FailoverVersionIncrement: 10, MasterClusterName: clusterName, CurrentClusterName: clusterName,
+		ClusterInformation: map[string]cluster.ClusterInformation{clusterName: {
+			Enabled: true, InitialFailoverVersion: 1, RPCAddress: c.PublicClient.HostPort,
+			ClusterID: "00000000-0000-0000-0000-000000000001",
+		}},
+	}
+	return c, nil
+}
+
+func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
+// portOf is the port of HOST:PORT or of a URL without a path; 0 if there is none.
+func portOf(address string) int {
+	_, port, err := net.SplitHostPort(trimScheme(address))
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// free reports whether a port can be listened at.
+func free(port int) bool {
+	l, err := net.Listen("tcp", hostPort(port))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+// freePort finds a port that no other process will be given in the next minute: a
+// connection that was accepted on it leaves it in TIME_WAIT, in which the system
+// hands it out to nobody who does not ask for it by number.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", hostPort(0))
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	out, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return 0, err
+	}
+	in, err := l.Accept()
+	if err != nil {
+		out.Close()
+		return 0, err
+	}
+	in.Close() // first, so that this side, the port's, waits
+	out.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -61,6 +62,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		MaxConcurrentActivityExecutionSize: slots,
 		WorkerStopTimeout:                  stopTimeout,
 		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
+		Interceptors:                       []interceptor.WorkerInterceptor{handBack{}},
 		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
 	})
 	register(tw, a)
@@ -112,8 +114,8 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// Stop ends polling, on all queues at once so that none gives this worker more
-// while another ends, and waits a while for what is running.
+// Stop ends polling everywhere before it waits for anything, so that no queue gives
+// out what nobody will do, and hands back what is running.
 func (w *Worker) Stop() {
 	var all sync.WaitGroup
 	for _, tw := range w.workers {

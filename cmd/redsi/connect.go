@@ -23,7 +23,6 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

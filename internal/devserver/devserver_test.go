@@ -1,0 +1,390 @@
+package devserver
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+)
+
+// A test program with this variable set is a client of the folder it names.
+const memberOf = "REDSI_TEST_MEMBER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(memberOf); dir != "" {
+		if err := member(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// member joins, calls the server, says so, and leaves when its input ends.
+func member(dir string) error {
+	program, err := Find()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	s, err := Join(ctx, Options{Program: program, Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c, err := dialed(s)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := called(ctx, c); err != nil {
+		return err
+	}
+	fmt.Println("joined")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// patient bounds what a busy machine may take.
+const patient = 3 * time.Minute
+
+func joined(t *testing.T, o Options) *Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	defer cancel()
+	if o.Program == "" {
+		o.Program = found(t)
+	}
+	s, err := Join(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(); ended(t, o.Dir) })
+	return s
+}
+
+func found(t *testing.T) string {
+	t.Helper()
+	program, err := Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+func dialed(s *Server) (client.Client, error) {
+	o, err := s.ClientOptions()
+	if err != nil {
+		return nil, err
+	}
+	o.Logger = quiet{}
+	return client.NewLazyClient(o)
+}
+
+// called calls the server until it answers.
+func called(ctx context.Context, c client.Client) error {
+	for {
+		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		_, err := c.WorkflowService().ListWorkflowExecutions(one, &workflowservice.ListWorkflowExecutionsRequest{Namespace: "default", PageSize: 1})
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// ended waits until no server is there.
+func ended(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(patient); time.Now().Before(end); time.Sleep(lookEvery) {
+		if _, _, held, err := look(dir); err != nil || !held {
+			return
+		}
+	}
+	t.Errorf("a server is left behind in %s: %s", dir, Condition(dir))
+}
+
+// TestKilledServer: whoever uses a server that is killed gets another one, at the
+// same place, by the same client; and the last one who leaves leaves none behind.
+func TestKilledServer(t *testing.T) {
+	var mu sync.Mutex
+	var said []string
+	s := joined(t, Options{Dir: t.TempDir(), Say: func(text string) { mu.Lock(); said = append(said, text); mu.Unlock() }})
+	c, err := dialed(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	defer cancel()
+	for range 3 {
+		before, ok := Running(s.o.Dir)
+		if !ok {
+			t.Fatal("no server answers")
+		}
+		if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if err := called(ctx, c); err != nil {
+			t.Fatalf("after the server was killed: %v", err)
+		}
+		if now, _ := Running(s.o.Dir); now.PID == before.PID || now.Address != before.Address || now.UI != before.UI {
+			t.Errorf("%+v came after %+v", now, before)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if all := strings.Join(said, "\n"); strings.Count(all, "was started in its place") != 3 {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestFirstStartKilled: whenever the first start is killed, the next one works.
+func TestFirstStartKilled(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 1))
+	for range 6 {
+		dir := t.TempDir()
+		cmd := exec.Command(found(t), "--dir", dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The moments matter, not what they are: by the file that appears last, and a little later.
+		after := []string{ownerLock, "tls.new", "tls", "temporal.db.new", "temporal.db", "temporal.db-wal"}[r.IntN(6)]
+		for end := time.Now().Add(patient); time.Now().Before(end); {
+			if _, err := os.Stat(filepath.Join(dir, after)); err == nil {
+				break
+			}
+			if _, err := os.Stat(filepath.Join(dir, "temporal.db-wal")); err == nil {
+				break // what was waited for is gone again
+			}
+		}
+		time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		joined(t, Options{Dir: dir}).Close()
+	}
+}
+
+// TestDatabaseSetAside: a database that cannot be used is kept, said, and replaced.
+func TestDatabaseSetAside(t *testing.T) {
+	for name, content := range map[string]string{"not a database": strings.Repeat("no database", 1000), "empty": ""} {
+		t.Run(name, func(t *testing.T) {
+			dir, said := t.TempDir(), ""
+			path := filepath.Join(dir, "temporal.db")
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			joined(t, Options{Dir: dir, Say: func(text string) { said += text }})
+			kept, err := filepath.Glob(path + ".unusable-*")
+			if err != nil || len(kept) != 1 || !strings.Contains(said, kept[0]) {
+				t.Fatalf("kept %q, said %q", kept, said)
+			}
+			if b, err := os.ReadFile(kept[0]); err != nil || string(b) != content {
+				t.Errorf("what was kept is not what was there (%v)", err)
+			}
+		})
+	}
+}
+
+// TestPortTaken: whoever answers on a taken port must not be taken for the server
+// that was to be started there.
+func TestPortTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	for name, o := range map[string]Options{"server": {Port: port}, "UI": {UIPort: port}} {
+		o.Program, o.Dir = "/nothing/is/started", t.TempDir()
+		if _, err := Join(t.Context(), o); !errors.Is(err, ErrPort) {
+			t.Errorf("%s: %v, want %v", name, err, ErrPort)
+		}
+	}
+}
+
+// TestOtherPorts: a server that others use stays where it is; asking for another
+// place is an error, wishing for one is not.
+func TestOtherPorts(t *testing.T) {
+	s := joined(t, Options{Dir: t.TempDir()})
+	o := s.o
+	o.Port = portOf(s.Address) + 1
+	second, err := Join(t.Context(), o)
+	if err != nil || second.Address != s.Address {
+		t.Fatalf("at %v, %v", second, err)
+	}
+	second.Close()
+	o.Strict = true
+	if _, err := Join(t.Context(), o); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
+	}
+}
+
+// TestStrangers: only holders of the folder's key may call the server, and its UI
+// neither changes anything nor answers pages of other origins or under other names.
+func TestStrangers(t *testing.T) {
+	s := joined(t, Options{Dir: t.TempDir()})
+	for name, o := range map[string]client.ConnectionOptions{
+		"plain":                 {},
+		"without a certificate": {TLS: &tls.Config{InsecureSkipVerify: true}},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if c, err := client.DialContext(ctx, client.Options{HostPort: s.Address, ConnectionOptions: o, Logger: quiet{}}); err == nil {
+			c.Close()
+			t.Errorf("%s: the server answers", name)
+		}
+		cancel()
+	}
+	const start = "/api/v1/namespaces/default/workflows/x"
+	host := strings.TrimPrefix(s.UI, "http://")
+	for _, q := range []struct {
+		method, path, host, origin string
+		want                       int
+	}{
+		{"GET", "/", host, "", 200},
+		{"GET", "/api/v1/namespaces/default/workflows", host, "", 200},
+		{"GET", "/api/v1/namespaces/default/workflows", "localhost", "", 200},
+		{"GET", "/api/v1/namespaces/default/workflows", "evil.example", "", 403},
+		{"GET", "/api/v1/namespaces/default/workflows", host, "http://evil.example", 403},
+		{"POST", start, host, "", 405},
+		{"POST", start, "evil.example", "http://evil.example", 403},
+		{"POST", start + "%2Fquery%2Fx", host, "", 405},
+		{"POST", start + "/query/%2e%2e%2f", host, "", 405},
+		{"PUT", start, host, "", 405},
+		{"OPTIONS", start, host, "http://evil.example", 403},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), q.method, s.UI+q.path, strings.NewReader(`{"workflowType":{"name":"Reproduce"},"taskQueue":{"name":"redsi"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = q.host
+		r.Header.Set("Content-Type", "text/plain")
+		if q.origin != "" {
+			r.Header.Set("Origin", q.origin)
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode != q.want {
+			t.Errorf("%s %s of %s, origin %q: %d, want %d", q.method, q.path, q.host, q.origin, a.StatusCode, q.want)
+		}
+	}
+	for _, name := range []string{"tls", "tls/client.key", "tls/ca.key", "temporal.db"} {
+		st, err := os.Stat(filepath.Join(s.o.Dir, name))
+		if err != nil || st.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v: others may read it", name, st.Mode(), err)
+		}
+	}
+}
+
+// clientProcess is a client process of TestJoinsAndLeaves.
+type clientProcess struct {
+	cmd    *exec.Cmd
+	in     io.Closer
+	joined chan bool
+}
+
+// TestJoinsAndLeaves: a hundred random joins, leaves, kills and stops of clients
+// and of the server of one folder. Whoever joins gets through, and nothing is left.
+func TestJoinsAndLeaves(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 9))
+	dir := t.TempDir()
+	var members []*clientProcess
+	start := func() {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), memberOf+"="+dir)
+		cmd.Stderr = os.Stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		m := &clientProcess{cmd, in, make(chan bool, 1)}
+		go func() { m.joined <- bufio.NewScanner(out).Scan() }()
+		members = append(members, m)
+	}
+	settle := func(m *clientProcess) {
+		t.Helper()
+		select {
+		case ok := <-m.joined:
+			if !ok {
+				t.Error("a client did not get through")
+			}
+		case <-time.After(patient):
+			t.Fatalf("a client waits: %s", Condition(dir))
+		}
+	}
+	for range 100 {
+		i, what := -1, r.IntN(10)
+		if len(members) > 0 {
+			i = r.IntN(len(members))
+		}
+		switch {
+		case i < 0 || what < 4 && len(members) < 6:
+			start()
+		case what < 6: // leaves
+			settle(members[i])
+			members[i].in.Close()
+			if err := members[i].cmd.Wait(); err != nil {
+				t.Errorf("a client that leaves: %v", err)
+			}
+			members = append(members[:i], members[i+1:]...)
+		case what < 8: // is killed, wherever it is
+			_ = members[i].cmd.Process.Kill()
+			_ = members[i].cmd.Wait()
+			members = append(members[:i], members[i+1:]...)
+		case what == 8: // stops for a while
+			_ = members[i].cmd.Process.Signal(syscall.SIGSTOP)
+			time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
+			_ = members[i].cmd.Process.Signal(syscall.SIGCONT)
+		default: // the server is killed
+			if s, ok := Running(dir); ok {
+				_ = syscall.Kill(s.PID, syscall.SIGKILL)
+			}
+		}
+	}
+	for _, m := range members {
+		settle(m)
+		m.in.Close()
+		if err := m.cmd.Wait(); err != nil {
+			t.Errorf("a client that leaves: %v", err)
+		}
+	}
+	ended(t, dir)
+}
+
+type quiet struct{}
+
+var _ log.Logger = quiet{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}

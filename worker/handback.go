@@ -1,0 +1,43 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+)
+
+// errEnding is why an activity of a worker that stops is interrupted. It is no
+// cancellation, so the activity is given to another worker at once.
+var errEnding = errors.New("the worker is ending")
+
+// handBack interrupts the activities of a worker that stops, so that they are
+// answered for before it has ended, and not missed by their heartbeats later.
+type handBack struct {
+	interceptor.WorkerInterceptorBase
+}
+
+func (handBack) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	i := &handBackActivity{}
+	i.Next = next
+	return i
+}
+
+type handBackActivity struct {
+	interceptor.ActivityInboundInterceptorBase
+}
+
+func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	stopping := activity.GetWorkerStopChannel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-stopping:
+			cancel(errEnding)
+		case <-ctx.Done():
+		}
+	}()
+	return i.Next.ExecuteActivity(ctx, in)
+}

@@ -18,7 +18,7 @@ type handBack struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (handBack) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (*handBack) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
 	i := &handBackActivity{}
 	i.Next = next
 	return i

@@ -62,7 +62,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		MaxConcurrentActivityExecutionSize: slots,
 		WorkerStopTimeout:                  stopTimeout,
 		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
-		Interceptors:                       []interceptor.WorkerInterceptor{handBack{}},
+		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{}},
 		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
 	})
 	register(tw, a)

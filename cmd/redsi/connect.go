@@ -144,8 +144,11 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 			return err
 		}
 		opts.Logger = log.NewStructuredLogger(a.sdkLog())
-		conn.Client, err = client.DialContext(ctx, opts)
-		return err
+		conn.server = s
+		return a.persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
+			conn.Client, err = client.DialContext(ctx, opts)
+			return err
+		})
 	}
 	conn.server, err = devserver.Join(ctx, devserver.Options{Program: program, Dir: dir, Port: o.port, UIPort: o.uiPort, Strict: o.strict,
 		SearchAttributes: workflows.SearchAttributes(), Say: a.say,
@@ -153,7 +156,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 			if err := dial(ctx, s); err != nil {
 				return err
 			}
-			return a.endLeftovers(ctx, conn.Client)
+			return a.persist(ctx, conn, "the end of earlier runs", func(ctx context.Context) error { return a.endLeftovers(ctx, conn.Client) })
 		}})
 	switch {
 	case errors.Is(err, devserver.ErrPort):
@@ -173,8 +176,14 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	if err == nil {
 		conn.ui, conn.host = conn.server.UI, conn.server.Address
 		acts := a.activities(store, conn.Client, workflows.Features{SearchAttributes: true})
-		conn.worker = worker.New(conn.Client, acts, worker.Options{})
-		err = conn.worker.Start()
+		err = a.persist(ctx, conn, "the start of the worker", func(context.Context) error {
+			w := worker.New(conn.Client, acts, worker.Options{})
+			if err := w.Start(); err != nil {
+				return err
+			}
+			conn.worker = w
+			return nil
+		})
 	}
 	if err != nil {
 		conn.Close()

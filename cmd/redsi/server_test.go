@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,9 +130,11 @@ func TestServerKilled20Times(t *testing.T) {
 	t.Parallel()
 	dir := project(t, 200)
 	run := startRedsi(t, dir, "run", "--quiet")
-	pid := 0
+	awaitTrue(t, "the run is at work", func() bool { return strings.Contains(run.out.String(), "RUN") })
+	pid, r := 0, rand.New(rand.NewPCG(10, 8))
 	for range 20 {
 		pid = nextServer(t, dir, pid, run)
+		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond) // some die at once, some at work
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ type dedupConfig struct {
 
 var dedupKind = step.Define(step.Kind[dedupConfig]{
 	Name:    "dedup",
-	Version: 1,
+	Version: 2,
 	Doc: `Group records into documents by one of the ten operators of tab:dedup-counts.
 An eleventh, corpus_text, compares the texts of any serialization. Documents are
 numbered in order of first occurrence, train before dev, files by name. Reads
@@ -42,7 +42,7 @@ headers only; 315,203 records take seconds and less than 600 MB.`,
 	Outputs: []step.Output{
 		{Name: "documents", Type: "nq/documents", Help: "documents.jsonl.zst: one line per document with the snapshot that represents it"},
 		{Name: "queries", Type: "nq/queries", Help: "queries.jsonl.zst: every question and its document"},
-		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union"},
+		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union; records without heading, for the keys of headings"},
 		{Name: "unresolved", Type: "dedup/unresolved", Help: "unresolved.jsonl.zst: records whose revision has no page"},
 	},
 	Defaults: dedupConfig{TextLimit: dedup.TextLimit, Representative: string(dedup.First), Fallback: string(dedup.FallbackURLTitleCased)},
@@ -83,6 +83,7 @@ type dedupCounts struct {
 	Documents dedup.Counts      `json:"documents"`
 	Coverage  dedup.Coverage    `json:"coverage"`
 	Resolved  *dedup.Resolution `json:"resolution,omitempty"`
+	Headless  *int              `json:"records_without_heading,omitempty"` // of keys of headings: these records are one document
 }
 
 func runDedup(_ context.Context, x *step.IO, c dedupConfig) error {
@@ -189,6 +190,10 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 	}
 	x.Count("records", int64(rec.Len()))
 	x.Count("documents", int64(counts.Documents.Union))
-	x.Count("records_without_heading", int64(g.Empty()))
+	if g.Key.Heading() {
+		n := g.Empty()
+		counts.Headless = &n
+		x.Count("records_without_heading", int64(n))
+	}
 	return writeJSON(x, "counts", counts)
 }

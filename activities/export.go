@@ -29,9 +29,9 @@ type exportConfig struct {
 
 var exportKind = step.Define(step.Kind[exportConfig]{
 	Name:    "export",
-	Version: 1,
+	Version: 2,
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
-Reads each input once; memory is bounded by the names of the documents.`,
+A split without queries has no files. Reads each input once; memory is bounded by the names of the documents.`,
 	Example: `step "export" "page_id" {
   documents = step.dedup.nq["page_id"].documents
   queries   = step.dedup.nq["page_id"].queries
@@ -93,6 +93,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	x.Count("documents", int64(sum.Documents))
 	x.Count("queries", int64(sum.Train+sum.Dev))
 	x.Count("respaced", int64(sum.Respaced))
+	x.Count("escaped_topics", int64(sum.Escaped))
 	return errors.Join(export.WriteCard(w, card, sum), w.Close())
 }
 

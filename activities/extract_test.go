@@ -72,6 +72,29 @@ func TestUnusableRecords(t *testing.T) {
 	}
 }
 
+// TestHeadless: records without heading are one document under the keys of headings,
+// and counted among what tables read.
+func TestHeadless(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "nq-train-00.jsonl.gz", simple(1, foxURL, "no heading")+simple(2, foxURL, "<H1> Fox </H1> x")+simple(3, foxURL, "none here"))
+	file := write(t, dir, "p.hcl", badPipeline+`
+step "dedup" "nq" {
+  for_each = toset(["h1", "url"])
+  train    = step.extract.train.headers
+  key      = each.key
+}
+`)
+	l := newLocal(t)
+	all := l.results(file, map[string]string{"files": list(path), "policy": "fail"})
+	for key, want := range map[string]string{"h1": `"records_without_heading": 2`, "url": ""} {
+		res := all[`step.dedup.nq["`+key+`"]`]
+		text := string(l.bytes(res.Outputs["counts"]))
+		if _, counted := res.Counts["records_without_heading"]; !strings.Contains(text, want) || strings.Contains(text, "records_without_heading") != counted || counted != (want != "") {
+			t.Errorf("%s: %s%v", key, text, res.Counts)
+		}
+	}
+}
+
 // TestEmptyFiles: a file without records is an error, or counted and named.
 func TestEmptyFiles(t *testing.T) {
 	dir := t.TempDir()

@@ -55,6 +55,7 @@ var modelLines = []line{
 		doc:  "a document's [CLS] vector of BERT L-8 H-512, two thirds of 512 tokens, against transformers 4.44.1",
 		ours: workOn("bert_embed.py", "bert"), peer: peerOn("bert_embed.py", "bert_embed.py"),
 	},
+	serveLine,
 }
 
 // workloads are the pieces of this group; the bench starts itself again as one.

@@ -22,6 +22,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"serialize":    serializeRecords,
 		"kmeans":       clusterVectors,
 		"dedup":        dedupHeaders,
+		"serve":        driveServer,
 	}
 }
 

@@ -16,9 +16,10 @@ import (
 
 // serveFlags are the limits of a server.
 type serveFlags struct {
-	listen       string
-	batch, queue int
-	timeout      time.Duration
+	listen  string
+	hosts   []string
+	limits  server.Limits
+	timeout time.Duration
 }
 
 func newServeCmd(a *app) *cobra.Command {
@@ -36,7 +37,11 @@ func newServeCmd(a *app) *cobra.Command {
   GET /healthz             200 while the server is up
 
 An error is {"status", "error"}. Queries that come while the model is busy are
-answered together; when too many wait, the answer is 503 with Retry-After.`,
+answered together. A query that would have to wait longer than --within, or beside
+more than --queue others, is answered 503 with Retry-After at once.
+
+Requests must be made to localhost, to the address itself, or to a name of
+--allow-host: a web page cannot make its reader's browser ask.`,
 		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
 		Args: cobra.NoArgs,
@@ -53,18 +58,20 @@ answered together; when too many wait, the answer is 503 with Retry-After.`,
 	m.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
-	f.IntVar(&s.batch, "batch", 32, "queries answered together at most")
-	f.IntVar(&s.queue, "queue", 256, "queries that may wait")
+	f.StringArrayVar(&s.hosts, "allow-host", nil, "name that requests may be made to, beside localhost and the address; may be repeated")
+	f.IntVar(&s.limits.Batch, "batch", 32, "queries answered together at most")
+	f.IntVar(&s.limits.Queue, "queue", 256, "queries that may wait")
+	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "time in which an answer is due; a query for which there is none is sent away")
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, waiting included")
 	return cmd
 }
 
 func (s serveFlags) check() error {
 	switch {
-	case s.batch < 1 || s.queue < 1:
+	case s.limits.Batch < 1 || s.limits.Queue < 1:
 		return inputError(errors.New("--batch and --queue must be at least 1"))
-	case s.timeout <= 0:
-		return inputError(fmt.Errorf("--timeout %s: must be positive", s.timeout))
+	case s.timeout <= 0 || s.limits.Within <= 0:
+		return inputError(fmt.Errorf("--timeout %s, --within %s: must be positive", s.timeout, s.limits.Within))
 	}
 	return nil
 }
@@ -85,10 +92,15 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	if err != nil {
 		return err
 	}
-	b := server.NewBatcher(e, s.batch, s.queue)
+	b := server.NewBatcher(e, s.limits)
 	defer b.Close()
+	for _, q := range examples { // the first are slower; and b learns what a query costs
+		if _, err := b.Search(ctx, q, m.results); err != nil {
+			return err
+		}
+	}
 	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
-		Results: m.results, Timeout: s.timeout, Log: a.Log})
+		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		a.Log.Warn("other machines can reach this address, and there is no log-in", "address", l.Addr())
 	}

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"container/heap"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // Document is one document of a collection. Which parts a serialization sets is
@@ -20,9 +21,6 @@ type Document struct {
 	Abstract  string `json:"abstract,omitempty"`
 	Text      string `json:"text"`
 }
-
-// maxLine bounds one document's line.
-const maxLine = 64 << 20
 
 // Writer writes documents in ascending order of their numbers.
 type Writer struct {
@@ -63,7 +61,7 @@ func (w *Writer) Close() error { return w.z.Close() }
 // Reader reads what Writer wrote.
 type Reader struct {
 	z    *zstd.Decoder
-	sc   *bufio.Scanner
+	in   *unpack.Lines
 	last int32
 }
 
@@ -73,22 +71,24 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := bufio.NewScanner(z)
-	sc.Buffer(make([]byte, 64<<10), maxLine)
-	return &Reader{z: z, sc: sc, last: -1}, nil
+	return &Reader{z: z, in: unpack.NewLines(z), last: -1}, nil
 }
 
 // Next returns the next document, io.EOF after the last. A stream that is not
 // what Writer wrote, or ends early, is an error.
 func (r *Reader) Next() (Document, error) {
-	if !r.sc.Scan() {
-		if err := r.sc.Err(); err != nil {
-			return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
-		}
-		return Document{}, io.EOF
+	line, err := r.in.Next()
+	if err == io.EOF {
+		return Document{}, err
+	}
+	if err == nil && r.in.Cut() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	var d Document
-	if err := json.Unmarshal(r.sc.Bytes(), &d); err != nil {
+	if err := json.Unmarshal(line, &d); err != nil {
 		return Document{}, fmt.Errorf("corpus, after document %d: %w", r.last, err)
 	}
 	if d.Doc <= r.last {

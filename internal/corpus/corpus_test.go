@@ -73,3 +73,22 @@ func TestDamage(t *testing.T) {
 		t.Errorf("a repeated number: %v", err)
 	}
 }
+
+// TestLongDocument: what the writer takes the reader gives back, however long.
+func TestLongDocument(t *testing.T) {
+	var b bytes.Buffer
+	w, err := NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("a page of text ", 5<<20) // 75 MiB
+	if err := errors.Join(w.Write(Document{Doc: 0, Text: text}), w.Write(Document{Doc: 1, Text: "b"}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := reader(t, b.Bytes())
+	for _, want := range []string{text, "b"} {
+		if d, err := r.Next(); err != nil || d.Text != want {
+			t.Fatalf("%d bytes of %d, %v", len(d.Text), len(want), err)
+		}
+	}
+}

@@ -1,13 +1,14 @@
 package dedup
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
@@ -117,10 +118,7 @@ func decode(line []byte, v any) error {
 	return dec.Decode(v)
 }
 
-const (
-	maxLine   = 16 << 20
-	maxWindow = 8 << 20 // writeLines' zstd window; a false one allocates no more
-)
+const maxWindow = 8 << 20 // writeLines' zstd window; a false one allocates no more
 
 // readLines decompresses r and names the line of the first error.
 func readLines(r io.Reader, each func([]byte) error) error {
@@ -129,17 +127,20 @@ func readLines(r io.Reader, each func([]byte) error) error {
 		return err
 	}
 	defer zr.Close()
-	sc := bufio.NewScanner(zr)
-	sc.Buffer(make([]byte, 64<<10), maxLine)
-	n := 0
-	for sc.Scan() {
-		n++
-		if err := each(sc.Bytes()); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+	in := unpack.NewLines(zr)
+	for {
+		line, err := in.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && in.Cut() {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Errorf("after line %d: %w", in.Number(), err)
+		}
+		if err := each(line); err != nil {
+			return fmt.Errorf("line %d: %w", in.Number(), err)
 		}
 	}
-	if err := sc.Err(); err != nil {
-		return fmt.Errorf("after line %d: %w", n, err)
-	}
-	return nil
 }

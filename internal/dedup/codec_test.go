@@ -115,7 +115,7 @@ func TestReadersRefuse(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	q := `{"example_id":1,"split":"dev","question":"q","doc":3}`
+	q := `{"example_id":1,"split":"dev","question":"q","doc":3}` + "\n"
 	if err := ReadQueries(pack(q), 3, func(*Query) error { return nil }); err == nil {
 		t.Error("target out of range: no error")
 	}

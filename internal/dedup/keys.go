@@ -39,6 +39,9 @@ type Key struct {
 	on, onDev field
 }
 
+// Heading reports whether the key of a record, at least of train, is its heading.
+func (k Key) Heading() bool { return k.on == h1Field }
+
 // Needs names the functions of Sources that a key calls.
 type Needs uint8
 

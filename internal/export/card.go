@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/nq"
 )
 
 // Card is what a dataset card says beyond the Summary of an export.
@@ -67,6 +69,11 @@ func WriteCard(w io.Writer, c Card, s Summary) error {
 	fmt.Fprintf(&b, "# %s\n\n", c.Name)
 	fmt.Fprintf(&b, "%s: %s documents, %s train and %s dev queries.\n", words[c.Origin].subject,
 		thousands(s.Documents), thousands(s.Train), thousands(s.Dev))
+	for _, split := range splits {
+		if have := s.splits(); len(have) > 0 && !slices.Contains(have, split) {
+			fmt.Fprintf(&b, "It has no %s split.\n", split)
+		}
+	}
 	fmt.Fprintf(&b, "\nTwo snapshots are the same document if they have the same **%s** key: %s.\n", inline(c.Key), inline(c.KeyDoc))
 	switch {
 	case s.Texts == 0:
@@ -126,9 +133,26 @@ func (c Card) header(b *bytes.Buffer, s Summary) {
 	}
 	fmt.Fprintf(b, "language:\n- en\npretty_name: %s\ntask_categories:\n- text-retrieval\nsize_categories:\n- %s\n", name, sizeCategory(s.Documents))
 	if has(s, "parquet/documents.parquet") {
-		b.WriteString("configs:\n- config_name: documents\n  data_files: parquet/documents.parquet\n- config_name: queries\n  data_files:\n  - split: train\n    path: parquet/queries-train.parquet\n  - split: dev\n    path: parquet/queries-dev.parquet\n")
+		b.WriteString("configs:\n- config_name: documents\n  data_files: parquet/documents.parquet\n")
+		for i, split := range s.splits() {
+			if i == 0 {
+				b.WriteString("- config_name: queries\n  data_files:\n")
+			}
+			fmt.Fprintf(b, "  - split: %s\n    path: parquet/queries-%s.parquet\n", split, split)
+		}
 	}
 	b.WriteString("---\n\n")
+}
+
+// splits are those that have queries.
+func (s Summary) splits() []nq.Split {
+	var have []nq.Split
+	for _, split := range splits {
+		if map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev}[split] > 0 {
+			have = append(have, split)
+		}
+	}
+	return have
 }
 
 func has(s Summary, name string) bool {
@@ -165,6 +189,9 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 	}
 	if s.Respaced > 0 {
 		fmt.Fprintf(b, "\nIn the topics, line breaks, tabs and runs of blanks are one blank, which changed %s questions; the other formats keep them.\n", thousands(s.Respaced))
+	}
+	if s.Escaped > 0 {
+		fmt.Fprintf(b, "\nIn the topics in TREC format `&`, `<` and `>` are the entities `&amp;`, `&lt;` and `&gt;`, in %s questions.\n", thousands(s.Escaped))
 	}
 }
 

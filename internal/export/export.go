@@ -83,6 +83,8 @@ type Summary struct {
 	// Respaced counts texts whose line breaks, tabs or runs of blanks became one
 	// blank in the line formats of TREC; the other formats keep them.
 	Respaced int `json:"respaced"`
+	// Escaped counts questions with "&", "<" or ">", which are entities in TREC's topics.
+	Escaped int `json:"escaped"`
 }
 
 // writer is one format being written; documents come before queries.

@@ -3,9 +3,11 @@ package export
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"iter"
 	"maps"
@@ -206,6 +208,52 @@ func TestParquetRowGroups(t *testing.T) {
 	}
 }
 
+// TestOneSplit: a split without queries has no files, and the card lists none.
+func TestOneSplit(t *testing.T) {
+	for _, c := range []struct {
+		queries       []Query
+		have, havenot string
+	}{{testQueries[:2], "train", "dev"}, {testQueries[2:], "dev", "train"}, {nil, "", ""}} {
+		m, s := write(t, testDocuments, c.queries, Formats()...)
+		for name := range m {
+			if c.havenot != "" && strings.Contains(name, c.havenot) || c.have == "" && strings.Contains(name, "queries-") {
+				t.Errorf("%s is written for queries %+v", name, c.queries)
+			}
+		}
+		for _, name := range []string{"jsonl/queries.%s.jsonl.gz", "parquet/queries-%s.parquet", "trec/topics.%s.trec", "trec/topics.%s.tsv", "trec/qrels.%s.txt", "beir/qrels/%s.tsv"} {
+			if c.have != "" && m[fmt.Sprintf(name, c.have)] == nil {
+				t.Errorf("%s is missing", fmt.Sprintf(name, c.have))
+			}
+		}
+		var card bytes.Buffer
+		if err := WriteCard(&card, Card{Name: "n"}, s); err != nil {
+			t.Fatal(err)
+		}
+		if c.have == "" {
+			if strings.Contains(card.String(), "split:") {
+				t.Errorf("%s", card.String())
+			}
+			continue
+		}
+		if text := card.String(); strings.Contains(text, "split: "+c.havenot) || !strings.Contains(text, "split: "+c.have) || !strings.Contains(text, "It has no "+c.havenot+" split.") {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+// TestQuotedNames: a document that is named by a title in quotes keeps its name for a
+// loader that reads the judgements as CSV with tabs.
+func TestQuotedNames(t *testing.T) {
+	const name = `"Heroes"_(song)`
+	m, _ := write(t, []Document{{ID: name, Title: "x", Train: 1}}, []Query{{ID: "1", Split: nq.Train, Text: "q", DocID: name}}, BEIR)
+	r := csv.NewReader(m["beir/qrels/train.tsv"])
+	r.Comma = '\t'
+	rows, err := r.ReadAll()
+	if err != nil || len(rows) != 2 || rows[1][1] != name {
+		t.Errorf("%q, %v", rows, err)
+	}
+}
+
 func TestTRECRoundTrip(t *testing.T) {
 	m, _ := write(t, testDocuments, testQueries, TREC)
 	var queries []Query
@@ -216,7 +264,10 @@ func TestTRECRoundTrip(t *testing.T) {
 			if lines[2] != "</top>" {
 				t.Fatalf("topic %q", top)
 			}
-			text[strings.TrimPrefix(lines[0], "<num> Number: ")] = strings.TrimPrefix(lines[1], "<title> ")
+			text[strings.TrimPrefix(lines[0], "<num> Number: ")] = html.UnescapeString(strings.TrimPrefix(lines[1], "<title> "))
+			if strings.ContainsAny(strings.TrimPrefix(lines[1], "<title>"), "<>") {
+				t.Errorf("topic %q has markup of its own", lines[1])
+			}
 		}
 		target := map[string]string{}
 		for line := range strings.Lines(m["trec/qrels."+string(s)+".txt"].String()) {

@@ -18,12 +18,12 @@ type IDs string
 // The names of documents.
 const (
 	ByNumber IDs = "number" // position in the collection, from zero; default
-	ByKey    IDs = "key"    // deduplication key, white space as "_"
+	ByKey    IDs = "key"    // deduplication key, white space and control characters as "_"
 )
 
 func underscored(key string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
 			return '_'
 		}
 		return r

@@ -1,27 +1,40 @@
 package export
 
+import (
+	"errors"
+	"strings"
+)
+
 // jsonl writes one Document or Query a line.
 type jsonl struct {
 	documents *text
-	queries   []*text // by split
+	queries   *bySplit
 }
 
 func openJSONL(f *files) (writer, error) {
-	all, err := f.texts("jsonl/documents.jsonl.gz", "jsonl/queries.train.jsonl.gz", "jsonl/queries.dev.jsonl.gz")
+	documents, err := f.text("jsonl/documents.jsonl.gz")
 	if err != nil {
 		return nil, err
 	}
-	return &jsonl{all[0], all[1:]}, nil
+	return &jsonl{documents, f.bySplit("", named("jsonl/queries.", ".jsonl.gz"))}, nil
 }
 
 func (w *jsonl) document(d *Document) error { return w.documents.json.Encode(d) }
-func (w *jsonl) query(q *Query) error       { return bySplit(w.queries, q.Split).json.Encode(q) }
-func (w *jsonl) close() error               { return closeAll(append([]*text{w.documents}, w.queries...)) }
+
+func (w *jsonl) query(q *Query) error {
+	t, err := w.queries.of(q.Split)
+	if err != nil {
+		return err
+	}
+	return t.json.Encode(q)
+}
+
+func (w *jsonl) close() error { return errors.Join(w.documents.close(), w.queries.close()) }
 
 // beir writes the layout that the BEIR loader reads.
 type beir struct {
 	corpus, queries *text
-	qrels           []*text // by split
+	qrels           *bySplit
 }
 
 type beirDocument struct {
@@ -44,15 +57,11 @@ type beirQuery struct {
 }
 
 func openBEIR(f *files) (writer, error) {
-	all, err := f.texts("beir/corpus.jsonl", "beir/queries.jsonl", "beir/qrels/train.tsv", "beir/qrels/dev.tsv")
+	all, err := f.texts("beir/corpus.jsonl", "beir/queries.jsonl")
 	if err != nil {
 		return nil, err
 	}
-	w := &beir{all[0], all[1], all[2:]}
-	for _, q := range w.qrels {
-		q.WriteString("query-id\tcorpus-id\tscore\n")
-	}
-	return w, nil
+	return &beir{all[0], all[1], f.bySplit("query-id\tcorpus-id\tscore\n", named("beir/qrels/", ".tsv"))}, nil
 }
 
 func (w *beir) document(d *Document) error {
@@ -63,8 +72,18 @@ func (w *beir) query(q *Query) error {
 	if err := w.queries.json.Encode(beirQuery{ID: q.ID, Text: q.Text}); err != nil {
 		return err
 	}
-	_, err := bySplit(w.qrels, q.Split).WriteString(q.ID + "\t" + q.DocID + "\t1\n")
-	return err
+	return w.qrels.line(q.Split, tsvField(q.ID)+"\t"+tsvField(q.DocID)+"\t1\n")
 }
 
-func (w *beir) close() error { return closeAll(append([]*text{w.corpus, w.queries}, w.qrels...)) }
+// tsvField quotes a name that holds a quote: the loader reads these files as CSV with
+// tabs. Names have no tabs or line breaks (see checkID).
+func tsvField(s string) string {
+	if !strings.Contains(s, `"`) {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func (w *beir) close() error {
+	return errors.Join(w.corpus.close(), w.queries.close(), w.qrels.close())
+}

@@ -66,23 +66,17 @@ func (t *table[T]) close() error { return errors.Join(t.w.Close(), t.file.Close(
 
 // parquetFiles writes documents, and queries by split.
 type parquetFiles struct {
-	documents  *table[documentRow]
-	train, dev *table[queryRow]
+	files     *files
+	documents *table[documentRow]
+	queries   map[nq.Split]*table[queryRow] // made when a split has its first query
 }
 
 func openParquet(f *files) (writer, error) {
-	var w parquetFiles
-	var err error
-	if w.documents, err = openTable[documentRow](f, "parquet/documents.parquet"); err != nil {
+	documents, err := openTable[documentRow](f, "parquet/documents.parquet")
+	if err != nil {
 		return nil, err
 	}
-	if w.train, err = openTable[queryRow](f, "parquet/queries-train.parquet"); err != nil {
-		return nil, errors.Join(err, w.documents.close())
-	}
-	if w.dev, err = openTable[queryRow](f, "parquet/queries-dev.parquet"); err != nil {
-		return nil, errors.Join(err, w.documents.close(), w.train.close())
-	}
-	return &w, nil
+	return &parquetFiles{f, documents, map[nq.Split]*table[queryRow]{}}, nil
 }
 
 func (w *parquetFiles) document(d *Document) error {
@@ -94,15 +88,25 @@ func (w *parquetFiles) document(d *Document) error {
 }
 
 func (w *parquetFiles) query(q *Query) error {
-	t := w.dev
-	if q.Split == nq.Train {
-		t = w.train
+	t, ok := w.queries[q.Split]
+	if !ok {
+		var err error
+		if t, err = openTable[queryRow](w.files, "parquet/queries-"+string(q.Split)+".parquet"); err != nil {
+			return err
+		}
+		w.queries[q.Split] = t
 	}
 	return t.add(queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID))
 }
 
 func (w *parquetFiles) close() error {
-	return errors.Join(w.documents.close(), w.train.close(), w.dev.close())
+	err := w.documents.close()
+	for _, s := range splits {
+		if t, ok := w.queries[s]; ok {
+			err = errors.Join(err, t.close())
+		}
+	}
+	return err
 }
 
 // present is nil for the zero value.

@@ -67,12 +67,52 @@ func closeAll(all []*text) error {
 	return err
 }
 
-// bySplit picks the file of a split from one per split.
-func bySplit(all []*text, s nq.Split) *text {
-	for i, split := range splits {
-		if split == s {
-			return all[i]
+// bySplit are the files of one kind of each split, made when the split has its first
+// query: a split without queries has no files, and the card lists none.
+type bySplit struct {
+	files *files
+	name  func(nq.Split) string
+	head  string // first line of each
+	open  map[nq.Split]*text
+}
+
+func (f *files) bySplit(head string, name func(nq.Split) string) *bySplit {
+	return &bySplit{files: f, name: name, head: head, open: map[nq.Split]*text{}}
+}
+
+func (b *bySplit) of(s nq.Split) (*text, error) {
+	if t, ok := b.open[s]; ok {
+		return t, nil
+	}
+	t, err := b.files.text(b.name(s))
+	if err != nil {
+		return nil, err
+	}
+	b.open[s] = t
+	_, err = t.WriteString(b.head)
+	return t, err
+}
+
+// line writes to the file of a split.
+func (b *bySplit) line(s nq.Split, line string) error {
+	t, err := b.of(s)
+	if err == nil {
+		_, err = t.WriteString(line)
+	}
+	return err
+}
+
+func (b *bySplit) close() error {
+	var all []*text
+	for _, s := range splits {
+		if t, ok := b.open[s]; ok {
+			all = append(all, t)
 		}
 	}
-	return nil // Write has checked the split
+	return closeAll(all)
+}
+
+// named puts a split's name between two halves of a file's.
+func named(before, after string) func(nq.Split) string {
+	return func(s nq.Split) string { return before + string(s) + after }
 }

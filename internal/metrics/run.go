@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // WriteRun writes rankings as a TREC run, one "query Q0 document rank score tag" a
@@ -126,12 +128,17 @@ func parseHypothesis(f []string) (h Hypothesis, err error) {
 // eachLine splits lines at blanks and tabs into want fields; blank lines do not
 // count.
 func eachLine(r io.Reader, want int, layout string, do func(n int, fields []string) error) error {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(nil, 1<<20)
-	n := 0
-	for sc.Scan() {
-		n++
-		fields := strings.Fields(sc.Text())
+	in := unpack.NewLines(r)
+	for {
+		line, err := in.Next()
+		n := in.Number()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n+1, err)
+		}
+		fields := strings.Fields(string(line))
 		if len(fields) == 0 {
 			continue
 		}
@@ -142,8 +149,4 @@ func eachLine(r io.Reader, want int, layout string, do func(n int, fields []stri
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := sc.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", n+1, err)
-	}
-	return nil
 }

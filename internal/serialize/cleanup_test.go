@@ -7,6 +7,7 @@ import (
 
 func TestInterface(t *testing.T) {
 	runBodies(t, []bodyTest{
+		{name: "jump links of 2018", html: `<div id="jump-to-nav"></div><a class="mw-jump-link" href="#mw-head">Jump to navigation</a><a class="mw-jump-link" href="#p-search">Jump to search</a><p>a</p>`, want: "a"},
 		{name: "by id", html: `<div id="siteSub">x</div><div id="jump-to-nav">Jump to: <a>y</a></div>a`, want: "a"},
 		{name: "by class", html: `<div class="vertical-navbox nowraplinks">x</div><p>a</p><table class="x navbox"><tr><td>y</table>b`, want: "a\nb"},
 		{name: "a class that only begins so is kept", html: `<div class="navbox-like">a</div>`, want: "a"},

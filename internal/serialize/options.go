@@ -98,7 +98,7 @@ func Defaults() Options {
 			"mw-navigation", "mw-head", "mw-panel", "footer", // the page's frame after an article without footer sections
 		},
 		RemoveClasses: []string{
-			"toc", "mw-editsection", "toctoggle", "mw-jump",
+			"toc", "mw-editsection", "toctoggle", "mw-jump", "mw-jump-link",
 			"navbox", "vertical-navbox", "sidebar", "navbar",
 			"ambox", "mbox-small", "tmbox", "metadata",
 			"printfooter",

@@ -125,3 +125,21 @@ func TestDamage(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", 65<<20)
+	l := NewLines(iotest.HalfReader(strings.NewReader("a\n\n" + long + "\nb")))
+	for i, want := range []string{"a", "", long, "b"} {
+		got, err := l.Next()
+		if err != nil || string(got) != want || l.Number() != i+1 || l.Cut() != (want == "b") {
+			t.Fatalf("line %d: %d bytes, %v, cut %v", l.Number(), len(got), err, l.Cut())
+		}
+	}
+	if _, err := l.Next(); err != io.EOF {
+		t.Error(err)
+	}
+	reset := errors.New("reset")
+	if _, err := NewLines(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(reset))).Next(); !errors.Is(err, reset) {
+		t.Errorf("a failed read: %v", err)
+	}
+}

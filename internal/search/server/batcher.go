@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/redsi/redsi/internal/search"
 )
@@ -17,22 +18,37 @@ type Searcher interface {
 	Search(ctx context.Context, queries []string, k int) ([]search.Answer, error)
 }
 
-// Errors of Batcher.Search.
-var (
-	ErrBusy   = errors.New("too many queries are waiting")
-	ErrClosed = errors.New("the search is shutting down")
-)
+// ErrClosed is the error of Batcher.Search after Close.
+var ErrClosed = errors.New("the search is shutting down")
+
+// BusyError is the error of Batcher.Search where a query would wait too long.
+type BusyError struct {
+	After time.Duration // when those that wait now will have been answered
+}
+
+func (e *BusyError) Error() string { return "too many queries are waiting" }
+
+// Limits bound what a Batcher takes upon itself.
+type Limits struct {
+	Batch  int           // queries that are searched together at most
+	Queue  int           // queries that may wait
+	Within time.Duration // an answer is due; who would wait longer is sent away
+}
 
 // Batcher lets many callers share one Searcher. An idle Searcher is asked at once;
-// the queries that come while it is busy make the next batch.
+// the queries that come while it is busy make the next batch. It measures what a
+// query costs: batches are kept short beside Limits.Within, and a query for which
+// there is no time is refused when it comes, not when its time is over.
 type Batcher struct {
 	searcher Searcher
-	most     int // queries of a batch
-	room     int // queries that may wait
+	limits   Limits
 
 	mu      sync.Mutex
 	waiting []*request
 	closed  bool
+	cost    time.Duration // of a query, as the last batches had it; 0 before the first
+	busy    int           // queries of the batch at work
+	since   time.Time     // its beginning
 	wake    chan struct{} // holds one token: there may be something to do
 	ended   chan struct{}
 }
@@ -41,6 +57,7 @@ type request struct {
 	ctx   context.Context
 	query string
 	k     int
+	came  time.Time
 	reply chan reply // holds one, so that nobody waits to give it
 }
 
@@ -49,10 +66,9 @@ type reply struct {
 	err    error
 }
 
-// NewBatcher answers at most the given number of queries at a time and lets at most
-// room of them wait.
-func NewBatcher(s Searcher, most, room int) *Batcher {
-	b := &Batcher{searcher: s, most: most, room: room, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+// NewBatcher shares a Searcher; Close ends what it starts.
+func NewBatcher(s Searcher, l Limits) *Batcher {
+	b := &Batcher{searcher: s, limits: l, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	go func() {
 		runtime.LockOSThread() // libtorch keeps a pool of threads per OS thread that calls it
 		defer runtime.UnlockOSThread()
@@ -61,11 +77,11 @@ func NewBatcher(s Searcher, most, room int) *Batcher {
 	return b
 }
 
-// Search waits for the answer to one query. It returns ErrBusy at once if there is
-// no room to wait, and when ctx ends, whose query is then not searched, unless it
-// is being searched with others.
+// Search waits for the answer to one query. It returns a BusyError at once if there is
+// no room or no time for it, and when ctx ends, whose query is then not searched,
+// unless it is being searched with others.
 func (b *Batcher) Search(ctx context.Context, query string, k int) (search.Answer, error) {
-	r := &request{ctx: ctx, query: query, k: k, reply: make(chan reply, 1)}
+	r := &request{ctx: ctx, query: query, k: k, came: time.Now(), reply: make(chan reply, 1)}
 	if err := b.enter(r); err != nil {
 		return search.Answer{}, err
 	}
@@ -86,12 +102,18 @@ func (b *Batcher) enter(r *request) error {
 	switch {
 	case b.closed:
 		return ErrClosed
-	case len(b.waiting) >= b.room:
-		return ErrBusy
+	case len(b.waiting) >= b.limits.Queue, b.busy+len(b.waiting) > 0 && b.due() > b.limits.Within*3/4: // the rest is for being wrong
+		return &BusyError{b.due()}
 	}
 	b.waiting = append(b.waiting, r)
 	b.signal()
 	return nil
+}
+
+// due is how long a query that comes now would take.
+func (b *Batcher) due() time.Duration {
+	atWork := time.Duration(b.busy)*b.cost - time.Since(b.since)
+	return max(atWork, 0) + time.Duration(len(b.waiting)+1)*b.cost
 }
 
 func (b *Batcher) signal() {
@@ -122,12 +144,17 @@ func (b *Batcher) work() {
 			if len(batch) == 0 {
 				break
 			}
-			b.answer(batch)
+			err := b.answer(batch)
+			b.done(len(batch), err)
 		}
 	}
 }
 
-// next takes the queries that have waited longest.
+// share of Limits.Within that a batch may take: what comes meanwhile waits for it.
+const share = 4
+
+// next takes the queries that have waited longest; those that have waited so long
+// that their answers would be late are sent away.
 func (b *Batcher) next() (batch []*request, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,14 +165,44 @@ func (b *Batcher) next() (batch []*request, closed bool) {
 		b.waiting = nil
 		return nil, true
 	}
-	n := min(b.most, len(b.waiting))
-	batch = slices.Clone(b.waiting[:n])
-	b.waiting = slices.Delete(b.waiting, 0, n)
+	n := b.limits.Batch
+	if b.cost > 0 {
+		n = min(n, max(1, int(b.limits.Within/share/b.cost)))
+	}
+	taken := 0
+	for ; taken < len(b.waiting) && len(batch) < n; taken++ {
+		r := b.waiting[taken]
+		if waited := time.Since(r.came); waited > 0 && waited+time.Duration(len(batch)+1)*b.cost > b.limits.Within {
+			r.reply <- reply{err: &BusyError{b.due()}}
+			continue
+		}
+		batch = append(batch, r)
+	}
+	b.waiting = slices.Delete(b.waiting, 0, taken)
+	b.busy, b.since = len(batch), time.Now()
 	return batch, false
 }
 
+// memory is how many queries the cost remembers, about, while it falls.
+const memory = 64
+
+// done notes what a batch cost that was searched to its end.
+func (b *Batcher) done(n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy = 0; err != nil {
+		return
+	}
+	cost := time.Since(b.since) / time.Duration(n)
+	if cost < b.cost { // a rise is believed at once, so that few answers are late
+		weight := min(float64(n)/memory, 0.5)
+		cost = time.Duration((1-weight)*float64(b.cost) + weight*float64(cost))
+	}
+	b.cost = max(cost, 1)
+}
+
 // answer searches a batch; the search ends early when nobody waits for it any more.
-func (b *Batcher) answer(batch []*request) {
+func (b *Batcher) answer(batch []*request) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var left atomic.Int64
@@ -172,4 +229,5 @@ func (b *Batcher) answer(batch []*request) {
 		}
 		r.reply <- got
 	}
+	return err
 }

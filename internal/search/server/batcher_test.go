@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/redsi/redsi/internal/search"
 )
@@ -81,7 +82,7 @@ func (c *caller) wants(t *testing.T, title string, hits int) {
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, 3, 10)
+		b := NewBatcher(f, Limits{3, 10, time.Hour})
 		a := call(b, "a", 1)
 		var others []*caller
 		for i, q := range []string{"b", "c", "d", "e"} {
@@ -105,9 +106,9 @@ func TestBatches(t *testing.T) {
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, 8, 2)
+		b := NewBatcher(f, Limits{8, 2, time.Hour})
 		a, b1, c := call(b, "a", 1), call(b, "b", 1), call(b, "c", 1)
-		if d := call(b, "d", 1); !errors.Is(d.err, ErrBusy) {
+		if d := call(b, "d", 1); !errors.As(d.err, new(*BusyError)) {
 			t.Errorf("a third one that waits: %v", d.err)
 		}
 		b1.cancel()
@@ -132,7 +133,7 @@ func TestRoom(t *testing.T) {
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, 8, 8)
+		b := NewBatcher(f, Limits{8, 8, time.Hour})
 		a, c, d := call(b, "a", 1), call(b, "c", 1), call(b, "d", 1)
 		a.cancel()
 		<-a.done // and with it the batch of a alone
@@ -153,7 +154,7 @@ func TestCancel(t *testing.T) {
 func TestErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{}), err: errors.New("no memory")}
-		b := NewBatcher(f, 8, 8)
+		b := NewBatcher(f, Limits{8, 8, time.Hour})
 		a, c := call(b, "a", 1), call(b, "c", 1)
 		closed := make(chan struct{})
 		go func() { b.Close(); close(closed) }()
@@ -173,7 +174,7 @@ func TestErrors(t *testing.T) {
 
 // Many callers at once: each gets its own answer.
 func TestMany(t *testing.T) {
-	b := NewBatcher(&fake{}, 4, 1000)
+	b := NewBatcher(&fake{}, Limits{4, 1000, time.Hour})
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {

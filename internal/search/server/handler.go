@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,6 +22,7 @@ type Options struct {
 	Examples []string      // questions that the page proposes
 	Results  int           // documents of an answer that does not ask for a number
 	Timeout  time.Duration // of a query, its waiting included
+	Hosts    []string      // names beside localhost that requests may be made to
 	Log      *slog.Logger
 }
 
@@ -47,6 +49,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("Cache-Control", "no-store")
 	head.Set("Content-Security-Policy", policy)
+	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if p := h.o.stranger(r); p != nil {
+		head.Set("Connection", "close")
+		h.fail(w, p)
+		return
+	}
 	switch r.URL.Path {
 	case "/", "/search", "/healthz":
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -73,6 +81,8 @@ type response struct {
 type problem struct {
 	Status  int    `json:"status"`
 	Message string `json:"error"`
+
+	after time.Duration // of a 503: when to come back
 }
 
 func (h *Handler) search(w http.ResponseWriter, r *http.Request) {
@@ -99,16 +109,19 @@ func (h *Handler) ask(r *http.Request) (*response, *problem) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.o.Timeout)
 	defer cancel()
 	a, err := h.batcher.Search(ctx, query, k)
+	var busy *BusyError
 	switch {
 	case r.Context().Err() != nil:
 		return nil, nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, &problem{http.StatusServiceUnavailable, fmt.Sprintf("no answer within %s; try again", h.o.Timeout)}
-	case errors.Is(err, ErrBusy), errors.Is(err, ErrClosed):
-		return nil, &problem{http.StatusServiceUnavailable, err.Error() + "; try again"}
+		return nil, &problem{Status: http.StatusServiceUnavailable, Message: fmt.Sprintf("no answer within %s; try again", h.o.Timeout)}
+	case errors.As(err, &busy):
+		return nil, &problem{Status: http.StatusServiceUnavailable, Message: err.Error() + "; try again", after: busy.After}
+	case errors.Is(err, ErrClosed):
+		return nil, &problem{Status: http.StatusServiceUnavailable, Message: err.Error() + "; try again"}
 	case err != nil:
 		h.o.Log.Error("search", "query", query, "err", err)
-		return nil, &problem{http.StatusInternalServerError, "the search failed; the server's log says why"}
+		return nil, &problem{Status: http.StatusInternalServerError, Message: "the search failed; the server's log says why"}
 	}
 	resp := &response{Query: query, TookMS: float64(time.Since(start).Microseconds()) / 1000,
 		Results: a.Hits, Invalid: a.Invalid, Truncated: a.Truncated}
@@ -123,16 +136,16 @@ func (h *Handler) ask(r *http.Request) (*response, *problem) {
 func (h *Handler) parse(u *url.URL) (query string, k int, p *problem) {
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return "", 0, &problem{http.StatusBadRequest, "the address is not well-formed: " + err.Error()}
+		return "", 0, &problem{Status: http.StatusBadRequest, Message: "the address is not well-formed: " + err.Error()}
 	}
 	query, err = search.Clean(values.Get("q"))
 	if err != nil {
-		return "", 0, &problem{http.StatusBadRequest, "q: " + err.Error()}
+		return "", 0, &problem{Status: http.StatusBadRequest, Message: "q: " + err.Error()}
 	}
 	k = h.o.Results
 	if text := values.Get("k"); text != "" {
 		if k, err = strconv.Atoi(text); err != nil || k < 1 || k > h.o.About.Beams {
-			return "", 0, &problem{http.StatusBadRequest, fmt.Sprintf("k is a number of documents, 1 to %d", h.o.About.Beams)}
+			return "", 0, &problem{Status: http.StatusBadRequest, Message: fmt.Sprintf("k is a number of documents, 1 to %d", h.o.About.Beams)}
 		}
 	}
 	return query, k, nil
@@ -146,7 +159,7 @@ func (h *Handler) fail(w http.ResponseWriter, p *problem) {
 // retry tells a client that is sent away when to come back.
 func retry(w http.ResponseWriter, p *problem) {
 	if p.Status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(p.after.Seconds())))))
 	}
 }
 

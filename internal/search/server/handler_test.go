@@ -20,7 +20,7 @@ import (
 )
 
 func handler(b *Batcher) *Handler {
-	return NewHandler(b, Options{Model: `step.train.dsi["a/<b>"]`, Results: 2, Timeout: time.Minute, Log: slog.New(slog.DiscardHandler),
+	return NewHandler(b, Options{Model: `step.train.dsi["a/<b>"]`, Results: 2, Hosts: []string{"example.com"}, Timeout: time.Minute, Log: slog.New(slog.DiscardHandler),
 		About:    search.About{Identifiers: "naive", Documents: 109739, Decoding: search.Constrained, Beams: 40, Device: "cpu"},
 		Examples: []string{"who & why"}})
 }
@@ -32,7 +32,7 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 }
 
 func served(t *testing.T, f Searcher) *Handler {
-	b := NewBatcher(f, 8, 8)
+	b := NewBatcher(f, Limits{8, 8, time.Hour})
 	t.Cleanup(b.Close)
 	return handler(b)
 }
@@ -108,7 +108,7 @@ func TestSearchErrors(t *testing.T) {
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{turns: make(chan struct{})}
-		b := NewBatcher(f, 1, 1)
+		b := NewBatcher(f, Limits{1, 1, time.Hour})
 		h := handler(b)
 		var wg sync.WaitGroup
 		var first, second, third, left *httptest.ResponseRecorder
@@ -189,7 +189,7 @@ func (*none) Search(_ context.Context, queries []string, _ int) ([]search.Answer
 // The server ends when its context does, and completes what is under way.
 func TestServe(t *testing.T) {
 	f := &fake{turns: make(chan struct{})}
-	b := NewBatcher(f, 8, 8)
+	b := NewBatcher(f, Limits{8, 8, time.Hour})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

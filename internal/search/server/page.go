@@ -67,7 +67,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		h.o.Log.Error("page", "err", err)
-		h.fail(w, &problem{http.StatusInternalServerError, "the page could not be made; the server's log says why"})
+		h.fail(w, &problem{Status: http.StatusInternalServerError, Message: "the page could not be made; the server's log says why"})
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -1,0 +1,52 @@
+package unpack
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// Lines reads lines of any length: what a writer of ours could hold, a reader can.
+type Lines struct {
+	br   *bufio.Reader
+	line []byte
+	cut  bool
+	n    int
+}
+
+// NewLines reads from r.
+func NewLines(r io.Reader) *Lines { return &Lines{br: bufio.NewReaderSize(r, 64<<10)} }
+
+// keepLine is the buffer that is kept from one line to the next.
+const keepLine = 8 << 20
+
+// Next returns the next line without its end, valid until the next call; io.EOF after
+// the last.
+func (l *Lines) Next() ([]byte, error) {
+	if cap(l.line) > keepLine {
+		l.line = nil
+	}
+	l.line, l.cut = l.line[:0], false
+	for {
+		part, err := l.br.ReadSlice('\n')
+		l.line = append(l.line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == nil:
+			l.line = l.line[:len(l.line)-1]
+		case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || len(l.line) == 0:
+			return nil, err
+		default:
+			l.cut = true
+		}
+		l.n++
+		return l.line, nil
+	}
+}
+
+// Number is that of the last line, from one; 0 before the first.
+func (l *Lines) Number() int { return l.n }
+
+// Cut reports that the last line has no end: the text may have been cut there.
+func (l *Lines) Cut() bool { return l.cut }

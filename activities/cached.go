@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -46,7 +45,7 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 		return workflows.Executed{}, err
 	}
 	began := time.Now()
-	outputs, counts, err := a.run(ctx, req, spec, task, parts)
+	outputs, counts, env, err := a.run(ctx, req, spec, task, parts)
 	if err != nil {
 		return workflows.Executed{}, a.dropCorrupt(ctx, err)
 	}
@@ -55,7 +54,7 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 		took += p.Took
 	}
 	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: took,
-		Finished: time.Now().UTC(), Counts: counts, Env: maps.Clone(a.Env), Origin: a.origin(ctx, req)}
+		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: a.origin(ctx, req)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return workflows.Executed{}, err
@@ -111,10 +110,10 @@ func (a *Activities) partResults(ctx context.Context, keys []artifacts.Digest) (
 
 // run runs a kind, turning a panic in it, our own bug, into an error.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task,
-	parts []artifacts.Result) (outputs map[string]artifacts.Artifact, counts map[string]int64, err error) {
+	parts []artifacts.Result) (outputs map[string]artifacts.Artifact, counts map[string]int64, env map[string]string, err error) {
 	tree, err := task.Tree()
 	if err != nil {
-		return nil, nil, step.Permanent(err)
+		return nil, nil, nil, step.Permanent(err)
 	}
 	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log.With("step", req.Address), parts)
 	io.Cache = a.CacheDir
@@ -122,7 +121,8 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return io.Finish(err)
+	outputs, counts, err = io.Finish(err)
+	return outputs, counts, io.Notes(a.Env), err
 }
 
 func guard(f func() error) (err error) {

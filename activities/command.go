@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/internal/step"
 )
 
@@ -28,6 +29,8 @@ type commandConfig struct {
 	Env       map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC and LANG=C.UTF-8"`
 	ExitCodes []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
 	Program   string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	Isolation string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
+	Reads     []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
 	Timeout   string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
 }
 
@@ -41,9 +44,10 @@ leaves under out/ is the tree "out"; what it prints is "stdout"; what it says on
 standard error is shown as progress and, if it fails, in the error. The key has
 the arguments, files, inputs, environment, outputs, exit codes and the SHA-256
 of the program's file, so that another version of the program is another step.
-Not in the key and not kept out: the libraries and interpreters that the program
-loads, the network, the clock, other files of this machine. Cost: a copy of the
-inputs, and the program. docs/commands.md tells the rules.`,
+Not in the key: the libraries and interpreters that the program loads, the clock.
+Other files of this machine and the network are kept out by isolation = "enforce",
+told by "warn". Cost: a copy of the inputs, and the program. docs/commands.md tells
+the rules.`,
 	Example: `step "command" "fit" {
   argv    = ["awk", "-f", "fit.awk", "-v", "k=8", "in/points.csv"]
   files   = { "fit.awk" = file("fit.awk") }
@@ -54,7 +58,7 @@ inputs, and the program. docs/commands.md tells the rules.`,
 		{Name: "out", Type: "files", Tree: true, Help: "the files under out/"},
 		{Name: "stdout", Type: "file", Help: "what it printed"},
 	},
-	Defaults: commandConfig{ExitCodes: []int{0}},
+	Defaults: commandConfig{ExitCodes: []int{0}, Isolation: string(isolation.Off)},
 	Check:    checkCommand,
 	Resolve:  resolveCommand,
 	Run:      runCommand,
@@ -114,6 +118,14 @@ func checkCommand(c commandConfig) error {
 		} else if name == "" || strings.ContainsAny(name, "=\x00") {
 			bad("env", "%q is not the name of a variable", name)
 		}
+	}
+	for i, p := range c.Reads {
+		if !filepath.IsAbs(p) {
+			bad(fmt.Sprintf("isolation_reads[%d]", i), "%q is not an absolute path; what belongs to the study goes into files or inputs", p)
+		}
+	}
+	if len(c.Reads) > 0 && c.Isolation == string(isolation.Off) {
+		bad("isolation_reads", "is of use only with isolation = \"warn\" or \"enforce\"")
 	}
 	if len(c.ExitCodes) == 0 {
 		bad("exit_codes", "needs at least one")
@@ -212,11 +224,12 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	run.Stdout = stdout
 	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
 	run.Started = func(pid int) error { return x.Runs(dir, pid) }
+	outside := boxed(c, &run, program.path)
 	err = run.Do(ctx)
 	if left := x.Ended(dir); left != nil && err == nil {
 		err = left
 	}
-	if err != nil {
+	if err = outside.conclude(ctx, x, c, err); err != nil {
 		return commandError(err)
 	}
 	if err := program.unchanged(ctx); err != nil {
@@ -233,7 +246,11 @@ func commandError(err error) error {
 	var start *command.StartError
 	var exit *command.ExitError
 	var late *command.TimeoutError
-	if errors.As(err, &start) && !start.Passing() || errors.As(err, &exit) && !exit.Passing() ||
+	var setup *isolation.SetupError
+	if step.IsPermanent(err) {
+		return err
+	}
+	if errors.As(err, &setup) || errors.As(err, &start) && !start.Passing() || errors.As(err, &exit) && !exit.Passing() ||
 		errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
 		return step.Permanent(err)
 	}

@@ -122,13 +122,13 @@ func TestCommandKey(t *testing.T) {
   outputs = ["o"]
 }`
 	for _, edit := range [][2]string{
-		{`"true"]`, `"false"]`}, {`"o"]`, `"p"]`}, {`a = "1"`, `a = "2"`}, {"\n}", "\n  env = { A = \"1\" }\n}"},
+		{`"true"]`, `"false"]`}, {"\n}", "\n  isolation = \"enforce\"\n}"}, {`"o"]`, `"p"]`}, {`a = "1"`, `a = "2"`}, {"\n}", "\n  env = { A = \"1\" }\n}"},
 	} {
 		if keys(strings.Replace(base, edit[0], edit[1], 1)) == keys(base) {
 			t.Errorf("editing %q to %q does not move the key", edit[0], edit[1])
 		}
 	}
-	if keys(strings.Replace(base, "\n}", "\n  timeout = \"1m\"\n  exit_codes = [0]\n}", 1)) != keys(base) {
+	if keys(strings.Replace(base, "\n}", "\n  timeout = \"1m\"\n  exit_codes = [0]\n  isolation = \"off\"\n}", 1)) != keys(base) {
 		t.Error("a timeout and a default move the key")
 	}
 	// Another program of the same name has another key.
@@ -262,6 +262,8 @@ func TestCommandMistakes(t *testing.T) {
 		"is not 64 hex digits":       {"argv": []any{"sh"}, "outputs": []any{"o"}, "program": "12"},
 		`needs at least one`:         {"argv": []any{"sh"}, "outputs": []any{"o"}, "exit_codes": []any{}},
 		`"a=b" is not the name of`:   {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"a=b": "/"}},
+		`isolation_reads[0]: "x"`:    {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation": "warn", "isolation_reads": []any{"x"}},
+		`only with isolation`:        {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation_reads": []any{"/x"}},
 		`argv[1]: has a NUL byte`:    {"argv": []any{"sh", "a\x00b"}, "outputs": []any{"o"}},
 		`env.A: has a NUL byte`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"A": "a\x00b"}},
 		`"/abs" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},

@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -40,13 +39,13 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 		parts[i] = *part
 	}
 	began := time.Now()
-	outputs, counts, err := a.run(ctx, req, spec, task, parts)
+	outputs, counts, env, err := a.run(ctx, req, spec, task, parts)
 	if err != nil {
 		a.sourceChanged(err)
 		return nil, nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
 	made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),
-		Finished: time.Now().UTC(), Counts: counts, Env: maps.Clone(a.Env), Origin: artifacts.Origin{Step: address}}
+		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: artifacts.Origin{Step: address}}
 	stands, _, err = artifacts.Publish(ctx, a.Store, *made)
 	if err != nil {
 		return nil, nil, err

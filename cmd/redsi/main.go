@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -43,6 +44,7 @@ func (e *exitError) Unwrap() error { return e.err }
 func inputError(err error) error { return &exitError{exitInput, err} }
 
 func main() {
+	isolation.Helper() // if this process is one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))

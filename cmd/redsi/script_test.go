@@ -12,10 +12,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/isolation"
 )
 
 // TestMain lets the scripts call this test program as redsi.
 func TestMain(m *testing.M) {
+	isolation.Helper() // if this process is one
 	testscript.Main(m, map[string]func(){"redsi": main})
 }
 

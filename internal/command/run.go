@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/isolation"
 )
 
 // Run is one run of a program.
@@ -21,10 +23,12 @@ type Run struct {
 	Env       map[string]string
 	Stdin     io.Reader // nil: empty
 	Stdout    io.Writer
-	Line      func(string)        // called with every line of standard error, one at a time
-	Started   func(pid int) error // if set, called once it runs, with the leader of its process group; an error ends it
-	Timeout   time.Duration       // 0: none
-	ExitCodes []int               // that mean success
+	Line      func(string)             // called with every line of standard error, one at a time
+	Box       *isolation.Box           // if set, what the program is kept to; its Dir is Dir
+	Found     func(isolation.Findings) // called with what it did outside of its box, before Do returns
+	Started   func(pid int) error      // if set, called once it runs, with the leader of its process group; an error ends it
+	Timeout   time.Duration            // 0: none
+	ExitCodes []int                    // that mean success
 }
 
 // stragglers is how long processes that a program left behind may go on
@@ -54,8 +58,9 @@ func (r Run) Do(ctx context.Context) error {
 	cmd.SysProcAttr = childAttributes()
 	cmd.Cancel = func() error { return endGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
-	if err := cmd.Start(); err != nil {
-		return &StartError{r.Argv, err}
+	boxed, err := r.start(cmd)
+	if err != nil {
+		return err
 	}
 	var unrecorded error
 	if r.Started != nil {
@@ -63,23 +68,50 @@ func (r Run) Do(ctx context.Context) error {
 			cancel()
 		}
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	if gone := endGroup(cmd.Process.Pid); gone != nil && err == nil {
 		err = gone
 	}
 	said.end()
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if boxed != nil {
+		found, inner := boxed.End()
+		if r.Found != nil {
+			r.Found(found)
+		}
+		if inner != nil {
+			status = *inner
+		} else if r.Box.Mode == isolation.Enforce && ok && status.Exited() {
+			return &isolation.SetupError{Mode: r.Box.Mode, Err: errors.New("the process that kept it ended before it did")}
+		}
+	}
 	if unrecorded != nil {
 		return fmt.Errorf("%s: %w", r.Argv[0], unrecorded)
 	}
-	return r.outcome(ctx, limited, cmd, err, said.tail())
+	return r.outcome(ctx, limited, status, err, said.tail())
 }
 
-func (r Run) outcome(ctx, limited context.Context, cmd *exec.Cmd, err error, tail string) error {
-	state := cmd.ProcessState
+// start starts the program, in its box if it has one: nil if it has none.
+func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
+	if r.Box == nil {
+		if err := cmd.Start(); err != nil {
+			return nil, &StartError{r.Argv, err}
+		}
+		return nil, nil
+	}
+	boxed, err := r.Box.Start(cmd)
+	var setup *isolation.SetupError
+	if err != nil && !errors.As(err, &setup) {
+		err = &StartError{r.Argv, err}
+	}
+	return boxed, err
+}
+
+func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err error, tail string) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case limited.Err() != nil && !state.Success():
+	case limited.Err() != nil && ws != 0:
 		return &TimeoutError{r.Argv, r.Timeout, tail}
 	case errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("%s: %w", r.Argv[0], ErrLeftRunning)
@@ -88,11 +120,11 @@ func (r Run) outcome(ctx, limited context.Context, cmd *exec.Cmd, err error, tai
 	if err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("%s: %w", r.Argv[0], err) // a stream broke: what reads its output, or feeds it
 	}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+	if ws.Signaled() {
 		return &ExitError{r.Argv, -1, ws.Signal(), tail}
 	}
-	if !slices.Contains(r.ExitCodes, state.ExitCode()) {
-		return &ExitError{r.Argv, state.ExitCode(), 0, tail}
+	if !slices.Contains(r.ExitCodes, ws.ExitStatus()) {
+		return &ExitError{r.Argv, ws.ExitStatus(), 0, tail}
 	}
 	return nil
 }

@@ -25,8 +25,9 @@ type Node struct {
 	Inputs   []Edge            `json:"inputs,omitempty"`
 	Outputs  []Output          `json:"outputs,omitempty"`
 	Counts   map[string]int64  `json:"counts,omitempty"`
-	Env      map[string]string `json:"env,omitempty"`
-	Place    string            `json:"place"` // file:line
+	Env      map[string]string `json:"env,omitempty"`   // of the worker
+	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
+	Place    string            `json:"place"`           // file:line
 }
 
 // Leaf is one value of a configuration.
@@ -77,7 +78,8 @@ func Nodes(v *plan.Preview) ([]Node, error) {
 		}
 		if r := it.Result; r != nil {
 			n.Run, n.Workflow, n.TookS = r.Origin.RunID, r.Origin.WorkflowID, r.Took.Seconds()
-			n.Counts, n.Env = r.Counts, r.Env
+			n.Counts = r.Counts
+			n.Env, n.Notes = notesOf(r.Env)
 			for name, a := range r.Outputs {
 				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
 				n.Bytes += a.Size
@@ -87,6 +89,21 @@ func Nodes(v *plan.Preview) ([]Node, error) {
 		nodes[i] = n
 	}
 	return nodes, nil
+}
+
+// notesOf parts what is recorded of a run from what is recorded of its worker.
+func notesOf(all map[string]string) (env, notes map[string]string) {
+	for name, text := range all {
+		to := &env
+		if note, ok := strings.CutPrefix(name, step.NotePrefix); ok {
+			name, to = note, &notes
+		}
+		if *to == nil {
+			*to = map[string]string{}
+		}
+		(*to)[name] = text
+	}
+	return env, notes
 }
 
 // edgesOf lists the inputs of a task with the attributes that take them.

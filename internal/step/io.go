@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"sort"
 	"sync"
 
@@ -61,6 +62,7 @@ type IO struct {
 	written map[string]bool // outputs that are being written
 	open    map[*sink]bool
 	counts  map[string]int64
+	notes   map[string]string
 	scratch []string
 	failed  error // of reading an input: lost, corrupt, or the store
 }
@@ -69,7 +71,7 @@ type IO struct {
 func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
 	return &IO{Log: log, host: host, ctx: ctx, spec: spec, parts: parts,
 		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
-		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}}
+		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}}
 }
 
 // Open reads a single-blob input; the bytes are verified, and a mismatch is an
@@ -132,6 +134,31 @@ func (x *IO) Count(name string, n int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.counts[name] += n
+}
+
+// Note keeps a word about how the step ran with the result, beside the worker's
+// environment.
+func (x *IO) Note(name, text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.notes[name] = text
+}
+
+// NotePrefix begins the names of notes among a result's environment.
+const NotePrefix = "step: "
+
+// Notes returns env with the notes of this run.
+func (x *IO) Notes(env map[string]string) map[string]string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := maps.Clone(env)
+	for name, text := range x.notes {
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[NotePrefix+name] = text
+	}
+	return all
 }
 
 // Scratch returns a new empty folder that is removed when the step ends.

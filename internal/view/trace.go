@@ -2,6 +2,8 @@ package view
 
 import (
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/redsi/redsi/internal/report"
 )
@@ -42,6 +44,9 @@ func Trace(w io.Writer, t *report.Trace) {
 				break
 			}
 			Printf(w, "  %s = %s\n", l.Path, report.Clip(l.Value, 120))
+		}
+		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
+			Printf(w, "  %s: %s\n", name, n.Notes[name])
 		}
 		for _, e := range n.Inputs {
 			Printf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)

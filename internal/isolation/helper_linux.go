@@ -1,0 +1,184 @@
+package isolation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// helperName is the name by which this executable is started as a helper. Its
+// only descriptor beside the standard ones is the connection to who started it.
+const helperName = "redsi: isolates a program"
+
+// Helper isolates a program and does not return, if this process was started for
+// that. It is the first thing that main does.
+func Helper() {
+	if len(os.Args) != 1 || os.Args[0] != helperName {
+		return
+	}
+	syscall.CloseOnExec(3)
+	f := os.NewFile(3, "connection")
+	c, err := net.FileConn(f)
+	f.Close()
+	if err != nil {
+		os.Exit(2)
+	}
+	h := &helper{conn: c.(*net.UnixConn)}
+	h.say(answer{Error: h.run().Error()}) // run returns only if it cannot go on
+	os.Exit(2)
+}
+
+type helper struct {
+	conn  *net.UnixConn
+	order order
+}
+
+func (h *helper) say(a answer) {
+	b, err := json.Marshal(a)
+	if err == nil {
+		_, err = h.conn.Write(append(b, '\n'))
+	}
+	if err != nil {
+		os.Exit(2) // nobody listens
+	}
+}
+
+// run does all. What restricts the program restricts only the thread that becomes
+// it, or starts it: the others arrange that.
+func (h *helper) run() error {
+	if err := json.NewDecoder(h.conn).Decode(&h.order); err != nil {
+		return err
+	}
+	dir := h.order.Dir
+	if h.order.Mode == Enforce {
+		dir = Folder
+		if err := arrange(h.order); err != nil {
+			return err
+		}
+	}
+	if err := unix.Chdir(dir); err != nil {
+		return fmt.Errorf("enter the step's folder: %w", err)
+	}
+	ready, failed := make(chan int), make(chan error)
+	begin, ended := make(chan struct{}), make(chan int)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: nothing else runs on what is restricted
+		listener, err := h.restrict()
+		if err != nil {
+			failed <- err
+			return
+		}
+		ready <- listener
+		<-begin
+		if h.order.Mode == Warn {
+			h.exec(syscall.Exec(h.order.Program, h.order.Argv, h.order.Env))
+		}
+		pid, err := syscall.ForkExec(h.order.Program, h.order.Argv, &syscall.ProcAttr{
+			Env: h.order.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}})
+		if err != nil {
+			h.exec(err)
+		}
+		ended <- pid
+	}()
+	var listener int
+	select {
+	case err := <-failed:
+		return err
+	case listener = <-ready:
+	}
+	if _, _, err := h.conn.WriteMsgUnix([]byte("{}\n"), unix.UnixRights(listener), nil); err != nil {
+		return err
+	}
+	unix.Close(listener)
+	if _, err := h.conn.Read(make([]byte, 1)); err != nil {
+		return err
+	}
+	close(begin)
+	pid := <-ended // only of what is enforced
+	h.say(answer{Began: true})
+	h.reap(pid)
+	return nil
+}
+
+// exec says why the program does not start.
+func (h *helper) exec(err error) {
+	var e syscall.Errno
+	if !errors.As(err, &e) {
+		e = syscall.EINVAL
+	}
+	h.say(answer{Exec: e})
+	os.Exit(2)
+}
+
+// reap collects what ends, as the first process of a namespace has to, until the
+// program has ended; this process's end is then the end of all that it left.
+func (h *helper) reap(program int) {
+	for _, fd := range []int{0, 1, 2} {
+		unix.Close(fd) // what is read to its end must not wait for this process
+	}
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil {
+			os.Exit(2)
+		}
+		if pid == program && (ws.Exited() || ws.Signaled()) {
+			status := uint32(ws)
+			h.say(answer{Status: &status})
+			os.Exit(0)
+		}
+	}
+}
+
+// restrict takes from this thread what the program shall not have, and returns the
+// descriptor by which it is watched.
+func (h *helper) restrict() (int, error) {
+	if h.order.Mode == Enforce {
+		if err := dropRights(); err != nil {
+			return 0, fmt.Errorf("drop rights: %w", err)
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("no_new_privs: %w", err)
+	}
+	if h.order.Mode == Enforce {
+		if err := landlock(h.order.Reads); err != nil {
+			return 0, err
+		}
+	}
+	listener, err := listen()
+	if err != nil {
+		return 0, fmt.Errorf("watch what it does (seccomp user notification, Linux 5.6): %w", err)
+	}
+	return listener, nil
+}
+
+// dropRights takes all capabilities from this thread, and the ways to get them
+// back, though its account be number 0.
+func dropRights() error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	for c := uintptr(0); c <= 63; c++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
+			break // the last that this kernel knows was before
+		} else if err != nil {
+			return err
+		}
+	}
+	const noRoot, noRootLocked = 1 << 0, 1 << 1 // SECBIT_NOROOT, SECBIT_NOROOT_LOCKED
+	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil {
+		return err
+	}
+	none := [2]unix.CapUserData{}
+	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+}

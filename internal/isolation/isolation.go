@@ -1,0 +1,207 @@
+// Package isolation runs a program so that it meets its own folder, the system's
+// programs and libraries, and nothing else: files outside and the network are
+// watched, or are not there.
+//
+// It owns what is allowed, how the kernel is asked for it, and what was found. It
+// must not know what a step is, nor what the program is for.
+package isolation
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Mode is how strictly a program is kept to its folder.
+type Mode string
+
+// The modes.
+const (
+	Off     Mode = "off"     // it runs as it is
+	Warn    Mode = "warn"    // it runs as it is; what it does outside is found
+	Enforce Mode = "enforce" // what is outside is not there; what it tries is found
+)
+
+// Folder is the path at which a program under Enforce sees its folder.
+const Folder = "/redsi/step"
+
+// Box is what a program is kept to.
+type Box struct {
+	Mode    Mode
+	Dir     string   // its folder, a real path: it may do all there
+	Program string   // path of its executable, which may lie anywhere
+	Reads   []string // files and folders outside that it may read and execute
+}
+
+// Path is the program's path of something in its folder.
+func (b Box) Path(name string) string {
+	if b.Mode == Enforce {
+		return filepath.Join(Folder, name)
+	}
+	return filepath.Join(b.Dir, name)
+}
+
+// Finding is something that a program did, or tried to do, outside.
+type Finding struct {
+	What  string // "read", "write", "run", "connect", "listen"
+	Where string // path, or address
+	Times int
+}
+
+func (f Finding) String() string {
+	if f.Times > 1 {
+		return fmt.Sprintf("%s %s (%d times)", f.What, f.Where, f.Times)
+	}
+	return f.What + " " + f.Where
+}
+
+// Findings are what was found, in the order of its first time.
+type Findings struct {
+	List []Finding
+	More int      // different ones beyond mostFindings
+	Gaps []string // what was not watched
+}
+
+const mostFindings = 1000
+
+// Text tells the first findings, so many at most, and how many more there are.
+func (f Findings) Text(most int) string {
+	var parts []string
+	for _, x := range f.List[:min(most, len(f.List))] {
+		parts = append(parts, x.String())
+	}
+	if n := len(f.List) - len(parts) + f.More; n > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(append(parts, f.Gaps...), "; ")
+}
+
+// SetupError says why a program could not be isolated as was asked.
+type SetupError struct {
+	Mode Mode
+	Err  error
+}
+
+func (e *SetupError) Error() string {
+	return fmt.Sprintf("isolation = %q is not to be had on this worker, so the program did not run: %v", e.Mode, e.Err)
+}
+
+func (e *SetupError) Unwrap() error { return e.Err }
+
+// systemReads are programs, libraries and their data, as a system has them: what
+// every program reads and no result should hang on. Links among them lead to them.
+var systemReads = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
+	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/ssl/openssl.cnf", "/etc/fonts", "/etc/terminfo", "/etc/perl", "/etc/R", "/etc/locale.alias",
+	"/etc/python3*", "/etc/java*",
+	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
+}
+
+// devices may be read and written.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// readable lists what may be read, as paths that are there, none with a link in it.
+func (b Box) readable() ([]string, error) {
+	list := []string{b.Program}
+	for _, p := range systemReads {
+		found, err := filepath.Glob(p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	if i := interpreter(b.Program); i != "" {
+		list = append(list, i)
+	}
+	for _, p := range b.Reads {
+		if _, err := os.Stat(p); err != nil {
+			return nil, fmt.Errorf("isolation_reads: %w", err)
+		}
+		list = append(list, p)
+	}
+	var real []string
+	for _, p := range list {
+		r, err := filepath.EvalSymlinks(p)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // a link to nothing
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r == "/" {
+			return nil, errors.New("isolation_reads: / is everything: use isolation = \"off\"")
+		}
+		real = append(real, r)
+	}
+	slices.Sort(real)
+	return slices.Compact(real), nil
+}
+
+// interpreter is the program that a script's first line names; "" of a binary.
+func interpreter(program string) string {
+	f, err := os.Open(program)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b := make([]byte, 256)
+	n, _ := f.Read(b)
+	line, _, _ := strings.Cut(string(b[:n]), "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 || !filepath.IsAbs(words[0]) {
+		return ""
+	}
+	return words[0]
+}
+
+// under reports whether path is one of list or below it.
+func under(path string, list []string) bool {
+	return slices.ContainsFunc(list, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+}
+
+// log collects findings.
+type log struct {
+	mu    sync.Mutex
+	found Findings
+	index map[[2]string]int
+}
+
+func (l *log) add(what, where string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.index == nil {
+		l.index = map[[2]string]int{}
+	}
+	k := [2]string{what, where}
+	i, ok := l.index[k]
+	switch {
+	case ok && i < 0:
+	case ok:
+		l.found.List[i].Times++
+	case len(l.found.List) < mostFindings:
+		l.index[k] = len(l.found.List)
+		l.found.List = append(l.found.List, Finding{what, where, 1})
+	case l.found.More < 100*mostFindings:
+		l.index[k] = -1
+		l.found.More++
+	}
+}
+
+func (l *log) gap(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.found.Gaps, text) {
+		l.found.Gaps = append(l.found.Gaps, text)
+	}
+}
+
+func (l *log) findings() Findings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Findings{slices.Clone(l.found.List), l.found.More, slices.Clone(l.found.Gaps)}
+}

@@ -1,0 +1,212 @@
+package isolation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// order is what the helper is told: by a pipe, since it has secrets.
+type order struct {
+	Mode    Mode
+	Dir     string
+	Program string
+	Argv    []string
+	Env     []string
+	Reads   []string // that are there, without links
+}
+
+// answer is what the helper says.
+type answer struct {
+	Error  string        `json:",omitempty"` // it cannot isolate
+	Exec   syscall.Errno `json:",omitempty"` // the program does not start
+	Began  bool          `json:",omitempty"` // the program runs
+	Status *uint32       `json:",omitempty"` // the program has ended so
+}
+
+// Running is a program that runs in a box.
+type Running struct {
+	log    log
+	conn   *net.UnixConn
+	status *syscall.WaitStatus
+	heard  chan struct{} // all that the helper says has been read
+	done   chan struct{} // the watch has ended
+	stop   *os.File      // closed: the watch ends
+}
+
+// Start starts the program that cmd describes, in a box. It is a helper, this very
+// executable, that starts as cmd.Process and becomes or starts the program. The
+// error is a *SetupError, or of the program's start.
+func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
+	reads, err := b.readable()
+	if err != nil {
+		return nil, &SetupError{b.Mode, err}
+	}
+	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads}
+	if rel, err := filepath.Rel(b.Dir, b.Program); err == nil && filepath.IsLocal(rel) {
+		o.Program = b.Path(rel)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, &SetupError{b.Mode, err}
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "helper"), os.NewFile(uintptr(pair[1]), "helper")
+	defer theirs.Close()
+	c, err := net.FileConn(ours)
+	ours.Close()
+	if err != nil {
+		return nil, &SetupError{b.Mode, err}
+	}
+	r := &Running{conn: c.(*net.UnixConn), heard: make(chan struct{}), done: make(chan struct{})}
+
+	cmd.Path, cmd.Args, cmd.Err = "/proc/self/exe", []string{helperName}, nil
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", helperEnv(), []*os.File{theirs}
+	if b.Mode == Enforce {
+		namespaces(cmd.SysProcAttr)
+	}
+	if err := cmd.Start(); err != nil {
+		r.conn.Close()
+		return nil, &SetupError{b.Mode, fmt.Errorf("%w: %s", err, noNamespaces)}
+	}
+	theirs.Close() // so that its end is the helper's end
+	fail := func(err error) (*Running, error) {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		r.conn.Close()
+		return nil, err
+	}
+	if err := json.NewEncoder(r.conn).Encode(o); err != nil {
+		return fail(&SetupError{b.Mode, err})
+	}
+	// The descriptor of the watch comes with the first answer.
+	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
+	n, on, _, _, err := r.conn.ReadMsgUnix(buf, oob)
+	if err != nil || n == 0 {
+		return fail(&SetupError{b.Mode, fmt.Errorf("the helper ended before it began (%v)", err)})
+	}
+	var a answer
+	if err := json.Unmarshal(buf[:n], &a); err != nil {
+		return fail(&SetupError{b.Mode, err})
+	}
+	if a.Error != "" {
+		return fail(&SetupError{b.Mode, errors.New(a.Error)})
+	}
+	listener, err := received(oob[:on])
+	if err != nil {
+		return fail(&SetupError{b.Mode, err})
+	}
+	stopR, stopW, err := os.Pipe()
+	if err != nil {
+		listener.Close()
+		return fail(&SetupError{b.Mode, err})
+	}
+	r.stop = stopW
+	w := &watch{box: b, reads: reads, log: &r.log, fd: int(listener.Fd())}
+	go func() {
+		defer close(r.done)
+		defer listener.Close()
+		defer stopR.Close()
+		w.run(int(stopR.Fd()))
+	}()
+	if _, err := r.conn.Write([]byte{'\n'}); err != nil {
+		return fail(&SetupError{b.Mode, err})
+	}
+	began := make(chan error, 1)
+	go r.hear(b.Mode, began)
+	if err := <-began; err != nil {
+		return fail(err)
+	}
+	return r, nil
+}
+
+// hear reads what the helper says: that the program began, or why it does not,
+// and how it ended. A helper that becomes the program says no more.
+func (r *Running) hear(mode Mode, began chan<- error) {
+	defer close(r.heard)
+	for d := json.NewDecoder(r.conn); ; {
+		var a answer
+		err := d.Decode(&a)
+		switch {
+		case errors.Is(err, io.EOF) && mode == Enforce:
+			err = errors.New("the helper ended before the program began")
+		case errors.Is(err, io.EOF):
+			err = nil
+		case err == nil && a.Error != "":
+			err = errors.New(a.Error)
+		case err == nil && a.Exec != 0:
+			began <- a.Exec
+			return
+		case err == nil && a.Began:
+			began <- nil
+			continue
+		case err == nil && a.Status != nil:
+			s := syscall.WaitStatus(*a.Status)
+			r.status = &s
+			return
+		}
+		if err != nil {
+			err = &SetupError{mode, err}
+		}
+		select {
+		case began <- err: // of which there is one
+		default:
+		}
+		return
+	}
+}
+
+// End returns what was found, and how the program ended if it was not cmd.Process
+// itself. It is called once cmd has been waited for.
+func (r *Running) End() (Findings, *syscall.WaitStatus) {
+	<-r.heard
+	r.conn.Close()
+	r.stop.Close()
+	<-r.done
+	return r.log.findings(), r.status
+}
+
+func received(oob []byte) (*os.File, error) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(msgs) != 1 {
+		return nil, fmt.Errorf("the helper sent no descriptor (%v)", err)
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return nil, fmt.Errorf("the helper sent %d descriptors (%v)", len(fds), err)
+	}
+	unix.CloseOnExec(fds[0])
+	return os.NewFile(uintptr(fds[0]), "watch"), nil
+}
+
+// helperEnv is what this executable needs to start: where its libraries are.
+func helperEnv() []string {
+	env := []string{}
+	for _, v := range os.Environ() {
+		if strings.HasPrefix(v, "LD_LIBRARY_PATH=") || strings.HasPrefix(v, "GOCOVERDIR=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+const noNamespaces = "it needs user, mount, network and process namespaces; allow them (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, the seccomp profile of a container), or use isolation = \"warn\""
+
+// namespaces gives the helper namespaces of its own, in which this account has its
+// number and the rights to arrange them.
+func namespaces(a *syscall.SysProcAttr) {
+	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	if os.Getuid() != 0 {
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+	}
+}

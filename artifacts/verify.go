@@ -214,19 +214,24 @@ func (r *Report) record(ctx context.Context, records Records, name string, probl
 
 // DropCorrupt reads d and deletes it if its bytes are wrong, which turns every
 // result that names it into a miss, so that its producer runs again. It is what
-// to call after an IntegrityError: reading once more tells bad bytes in the store
-// from bad luck on the way.
+// to call after an IntegrityError. Only bytes that are wrong in the same way twice
+// are wrong in the store; others were changed on the way, and the blob stays.
 func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
-	err = readThrough(ctx, blobs, d)
-	var bad *IntegrityError
-	switch {
-	case errors.As(err, &bad):
-		if err := blobs.Delete(ctx, d); err != nil {
-			return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
+	var first, second *IntegrityError
+	for _, bad := range []**IntegrityError{&first, &second} {
+		err = readThrough(ctx, blobs, d)
+		if errors.Is(err, ErrNotExist) {
+			return false, nil
 		}
-		return true, nil
-	case errors.Is(err, ErrNotExist):
+		if !errors.As(err, bad) {
+			return false, err
+		}
+	}
+	if first.Got != second.Got || first.Size != second.Size {
 		return false, nil
 	}
-	return false, err
+	if err := blobs.Delete(ctx, d); err != nil {
+		return false, fmt.Errorf("delete corrupt blob %s: %w", d, err)
+	}
+	return true, nil
 }

@@ -1,7 +1,10 @@
 package artifacts_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/storetest"
 )
 
@@ -137,4 +141,44 @@ func TestDropCorrupt(t *testing.T) {
 	if _, err := artifacts.DropCorrupt(t.Context(), s.Blobs, artifacts.Sum(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a store whose folder is gone: %v", err)
 	}
+}
+
+// TestDropCorruptOnTheWay keeps a blob whose bytes are other ones at each reading:
+// they were changed on the way.
+func TestDropCorruptOnTheWay(t *testing.T) {
+	s := mem.New()
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bits, want := range map[string]bool{"\x01\x02": false, "\x00\x04": false, "\x01\x00": false, "\x08\x08": true} {
+		if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("whole")); err != nil {
+			t.Fatal(err)
+		}
+		dropped, err := artifacts.DropCorrupt(t.Context(), &flippingBlobs{Blobs: s.Blobs, bits: []byte(bits)}, d)
+		if dropped != want || err != nil {
+			t.Errorf("bits %q: %v, %v", bits, dropped, err)
+		}
+	}
+}
+
+// flippingBlobs changes the first byte of what is read, at each reading by the
+// next of bits.
+type flippingBlobs struct {
+	artifacts.Blobs
+	bits []byte
+}
+
+func (f *flippingBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	r, err := f.Blobs.Open(ctx, d)
+	if err != nil || len(f.bits) == 0 {
+		return r, err
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	b[0] ^= f.bits[0]
+	f.bits = f.bits[1:]
+	return artifacts.VerifyReader(io.NopCloser(bytes.NewReader(b)), d, "test"), nil
 }

@@ -136,11 +136,14 @@ func byRole(role string, s syscall.Signal) func(*round, choice) error {
 		if !eventually(r.slack(5*time.Second), func() bool {
 			all = r.victims(role)
 			return len(all) > 0 || !r.cli.running()
-		}) {
+		}) || len(all) == 0 {
 			r.note("there was no %s to hurt", role)
 			return nil
 		}
 		for _, f := range all {
+			if role == roleOther {
+				r.note("%s", f)
+			}
 			f.signal(r.dir, s)
 		}
 		if s == syscall.SIGSTOP {

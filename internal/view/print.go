@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/redsi/redsi/internal/escape"
@@ -72,10 +73,13 @@ func safe(v any) any {
 // foreign is a value whose text is made when it is printed.
 type foreign struct{ v any }
 
+// flush is a further line of an error that is not indented.
+var flush = regexp.MustCompile(`\n([^ \n])`)
+
 func (f foreign) Format(s fmt.State, verb rune) {
 	text := fmt.Sprintf(fmt.FormatString(s, verb), f.v)
 	if _, ok := f.v.(error); ok {
-		text = strings.ReplaceAll(escape.Text(text), "\n", "\n  ")
+		text = flush.ReplaceAllString(escape.Text(text), "\n  $1")
 	} else {
 		text = escape.Line(text)
 	}

@@ -129,6 +129,9 @@ func runCompare(ctx context.Context, x *step.IO, c compareConfig) error {
 	}
 	x.Count("both", int64(rep.Both))
 	x.Count("same", int64(rep.Same))
+	x.Count("differ", int64(rep.Both-rep.Same))
+	x.Count("only_full", int64(rep.Full-rep.Both))
+	x.Count("only_simplified", int64(rep.OnlySimplified))
 	return writeJSON(x, "report", rep)
 }
 

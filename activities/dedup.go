@@ -187,6 +187,7 @@ func writeGrouping(x *step.IO, g *dedup.Grouping, resolved bool) error {
 		r := rec.Resolution()
 		counts.Resolved = &r
 		x.Count("unresolved_records", int64(r.UnresolvedRecords))
+		x.Count("records_without_revision", int64(r.NoRevision))
 	}
 	x.Count("records", int64(rec.Len()))
 	x.Count("documents", int64(counts.Documents.Union))

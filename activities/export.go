@@ -92,6 +92,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	}
 	x.Count("documents", int64(sum.Documents))
 	x.Count("queries", int64(sum.Train+sum.Dev))
+	x.Count("documents_without_text", int64(sum.Documents-sum.Texts))
 	x.Count("respaced", int64(sum.Respaced))
 	x.Count("escaped_topics", int64(sum.Escaped))
 	return errors.Join(export.WriteCard(w, card, sum), w.Close())

@@ -153,6 +153,7 @@ func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 		return step.Permanent(err)
 	}
 	x.Count("pages_seen", total.Pages)
+	x.Count("fallbacks", total.Fallbacks)
 	x.Count("revisions_seen", total.Revisions)
 	if err := writePages(x, t); err != nil {
 		return err

@@ -264,5 +264,13 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 	for _, t := range reports {
 		total.Merge(t)
 	}
+	for name, n := range map[string]int{
+		"without_title": total.WithoutTitle, "without_abstract": total.WithoutAbstract, "truncated": total.WithTruncation,
+		"tokens_outside_html": total.Sum.SpansOutside, "tables_dropped": total.Sum.EmptyTables, "items_dropped": total.Sum.EmptyItems,
+	} {
+		if n > 0 {
+			x.Count(name, int64(n))
+		}
+	}
 	return writeJSON(x, "report", total)
 }

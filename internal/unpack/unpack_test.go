@@ -143,3 +143,26 @@ func TestLines(t *testing.T) {
 		t.Errorf("a failed read: %v", err)
 	}
 }
+
+// FuzzOpen: no input may panic or hang, and how the bytes arrive does not matter.
+func FuzzOpen(f *testing.F) {
+	for _, seed := range []string{"hello\n", "", bzHello, bzHello + "BZh9", "\x1f\x8b\x08", "\x28\xb5\x2f\xfd", "7z\xbc\xaf\x27\x1c", "<html>"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		outcome := func(r io.Reader) (string, bool) {
+			u, err := Open(r)
+			if err != nil {
+				return "", false
+			}
+			defer u.Close()
+			text, err := io.ReadAll(io.LimitReader(u, 1<<20))
+			return string(text), err == nil
+		}
+		a, okA := outcome(bytes.NewReader(in))
+		b, okB := outcome(iotest.HalfReader(bytes.NewReader(in)))
+		if okA != okB || okA && a != b {
+			t.Errorf("%d bytes, %v; in halves %d bytes, %v", len(a), okA, len(b), okB)
+		}
+	})
+}

@@ -23,6 +23,7 @@ type Activities struct {
 	Registry *step.Registry
 	Log      *slog.Logger
 	Client   client.Client
+	Secrets  map[string]string  // sensitive variables that this process was given; never kept or sent
 	CacheDir string             // verified local copies of remote blobs
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do

@@ -116,7 +116,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 		return nil, nil, nil, step.Permanent(err)
 	}
 	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log.With("step", req.Address), parts)
-	io.Cache = a.CacheDir
+	io.Cache, io.Secrets = a.CacheDir, a.Secrets
 	err = guard(func() error { return spec.Run(ctx, io, tree) })
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()

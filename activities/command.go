@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,23 +16,27 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/secret"
 	"github.com/redsi/redsi/internal/step"
 )
 
 // commandConfig is a program with all that it may see.
 type commandConfig struct {
-	Argv      []string               `hcl:"argv" help:"program and arguments. There is no shell unless you name one: [\"sh\", \"-c\", \"…\"]. The program is looked up in PATH; \"./NAME\" is one of files"`
-	Files     map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
-	Inputs    map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name: a file is in/NAME, the files of a tree are in/NAME/FILE"`
-	Lists     map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
-	Stdin     step.Input             `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
-	Outputs   []string               `hcl:"outputs" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else"`
-	Env       map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC and LANG=C.UTF-8"`
-	ExitCodes []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
-	Program   string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
-	Isolation string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
-	Reads     []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
-	Timeout   string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
+	Argv              []string               `hcl:"argv" help:"program and arguments. There is no shell unless you name one: [\"sh\", \"-c\", \"…\"]. The program is looked up in PATH; \"./NAME\" is one of files"`
+	Files             map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
+	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name: a file is in/NAME, the files of a tree are in/NAME/FILE"`
+	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
+	Stdin             step.Input             `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
+	Outputs           []string               `hcl:"outputs" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else"`
+	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC and LANG=C.UTF-8"`
+	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
+	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
+	Reads             []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
+	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are found where the program starts and are nowhere else: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
+	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
+	Fingerprint       string                 `hcl:"fingerprint,optional,added" help:"filled in with secret_fingerprint when planned"`
+	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
 }
 
 var commandKind = step.Define(step.Kind[commandConfig]{
@@ -127,6 +132,7 @@ func checkCommand(c commandConfig) error {
 	if len(c.Reads) > 0 && c.Isolation == string(isolation.Off) {
 		bad("isolation_reads", "is of use only with isolation = \"warn\" or \"enforce\"")
 	}
+	checkSecrets(bad, c)
 	if len(c.ExitCodes) == 0 {
 		bad("exit_codes", "needs at least one")
 	}
@@ -166,6 +172,10 @@ const inFiles = "in files"
 // resolveCommand fills in the digest of the program. A digest that was given is
 // kept where the program is not installed: the result may be in the store.
 func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
+	c, err := fingerprinted(env, c)
+	if err != nil {
+		return c, err
+	}
 	if strings.HasPrefix(c.Argv[0], "./") {
 		c.Program = inFiles
 		return c, nil
@@ -189,6 +199,14 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 }
 
 func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
+	secrets, err := secretsOf(x, c)
+	if err != nil {
+		return err
+	}
+	return withoutSecrets(runProgram(ctx, x, c, secrets), secrets)
+}
+
+func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret.Set) error {
 	dir, err := x.Scratch()
 	if err != nil {
 		return noRoom(err, noRoomHere)
@@ -206,6 +224,10 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 			x.Log.Debug(s)
 			x.Report(step.Progress{Note: s})
 		}}
+	if len(secrets) > 0 {
+		maps.Copy(run.Env, secrets)
+		run.Filter = secrets.Redactor
+	}
 	if run.Timeout, err = c.timeout(); err != nil {
 		return step.Permanent(err)
 	}
@@ -217,10 +239,11 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 		defer in.Close()
 		run.Stdin = in
 	}
-	stdout, err := x.Create("stdout")
+	printed, err := x.Create("stdout")
 	if err != nil {
 		return err
 	}
+	stdout := guardOutput(printed, secrets)
 	run.Stdout = stdout
 	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
 	run.Started = func(pid int) error { return x.Runs(dir, pid) }
@@ -235,7 +258,7 @@ func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	if err := program.unchanged(ctx); err != nil {
 		return err
 	}
-	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir)), "the store has no room for what it left: make some")
+	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no room for what it left: make some")
 }
 
 const noRoomHere = "make room on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
@@ -374,18 +397,22 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 	return nil
 }
 
-func collectCommand(x *step.IO, c commandConfig, dir string) error {
+func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set) error {
 	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
 	if err != nil {
 		return step.Permanent(fmt.Errorf("%s: %w", c.Argv[0], err))
 	}
 	for _, name := range names {
+		if secrets.Redact(name) != name {
+			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.Argv[0], name))
+		}
 		in, err := os.Open(filepath.Join(dir, "out", filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
 		out, err := x.CreateFile("out", name)
 		if err == nil {
+			out = guardOutput(out, secrets)
 			_, err = io.Copy(out, in)
 		}
 		if err == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/secret"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -38,6 +39,7 @@ type app struct {
 	VarFiles []string
 	Targets  []string
 	StoreURL string
+	secrets  map[string]string // sensitive variables of the pipeline that was read
 	StateDir string
 	LogLevel string
 
@@ -132,6 +134,7 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 	if err != nil {
 		return nil, nil, err
 	}
+	a.secrets = p.Secrets
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	return pl, p, err
 }
@@ -155,10 +158,11 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	if err != nil {
 		return nil, inputError(err)
 	}
+	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}}
 	var problems []error
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
-		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, src, s.Task)
+		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, sources, s.Task)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
 			continue

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (a *app) savePlan(v *plan.Preview, path string) error {
 	if err != nil {
 		return err
 	}
-	s := savedPlan{Format: savedPlanFormat, Saved: time.Now().UTC(), File: file, Vars: a.Vars, Targets: a.Targets,
+	s := savedPlan{Format: savedPlanFormat, Saved: time.Now().UTC(), File: file, Vars: a.openVars(), Targets: a.Targets,
 		Store: a.StoreURL, Summary: v.Summary(), Steps: savedSteps(v)}
 	if !strings.Contains(a.StoreURL, "://") {
 		if s.Store, err = filepath.Abs(a.StoreURL); err != nil {
@@ -76,12 +77,34 @@ func (a *app) savePlan(v *plan.Preview, path string) error {
 	}
 	b, err := json.Marshal(s)
 	if err == nil {
-		err = os.WriteFile(path, append(b, '\n'), 0o644)
+		err = writePrivate(path, append(b, '\n'))
 	}
 	if err != nil {
 		return inputError(fmt.Errorf("--out: %w", err))
 	}
 	return nil
+}
+
+// openVars are the variables given by --var that are not sensitive.
+func (a *app) openVars() []string {
+	return slices.DeleteFunc(slices.Clone(a.Vars), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		_, is := a.secrets[name]
+		return is
+	})
+}
+
+// writePrivate writes a file that its owner alone may read.
+func writePrivate(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.Chmod(0o600) // of a file that was there
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	return errors.Join(err, f.Close())
 }
 
 func readSavedPlan(path string) (*savedPlan, error) {

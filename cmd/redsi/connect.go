@@ -216,7 +216,7 @@ func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
 func (a *app) activities(store artifacts.Store, c client.Client, features workflows.Features) *activities.Activities {
 	return &activities.Activities{
 		Store: store, Registry: a.Registry, Log: a.Log, Client: c, Features: features, Env: hostEnv(),
-		CacheDir: a.cacheDir(), Scratch: a.scratchArea(),
+		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 			return a.openForWorker(ctx, file, vars, targets)

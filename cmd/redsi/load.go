@@ -91,6 +91,11 @@ func (a *app) loadWith(ctx context.Context, file string, vars map[string]string)
 	case ds.HasErrors():
 		return nil, inputError(ds.Err())
 	}
+	for name := range p.Secrets {
+		if _, sent := vars[name]; sent {
+			return nil, inputError(fmt.Errorf("var.%s is sensitive, and a workflow's input is kept by the server: set %s%s in the environment of the workers instead, and give the value up: the server has it", name, pipeline.EnvPrefix, name))
+		}
+	}
 	return p, ctx.Err()
 }
 

@@ -60,6 +60,8 @@ func TestScripts(t *testing.T) {
 			"until":   untilPlan,
 			"fetch":   fetchCommand,
 			"upgrade": upgradeCommand(t),
+			"nowhere": nowhere,
+			"private": private,
 		},
 		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
 	})

@@ -23,12 +23,13 @@ type Run struct {
 	Env       map[string]string
 	Stdin     io.Reader // nil: empty
 	Stdout    io.Writer
-	Line      func(string)             // called with every line of standard error, one at a time
-	Box       *isolation.Box           // if set, what the program is kept to; its Dir is Dir
-	Found     func(isolation.Findings) // called with what it did outside of its box, before Do returns
-	Started   func(pid int) error      // if set, called once it runs, with the leader of its process group; an error ends it
-	Timeout   time.Duration            // 0: none
-	ExitCodes []int                    // that mean success
+	Line      func(string)                   // called with every line of standard error, one at a time
+	Box       *isolation.Box                 // if set, what the program is kept to; its Dir is Dir
+	Found     func(isolation.Findings)       // called with what it did outside of its box, before Do returns
+	Started   func(pid int) error            // if set, called once it runs, with the leader of its process group; an error ends it
+	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
+	Timeout   time.Duration                  // 0: none
+	ExitCodes []int                          // that mean success
 }
 
 // stragglers is how long processes that a program left behind may go on
@@ -52,9 +53,15 @@ func (r Run) Do(ctx context.Context) error {
 		defer stop()
 	}
 	said := &lines{each: r.Line}
+	var stderr io.Writer = said
+	filtered := func() error { return nil }
+	if r.Filter != nil {
+		f := r.Filter(said)
+		stderr, filtered = f, f.Close
+	}
 	cmd := exec.CommandContext(limited, r.Program)
 	cmd.Args, cmd.Dir, cmd.Env = r.Argv, r.Dir, environ(r.Env)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, stderr
 	cmd.SysProcAttr = childAttributes()
 	cmd.Cancel = func() error { return endGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
@@ -71,6 +78,9 @@ func (r Run) Do(ctx context.Context) error {
 	err = cmd.Wait()
 	if gone := endGroup(cmd.Process.Pid); gone != nil && err == nil {
 		err = gone
+	}
+	if late := filtered(); late != nil && err == nil {
+		err = late
 	}
 	said.end()
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)

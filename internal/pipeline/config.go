@@ -34,7 +34,13 @@ func (c *config) body(b *hclsyntax.Body, attrs []step.Attr, at []any) map[string
 		a := &attrs[i]
 		p := append(at[:len(at):len(at)], a.Name)
 		if x := b.Attributes[a.Name]; x != nil && !a.Label {
-			v := c.tree(c.l.value(x.Expr, c.inst.ctx, c.inst), a.Type, a.Accepts, p)
+			given := c.l.value(x.Expr, c.inst.ctx, c.inst)
+			if a.Secret {
+				given = c.secrets(given, x.Expr.Range())
+			} else {
+				given = c.l.open(given, x.Expr.Range(), c.inst)
+			}
+			v := c.tree(given, a.Type, a.Accepts, p)
 			if v != nil {
 				tree[a.Name] = v
 			}

@@ -153,7 +153,7 @@ func (l *loader) instances(b *block, ctx *hcl.EvalContext) ([]instance, bool) {
 	if b.forEach == nil {
 		return []instance{{}}, true
 	}
-	v := l.value(b.forEach, ctx, nil)
+	v := l.open(l.value(b.forEach, ctx, nil), b.forEach.Range(), nil)
 	fail := func(format string, args ...any) ([]instance, bool) {
 		l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false

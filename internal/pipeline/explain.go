@@ -46,7 +46,7 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	default:
 		return d
 	}
-	if v == cty.NilVal || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
+	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
 	summary, detail := lacks(of, v, k.AsString())
@@ -66,7 +66,7 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 		return "", cty.NilVal, cty.NilVal
 	}
 	list, ds := src.Value(ctx)
-	if ds.HasErrors() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
+	if ds.HasErrors() || list.IsMarked() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
 		return "", cty.NilVal, cty.NilVal
 	}
 	for it := list.ElementIterator(); it.Next(); {

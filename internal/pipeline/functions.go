@@ -112,6 +112,7 @@ func library(files fileFuncs) []group {
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
 			{"jsondecode", "text", "A value from JSON.", jsonDecode},
 			{"jsonencode", "value", "A value as JSON.", jsonEncode},
+			{"nonsensitive", "condition", "A yes or no about a sensitive value that is not sensitive itself.", nonsensitive},
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType))},
 			{"tomap", "value", "A value as a map.", stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType))},

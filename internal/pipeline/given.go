@@ -92,7 +92,7 @@ func (l *loader) lines(source string, names []string, of func(string) (key, valu
 	gs := make([]given, len(names))
 	for i, n := range names {
 		key, value := of(n)
-		line := key + "=" + strings.NewReplacer("\n", " ", "\r", " ").Replace(value)
+		line := key + "=" + l.hideText(n, value)
 		start := hcl.Pos{Line: i + 1, Column: 1, Byte: text.Len()}
 		end := hcl.Pos{Line: i + 1, Column: 1 + len(line), Byte: text.Len() + len(line)}
 		gs[i] = given{name: n, text: value, rng: hcl.Range{Filename: source, Start: start, End: end}}
@@ -113,7 +113,9 @@ func (l *loader) variableFile(f File) []given {
 	} else {
 		text = carriedSource(text, f.Name)
 	}
-	l.diags.sources[f.Name] = text
+	if !l.anySensitive() { // else no line of it is quoted
+		l.diags.sources[f.Name] = text
+	}
 	start := hcl.Range{Filename: f.Name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	var file *hcl.File
 	var ds hcl.Diagnostics

@@ -81,7 +81,7 @@ func (l *loader) queue(b *block, inst *instance) (string, bool) {
 	if a = b.resources.Body.Attributes[queueAttr]; a == nil {
 		return "", true
 	}
-	v := l.value(a.Expr, inst.ctx, inst)
+	v := l.open(l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), inst)
 	if !v.IsKnown() {
 		return "", false
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -217,6 +218,11 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			}
 			v, err := f.Call(args)
 			if err != nil {
+				for _, a := range args {
+					if sensitiveIn(a) != "" {
+						return cty.DynamicVal, errors.New("what is wrong is not shown, as an argument is sensitive")
+					}
+				}
 				return v, err
 			}
 			s, tooLarge := measure(v)

@@ -40,14 +40,19 @@ type Pipeline struct {
 	// read, by name. Loading them again gives the same pipeline.
 	Sources map[string][]byte
 
-	// Vars has the value of every variable as JSON.
+	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
+
+	// Secrets has the texts of the sensitive variables. They are for steps that
+	// this process runs, and must not be kept or sent.
+	Secrets map[string]string
 
 	vars map[string]string
 }
 
 // Inputs returns the variables in the form that Options.Vars takes: with it,
-// another process that loads the same sources gets the same pipeline.
+// another process that loads the same sources gets the same pipeline, if it is
+// given the same sensitive variables, which are not among them.
 func (p *Pipeline) Inputs() map[string]string { return p.vars }
 
 // Options says with what a pipeline is loaded.
@@ -111,6 +116,8 @@ type loader struct {
 	byBlock   map[string]*node // step.train.dsi
 	nodes     []*node          // locals and blocks in source order
 
+	hasSecrets bool // a variable is sensitive
+
 	bad   map[hcl.Expression]bool // refers to what does not exist; reported
 	used  map[string]bool         // var.x and local.x that something refers to
 	funcs map[string]funcs        // by folder, for file()
@@ -135,11 +142,17 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Sources: l.read, Vars: map[string]json.RawMessage{}, vars: map[string]string{}}
+	p := &Pipeline{Sources: l.read, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, n := range l.blocks {
 		p.Steps = append(p.Steps, l.steps[n]...)
 	}
 	for name, v := range l.variables {
+		if v.sensitive {
+			if v.value, _ = v.value.Unmark(); !v.value.IsNull() {
+				p.Secrets[name] = v.argument()
+			}
+			continue
+		}
 		p.Vars[name] = v.json()
 		if !v.value.IsNull() {
 			p.vars[name] = v.argument()

@@ -314,7 +314,7 @@ func (c *config) within(e hclsyntax.Expression, path []any, byName bool) (hcl.Ra
 func (c *config) item(x *hclsyntax.ObjectConsExpr, name string) (hclsyntax.ObjectConsItem, bool) {
 	for _, it := range x.Items {
 		k, ds := it.KeyExpr.Value(c.inst.ctx)
-		if !ds.HasErrors() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == name {
+		if !ds.HasErrors() && !k.IsMarked() && k.IsKnown() && !k.IsNull() && k.Type() == cty.String && k.AsString() == name {
 			return it, true
 		}
 	}

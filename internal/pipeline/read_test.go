@@ -165,7 +165,7 @@ func TestFunctions(t *testing.T) {
 		"regexall": `regexall("b", "abc")`, "regexreplace": `regexreplace("abc", "b", "x")`, "replace": `replace("abc", "b", "x")`, "split": `split(",", "a,b")`,
 		"startswith": `startswith("ab", "a")`, "strrev": `strrev("ab")`, "substr": `substr("abc", 0, 1)`, "title": `title("a b")`, "trim": `trim("aba", "a")`,
 		"trimprefix": `trimprefix("ab", "a")`, "trimspace": `trimspace(" a ")`, "trimsuffix": `trimsuffix("ab", "b")`, "upper": `upper("a")`,
-		"abs": `abs(-1)`, "ceil": `ceil(1.5)`, "floor": `floor(1.5)`, "log": `log(8, 2)`, "max": `max(1, 2)`, "min": `min(1, 2)`, "parseint": `parseint("ff", 16)`,
+		"abs": `abs(-1)`, "ceil": `ceil(1.5)`, "floor": `floor(1.5)`, "log": `log(8, 2)`, "max": `max(1, 2)`, "nonsensitive": `nonsensitive(true)`, "min": `min(1, 2)`, "parseint": `parseint("ff", 16)`,
 		"pow": `pow(2, 3)`, "signum": `signum(-2)`, "sum": `sum([1, 2])`, "can": `can(1)`, "csvdecode": `csvdecode("a\n1")`, "jsondecode": `jsondecode("[1]")`,
 		"jsonencode": `jsonencode([1])`, "tobool": `tobool("true")`, "tolist": `tolist([1])`, "tomap": `tomap({ a = 1 })`, "tonumber": `tonumber("1")`,
 		"toset": `toset([1])`, "tostring": `tostring(1)`, "try": `try(nope[0], 1)`,

@@ -16,14 +16,15 @@ import (
 
 // variable is a declared variable and, once set, its value.
 type variable struct {
-	name     string
-	dir      string
-	rng      hcl.Range
-	typ      cty.Type // DynamicPseudoType if any value will do
-	fallback cty.Value
-	optional bool // has a default
-	checks   []check
-	value    cty.Value // DynamicVal until it is set, and where that failed
+	name      string
+	dir       string
+	rng       hcl.Range
+	typ       cty.Type // DynamicPseudoType if any value will do
+	fallback  cty.Value
+	optional  bool // has a default
+	sensitive bool // its value is nowhere but where it is used
+	checks    []check
+	value     cty.Value // DynamicVal until it is set, and where that failed
 }
 
 // check is a validation block of a variable.
@@ -33,7 +34,7 @@ type check struct {
 }
 
 var (
-	variableAttrs  = []string{"type", "default", "description"}
+	variableAttrs  = []string{"type", "default", "description", "sensitive"}
 	variableBlocks = []string{"validation"}
 	checkAttrs     = []string{"condition", "error_message"}
 )
@@ -69,6 +70,16 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 					l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
 				}
 			}
+		case "sensitive":
+			if l.constant(a.Expr, "Whether a variable is sensitive") {
+				switch s := l.value(a.Expr, nil, nil); {
+				case !s.IsKnown():
+				case s.IsNull() || s.Type() != cty.Bool:
+					l.diags.error(a.Expr.Range(), "Wrong type", "sensitive is true or false.")
+				default:
+					v.sensitive = s.True()
+				}
+			}
 		default:
 			l.diags.error(a.NameRange, "Unknown attribute",
 				fmt.Sprintf("A variable has no attribute %q. %s", a.Name, suggest(a.Name, variableAttrs, "attribute")))
@@ -83,6 +94,7 @@ func (l *loader) declareVariable(b *hclsyntax.Block) {
 		l.declareCheck(v, inner)
 	}
 	v.settle(l, b)
+	l.settleSensitive(v, b)
 }
 
 func (l *loader) declareCheck(v *variable, b *hclsyntax.Block) {
@@ -150,9 +162,18 @@ func (l *loader) setVariables() {
 			v.value = g.value(l, v)
 		case v.optional:
 			v.value = v.fallback
+		case v.sensitive:
+			l.diags.error(v.rng, "Variable without a value",
+				fmt.Sprintf("var.%s is sensitive, so neither the pipeline nor a saved plan has its value. Set %s%s in the environment, or give it with --var-file or --var.", name, EnvPrefix, name))
 		default:
 			l.diags.error(v.rng, "Variable without a value",
 				fmt.Sprintf("var.%s has no default. Give it a value with --var %s=…, in a --var-file, or in the environment as %s%s.", name, name, EnvPrefix, name))
+		}
+	}
+	for name, v := range l.variables {
+		if v.sensitive {
+			l.hasSecrets = true
+			v.value = v.value.Mark(sensitive(name))
 		}
 	}
 	var refused []*variable
@@ -176,7 +197,7 @@ func (l *loader) validate(v *variable) bool {
 			continue
 		}
 		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(v.dir).all}
-		ok := l.value(c.condition, ctx, nil)
+		ok, _ := l.value(c.condition, ctx, nil).Unmark()
 		if !ok.IsKnown() {
 			continue
 		}
@@ -188,8 +209,11 @@ func (l *loader) validate(v *variable) bool {
 		if ok.True() {
 			continue
 		}
-		detail := fmt.Sprintf("The value of var.%s is %s.", v.name, v.argument())
-		if m := l.value(c.message, ctx, nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
+		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.name)
+		if !v.sensitive {
+			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, v.argument())
+		}
+		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail
 		}
 		l.diags.error(v.rng, "Value not allowed", detail, related{c.condition.Range(), "this condition is false"})

@@ -14,8 +14,8 @@ import (
 // struct again. def is the struct of defaults; if it is not known (the zero
 // Value), nothing is left out that could have one.
 //
-// With forKey, attributes marked "nokey" are left out, and those marked "added"
-// while they equal their default.
+// With forKey, attributes marked "nokey" are left out, those marked "added" while
+// they equal their default, and of maps marked "names" all but the names.
 func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]any {
 	m := make(map[string]any, len(attrs))
 	for _, a := range attrs {
@@ -33,9 +33,20 @@ func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]an
 		if e == nil || forKey && a.Added && d.IsValid() && sameTree(e, encodeValue(d, d, a.Type, forKey)) {
 			continue
 		}
+		if values, ok := e.(map[string]any); ok && forKey && a.Names {
+			e = namesOf(values)
+		}
 		m[a.Name] = e
 	}
 	return m
+}
+
+func namesOf(m map[string]any) []any {
+	var names []any
+	for _, k := range sortedKeys(m) {
+		names = append(names, k)
+	}
+	return names
 }
 
 func noElements(v reflect.Value) bool {

@@ -49,11 +49,12 @@ type Checkpoints interface {
 
 // IO is a step's view of the world. It is safe for concurrent use.
 type IO struct {
-	Log   *slog.Logger
-	Cache string // a folder on this worker that outlives steps; may be emptied at any time
-	host  Host
-	ctx   context.Context
-	spec  *Spec
+	Log     *slog.Logger
+	Secrets map[string]string // sensitive variables that this process was given, by name
+	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
+	host    Host
+	ctx     context.Context
+	spec    *Spec
 
 	parts   []artifacts.Result
 	mu      sync.Mutex

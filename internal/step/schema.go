@@ -57,13 +57,15 @@ func (t Type) HasInput() bool {
 
 // Attr is one attribute of a kind, read from its struct tags:
 //
-//	hcl:"name[,optional][,block][,label][,added][,nokey]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
+//	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
 //
 // optional attributes take their default from Kind.Defaults. block marks a list
 // of objects that HCL writes as repeated blocks; label is the attribute of such
 // an object that the block's label fills. added marks an option that came after
 // the kind was first published: it is left out of the key while it has its
-// default, so that adding it moved no key.
+// default, so that adding it moved no key. Of a map that is marked names the key
+// has the sorted names only; one that is marked secret says by name where values
+// are found that are nowhere else, and takes sensitive variables.
 type Attr struct {
 	Name     string
 	Help     string
@@ -73,6 +75,8 @@ type Attr struct {
 	Label    bool
 	Added    bool
 	NoKey    bool
+	Names    bool
+	Secret   bool
 	Accepts  string   // artifact types that an input takes, with commas between them; "" for any
 	Enum     []string // allowed strings
 	Default  any      // configuration tree; nil where required or unset
@@ -111,6 +115,10 @@ func schemaOf(t reflect.Type) []Attr {
 				a.Added, a.Optional = true, true
 			case "nokey":
 				a.NoKey = true
+			case "names":
+				a.Names = true
+			case "secret":
+				a.Secret = true
 			default:
 				panic(fmt.Sprintf("%s.%s: unknown tag option %q", t, f.Name, p))
 			}

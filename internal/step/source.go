@@ -23,6 +23,12 @@ type Sources interface {
 	LocalFile(ctx context.Context, path string) (Pin, error)
 }
 
+// Fingerprinter is what Sources may be too: it tells two values of a secret apart
+// without telling them, by a hash with a salt that stays on this machine.
+type Fingerprinter interface {
+	Fingerprint(secrets map[string]string) (string, error) // name -> where it is found
+}
+
 // source reads one input. Verification happens at the end of the bytes, so a
 // reader that stops early is read to the end when it is closed: no step
 // finishes on bytes that were not checked.

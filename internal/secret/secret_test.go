@@ -1,0 +1,85 @@
+package secret
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestSources(t *testing.T) {
+	for _, s := range []string{"env:A", "file:/run/x", "var:token"} {
+		if err := CheckSource(s); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	for _, s := range []string{"", "A", "env:", "env:A=B", "file:x", "file:", "vault:x", "hunter2-hunter2"} {
+		if err := CheckSource(s); err == nil || strings.Contains(err.Error(), "hunter") {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "key")
+	for name, text := range map[string]string{"key": "of a file\r\n", "short": "abc", "long": strings.Repeat("x", maxValue+1), "nul": "abcdef\x00"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := map[string]string{"A": "of the environment", "REDSI_VAR_there": "of the worker", "EMPTY": ""}
+	f := Finder{Vars: map[string]string{"given": "of the command line"}, Lookup: func(n string) (string, bool) { v, ok := env[n]; return v, ok }}
+	for source, want := range map[string]string{"env:A": "of the environment", "var:given": "of the command line", "var:there": "of the worker", "file:" + file: "of a file"} {
+		if got, err := f.Value(source); err != nil || got != want {
+			t.Errorf("%s: %q, %v", source, got, err)
+		}
+	}
+	for source, want := range map[string]string{"env:B": "no environment variable B", "var:x": "set REDSI_VAR_x", "file:" + dir: "not a regular file", "file:" + dir + "/none": "no such file",
+		"file:" + dir + "/short": "fewer than 6", "file:" + dir + "/long": "more than 65536", "file:" + dir + "/nul": "NUL", "env:EMPTY": "fewer than 6"} {
+		if v, err := f.Value(source); err == nil || !strings.Contains(err.Error(), want) || v != "" {
+			t.Errorf("%s: %q, %v; want %s", source, v, err, want)
+		}
+	}
+	if _, err := f.Values(map[string]string{"X": "env:B", "Y": "env:A"}); err == nil || !strings.Contains(err.Error(), "secret X") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Values are found wherever a stream is cut.
+func TestStreams(t *testing.T) {
+	s := Set{"TOKEN": "hunter2-hunter2", "PREFIX": "hunter2", "KEY": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----"}
+	for in, want := range map[string]string{
+		"": "", "nothing": "nothing", "hunter2-hunter2": "[secret TOKEN]", "a hunter2-hunter3 b": "a [secret PREFIX]-hunter3 b",
+		"hunthunter2-hunter2hunter": "hunt[secret TOKEN]hunter", "hunter2hunter2-hunter2": "[secret PREFIX][secret TOKEN]",
+		"line MIIEvQIBADANBgkqhkiG9w0\n": "line [secret KEY]\n", "-----BEGIN KEY-----\n": "-----BEGIN KEY-----\n", "hunter": "hunter", "hunter2-": "[secret PREFIX]-",
+	} {
+		if got := s.Redact(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+		var b, g bytes.Buffer
+		w := s.Redactor(&b)
+		if _, err := io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(in))); err != nil || w.Close() != nil || b.String() != want {
+			t.Errorf("byte by byte %q becomes %q, want %q, %v", in, b.String(), want, err)
+		}
+		w = s.Guard(&g)
+		_, err := io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(in)))
+		err = errors.Join(err, w.Close())
+		var leak *LeakError
+		if errors.As(err, &leak) != (in != want) || in == want && g.String() != in {
+			t.Errorf("guarded %q is %q, %v", in, g.String(), err)
+		}
+		for name, v := range s {
+			if strings.Contains(g.String(), v) {
+				t.Errorf("%s got through: %q", name, g.String())
+			}
+		}
+	}
+	if got := (Set)(nil).Redact("x"); got != "x" {
+		t.Error(got)
+	}
+}

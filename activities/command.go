@@ -248,6 +248,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
 	run.Started = func(pid int) error { return x.Runs(dir, pid) }
 	outside := boxed(c, &run, program.path)
+	outside.secrets = secrets
 	err = run.Do(ctx)
 	if left := x.Ended(dir); left != nil && err == nil {
 		err = left

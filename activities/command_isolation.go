@@ -7,13 +7,15 @@ import (
 
 	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/secret"
 	"github.com/redsi/redsi/internal/step"
 )
 
 // outside is what a program did outside of its folder.
 type outside struct {
-	mode  isolation.Mode
-	found isolation.Findings
+	mode    isolation.Mode
+	found   isolation.Findings
+	secrets secret.Set // that no finding may tell
 }
 
 // What was done outside, as it is called, and how much of it is told.
@@ -47,7 +49,7 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 		x.Note("isolation, may read", strings.Join(c.Reads, ", "))
 	}
 	x.Count("outside", int64(len(o.found.List)+o.found.More))
-	text := o.found.Text(outsideShown)
+	text := o.secrets.Redact(o.found.Text(outsideShown))
 	if text == "" || ctx.Err() != nil {
 		return err
 	}

@@ -63,13 +63,31 @@ func Store(ctx context.Context, rawURL string, o Options) (artifacts.Store, erro
 	return dir.Open(rawURL)
 }
 
+// Shown is a store's address as it may be printed, before anybody has checked that
+// it holds no password.
+func Shown(rawURL string) string {
+	scheme, _, hasScheme := strings.Cut(rawURL, "://")
+	if !hasScheme {
+		return rawURL
+	}
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return scheme + "://…"
+	}
+	u.User = nil
+	if query, err := url.QueryUnescape(u.RawQuery); err != nil || strings.Contains(query, "@") {
+		u.RawQuery = "…"
+	}
+	return u.String()
+}
+
 func filePath(rawURL string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return "", fmt.Errorf("store: %w", err)
+		return "", fmt.Errorf("store %s: want file:///absolute/path", Shown(rawURL))
 	}
 	if u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") || u.RawQuery != "" {
-		return "", fmt.Errorf("store %s: want file:///absolute/path", u.Redacted())
+		return "", fmt.Errorf("store %s: want file:///absolute/path", Shown(rawURL))
 	}
 	return filepath.FromSlash(u.Path), nil
 }

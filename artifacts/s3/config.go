@@ -56,10 +56,10 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 		Region:   firstOf(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")),
 	}
 	if u.Scheme != "s3" {
-		return Config{}, fmt.Errorf("store %q: the scheme is not s3", u.Redacted())
+		return Config{}, fmt.Errorf("the scheme of the store is %q, not s3", u.Scheme)
 	}
 	if err := s3utils.CheckValidBucketNameStrict(c.Bucket); err != nil {
-		return Config{}, fmt.Errorf("store %q: %w", raw, err)
+		return Config{}, fmt.Errorf("the store's bucket %q: %w", c.Bucket, err)
 	}
 	conditional := true
 	options := map[string]func(string) error{
@@ -84,7 +84,10 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 		}
 	}
 	c.NoConditional = !conditional
-	return c, c.normalize()
+	if err := c.normalize(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
 }
 
 // normalize takes apart an endpoint that is given as a URL, as AWS_ENDPOINT_URL
@@ -93,7 +96,13 @@ func (c *Config) normalize() error {
 	if c.Endpoint == "" {
 		c.Endpoint = defaultEndpoint
 	}
+	if strings.Contains(c.Endpoint, "@") { // not quoted: it holds a password, most likely
+		return fmt.Errorf("the endpoint of bucket %q holds credentials; put them into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, and give the endpoint as host:port", c.Bucket)
+	}
 	if !strings.Contains(c.Endpoint, "://") {
+		if strings.ContainsAny(c.Endpoint, "/?# ") {
+			return fmt.Errorf("the endpoint of bucket %q is not host:port", c.Bucket)
+		}
 		return nil
 	}
 	u, err := url.Parse(c.Endpoint)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -91,7 +92,7 @@ func (a *app) checkState() finding {
 }
 
 func (a *app) checkStore(cmd *cobra.Command) finding {
-	f := finding{What: "store", Note: a.StoreURL}
+	f := finding{What: "store", Note: open.Shown(a.StoreURL)}
 	s, err := a.openStore(cmd.Context())
 	if err == nil {
 		for _, rerr := range s.Records.List(cmd.Context(), "runs/") {

@@ -128,7 +128,7 @@ func nextServer(t *testing.T, dir string, last int, p *redsiProcess) (pid int) {
 // TestServerKilled20Times: a run whose server is killed 20 times ends well.
 func TestServerKilled20Times(t *testing.T) {
 	t.Parallel()
-	dir := project(t, 200)
+	dir := project(t, 60)
 	run := startRedsi(t, dir, "run", "--quiet")
 	awaitTrue(t, "the run is at work", func() bool { return strings.Contains(run.out.String(), "RUN") })
 	pid, r := 0, rand.New(rand.NewPCG(10, 8))
@@ -140,7 +140,7 @@ func TestServerKilled20Times(t *testing.T) {
 		}
 	}
 	run.succeeds(t)
-	if said := run.out.String(); !strings.Contains(said, "200 ran") || !strings.Contains(said, "was started in its place") {
+	if said := run.out.String(); !strings.Contains(said, "60 ran") || !strings.Contains(said, "was started in its place") {
 		t.Errorf("it said:\n%s", said)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -18,7 +19,11 @@ type checkpoints struct {
 	records artifacts.Records
 	blobs   artifacts.Blobs
 	key     artifacts.Digest
+	log     *slog.Logger // nil: none
 }
+
+// errForeign says that a blob is not one that the step has put.
+var errForeign = errors.New("it does not begin with this step's line")
 
 // Put stores r's bytes after a line that names the key. So no result and no other
 // step's checkpoint shares the blob, and it can be deleted with its checkpoint: the
@@ -38,7 +43,7 @@ func (c *checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser
 	}
 	line := make([]byte, len(c.line()))
 	if _, err = io.ReadFull(r, line); err == nil && string(line) != c.line() {
-		err = errors.New("it does not begin with this step's line")
+		err = errForeign
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("checkpoint %s: %s: %w", c.key, f.Name, err), r.Close())
@@ -119,19 +124,40 @@ func (c *checkpoints) files(ctx context.Context, name string) (map[string]artifa
 	return files, nil
 }
 
-// Latest returns the newest checkpoint whose blobs are all there.
+// readable reads a file of a checkpoint to its end, where its bytes are verified.
+func (c *checkpoints) readable(ctx context.Context, f artifacts.File) error {
+	r, err := c.Open(ctx, f)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, r)
+	return errors.Join(err, r.Close())
+}
+
+// Latest returns the newest checkpoint that can be read, every byte of it. One that
+// is damaged is said and passed over, for the one before it or for none: it must not
+// fail its step for good.
 func (c *checkpoints) Latest(ctx context.Context) (int64, map[string]artifacts.File, bool, error) {
 	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return 0, nil, false, err
 	}
+	var failed []error // of reading what may be whole
 	for i := len(names) - 1; i >= 0; i-- {
 		n, files, ok, err := c.read(ctx, names[i])
-		if ok || err != nil {
-			return n, files, ok, err
+		switch {
+		case ok && err == nil:
+			return n, files, true, nil
+		case ctx.Err() != nil:
+			return 0, nil, false, context.Cause(ctx)
+		case err != nil && !lost(err) && !errors.Is(err, errForeign):
+			failed = append(failed, err)
+		}
+		if c.log != nil {
+			c.log.Warn("a checkpoint cannot be read; going on from the one before, or from the beginning", "checkpoint", names[i], "err", err)
 		}
 	}
-	return 0, nil, false, nil
+	return 0, nil, false, errors.Join(failed...) // the store may answer the next attempt
 }
 
 func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map[string]artifacts.File, ok bool, err error) {
@@ -144,8 +170,16 @@ func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map
 		blobs = append(blobs, f.Digest)
 	}
 	missing, err := c.blobs.Missing(ctx, blobs)
-	if err != nil || len(missing) > 0 {
+	if err != nil {
 		return 0, nil, false, err
+	}
+	if len(missing) > 0 {
+		return 0, nil, false, fmt.Errorf("blob %s: %w", missing[0], artifacts.ErrNotExist)
+	}
+	for _, f := range files {
+		if err := c.readable(ctx, f); err != nil {
+			return 0, nil, false, err
+		}
 	}
 	if _, n, err = artifacts.ParseCheckpointName(name); err != nil {
 		return 0, nil, false, nil
@@ -175,5 +209,5 @@ func recordNames(ctx context.Context, records artifacts.Records, prefix string) 
 }
 
 func (a *Activities) checkpoints(key artifacts.Digest) *checkpoints {
-	return &checkpoints{records: a.Store.Records, blobs: a.Store.Blobs, key: key}
+	return &checkpoints{records: a.Store.Records, blobs: a.Store.Blobs, key: key, log: a.Log}
 }

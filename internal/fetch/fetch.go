@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Request is one file to bring.
@@ -33,6 +35,7 @@ type Fetched struct {
 	SHA256 string
 	Source Source
 	temp   bool
+	lock   *flock.Flock // held until Close: the file is this Fetched's alone
 }
 
 // Close removes the file if it was a partial one.
@@ -40,7 +43,11 @@ func (f *Fetched) Close() error {
 	if !f.temp {
 		return nil
 	}
-	return errors.Join(os.Remove(f.Path), removeIfThere(metaPath(f.Path)))
+	err := errors.Join(os.Remove(f.Path), removeIfThere(metaPath(f.Path)))
+	if f.lock != nil {
+		err = errors.Join(err, f.lock.Close())
+	}
+	return err
 }
 
 // Permanent is an error that trying again cannot mend: the source does not
@@ -96,6 +103,22 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
+	lock := flock.New(part + ".lock") // of this transfer, among all processes; others wait and then find the bytes, or fetch anew
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		return nil, err
+	}
+	f, err := r.fetch(ctx, s, part)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	f.lock = lock
+	return f, nil
+}
+
+// lockPoll is how often a transfer that waits for another looks whether that is done.
+const lockPoll = 100 * time.Millisecond
+
+func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, error) {
 	wait := r.Wait
 	for try := 1; ; try++ {
 		before := sizeOf(part)

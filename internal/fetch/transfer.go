@@ -23,7 +23,21 @@ var httpClient = &http.Client{Transport: &http.Transport{
 	TLSHandshakeTimeout:   30 * time.Second,
 	ResponseHeaderTimeout: idle,
 	DisableCompression:    true, // the bytes as they are published
-}}
+}, CheckRedirect: stayEncrypted}
+
+// mostRedirects is net/http's own bound.
+const mostRedirects = 10
+
+// stayEncrypted refuses what would let anybody on the way choose the bytes.
+func stayEncrypted(req *http.Request, via []*http.Request) error {
+	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return &Permanent{fmt.Errorf("%s sends us from https to %s, where anybody on the way could change the bytes: give a source that stays on https", via[len(via)-1].URL.Host, req.URL.Scheme)}
+	}
+	if len(via) >= mostRedirects {
+		return &Permanent{fmt.Errorf("stopped after %d redirects", mostRedirects)}
+	}
+	return nil
+}
 
 // partial is what is known of a partial file, beside it on disk: a range is
 // only asked for from the very object that the first bytes came from.
@@ -78,6 +92,9 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 		return &Permanent{errors.New(res.Status)}
 	default:
 		return errors.New(res.Status)
+	}
+	if res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && r.SHA256 == "" {
+		return &Permanent{errors.New("the server does not say how long the file is, so a cut transfer looks like a whole one: give its sha256")}
 	}
 	return r.append(ctx, cancel, res.Body, part, known, have)
 }

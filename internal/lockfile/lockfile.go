@@ -10,6 +10,8 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/gofrs/flock"
+
 	"github.com/redsi/redsi/internal/step"
 )
 
@@ -50,13 +52,35 @@ func (f *File) Pinned(source string) (step.Pin, bool) {
 	return step.Pin{}, false
 }
 
-var writing sync.Mutex // of this process; other processes are kept apart by rename
+var writing sync.Mutex // of this process; other processes are kept apart by a file lock
+
+// exclusively runs do while no other process does so for the same path. The lock is
+// the file "PATH.lock", beside it and hidden; it stays, since removing it would let
+// two in.
+func exclusively(path string, do func() error) error {
+	writing.Lock()
+	defer writing.Unlock()
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(filepath.Clean(dir), 0o755); err != nil {
+		return err
+	}
+	l := flock.New(filepath.Join(dir, "."+name+".lock"))
+	if err := l.Lock(); err != nil {
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	return errors.Join(do(), l.Close())
+}
 
 // Add pins sources that are not pinned yet and writes the file if that changed
 // it. A source with another checksum than the one pinned is an error.
 func Add(path string, pins []step.Pin) error {
-	writing.Lock()
-	defer writing.Unlock()
+	if len(pins) == 0 {
+		return nil
+	}
+	return exclusively(path, func() error { return add(path, pins) })
+}
+
+func add(path string, pins []step.Pin) error {
 	f, err := Read(path)
 	if err != nil {
 		return err

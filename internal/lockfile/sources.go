@@ -20,7 +20,7 @@ type Sources struct {
 	mu    sync.Mutex
 	known map[string]remembered
 	again bool
-	dirty bool
+	fresh map[string]bool // of known: hashed by us, not saved
 }
 
 // remembered is a local file's checksum with what the file looked like when it was
@@ -37,7 +37,7 @@ func Open(lock, base, memo string) (*Sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sources{lock: f, base: base, memo: memo, known: readMemo(memo)}, nil
+	return &Sources{lock: f, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
 }
 
 // Pinned returns what the lock file has for a source.
@@ -76,7 +76,7 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	pin := step.Pin{Source: abs, SHA256: d, Size: seen.Size}
 	s.mu.Lock()
 	s.known[abs] = remembered{Seen: seen, Pin: pin}
-	s.dirty = true
+	s.fresh[abs] = true
 	s.mu.Unlock()
 	return pin, nil
 }
@@ -85,21 +85,29 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 func (s *Sources) Save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.dirty || s.memo == "" {
+	if len(s.fresh) == 0 || s.memo == "" {
 		return nil
 	}
-	return writeMemo(s.memo, s.known)
+	return exclusively(s.memo, func() error {
+		known := readMemo(s.memo) // what other processes have added since
+		for path := range s.fresh {
+			known[path] = s.known[path]
+		}
+		return writeMemo(s.memo, known)
+	})
 }
 
 // Forget removes a local file from the memory: somebody read other bytes than it
 // has there.
 func Forget(memo, path string) error {
-	known := readMemo(memo)
-	if _, ok := known[path]; !ok {
-		return nil
-	}
-	delete(known, path)
-	return writeMemo(memo, known)
+	return exclusively(memo, func() error {
+		known := readMemo(memo)
+		if _, ok := known[path]; !ok {
+			return nil
+		}
+		delete(known, path)
+		return writeMemo(memo, known)
+	})
 }
 
 func readMemo(memo string) map[string]remembered {

@@ -117,10 +117,10 @@ func readCSV(r *bufio.Reader) ([]Entry, error) {
 		if err == io.EOF {
 			return entries, nil
 		}
-		line, _ := cr.FieldPos(0)
-		if err != nil {
+		if err != nil { // names its line, and has no fields
 			return nil, fmt.Errorf(" %w", err)
 		}
+		line, _ := cr.FieldPos(0)
 		e := Entry{NS: NSUnknown}
 		if e.OldID, err = parseID(row[oldID]); err != nil {
 			return nil, fmt.Errorf("%d: oldid: %w", line, err)

@@ -37,9 +37,11 @@ type Activities struct {
 	// Forget, if set, drops what this machine remembers of a local file's checksum.
 	Forget func(path string) error
 
+	// Accept are the folders whose pipeline files workflows may name; none: no file.
+	Accept []string
+
 	mu    sync.Mutex
 	plans map[artifacts.Digest]*plan.Plan
-	locks map[artifacts.Digest]string
 }
 
 // storedPlan reads a plan by its digest, keeping it for the next call.

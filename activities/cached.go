@@ -93,7 +93,11 @@ func (a *Activities) task(ctx context.Context, req workflows.ExecuteRequest) (st
 	return t, spec, nil
 }
 
-func (a *Activities) partResults(ctx context.Context, keys []artifacts.Digest) ([]artifacts.Result, error) {
+func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artifacts.Digest]) ([]artifacts.Result, error) {
+	keys, err := rowsOf(ctx, a, list)
+	if err != nil {
+		return nil, err
+	}
 	found, err := artifacts.LookupMany(ctx, a.Store, keys)
 	if err != nil {
 		return nil, err
@@ -135,8 +139,18 @@ func guard(f func() error) (err error) {
 }
 
 // Split cuts a task into parts, stores them and looks their keys up.
-func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Part, error) { return a.split(ctx, req) })
+func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (workflows.Split, error) {
+	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Split, error) {
+		parts, err := a.split(ctx, req)
+		if err != nil {
+			return workflows.Split{}, err
+		}
+		if fits, err := small(parts); err != nil || fits {
+			return workflows.Split{Parts: parts}, err
+		}
+		long, err := pagesOf(ctx, a, parts)
+		return workflows.Split{Long: long}, err
+	})
 }
 
 func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([]workflows.Part, error) {

@@ -111,8 +111,12 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 		}
 		req := workflows.ExecuteRequest{Key: prepared[0].Key, Task: prepared[0].Task, Address: s.Address}
 		if l.Registry.Lookup(s.Task.Kind).Splits() {
-			if req.Parts, err = l.parts(req); err != nil {
+			keys, err := l.parts(req)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+			if req.Parts.Page, keys, err = workflows.Pack(keys); err != nil || len(keys) > 0 {
+				l.t.Fatal(len(keys), err)
 			}
 		}
 		done, err := l.Execute(ctx, req)
@@ -133,7 +137,7 @@ func (l *local) parts(req workflows.ExecuteRequest) (keys []artifacts.Digest, _ 
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range parts {
+	for _, p := range parts.Parts {
 		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Label, err)

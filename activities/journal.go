@@ -2,14 +2,14 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/workflows"
 )
-
-// RunFormat names the form of run records.
-const RunFormat = "redsi-run/1"
 
 // Journal writes the record of a run, and the pins that it found into the lock
 // file where this worker has the pipeline's folder.
@@ -19,19 +19,31 @@ func (a *Activities) Journal(ctx context.Context, req workflows.JournalRequest) 
 }
 
 func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) error {
-	req.Run.Format = RunFormat
-	b, err := json.Marshal(req.Run)
+	steps, err := rowsOf(ctx, a, req.Steps)
 	if err != nil {
 		return err
 	}
-	if err := a.Store.Records.Put(ctx, "runs/"+req.Run.RunID, b); err != nil {
+	pins, err := rowsOf(ctx, a, req.Pins)
+	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	lock := a.locks[req.Run.Plan]
-	a.mu.Unlock()
-	if req.Lock && lock != "" && len(req.Pins) > 0 {
-		return lockfile.Add(lock, req.Pins)
+	if len(steps) > 0 {
+		req.Run.Steps = steps
 	}
-	return nil
+	if err := WriteRun(ctx, a.Store, req.Run); err != nil {
+		return err
+	}
+	if req.Lock == "" || len(pins) == 0 {
+		return nil
+	}
+	// The path comes with the run, from the worker that loaded it.
+	if err := a.accepts(req.Lock); err != nil || filepath.Base(req.Lock) != lockfile.Name {
+		a.Log.Warn("the sources of a run were not pinned: this worker accepts no pipelines of that folder", "file", req.Lock)
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(req.Lock)); errors.Is(err, fs.ErrNotExist) {
+		a.Log.Warn("the sources of a run were not pinned: this worker does not have the pipeline's folder", "file", req.Lock)
+		return nil
+	}
+	return lockfile.Add(req.Lock, pins)
 }

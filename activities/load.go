@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
@@ -30,47 +31,88 @@ func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workf
 }
 
 func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
-	var p *plan.Plan
-	var digest artifacts.Digest
-	var err error
-	if req.Plan != nil {
-		digest = *req.Plan
-		p, err = a.storedPlan(ctx, digest)
-	} else {
-		var lock string
-		if p, lock, err = a.Open(ctx, req.Pipeline, req.Vars, req.Targets); err != nil {
-			return workflows.Loaded{}, step.Permanent(err)
-		}
-		if digest, err = StorePlan(ctx, a.Store.Blobs, p); err == nil {
-			a.keep(digest, p)
-			a.mu.Lock()
-			if a.locks == nil {
-				a.locks = map[artifacts.Digest]string{}
-			}
-			a.locks[digest] = lock
-			a.mu.Unlock()
+	p, out, err := a.open(ctx, req)
+	if err != nil {
+		return out, err
+	}
+	out.Name, out.Features = p.Pipeline, a.Features
+	if req.RunID != "" && !req.Again {
+		if err := beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan); err != nil {
+			return out, err
 		}
 	}
-	if err != nil {
-		return workflows.Loaded{}, err
-	}
-	preview, err := p.Preview(ctx, a.Registry, a.lookup)
-	if err != nil {
-		return workflows.Loaded{}, step.Permanent(err)
-	}
-	out := workflows.Loaded{Plan: digest, Name: p.Pipeline, Features: a.Features}
+	heads := make([]workflows.Head, len(p.Steps))
 	for i, s := range p.Steps {
 		spec := a.Registry.Lookup(s.Task.Kind)
 		if spec == nil {
 			return out, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
 		}
-		out.Steps = append(out.Steps, workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps,
-			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits()})
-		if it := preview.Items[i]; it.Outcome == plan.Hit {
-			out.Hits = append(out.Hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps,
+			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits()}
+	}
+	var hits []workflows.DoneStep
+	if !req.Again {
+		if hits, err = a.hits(ctx, p); err != nil {
+			return out, err
 		}
 	}
-	return out, nil
+	if fits, err := small(heads, hits); err != nil || fits {
+		out.Steps, out.Hits = heads, hits
+		return out, err
+	}
+	out.Long = new(workflows.LongPlan)
+	if out.Long.Steps, err = pagesOf(ctx, a, heads); err == nil {
+		out.Long.Hits, err = pagesOf(ctx, a, hits)
+	}
+	return out, err
+}
+
+// open returns the plan that is stored, or makes and stores the one of a pipeline
+// file that this worker accepts.
+func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan.Plan, workflows.Loaded, error) {
+	var out workflows.Loaded
+	if req.Plan != nil {
+		out.Plan = *req.Plan
+		p, err := a.storedPlan(ctx, out.Plan)
+		return p, out, err
+	}
+	if err := a.accepts(req.Pipeline); err != nil {
+		return nil, out, err
+	}
+	p, lock, err := a.Open(ctx, req.Pipeline, req.Vars, req.Targets)
+	if err != nil {
+		return nil, out, step.Permanent(err)
+	}
+	if out.Plan, err = StorePlan(ctx, a.Store.Blobs, p); err != nil {
+		return nil, out, err
+	}
+	a.keep(out.Plan, p)
+	if lock != "" {
+		if out.Lock, err = filepath.Abs(lock); err != nil {
+			return nil, out, err
+		}
+	}
+	return p, out, nil
+}
+
+func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.DoneStep, err error) {
+	var storeErr error // not the plan's: a retry may mend it
+	preview, err := p.Preview(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
+		found, storeErr = a.lookup(ctx, keys)
+		return found, storeErr
+	})
+	if err != nil && storeErr == nil {
+		err = step.Permanent(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range preview.Items {
+		if it.Outcome == plan.Hit {
+			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+		}
+	}
+	return hits, nil
 }
 
 func (a *Activities) lookup(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
@@ -88,6 +130,9 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 	if err != nil {
 		return nil, err
 	}
+	if err := a.fillIn(ctx, p, &req); err != nil {
+		return nil, err
+	}
 	var keys []artifacts.Digest
 	for _, s := range req.Steps {
 		keys = append(keys, s.Deps...)
@@ -100,7 +145,7 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 	keys = keys[:0]
 	for n, s := range req.Steps {
 		out[n] = a.prepareOne(ctx, p, s, deps)
-		if out[n].Error == "" && len(out[n].Lost) == 0 {
+		if !out[n].Key.IsZero() {
 			keys = append(keys, out[n].Key)
 		}
 	}
@@ -116,8 +161,38 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 	return out, nil
 }
 
+// fillIn gives ready steps the keys of their inputs where those came in pages.
+func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, req *workflows.PrepareRequest) error {
+	rows, err := rowsOf(ctx, a, req.Keys)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	keys := make(map[int]artifacts.Digest, len(rows))
+	for _, r := range rows {
+		keys[r.Index] = r.Key
+	}
+	for n, s := range req.Steps {
+		deps := p.Steps[s.Index].Deps
+		if len(s.Deps) == len(deps) {
+			continue
+		}
+		req.Steps[n].Deps = make([]artifacts.Digest, len(deps))
+		for i, d := range deps {
+			req.Steps[n].Deps[i] = keys[d]
+		}
+	}
+	return nil
+}
+
+// lostTold bounds the lost inputs that are listed for a step.
+const lostTold = 100
+
 func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.Ready, deps map[artifacts.Digest]*artifacts.Result) workflows.Prepared {
 	out := workflows.Prepared{Index: s.Index}
+	if len(s.Deps) != len(p.Steps[s.Index].Deps) {
+		out.Error = "the run asked for this step without the keys of its inputs: it was begun by another version of redsi; run again"
+		return out
+	}
 	at := make(map[int]artifacts.Digest, len(s.Deps))
 	for n, d := range p.Steps[s.Index].Deps {
 		at[d] = s.Deps[n]
@@ -125,7 +200,10 @@ func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.R
 			out.Lost = append(out.Lost, d)
 		}
 	}
-	if len(out.Lost) > 0 {
+	if len(out.Lost) > lostTold {
+		out.Lost, out.LostMany = nil, true
+	}
+	if len(out.Lost) > 0 || out.LostMany {
 		return out
 	}
 	task, key, _, err := p.Bind(a.Registry, s.Index, func(d int) *artifacts.Result { return deps[at[d]] })
@@ -134,7 +212,7 @@ func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.R
 		out.Task, err = a.storeTask(ctx, task)
 	}
 	if err != nil {
-		out.Error = errorText(err)
+		out.Error = bounded(err.Error(), maxError/4)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package artifacts
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +24,7 @@ type GCOptions struct {
 	KeepRuns int           // only that many newest runs keep their results; 0 is all
 	Free     int64         // stop when that many bytes are freed; 0 is never
 	DryRun   bool          // delete nothing
+	Forget   []string      // ids of runs without a record that are no reason to keep anything any more
 	Now      time.Time     // zero is time.Now()
 }
 
@@ -33,7 +35,20 @@ type Garbage struct {
 	Blobs   []BlobInfo
 	Bytes   int64 // of Blobs
 	Kept    int64 // bytes of blobs that stay
+
+	// Open are runs without a record, at work or killed: what is younger than the
+	// oldest of them stays.
+	Open []OpenRun
 }
+
+// OpenRun is a run that has begun and not written its record.
+type OpenRun struct {
+	RunID string
+	Since time.Time
+}
+
+// OpenRunAge is how long a run without a record keeps what is younger than it.
+const OpenRunAge = 30 * 24 * time.Hour
 
 // DeadResult is a result that nothing names.
 type DeadResult struct {
@@ -51,13 +66,22 @@ const (
 	nondetPrefix  = "nondeterminism/"
 	ckptPrefix    = "checkpoints/"
 	runsPrefix    = "runs/"
+
+	// OpenRunPrefix begins the names of the records of runs that are at work, or were
+	// killed: "runs-open/<run id>".
+	OpenRunPrefix = "runs-open/"
 )
 
 // Collect deletes what no root names. Roots are all records save those under
 // results/, checkpoints/ and nondeterminism/: runs, pins, and whatever comes to
 // be. A root keeps every result and blob whose digest stands anywhere in its
-// text, so no field of any record, now or later, can be overlooked. A checkpoint
-// is kept while a root names its key and the key has no result.
+// text, so no field of any record, now or later, can be overlooked; a root whose
+// text is too long for a record has a member "body", the digest of a blob, and that
+// blob's text counts as the root's. A checkpoint is kept while a root names its key
+// and the key has no result.
+//
+// A run that has begun and not written its record, "runs-open/<id>", keeps all that
+// was put since, until it writes it, for OpenRunAge at most.
 //
 // Records go first and blobs last, so that a kill in between leaves garbage and
 // no result without its blobs. A run that starts meanwhile and finds a result
@@ -76,6 +100,11 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	m, err := survey(ctx, s)
 	if err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
+	}
+	for _, id := range o.Forget {
+		if _, ok := m.names[OpenRunPrefix+id]; !ok {
+			return Garbage{}, fmt.Errorf("there is no run %q without a record", id)
+		}
 	}
 	g := m.garbage(o)
 	if o.DryRun {
@@ -139,8 +168,8 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 			if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
 				return err
 			}
-			named[i] = digestsIn(b)
-			return nil
+			named[i], err = namedBy(gctx, s.Blobs, name, b)
+			return err
 		})
 	}
 	if err := grp.Wait(); err != nil {
@@ -168,6 +197,23 @@ func digestsIn(text []byte) map[Digest]bool {
 	return found
 }
 
+// namedBy returns the digests in a record's text, and in that of its body.
+func namedBy(ctx context.Context, blobs Blobs, name string, text []byte) (map[Digest]bool, error) {
+	found := digestsIn(text)
+	var long struct {
+		Body *Digest `json:"body"`
+	}
+	if json.Unmarshal(text, &long) != nil || long.Body == nil || long.Body.IsZero() {
+		return found, nil
+	}
+	body, err := readBlob(ctx, blobs, *long.Body)
+	if err != nil {
+		return nil, fmt.Errorf("what %s names is not known, so nothing can be deleted: %w; remove that record if the run does not matter", name, err)
+	}
+	maps.Copy(found, digestsIn(body))
+	return found, nil
+}
+
 // keyOf returns the key that a record under prefix belongs to.
 func keyOf(name, prefix string) (Digest, bool) {
 	rest, ok := strings.CutPrefix(name, prefix)
@@ -181,7 +227,10 @@ func keyOf(name, prefix string) (Digest, bool) {
 
 // garbage marks from the roots and returns the rest.
 func (c *contents) garbage(o GCOptions) Garbage {
-	young := func(t time.Time) bool { return o.Now.Sub(t) < o.Grace }
+	open := c.openRuns(o)
+	young := func(t time.Time) bool {
+		return o.Now.Sub(t) < o.Grace || len(open) > 0 && !t.Before(open[0].Since)
+	}
 	dropped := c.droppedRuns(o.KeepRuns)
 	roots := map[Digest]bool{}
 	ages := map[string]time.Time{}
@@ -207,9 +256,15 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			}
 		}
 	}
-	var g Garbage
+	g := Garbage{Open: open}
 	for _, r := range c.records {
 		keep := true
+		if id, ok := strings.CutPrefix(r.Name, OpenRunPrefix); ok {
+			if !slices.ContainsFunc(open, func(x OpenRun) bool { return x.RunID == id }) {
+				g.Records = append(g.Records, r)
+			}
+			continue
+		}
 		if key, ok := keyOf(r.Name, ckptPrefix); ok {
 			keep = young(r.ModTime) || roots[key] && !c.results[key].Hit()
 		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
@@ -230,6 +285,20 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	}
 	c.choose(&g, kept, dead, deadKeys, o.Free)
 	return g
+}
+
+// openRuns lists the runs without a record that count, oldest first.
+func (c *contents) openRuns(o GCOptions) (open []OpenRun) {
+	for _, r := range c.records {
+		id, ok := strings.CutPrefix(r.Name, OpenRunPrefix)
+		if ok && o.Now.Sub(r.ModTime) < OpenRunAge && !slices.Contains(o.Forget, id) {
+			open = append(open, OpenRun{id, r.ModTime})
+		}
+	}
+	slices.SortFunc(open, func(a, b OpenRun) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.RunID, b.RunID))
+	})
+	return open
 }
 
 // runOf returns the id of the run that a record belongs to, or "".

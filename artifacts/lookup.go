@@ -36,6 +36,9 @@ type Lost struct {
 }
 
 func (l Lost) String() string {
+	if l.Output == "" {
+		return fmt.Sprintf("the body of its record (%s)", l.Digest)
+	}
 	if l.File != "" {
 		return fmt.Sprintf("%s of output %s (%s)", l.File, l.Output, l.Digest)
 	}
@@ -80,7 +83,11 @@ func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, err
 				if err != nil {
 					return fmt.Errorf("look up %s: %w", key, err)
 				}
-				if found[i].Result, found[i].Damage = decodeResult(key, b); found[i].Damage == nil {
+				found[i].Result, found[i].Damage, err = readRecord(gctx, s.Blobs, key, b)
+				if err != nil {
+					return err
+				}
+				if found[i].Damage == nil {
 					break
 				}
 			}
@@ -138,6 +145,9 @@ func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 // output and file name.
 func (r *Result) blobs() []Lost {
 	var all []Lost
+	if !r.body.IsZero() {
+		all = append(all, Lost{Digest: r.body})
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
 		a := r.Outputs[name]
 		if a.Files == nil {

@@ -40,7 +40,7 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 	if err := publishable(ctx, s, r); err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
-	b, err := encodeResult(r)
+	b, err := recordOf(ctx, s.Blobs, r)
 	if err != nil {
 		return nil, false, err
 	}
@@ -97,7 +97,7 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, b
 }
 
 func recordNondeterminism(ctx context.Context, s Store, lost Result) error {
-	doc, err := encodeResult(lost)
+	doc, err := recordOf(ctx, s.Blobs, lost)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ type Result struct {
 	Counts   map[string]int64    `json:"counts,omitempty"` // records read, dropped, changed, …
 	Env      map[string]string   `json:"env,omitempty"`    // code revision, libtorch, device, host: recorded, not keyed
 	Origin   Origin              `json:"origin"`
+
+	body Digest // the blob of a record that is long
 }
 
 // Origin says which run produced a result.

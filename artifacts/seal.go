@@ -21,8 +21,13 @@ func encodeResult(r Result) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("result %s: %w", r.Key, err)
 	}
+	return sealed(b), nil
+}
+
+// sealed adds the seal to a JSON object.
+func sealed(b []byte) []byte {
 	body := b[:len(b)-1] // without the final brace
-	return fmt.Appendf(body, "%s%s%s", sealOpen, Sum(body), sealClose), nil
+	return fmt.Appendf(body, "%s%s%s", sealOpen, Sum(body), sealClose)
 }
 
 // FormatError says that a result was written in a format that this code does

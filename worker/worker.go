@@ -64,6 +64,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
 		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{}},
 		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
+		DeadlockDetectionTimeout:           time.Minute,
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)
@@ -71,7 +72,8 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 
 // A workflow that this code cannot go on with, most likely one that another version
 // of redsi began, fails and says so (FailWorkflow) instead of being tried for ever in
-// silence: a new run goes on from what it finished.
+// silence: a new run goes on from what it finished. A machine that is too busy for
+// the SDK's one second is no reason for that, so what it takes for a deadlock is long.
 
 // controlSlots bounds the work of workflows.ControlQueue, nearly all of which
 // waits: a run has at most 200 steps in flight, so this is for 50 runs.
@@ -96,6 +98,8 @@ func register(w worker.Worker, a *activities.Activities) {
 		workflows.ExecuteActivity: a.Execute,
 		workflows.AwaitActivity:   a.Await,
 		workflows.JournalActivity: a.Journal,
+		workflows.StashActivity:   a.Stash,
+		workflows.PageActivity:    a.Page,
 	} {
 		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -19,7 +19,8 @@ const (
 	ReproduceWorkflow = "Reproduce"
 	StepWorkflow      = "Step"
 
-	StateQuery = "state" // Reproduce: State
+	StateQuery   = "state"   // Reproduce: State, for people
+	ChangesQuery = "changes" // Reproduce: Changes, for programs that follow it
 )
 
 // ControlQueue is where the short work of runs on a queue is done: looking up,
@@ -36,6 +37,8 @@ const (
 	ExecuteActivity = "Execute"
 	AwaitActivity   = "Await"
 	JournalActivity = "Journal"
+	StashActivity   = "Stash" // a page of a list to its digest
+	PageActivity    = "Page"  // a digest to its page
 )
 
 // Signals between runs and the Step workflows that they share.
@@ -58,6 +61,8 @@ const (
 	TransientError     = "transient"      // a retry may mend it
 	InputLostError     = "input-lost"     // an input's bytes are gone or corrupt: run its producer again
 	SourceChangedError = "source-changed" // a source or program has other bytes than the plan: plan again
+
+	FailedRun = "failed" // of a run some of whose steps failed; its detail is the ReproduceResult
 )
 
 // ReproduceInput starts a run. People write the first three fields; the rest is
@@ -69,8 +74,9 @@ type ReproduceInput struct {
 
 	FailFast bool              `json:"fail_fast,omitempty"` // start nothing new after a failure
 	Plan     *artifacts.Digest `json:"plan,omitempty"`      // a plan already stored; Pipeline is then only its name
-	Done     []DoneStep        `json:"done,omitempty"`      // carried over by continue-as-new
+	Done     []DoneStep        `json:"done,omitempty"`      // carried over by the continue-as-new of releases before Carried
 	RunID    string            `json:"run_id,omitempty"`
+	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
 }
 
 // UnmarshalJSON refuses fields that there are not: an input is written by hand,
@@ -83,6 +89,25 @@ func (in *ReproduceInput) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf(`%w; an input is {"pipeline": "…", "targets": ["…"], "vars": {"…": "…"}, "fail_fast": true}`, err)
 	}
 	return nil
+}
+
+// Carried is what a run whose history grew long hands over to its next execution.
+type Carried struct {
+	Steps Pages[CarriedStep] `json:"steps"` // all but those that wait
+	Pins  Pages[step.Pin]    `json:"pins"`
+	Lock  string             `json:"lock,omitempty"`
+}
+
+// CarriedStep is what has become of a step. One that is Running goes on in its Step
+// workflow and is waited for there.
+type CarriedStep struct {
+	Index  int              `json:"i"`
+	Status Status           `json:"status"`
+	Key    artifacts.Digest `json:"key"`
+	TookS  float64          `json:"took_s,omitempty"`
+	Error  string           `json:"error,omitempty"`
+
+	Changed bool `json:"changed,omitempty"`
 }
 
 // DoneStep is a step with a result.
@@ -99,10 +124,12 @@ type ReproduceResult struct {
 	Hit    int              `json:"hit"`
 	Ran    int              `json:"ran"`
 	Failed int              `json:"failed"`
-	Pins   []step.Pin       `json:"pins,omitempty"`
+
+	Skipped    int `json:"skipped,omitempty"`
+	NotStarted int `json:"not_started,omitempty"`
 
 	// Changed are the failed steps whose sources or programs had other bytes than
-	// the plan says.
+	// the plan says; of very many, the first.
 	Changed []string `json:"changed,omitempty"`
 }
 
@@ -117,16 +144,32 @@ const (
 	Ran     Status = "ran"
 	Failed  Status = "failed"
 	Skipped Status = "skipped" // an input failed
+
+	NotStarted Status = "not started" // the run ended before: cancelled, or with FailFast
 )
 
-// State is the answer to StateQuery.
+// State is the answer to StateQuery: counts, and steps at work or failed. What
+// follows a run has all steps in Steps, put together from Changes.
 type State struct {
-	RunID string      `json:"run_id"`
-	Steps []StepState `json:"steps"`
+	RunID  string         `json:"run_id"`
+	Counts map[Status]int `json:"counts,omitempty"`
+	Steps  []StepState    `json:"steps"`
+}
+
+// Changes is the answer to ChangesQuery, whose argument is the Next of the answer
+// before, 0 at first: the steps that are other than then, as many as fit.
+type Changes struct {
+	RunID     string      `json:"run_id"`
+	Execution string      `json:"execution"` // begin at 0 again when it is another
+	Total     int         `json:"total"`
+	Steps     []StepState `json:"steps"`
+	Next      int         `json:"next"`
+	More      bool        `json:"more,omitempty"` // ask again at once
 }
 
 // StepState is one step's part of a State.
 type StepState struct {
+	Index    int              `json:"i"`
 	Address  string           `json:"address"`
 	Status   Status           `json:"status"`
 	Key      artifacts.Digest `json:"key"`
@@ -143,15 +186,26 @@ type LoadRequest struct {
 	Targets  []string          `json:"targets,omitempty"`
 	Vars     map[string]string `json:"vars,omitempty"`
 	Plan     *artifacts.Digest `json:"plan,omitempty"`
+	RunID    string            `json:"run_id,omitempty"`
+	Again    bool              `json:"again,omitempty"` // the run is under way: what has a result is known
 }
 
-// Loaded is the skeleton of a stored plan.
+// Loaded is the skeleton of a stored plan. Lists that are too long for a payload
+// are in Long.
 type Loaded struct {
 	Plan     artifacts.Digest `json:"plan"`
 	Name     string           `json:"name"`
+	Lock     string           `json:"lock,omitempty"` // the lock file beside the pipeline, on the worker that loaded it
 	Steps    []Head           `json:"steps"`
 	Hits     []DoneStep       `json:"hits,omitempty"`
+	Long     *LongPlan        `json:"long,omitempty"`
 	Features Features         `json:"features"`
+}
+
+// LongPlan is a plan of many steps.
+type LongPlan struct {
+	Steps Pages[Head]     `json:"steps"`
+	Hits  Pages[DoneStep] `json:"hits"`
 }
 
 // Features is what the server at hand can do.
@@ -173,16 +227,19 @@ type Head struct {
 type PrepareRequest struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Steps []Ready          `json:"steps"`
+	Keys  Pages[DoneStep]  `json:"keys"` // of all their dependencies, where Ready has none
 }
 
-// Ready is a step with the keys of its dependencies, in the order of Head.Deps.
+// Ready is a step with the keys of its dependencies, in the order of Head.Deps;
+// without them, PrepareRequest.Keys has them.
 type Ready struct {
 	Index int                `json:"i"`
 	Deps  []artifacts.Digest `json:"deps,omitempty"`
 }
 
 // Prepared is a step's key, its bound task stored by digest, and whether there
-// is a result; Lost lists dependencies that turned out to have none.
+// is a result; Lost lists dependencies that turned out to have none, of very many
+// only that there are some.
 type Prepared struct {
 	Index int              `json:"i"`
 	Key   artifacts.Digest `json:"key"`
@@ -191,6 +248,8 @@ type Prepared struct {
 	TookS float64          `json:"took_s,omitempty"` // when it ran, for a hit
 	Lost  []int            `json:"lost,omitempty"`
 	Error string           `json:"error,omitempty"`
+
+	LostMany bool `json:"lost_many,omitempty"` // look at all dependencies again
 }
 
 // StepInput is one piece of work. Its workflow ID is StepWorkflowID(Key), so
@@ -204,15 +263,16 @@ type StepInput struct {
 	Splits   bool             `json:"splits,omitempty"`
 	RunID    string           `json:"run_id"`
 	Features Features         `json:"features"`
+	Members  []string         `json:"members,omitempty"` // runs that want it, carried over by continue-as-new
 }
 
 // ExecuteRequest runs one task, or finds that it has run.
 type ExecuteRequest struct {
-	Key     artifacts.Digest   `json:"key"`
-	Task    artifacts.Digest   `json:"task"`
-	Address string             `json:"address"`
-	RunID   string             `json:"run_id"`
-	Parts   []artifacts.Digest `json:"parts,omitempty"`
+	Key     artifacts.Digest        `json:"key"`
+	Task    artifacts.Digest        `json:"task"`
+	Address string                  `json:"address"`
+	RunID   string                  `json:"run_id"`
+	Parts   Pages[artifacts.Digest] `json:"part_keys"`
 }
 
 // Executed is what Execute did.
@@ -232,16 +292,42 @@ type Part struct {
 	Hit   bool             `json:"hit,omitempty"`
 }
 
+// Split is what a step was cut into. In JSON it is a list, or, where that would not
+// fit a payload, its pages.
+type Split struct {
+	Parts []Part
+	Long  Pages[Part]
+}
+
+// MarshalJSON writes the list, if there are no pages.
+func (s Split) MarshalJSON() ([]byte, error) {
+	if len(s.Long.Blobs) == 0 && len(s.Long.Page) == 0 {
+		return json.Marshal(s.Parts)
+	}
+	return json.Marshal(s.Long)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Split) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		return json.Unmarshal(b, &s.Long)
+	}
+	return json.Unmarshal(b, &s.Parts)
+}
+
 // RunRecord is kept as "runs/<run id>": the root that garbage collection keeps
-// results for, and what `redsi why` compares with.
+// results for, and what `redsi why` compares with. The steps of a long one are in
+// the blob that Body names.
 type RunRecord struct {
-	Format   string           `json:"format"`
-	RunID    string           `json:"run_id"`
-	Workflow string           `json:"workflow,omitempty"`
-	Pipeline string           `json:"pipeline"`
-	Plan     artifacts.Digest `json:"plan"`
-	Targets  []string         `json:"targets,omitempty"`
-	Steps    []RunStep        `json:"steps"`
+	Format   string            `json:"format"`
+	RunID    string            `json:"run_id"`
+	Workflow string            `json:"workflow,omitempty"`
+	Pipeline string            `json:"pipeline"`
+	Plan     artifacts.Digest  `json:"plan"`
+	Targets  []string          `json:"targets,omitempty"`
+	Counts   map[Status]int    `json:"counts,omitempty"`
+	Steps    []RunStep         `json:"steps,omitempty"`
+	Body     *artifacts.Digest `json:"body,omitempty"`
 }
 
 // RunStep is a step's place in a run record.
@@ -253,12 +339,13 @@ type RunStep struct {
 	Error   string           `json:"error,omitempty"`
 }
 
-// JournalRequest stores a run record and, where the worker loaded the pipeline
-// from a file, adds the pins to the lock file beside it.
+// JournalRequest stores a run record and, where a worker loaded the pipeline from
+// a file, adds the pins to the lock file beside it.
 type JournalRequest struct {
-	Run  RunRecord  `json:"run"`
-	Pins []step.Pin `json:"pins,omitempty"`
-	Lock bool       `json:"lock,omitempty"`
+	Run   RunRecord       `json:"run"` // without its steps
+	Steps Pages[RunStep]  `json:"step_pages"`
+	Pins  Pages[step.Pin] `json:"pin_pages"`
+	Lock  string          `json:"lock_file,omitempty"`
 }
 
 // StepWorkflowID is the workflow ID of the work with the given key.

@@ -12,13 +12,10 @@ import (
 // describe sets what the UI shows of a run: counts, then a table of the steps,
 // hits with the key that names the run they came from.
 func (r *run) describe(ctx workflow.Context) {
-	counts := map[Status]int{}
-	for _, s := range r.steps {
-		counts[s.Status]++
-	}
+	counts := r.counts()
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do\n\n| step | outcome | key |\n|---|---|---|\n",
-		r.loaded.Name, counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running])
+	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do or not started\n\n| step | outcome | key |\n|---|---|---|\n",
+		r.loaded.Name, counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running]+counts[NotStarted])
 	const most = 100
 	for i, s := range r.steps {
 		if i == most {

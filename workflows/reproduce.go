@@ -2,13 +2,11 @@ package workflows
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
 )
 
@@ -16,7 +14,8 @@ import (
 const (
 	inFlight   = 200 // steps started and not finished
 	batch      = 100 // steps per Prepare call
-	healTries  = 3   // runs of one step after its inputs were lost
+	keysInline = 2000
+	healTries  = 3 // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
 	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
 )
@@ -29,95 +28,116 @@ func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 		return nil, temporal.NewNonRetryableApplicationError(
 			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
 	}
-	r := &run{in: in, id: in.RunID}
+	r := &run{in: in, id: in.RunID, members: map[string]bool{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	}
-	if err := workflow.SetQueryHandler(ctx, StateQuery, func() (State, error) { return r.state(), nil }); err != nil {
+	if err := r.queries(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.load(ctx); err != nil {
 		return nil, err
 	}
 	err := r.walk(ctx)
-	if again := r.continuation(ctx, err); again != nil {
-		return nil, again
+	if r.long && err == nil {
+		return nil, r.continuation(ctx)
 	}
 	return r.finish(ctx, err)
 }
 
 // run is the state of one Reproduce execution.
 type run struct {
-	in      ReproduceInput
-	id      string
-	loaded  Loaded
-	steps   []StepState
-	tries   []int
+	in     ReproduceInput
+	id     string
+	loaded Loaded
+	*progress
+	tries   map[int]int
+	mine    map[int]bool // steps that an execution of this run before has started
 	pins    []step.Pin
-	flying  int
+	flying  int  // steps at work
+	inline  int  // of these, as activities of this execution
 	changed bool // something finished since the dispatcher last looked
 	stop    bool // start nothing new
+	long    bool // the history is: go on in another execution
 	members map[string]bool
-}
 
-func (r *run) state() State { return State{RunID: r.id, Steps: r.steps} }
+	events, bytes int // of the history when the plan was loaded
+}
 
 func (r *run) load(ctx workflow.Context) error {
 	lctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "load "+r.in.Pipeline, unbounded))
-	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan}
+	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan, RunID: r.id, Again: r.in.Carried != nil}
 	if err := workflow.ExecuteActivity(lctx, LoadActivity, req).Get(ctx, &r.loaded); err != nil {
 		return err
 	}
 	if r.loaded.Features.SearchAttributes {
-		if err := workflow.UpsertTypedSearchAttributes(ctx, pipelineAttribute.ValueSet(r.loaded.Name)); err != nil {
+		if err := workflow.UpsertTypedSearchAttributes(ctx, pipelineAttribute.ValueSet(short(r.loaded.Name))); err != nil {
 			return err
 		}
 	}
-	r.steps = make([]StepState, len(r.loaded.Steps))
-	r.tries = make([]int, len(r.loaded.Steps))
-	r.members = map[string]bool{}
-	for i, h := range r.loaded.Steps {
-		r.steps[i] = StepState{Address: h.Address, Status: Waiting}
-	}
-	for _, d := range r.loaded.Hits {
-		r.steps[d.Index].Status, r.steps[d.Index].Key = Hit, d.Key
-	}
-	for _, d := range r.in.Done {
-		s := &r.steps[d.Index]
-		if s.Key = d.Key; !d.Hit {
-			s.Status = Ran
-		} else {
-			s.Status = Hit
+	heads, hits := r.loaded.Steps, r.loaded.Hits
+	if long := r.loaded.Long; long != nil {
+		var err error
+		if heads, err = unstash(ctx, long.Steps); err != nil {
+			return err
+		}
+		if hits, err = unstash(ctx, long.Hits); err != nil {
+			return err
 		}
 	}
+	p := newProgress(heads)
+	for _, d := range append(hits, r.in.Done...) {
+		p.steps[d.Index].Key = d.Key
+		if d.Hit {
+			p.set(d.Index, Hit)
+		} else {
+			p.set(d.Index, Ran)
+		}
+	}
+	r.tries, r.mine = map[int]int{}, map[int]bool{}
+	if err := r.resume(ctx, p); err != nil {
+		return err
+	}
+	r.progress = p
+	info := workflow.GetInfo(ctx)
+	r.events, r.bytes = info.GetCurrentHistoryLength(), info.GetCurrentHistorySize()
 	r.describe(ctx)
 	return nil
 }
 
-// walk dispatches until nothing is left to start and nothing is running.
+// walk dispatches until nothing is left to start and nothing is running, or until
+// the history is so long that another execution has to go on.
 func (r *run) walk(ctx workflow.Context) error {
 	for {
 		r.changed = false
-		r.skipDependants()
-		ready := r.ready()
-		if len(ready) > 0 && !r.stop && r.flying < inFlight {
-			if err := r.dispatch(ctx, ready); err != nil {
-				r.stop = true
-				if ctx.Err() == nil {
-					r.drain(ctx)
-					return err
+		if !r.stop && r.grown(ctx) {
+			r.stop, r.long = true, true
+		}
+		if !r.stop && r.flying < inFlight {
+			if ready := r.take(min(batch, inFlight-r.flying)); len(ready) > 0 {
+				if err := r.dispatch(ctx, ready); err != nil {
+					r.stop = true
+					if ctx.Err() == nil {
+						r.drain(ctx)
+						return err
+					}
 				}
+				continue
 			}
-			continue
 		}
 		if r.flying == 0 {
 			return ctx.Err()
 		}
-		if ctx.Err() != nil || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			r.stop = true
-		}
 		if ctx.Err() != nil {
+			r.stop = true
 			return r.leave(ctx)
+		}
+		if r.long && r.inline == 0 { // what runs in workflows of its own may go on for days
+			_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.flying == 0 })
+			if ctx.Err() == nil {
+				return nil
+			}
+			continue
 		}
 		if err := workflow.Await(ctx, func() bool { return r.changed }); err != nil {
 			continue // cancelled: seen above
@@ -130,53 +150,11 @@ func (r *run) drain(ctx workflow.Context) {
 	_ = workflow.Await(ctx, func() bool { return r.flying == 0 })
 }
 
-func (r *run) done(i int) bool { return r.steps[i].Status == Hit || r.steps[i].Status == Ran }
-
-// ready lists the waiting steps whose inputs all have results.
-func (r *run) ready() []int {
-	var ready []int
-	for i, s := range r.steps {
-		if s.Status != Waiting {
-			continue
-		}
-		ok := true
-		for _, d := range r.loaded.Steps[i].Deps {
-			if !r.done(d) {
-				ok = false
-				break
-			}
-		}
-		if ok && len(ready) < batch && r.flying+len(ready) < inFlight {
-			ready = append(ready, i)
-		}
-	}
-	return ready
-}
-
-func (r *run) skipDependants() {
-	for i, s := range r.steps { // steps follow their inputs, so one pass is enough
-		if s.Status != Waiting {
-			continue
-		}
-		for _, d := range r.loaded.Steps[i].Deps {
-			if st := r.steps[d].Status; st == Failed || st == Skipped {
-				r.steps[i].Status = Skipped
-				r.steps[i].Error = "waits for " + r.steps[d].Address
-				break
-			}
-		}
-	}
-}
-
 // dispatch learns the keys of ready steps and starts those without a result.
 func (r *run) dispatch(ctx workflow.Context, ready []int) error {
-	req := PrepareRequest{Plan: r.loaded.Plan}
-	for _, i := range ready {
-		s := Ready{Index: i}
-		for _, d := range r.loaded.Steps[i].Deps {
-			s.Deps = append(s.Deps, r.steps[d].Key)
-		}
-		req.Steps = append(req.Steps, s)
+	req, err := r.question(ctx, ready)
+	if err != nil {
+		return err
 	}
 	pctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), fmt.Sprintf("look up %d steps", len(ready)), lookUp))
 	var prepared []Prepared
@@ -189,17 +167,49 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 	return nil
 }
 
+// question names ready steps with the keys of their inputs: each step with its own,
+// or, where there are many, all keys once, in pages.
+func (r *run) question(ctx workflow.Context, ready []int) (PrepareRequest, error) {
+	req := PrepareRequest{Plan: r.loaded.Plan}
+	total := 0
+	for _, i := range ready {
+		total += len(r.heads[i].Deps)
+	}
+	var keys []DoneStep
+	named := map[int]bool{}
+	for _, i := range ready {
+		s := Ready{Index: i}
+		for _, d := range r.heads[i].Deps {
+			switch {
+			case total <= keysInline:
+				s.Deps = append(s.Deps, r.steps[d].Key)
+			case !named[d]:
+				named[d] = true
+				keys = append(keys, DoneStep{Index: d, Key: r.steps[d].Key})
+			}
+		}
+		req.Steps = append(req.Steps, s)
+	}
+	var err error
+	req.Keys, err = stash(ctx, keys)
+	return req, err
+}
+
 func (r *run) start(ctx workflow.Context, p Prepared) {
 	s := &r.steps[p.Index]
 	switch {
 	case p.Error != "":
 		r.fail(p.Index, p.Error)
+	case p.LostMany:
+		r.runAgain(p.Index, r.heads[p.Index].Deps)
 	case len(p.Lost) > 0:
 		r.runAgain(p.Index, p.Lost)
 	case p.Hit:
-		s.Status, s.Key, s.TookS = Hit, p.Key, p.TookS
+		s.Key, s.TookS = p.Key, p.TookS
+		r.set(p.Index, Hit)
 	default:
-		s.Status, s.Key = Running, p.Key
+		s.Key = p.Key
+		r.set(p.Index, Running)
 		r.flying++
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			done, err := r.perform(ctx, p)
@@ -212,11 +222,14 @@ func (r *run) start(ctx workflow.Context, p Prepared) {
 
 // perform does one step's work, inline or in a workflow of its own.
 func (r *run) perform(ctx workflow.Context, p Prepared) (Executed, error) {
-	h := r.loaded.Steps[p.Index]
+	h := r.heads[p.Index]
 	if h.Inline && !h.Splits {
+		r.inline++
+		defer func() { r.inline-- }()
 		return execute(ctx, h.Address, h.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: h.Address, RunID: r.id})
 	}
 	r.steps[p.Index].Workflow = StepWorkflowID(p.Key)
+	r.touch(p.Index)
 	return r.shared(ctx, p.Index, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
 		Queue: h.Queue, Splits: h.Splits, RunID: r.id, Features: r.loaded.Features})
 }
@@ -225,13 +238,15 @@ func (r *run) settle(i int, done Executed, err error) {
 	s := &r.steps[i]
 	switch {
 	case err == nil:
-		s.Status, s.Key, s.TookS = Ran, done.Key, done.TookS
+		s.Key, s.TookS = done.Key, done.TookS
 		if done.Hit {
-			s.Status = Hit
+			r.set(i, Hit)
+		} else {
+			r.set(i, Ran)
 		}
 		r.pins = append(r.pins, done.Pins...)
 	case errorType(err) == InputLostError:
-		r.runAgain(i, r.loaded.Steps[i].Deps)
+		r.runAgain(i, r.heads[i].Deps)
 	default:
 		s.Changed = errorType(err) == SourceChangedError
 		r.fail(i, reason(err))
@@ -245,88 +260,18 @@ func (r *run) runAgain(i int, lost []int) {
 		r.fail(i, "its inputs were lost from the store again and again; run `redsi verify`")
 		return
 	}
-	r.steps[i].Status = Waiting
 	for _, d := range lost {
-		if r.done(d) {
-			r.steps[d].Status = Waiting
+		if done(r.steps[d].Status) {
+			r.set(d, Waiting)
 		}
 	}
+	r.set(i, Waiting)
 }
 
 func (r *run) fail(i int, why string) {
-	r.steps[i].Status, r.steps[i].Error = Failed, why
+	r.steps[i].Error = why
+	r.set(i, Failed)
 	if r.in.FailFast {
 		r.stop = true
 	}
-}
-
-// finish journals the run and reports failures.
-func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) {
-	dctx, cancel := workflow.NewDisconnectedContext(ctx)
-	defer cancel()
-	r.describe(dctx)
-	if jerr := r.journal(dctx); jerr != nil && err == nil {
-		err = jerr
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Pins: r.pins}
-	var failures []string
-	for _, s := range r.steps {
-		switch s.Status {
-		case Hit:
-			out.Hit++
-		case Ran:
-			out.Ran++
-		case Failed:
-			out.Failed++
-			failures = append(failures, s.Address+": "+s.Error)
-			if s.Changed {
-				out.Changed = append(out.Changed, s.Address)
-			}
-		}
-	}
-	if out.Failed > 0 {
-		return nil, temporal.NewNonRetryableApplicationError(
-			fmt.Sprintf("%d of %d steps failed:\n%s", out.Failed, len(r.steps), strings.Join(failures, "\n")), "failed", nil, out)
-	}
-	return out, nil
-}
-
-func (r *run) journal(ctx workflow.Context) error {
-	rec := RunRecord{RunID: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID, Pipeline: r.loaded.Name,
-		Plan: r.loaded.Plan, Targets: r.in.Targets}
-	for _, s := range r.steps {
-		rec.Steps = append(rec.Steps, RunStep{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error})
-	}
-	jctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "write the run record", lookUp))
-	return workflow.ExecuteActivity(jctx, JournalActivity, JournalRequest{Run: rec, Pins: r.pins, Lock: r.in.Plan == nil}).Get(ctx, nil)
-}
-
-// continuation returns the continue-as-new error of a run that stopped because
-// its history grew long; nil if it stopped for another reason.
-func (r *run) continuation(ctx workflow.Context, err error) error {
-	if err != nil || !r.stop || !workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-		return nil
-	}
-	waiting := false
-	next := r.in
-	next.RunID, next.Plan = r.id, &artifacts.Digest{}
-	*next.Plan = r.loaded.Plan
-	next.Done = nil
-	for i, s := range r.steps {
-		switch s.Status {
-		case Waiting:
-			waiting = true
-		case Failed:
-			return nil
-		case Hit, Ran:
-			next.Done = append(next.Done, DoneStep{Index: i, Key: s.Key, Hit: s.Status == Hit})
-		}
-	}
-	if !waiting {
-		return nil
-	}
-	return workflow.NewContinueAsNewError(ctx, ReproduceWorkflow, next)
 }

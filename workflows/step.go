@@ -85,10 +85,20 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 		}
 	}
 	wctx, cancel := workflow.WithCancel(ctx)
-	members := map[string]bool{in.RunID: true}
+	members := map[string]bool{}
+	for _, m := range in.Members {
+		members[m] = true
+	}
+	if len(in.Members) == 0 {
+		members[in.RunID] = true
+	}
 	workflow.Go(ctx, func(ctx workflow.Context) { membership(ctx, members, cancel) })
 
 	out, err := stepWork(wctx, in)
+	if errors.Is(err, errLong) {
+		in.Members = sortedIDs(members)
+		return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
+	}
 	if in.Features.SearchAttributes && err == nil {
 		outcome := string(Ran)
 		if out.Hit {
@@ -129,29 +139,48 @@ func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
 		if err != nil {
 			return Executed{}, err
 		}
-		req.Parts = parts
+		if req.Parts, err = stash(ctx, parts); err != nil {
+			return Executed{}, err
+		}
 	}
 	return execute(ctx, in.Address, in.Queue, req)
 }
+
+// errLong says that a step has so many parts that another execution has to go on:
+// it cuts the step again and finds what is done.
+var errLong = errors.New("the history is long")
 
 // runParts cuts the step and runs the parts that have no result, each under its
 // own key, and returns the keys in the order of the cut.
 func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 	sctx := workflow.WithActivityOptions(ctx, doing("", in.Address+" · cut into parts", unbounded))
-	var parts []Part
+	var split Split
 	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
-	if err := workflow.ExecuteActivity(sctx, SplitActivity, req).Get(ctx, &parts); err != nil {
+	if err := workflow.ExecuteActivity(sctx, SplitActivity, req).Get(ctx, &split); err != nil {
 		return nil, err
+	}
+	parts := split.Parts
+	if parts == nil {
+		var err error
+		if parts, err = unstash(ctx, split.Long); err != nil {
+			return nil, err
+		}
 	}
 	keys := make([]artifacts.Digest, len(parts))
 	slots := workflow.NewSemaphore(ctx, partsInFlight)
 	wg := workflow.NewWaitGroup(ctx)
 	var failures []error
+	started := 0
 	for i, p := range parts {
 		keys[i] = p.Key
 		if p.Hit {
 			continue
 		}
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && started >= partsInFlight {
+			failures = append(failures, errLong)
+			break
+		}
+		started++
 		if err := slots.Acquire(ctx, 1); err != nil {
 			failures = append(failures, err)
 			break
@@ -170,8 +199,13 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 		})
 	}
 	wg.Wait(ctx)
+	for _, err := range failures {
+		if !errors.Is(err, errLong) {
+			return nil, err
+		}
+	}
 	if len(failures) > 0 {
-		return nil, failures[0]
+		return nil, errLong
 	}
 	return keys, nil
 }
@@ -204,8 +238,9 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			stop()
 			return Executed{}, err
 		}
-		r.steps[i].Shared = true
-		done, again, err := r.join(ctx, dctx, id, in)
+		r.steps[i].Shared = !r.mine[i]
+		r.touch(i)
+		done, again, err := r.join(ctx, dctx, id, in, r.mine[i])
 		delete(r.members, id)
 		stop()
 		if !again {
@@ -215,8 +250,9 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 }
 
 // join waits for a Step workflow that another run started; again is true if it
-// ended without a result that counts for this run, such as a cancellation.
-func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput) (done Executed, again bool, err error) {
+// ended without a result that counts for this run, such as a cancellation. Mine is
+// a workflow that an execution of this run before has started.
+func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine bool) (done Executed, again bool, err error) {
 	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {
 		return Executed{}, true, nil // it ended in between: look again
 	}
@@ -225,7 +261,7 @@ func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput) (done Ex
 	actx := workflow.WithActivityOptions(ctx, options)
 	err = workflow.ExecuteActivity(actx, AwaitActivity, id).Get(ctx, &done)
 	if err == nil {
-		done.Hit = true
+		done.Hit = done.Hit || !mine
 		return done, false, nil
 	}
 	if ctx.Err() == nil && errorType(err) == AwaitCancelled {

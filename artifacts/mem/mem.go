@@ -69,10 +69,16 @@ func (t *table[K]) delete(k K) {
 	delete(t.m, k)
 }
 
-func (t *table[K]) snapshot() map[K]entry {
+func (t *table[K]) snapshot(want func(K) bool) map[K]entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return maps.Clone(t.m)
+	all := map[K]entry{}
+	for k, e := range t.m {
+		if want(k) {
+			all[k] = e
+		}
+	}
+	return all
 }
 
 type blobs struct {
@@ -119,7 +125,7 @@ func (b *blobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
 			yield(artifacts.BlobInfo{}, err)
 			return
 		}
-		for d, e := range b.snapshot() {
+		for d, e := range b.snapshot(func(artifacts.Digest) bool { return true }) {
 			if !yield(artifacts.BlobInfo{Digest: d, Size: int64(len(e.data)), ModTime: e.mod}, nil) {
 				return
 			}
@@ -181,11 +187,8 @@ func (r *records) List(ctx context.Context, prefix string) iter.Seq2[artifacts.R
 			yield(artifacts.RecordInfo{}, err)
 			return
 		}
-		all := r.snapshot()
+		all := r.snapshot(func(name string) bool { return strings.HasPrefix(name, prefix) })
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if !strings.HasPrefix(name, prefix) {
-				continue
-			}
 			e := all[name]
 			if !yield(artifacts.RecordInfo{Name: name, Size: int64(len(e.data)), ModTime: e.mod}, nil) {
 				return

@@ -44,6 +44,7 @@ type app struct {
 	LogLevel string
 
 	scratch *scratch.Area // once steps may run here
+	watched watched       // runs that are followed
 }
 
 // say tells the person at the terminal what they should know now.

@@ -18,11 +18,16 @@ import (
 
 // runSummary is what a run came to, for people and as JSON.
 type runSummary struct {
-	Pipeline string         `json:"pipeline"`
-	RunID    string         `json:"run,omitempty"` // "" if there was nothing to do
-	URL      string         `json:"url,omitempty"`
-	Hit      int            `json:"hit"`
-	Ran      int            `json:"ran"`
+	Pipeline string `json:"pipeline"`
+	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
+	URL      string `json:"url,omitempty"`
+	Hit      int    `json:"hit"`
+	Ran      int    `json:"ran"`
+	Failed   int    `json:"failed,omitempty"`
+	Skipped  int    `json:"skipped,omitempty"`
+
+	NotStarted int `json:"not_started,omitempty"`
+
 	Started  time.Time      `json:"started"`
 	TookS    float64        `json:"took_s"`
 	Rendered []renderedFile `json:"rendered"`
@@ -49,6 +54,9 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		s := pl.Steps[i]
 		block, name, _ := strings.Cut(s.Address, ".")
 		res := out.preview.Items[i].Result
+		if res == nil { // it failed, or what it reads
+			continue
+		}
 		base := filepath.Join(o.outDir, block+"s", fileName(name))
 		for _, output := range sortedOutputs(res) {
 			path := base + "." + extension(output)
@@ -75,8 +83,22 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		}
 	}
 	a.printFiles(out.Rendered)
-	view.Printf(a.Out, "%d steps: %d hit, %d ran, %s.\n", len(pl.Steps), len(pl.Steps)-out.Ran, out.Ran, view.Seconds(time.Since(out.Started)))
+	view.Printf(a.Out, "%d steps: %s, %s.\n", len(pl.Steps), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
 	return nil
+}
+
+// sum says what became of all steps.
+func (s *runSummary) sum(steps int) string {
+	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.NotStarted, s.Ran)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.NotStarted, "not started"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	return text
 }
 
 // rendered lists the tables and figures of a plan: in the order of the targets

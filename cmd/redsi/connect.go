@@ -32,6 +32,7 @@ type clusterOptions struct {
 	address, namespace, profile, ui string
 	port, uiPort                    int
 	strict                          bool // the ports were asked for by the person
+	accept                          []string // folders of pipelines that the worker may be told to load
 }
 
 // flags are those of verbs that talk to a cluster that is there.
@@ -176,6 +177,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	if err == nil {
 		conn.ui, conn.host = conn.server.UI, conn.server.Address
 		acts := a.activities(store, conn.Client, workflows.Features{SearchAttributes: true})
+		acts.Accept = o.accept
 		err = a.persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, worker.Options{})
 			if err := w.Start(); err != nil {

@@ -156,17 +156,6 @@ func (a *app) sight(ctx context.Context, c client.Client, wf client.WorkflowRun)
 	return sight{s, a.progress(pctx, c, s)}, nil
 }
 
-// state asks a run for its state.
-func (a *app) state(ctx context.Context, c client.Client, workflow string) (s workflows.State, err error) {
-	qctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	v, err := c.QueryWorkflow(qctx, workflow, "", workflows.StateQuery)
-	if err == nil {
-		err = v.Get(&s)
-	}
-	return s, err
-}
-
 // progress reads the heartbeats of running steps.
 func (a *app) progress(ctx context.Context, c client.Client, s workflows.State) map[string]step.Progress {
 	out := map[string]step.Progress{}

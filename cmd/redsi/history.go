@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
@@ -27,19 +28,19 @@ const runsRead = 20
 func journalOf(ctx context.Context, store artifacts.Store, pipeline string) (*journal, error) {
 	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}}
 	var names []string
-	for r, err := range store.Records.List(ctx, "runs/") {
+	for r, err := range store.Records.List(ctx, runPrefix) {
 		if err != nil {
 			return nil, err
 		}
 		names = append(names, r.Name)
 	}
 	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead; i-- {
-		b, err := store.Records.Get(ctx, names[i])
-		if err != nil {
+		rec, err := activities.ReadRun(ctx, store, strings.TrimPrefix(names[i], runPrefix))
+		var damaged *activities.DamagedRunError
+		if err != nil && !errors.As(err, &damaged) {
 			return nil, err
 		}
-		var rec workflows.RunRecord
-		if json.Unmarshal(b, &rec) != nil || rec.Pipeline != pipeline {
+		if err != nil || rec.Pipeline != pipeline {
 			continue
 		}
 		for _, s := range rec.Steps {

@@ -20,8 +20,8 @@ const planTries = 5
 
 // failedRun is a run that ended with failed steps.
 type failedRun struct {
-	text    string
-	changed []string // steps whose sources had other bytes than the plan
+	text string
+	res  workflows.ReproduceResult // without a RunID if the run ended before its steps
 }
 
 func (e *failedRun) Error() string { return e.text }
@@ -31,7 +31,7 @@ func newFailedRun(app *temporal.ApplicationError) *failedRun {
 	if app.HasDetails() && app.Details(&res) != nil {
 		res = workflows.ReproduceResult{}
 	}
-	return &failedRun{text: app.Message(), changed: res.Changed}
+	return &failedRun{text: app.Message(), res: res}
 }
 
 // afterChange makes another plan after a run that failed because a source or
@@ -40,10 +40,10 @@ func newFailedRun(app *temporal.ApplicationError) *failedRun {
 // returned as it is.
 func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipeline, old *plan.Plan, failure error) (*plan.Plan, error) {
 	var failed *failedRun
-	if !errors.As(failure, &failed) || len(failed.changed) == 0 {
+	if !errors.As(failure, &failed) || len(failed.res.Changed) == 0 {
 		return nil, failure
 	}
-	next, err := a.planAgain(ctx, p, a.File, a.Targets, failed.changed)
+	next, err := a.planAgain(ctx, p, a.File, a.Targets, failed.res.Changed)
 	if err != nil {
 		return nil, errors.Join(failure, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -82,28 +83,52 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {
-		v, err := a.previewOf(ctx, store, pl)
-		if err != nil {
-			return err
+		v, perr := a.previewOf(ctx, store, pl)
+		if perr != nil {
+			return perr
 		}
 		if out.Hit = v.Summary().Hit; v.Done() {
+			err = a.recordHits(ctx, store, pl, v)
 			break
 		}
-		err = a.drive(ctx, o, store, pl, &out)
-		if err == nil && !o.detach {
+		if err = a.drive(ctx, o, store, pl, &out); err == nil || try == planTries {
 			break
 		}
-		if err == nil || try == planTries {
-			return err
+		next, cerr := a.afterChange(ctx, o, p, pl, err)
+		if err = cerr; err != nil {
+			break
 		}
-		if pl, err = a.afterChange(ctx, o, p, pl, err); err != nil {
-			return err
-		}
+		pl = next
 	}
-	if err := a.pinSources(ctx, store, pl, &out); err != nil {
+	var failed *failedRun
+	if o.detach && out.RunID != "" { // the run goes on without this command
 		return err
 	}
-	return a.conclude(ctx, o, store, pl, &out)
+	if err != nil && (!errors.As(err, &failed) || failed.res.RunID == "") {
+		return err
+	}
+	if failed != nil { // what is finished is written all the same
+		out.Failed, out.Skipped, out.NotStarted = failed.res.Failed, failed.res.Skipped, failed.res.NotStarted
+		out.RunID, out.Hit, out.Ran = failed.res.RunID, failed.res.Hit, failed.res.Ran
+	}
+	if perr := a.pinSources(ctx, store, pl, &out); perr != nil {
+		return cmp.Or(err, perr)
+	}
+	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
+		return cmp.Or(err, cerr)
+	}
+	return err
+}
+
+// recordHits keeps a run that found everything done where an earlier one may have
+// been killed before it could write its record.
+func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
+	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Targets: a.Targets,
+		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
+	for i, it := range v.Items {
+		rec.Steps = append(rec.Steps, workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Result.Took.Seconds()})
+	}
+	return activities.RecordHits(ctx, store, pl, rec)
 }
 
 // drive starts the workflow, here or on a cluster, and follows it to its end.
@@ -132,6 +157,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	}
 	url := conn.runURL(wf.GetID(), wf.GetRunID())
 	if o.detach {
+		out.RunID = runID
 		if a.JSON {
 			return view.WriteJSON(a.Out, map[string]string{"workflow": wf.GetID(), "run": runID, "url": url})
 		}
@@ -181,6 +207,9 @@ func (a *app) pinSources(ctx context.Context, store artifacts.Store, pl *plan.Pl
 	}
 	lock := filepath.Join(projectDir(a.File), lockfile.Name)
 	for i, it := range v.Items {
+		if it.Result == nil && out.Failed > 0 {
+			continue
+		}
 		if it.Result == nil {
 			return fmt.Errorf("%s has no result in %s after the run: the run's workers must have the same --store", pl.Steps[i].Address, store.URL)
 		}

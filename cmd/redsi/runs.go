@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
@@ -24,18 +24,6 @@ func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
 		ids = append(ids, strings.TrimPrefix(r.Name, runPrefix))
 	}
 	return ids, nil
-}
-
-func readRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
-	b, err := store.Records.Get(ctx, runPrefix+id)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", id, err)
-	}
-	var rec workflows.RunRecord
-	if err := json.Unmarshal(b, &rec); err != nil {
-		return nil, fmt.Errorf("the record of run %s is damaged: %w", id, err)
-	}
-	return &rec, nil
 }
 
 // findRun reads the run that a person means: its id, the beginning or the end
@@ -58,12 +46,12 @@ func findRun(ctx context.Context, store artifacts.Store, name string) (*workflow
 		if n >= len(ids) {
 			return nil, inputError(fmt.Errorf("%s: this store remembers only %s; a run that found everything done leaves no record", name, view.Count(len(ids), "run")))
 		}
-		return readRun(ctx, store, ids[len(ids)-1-n])
+		return activities.ReadRun(ctx, store, ids[len(ids)-1-n])
 	}
 	var found []string
 	for _, id := range ids {
 		if id == name {
-			return readRun(ctx, store, id)
+			return activities.ReadRun(ctx, store, id)
 		}
 		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
 			found = append(found, id)
@@ -71,7 +59,7 @@ func findRun(ctx context.Context, store artifacts.Store, name string) (*workflow
 	}
 	switch len(found) {
 	case 1:
-		return readRun(ctx, store, found[0])
+		return activities.ReadRun(ctx, store, found[0])
 	case 0:
 		return nil, inputError(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
 	}

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/step"
@@ -189,7 +190,7 @@ func lastOf(ctx context.Context, store artifacts.Store) (*lastRun, error) {
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	rec, err := readRun(ctx, store, ids[len(ids)-1])
+	rec, err := activities.ReadRun(ctx, store, ids[len(ids)-1])
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,7 @@ func (a *app) printStatus(r statusReport) {
 // tally prints how many steps have each status.
 func tally(n map[workflows.Status]int) string {
 	var words []string
-	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Waiting, workflows.Failed, workflows.Skipped} {
+	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.NotStarted} {
 		if n[s] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n[s], s))
 		}

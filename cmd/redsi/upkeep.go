@@ -96,7 +96,11 @@ func newGCCmd(a *app) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept})
+				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": openIDs(g)})
+			}
+			for _, r := range g.Open {
+				view.Printf(a.Out, "run %s has no record: it is at work, or was ended before it could write one. What is younger than %s stays; "+
+					"if it is not at work, a `redsi run` that ends well or `redsi gc --forget-run %s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), r.RunID)
 			}
 			var cost time.Duration
 			for _, r := range g.Results {
@@ -116,6 +120,16 @@ func newGCCmd(a *app) *cobra.Command {
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
 	f.StringVar(&free, "free", "", "stop when this much is freed, such as 50GB")
 	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep the results of only that many newest runs (default: of all)")
+	f.StringArrayVar(&o.Forget, "forget-run", nil, "a run without a record that is no reason to keep anything any more; may be repeated")
 	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep what is younger than this, named or not")
 	return cmd
+}
+
+// openIDs are the runs without a record that gc went by.
+func openIDs(g artifacts.Garbage) []string {
+	ids := []string{}
+	for _, r := range g.Open {
+		ids = append(ids, r.RunID)
+	}
+	return ids
 }

@@ -30,7 +30,7 @@ func newWorkerCmd(a *app) *cobra.Command {
 
 Start as many as you like, on as many machines; they share the store, which must
 then be one that all of them reach. Kill one at any time: what it was doing goes
-on elsewhere, after the minute in which it may be silent; Ctrl-C hands it over at once.`,
+on elsewhere, after the 15 seconds in which it may be silent; Ctrl-C hands it over at once.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu`,
 		Args: cobra.NoArgs,
@@ -48,6 +48,7 @@ on elsewhere, after the minute in which it may be silent; Ctrl-C hands it over a
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
 	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu (default 1)")
+	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, plans that redsi run stored only)")
 	return cmd
 }
 
@@ -62,7 +63,9 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) erro
 	}
 	defer c.Close()
 	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, c, opts.Namespace)}
-	wk := worker.New(c, a.activities(store, c, features), w)
+	acts := a.activities(store, c, features)
+	acts.Accept = o.accept
+	wk := worker.New(c, acts, w)
 	if err := wk.Start(); err != nil {
 		return err
 	}
@@ -95,6 +98,7 @@ line does, and so does redsi with the same --state. The UI reads only.`,
 			if err != nil {
 				return err
 			}
+			o.accept = []string{"."}
 			conn, err := a.embed(cmd.Context(), o, store)
 			if err != nil {
 				return err

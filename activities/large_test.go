@@ -1,0 +1,275 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// leafConfig is a kind that writes its text, after looking at nothing.
+type leafConfig struct {
+	Text  string      `hcl:"text" help:"what to write"`
+	After step.Inputs `hcl:"after,optional" help:"what it waits for"`
+}
+
+// strict refuses payloads that a server would refuse.
+type strict struct {
+	converter.DataConverter
+	most *atomic.Int64
+}
+
+const payloadLimit = 2 << 20
+
+func (s strict) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+	p, err := s.DataConverter.ToPayloads(values...)
+	for _, x := range p.GetPayloads() {
+		if n := int64(len(x.GetData())); n > s.most.Load() {
+			s.most.Store(n)
+		}
+		if len(x.GetData()) > payloadLimit {
+			return nil, fmt.Errorf("a payload of %d bytes", len(x.GetData()))
+		}
+	}
+	return p, err
+}
+
+// largeRun does whole runs over a store in memory as a server would have them done,
+// continue-as-new included.
+type largeRun struct {
+	*Activities
+	t    *testing.T
+	ran  atomic.Int64
+	fail atomic.Bool
+	most atomic.Int64 // bytes of a payload
+}
+
+func newLargeRun(t *testing.T) *largeRun {
+	l := &largeRun{t: t}
+	kind := step.Kind[leafConfig]{Name: "leaf", Version: 1, Doc: "Text.", Inline: true,
+		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run: func(_ context.Context, x *step.IO, c leafConfig) error {
+			l.ran.Add(1)
+			if c.Text == "leaf 5" && l.fail.Load() {
+				return step.Permanent(errors.New("line 7"))
+			}
+			w, err := x.Create("out")
+			if err == nil {
+				_, err = io.WriteString(w, c.Text)
+			}
+			return errors.Join(err, w.Close())
+		}}
+	l.Activities = &Activities{Store: mem.New(), Registry: step.NewRegistry(step.Define(kind)), Log: slog.New(slog.DiscardHandler)}
+	return l
+}
+
+// wide is a plan of so many leaves, a step that reads all of them, and one more.
+func (l *largeRun) wide(leaves int) artifacts.Digest {
+	l.t.Helper()
+	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl"}
+	add := func(address string, c leafConfig, deps []int) {
+		task, err := step.TaskOf("leaf", c)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		p.Steps = append(p.Steps, plan.Step{Address: address, Task: task, Deps: deps, Inline: true})
+	}
+	join := leafConfig{Text: "join"}
+	var deps []int
+	for i := range leaves {
+		address := fmt.Sprintf("step.leaf.many[%q]", fmt.Sprint(i))
+		add(address, leafConfig{Text: fmt.Sprintf("leaf %d", i)}, nil)
+		join.After = append(join.After, step.Input{Ref: &step.Ref{Step: address, Output: "out"}})
+		deps = append(deps, i)
+	}
+	add("step.leaf.join", join, deps)
+	add("step.leaf.after", leafConfig{Text: "after", After: step.Inputs{{Ref: &step.Ref{Step: "step.leaf.join", Output: "out"}}}}, []int{leaves})
+	d, err := StorePlan(context.Background(), l.Store.Blobs, p)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return d
+}
+
+// run does a run and returns how many executions it took.
+func (l *largeRun) run(id string, d artifacts.Digest) (res workflows.ReproduceResult, executions int, err error) {
+	l.t.Helper()
+	in := workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: id}
+	for {
+		executions++
+		var suite testsuite.WorkflowTestSuite
+		suite.SetLogger(quiet{})
+		env := suite.NewTestWorkflowEnvironment()
+		env.SetTestTimeout(5 * time.Minute)
+		env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // as worker has it
+		env.SetDataConverter(strict{converter.GetDefaultDataConverter(), &l.most})
+		env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		for name, f := range map[string]any{workflows.LoadActivity: l.Load, workflows.PrepareActivity: l.Prepare, workflows.ExecuteActivity: l.Execute,
+			workflows.JournalActivity: l.Journal, workflows.StashActivity: l.Stash, workflows.PageActivity: l.Page} {
+			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+		}
+		// As the server counts: three events an activity, three a workflow task.
+		events := 0
+		env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) {
+			events += 6
+			env.SetCurrentHistoryLength(events)
+			env.SetContinueAsNewSuggested(events > 4096)
+		})
+		env.ExecuteWorkflow(workflows.ReproduceWorkflow, in)
+		if !env.IsWorkflowCompleted() {
+			l.t.Fatal("the run did not end")
+		}
+		var again *workflow.ContinueAsNewError
+		if err = env.GetWorkflowError(); errors.As(err, &again) {
+			in = workflows.ReproduceInput{}
+			if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
+				l.t.Fatal(err)
+			}
+			continue
+		}
+		if err == nil {
+			err = env.GetWorkflowResult(&res)
+		}
+		return res, executions, err
+	}
+}
+
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+// TestManySteps: a run of 10,000 steps with one that fails, and the run that mends
+// it, with a step of 10,000 inputs. Nothing is too large for a payload or a
+// record, every step ends in one of five ways, and nothing is garbage afterwards.
+func TestManySteps(t *testing.T) {
+	const leaves = 10_050
+	l := newLargeRun(t)
+	d := l.wide(leaves)
+
+	l.fail.Store(true)
+	_, executions, err := l.run("1", d)
+	var app *temporal.ApplicationError
+	var res workflows.ReproduceResult
+	if !errors.As(err, &app) || app.Type() != workflows.FailedRun || app.Details(&res) != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%d of %d steps failed, 2 skipped:\nstep.leaf.many[\"5\"]: line 7", 1, leaves+2); app.Message() != want {
+		t.Errorf("the run says %q, want %q", app.Message(), want)
+	}
+	if res.Ran != leaves-1 || res.Failed != 1 || res.Skipped != 2 || res.Hit+res.NotStarted != 0 {
+		t.Errorf("%+v", res)
+	}
+	if executions < 10 || l.ran.Load() != leaves {
+		t.Errorf("%d executions ran %d steps", executions, l.ran.Load())
+	}
+	l.free()
+
+	l.fail.Store(false)
+	res, executions, err = l.run("2", d)
+	if err != nil || res.Hit != leaves-1 || res.Ran != 3 || executions != 1 {
+		t.Fatalf("%+v in %d executions, %v", res, executions, err)
+	}
+	if res, _, err = l.run("3", d); err != nil || res.Hit != leaves+2 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	l.free()
+	t.Logf("largest payload: %d bytes", l.most.Load())
+
+	rec, err := ReadRun(t.Context(), l.Store, "1")
+	if err != nil || len(rec.Steps) != leaves+2 || rec.Format != LongRunFormat {
+		t.Fatal(len(rec.Steps), err)
+	}
+	if s := rec.Steps[leaves]; s.Outcome != workflows.Skipped || s.Error != `waits for step.leaf.many["5"], which failed` {
+		t.Errorf("%+v", s)
+	}
+}
+
+// free fails if garbage collection has anything to take.
+func (l *largeRun) free() {
+	l.t.Helper()
+	g, err := artifacts.Collect(l.t.Context(), l.Store, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
+	if err != nil || len(g.Results) > 0 || len(g.Open) > 0 {
+		l.t.Fatalf("garbage collection would take %d results; open runs: %v; %v", len(g.Results), g.Open, err)
+	}
+}
+
+// full is a store that takes no run records.
+type full struct{ artifacts.Records }
+
+func (f full) Put(ctx context.Context, name string, b []byte) error {
+	if strings.HasPrefix(name, runPrefix) {
+		return &artifacts.RefusedError{Err: errors.New("the quota is full")}
+	}
+	return f.Records.Put(ctx, name, b)
+}
+
+// TestRunWithoutRecord fails, although all of its steps ran, and what it did is
+// kept until a run records it.
+func TestRunWithoutRecord(t *testing.T) {
+	l := newLargeRun(t)
+	d := l.wide(3)
+	records := l.Store.Records
+	l.Store.Records = full{records}
+	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), "the record of run 1 could not be written") ||
+		!strings.Contains(err.Error(), "the quota is full") {
+		t.Fatalf("the run says %v", err)
+	}
+	l.Store.Records = records
+	gc := func() artifacts.Garbage {
+		g, err := artifacts.Collect(t.Context(), l.Store, artifacts.GCOptions{Grace: 1, DryRun: true, Now: time.Now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	if g := gc(); len(g.Results) > 0 || len(g.Open) != 1 {
+		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
+	}
+	// The next `redsi run` finds all done and starts no workflow.
+	p, err := l.storedPlan(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.Preview(t.Context(), l.Registry, l.lookup)
+	if err != nil || !v.Done() {
+		t.Fatal(v, err)
+	}
+	rec := workflows.RunRecord{RunID: "2", Pipeline: p.Pipeline}
+	for i, it := range v.Items {
+		rec.Steps = append(rec.Steps, workflows.RunStep{Address: p.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit})
+	}
+	if err := RecordHits(t.Context(), l.Store, p, rec); err != nil {
+		t.Fatal(err)
+	}
+	if g := gc(); len(g.Results) > 0 || len(g.Open) != 0 {
+		t.Fatalf("it would take %d results; open: %v", len(g.Results), g.Open)
+	}
+	if err := RecordHits(t.Context(), l.Store, p, rec); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := recordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 1 {
+		t.Errorf("records %v, %v: nothing was open", names, err)
+	}
+}

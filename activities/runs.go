@@ -1,0 +1,189 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Forms of run records. The steps of the second are in the blob that it names, a
+// JSON object with the one member "steps".
+const (
+	RunFormat     = "redsi-run/1"
+	LongRunFormat = "redsi-run/2"
+)
+
+const runPrefix = "runs/"
+
+// longRun is how large the steps of a run may be to stand in its record.
+const longRun = 256 << 10
+
+// runBody is the blob of a long run's steps.
+type runBody struct {
+	Steps []workflows.RunStep `json:"steps"`
+}
+
+// WriteRun stores the record of a run, its steps in a blob if they are many, and
+// closes it: garbage collection goes by the record from now on.
+func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) error {
+	steps, err := json.Marshal(runBody{rec.Steps})
+	if err != nil {
+		return err
+	}
+	rec.Format, rec.Body = RunFormat, nil
+	if len(steps) > longRun {
+		d, _, err := store.Blobs.Put(ctx, bytes.NewReader(steps))
+		if err != nil {
+			return err
+		}
+		rec.Format, rec.Steps, rec.Body = LongRunFormat, nil, &d
+	}
+	b, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	if err := store.Records.Put(ctx, runPrefix+rec.RunID, b); err != nil {
+		return err
+	}
+	return closeRuns(ctx, store, rec)
+}
+
+// DamagedRunError says that a run's record, or the blob of its steps, cannot be read
+// whoever asks.
+type DamagedRunError struct {
+	RunID string
+	Err   error
+}
+
+func (e *DamagedRunError) Error() string {
+	return fmt.Sprintf("the record of run %s is damaged: %v", e.RunID, e.Err)
+}
+
+func (e *DamagedRunError) Unwrap() error { return e.Err }
+
+// ReadRun reads the record of a run with its steps.
+func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
+	b, err := store.Records.Get(ctx, runPrefix+id)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	var rec workflows.RunRecord
+	if err := json.Unmarshal(b, &rec); err != nil {
+		return nil, &DamagedRunError{id, err}
+	}
+	if rec.Body == nil {
+		return &rec, nil
+	}
+	var body runBody
+	if err := readJSON(ctx, store.Blobs, *rec.Body, &body); err != nil {
+		err = fmt.Errorf("its steps: %w", err)
+		if lost(err) {
+			return nil, &DamagedRunError{id, err}
+		}
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	rec.Steps = body.Steps
+	return &rec, nil
+}
+
+// openRun is the record of a run that has none yet: while it stands, garbage
+// collection keeps all that is younger. Its plan names what the run may leave.
+type openRun struct {
+	Format   string           `json:"format"`
+	RunID    string           `json:"run_id"`
+	Pipeline string           `json:"pipeline"`
+	Plan     artifacts.Digest `json:"plan"`
+	Started  time.Time        `json:"started"`
+}
+
+// openFormat names the form of the records of open runs.
+const openFormat = "redsi-open-run/1"
+
+// beginRun says in the store that a run is at work.
+func beginRun(ctx context.Context, store artifacts.Store, id, pipeline string, plan artifacts.Digest) error {
+	b, err := json.Marshal(openRun{openFormat, id, pipeline, plan, time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	err = store.Records.Create(ctx, artifacts.OpenRunPrefix+id, b)
+	if errors.Is(err, artifacts.ErrExist) { // an attempt before this one was lost
+		return nil
+	}
+	return err
+}
+
+// closeRuns removes the open record of a run that has its record and, if all of its
+// steps have results, those of runs of the same plan that were killed: what they
+// did is named by this record.
+func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) error {
+	if err := store.Records.Delete(ctx, artifacts.OpenRunPrefix+rec.RunID); err != nil {
+		return err
+	}
+	for s, n := range rec.Counts {
+		if n > 0 && s != workflows.Hit && s != workflows.Ran {
+			return nil
+		}
+	}
+	open, err := openRuns(ctx, store)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		if o.Plan == rec.Plan {
+			if err := store.Records.Delete(ctx, artifacts.OpenRunPrefix+o.RunID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func openRuns(ctx context.Context, store artifacts.Store) ([]openRun, error) {
+	names, err := recordNames(ctx, store.Records, artifacts.OpenRunPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var open []openRun
+	for _, name := range names {
+		b, err := store.Records.Get(ctx, name)
+		if errors.Is(err, artifacts.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var o openRun
+		if json.Unmarshal(b, &o) == nil && o.RunID == strings.TrimPrefix(name, artifacts.OpenRunPrefix) {
+			open = append(open, o)
+		}
+	}
+	return open, nil
+}
+
+// RecordHits writes the record of a run that found all of its steps done, if an
+// earlier run of the pipeline is open: it may have been killed, and nothing else
+// names what it left.
+func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec workflows.RunRecord) error {
+	open, err := openRuns(ctx, store)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		if o.Pipeline != rec.Pipeline {
+			continue
+		}
+		if rec.Plan, err = StorePlan(ctx, store.Blobs, pl); err != nil {
+			return err
+		}
+		return WriteRun(ctx, store, rec)
+	}
+	return nil
+}

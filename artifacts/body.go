@@ -1,0 +1,81 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// LongResultFormat is the form of the record of a result that is too long for one,
+// such as that of a tree of ten thousand files, or of a step with as many inputs:
+// it names a blob with the whole sealed record, in ResultFormat.
+//
+//	{"format":"redsi.result/2","key":"sha256:…","body":"sha256:…","seal":"sha256:…"}
+const LongResultFormat = "redsi.result/2"
+
+// longResult is how long a record may be to stand by itself.
+const longResult = MaxRecord / 2
+
+type longRecord struct {
+	Format string `json:"format"`
+	Key    Digest `json:"key"`
+	Body   Digest `json:"body"`
+}
+
+// recordOf makes the record of r, storing its body first where that is long.
+func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
+	b, err := encodeResult(r)
+	if err != nil || len(b) <= longResult {
+		return b, err
+	}
+	d, _, err := blobs.Put(ctx, bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("store the body of result %s: %w", r.Key, err)
+	}
+	head, err := json.Marshal(longRecord{LongResultFormat, r.Key, d})
+	if err != nil {
+		return nil, err
+	}
+	return sealed(head), nil
+}
+
+// readRecord reads what recordOf made. Damage says why the result cannot be read
+// however often it is tried; err, that the store could not answer.
+func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Result, damage, err error) {
+	var head longRecord
+	if json.Unmarshal(b, &head) != nil || head.Format != LongResultFormat {
+		r, damage = decodeResult(key, b)
+		return r, damage, nil
+	}
+	if _, damage := unseal(b); damage != nil {
+		return nil, fmt.Errorf("%s: %w", ResultName(key), damage), nil
+	}
+	if head.Key != key {
+		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), head.Key), nil
+	}
+	body, err := readBlob(ctx, blobs, head.Body)
+	var bad *IntegrityError
+	if errors.Is(err, ErrNotExist) || errors.As(err, &bad) {
+		return nil, fmt.Errorf("%s: its body: %w", ResultName(key), err), nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("look up %s: %w", key, err)
+	}
+	if r, damage = decodeResult(key, body); damage == nil {
+		r.body = head.Body
+	}
+	return r, damage, nil
+}
+
+// readBlob reads a whole blob, verified.
+func readBlob(ctx context.Context, blobs Blobs, d Digest) ([]byte, error) {
+	r, err := blobs.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	return b, errors.Join(err, r.Close())
+}

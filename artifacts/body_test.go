@@ -1,0 +1,144 @@
+package artifacts_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// largeResult is that of a step that leaves a tree of 12,000 files.
+func largeResult(t *testing.T, s artifacts.Store) artifacts.Result {
+	t.Helper()
+	r := storetest.NewResult(t, s, "large", map[string]string{"log": "log"})
+	files := make([]artifacts.File, 12000)
+	for i := range files {
+		text := fmt.Sprintf("file %d", i%100)
+		files[i] = artifacts.File{Name: fmt.Sprintf("folder/file-%05d.txt", i), Digest: putBytes(t, s, []byte(text)), Size: int64(len(text))}
+	}
+	tree, err := artifacts.Tree("files", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Outputs["out"] = tree
+	return r
+}
+
+// TestLargeResult: a result whose record would be too large is published, read
+// back, verified and kept as any other.
+func TestLargeResult(t *testing.T) {
+	s := mem.New()
+	r := largeResult(t, s)
+	if won, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet || won.Key != r.Key {
+		t.Fatal(won, nondet, err)
+	}
+	raw, err := s.Records.Get(t.Context(), artifacts.ResultName(r.Key))
+	if err != nil || len(raw) > 1000 {
+		t.Fatalf("the record has %d bytes, %v", len(raw), err)
+	}
+	got, err := artifacts.Lookup(t.Context(), s, r.Key)
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	if !reflect.DeepEqual(got.Outputs, r.Outputs) || string(got.Preimage) != string(r.Preimage) {
+		t.Error("it does not read back")
+	}
+	if won, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet || won == nil {
+		t.Fatal("a second time:", won, nondet, err)
+	}
+	putRecord(t, s, "runs/1", `{"key":"`+r.Key.String()+`"}`)
+	g := collect(t, s, artifacts.GCOptions{Grace: 1, Now: time.Now().Add(time.Hour)})
+	if len(g.Results) != 0 || len(g.Blobs) != 0 {
+		t.Fatalf("garbage collection took %d results and %d blobs of it", len(g.Results), len(g.Blobs))
+	}
+	report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+	if err != nil || len(report.Problems) != 0 {
+		t.Fatal(report.Problems, err)
+	}
+}
+
+// TestLargeResultThatLostItsBody is a miss, and gives way to the next one.
+func TestLargeResultThatLostItsBody(t *testing.T) {
+	s := mem.New()
+	r := largeResult(t, s)
+	before := blobSet(t, s)
+	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+		t.Fatal(err)
+	}
+	for d := range blobSet(t, s) {
+		if !before[d] {
+			if err := s.Blobs.Delete(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	entries, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	if e := entries[r.Key]; err != nil || e.Hit() || !strings.Contains(e.Miss(), "body") {
+		t.Fatalf("%v, %s", err, e.Miss())
+	}
+	report, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+	if err != nil || len(report.Problems) != 1 {
+		t.Fatal(report.Problems, err)
+	}
+	if _, nondet, err := artifacts.Publish(t.Context(), s, r); err != nil || nondet {
+		t.Fatal(nondet, err)
+	}
+	if got, err := artifacts.Lookup(t.Context(), s, r.Key); err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+}
+
+// TestCollectFollowsBodies: what a long root names is in a blob.
+func TestCollectFollowsBodies(t *testing.T) {
+	s := mem.New()
+	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
+	publish(t, s, r)
+	body := putBytes(t, s, []byte(`{"steps":[{"key":"`+r.Key.String()+`"}]}`))
+	putRecord(t, s, "runs/1", `{"format":"redsi-run/2","body":"`+body.String()+`"}`)
+	later := artifacts.GCOptions{Grace: 1, Now: time.Now().Add(time.Hour)}
+	if g := collect(t, s, later); len(g.Results) != 0 || len(g.Blobs) != 0 {
+		t.Fatalf("%d results, %d blobs", len(g.Results), len(g.Blobs))
+	}
+	if err := s.Blobs.Delete(t.Context(), body); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifacts.Collect(t.Context(), s, later); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), "runs/1") {
+		t.Errorf("a root that cannot be read: %v", err)
+	}
+}
+
+// TestOpenRunKeepsWhatIsYounger: a run that could not write its record names
+// nothing, and all that it did is kept.
+func TestOpenRunKeepsWhatIsYounger(t *testing.T) {
+	c := newClock()
+	s := mem.NewAt(c.Now)
+	publish(t, s, storetest.NewResult(t, s, "before", map[string]string{"out": "before"}))
+	c.now = c.now.Add(time.Minute)
+	putRecord(t, s, artifacts.OpenRunPrefix+"x", `{"run_id":"x"}`)
+	c.now = c.now.Add(time.Minute)
+	publish(t, s, storetest.NewResult(t, s, "since", map[string]string{"out": "since"}))
+	c.now = c.now.Add(day)
+	try := func(o artifacts.GCOptions) artifacts.Garbage {
+		o.Grace, o.Now, o.DryRun = 1, c.now, true
+		return collect(t, s, o)
+	}
+	if g := try(artifacts.GCOptions{}); steps(g) != "before" || len(g.Open) != 1 || g.Open[0].RunID != "x" {
+		t.Errorf("while it is open: %q, %v", steps(g), g.Open)
+	}
+	if g := try(artifacts.GCOptions{Forget: []string{"x"}}); len(g.Results) != 2 || len(g.Records) != 1 || len(g.Open) != 0 {
+		t.Errorf("forgotten: %q, %v", steps(g), g.Open)
+	}
+	if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Forget: []string{"y"}}); err == nil {
+		t.Error("a run that there is not was forgotten")
+	}
+	c.now = c.now.Add(artifacts.OpenRunAge)
+	if g := try(artifacts.GCOptions{}); len(g.Results) != 2 || len(g.Open) != 0 {
+		t.Errorf("after a month: %q, %v", steps(g), g.Open)
+	}
+}

@@ -1,0 +1,179 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// A run goes on in another execution when the server says that the history is long
+// and this much of it was added since the plan was loaded: a large plan alone must
+// not be a reason.
+const (
+	grownEvents = 2000
+	grownBytes  = 2 << 20
+
+	handOver = 20 * time.Second // for steps that are about to end
+)
+
+// What the error of a run tells of its failures; its record has all.
+const (
+	failuresTold = 20
+	changedTold  = 1000
+)
+
+func (r *run) grown(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return info.GetContinueAsNewSuggested() &&
+		(info.GetCurrentHistoryLength()-r.events >= grownEvents || info.GetCurrentHistorySize()-r.bytes >= grownBytes)
+}
+
+// continuation is the error by which the next execution goes on with all that this
+// one knows: failures, what they skip, and pins too.
+func (r *run) continuation(ctx workflow.Context) error {
+	next := r.in
+	next.RunID, next.Done, next.Carried = r.id, nil, &Carried{Lock: r.loaded.Lock}
+	plan := r.loaded.Plan
+	next.Plan = &plan
+	var steps []CarriedStep
+	for i, s := range r.steps {
+		if s.Status != Waiting && !(s.Status == Running && s.Shared) {
+			steps = append(steps, CarriedStep{Index: i, Status: s.Status, Key: s.Key, TookS: s.TookS, Error: s.Error, Changed: s.Changed})
+		}
+	}
+	var err error
+	if next.Carried.Steps, err = stash(ctx, steps); err == nil {
+		next.Carried.Pins, err = stash(ctx, r.pins)
+	}
+	if err != nil {
+		return err
+	}
+	return workflow.NewContinueAsNewError(ctx, ReproduceWorkflow, next)
+}
+
+// resume fills in what an execution before has handed over.
+func (r *run) resume(ctx workflow.Context, p *progress) error {
+	c := r.in.Carried
+	if c == nil {
+		return nil
+	}
+	steps, err := unstash(ctx, c.Steps)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		x := &p.steps[s.Index]
+		x.Key, x.TookS, x.Error, x.Changed = s.Key, s.TookS, s.Error, s.Changed
+		if s.Status == Running {
+			r.mine[s.Index] = true
+			continue
+		}
+		p.set(s.Index, s.Status)
+	}
+	r.loaded.Lock = c.Lock
+	r.pins, err = unstash(ctx, c.Pins)
+	return err
+}
+
+// finish journals the run and reports failures.
+func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) {
+	dctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	r.conclude(ctx, err)
+	r.describe(dctx)
+	jerr := r.journal(dctx)
+	if jerr != nil {
+		jerr = fmt.Errorf("the record of run %s could not be written: %s; garbage collection keeps what it did until the next run records it", r.id, reason(jerr))
+	}
+	n := r.counts()
+	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[Hit], Ran: n[Ran], Failed: n[Failed], Skipped: n[Skipped], NotStarted: n[NotStarted]}
+	for _, x := range r.steps {
+		if x.Status == Failed && x.Changed && len(out.Changed) < changedTold {
+			out.Changed = append(out.Changed, x.Address)
+		}
+	}
+	switch {
+	case err != nil && jerr != nil && !temporal.IsCanceledError(err):
+		return nil, fmt.Errorf("%w; %w", err, jerr)
+	case err != nil:
+		return nil, err
+	case out.Failed > 0:
+		text := r.failures(out)
+		if jerr != nil {
+			text += "\n" + jerr.Error()
+		}
+		return nil, temporal.NewNonRetryableApplicationError(text, FailedRun, nil, out)
+	case jerr != nil:
+		return nil, temporal.NewNonRetryableApplicationError(jerr.Error(), PermanentError, nil)
+	}
+	return out, nil
+}
+
+// conclude says of every step that neither ended nor was skipped why it is so.
+func (r *run) conclude(ctx workflow.Context, err error) {
+	why, working := "", "the run ended while it was at work"
+	switch {
+	case ctx.Err() != nil:
+		why, working = "the run was cancelled", "the run was cancelled; another one goes on with it"
+	case err != nil:
+		why = "the run could not go on: " + reason(err)
+	case r.in.FailFast:
+		why = "a step failed, and the run was to start nothing then"
+	}
+	for i, s := range r.steps {
+		switch s.Status {
+		case Waiting:
+			r.steps[i].Error = why
+			r.set(i, NotStarted)
+		case Running:
+			r.steps[i].Error = working
+			r.set(i, NotStarted)
+		}
+	}
+}
+
+// failures is the text of a run's error: the sum, and its first failures.
+func (r *run) failures(out *ReproduceResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d steps failed", out.Failed, len(r.steps))
+	if out.Skipped > 0 {
+		fmt.Fprintf(&b, ", %d skipped", out.Skipped)
+	}
+	if out.NotStarted > 0 {
+		fmt.Fprintf(&b, ", %d not started", out.NotStarted)
+	}
+	b.WriteByte(':')
+	told := 0
+	for _, s := range r.steps {
+		if s.Status != Failed {
+			continue
+		}
+		if told++; told > failuresTold {
+			fmt.Fprintf(&b, "\n… and %d more; the run's record has all", out.Failed-failuresTold)
+			break
+		}
+		b.WriteString("\n" + s.Address + ": " + s.Error)
+	}
+	return b.String()
+}
+
+func (r *run) journal(ctx workflow.Context) error {
+	req := JournalRequest{Lock: r.loaded.Lock, Run: RunRecord{RunID: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID,
+		Pipeline: r.loaded.Name, Plan: r.loaded.Plan, Targets: r.in.Targets, Counts: r.counts()}}
+	steps := make([]RunStep, len(r.steps))
+	for i, s := range r.steps {
+		steps[i] = RunStep{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error}
+	}
+	var err error
+	if req.Steps, err = stash(ctx, steps); err == nil {
+		req.Pins, err = stash(ctx, r.pins)
+	}
+	if err != nil {
+		return err
+	}
+	jctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "write the run record", lookUp))
+	return workflow.ExecuteActivity(jctx, JournalActivity, req).Get(ctx, nil)
+}

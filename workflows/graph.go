@@ -1,0 +1,124 @@
+package workflows
+
+import "container/heap"
+
+// progress is what a run knows of its steps and which of them can start: each
+// change costs what hangs on the step, not a look at all steps.
+type progress struct {
+	heads []Head
+	steps []StepState
+	users [][]int // steps that read a step
+	open  []int   // inputs of a step that have no result yet
+	ready order   // waiting steps whose inputs all have results, and some that were
+	queue []bool  // in ready
+
+	changes int // made so far
+	at      []int
+}
+
+func newProgress(heads []Head) *progress {
+	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
+		open: make([]int, len(heads)), queue: make([]bool, len(heads)), at: make([]int, len(heads))}
+	for i, h := range heads {
+		p.steps[i] = StepState{Index: i, Address: h.Address, Status: Waiting}
+		p.open[i] = len(h.Deps)
+		for _, d := range h.Deps {
+			p.users[d] = append(p.users[d], i)
+		}
+		p.touch(i)
+	}
+	for i := range heads {
+		p.offer(i)
+	}
+	return p
+}
+
+// touch notes that a step's state is another than was shown.
+func (p *progress) touch(i int) {
+	p.changes++
+	p.at[i] = p.changes
+}
+
+func (p *progress) offer(i int) {
+	if p.steps[i].Status == Waiting && p.open[i] == 0 && !p.queue[i] {
+		p.queue[i] = true
+		heap.Push(&p.ready, i)
+	}
+}
+
+// set gives a step a status, and its readers what follows from it: a result lets
+// them start, a failure skips them.
+func (p *progress) set(i int, to Status) {
+	was := p.steps[i].Status
+	p.steps[i].Status = to
+	p.touch(i)
+	switch {
+	case done(to) && !done(was):
+		for _, u := range p.users[i] {
+			p.open[u]--
+			p.offer(u)
+		}
+	case done(was) && !done(to):
+		for _, u := range p.users[i] {
+			p.open[u]++
+		}
+	}
+	switch to {
+	case Waiting:
+		p.offer(i)
+	case Failed:
+		p.skip(i)
+	}
+}
+
+// skip marks all that waits for a failed step, directly or not.
+func (p *progress) skip(failed int) {
+	why := "waits for " + p.steps[failed].Address + ", which failed"
+	next := []int{failed}
+	for len(next) > 0 {
+		i := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, u := range p.users[i] {
+			if p.steps[u].Status == Waiting {
+				p.steps[u].Status, p.steps[u].Error = Skipped, why
+				p.touch(u)
+				next = append(next, u)
+			}
+		}
+	}
+}
+
+// take returns up to so many steps that can start, in the order of the plan.
+func (p *progress) take(most int) (ready []int) {
+	for len(ready) < most && p.ready.Len() > 0 {
+		i := heap.Pop(&p.ready).(int)
+		p.queue[i] = false
+		if p.steps[i].Status == Waiting && p.open[i] == 0 { // else an input was lost meanwhile
+			ready = append(ready, i)
+		}
+	}
+	return ready
+}
+
+func (p *progress) counts() map[Status]int {
+	n := map[Status]int{}
+	for _, s := range p.steps {
+		n[s.Status]++
+	}
+	return n
+}
+
+func done(s Status) bool { return s == Hit || s == Ran }
+
+// order is a heap of indexes.
+type order []int
+
+func (o order) Len() int           { return len(o) }
+func (o order) Less(i, j int) bool { return o[i] < o[j] }
+func (o order) Swap(i, j int)      { o[i], o[j] = o[j], o[i] }
+func (o *order) Push(x any)        { *o = append(*o, x.(int)) }
+func (o *order) Pop() any {
+	last := (*o)[len(*o)-1]
+	*o = (*o)[:len(*o)-1]
+	return last
+}

@@ -1,0 +1,66 @@
+package workflows
+
+import (
+	"sort"
+
+	"go.temporal.io/sdk/workflow"
+)
+
+// Bounds of one answer to a query.
+const (
+	changesShown = 1000      // steps
+	changesBytes = 256 << 10 // of their texts
+	activeShown  = 100
+)
+
+// queries lets a run be looked at while it works, and when it has ended.
+func (r *run) queries(ctx workflow.Context) error {
+	execution := workflow.GetInfo(ctx).WorkflowExecution.RunID
+	err := workflow.SetQueryHandler(ctx, ChangesQuery, func(since int) (Changes, error) { return r.changesSince(execution, since), nil })
+	if err != nil {
+		return err
+	}
+	return workflow.SetQueryHandler(ctx, StateQuery, func() (State, error) { return r.state(), nil })
+}
+
+// state is for people: counts, and the steps at work or failed, not all of many.
+func (r *run) state() State {
+	s := State{RunID: r.id}
+	if r.progress == nil {
+		return s
+	}
+	s.Counts = r.counts()
+	for _, x := range r.steps {
+		if (x.Status == Running || x.Status == Failed) && len(s.Steps) < activeShown {
+			s.Steps = append(s.Steps, x)
+		}
+	}
+	return s
+}
+
+// changesSince lists what has changed after a number of changes, oldest first.
+func (r *run) changesSince(execution string, since int) Changes {
+	c := Changes{RunID: r.id, Execution: execution, Next: since}
+	if r.progress == nil {
+		return c
+	}
+	c.Total = len(r.steps)
+	var changed []int
+	for i, at := range r.at {
+		if at > since {
+			changed = append(changed, i)
+		}
+	}
+	sort.Slice(changed, func(x, y int) bool { return r.at[changed[x]] < r.at[changed[y]] })
+	bytes := 0
+	for n, i := range changed {
+		s := r.steps[i]
+		if bytes += len(s.Address) + len(s.Error) + len(s.Workflow) + 100; n == changesShown || n > 0 && bytes > changesBytes {
+			c.More = true
+			break
+		}
+		c.Steps = append(c.Steps, s)
+		c.Next = r.at[i]
+	}
+	return c
+}

@@ -111,12 +111,8 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 		}
 		req := workflows.ExecuteRequest{Key: prepared[0].Key, Task: prepared[0].Task, Address: s.Address}
 		if l.Registry.Lookup(s.Task.Kind).Splits() {
-			keys, err := l.parts(req)
-			if err != nil {
+			if req.Parts, err = l.parts(req); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Address, err)
-			}
-			if req.Parts.Page, keys, err = workflows.Pack(keys); err != nil || len(keys) > 0 {
-				l.t.Fatal(len(keys), err)
 			}
 		}
 		done, err := l.Execute(ctx, req)
@@ -131,12 +127,13 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 	return results, nil
 }
 
-func (l *local) parts(req workflows.ExecuteRequest) (keys []artifacts.Digest, _ error) {
+func (l *local) parts(req workflows.ExecuteRequest) (out workflows.Pages[artifacts.Digest], _ error) {
 	l.t.Helper()
 	parts, err := l.Split(context.Background(), req)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
+	var keys []artifacts.Digest
 	for _, p := range parts.Parts {
 		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})
 		if err != nil {
@@ -147,7 +144,12 @@ func (l *local) parts(req workflows.ExecuteRequest) (keys []artifacts.Digest, _ 
 		}
 		keys = append(keys, done.Key)
 	}
-	return keys, nil
+	page, rest, err := workflows.Pack(keys)
+	if err != nil || len(rest) > 0 {
+		l.t.Fatal(len(rest), err)
+	}
+	out.Page = page
+	return out, nil
 }
 
 // computed are the kinds whose bytes depend on the processor's vector instructions,

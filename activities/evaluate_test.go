@@ -174,9 +174,10 @@ func TestEvaluateParts(t *testing.T) {
 			t.Errorf("%s: ran %v", kind, e.ran)
 		}
 		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
-		parts, err := e.Split(context.Background(), e.request(cut))
+		split, err := e.Split(context.Background(), e.request(cut))
+		parts := split.Parts
 		if err != nil || len(parts) != 3 {
-			t.Fatalf("%s: parts %+v, %v", kind, parts, err)
+			t.Fatalf("%s: parts %+v, %v", kind, split, err)
 		}
 		for _, i := range []int{2, 0} {
 			if _, err := e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label}); err != nil {

@@ -137,7 +137,7 @@ func (l *local) parts(req workflows.ExecuteRequest) (out workflows.Pages[artifac
 	for _, p := range parts.Parts {
 		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Label, err)
+			return out, fmt.Errorf("%s: %w", p.Label, err)
 		}
 		if !done.Hit {
 			l.ran = append(l.ran, p.Label)

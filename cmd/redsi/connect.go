@@ -31,7 +31,7 @@ import (
 type clusterOptions struct {
 	address, namespace, profile, ui string
 	port, uiPort                    int
-	strict                          bool // the ports were asked for by the person
+	strict                          bool     // the ports were asked for by the person
 	accept                          []string // folders of pipelines that the worker may be told to load
 }
 

@@ -388,3 +388,29 @@ func (quiet) Debug(string, ...any) {}
 func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
+
+// TestKilledAtStart starts a server again that is killed before it answers, and
+// gives up on one that always is.
+func TestKilledAtStart(t *testing.T) {
+	for name, times := range map[string]int{"twice": 2, "always": 100} {
+		dir := t.TempDir()
+		program := filepath.Join(dir, "temporal-server")
+		script := fmt.Sprintf("#!/bin/sh\necho x >>%[1]s/starts\n[ $(wc -l <%[1]s/starts) -gt %[2]d ] || kill -9 $$\nexec %[3]s \"$@\"\n", dir, times, found(t))
+		if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Program: program, Dir: filepath.Join(dir, "state")}
+		if name == "twice" {
+			joined(t, o)
+			continue
+		}
+		s, err := Join(t.Context(), o)
+		if err == nil {
+			s.Close()
+			t.Fatal("a server that is always killed was joined")
+		}
+		if !strings.Contains(err.Error(), "did not start") || !strings.Contains(err.Error(), "killed") {
+			t.Errorf("it was given up with: %v", err)
+		}
+	}
+}

@@ -26,7 +26,7 @@ const (
 // fault.
 func (s *Server) ensure(ctx context.Context) (Info, error) {
 	p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to answer: " + s.Condition() }}
-	for {
+	for killed := 0; ; {
 		i, answers, held, err := look(s.o.Dir)
 		if err != nil {
 			return i, err
@@ -36,7 +36,12 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 			return i, nil
 		}
 		if !held {
-			if err := s.start(ctx, p); err != nil {
+			err := s.start(ctx, p)
+			if killed++; signalled(err) && killed < startTries {
+				s.o.Say("the Temporal server was killed while it started; starting it again")
+				continue
+			}
+			if err != nil {
 				return i, err
 			}
 		}
@@ -44,6 +49,20 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 			return i, err
 		}
 	}
+}
+
+// startTries is how often a server is started that is killed before it answers: by
+// a person, or by a system that is short of memory for a while.
+const startTries = 5
+
+// signalled reports whether err says that a signal ended a program.
+func signalled(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
 }
 
 // tell says once of each server what a person should know of it.

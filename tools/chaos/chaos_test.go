@@ -24,6 +24,7 @@ var short = []struct {
 	{"run: Ctrl-C", 8},
 	{"worker: kill -9", 2},
 	{"way to the store: cut", 3},
+	{"server: kill -9", 6},
 }
 
 // TestShort asserts outcomes, and times only by bounds of a minute and more,

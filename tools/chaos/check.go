@@ -174,7 +174,7 @@ func (r *round) checkLeft() {
 			}
 			rel, _ := filepath.Rel(r.dir, path)
 			switch {
-			case strings.Contains(d.Name(), "lock") && !unlocked(path):
+			case strings.Contains(d.Name(), "lock") && !eventually(limit, func() bool { return unlocked(path) }):
 				r.violate("still locked: %s", rel)
 			case strings.HasSuffix(d.Name(), ".part"):
 				r.violate("left: %s", rel)

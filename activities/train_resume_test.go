@@ -130,8 +130,8 @@ func (s stopping) Put(ctx context.Context, name string, data []byte) error {
 	return s.Records.Put(ctx, name, data)
 }
 
-// TestTrainDiskFull: a disk that is full fails the training, to be tried again, and
-// leaves the checkpoint before.
+// TestTrainDiskFull: a disk that is full ends the training with what to do, and leaves
+// the checkpoint before for the next run.
 func TestTrainDiskFull(t *testing.T) {
 	f := newTrainingIn(t, t.TempDir())
 	whole, err := f.do("train", f.with(resumed))
@@ -143,12 +143,26 @@ func TestTrainDiskFull(t *testing.T) {
 	full := &filling{Blobs: store.Blobs}
 	f.Store.Records, f.Store.Blobs = recording{store.Records, full}, full
 	_, err = f.do("train", f.with(resumed))
-	var told *temporal.ApplicationError
-	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "checkpoint of step 30") || errors.As(err, &told) {
+	if !endsFull(err, "checkpoint of step 30") {
 		t.Errorf("error %v", err)
 	}
 	f.Store = store
 	f.resume(whole, 20)
+}
+
+// endsFull reports the error of a full disk at a place: it is not tried again, and says
+// what a person has to do.
+func endsFull(err error, place string) bool {
+	var told *temporal.ApplicationError
+	if !errors.As(err, &told) || !told.NonRetryable() {
+		return false
+	}
+	for _, want := range []string{place, syscall.ENOSPC.Error(), "free space", "`redsi run` goes on from here"} {
+		if !strings.Contains(told.Message(), want) {
+			return false
+		}
+	}
+	return true
 }
 
 // filling is blobs of which no more are stored once the checkpoint of step 20 is

@@ -207,7 +207,7 @@ func lastOf(ctx context.Context, store artifacts.Store) (*lastRun, error) {
 func (a *app) printStatus(r statusReport) {
 	st := a.style(a.Out)
 	if r.Server == "" {
-		view.Println(a.Out, "no server is up")
+		view.Println(a.Out, "no run is at work: no server is up")
 	} else if len(r.Running) == 0 {
 		view.Printf(a.Out, "no run is at work at %s\n", r.Server)
 	}

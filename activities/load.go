@@ -144,7 +144,9 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 	out := make([]workflows.Prepared, len(req.Steps))
 	keys = keys[:0]
 	for n, s := range req.Steps {
-		out[n] = a.prepareOne(ctx, p, s, deps)
+		if out[n], err = a.prepareOne(ctx, p, s, deps); err != nil {
+			return nil, err
+		}
 		if !out[n].Key.IsZero() {
 			keys = append(keys, out[n].Key)
 		}
@@ -187,11 +189,13 @@ func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, req *workflows.Pr
 // lostTold bounds the lost inputs that are listed for a step.
 const lostTold = 100
 
-func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.Ready, deps map[artifacts.Digest]*artifacts.Result) workflows.Prepared {
+// prepareOne binds a step's inputs and stores its task. An error is the store's, which
+// a retry may mend; what is wrong with the step is told in Prepared.
+func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.Ready, deps map[artifacts.Digest]*artifacts.Result) (workflows.Prepared, error) {
 	out := workflows.Prepared{Index: s.Index}
 	if len(s.Deps) != len(p.Steps[s.Index].Deps) {
 		out.Error = "the run asked for this step without the keys of its inputs: it was begun by another version of redsi; run again"
-		return out
+		return out, nil
 	}
 	at := make(map[int]artifacts.Digest, len(s.Deps))
 	for n, d := range p.Steps[s.Index].Deps {
@@ -204,17 +208,16 @@ func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.R
 		out.Lost, out.LostMany = nil, true
 	}
 	if len(out.Lost) > 0 || out.LostMany {
-		return out
+		return out, nil
 	}
 	task, key, _, err := p.Bind(a.Registry, s.Index, func(d int) *artifacts.Result { return deps[at[d]] })
-	if err == nil {
-		out.Key = key
-		out.Task, err = a.storeTask(ctx, task)
-	}
 	if err != nil {
 		out.Error = bounded(err.Error(), maxError/4)
+		return out, nil
 	}
-	return out
+	out.Key = key
+	out.Task, err = a.storeTask(ctx, task)
+	return out, err
 }
 
 func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {

@@ -55,8 +55,8 @@ until [ -e marks/began ]; do sleep 0.1; done
 sleep 2 # the server has written by then that it began
 kill -9 $pid
 wait $pid || true
-sleep 2 # and is gone
-rm -rf marks data .redsi/temporal/temporal.log
+sleep 6 # and is gone
+rm -rf marks data .redsi/temporal/temporal.log .redsi/temporal/tls # keys are made anew
 cd .. && tar --sort=name --owner=0 --group=0 --mtime=2026-01-01 -cf - redsi-upgrade | gzip -9n >"$out"
 rm -rf "$dir"
 ls -l "$out"

@@ -206,7 +206,11 @@ func (r *run) start(ctx workflow.Context, p Prepared) {
 		r.runAgain(p.Index, p.Lost)
 	case p.Hit:
 		s.Key, s.TookS = p.Key, p.TookS
-		r.set(p.Index, Hit)
+		if r.mine[p.Index] { // it ended while another execution of this run took over
+			r.set(p.Index, Ran)
+		} else {
+			r.set(p.Index, Hit)
+		}
 	default:
 		s.Key = p.Key
 		r.set(p.Index, Running)

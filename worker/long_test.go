@@ -1,0 +1,60 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestLongHistory: a run whose history grows long goes on in another execution,
+// although one of its steps is at work for longer than all others; that one is
+// waited for where it runs, and counts as this run's.
+func TestLongHistory(t *testing.T) {
+	b := newBench(t)
+	w := b.start(`
+step "text" "long" {
+  text = "long history"
+  hold = true
+}
+step "short" "many" {
+  for_each = toset([for i in range(1000) : tostring(i)])
+  text     = "many ${each.key}"
+}
+step "short" "last" {
+  text  = "last"
+  after = [step.text.long.out, step.short.many["7"].out]
+}
+`, "1")
+	if got := b.next(); got != "long history" {
+		t.Fatal(got)
+	}
+	first := w.GetRunID()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	for b.execution(ctx, w) == first { // until another execution goes on
+		if ctx.Err() != nil {
+			t.Fatal("the run did not go on in another execution")
+		}
+	}
+	close(b.hold)
+	var r workflows.ReproduceResult
+	if err := w.Get(ctx, &r); err != nil || r.Ran != 1002 || r.Hit != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if b.count("long history") != 1 || b.count("many 7") != 1 {
+		t.Errorf("steps ran again: %d, %d", b.count("long history"), b.count("many 7"))
+	}
+}
+
+// execution is the id of the newest execution of a run.
+func (b *bench) execution(ctx context.Context, w client.WorkflowRun) string {
+	d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
+	if err != nil {
+		return w.GetRunID() // asked again
+	}
+	return d.WorkflowExecutionInfo.Execution.RunId
+}

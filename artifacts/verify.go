@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +16,8 @@ import (
 // CheckOptions say how Check goes about it.
 type CheckOptions struct {
 	// Repair deletes corrupt blobs, results that are damaged or lack a blob, and
-	// checkpoints that name a corrupt blob, so that the next run rebuilds exactly
-	// those. Without it Check changes nothing.
+	// checkpoints that are damaged or name a corrupt blob, so that the next run
+	// rebuilds exactly those; strays are moved aside. Without it Check changes nothing.
 	Repair bool
 	// Workers is how many blobs are read at a time; 0 is 4.
 	Workers int
@@ -30,6 +31,23 @@ type Report struct {
 	Blobs    int
 	Bytes    int64
 	Problems []Problem // by name; empty for a sound store
+
+	// Strays are what is in the store's folders and in nobody's way; what lies in the
+	// place of a blob or a record is a problem.
+	Strays []FoundStray
+}
+
+// FoundStray is a stray and where it was moved to, empty if it was not.
+type FoundStray struct {
+	Stray
+	Aside string
+}
+
+func (f FoundStray) String() string {
+	if f.Aside != "" {
+		return f.Stray.String() + " (moved to " + f.Aside + ")"
+	}
+	return f.Stray.String()
 }
 
 // Problem is one thing that is wrong in a store.
@@ -37,35 +55,45 @@ type Problem struct {
 	Record   string // its name, or empty
 	Blob     Digest // or zero
 	Err      error
-	Repaired bool // deleted
+	Repaired bool   // deleted, or moved aside
+	Aside    string // where it was moved to
 }
 
 func (p Problem) String() string {
 	what := p.Record
-	if what == "" {
+	if what == "" && !p.Blob.IsZero() {
 		what = "blob " + p.Blob.String()
 	}
 	fixed := ""
-	if p.Repaired {
+	switch {
+	case p.Aside != "":
+		fixed = " (moved to " + p.Aside + ")"
+	case p.Repaired:
 		fixed = " (deleted)"
 	}
 	msg := p.Err.Error()
-	if !strings.HasPrefix(msg, what) { // most errors of a store say what they are about
+	if what != "" && !strings.HasPrefix(msg, what) { // most errors of a store say what they are about
 		msg = what + ": " + msg
 	}
 	return msg + fixed
 }
 
 // Check reads every blob against its digest and every result against its seal
-// and its blobs. What cannot be read is a problem like any other and does not
+// and its blobs; every other record is read, and what lies in the store's folders
+// besides is named. What cannot be read is a problem like any other and does not
 // end the check; only a store that cannot be listed does. A result in an unknown
-// format, and a blob that the store fails to read, are reported and never
+// format, and a blob or record that the store fails to read, are reported and never
 // deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
 	if o.Workers == 0 {
 		o.Workers = 4
 	}
 	var r Report
+	for _, half := range []any{s.Blobs, s.Records} {
+		if err := r.strays(ctx, half, o.Repair); err != nil {
+			return Report{}, fmt.Errorf("check the store: %w", err)
+		}
+	}
 	corrupt, err := checkBlobs(ctx, s.Blobs, o, &r)
 	if err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
@@ -73,7 +101,7 @@ func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
 	if err := checkResults(ctx, s, o, corrupt, &r); err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
 	}
-	if err := checkCheckpoints(ctx, s.Records, o, corrupt, &r); err != nil {
+	if err := checkOthers(ctx, s, o, corrupt, &r); err != nil {
 		return Report{}, fmt.Errorf("check the store: %w", err)
 	}
 	slices.SortFunc(r.Problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
@@ -140,17 +168,24 @@ func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Dige
 		}
 		key, err := ParseHex(strings.TrimPrefix(info.Name, resultsPrefix))
 		if err != nil {
-			r.Problems = append(r.Problems, Problem{Record: info.Name, Err: fmt.Errorf("the name is no key: %w", err)})
+			r.nameless(ctx, s.Records, info.Name, err, o.Repair)
 			continue
 		}
 		keys = append(keys, key)
 	}
 	r.Results = len(keys)
 	entries, err := Inspect(ctx, s, keys)
-	if err != nil {
-		return err
-	}
+	one := err != nil // of many: ask for each, so that one that cannot be read hides no other
 	for _, key := range keys {
+		if one {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			if entries, err = Inspect(ctx, s, []Digest{key}); err != nil {
+				r.record(ctx, s.Records, ResultName(key), err, false)
+				continue
+			}
+		}
 		e := entries[key]
 		err := e.Damage
 		if e.Result == nil && err == nil {
@@ -174,31 +209,98 @@ func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Dige
 	return nil
 }
 
-// checkCheckpoints finds checkpoints that name a corrupt blob: with those gone,
-// training resumes from the one before.
-func checkCheckpoints(ctx context.Context, records Records, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
-	if len(corrupt) == 0 {
-		return nil
-	}
-	for info, err := range records.List(ctx, ckptPrefix) {
+// checkOthers reads every record that is no result. Checkpoints that are damaged or
+// name a corrupt blob can go: with those gone, a step resumes from the one before.
+func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
+	var names []string // first: a store is not changed while it is listed
+	for info, err := range s.Records.List(ctx, "") {
 		if err != nil {
 			return err
 		}
-		text, err := records.Get(ctx, info.Name)
+		if !strings.HasPrefix(info.Name, resultsPrefix) {
+			names = append(names, info.Name)
+		}
+	}
+	for _, name := range names {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		text, err := s.Records.Get(ctx, name)
 		if errors.Is(err, ErrNotExist) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			r.record(ctx, s.Records, name, err, false)
 			continue
 		}
-		if err != nil {
-			return err
-		}
-		for d := range digestsIn(text) {
-			if corrupt[d] {
-				r.record(ctx, records, info.Name, fmt.Errorf("blob %s is corrupt", d), o.Repair)
-				break
+		if !strings.HasPrefix(name, ckptPrefix) {
+			if _, err := namedBy(ctx, s.Blobs, name, text); err != nil {
+				r.record(ctx, s.Records, name, err, false)
 			}
+			continue
+		}
+		if err := checkpointDamage(name, text, corrupt); err != nil {
+			r.record(ctx, s.Records, name, err, o.Repair)
 		}
 	}
 	return nil
+}
+
+func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
+	if _, _, err := ParseCheckpointName(name); err != nil {
+		return err
+	}
+	files, err := DecodeCheckpoint(text)
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if d := files[file].Digest; corrupt[d] {
+			return fmt.Errorf("blob %s is corrupt", d)
+		}
+	}
+	return nil
+}
+
+// strays files what lies in the folders of a store's half besides blobs or records.
+func (r *Report) strays(ctx context.Context, half any, repair bool) error {
+	t, ok := half.(Tidier)
+	if !ok {
+		return nil
+	}
+	var found []Stray // first: folders are not changed while they are listed
+	for s, err := range t.Strays(ctx) {
+		if err != nil {
+			return err
+		}
+		found = append(found, s)
+	}
+	for _, s := range found {
+		var aside string
+		var err error
+		if repair {
+			aside, err = t.SetAside(s)
+		}
+		if s.Place == "" && err == nil {
+			r.Strays = append(r.Strays, FoundStray{s, aside})
+			continue
+		}
+		r.Problems = append(r.Problems, Problem{Err: errors.Join(errors.New(s.String()), err), Repaired: aside != "", Aside: aside})
+	}
+	return nil
+}
+
+// nameless files a record under results/ whose name is no key. Nothing ever looks it
+// up, so it can go, unless a newer redsi may know what it is.
+func (r *Report) nameless(ctx context.Context, records Records, name string, problem error, repair bool) {
+	text, err := records.Get(ctx, name)
+	if errors.Is(err, ErrNotExist) {
+		return
+	}
+	problem = errors.Join(fmt.Errorf("the name is no key, so no look-up finds it: %w", problem), err)
+	_, damage := decodeResult(Digest{}, text)
+	var unknown *FormatError
+	r.record(ctx, records, name, problem, repair && err == nil && !errors.As(damage, &unknown))
 }
 
 // record files a problem of a record, deleting it if asked.

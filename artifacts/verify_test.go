@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -48,8 +49,12 @@ func brokenStore(t *testing.T) (s artifacts.Store, root string, sound artifacts.
 	putRecord(t, s, artifacts.ResultName(keys["damaged"]), "{}")
 	newer := `{"format":"redsi.result/9"`
 	putRecord(t, s, artifacts.ResultName(keys["newer"]), newer+`,"seal":"`+artifacts.Sum([]byte(newer)).String()+`"}`)
-	putRecord(t, s, "checkpoints/"+keys["sound"].Hex()+"/1", artifacts.Sum([]byte("output of sound")).String())
-	putRecord(t, s, "checkpoints/"+keys["sound"].Hex()+"/2", artifacts.Sum([]byte("output of flipped")).String())
+	for n, content := range []string{"output of sound", "output of flipped"} {
+		putRecord(t, s, artifacts.CheckpointName(keys["sound"], int64(n+1)),
+			fmt.Sprintf(`{"a":{"name":"a","digest":%q,"size":1}}`, artifacts.Sum([]byte(content))))
+	}
+	putRecord(t, s, artifacts.CheckpointName(keys["sound"], 3), `{"../a":{"name":"../a","digest":"`+artifacts.Sum([]byte("output of sound")).String()+`","size":1}}`)
+	putRecord(t, s, "results/README", "{}")
 	return s, root, keys["sound"]
 }
 
@@ -68,7 +73,7 @@ func TestCheck(t *testing.T) {
 		slices.Sort(names)
 		return names, repaired
 	}
-	all := []string{"blob", "blob", "checkpoints", "results", "results", "results", "results", "results"}
+	all := []string{"blob", "blob", "checkpoints", "checkpoints", "results", "results", "results", "results", "results", "results"}
 	for range 2 { // looking changes nothing
 		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
 		if err != nil || r.Results != 6 || r.Blobs != 11 {
@@ -93,7 +98,7 @@ func TestCheck(t *testing.T) {
 	if hit, err := artifacts.Lookup(t.Context(), s, sound); hit == nil || err != nil {
 		t.Errorf("the sound result is gone: %v", err)
 	}
-	if got := records(t, s, "checkpoints/"); len(got) != 1 || !strings.HasSuffix(got[0], "/1") {
+	if got := records(t, s, "checkpoints/"); len(got) != 1 || !strings.HasSuffix(got[0], "/0000000000000001") {
 		t.Errorf("checkpoints left: %v", got)
 	}
 }
@@ -122,10 +127,39 @@ func TestCheckGoesOn(t *testing.T) {
 	if failed != 3 {
 		t.Errorf("%d failed reads reported, want 3", failed)
 	}
+	// A record that cannot be read hides no other's problem, and stays.
+	base, _, sound := brokenStore(t)
+	for _, name := range []string{artifacts.ResultName(sound), artifacts.CheckpointName(sound, 1)} {
+		s := base
+		s.Records = unreadable{base.Records, name, broken}
+		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{})
+		if err != nil || len(r.Problems) != 11 {
+			t.Fatalf("Check with %s unreadable = %+v, %v", name, r, err)
+		}
+		for _, p := range r.Problems {
+			if errors.Is(p.Err, broken) && (p.Repaired || p.Record != name) {
+				t.Errorf("%s unreadable: %s", name, p)
+			}
+		}
+	}
 	faults.Add(storetest.BlobsList, storetest.Fault{Err: broken})
 	if _, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); !errors.Is(err, broken) {
 		t.Errorf("a store that cannot be listed: %v", err)
 	}
+}
+
+// unreadable is records of which one cannot be read.
+type unreadable struct {
+	artifacts.Records
+	name string
+	err  error
+}
+
+func (u unreadable) Get(ctx context.Context, name string) ([]byte, error) {
+	if name == u.name {
+		return nil, u.err
+	}
+	return u.Records.Get(ctx, name)
 }
 
 func TestDropCorrupt(t *testing.T) {

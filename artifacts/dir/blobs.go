@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -17,12 +18,24 @@ import (
 // Blobs is the blob half of a store in a directory. It is artifacts.Local.
 type Blobs struct{ root string }
 
-var _ artifacts.Local = (*Blobs)(nil)
+var (
+	_ artifacts.Local  = (*Blobs)(nil)
+	_ artifacts.Tidier = (*Blobs)(nil)
+)
 
-// path fans out over 256 folders: 100,000 blobs are 400 names in each.
 func (b *Blobs) path(d artifacts.Digest) string {
+	return filepath.Join(b.root, blobsDir, filepath.FromSlash(fanOut(d)))
+}
+
+// fanOut spreads blobs over 256 folders: 100,000 blobs are 400 names in each.
+func fanOut(d artifacts.Digest) string {
 	h := d.Hex()
-	return filepath.Join(b.root, blobsDir, h[:2], h[2:])
+	return h[:2] + "/" + h[2:]
+}
+
+// isFanOut reports whether name is that of one of the 256 folders.
+func isFanOut(name string) bool {
+	return len(name) == 2 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
 // LocalPath returns where d's bytes are, if they are. They are not verified:
@@ -42,7 +55,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, 
 		return artifacts.Digest{}, 0, explain("store a blob", err)
 	}
 	d := artifacts.Digest(sum.Sum(nil))
-	if err := place(tmp, b.path(d), os.Rename); err != nil {
+	if err := place(b.root, blobsDir, tmp, b.path(d), os.Rename); err != nil {
 		os.Remove(tmp)
 		return artifacts.Digest{}, 0, explain("store a blob", err)
 	}
@@ -55,8 +68,8 @@ func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 		return nil, err
 	}
 	p := b.path(d)
-	f, err := os.Open(p)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := openOurs(p)
+	if err != nil && absent(err) {
 		if err := b.alive(); err != nil {
 			return nil, err
 		}
@@ -82,7 +95,7 @@ func (b *Blobs) alive() error {
 	return nil
 }
 
-// Missing looks at names only.
+// Missing looks at names only, and takes nothing but a file for a blob.
 func (b *Blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
 	var missing []artifacts.Digest
 	seen := make(map[artifacts.Digest]bool, len(ds))
@@ -94,11 +107,11 @@ func (b *Blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts
 			continue
 		}
 		seen[d] = true
-		_, err := os.Lstat(b.path(d))
-		if err == nil {
+		info, err := os.Lstat(b.path(d))
+		if err == nil && info.Mode().IsRegular() {
 			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !absent(err) {
 			return nil, explain("look for a blob", err)
 		}
 		missing = append(missing, d)
@@ -121,8 +134,8 @@ func (b *Blobs) List(ctx context.Context) iter.Seq2[artifacts.BlobInfo, error] {
 				return err
 			}
 			d, perr := artifacts.ParseHex(filepath.Base(filepath.Dir(p)) + filepath.Base(p))
-			if !e.Type().IsRegular() || perr != nil {
-				return nil // not ours
+			if !e.Type().IsRegular() || perr != nil || p != b.path(d) {
+				return nil // a stray
 			}
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +160,17 @@ func (b *Blobs) Delete(ctx context.Context, d artifacts.Digest) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := os.Remove(b.path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return explain("delete a blob", err)
+	return explain("delete a blob", remove(b.path(d)))
+}
+
+// remove deletes a file of the store, if it is there; a stray stays.
+func remove(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().IsRegular() {
+		err = os.Remove(path)
+	}
+	if err != nil && !absent(err) {
+		return err
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 //	blobs/ab/cdef…          one read-only file per blob, by digest
 //	records/results/….json  one file per record, name escaped (names.go)
 //	tmp/                    files being written, never read
+//	aside/                  what lay in the place of a blob or record, or beside them
 //
 // Everything is written to tmp/, synced, and renamed or linked into place, so
 // that a kill or a power cut leaves either the whole file or nothing. What a
@@ -107,10 +108,24 @@ func writeTemp(ctx context.Context, root string, r io.Reader) (path string, n in
 	return f.Name(), n, nil
 }
 
-// place moves a finished file to its name with the given function (os.Rename
-// or os.Link), making the folder if need be, and makes the new name durable.
-func place(tmp, dst string, move func(from, to string) error) error {
+// place moves a finished file to its name below root/sub with the given function
+// (os.Rename or os.Link), making the folder if need be, and makes the new name
+// durable. What is in the way and no file of the store is moved aside.
+func place(root, sub, tmp, dst string, move func(from, to string) error) error {
 	err := move(tmp, dst)
+	for range 3 { // at most a folder of each level is in the way
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		moved, merr := makeWay(root, sub, dst)
+		if merr != nil {
+			return merr
+		}
+		if !moved {
+			break
+		}
+		err = move(tmp, dst)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = mkdirSynced(filepath.Dir(dst)); err != nil {
 			return err

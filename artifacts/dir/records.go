@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -19,6 +20,8 @@ import (
 // Records is the record half of a store in a directory.
 type Records struct{ root string }
 
+var _ artifacts.Tidier = (*Records)(nil)
+
 func (r *Records) top() string { return filepath.Join(r.root, recordsDir) }
 
 func (r *Records) path(name string) string {
@@ -30,14 +33,18 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := check(ctx, name, nil); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(r.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := openOurs(r.path(name))
+	if err != nil && absent(err) {
 		if _, err := os.Stat(r.top()); err != nil {
 			return nil, explain("the store itself is gone", err)
 		}
 		return nil, fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
 	}
-	return b, explain("read a record", err)
+	if err != nil {
+		return nil, explain("read a record", err)
+	}
+	b, err := io.ReadAll(f)
+	return b, explain("read a record", errors.Join(err, f.Close()))
 }
 
 // Create links the finished file to its name: the file system refuses a name
@@ -67,7 +74,7 @@ func (r *Records) write(ctx context.Context, name string, data []byte, move func
 		return err
 	}
 	defer os.Remove(tmp) // a link leaves it behind; after a rename it is gone
-	return place(tmp, r.path(name), move)
+	return place(r.root, recordsDir, tmp, r.path(name), move)
 }
 
 func check(ctx context.Context, name string, data []byte) error {
@@ -139,8 +146,5 @@ func (r *Records) Delete(ctx context.Context, name string) error {
 	if err := check(ctx, name, nil); err != nil {
 		return err
 	}
-	if err := os.Remove(r.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return explain("delete a record", err)
-	}
-	return nil
+	return explain("delete a record", remove(r.path(name)))
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
+// straysShown is how many strays verify prints; --json has them all.
+const straysShown = 20
+
 func newVerifyCmd(a *app) *cobra.Command {
 	var repair bool
 	var again string
@@ -19,7 +22,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Read every stored byte against its digest and every result against its outputs",
 		Example: `  redsi verify
-  redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again
+  redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again; strays go to aside/
   redsi verify --rebuild 'step.dedup.nq["url"]'   # runs it again and compares`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,11 +48,23 @@ func newVerifyCmd(a *app) *cobra.Command {
 					left++
 				}
 			}
+			strays := make([]string, len(r.Strays))
+			for i, s := range r.Strays {
+				strays[i] = s.String()
+			}
 			if a.JSON {
-				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems})
+				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems, "strays": strays})
 			} else {
 				for _, p := range problems {
 					view.Println(a.Out, p)
+				}
+				for _, s := range strays[:min(len(strays), straysShown)] {
+					view.Println(a.Out, s)
+				}
+				if n := len(strays); n > 0 && !repair {
+					view.Printf(a.Out, "%s in the store's folders that it did not write and never reads; `redsi verify --repair` moves them to the folder aside\n", view.Count(n, "stray"))
+				} else if n > straysShown {
+					view.Printf(a.Out, "%s in all; --json names each\n", view.Count(n, "stray"))
 				}
 				view.Printf(a.Out, "%s, %s, %s read; %s\n",
 					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
@@ -60,7 +75,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move what is no part of the store to its folder aside")
 	cmd.Flags().StringVar(&again, "rebuild", "", "run this step again, on this machine, and compare with its result, which stays")
 	a.pipelineFlags(cmd)
 	return cmd

@@ -1,0 +1,159 @@
+package dir_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// inPlaceOf are things that can lie where a file of the store belongs.
+var inPlaceOf = map[string]func(path string) error{
+	"an empty folder": func(p string) error { return os.Mkdir(p, 0o755) },
+	"a folder of 1": func(p string) error {
+		return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(filepath.Join(p, "x"), []byte("x"), 0o644))
+	},
+	"a link":         func(p string) error { return os.Symlink("/dev/zero", p) },
+	"a link nowhere": func(p string) error { return os.Symlink("/nowhere/at/all", p) },
+	"a pipe":         func(p string) error { return syscall.Mkfifo(p, 0o644) },
+}
+
+// TestInPlaceOf puts other things in the place of a blob and of a result's record:
+// look-ups miss, reads find nothing and do not wait, verify names them, and either
+// the step that runs again or verify --repair moves them aside.
+func TestInPlaceOf(t *testing.T) {
+	for what, put := range inPlaceOf {
+		for _, of := range []string{"blob", "record"} {
+			for _, repair := range []bool{false, true} {
+				t.Run(what+" of a "+of, func(t *testing.T) { inPlace(t, put, of, repair) })
+			}
+		}
+	}
+}
+
+func inPlace(t *testing.T, put func(string) error, of string, repair bool) {
+	root := t.TempDir()
+	s := openAt(t, root)
+	result := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
+	if _, _, err := artifacts.Publish(t.Context(), s, result); err != nil {
+		t.Fatal(err)
+	}
+	d := artifacts.Sum([]byte("the output"))
+	path, ok := s.Blobs.(artifacts.Local).LocalPath(d)
+	if of == "record" {
+		path = filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(artifacts.ResultName(result.Key))))
+	} else if !ok {
+		t.Fatal("no blob")
+	}
+	if err := errors.Join(os.Remove(path), put(path)); err != nil {
+		t.Fatal(err)
+	}
+	if hit, err := artifacts.Lookup(t.Context(), s, result.Key); hit != nil || err != nil {
+		t.Fatalf("Lookup = %v, %v; want a miss", hit, err)
+	}
+	if of == "blob" {
+		if _, err := s.Blobs.Open(t.Context(), d); !errors.Is(err, artifacts.ErrNotExist) {
+			t.Errorf("Open: %v", err)
+		}
+		if err := s.Blobs.Delete(t.Context(), d); err != nil {
+			t.Errorf("Delete: %v", err)
+		}
+	}
+	r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(r.Problems, func(p artifacts.Problem) bool {
+		return strings.Contains(p.String(), path) && strings.Contains(p.String(), "in the place of "+of) && p.Repaired == repair
+	}) {
+		t.Errorf("problems %v; want %s", r.Problems, path)
+	}
+	again := storetest.NewResult(t, s, "step", map[string]string{"out": "the output"})
+	if _, _, err := artifacts.Publish(t.Context(), s, again); err != nil {
+		t.Fatalf("the step that runs again: %v", err)
+	}
+	if hit, err := artifacts.Lookup(t.Context(), s, result.Key); hit == nil || err != nil {
+		t.Errorf("Lookup after that = %v, %v", hit, err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) > 0 {
+		t.Errorf("problems after that: %v, %v", r.Problems, err)
+	}
+}
+
+// TestFolderIsAFile: a file where a folder of the store belongs is a miss and moved
+// aside, not an error for good.
+func TestFolderIsAFile(t *testing.T) {
+	root := t.TempDir()
+	s := openAt(t, root)
+	d := artifacts.Sum([]byte("x"))
+	for _, p := range []string{filepath.Join(root, "blobs", d.Hex()[:2]), filepath.Join(root, "records", "runs")} {
+		if err := os.WriteFile(p, []byte("?"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if missing, err := s.Blobs.Missing(t.Context(), []artifacts.Digest{d}); err != nil || len(missing) != 1 {
+		t.Errorf("Missing = %v, %v", missing, err)
+	}
+	if _, err := s.Records.Get(t.Context(), "runs/1"); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("Get: %v", err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 2 {
+		t.Errorf("problems %v, %v; want both", r.Problems, err)
+	}
+	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if err := s.Records.Create(t.Context(), "runs/1", []byte("{}")); err != nil {
+		t.Error(err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Problems) != 0 {
+		t.Errorf("problems %v, %v; want none", r.Problems, err)
+	}
+	if got := files(t, filepath.Join(root, "aside")); len(got) != 2 {
+		t.Errorf("aside: %v", got)
+	}
+}
+
+// TestStraysAreNamed: files in the store's folders that are neither blob nor record
+// are named, are no problem, and go aside with all that they hold.
+func TestStraysAreNamed(t *testing.T) {
+	root := t.TempDir()
+	s := openAt(t, root)
+	if err := s.Records.Create(t.Context(), "runs/1", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	hex := artifacts.Sum([]byte("y")).Hex()
+	put := []string{"blobs/README", "blobs/ab/.DS_Store", "blobs/deep/" + hex[:2] + "/" + hex[2:], "records/x.txt", "records/runs/a.json~"}
+	for _, p := range put {
+		p = filepath.Join(root, p)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, []byte("?"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, repair := range []bool{false, true} {
+		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
+		if err != nil || len(r.Problems) != 0 || r.Blobs != 1 || len(r.Strays) != len(put) {
+			t.Fatalf("Check = %+v, %v; want %d strays", r, err, len(put))
+		}
+		for _, x := range r.Strays {
+			if (x.Aside != "") != repair {
+				t.Errorf("repair %v: %s", repair, x)
+			}
+		}
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Strays) != 0 {
+		t.Errorf("strays left: %v, %v", r.Strays, err)
+	}
+	if got := files(t, filepath.Join(root, "aside")); len(got) != len(put) {
+		t.Errorf("aside: %v", got)
+	}
+}

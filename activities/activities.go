@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
@@ -23,6 +24,7 @@ type Activities struct {
 	Registry *step.Registry
 	Log      *slog.Logger
 	Client   client.Client
+	Codec    payload.Codec      // the client's
 	Secrets  map[string]string  // sensitive variables that this process was given; never kept or sent
 	CacheDir string             // verified local copies of remote blobs
 	Scratch  step.Scratch       // folders that steps work in

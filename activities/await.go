@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -60,9 +63,18 @@ func (a *Activities) progressOf(ctx context.Context, workflowID string) any {
 		return nil
 	}
 	for _, p := range d.PendingActivities {
-		if len(p.GetHeartbeatDetails().GetPayloads()) > 0 {
-			return string(p.HeartbeatDetails.Payloads[0].Data)
+		if one := ProgressOf(a.Codec, p); one != nil {
+			return one
 		}
 	}
 	return nil
+}
+
+// ProgressOf is what an activity's last heartbeat says; nil if it says nothing.
+func ProgressOf(codec payload.Codec, p *workflow.PendingActivityInfo) *step.Progress {
+	var one *step.Progress
+	if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) == 0 || codec.DataConverter().FromPayload(ps[0], &one) != nil {
+		return nil // it may be of another version
+	}
+	return one
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -45,7 +46,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return err
 	case a.sourceChanged(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
-	case step.IsPermanent(err):
+	case step.IsPermanent(err), sealed(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case a.misread(ctx, err):
 		return again(ctx, err)
@@ -81,6 +82,12 @@ func again(ctx context.Context, err error) error {
 		}
 	}
 	return temporal.NewApplicationError(errorText(err), workflows.TransientError)
+}
+
+// sealed reports an error that another key than this worker's would mend.
+func sealed(err error) bool {
+	var e *payload.Error
+	return errors.As(err, &e)
 }
 
 // typed reports an error that has its type already.

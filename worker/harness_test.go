@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
@@ -52,6 +53,7 @@ type bench struct {
 	reg   *step.Registry
 	queue *worker.Worker
 	slots int
+	codec payload.Codec
 
 	ran  sync.Map // text -> *atomic.Int64
 	hold chan struct{}
@@ -76,7 +78,13 @@ func newBench(t *testing.T) *bench {
 // newBenchOf is a bench whose worker does so many steps at a time.
 func newBenchOf(t *testing.T, slots int) *bench {
 	t.Helper()
-	b := &bench{t: t, slots: slots, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
+	return newSealedBench(t, slots, payload.Codec{})
+}
+
+// newSealedBench is one whose client and worker have a codec.
+func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
+	t.Helper()
+	b := &bench{t: t, slots: slots, codec: codec, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
 	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
 	part := step.Kind[textConfig]{Name: "part", Version: 1, Hidden: true, Doc: "A part.", Outputs: outputs, Run: b.write}
 	whole := step.Kind[textConfig]{Name: "text", Version: 1, Doc: "Text.", Outputs: outputs, Run: b.write}
@@ -107,6 +115,7 @@ func newBenchOf(t *testing.T, slots int) *bench {
 		t.Fatal(err)
 	}
 	opts.Identity, opts.Logger = "test", discard{}
+	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), codec.FailureConverter()
 	b.c, err = client.Dial(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +126,7 @@ func newBenchOf(t *testing.T, slots int) *bench {
 }
 
 func (b *bench) startWorker() {
-	acts := &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c,
+	acts := &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
 		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}}
 	b.queue = worker.New(b.c, acts, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
 	if err := b.queue.Start(); err != nil {

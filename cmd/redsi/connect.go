@@ -21,6 +21,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/worker"
@@ -30,6 +31,7 @@ import (
 // clusterOptions says which Temporal cluster to use.
 type clusterOptions struct {
 	address, namespace, profile, ui string
+	payloadKey                      string // file of keys
 	port, uiPort                    int
 	strict                          bool     // the ports were asked for by the person
 	accept                          []string // folders of pipelines that the worker may be told to load
@@ -42,6 +44,28 @@ func (o *clusterOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.namespace, "temporal-namespace", "", "namespace there")
 	f.StringVar(&o.profile, "temporal-profile", os.Getenv("TEMPORAL_PROFILE"), "profile of Temporal's own configuration file: address, TLS, API key")
 	f.StringVar(&o.ui, "temporal-ui", os.Getenv("REDSI_TEMPORAL_UI"), "address of the cluster's web UI, for links")
+	o.payloadFlag(cmd)
+}
+
+// payloadFlag is that of verbs that send anything through Temporal.
+func (o *clusterOptions) payloadFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.payloadKey, "payload-key", os.Getenv("REDSI_PAYLOAD_KEY"),
+		"file of the keys that encrypt what Temporal stores of runs; each process of a run needs it")
+}
+
+// codec reads the keys.
+func (o *clusterOptions) codec() (payload.Codec, error) {
+	c, err := payload.Load(o.payloadKey)
+	if err != nil {
+		return c, inputError(fmt.Errorf("--payload-key (or REDSI_PAYLOAD_KEY): %w", err))
+	}
+	return c, nil
+}
+
+// sealed makes a client encrypt with a codec, and decrypt.
+func sealed(o client.Options, c payload.Codec) client.Options {
+	o.DataConverter, o.FailureConverter = c.DataConverter(), c.FailureConverter()
+	return o
 }
 
 // embedFlags are those of verbs that may start a server of their own.
@@ -59,7 +83,8 @@ type connection struct {
 	Client client.Client
 	ui     string
 	ns     string
-	host   string // host:port
+	host   string        // host:port
+	codec  payload.Codec // of its payloads
 	worker *worker.Worker
 	server *devserver.Server // of the state folder; nil on a cluster
 }
@@ -96,19 +121,19 @@ func (c *connection) runURL(workflowID, runID string) string {
 // connect dials the cluster that was named, or starts an embedded one.
 func (a *app) connect(ctx context.Context, o clusterOptions, store artifacts.Store) (*connection, error) {
 	if o.given() {
-		c, opts, err := a.dial(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		return &connection{Client: c, ui: o.ui, ns: opts.Namespace, host: opts.HostPort}, nil
+		return a.dial(ctx, o)
 	}
 	return a.embed(ctx, o, store)
 }
 
-func (a *app) dial(ctx context.Context, o clusterOptions) (client.Client, client.Options, error) {
+func (a *app) dial(ctx context.Context, o clusterOptions) (*connection, error) {
+	codec, err := o.codec()
+	if err != nil {
+		return nil, err
+	}
 	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.profile})
 	if err != nil {
-		return nil, opts, inputError(fmt.Errorf("Temporal profile: %w", err))
+		return nil, inputError(fmt.Errorf("Temporal profile: %w", err))
 	}
 	if o.address != "" {
 		opts.HostPort = o.address
@@ -120,16 +145,20 @@ func (a *app) dial(ctx context.Context, o clusterOptions) (client.Client, client
 		opts.Namespace = "default"
 	}
 	opts.Logger = log.NewStructuredLogger(a.sdkLog())
-	c, err := client.DialContext(ctx, opts)
+	c, err := client.DialContext(ctx, sealed(opts, codec))
 	if err != nil {
-		return nil, opts, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
+		return nil, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
 	}
-	return c, opts, nil
+	return &connection{Client: c, ui: o.ui, ns: opts.Namespace, host: opts.HostPort, codec: codec}, nil
 }
 
 // embed uses the server of the state folder, starting it if no other redsi runs
 // one, and adds a worker of its own.
 func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store) (*connection, error) {
+	codec, err := o.codec()
+	if err != nil {
+		return nil, err
+	}
 	program, err := devserver.Find()
 	if err != nil {
 		return nil, err
@@ -138,7 +167,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{ns: "default"}
+	conn := &connection{ns: "default", codec: codec}
 	dial := func(ctx context.Context, s *devserver.Server) error {
 		opts, err := s.ClientOptions()
 		if err != nil {
@@ -147,7 +176,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		opts.Logger = log.NewStructuredLogger(a.sdkLog())
 		conn.server = s
 		return a.persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
-			conn.Client, err = client.DialContext(ctx, opts)
+			conn.Client, err = client.DialContext(ctx, sealed(opts, codec))
 			return err
 		})
 	}
@@ -176,7 +205,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	}
 	if err == nil {
 		conn.ui, conn.host = conn.server.UI, conn.server.Address
-		acts := a.activities(store, conn.Client, workflows.Features{SearchAttributes: true})
+		acts := a.activities(store, conn, workflows.Features{SearchAttributes: true})
 		acts.Accept = o.accept
 		err = a.persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, worker.Options{})
@@ -215,9 +244,9 @@ func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
 	}
 }
 
-func (a *app) activities(store artifacts.Store, c client.Client, features workflows.Features) *activities.Activities {
+func (a *app) activities(store artifacts.Store, conn *connection, features workflows.Features) *activities.Activities {
 	return &activities.Activities{
-		Store: store, Registry: a.Registry, Log: a.Log, Client: c, Features: features, Env: hostEnv(),
+		Store: store, Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(),
 		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {

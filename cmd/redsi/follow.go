@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
@@ -47,7 +47,7 @@ func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRu
 		case e := <-done:
 			last, cancel := context.WithTimeout(wctx, 5*time.Second)
 			defer cancel()
-			if v, err := a.sight(last, conn.Client, wf); err == nil {
+			if v, err := a.sight(last, conn, wf); err == nil {
 				live.Update(v.state, v.progress, time.Now())
 			}
 			return &e.res, e.err
@@ -107,7 +107,7 @@ const unseenFor = 5 * time.Second
 func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
 	last, told := time.Now(), ""
 	for ctx.Err() == nil {
-		v, err := a.sight(ctx, conn.Client, wf)
+		v, err := a.sight(ctx, conn, wf)
 		switch {
 		case err == nil:
 			if told != "" {
@@ -146,18 +146,18 @@ func obstacle(ctx context.Context, conn *connection, wf client.WorkflowRun) stri
 }
 
 // sight asks for the state of a run and the progress of its running steps.
-func (a *app) sight(ctx context.Context, c client.Client, wf client.WorkflowRun) (sight, error) {
-	s, err := a.state(ctx, c, wf.GetID())
+func (a *app) sight(ctx context.Context, conn *connection, wf client.WorkflowRun) (sight, error) {
+	s, err := a.state(ctx, conn.Client, wf.GetID())
 	if err != nil {
 		return sight{}, err
 	}
 	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return sight{s, a.progress(pctx, c, s)}, nil
+	return sight{s, a.progress(pctx, conn, s)}, nil
 }
 
 // progress reads the heartbeats of running steps.
-func (a *app) progress(ctx context.Context, c client.Client, s workflows.State) map[string]step.Progress {
+func (a *app) progress(ctx context.Context, conn *connection, s workflows.State) map[string]step.Progress {
 	out := map[string]step.Progress{}
 	asked := 0
 	for _, x := range s.Steps {
@@ -165,21 +165,20 @@ func (a *app) progress(ctx context.Context, c client.Client, s workflows.State) 
 			continue
 		}
 		asked++
-		d, err := c.DescribeWorkflowExecution(ctx, x.Workflow, "")
+		d, err := conn.Client.DescribeWorkflowExecution(ctx, x.Workflow, "")
 		if err != nil {
 			continue // it may just have ended
 		}
 		var sum step.Progress
 		failure := ""
 		for _, p := range d.PendingActivities {
-			var one step.Progress
-			if ps := p.GetHeartbeatDetails().GetPayloads(); len(ps) > 0 && json.Unmarshal(ps[0].Data, &one) == nil {
+			if one := activities.ProgressOf(conn.codec, p); one != nil {
 				sum.Done += one.Done
 				sum.Total += one.Total
 				sum.Unit, sum.Note, sum.LeftS = one.Unit, one.Note, one.LeftS
 			}
 			if f := p.GetLastFailure(); f != nil {
-				failure = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), f.GetMessage())
+				failure = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.codec.Message(f))
 			}
 		}
 		if n := len(d.PendingActivities); n > 1 {

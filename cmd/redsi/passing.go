@@ -9,6 +9,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/internal/payload"
 )
 
 // passing reports whether an error of a call to Temporal may be gone at the next
@@ -22,9 +24,10 @@ func passing(err error) bool {
 		denied      *serviceerror.PermissionDenied
 		unsupported *serviceerror.Unimplemented
 		failed      *serviceerror.QueryFailed
+		sealed      *payload.Error
 		started     *serviceerror.WorkflowExecutionAlreadyStarted
 	)
-	for _, kind := range []any{&run, &notFound, &invalid, &denied, &unsupported, &failed, &started} {
+	for _, kind := range []any{&run, &notFound, &invalid, &denied, &unsupported, &failed, &sealed, &started} {
 		if errors.As(err, kind) {
 			return false
 		}

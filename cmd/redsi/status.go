@@ -101,17 +101,20 @@ one is up. It starts nothing.`,
 // running connects to a server that is up; nil if there is none.
 func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*connection, error) {
 	if o.given() {
-		c, opts, err := a.dial(ctx, o)
-		if err != nil {
-			return nil, err
+		conn, err := a.dial(ctx, o)
+		if err == nil {
+			r.Server = conn.host
 		}
-		r.Server = opts.HostPort
-		return &connection{Client: c, ui: o.ui, ns: opts.Namespace}, nil
+		return conn, err
 	}
 	dir := filepath.Join(a.StateDir, "temporal")
 	info, ok := devserver.Running(dir)
 	if !ok {
 		return nil, nil
+	}
+	codec, err := o.codec()
+	if err != nil {
+		return nil, err
 	}
 	opts, err := devserver.LookOptions(dir, info)
 	if err != nil {
@@ -120,7 +123,7 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 	opts.Logger = log.NewStructuredLogger(a.sdkLog())
 	dctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	c, err := client.DialContext(dctx, opts)
+	c, err := client.DialContext(dctx, sealed(opts, codec))
 	if err != nil {
 		if ctx.Err() == nil {
 			a.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
@@ -128,7 +131,7 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 		return nil, ctx.Err()
 	}
 	r.Server = info.Address
-	return &connection{Client: c, ui: info.UI, ns: "default"}, nil
+	return &connection{Client: c, ui: info.UI, ns: "default", codec: codec}, nil
 }
 
 // openRuns lists open Reproduce workflows with their state, and open Step
@@ -142,7 +145,7 @@ func (a *app) openRuns(ctx context.Context, conn *connection, r *statusReport) e
 			a.Log.Warn("a run does not tell its state: no worker, or it is loading", "workflow", id, "err", err)
 		}
 		s.RunID = state.RunID
-		progress := a.progress(ctx, conn.Client, state)
+		progress := a.progress(ctx, conn, state)
 		for _, x := range state.Steps {
 			s.Counts[x.Status]++
 			waited[x.Workflow] = true

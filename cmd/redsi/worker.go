@@ -30,7 +30,10 @@ func newWorkerCmd(a *app) *cobra.Command {
 
 Start as many as you like, on as many machines; they share the store, which must
 then be one that all of them reach. Kill one at any time: what it was doing goes
-on elsewhere, after the 15 seconds in which it may be silent; Ctrl-C hands it over at once.`,
+on elsewhere, after the 15 seconds in which it may be silent; Ctrl-C hands it over at once.
+
+With --payload-key what workers and ` + "`redsi run`" + ` send through the cluster is
+encrypted: all need the same file. docs/security.md says what stays readable.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu`,
 		Args: cobra.NoArgs,
@@ -57,19 +60,19 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) erro
 	if err != nil {
 		return err
 	}
-	c, opts, err := a.dial(ctx, o)
+	conn, err := a.dial(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, c, opts.Namespace)}
-	acts := a.activities(store, c, features)
+	defer conn.Close()
+	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, conn.Client, conn.ns)}
+	acts := a.activities(store, conn, features)
 	acts.Accept = o.accept
-	wk := worker.New(c, acts, w)
+	wk := worker.New(conn.Client, acts, w)
 	if err := wk.Start(); err != nil {
 		return err
 	}
-	a.Log.Info("worker started", "temporal", opts.HostPort, "namespace", opts.Namespace, "store", store.URL)
+	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
 	<-ctx.Done()
 	a.Log.Info("stopping; running steps are handed back")
 	wk.Stop()
@@ -111,6 +114,7 @@ line does, and so does redsi with the same --state. The UI reads only.`,
 		},
 	}
 	o.embedFlags(cmd, 8233)
+	o.payloadFlag(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
 	return cmd
 }

@@ -1,0 +1,82 @@
+package payload
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// keySize is that of AES-256; maxFile bounds a key file, far above any use.
+const (
+	keySize = 32
+	maxFile = 64 << 10
+)
+
+// Load reads a key file: a key a line, 64 hex digits or base64 of 32 bytes; empty
+// lines and those that begin with # are left out. Errors name lines and quote none.
+// The name "" means that there are no keys.
+func Load(file string) (Codec, error) {
+	if file == "" {
+		return Codec{}, nil
+	}
+	info, err := os.Stat(file) // before it is opened: a pipe would be waited for
+	if err != nil {
+		return Codec{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Codec{}, fmt.Errorf("%s is no regular file", file)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return Codec{}, fmt.Errorf("%s can be read or written by others than its owner (mode %04o): run `chmod 600` on it; if others had access, make a new key", file, mode)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return Codec{}, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return Codec{}, err
+	}
+	if len(b) > maxFile {
+		return Codec{}, fmt.Errorf("%s has more than %d bytes, which is no key file", file, maxFile)
+	}
+	c := Codec{}
+	for i, line := range strings.Split(string(b), "\n") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		raw := decodeKey(line)
+		if raw == nil {
+			return Codec{}, fmt.Errorf("%s:%d: a key is 64 hex digits or base64 of 32 bytes; `openssl rand -hex 32` makes one", file, i+1)
+		}
+		k, err := newKey(raw)
+		if err != nil {
+			return Codec{}, fmt.Errorf("%s:%d: %w", file, i+1, err)
+		}
+		if slices.Contains(c.IDs(), k.id) {
+			return Codec{}, fmt.Errorf("%s:%d: key %s stands there twice", file, i+1, k.id)
+		}
+		c.keys = append(c.keys, k)
+	}
+	if len(c.keys) == 0 {
+		return Codec{}, fmt.Errorf("%s has no key; `openssl rand -hex 32` makes one", file)
+	}
+	return c, nil
+}
+
+// decodeKey is the key that a line has; nil if it has none.
+func decodeKey(line string) []byte {
+	for _, decode := range []func(string) ([]byte, error){hex.DecodeString,
+		base64.StdEncoding.DecodeString, base64.RawStdEncoding.DecodeString,
+		base64.URLEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
+		if b, err := decode(line); err == nil && len(b) == keySize {
+			return b
+		}
+	}
+	return nil
+}

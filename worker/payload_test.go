@@ -1,0 +1,199 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// codecOf is a codec with one key, of 64 such digits.
+func codecOf(t *testing.T, digit string) payload.Codec {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(strings.Repeat(digit, 64)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := payload.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// plainClient is that of somebody who reads the server and has no key.
+func plainClient(t *testing.T) client.Client {
+	t.Helper()
+	opts, err := server.ClientOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Logger = discard{}
+	c, err := client.Dial(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// historiesOf are the events of a workflow and of those that it started, as the
+// server stores them.
+func historiesOf(t *testing.T, c client.Client, id string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var all []byte
+	it := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for it.HasNext() {
+		e, err := it.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := proto.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+		if child := e.GetChildWorkflowExecutionStartedEventAttributes(); child != nil {
+			all = append(all, historiesOf(t, c, child.WorkflowExecution.WorkflowId)...)
+		}
+	}
+	return all
+}
+
+// TestHistoriesSayNothing runs the same with and without a key: what stands in the
+// histories without one is in none with one.
+func TestHistoriesSayNothing(t *testing.T) {
+	planted := []string{"planted-summary", "planted-details", "planted-error", "planted-pipeline"}
+	for _, c := range []struct {
+		name   string
+		codec  payload.Codec
+		hidden bool
+	}{{"plain", payload.Codec{}, false}, {"key", codecOf(t, "a"), true}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newSealedBench(t, 4, c.codec)
+			broken := func(text string) error {
+				if text == "broken" {
+					return step.Permanent(errors.New("planted-error"))
+				}
+				return nil
+			}
+			b.fail.Store(&broken)
+			_, d := b.plan(`
+step "text" "one" { text = "x" }
+step "text" "two" { text = "broken" }
+`)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			defer cancel()
+			id := t.Name() + "/run"
+			w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: t.Name(),
+				StaticSummary: "planted-summary", StaticDetails: "planted-details"},
+				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "planted-pipeline.hcl", Plan: &d, RunID: t.Name()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Get(ctx, nil); err == nil || !strings.Contains(err.Error(), "planted-error") {
+				t.Fatalf("who has the key reads %v", err)
+			}
+			stored := historiesOf(t, plainClient(t), id)
+			for _, text := range planted {
+				if bytes.Contains(stored, []byte(text)) == c.hidden {
+					t.Errorf("hidden is to be %v: %s", c.hidden, text)
+				}
+			}
+			if b.count("x") != 1 {
+				t.Errorf("step.text.one ran %d times", b.count("x"))
+			}
+		})
+	}
+}
+
+// TestWorkersWithoutTheKey fails a run at once, in words that say what to do; so
+// does a client that cannot read what a worker with a key answers.
+func TestWorkersWithoutTheKey(t *testing.T) {
+	key := codecOf(t, "b")
+	for _, c := range []struct {
+		name           string
+		client, worker payload.Codec
+	}{{"worker", key, payload.Codec{}}, {"other", key, codecOf(t, "c")}, {"client", payload.Codec{}, key}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newSealedBench(t, 4, c.worker)
+			opts, err := server.ClientOptions()
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Logger = discard{}
+			opts.DataConverter, opts.FailureConverter = c.client.DataConverter(), c.client.FailureConverter()
+			starter, err := client.Dial(opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(starter.Close)
+			_, d := b.plan(`step "text" "one" { text = "x" }`)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			defer cancel()
+			w, err := starter.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name(), TaskQueue: t.Name()},
+				workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r workflows.ReproduceResult
+			err = w.Get(ctx, &r)
+			for _, word := range []string{key.IDs()[0], "lacks", "--payload-key"} {
+				if err == nil || !strings.Contains(err.Error(), word) {
+					t.Errorf("the error does not say %q: %v", word, err)
+				}
+			}
+			var app *temporal.ApplicationError
+			var own *payload.Error
+			if !errors.As(err, &own) && (!errors.As(err, &app) || app.Type() != payload.ErrorType) {
+				t.Errorf("got %T: %v", err, err)
+			}
+		})
+	}
+}
+
+// TestRunsThatBeganInPlainText gives the worker a key while a run is at work.
+func TestRunsThatBeganInPlainText(t *testing.T) {
+	b := newBenchOf(t, 4)
+	w := b.start(`step "text" "held" {
+  text = "x"
+  hold = true
+}`, "begun")
+	<-b.held
+	b.queue.Stop()
+	b.codec = codecOf(t, "d")
+	opts, err := server.ClientOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Logger = discard{}
+	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), b.codec.FailureConverter()
+	if b.c, err = client.Dial(opts); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.c.Close)
+	b.startWorker()
+	close(b.hold)
+	r, err := b.wait(b.c.GetWorkflow(context.Background(), w.GetID(), ""))
+	if err != nil || r.Ran != 1 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+var _ converter.PayloadCodec = payload.Codec{}

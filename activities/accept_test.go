@@ -1,0 +1,81 @@
+package activities
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestAccepts: a workflow names pipeline files only in folders that were given.
+func TestAccepts(t *testing.T) {
+	top := t.TempDir()
+	inside, outside := filepath.Join(top, "in"), filepath.Join(top, "inside-not")
+	for _, d := range []string{filepath.Join(inside, "sub"), outside} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d, "p.hcl"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"out.hcl": filepath.Join(outside, "p.hcl"), "folder": outside} {
+		if err := os.Symlink(to, filepath.Join(inside, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]bool{"sub/p.hcl": true, "sub": true, ".": true, "none.hcl": true,
+		"out.hcl": false, "folder/p.hcl": false, "../inside-not/p.hcl": false, "..": false, "sub/../../inside-not/p.hcl": false} {
+		err := (&Activities{Accept: []string{inside}}).accepts(filepath.Join(inside, file))
+		if (err == nil) != want {
+			t.Errorf("%s: %v", file, err)
+		}
+		if err != nil && (!step.IsPermanent(err) || !strings.Contains(err.Error(), "--accept-pipelines")) {
+			t.Errorf("%s: the refusal says %v", file, err)
+		}
+	}
+	if err := new(Activities).accepts(filepath.Join(inside, "sub", "p.hcl")); err == nil {
+		t.Error("a worker that was given no folder accepts a file")
+	}
+}
+
+// TestJournalPinsOnAnyWorker: the lock file is named by the run, not remembered by
+// the worker that loaded it, and is written in accepted folders only.
+func TestJournalPinsOnAnyWorker(t *testing.T) {
+	folder := t.TempDir()
+	lock := filepath.Join(folder, lockfile.Name)
+	pin := step.Pin{Source: "https://example.org/a", SHA256: artifacts.Sum([]byte("a")), Size: 1}
+	page, _, err := workflows.Pack([]step.Pin{pin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := workflows.JournalRequest{Run: workflows.RunRecord{RunID: "1"}, Pins: workflows.Pages[step.Pin]{Page: page}, Lock: lock}
+	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
+	if err := a.Journal(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(lock); err == nil {
+		t.Fatal("a worker wrote into a folder that it was not given")
+	}
+	a.Accept = []string{folder}
+	if err := a.Journal(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := lockfile.Read(lock); err != nil || len(f.Sources) != 1 || f.Sources[0] != pin {
+		t.Errorf("%+v, %v", f, err)
+	}
+	req.Lock = filepath.Join(folder, "authorized_keys")
+	if err := a.Journal(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(req.Lock); err == nil {
+		t.Error("it wrote a file of another name")
+	}
+}

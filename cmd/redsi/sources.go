@@ -109,6 +109,9 @@ func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) 
 		}(&states[i])
 	}
 	wg.Wait()
+	for i := range states { // last: pins are looked up by the source as it is written
+		states[i].Source = fetch.Redact(states[i].Source)
+	}
 	return states, ctx.Err()
 }
 

@@ -79,13 +79,14 @@ func Get(ctx context.Context, r Request) (*Fetched, error) {
 		if err == nil {
 			return f, nil
 		}
+		err = redacted{err}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		var p *Permanent
 		permanent = permanent && errors.As(err, &p)
-		failed = append(failed, fmt.Errorf("%s: %w", s.Raw, err))
-		r.Log("source failed", "source", s.Raw, "err", err)
+		failed = append(failed, fmt.Errorf("%s: %w", Redact(s.Raw), err))
+		r.Log("source failed", "source", Redact(s.Raw), "err", err)
 	}
 	err := errors.Join(failed...)
 	if permanent {
@@ -136,7 +137,7 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 		if try == attempts {
 			return nil, fmt.Errorf("gave up after %d attempts without progress: %w", attempts, err)
 		}
-		r.Log("transfer interrupted; going on", "source", s.Raw, "at", sizeOf(part), "err", err)
+		r.Log("transfer interrupted; going on", "source", Redact(s.Raw), "at", sizeOf(part), "err", redacted{err})
 		if err := pause(ctx, wait); err != nil {
 			return nil, err
 		}

@@ -29,11 +29,11 @@ func Look(ctx context.Context, s Source) (size int64, err error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, s.URL, nil)
 	if err != nil {
-		return 0, err
+		return 0, redacted{err}
 	}
 	res, err := httpClient.Do(req)
 	if err != nil {
-		return 0, err
+		return 0, redacted{err}
 	}
 	res.Body.Close()
 	if res.StatusCode != http.StatusOK {

@@ -13,7 +13,7 @@ const gsHost = "https://storage.googleapis.com/"
 
 // Source is a place that a file can be had from.
 type Source struct {
-	Raw  string // as written
+	Raw  string // as written; printed by Redact only
 	URL  string // http(s) URL; "" for a local file
 	Path string // local file; "" for a URL
 }
@@ -32,7 +32,7 @@ func ParseSource(raw string) (Source, error) {
 	case "http", "https":
 		u, err := url.Parse(raw)
 		if err != nil || u.Host == "" {
-			return Source{}, fmt.Errorf("%q is not a URL with a host", raw)
+			return Source{}, fmt.Errorf("%q is not a URL with a host", Redact(raw))
 		}
 		if u.User != nil {
 			return Source{}, fmt.Errorf("the URL for host %s carries a password; sources are written into results; fetch such a file yourself and give its path", u.Host)
@@ -41,7 +41,7 @@ func ParseSource(raw string) (Source, error) {
 	case "gs":
 		bucket, object, ok := strings.Cut(rest, "/")
 		if !ok || bucket == "" || object == "" {
-			return Source{}, fmt.Errorf("%q is not gs://bucket/object", raw)
+			return Source{}, fmt.Errorf("%q is not gs://bucket/object", Redact(raw))
 		}
 		parts := strings.Split(object, "/")
 		for i, p := range parts {
@@ -55,7 +55,7 @@ func ParseSource(raw string) (Source, error) {
 		}
 		return Source{Raw: raw, Path: filepath.FromSlash(p)}, nil
 	}
-	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path", raw)
+	return Source{}, fmt.Errorf("%q: sources are http://, https://, gs://, file:// or a path", Redact(raw))
 }
 
 // Name is the file name at the end of the source.

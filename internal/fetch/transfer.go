@@ -42,7 +42,7 @@ func stayEncrypted(req *http.Request, via []*http.Request) error {
 // partial is what is known of a partial file, beside it on disk: a range is
 // only asked for from the very object that the first bytes came from.
 type partial struct {
-	URL       string `json:"url"`
+	URL       string `json:"url"`       // redacted; the file's name is a digest of the whole one
 	Validator string `json:"validator"` // strong ETag or Last-Modified
 	Size      int64  `json:"size"`      // of the whole file; -1 if not told
 }
@@ -61,7 +61,7 @@ func readPartial(part, url string) (p partial, have int64) {
 func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	known, have := readPartial(part, s.URL)
+	known, have := readPartial(part, Redact(s.URL))
 	if have > 0 && have == known.Size {
 		return nil // complete, and not yet taken over when the process ended
 	}
@@ -85,7 +85,7 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 		}
 	case res.StatusCode == http.StatusOK:
 		have = 0
-		known = partial{URL: s.URL, Validator: validator(res), Size: res.ContentLength}
+		known = partial{URL: Redact(s.URL), Validator: validator(res), Size: res.ContentLength}
 	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		return errors.Join(errors.New("the partial file does not fit the source any more; starting over"), removeIfThere(metaPath(part)))
 	case permanentStatus(res.StatusCode):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/step"
 )
 
@@ -93,7 +94,7 @@ func add(path string, pins []step.Pin) error {
 			f.Sources = append(f.Sources, p)
 			changed = true
 		case have.SHA256 != p.SHA256:
-			return fmt.Errorf("%s has sha256 %s, %s pins %s; delete its line there to accept the new bytes", p.Source, p.SHA256.Hex(), path, have.SHA256.Hex())
+			return fmt.Errorf("%s has sha256 %s, %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())
 		}
 	}
 	if !changed {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 )
@@ -161,7 +162,7 @@ func (r *Report) addFiles(v *plan.Preview) error {
 			return fmt.Errorf("%s: %w", n.Address, err)
 		}
 		for k, u := range c.URLs {
-			f := SourceFile{Step: n.Address, URL: u, License: c.License, Index: i, Size: -1}
+			f := SourceFile{Step: n.Address, URL: fetch.Redact(u), License: c.License, Index: i, Size: -1}
 			if res := v.Items[i].Result; res != nil && k < len(c.Names) {
 				if file, ok := res.Outputs["files"].File(c.Names[k]); ok {
 					f.SHA256, f.Size = file.Digest.Hex(), file.Size

@@ -50,7 +50,9 @@ func (in Input) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote. An artifact that no step could have
+// left, such as a tree with names that lead out of a folder, is an error: who can put
+// a task into a queue does not choose what a worker opens or writes.
 func (in *Input) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Ref      *Ref                `json:"$ref"`
@@ -61,6 +63,11 @@ func (in *Input) UnmarshalJSON(b []byte) error {
 	}
 	if w.Ref != nil && w.Artifact != nil {
 		return fmt.Errorf("an input is a reference or an artifact, not both")
+	}
+	if w.Artifact != nil {
+		if err := w.Artifact.Validate(); err != nil {
+			return fmt.Errorf("an input of a task: %w", err)
+		}
 	}
 	in.Ref, in.Artifact = w.Ref, w.Artifact
 	return nil

@@ -1,0 +1,42 @@
+package fetch
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// hidden stands in the place of a secret.
+const hidden = "…"
+
+var (
+	userInfo = regexp.MustCompile(`(://)[^/?#"]*@`)
+	queryArg = regexp.MustCompile(`([?&;])([^?&;=\s"']+)=([^&;\s"'#]+)`)
+
+	// secretArg is in the names of query arguments that let whoever has them in:
+	// signed URLs of S3, Google, Azure and CDNs, tokens, keys. A name too many hides
+	// nothing that matters.
+	secretArg = regexp.MustCompile(`token|sig|secret|key|passw|pwd|auth|credential|session|jwt|^x-(amz|goog|ms)-|^(code|policy)$`)
+)
+
+// Redact gives a text, such as a source or an error about one, as it may be printed:
+// URLs in it without passwords and without the values of query arguments that let
+// somebody in.
+func Redact(text string) string {
+	text = userInfo.ReplaceAllString(text, "${1}"+hidden+"@")
+	return queryArg.ReplaceAllStringFunc(text, func(arg string) string {
+		m := queryArg.FindStringSubmatch(arg)
+		name, err := url.QueryUnescape(m[2])
+		if err != nil || secretArg.MatchString(strings.ToLower(name)) {
+			return m[1] + m[2] + "=" + hidden
+		}
+		return arg
+	})
+}
+
+// redacted is an error whose text may quote a URL.
+type redacted struct{ error }
+
+func (r redacted) Error() string { return Redact(r.error.Error()) }
+
+func (r redacted) Unwrap() error { return r.error }

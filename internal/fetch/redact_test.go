@@ -24,7 +24,7 @@ func TestRedact(t *testing.T) {
 		"https://h/a?x%2Damz%2Dsignature=S3CRET#top":                 "https://h/a?x%2Damz%2Dsignature=…#top",
 		"https://h/a?sv=2024&sig=S3CRET%2B%3D":                       "https://h/a?sv=2024&sig=…",
 		`Get "https://h/a?api_key=S3CRET": EOF, then ?n=2`:           `Get "https://h/a?api_key=…": EOF, then ?n=2`,
-		"no URL at all": "no URL at all",
+		"no URL at all":                                              "no URL at all",
 	} {
 		if got := Redact(text); got != want {
 			t.Errorf("%q gives %q, want %q", text, got, want)

@@ -140,7 +140,7 @@ func TestServerKilled20Times(t *testing.T) {
 		}
 	}
 	run.succeeds(t)
-	if said := run.out.String(); !strings.Contains(said, "60 ran") || !strings.Contains(said, "was started in its place") {
+	if said := run.out.String(); !strings.Contains(said, "60 steps: ") || !strings.Contains(said, "was started in its place") {
 		t.Errorf("it said:\n%s", said)
 	}
 }

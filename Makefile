@@ -104,9 +104,9 @@ chaos: build ## kill, stop and starve redsi, its servers and disks at random mom
 	$(GO) build -o bin/chaos ./tools/chaos
 	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
 
-fuzz: deps ## every fuzz target for FUZZTIME= each, one after the other
+fuzz: deps-tokenizers ## every fuzz target for FUZZTIME= each, one after the other; without libtorch, which need not be instrumented
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
-		echo "== $$dir $$name"; $(GO) test $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
+		echo "== $$dir $$name"; $(GO) test -tags notorch $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
 race: deps-tokenizers deps-servers ## all tests that need no libtorch under the race detector
 	$(GO) test -race -tags notorch -timeout $(TIMEOUT) $(PKGS)

@@ -102,10 +102,13 @@ type sight struct {
 // unseenFor is how long a run's state may be unknown before it is said why.
 const unseenFor = 5 * time.Second
 
+// sayEvery is how often it is said that something is still waited for.
+const sayEvery = 15 * time.Second
+
 // watch sends the state of a run now and then. When that has been unknown for a
-// while it says, once, what is waited for.
+// while it says what is waited for, and again from time to time.
 func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
-	last, told := time.Now(), ""
+	last, told, at := time.Now(), "", time.Time{}
 	for ctx.Err() == nil {
 		v, err := a.sight(ctx, conn, wf)
 		switch {
@@ -120,8 +123,12 @@ func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun
 			}
 		case time.Since(last) > unseenFor:
 			a.Log.Debug("state of the run", "err", err)
-			if why := obstacle(ctx, conn, wf); why != "" && why != told && ctx.Err() == nil {
-				told = why
+			why := obstacle(ctx, conn, wf)
+			if why == "" && time.Since(last) > sayEvery {
+				why = "the run's worker does not say how the run is; it is waited for, Ctrl-C cancels it"
+			}
+			if why != "" && (why != told || time.Since(at) > sayEvery) && ctx.Err() == nil {
+				told, at = why, time.Now()
 				a.say(why)
 			}
 		}

@@ -42,7 +42,7 @@ const startPatience = time.Minute
 // server that has just been started may not know its namespace yet. What keeps it
 // is said after a while.
 func (a *app) persist(ctx context.Context, conn *connection, what string, f func(context.Context) error) error {
-	began, told := time.Now(), false
+	began, told := time.Now(), time.Time{}
 	for {
 		one, cancel := context.WithTimeout(ctx, 20*time.Second)
 		err := f(one)
@@ -50,8 +50,8 @@ func (a *app) persist(ctx context.Context, conn *connection, what string, f func
 		if err == nil || ctx.Err() != nil || !passing(err) || time.Since(began) > startPatience {
 			return err
 		}
-		if !told && time.Since(began) > unseenFor {
-			told = true
+		if time.Since(began) > unseenFor && time.Since(told) > sayEvery {
+			told = time.Now()
 			a.say(what + " is tried again: " + err.Error() + " (" + conn.condition() + ")")
 		}
 		pause(ctx, 200*time.Millisecond)

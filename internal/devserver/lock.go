@@ -56,23 +56,26 @@ func await(ctx context.Context, f *os.File, told *patience, hows ...int) (int, e
 	}
 }
 
-// patience waits, and says once what for if that takes long.
+// patience waits, and says what for if that takes long, again and again.
 type patience struct {
 	since time.Time
 	say   func(string)
 	what  func() string
-	told  bool
+	told  time.Time
 }
 
-// quietly is how long is waited without a word.
-const quietly = 3 * time.Second
+// quietly is how long is waited without a word, sayEvery how long until the next.
+const (
+	quietly  = 3 * time.Second
+	sayEvery = 15 * time.Second
+)
 
 func (p *patience) wait(ctx context.Context) error {
 	if p.since.IsZero() {
 		p.since = time.Now()
 	}
-	if !p.told && time.Since(p.since) > quietly && p.say != nil {
-		p.told = true
+	if time.Since(p.since) > quietly && time.Since(p.told) > sayEvery && p.say != nil {
+		p.told = time.Now()
 		p.say(p.what())
 	}
 	select {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -162,9 +163,11 @@ func (r *round) checkLeft() {
 			r.violate("left running after %.0f s: %s", limit.Seconds(), f)
 		}
 	}
-	for _, path := range append(within(r.path("tmp"), "*"), within(r.path("tmp"), "redsi-*/*")...) {
-		if own := fmt.Sprintf("redsi-%d", os.Getuid()); filepath.Base(path) != own && !strings.HasSuffix(path, own+"/lock") { // these stay
-			r.violate("left in TMPDIR: %s", strings.TrimPrefix(path, r.path("tmp")+"/"))
+	if left := r.scratch(); len(left) > 0 {
+		r.note("left in TMPDIR until the next start: %s", strings.Join(left, ", "))
+		r.nextStart()
+		for _, name := range r.scratch() {
+			r.violate("left in TMPDIR by the next start, too: %s", name)
 		}
 	}
 	for _, state := range append(within(r.dir, "worker-*"), r.path(".redsi")) {
@@ -184,6 +187,33 @@ func (r *round) checkLeft() {
 			return nil
 		})
 	}
+}
+
+// scratch lists what is in TMPDIR, but for the folder and the lock that all
+// processes of a user share.
+func (r *round) scratch() (left []string) {
+	own := fmt.Sprintf("redsi-%d", os.Getuid())
+	for _, path := range append(within(r.path("tmp"), "*"), within(r.path("tmp"), "redsi-*/*")...) {
+		if filepath.Base(path) != own && !strings.HasSuffix(path, own+"/lock") {
+			left = append(left, strings.TrimPrefix(path, r.path("tmp")+"/"))
+		}
+	}
+	return left
+}
+
+// nextStart starts a worker, which sweeps, and ends it.
+func (r *round) nextStart() {
+	r.dev = nil
+	if err := r.setupDev(); err != nil {
+		r.violate("the next start: %v", err)
+		return
+	}
+	r.dev.signal(syscall.SIGINT)
+	if !r.dev.wait(r.slack(leaving)) {
+		r.violate("redsi dev does not end %.0f s after an interrupt", r.slack(leaving).Seconds())
+		r.dev.kill()
+	}
+	eventually(r.slack(cleared), func() bool { return len(belonging(r.dir, r.own()...)) == 0 })
 }
 
 // difference is the first place where two texts differ.

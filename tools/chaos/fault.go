@@ -194,7 +194,10 @@ func byServer(of func(*round) *server, s syscall.Signal) func(*round, choice) er
 			srv.p.kill()
 		}
 		c.hold()
-		return srv.up(r.slack(time.Minute))
+		if err := srv.up(r.slack(time.Minute)); err != nil {
+			return err
+		}
+		return r.employ() // those that had found no server at their start
 	}
 }
 

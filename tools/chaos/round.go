@@ -256,7 +256,7 @@ func (r *round) hurt() {
 
 // again starts the next run after a fault that ended the one before.
 func (r *round) again(f *fault) bool {
-	if r.cli.code != 0 && f.itself {
+	if r.cli.code != 0 && f.itself && r.begun() {
 		r.violate("the run gave up (exit code %d) where it should have gone on: %s", r.cli.code, r.cli.out.tail(4))
 	}
 	var err error
@@ -265,6 +265,12 @@ func (r *round) again(f *fault) bool {
 		return false
 	}
 	return true
+}
+
+// begun reports whether the run had reached its server: one that finds none at its
+// start says so and ends. The embedded server is the run's own affair.
+func (r *round) begun() bool {
+	return r.plan.fault.place != cluster || strings.Contains("\n"+r.cli.out.String(), "\nrun 2")
 }
 
 // recover waits until a run has ended well.
@@ -282,7 +288,7 @@ func (r *round) recover() {
 		if r.cli.code == 0 {
 			break
 		}
-		if itself || attempt > 0 {
+		if itself && r.begun() || attempt > 0 {
 			r.violate("the run ended with code %d: %s", r.cli.code, r.cli.out.tail(6))
 		}
 		if attempt == 2 {

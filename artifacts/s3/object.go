@@ -3,13 +3,18 @@ package s3
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 )
 
 // resumes is how many breaks in a row, without a byte between them, a read
-// survives. minio-go retries and backs off within each.
-const resumes = 4
+// survives, pauseMost the longest time between two: six seconds in all. minio-go
+// retries and backs off within each.
+const (
+	resumes   = 8
+	pauseMost = 2 * time.Second
+)
 
 // object reads an object from start to end. Where the connection breaks it asks
 // for the rest of the same version: hours into a download of many gigabytes a
@@ -55,7 +60,23 @@ func (o *object) Read(p []byte) (int, error) {
 		return n, o.b.explain("read "+o.key, err)
 	}
 	o.left--
+	if err := o.pause(resumes - o.left); err != nil {
+		return n, err
+	}
 	return n, o.resume()
+}
+
+// pause waits before the n-th attempt to go on, longer each time: what breaks
+// connections may last.
+func (o *object) pause(n int) error {
+	t := time.NewTimer(min(pauseMost, 25*time.Millisecond<<n))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-o.ctx.Done():
+		return context.Cause(o.ctx)
+	}
 }
 
 func (o *object) resume() error {

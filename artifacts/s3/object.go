@@ -9,7 +9,7 @@ import (
 )
 
 // resumes is how many breaks in a row, without a byte between them, a read
-// survives, pauseMost the longest time between two: six seconds in all. minio-go
+// survives, pauseMost the longest time between two: seven seconds in all. minio-go
 // retries and backs off within each.
 const (
 	resumes   = 8

@@ -63,7 +63,7 @@ var faults = []fault{
 	{name: "way to the store: a bit flips", place: cluster, itself: true, do: byProxy(proxyFlip)},
 
 	{name: "20 runs at once on a cluster", place: cluster, rare: 3, many: true, workers: 2, special: twenty},
-	{name: "2,000 steps, a worker killed every 10 s", place: cluster, rare: -1, many: true, workers: 3, special: thousands},
+	{name: "2,000 steps, a worker killed every 10 s", place: cluster, rare: 10, many: true, workers: 3, special: thousands},
 }
 
 func byDev(s syscall.Signal) func(*round, choice) error {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -193,14 +192,14 @@ func (e *asked) trainedOn(ids *docid.Set) step.Input {
 		e.t.Fatal(err)
 	}
 	b := e.blob("", text).Artifact
-	model := *e.config["model"].(step.Input).Artifact
-	model.Files = slices.Clone(model.Files)
-	for i, f := range model.Files {
-		if f.Name == retrieve.SettingsFile {
-			model.Files[i].Digest, model.Files[i].Size = b.Digest, b.Size
+	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		for i, f := range files {
+			if f.Name == retrieve.SettingsFile {
+				files[i].Digest, files[i].Size = b.Digest, b.Size
+			}
 		}
-	}
-	return step.In(model)
+		return files
+	}))
 }
 
 func (l *local) folder(typ, folder string, names ...string) step.Input {

@@ -227,17 +227,19 @@ func TestEvaluateErrors(t *testing.T) {
 	query := dedup.Query{ExampleID: 7, Split: nq.Dev, Question: "who"}
 	beyond := query
 	beyond.Doc = 30
-	bare := *e.config["model"].(step.Input).Artifact
-	bare.Files = slices.DeleteFunc(slices.Clone(bare.Files), func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
-	ruined := *e.config["model"].(step.Input).Artifact
-	ruined.Files = slices.Clone(ruined.Files)
-	for i, f := range ruined.Files {
-		if f.Name == "model.safetensors" {
-			weights := e.bytes(artifacts.Artifact{Digest: f.Digest})
-			copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the decoder's last norm
-			ruined.Files[i].Digest, ruined.Files[i].Size = e.put(weights)
+	bare := edited(t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		return slices.DeleteFunc(files, func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
+	})
+	ruined := edited(t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		for i, f := range files {
+			if f.Name == "model.safetensors" {
+				weights := e.bytes(artifacts.Artifact{Digest: f.Digest})
+				copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the decoder's last norm
+				files[i].Digest, files[i].Size = e.put(weights)
+			}
 		}
-	}
+		return files
+	})
 	large := &docid.Set{Kind: docid.KindNaive, Identifiers: slices.Clone(e.ids.Identifiers)}
 	large.Identifiers[0].Tokens = []int32{40_000, 1}
 	for _, c := range []struct {

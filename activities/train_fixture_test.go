@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
@@ -114,4 +115,20 @@ func (f *training) with(changes ...map[string]any) map[string]any {
 		maps.Copy(config, c)
 	}
 	return config
+}
+
+// edited is the tree of an input with other files.
+func edited(t *testing.T, input any, change func([]artifacts.File) []artifacts.File) artifacts.Artifact {
+	t.Helper()
+	was := input.(step.Input).Artifact
+	tree, err := artifacts.Tree(was.Type, change(slices.Clone(was.Files)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// onlyConfig leaves of a model's files what its weights are not.
+func onlyConfig(files []artifacts.File) []artifacts.File {
+	return slices.DeleteFunc(files, func(f artifacts.File) bool { return f.Name != "config.json" })
 }

@@ -173,8 +173,7 @@ func TestTrainRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bare := *f.config["model"].(step.Input).Artifact
-	bare.Files = slices.DeleteFunc(slices.Clone(bare.Files), func(f artifacts.File) bool { return f.Name != "config.json" })
+	bare := edited(t, f.config["model"], onlyConfig)
 	half := "precision: fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU"
 	if tensor.CUDADevices() > 0 {
 		half = "there is no development query" // what the row below has of its own
@@ -217,8 +216,7 @@ func TestTrainRefuses(t *testing.T) {
 // TestTrainFromConfig: init = "random" needs no weights, and other seeds draw others.
 func TestTrainFromConfig(t *testing.T) {
 	f := newTraining(t, newLocal(t))
-	bare := *f.config["model"].(step.Input).Artifact
-	bare.Files = slices.DeleteFunc(slices.Clone(bare.Files), func(f artifacts.File) bool { return f.Name != "config.json" })
+	bare := edited(t, f.config["model"], onlyConfig)
 	seen := map[artifacts.Digest]bool{}
 	for _, change := range []map[string]any{{}, {"seed": int64(43)}, {"dropout": 0.2}, {"precision": "bf16"}} {
 		change["model"], change["init"], change["steps"], change["beams"] = step.In(bare), "random", int64(2), int64(10)

@@ -244,7 +244,12 @@ func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
 	}
 }
 
+// activities are those of this process; conn is nil for work without a server, as
+// `force` and `verify --rebuild` do it.
 func (a *app) activities(store artifacts.Store, conn *connection, features workflows.Features) *activities.Activities {
+	if conn == nil {
+		conn = &connection{}
+	}
 	return &activities.Activities{
 		Store: store, Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(),
 		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),

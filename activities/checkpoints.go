@@ -19,7 +19,21 @@ type checkpoints struct {
 	records artifacts.Records
 	blobs   artifacts.Blobs
 	key     artifacts.Digest
-	log     *slog.Logger // nil: none
+	log     *slog.Logger        // nil: none
+	count   func(string, int64) // into the step's counts; nil: none
+}
+
+// passedOver is the count of checkpoints that were there and of no use.
+const passedOver = "checkpoints_passed_over"
+
+// passOver says that a checkpoint is of no use, and counts it.
+func (c *checkpoints) passOver(name string, err error) {
+	if c.log != nil {
+		c.log.Warn("a checkpoint cannot be read; going on from the one before, or from the beginning", "checkpoint", name, "err", err)
+	}
+	if c.count != nil {
+		c.count(passedOver, 1)
+	}
 }
 
 // errForeign says that a blob is not one that the step has put.
@@ -153,9 +167,7 @@ func (c *checkpoints) Latest(ctx context.Context) (int64, map[string]artifacts.F
 		case err != nil && !lost(err) && !errors.Is(err, errForeign):
 			failed = append(failed, err)
 		}
-		if c.log != nil {
-			c.log.Warn("a checkpoint cannot be read; going on from the one before, or from the beginning", "checkpoint", names[i], "err", err)
-		}
+		c.passOver(names[i], err)
 	}
 	return 0, nil, false, errors.Join(failed...) // the store may answer the next attempt
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -35,32 +36,53 @@ func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix) (*vectorPi
 	if err != nil || !ok {
 		return p, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		part, err := p.read(ctx, files[name])
-		if err != nil {
-			return nil, err
-		}
-		if part.Cols != m.Cols {
-			return nil, step.Permanent(fmt.Errorf("a checkpoint has vectors of %d numbers, the model makes %d", part.Cols, m.Cols))
-		}
-		m.Rows += part.Rows
-		m.Data = append(m.Data, part.Data...)
+	whole, unfit, err := p.read(ctx, files, rows, m.Cols)
+	if err != nil {
+		return nil, err
 	}
-	if int64(m.Rows) != rows {
-		return nil, step.Permanent(fmt.Errorf("the checkpoint of %d documents has %d vectors", rows, m.Rows))
+	if unfit != nil {
+		x.Log.Warn("a checkpoint does not fit; embedding begins anew", "documents", rows, "err", unfit)
+		x.Count(passedOver, 1)
+		return p, nil
 	}
+	*m = whole
 	p.files, p.rows = files, m.Rows
 	x.Count("documents_resumed", rows)
 	return p, nil
 }
 
-func (p *vectorPieces) read(ctx context.Context, f artifacts.File) (kmeans.Matrix, error) {
+// read joins the pieces. Its first error says that they are not the vectors of so
+// many documents, though their bytes are whole; its second, that the store failed.
+func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (m kmeans.Matrix, unfit, err error) {
+	m.Cols = cols
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		b, err := p.bytes(ctx, files[name])
+		if err != nil {
+			return kmeans.Matrix{}, nil, err
+		}
+		part, err := docid.ReadVectors(bytes.NewReader(b))
+		if err != nil {
+			return kmeans.Matrix{}, fmt.Errorf("%s: %w", name, err), nil
+		}
+		if part.Cols != cols {
+			return kmeans.Matrix{}, fmt.Errorf("%s has vectors of %d numbers, the model makes %d", name, part.Cols, cols), nil
+		}
+		m.Rows += part.Rows
+		m.Data = append(m.Data, part.Data...)
+	}
+	if int64(m.Rows) != rows {
+		return kmeans.Matrix{}, fmt.Errorf("it has %d vectors", m.Rows), nil
+	}
+	return m, nil, nil
+}
+
+func (p *vectorPieces) bytes(ctx context.Context, f artifacts.File) ([]byte, error) {
 	r, err := p.kept.Open(ctx, f)
 	if err != nil {
-		return kmeans.Matrix{}, err
+		return nil, err
 	}
-	m, err := docid.ReadVectors(r)
-	return m, errors.Join(err, r.Close())
+	b, err := io.ReadAll(r)
+	return b, errors.Join(err, r.Close())
 }
 
 // save files what m has beyond the newest checkpoint, once that is a piece.

@@ -34,8 +34,10 @@ func (h *host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error
 
 func (h *host) Report(p step.Progress) { h.report(p) }
 
-func (h *host) Checkpoints() step.Checkpoints {
-	return h.a.checkpoints(h.key)
+func (h *host) Checkpoints(count func(string, int64)) step.Checkpoints {
+	c := h.a.checkpoints(h.key)
+	c.count = count
+	return c
 }
 
 func (h *host) Scratch() step.Scratch { return h.a.Scratch }

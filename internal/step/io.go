@@ -19,7 +19,7 @@ type Host interface {
 	LocalPath(ctx context.Context, d artifacts.Digest) (string, error)     // verified file, read-only
 	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) // streams
 	Report(p Progress)                                                     // never blocks
-	Checkpoints() Checkpoints                                              // filed under the step's key
+	Checkpoints(count func(name string, n int64)) Checkpoints              // filed under the step's key; what is passed over is counted
 	Scratch() Scratch
 }
 
@@ -118,7 +118,7 @@ func (x *IO) Path(d artifacts.Digest) (string, error) { return x.host.LocalPath(
 func (x *IO) Parts() []artifacts.Result { return x.parts }
 
 // Checkpoints returns the store of this step's intermediate state.
-func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints() }
+func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
 
 // PutFile stores bytes under no output; LinkFile makes them one of a tree's.
 func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {

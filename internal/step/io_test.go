@@ -53,9 +53,9 @@ func (h *host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 	return h.Blobs.Put(ctx, r)
 }
 
-func (h *host) Report(p Progress)        { h.reported = append(h.reported, p) }
+func (h *host) Report(p Progress)                           { h.reported = append(h.reported, p) }
 func (h *host) Checkpoints(func(string, int64)) Checkpoints { return nil }
-func (h *host) Scratch() Scratch         { return h.scratch }
+func (h *host) Scratch() Scratch                            { return h.scratch }
 
 func newTestIO(t *testing.T, h Host) *IO {
 	spec := Define(everythingKind())

@@ -168,9 +168,9 @@ func TestFirstStartKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The moments matter, not what they are: by the file that appears last, and a little later.
-		after := []string{ownerLock, "tls.new", "tls", "temporal.db.new", "temporal.db", "temporal.db-wal"}[r.IntN(6)]
+		after := []string{ownerLock, "tls.new", "tls", "temporal.db.new-*", "temporal.db", "temporal.db-wal"}[r.IntN(6)]
 		for end := time.Now().Add(patient); time.Now().Before(end); {
-			if _, err := os.Stat(filepath.Join(dir, after)); err == nil {
+			if there, _ := filepath.Glob(filepath.Join(dir, after)); len(there) > 0 {
 				break
 			}
 			if _, err := os.Stat(filepath.Join(dir, "temporal.db-wal")); err == nil {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -40,12 +41,17 @@ func prepareDatabase(path string, attributes []string) (note string, err error) 
 	}
 	// A process of its own makes it beside and closes it, so that the rename gives
 	// a whole database or none.
-	next := path + ".new"
-	for _, end := range append([]string{""}, companions...) {
-		if err := os.Remove(next + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+	// Each has a name of its own: one whose server was killed may go on for a moment.
+	left, err := filepath.Glob(path + ".new-*")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range left {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
 	}
+	next := fmt.Sprintf("%s.new-%d", path, os.Getpid())
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

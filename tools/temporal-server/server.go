@@ -46,10 +46,6 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 		return "", "", err
 	}
 	address = conf.PublicClient.HostPort
-	handler, err := webUI(address, k)
-	if err != nil {
-		return "", "", fmt.Errorf("web UI: %w", err)
-	}
 	dynamic := dynamicconfig.StaticClient{}
 	for name, v := range tuning {
 		dynamic[dynamicconfig.Key(name)] = v
@@ -76,6 +72,11 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	}
 	if err := awaitAnswers(ctx, address, k); err != nil {
 		return "", "", err
+	}
+	// Made once the frontend answers: a call to one that does not yet is not tried again for a while.
+	handler, err := webUI(address, k)
+	if err != nil {
+		return "", "", fmt.Errorf("web UI: %w", err)
 	}
 	serveUI(l, handler)
 	return address, ui, nil

@@ -19,7 +19,8 @@ const relayEvery = 2 * time.Second
 
 // Await waits for a Step workflow that another run started and returns what it
 // came to, passing its progress on. A failure is the same failure here; a
-// cancellation or termination is not, and has its own type.
+// cancellation, a termination or the end of what another version of redsi began is
+// not, and has its own type.
 func (a *Activities) Await(ctx context.Context, workflowID string) (workflows.Executed, error) {
 	return attempt(ctx, a, func(ctx context.Context, p *pulse) (workflows.Executed, error) { return a.await(ctx, p, workflowID) })
 }
@@ -39,6 +40,9 @@ func (a *Activities) await(ctx context.Context, p *pulse, workflowID string) (wo
 	}
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
+		if app.Type() == workflows.OtherVersionError {
+			return out, temporal.NewNonRetryableApplicationError(app.Message(), workflows.AwaitCancelled, nil)
+		}
 		return out, temporal.NewNonRetryableApplicationError(app.Message(), app.Type(), nil)
 	}
 	return out, err

@@ -115,7 +115,7 @@ func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
 		t.Fatal(err)
 	}
 	opts.Identity, opts.Logger = "test", discard{}
-	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), codec.FailureConverter()
+	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), workflows.Failures(codec.FailureConverter())
 	b.c, err = client.Dial(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -125,10 +125,13 @@ func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
 	return b
 }
 
-func (b *bench) startWorker() {
-	acts := &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
+func (b *bench) activities() *activities.Activities {
+	return &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
 		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}}
-	b.queue = worker.New(b.c, acts, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
+}
+
+func (b *bench) startWorker() {
+	b.queue = worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
 	if err := b.queue.Start(); err != nil {
 		b.t.Fatal(err)
 	}
@@ -216,7 +219,7 @@ func (b *bench) start(src, id string) client.WorkflowRun {
 	_, d := b.plan(src)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name()},
+	w, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: b.t.Name() + "/" + id, TaskQueue: b.t.Name(), RetryPolicy: workflows.RunAgain()},
 		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: b.t.Name() + id})
 	if err != nil {
 		b.t.Fatal(err)

@@ -183,7 +183,7 @@ func TestRunsThatBeganInPlainText(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts.Logger = discard{}
-	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), b.codec.FailureConverter()
+	opts.DataConverter, opts.FailureConverter = b.codec.DataConverter(), workflows.Failures(b.codec.FailureConverter())
 	if b.c, err = client.Dial(opts); err != nil {
 		t.Fatal(err)
 	}

@@ -152,6 +152,7 @@ const (
 // follows a run has all steps in Steps, put together from Changes.
 type State struct {
 	RunID  string         `json:"run_id"`
+	Again  string         `json:"again,omitempty"` // why the server has begun the run again
 	Counts map[Status]int `json:"counts,omitempty"`
 	Steps  []StepState    `json:"steps"`
 }
@@ -161,6 +162,7 @@ type State struct {
 type Changes struct {
 	RunID     string      `json:"run_id"`
 	Execution string      `json:"execution"` // begin at 0 again when it is another
+	Again     string      `json:"again,omitempty"`
 	Total     int         `json:"total"`
 	Steps     []StepState `json:"steps"`
 	Next      int         `json:"next"`

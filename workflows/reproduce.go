@@ -24,6 +24,11 @@ const (
 // inputs have results. It returns an error if a step failed, after everything
 // that does not depend on it is done (or, with FailFast, at once).
 func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
+	out, err := reproduce(ctx, in)
+	return out, final(err)
+}
+
+func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error) {
 	if in.Pipeline == "" {
 		return nil, temporal.NewNonRetryableApplicationError(
 			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
@@ -31,6 +36,9 @@ func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 	r := &run{in: in, id: in.RunID, members: map[string]bool{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
+	}
+	if last := workflow.GetLastError(ctx); last != nil {
+		r.again = reason(last)
 	}
 	if err := r.queries(ctx); err != nil {
 		return nil, err
@@ -49,6 +57,7 @@ func Reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 type run struct {
 	in     ReproduceInput
 	id     string
+	again  string // why it was begun again
 	loaded Loaded
 	*progress
 	tries   map[int]int

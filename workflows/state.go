@@ -25,7 +25,7 @@ func (r *run) queries(ctx workflow.Context) error {
 
 // state is for people: counts, and the steps at work or failed, not all of many.
 func (r *run) state() State {
-	s := State{RunID: r.id}
+	s := State{RunID: r.id, Again: r.again}
 	if r.progress == nil {
 		return s
 	}
@@ -40,7 +40,7 @@ func (r *run) state() State {
 
 // changesSince lists what has changed after a number of changes, oldest first.
 func (r *run) changesSince(execution string, since int) Changes {
-	c := Changes{RunID: r.id, Execution: execution, Next: since}
+	c := Changes{RunID: r.id, Execution: execution, Again: r.again, Next: since}
 	if r.progress == nil {
 		return c
 	}

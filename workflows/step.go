@@ -214,7 +214,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 // it, joins that one and waits. The child outlives this run if others want it.
 func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error) {
 	id := StepWorkflowID(in.Key)
-	for {
+	for tries := 1; ; {
 		dctx, stop := workflow.NewDisconnectedContext(ctx)
 		cctx := workflow.WithChildOptions(dctx, workflow.ChildWorkflowOptions{
 			WorkflowID:          id,
@@ -231,6 +231,10 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			err = child.Get(dctx, &out)
 			delete(r.members, id)
 			stop()
+			if errorType(err) == OtherVersionError && tries < healTries && ctx.Err() == nil {
+				tries++
+				continue
+			}
 			return out, err
 		}
 		var started *temporal.ChildWorkflowExecutionAlreadyStartedError
@@ -250,7 +254,8 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 }
 
 // join waits for a Step workflow that another run started; again is true if it
-// ended without a result that counts for this run, such as a cancellation. Mine is
+// ended without a result that counts for this run: it was cancelled, or another
+// version of redsi had begun it. Mine is
 // a workflow that an execution of this run before has started.
 func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine bool) (done Executed, again bool, err error) {
 	if err := workflow.SignalExternalWorkflow(dctx, id, "", joinSignal, in.RunID).Get(dctx, nil); err != nil {

@@ -64,7 +64,7 @@ func (o *clusterOptions) codec() (payload.Codec, error) {
 
 // sealed makes a client encrypt with a codec, and decrypt.
 func sealed(o client.Options, c payload.Codec) client.Options {
-	o.DataConverter, o.FailureConverter = c.DataConverter(), c.FailureConverter()
+	o.DataConverter, o.FailureConverter = c.DataConverter(), workflows.Failures(c.FailureConverter())
 	return o
 }
 

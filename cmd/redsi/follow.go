@@ -109,6 +109,7 @@ const sayEvery = 15 * time.Second
 // while it says what is waited for, and again from time to time.
 func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
 	last, told, at := time.Now(), "", time.Time{}
+	again := ""
 	for ctx.Err() == nil {
 		v, err := a.sight(ctx, conn, wf)
 		switch {
@@ -117,6 +118,10 @@ func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun
 				a.say("going on")
 			}
 			last, told = time.Now(), ""
+			if v.state.Again != again {
+				again = v.state.Again
+				a.say("the run was begun again: " + again)
+			}
 			select {
 			case seen <- v:
 			case <-ctx.Done():

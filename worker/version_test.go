@@ -1,0 +1,126 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	sdk "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/workflows"
+)
+
+// otherVersion replaces the bench's worker by one of another version of redsi: its
+// workflow code does something that ours does not. Its activities are ours, and go on
+// when end ends what polls for workflows.
+func (b *bench) otherVersion() (end func()) {
+	b.t.Helper()
+	b.queue.Stop()
+	a := b.activities()
+	var flows []sdk.Worker
+	for _, queue := range []string{b.t.Name(), workflows.ControlQueue(b.t.Name())} {
+		does := sdk.New(b.c, queue, sdk.Options{DisableWorkflowWorker: true})
+		for name, f := range map[string]any{workflows.LoadActivity: a.Load, workflows.PrepareActivity: a.Prepare, workflows.SplitActivity: a.Split,
+			workflows.ExecuteActivity: a.Execute, workflows.AwaitActivity: a.Await, workflows.JournalActivity: a.Journal} {
+			does.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+		}
+		decides := sdk.New(b.c, queue, sdk.Options{LocalActivityWorkerOnly: true})
+		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {
+			_ = workflow.Sleep(ctx, time.Millisecond)
+			return workflows.Reproduce(ctx, in)
+		}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+		decides.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.StepInput) (workflows.Executed, error) {
+			_ = workflow.Sleep(ctx, time.Millisecond)
+			return workflows.Step(ctx, in)
+		}, workflow.RegisterOptions{Name: workflows.StepWorkflow})
+		for _, w := range []sdk.Worker{does, decides} {
+			if err := w.Start(); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		b.t.Cleanup(does.Stop)
+		flows = append(flows, decides)
+	}
+	return func() {
+		for _, w := range flows {
+			w.Stop()
+		}
+	}
+}
+
+// TestOtherVersion: a run that another version of redsi began, and that this one
+// cannot go on with, is begun again by itself and finds what is finished. One without
+// RunAgain, as versions before this one started them, ends in words that say what to do.
+// A step that such a run left at work is begun again by who wants it.
+func TestOtherVersion(t *testing.T) {
+	b := newBench(t)
+	src := `
+step "text" "a" { text = "version a" }
+step "text" "b" {
+  text  = "version b"
+  after = step.text.a.out
+  hold  = true
+}
+step "short" "c" {
+  text  = "version c"
+  after = [step.text.b.out]
+}
+`
+	end := b.otherVersion()
+	began := b.start(src, "1")
+	if got := b.next(); got != "version b" {
+		t.Fatal(got)
+	}
+	_, d := b.plan(src)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	old, err := b.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: t.Name() + "/old", TaskQueue: t.Name()},
+		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: t.Name() + "old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.awaitShared(began, old)
+	end()
+	b.startWorker()
+
+	// A run of this version wants the same step, which is at work in the other's way.
+	next := b.start(src, "2")
+	if got := b.next(); got != "version b" && got != "cancelled version b" {
+		t.Fatal(got)
+	}
+	close(b.hold)
+	for name, w := range map[string]client.WorkflowRun{"begun before": began, "begun after": next} {
+		r, err := b.wait(w)
+		if err != nil || r.Hit+r.Ran != 3 {
+			t.Errorf("the run %s: %+v, %v", name, r, err)
+		}
+	}
+	var app *temporal.ApplicationError
+	err = old.Get(ctx, nil)
+	if !errors.As(err, &app) || app.Type() != workflows.OtherVersionError {
+		t.Fatalf("a run of before: %v", err)
+	}
+	for _, word := range []string{t.Name() + "/old", "another version of redsi", "a new run goes on from there"} {
+		if !strings.Contains(app.Message(), word) {
+			t.Errorf("it does not say %q: %s", word, app.Message())
+		}
+	}
+	if n := b.count("version a"); n != 1 {
+		t.Errorf("what was finished ran %d times", n)
+	}
+	if hit, ran := b.run(src, "3"); hit != 3 || ran != 0 {
+		t.Errorf("afterwards: %d hit, %d ran", hit, ran)
+	}
+	var s workflows.State
+	if v, err := b.c.QueryWorkflow(ctx, began.GetID(), "", workflows.StateQuery); err != nil {
+		t.Error(err)
+	} else if err := v.Get(&s); err != nil || !strings.Contains(s.Again, "another version of redsi") {
+		t.Errorf("who follows it is told %q, %v", s.Again, err)
+	}
+}

@@ -1,0 +1,99 @@
+package workflows
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/failure/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// OtherVersionError is the type of the failure of a workflow that this code cannot go on
+// with, since another version of redsi began it: it is to be begun again.
+const OtherVersionError = "other-version"
+
+// RunAgain is with which policy a run is started: one that another version of redsi
+// began is begun again by the server, with the same input, and finds in the store what
+// is finished. All other ends of a run are for good, see final.
+func RunAgain() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second, MaximumAttempts: 5}
+}
+
+// final makes an error of a run one that the server does not retry. A cancellation and
+// continue-as-new are no failures.
+func final(err error) error {
+	var next *workflow.ContinueAsNewError
+	var app *temporal.ApplicationError
+	switch {
+	case err == nil, temporal.IsCanceledError(err), errors.As(err, &next):
+		return err
+	case errors.As(err, &app) && app.NonRetryable() && error(app) == err:
+		return err
+	}
+	kind := errorType(err)
+	if kind == "" {
+		kind = PermanentError
+	}
+	return temporal.NewNonRetryableApplicationError(reason(err), kind, err)
+}
+
+// What the SDK says of a workflow whose code panics or does not do what its history
+// says. It has no types for these.
+const (
+	sdkFailed   = "Workflow failed on panic due to FailWorkflow workflow panic policy"
+	sdkMismatch = "[TMPRL1100]"
+	sdkTooSlow  = "[TMPRL1101]"
+)
+
+// Failures is a failure converter that says in redsi's words, to the server and to who
+// asks it, why a workflow was given up by the SDK; the SDK's stay as the cause.
+func Failures(c converter.FailureConverter) converter.FailureConverter {
+	return failures{FailureConverter: c}
+}
+
+type failures struct {
+	converter.FailureConverter
+	workflow string // "" if it is not known
+}
+
+// WithSerializationContext is how the SDK tells whose failure it is.
+func (f failures) WithSerializationContext(ctx converter.SerializationContext) converter.FailureConverter {
+	if w, ok := ctx.(converter.WorkflowSerializationContext); ok {
+		f.workflow = w.WorkflowID
+	}
+	f.FailureConverter = converter.WithFailureConverterSerializationContext(f.FailureConverter, ctx)
+	return f
+}
+
+func (f failures) ErrorToFailure(err error) *failure.Failure {
+	return f.FailureConverter.ErrorToFailure(f.told(err))
+}
+
+func (f failures) FailureToError(x *failure.Failure) error {
+	return f.told(f.FailureConverter.FailureToError(x))
+}
+
+// told is the error in redsi's words, if the SDK gave a workflow up.
+func (f failures) told(err error) error {
+	app, ok := err.(*temporal.ApplicationError)
+	if !ok || app.Message() != sdkFailed || app.Unwrap() == nil {
+		return err
+	}
+	who, cause := f.workflow, app.Unwrap()
+	if who == "" {
+		who = "this workflow"
+	}
+	switch why := cause.Error(); {
+	case strings.Contains(why, sdkMismatch):
+		return temporal.NewApplicationErrorWithCause(who+" was begun by another version of redsi, and this one cannot go on with it; "+
+			"what is finished is in the store, and a new run goes on from there", OtherVersionError, cause)
+	case strings.Contains(why, sdkTooSlow):
+		return temporal.NewApplicationErrorWithCause(who+" was given up: the worker's machine is too busy; "+
+			"what is finished is in the store, and a new run goes on from there", TransientError, cause)
+	default:
+		return temporal.NewNonRetryableApplicationError(who+" was given up: a bug in redsi: "+why, PermanentError, cause)
+	}
+}

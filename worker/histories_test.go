@@ -1,25 +1,35 @@
 package worker_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"flag"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/proxy"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
 
-var update = flag.Bool("update", false, "write the histories that workflows/replay_test.go replays")
+var update = flag.Bool("update", false, "write those histories for workflows/replay_test.go that are not there")
 
-// TestHistories runs what the replay tests replay: a chain, a step in parts, a
-// step that loses its input. With -update it saves their histories; do that only
-// when a change of workflow code cannot be made compatible, and say so.
+// TestHistories runs what the replay tests replay: a chain, a step in parts. Other
+// tests keep theirs by the same function.
 func TestHistories(t *testing.T) {
 	b := newBench(t)
 	src := chain + `
@@ -33,18 +43,49 @@ step "split" "s" {
 	if _, err := b.wait(w); err != nil {
 		t.Fatal(err)
 	}
-	if !*update {
-		return
-	}
-	b.save("reproduce", w.GetID())
-	b.save("step", workflows.StepWorkflowID(b.result(src, "step.text.b").Key))
-	b.save("parts", workflows.StepWorkflowID(b.result(src, "step.split.s").Key))
+	b.keep("reproduce", w.GetID(), "")
+	b.keep("step", workflows.StepWorkflowID(b.result(src, "step.text.b").Key), "")
+	b.keep("parts", workflows.StepWorkflowID(b.result(src, "step.split.s").Key), "")
 }
 
-func (b *bench) save(name, id string) {
+// TestPagedPlan runs a plan that does not fit a payload: its skeleton and its record
+// travel in pages.
+func TestPagedPlan(t *testing.T) {
+	b := newBench(t)
+	bad := func(text string) error {
+		if text == "paged" {
+			return step.Permanent(errors.New("it fails"))
+		}
+		return nil
+	}
+	b.fail.Store(&bad)
+	w := b.start(`
+step "short" "first" { text = "paged" }
+step "short" "many" {
+  for_each = toset(flatten([for i in range(4) : [for j in range(1000) : format("%0300d", 1000 * i + j)]]))
+  text     = each.key
+  after    = [step.short.first.out]
+}
+`, "paged")
+	if _, err := b.wait(w); err == nil || !strings.Contains(err.Error(), "1 of 4001 steps failed, 4000 skipped") {
+		t.Fatal(err)
+	}
+	if n := len(b.record("paged").Steps) + int(b.record("paged").Counts[workflows.Skipped]); n < 4000 {
+		t.Errorf("its record has %d steps", n)
+	}
+	b.keep("paged", w.GetID(), "")
+}
+
+// keep saves the history of a workflow for the replay tests, if there is none of that
+// name: one that is there was made by the release that it stands for.
+func (b *bench) keep(name, id, execution string) {
 	b.t.Helper()
+	path := filepath.Join("..", "workflows", "testdata", "histories", name+".json.gz")
+	if _, err := os.Stat(path); !*update || !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
 	var h history.History
-	events := b.c.GetWorkflowHistory(context.Background(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := b.c.GetWorkflowHistory(context.Background(), id, execution, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		if err != nil {
@@ -52,14 +93,75 @@ func (b *bench) save(name, id string) {
 		}
 		h.Events = append(h.Events, e)
 	}
-	raw, err := protojson.MarshalOptions{Indent: " "}.Marshal(&h)
+	raw, err := plainHistory(&h)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	// protojson varies its spaces between builds on purpose; files must not.
-	text := strings.ReplaceAll(string(raw), `":  `, `": `)
-	path := filepath.Join("..", "workflows", "testdata", "histories", name+".json")
-	if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(raw)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err == nil {
+		err = os.WriteFile(path, out.Bytes(), 0o644)
+	}
+	if err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+var digests = regexp.MustCompile(`[0-9a-f]{64}`)
+
+// plainHistory is a history as JSON without what replay does not look at and what no
+// compression makes small: inputs of activities, names of processes and requests, parts
+// of milliseconds; digests are counted.
+func plainHistory(h *history.History) ([]byte, error) {
+	counted := map[string]string{}
+	count := func(b []byte) []byte {
+		return digests.ReplaceAllFunc(b, func(d []byte) []byte {
+			if counted[string(d)] == "" {
+				counted[string(d)] = fmt.Sprintf("%064x", len(counted)+1)
+			}
+			return []byte(counted[string(d)])
+		})
+	}
+	for _, e := range h.Events {
+		e.TaskId, e.EventTime = 0, timestamppb.New(e.EventTime.AsTime().Truncate(time.Millisecond))
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
+			a.Input = nil
+		}
+		if a := e.GetWorkflowExecutionContinuedAsNewEventAttributes(); a != nil {
+			a.Input = nil // what the next one begins with
+		}
+		if a := e.GetActivityTaskStartedEventAttributes(); a != nil {
+			a.RequestId, a.Identity, a.WorkerVersion = "", "", nil
+		}
+		if a := e.GetActivityTaskCompletedEventAttributes(); a != nil {
+			a.Identity = ""
+		}
+		if a := e.GetWorkflowTaskScheduledEventAttributes(); a != nil {
+			a.TaskQueue = nil
+		}
+		if a := e.GetWorkflowTaskStartedEventAttributes(); a != nil {
+			a.RequestId, a.Identity, a.WorkerVersion = "", "", nil
+		}
+		if a := e.GetWorkflowTaskCompletedEventAttributes(); a != nil {
+			a.Identity, a.WorkerVersion, a.MeteringMetadata = "", nil, nil
+		}
+	}
+	err := proxy.VisitPayloads(context.Background(), h, proxy.VisitPayloadsOptions{
+		Visitor: func(_ *proxy.VisitPayloadsContext, ps []*common.Payload) ([]*common.Payload, error) {
+			for _, p := range ps {
+				p.Data = count(p.Data)
+			}
+			return ps, nil
+		}})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := protojson.Marshal(h)
+	return count(raw), err
 }

@@ -45,6 +45,8 @@ step "short" "last" {
 	if err := w.Get(ctx, &r); err != nil || r.Ran != 1002 || r.Hit != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
+	b.keep("long-1", w.GetID(), first)
+	b.keep("long-2", w.GetID(), "")
 	if b.count("long history") != 1 || b.count("many 7") != 1 {
 		t.Errorf("steps ran again: %d, %d", b.count("long history"), b.count("many 7"))
 	}

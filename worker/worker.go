@@ -73,8 +73,8 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 // A workflow that this code cannot go on with, most likely one that another version
 // of redsi began, fails and says so (FailWorkflow) instead of being tried for ever in
 // silence; workflows.RunAgain begins it again, and it goes on from what it finished. A
-// machine that is too busy for
-// the SDK's one second is no reason for that, so what it takes for a deadlock is long.
+// machine that is too busy for the SDK's one second is no reason for that, so what it
+// takes for a deadlock is long.
 
 // controlSlots bounds the work of workflows.ControlQueue, nearly all of which
 // waits: a run has at most 200 steps in flight, so this is for 50 runs.

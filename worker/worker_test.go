@@ -106,10 +106,12 @@ func TestFailureStopsOnlyWhatDependsOnIt(t *testing.T) {
 	}
 	b.fail.Store(&bad)
 	src := chain + `step "text" "d" { text = "d" }`
-	_, err := b.wait(b.start(src, "1"))
+	w := b.start(src, "1")
+	_, err := b.wait(w)
 	if err == nil || !strings.Contains(err.Error(), "step.text.b: b is wrong: line 7") {
 		t.Fatalf("the run's error is %v", err)
 	}
+	b.keep("failed", w.GetID(), "")
 	if b.count("d") != 1 || b.count("c") != 0 || b.count("b") != 1 {
 		t.Fatalf("d ran %d, c %d, b %d times", b.count("d"), b.count("c"), b.count("b"))
 	}
@@ -154,9 +156,11 @@ func TestLostBlobRerunsOnlyItsProducer(t *testing.T) {
 	if err := b.store.Blobs.Delete(ctx, b.result(chain, "step.text.b").Outputs["out"].Digest); err != nil {
 		t.Fatal(err)
 	}
-	if hit, ran := b.run(chain, "2"); hit != 2 || ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
-		t.Fatalf("%d hit, %d ran; a ran %d, b %d times", hit, ran, b.count("a"), b.count("b"))
+	w := b.start(chain, "2")
+	if r, err := b.wait(w); err != nil || r.Hit != 2 || r.Ran != 1 || b.count("b") != 2 || b.count("a") != 1 {
+		t.Fatalf("%+v, %v; a ran %d, b %d times", r, err, b.count("a"), b.count("b"))
 	}
+	b.keep("lost", w.GetID(), "")
 }
 
 func TestTwoRunsShareOneStep(t *testing.T) {
@@ -181,6 +185,9 @@ step "text" "slow" {
 	if b.count("slow") != 1 || r1.Ran+r2.Ran > 1 || r1.Hit+r1.Ran+r2.Hit+r2.Ran != 2 {
 		t.Fatalf("it ran %d times; first %+v, second %+v", b.count("slow"), r1, r2)
 	}
+	b.keep("shared-1", first.GetID(), "")
+	b.keep("shared-2", second.GetID(), "")
+	b.keep("shared-step", workflows.StepWorkflowID(b.result(src, "step.text.slow").Key), "")
 }
 
 // Runs that wait for each other's steps must leave the slots to the steps.
@@ -242,6 +249,8 @@ step "text" "slow" {
 	if _, err := b.wait(second); err == nil {
 		t.Fatal("a cancelled run ended well")
 	}
+	b.keep("left-1", first.GetID(), "")
+	b.keep("left-2", second.GetID(), "")
 	close(b.hold)
 	if hit, ran := b.run(src, "3"); hit != 0 || ran != 1 {
 		t.Fatalf("after the cancellation: %d hit, %d ran", hit, ran)

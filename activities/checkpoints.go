@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/step"
 )
 
 // checkpoints files a step's intermediate state as "checkpoints/<key>/<n>":
@@ -21,6 +23,7 @@ type checkpoints struct {
 	key     artifacts.Digest
 	log     *slog.Logger        // nil: none
 	count   func(string, int64) // into the step's counts; nil: none
+	useless map[string]bool     // records of what Latest passed over for good
 }
 
 // passedOver is the count of checkpoints that were there and of no use.
@@ -29,15 +32,19 @@ const passedOver = "checkpoints_passed_over"
 // passOver says that a checkpoint is of no use, and counts it.
 func (c *checkpoints) passOver(name string, err error) {
 	if c.log != nil {
-		c.log.Warn("a checkpoint cannot be read; going on from the one before, or from the beginning", "checkpoint", name, "err", err)
+		c.log.Warn("a checkpoint is of no use; going on from the one before, or from the beginning", "checkpoint", name, "err", err)
 	}
 	if c.count != nil {
 		c.count(passedOver, 1)
 	}
 }
 
-// errForeign says that a blob is not one that the step has put.
-var errForeign = errors.New("it does not begin with this step's line")
+// errForeign says that a blob is not one that the step has put; errRecord, that a
+// checkpoint's record is gone or names no files.
+var (
+	errForeign = errors.New("it does not begin with this step's line")
+	errRecord  = errors.New("its record is damaged")
+)
 
 // Put stores r's bytes after a line that names the key. So no result and no other
 // step's checkpoint shares the blob, and it can be deleted with its checkpoint: the
@@ -66,21 +73,32 @@ func (c *checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser
 }
 
 // Save files checkpoint n and removes all but it and the one before, which is kept
-// in case the new one's blobs are lost.
+// in case the new one's blobs are lost. What Latest passed over is neither: it would
+// take the place of what can be used, being newer.
 func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifacts.File) error {
 	b, err := json.Marshal(files)
 	if err != nil {
 		return err
 	}
-	if err := c.records.Put(ctx, artifacts.CheckpointName(c.key, n), b); err != nil {
+	name := artifacts.CheckpointName(c.key, n)
+	if err := c.records.Put(ctx, name, b); err != nil {
 		return err
 	}
+	delete(c.useless, name)
 	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return err
 	}
-	old := max(0, len(names)-2)
-	return c.remove(ctx, names[:old], names[old:])
+	var old, kept []string
+	for _, name := range names {
+		if c.useless[name] {
+			old = append(old, name)
+		} else {
+			kept = append(kept, name)
+		}
+	}
+	more := max(0, len(kept)-2)
+	return c.remove(ctx, append(old, kept[:more]...), kept[more:])
 }
 
 // remove deletes the old checkpoints, records first, and their blobs that none of
@@ -148,34 +166,51 @@ func (c *checkpoints) readable(ctx context.Context, f artifacts.File) error {
 	return errors.Join(err, r.Close())
 }
 
-// Latest returns the newest checkpoint that can be read, every byte of it. One that
-// is damaged is said and passed over, for the one before it or for none: it must not
-// fail its step for good.
-func (c *checkpoints) Latest(ctx context.Context) (int64, map[string]artifacts.File, bool, error) {
+// Latest gives use the newest checkpoint that can be read, every byte of it. One that
+// is damaged, or that use finds unfit, is said and passed over, for the one before it
+// or for none: it must not fail its step for good.
+func (c *checkpoints) Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error) {
 	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
-		return 0, nil, false, err
+		return false, err
 	}
 	var failed []error // of reading what may be whole
-	for i := len(names) - 1; i >= 0; i-- {
-		n, files, ok, err := c.read(ctx, names[i])
+	for _, name := range slices.Backward(names) {
+		n, files, err := c.read(ctx, name)
+		if err == nil {
+			if err = use(n, files); err == nil {
+				return true, nil
+			}
+			if !step.IsUnfit(err) {
+				return false, err
+			}
+		}
 		switch {
-		case ok && err == nil:
-			return n, files, true, nil
 		case ctx.Err() != nil:
-			return 0, nil, false, context.Cause(ctx)
-		case err != nil && !lost(err) && !errors.Is(err, errForeign):
+			return false, context.Cause(ctx)
+		case lost(err), errors.Is(err, errForeign), errors.Is(err, errRecord), step.IsUnfit(err):
+			if c.useless == nil {
+				c.useless = map[string]bool{}
+			}
+			c.useless[name] = true
+		default:
 			failed = append(failed, err)
 		}
-		c.passOver(names[i], err)
+		c.passOver(name, err)
 	}
-	return 0, nil, false, errors.Join(failed...) // the store may answer the next attempt
+	return false, errors.Join(failed...) // the store may answer the next attempt
 }
 
-func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map[string]artifacts.File, ok bool, err error) {
+func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map[string]artifacts.File, err error) {
+	if _, n, err = artifacts.ParseCheckpointName(name); err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errRecord, err)
+	}
 	files, err = c.files(ctx, name)
-	if err != nil || files == nil {
-		return 0, nil, false, err
+	if err != nil {
+		return 0, nil, err
+	}
+	if files == nil {
+		return 0, nil, errRecord
 	}
 	var blobs []artifacts.Digest
 	for _, f := range files {
@@ -183,20 +218,17 @@ func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map
 	}
 	missing, err := c.blobs.Missing(ctx, blobs)
 	if err != nil {
-		return 0, nil, false, err
+		return 0, nil, err
 	}
 	if len(missing) > 0 {
-		return 0, nil, false, fmt.Errorf("blob %s: %w", missing[0], artifacts.ErrNotExist)
+		return 0, nil, fmt.Errorf("blob %s: %w", missing[0], artifacts.ErrNotExist)
 	}
 	for _, f := range files {
 		if err := c.readable(ctx, f); err != nil {
-			return 0, nil, false, err
+			return 0, nil, err
 		}
 	}
-	if _, n, err = artifacts.ParseCheckpointName(name); err != nil {
-		return 0, nil, false, nil
-	}
-	return n, files, true, nil
+	return n, files, nil
 }
 
 // Clear removes all checkpoints of a step that has its result.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/step"
 )
 
 func readCheckpoint(t *testing.T, c *checkpoints, f artifacts.File) string {
@@ -54,20 +56,41 @@ func TestForgedCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, files, ok, err := c.Latest(t.Context())
-		if err != nil || !ok || n != 7 || readCheckpoint(t, c, files["state"]) != "seven" {
-			t.Errorf("%s: checkpoint %d, %v, %v", record, n, ok, err)
+		passed := map[string]int64{}
+		c.count = func(what string, n int64) { passed[what] += n }
+		n, text, err := latest(t, c)
+		if err != nil || n != 7 || text != "seven" || passed[passedOver] != 1 {
+			t.Errorf("%s: checkpoint %d, %q, %v, counted %v", record, n, text, err, passed)
 		}
 	}
 }
 
-// TestDamagedCheckpoint: the newest checkpoint that can be read is used, or none.
+// latest is the number of the newest checkpoint that is of use and the text of its
+// state; 0 if there is none. Those with one of the unfit texts are not.
+func latest(t *testing.T, c *checkpoints, unfit ...string) (used int64, text string, err error) {
+	t.Helper()
+	ok, err := c.Latest(t.Context(), func(n int64, files map[string]artifacts.File) error {
+		if text = readCheckpoint(t, c, files["state"]); slices.Contains(unfit, text) {
+			return fmt.Errorf("checkpoint %d: %w", n, step.Unfit(errors.New("it is of another step")))
+		}
+		used = n
+		return nil
+	})
+	if ok != (used > 0) {
+		t.Errorf("checkpoint %d, %v", used, ok)
+	}
+	return used, text, err
+}
+
+// TestDamagedCheckpoint: the newest checkpoint that can be read is used, or none;
+// those that are passed over are counted.
 func TestDamagedCheckpoint(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key"))}
+	passed := map[string]int64{}
+	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(what string, n int64) { passed[what] += n }}
 	one := saveCheckpoint(t, c, 1, "state", "one")
 	two := saveCheckpoint(t, c, 2, "state", "two")
 	damage := func(f artifacts.File) {
@@ -79,22 +102,58 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	latest := func() (int64, bool) {
-		n, _, ok, err := c.Latest(t.Context())
+	wants := func(want, counted int64) {
+		t.Helper()
+		clear(passed)
+		if n, _, err := latest(t, c); err != nil || n != want || passed[passedOver] != counted {
+			t.Fatalf("checkpoint %d, %v, %v; want %d, %d passed over", n, err, passed, want, counted)
+		}
+	}
+	wants(2, 0)
+	damage(two)
+	wants(1, 1)
+	damage(one)
+	wants(0, 2)
+	if err := s.Records.Put(t.Context(), artifacts.CheckpointName(c.key, 3), []byte("no record")); err != nil {
+		t.Fatal(err)
+	}
+	wants(0, 3)
+}
+
+// TestUnfitCheckpoint: what the step finds unfit is passed over too, and does not take
+// the place of the checkpoints that it makes after it.
+func TestUnfitCheckpoint(t *testing.T) {
+	s := mem.New()
+	var passed int64
+	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(_ string, n int64) { passed += n }}
+	saveCheckpoint(t, c, 8, "state", "eight")
+	saveCheckpoint(t, c, 9, "state", "nine")
+	if n, text, err := latest(t, c, "nine"); err != nil || n != 8 || text != "eight" || passed != 1 {
+		t.Errorf("checkpoint %d, %q, %v, %d passed over", n, text, err, passed)
+	}
+	c.useless, passed = nil, 0
+	if n, _, err := latest(t, c, "nine", "eight"); err != nil || n != 0 || passed != 2 {
+		t.Errorf("checkpoint %d, %v, %d passed over", n, err, passed)
+	}
+	for n := int64(1); n <= 8; n++ {
+		saveCheckpoint(t, c, n, "state", fmt.Sprint(n))
+		again := &checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}
+		if used, text, err := latest(t, again); err != nil || used != n || text != fmt.Sprint(n) {
+			t.Errorf("after checkpoint %d: %d, %q, %v", n, used, text, err)
+		}
+	}
+	kept := 0
+	for _, err := range s.Records.List(t.Context(), artifacts.CheckpointPrefix(c.key)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n, ok
+		kept++
 	}
-	if n, ok := latest(); n != 2 || !ok {
-		t.Fatalf("checkpoint %d, %v", n, ok)
+	if kept != 2 {
+		t.Errorf("%d checkpoints are kept", kept)
 	}
-	damage(two)
-	if n, ok := latest(); n != 1 || !ok {
-		t.Fatalf("checkpoint %d, %v; want the one before the damaged one", n, ok)
-	}
-	damage(one)
-	if _, ok := latest(); ok {
-		t.Fatal("a damaged checkpoint is the newest")
+	broken := errors.New("the store is away")
+	if ok, err := c.Latest(t.Context(), func(int64, map[string]artifacts.File) error { return broken }); ok || !errors.Is(err, broken) {
+		t.Errorf("an error that is not the checkpoint's: %v, %v", ok, err)
 	}
 }

@@ -32,49 +32,59 @@ type vectorPieces struct {
 // resumeVectors reads the pieces that an earlier attempt left into m.
 func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix) (*vectorPieces, error) {
 	p := &vectorPieces{kept: x.Checkpoints(), files: map[string]artifacts.File{}}
-	rows, files, ok, err := p.kept.Latest(ctx)
-	if err != nil || !ok {
-		return p, err
-	}
-	whole, unfit, err := p.read(ctx, files, rows, m.Cols)
+	ok, err := p.kept.Latest(ctx, func(rows int64, files map[string]artifacts.File) error {
+		whole, err := p.read(ctx, files, rows, m.Cols)
+		if err != nil {
+			return err
+		}
+		*m, p.files, p.rows = whole, files, whole.Rows
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if unfit != nil {
-		x.Log.Warn("a checkpoint does not fit; embedding begins anew", "documents", rows, "err", unfit)
-		x.Count(passedOver, 1)
-		return p, nil
+	if ok {
+		x.Count("documents_resumed", int64(p.rows))
 	}
-	*m = whole
-	p.files, p.rows = files, m.Rows
-	x.Count("documents_resumed", rows)
 	return p, nil
 }
 
-// read joins the pieces. Its first error says that they are not the vectors of so
-// many documents, though their bytes are whole; its second, that the store failed.
-func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (m kmeans.Matrix, unfit, err error) {
-	m.Cols = cols
+// read joins the pieces. The error is step.Unfit where they are not the vectors of so
+// many documents that this step would have made, though their bytes are whole.
+func (p *vectorPieces) read(ctx context.Context, files map[string]artifacts.File, rows int64, cols int) (kmeans.Matrix, error) {
+	m := kmeans.Matrix{Cols: cols}
+	unfit := func(format string, args ...any) (kmeans.Matrix, error) {
+		return kmeans.Matrix{}, step.Unfit(fmt.Errorf(format, args...))
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if want := pieceName(m.Rows); name != want {
+			return unfit("it has %s where %s would follow", name, want)
+		}
 		b, err := p.bytes(ctx, files[name])
 		if err != nil {
-			return kmeans.Matrix{}, nil, err
+			return kmeans.Matrix{}, err
 		}
 		part, err := docid.ReadVectors(bytes.NewReader(b))
 		if err != nil {
-			return kmeans.Matrix{}, fmt.Errorf("%s: %w", name, err), nil
+			return unfit("%s: %w", name, err)
 		}
 		if part.Cols != cols {
-			return kmeans.Matrix{}, fmt.Errorf("%s has vectors of %d numbers, the model makes %d", name, part.Cols, cols), nil
+			return unfit("%s has vectors of %d numbers, the model makes %d", name, part.Cols, cols)
+		}
+		if err := part.CheckFinite(); err != nil {
+			return unfit("%s: %w", name, err)
 		}
 		m.Rows += part.Rows
 		m.Data = append(m.Data, part.Data...)
 	}
-	if int64(m.Rows) != rows {
-		return kmeans.Matrix{}, fmt.Errorf("it has %d vectors", m.Rows), nil
+	if int64(m.Rows) != rows || m.Rows%embedChunk != 0 {
+		return unfit("it has %d vectors", m.Rows)
 	}
-	return m, nil, nil
+	return m, nil
 }
+
+// pieceName is that of the piece that begins with the vector of a document.
+func pieceName(document int) string { return fmt.Sprintf("%09d.npy", document) }
 
 func (p *vectorPieces) bytes(ctx context.Context, f artifacts.File) ([]byte, error) {
 	r, err := p.kept.Open(ctx, f)
@@ -94,7 +104,7 @@ func (p *vectorPieces) save(ctx context.Context, m kmeans.Matrix) error {
 	if err := docid.WriteVectors(&b, kmeans.Matrix{Rows: m.Rows - p.rows, Cols: m.Cols, Data: m.Data[p.rows*m.Cols:]}); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%09d.npy", p.rows)
+	name := pieceName(p.rows)
 	f, err := p.kept.Put(ctx, name, &b)
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	if err != nil {
 		return err
 	}
-	for read, ended := 0, false; !ended; {
+	read := 0
+	for ended := false; !ended; {
 		var texts [][]int32
 		for len(texts) < embedChunk {
 			d, err := rd.Next()
@@ -71,6 +72,9 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 			return fmt.Errorf("checkpoint of %d documents: %w", m.Rows, err)
 		}
 		x.Report(step.Progress{Done: int64(m.Rows), Unit: "documents"})
+	}
+	if read < m.Rows {
+		return fmt.Errorf("a checkpoint has the vectors of %d documents, the corpus has %d: remove this step's records below checkpoints/ in the store", m.Rows, read)
 	}
 	return writeVectors(x, m)
 }

@@ -11,41 +11,47 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/train"
 )
 
 // folderCheckpoints keeps folders of files as a step's checkpoints: what train
 // writes, found by any worker that runs the same key.
-type folderCheckpoints struct{ x *step.IO }
+type folderCheckpoints struct{ kept step.Checkpoints }
 
 // Save stores every file below folder and files them together.
 func (c folderCheckpoints) Save(ctx context.Context, n int64, folder string) error {
-	kept, files := c.x.Checkpoints(), map[string]artifacts.File{}
+	files := map[string]artifacts.File{}
 	err := eachFile(folder, func(name string, in io.Reader) (err error) {
-		files[name], err = kept.Put(ctx, name, in)
+		files[name], err = c.kept.Put(ctx, name, in)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return kept.Save(ctx, n, files)
+	return c.kept.Save(ctx, n, files)
 }
 
-// Latest writes the newest checkpoint's files into folder.
-func (c folderCheckpoints) Latest(ctx context.Context, folder string) (int64, bool, error) {
-	n, files, ok, err := c.x.Checkpoints().Latest(ctx)
-	if err != nil || !ok {
-		return 0, false, err
-	}
-	for name, f := range files {
-		if err := c.fetch(ctx, f, folder, name); err != nil {
-			return 0, false, err
+// Latest writes a checkpoint's files into folder, which it makes anew, for use to read.
+func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n int64) error) (bool, error) {
+	return c.kept.Latest(ctx, func(n int64, files map[string]artifacts.File) error {
+		if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+			return err
 		}
-	}
-	return n, true, nil
+		for name, f := range files {
+			if err := c.fetch(ctx, f, folder, name); err != nil {
+				return err
+			}
+		}
+		err := use(n)
+		if unfit := new(train.UnfitError); errors.As(err, &unfit) {
+			return step.Unfit(err)
+		}
+		return err
+	})
 }
 
 func (c folderCheckpoints) fetch(ctx context.Context, f artifacts.File, folder, name string) error {
-	r, err := c.x.Checkpoints().Open(ctx, f)
+	r, err := c.kept.Open(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
 		},
 		Data: data, Vocabulary: int(m.Config.VocabSize), Learner: learner, Evaluate: judge.evaluate,
-		Checkpoints: folderCheckpoints{x}, Folder: folder, Report: func(p train.Progress) {
+		Checkpoints: folderCheckpoints{x.Checkpoints()}, Folder: folder, Report: func(p train.Progress) {
 			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
 		},
 	})

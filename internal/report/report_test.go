@@ -212,8 +212,8 @@ func TestTrace(t *testing.T) {
 		}
 		var b bytes.Buffer
 		view.Trace(&b, got)
-		if c.sources > 0 && !strings.Contains(b.String(), "options.deep = [1,2]") {
-			t.Errorf("the configuration is not told:\n%s", b.String())
+		if c.sources > 0 && !strings.Contains(b.String(), "options.deep = [1,2]") || c.sources > 0 && !strings.Contains(b.String(), "counted records dropped: ") {
+			t.Errorf("the configuration or the counts are not told:\n%s", b.String())
 		}
 	}
 	v, store = study(t, "full", 2)

@@ -32,3 +32,24 @@ func IsPermanent(err error) bool {
 	var p *permanent
 	return errors.As(err, &p)
 }
+
+// unfit marks what is wrong with a checkpoint.
+type unfit struct{ err error }
+
+func (u *unfit) Error() string { return u.err.Error() }
+func (u *unfit) Unwrap() error { return u.err }
+
+// Unfit marks err as one that says that a checkpoint, though its bytes are whole, is
+// none that the step can go on from: the one before it may be. nil stays nil.
+func Unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unfit{err}
+}
+
+// IsUnfit reports whether err, or an error it wraps, was marked.
+func IsUnfit(err error) bool {
+	var u *unfit
+	return errors.As(err, &u)
+}

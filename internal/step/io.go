@@ -42,9 +42,12 @@ type Checkpoints interface {
 	Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error)
 	// Open returns what Put read.
 	Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error)
+	// Save files the checkpoint, and removes those that are of no use any more.
 	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
-	// Latest returns the newest complete checkpoint; ok false if there is none.
-	Latest(ctx context.Context) (n int64, files map[string]artifacts.File, ok bool, err error)
+	// Latest gives use the newest complete checkpoint and, as long as its error is an
+	// Unfit one, the one before. What is passed over is told and counted, and makes
+	// room when the next one is saved. ok is false if none was of use.
+	Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error)
 }
 
 // IO is a step's view of the world. It is safe for concurrent use.

@@ -3,6 +3,7 @@
 package t5
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,6 +86,16 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	return json.MarshalIndent(all, "", "  ")
+}
+
+// same says whether two configurations are written alike.
+func (c Config) same(other Config) (bool, error) {
+	a, err := json.Marshal(c)
+	if err != nil {
+		return false, err
+	}
+	b, err := json.Marshal(other)
+	return bytes.Equal(a, b), err
 }
 
 // gated says whether the feed-forward layer is v1.1's.

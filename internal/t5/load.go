@@ -28,7 +28,25 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m *Model
+	return withWeights(folder, c, device)
+}
+
+// LoadAs opens a model folder that Save wrote of a model with the configuration c. A
+// folder of another one is an error.
+func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
+	have, err := ReadConfig(folder)
+	if err != nil {
+		return nil, err
+	}
+	if same, err := have.same(c); err != nil {
+		return nil, err
+	} else if !same {
+		return nil, fmt.Errorf("%s: it is of another model", ConfigFile)
+	}
+	return withWeights(folder, c, device)
+}
+
+func withWeights(folder string, c Config, device tensor.Device) (m *Model, err error) {
 	err = checkpoint.Weights(folder, func(r io.ReaderAt, size int64) (err error) {
 		m, err = readWeights(c, r, size, device)
 		return err

@@ -56,10 +56,14 @@ type Learner interface {
 	// Save writes files into a folder from which Load restores the exact state. It
 	// fails with a *NotFiniteError if a parameter is not finite.
 	Save(folder string) error
+	// Load fails with an *UnfitError, and changes nothing, if the files are not such.
 	Load(folder string) error
 	// SaveModel writes the model alone, as transformers does, into a folder. It fails
 	// as Save does.
 	SaveModel(folder string) error
+	// CheckModel fails with an *UnfitError if the files are not such as SaveModel
+	// writes.
+	CheckModel(folder string) error
 }
 
 // ErrLeftOut says that an update was left out and has no loss.
@@ -178,6 +182,11 @@ type run struct {
 func (r *run) loop(ctx context.Context) error {
 	r.from, r.saved = r.state.Step, r.state.Step
 	r.began, r.savedAt, r.before = time.Now(), time.Now(), r.state.Seconds
+	if r.owes() {
+		if err := r.mark(ctx, r.Schedule.At(r.state.Step-1)); err != nil {
+			return r.diverged(err, r.loss)
+		}
+	}
 	for r.state.Step < r.Steps {
 		if ctx.Err() != nil {
 			return r.leave(ctx)
@@ -200,14 +209,19 @@ func (r *run) loop(ctx context.Context) error {
 			r.loss = loss
 		}
 		if err := r.mark(ctx, rate); err != nil {
-			if bad := new(NotFiniteError); errors.As(err, &bad) {
-				return &DivergedError{Step: step + 1, Loss: loss, After: bad, Kept: r.saved}
-			}
-			return err
+			return r.diverged(err, loss)
 		}
 		r.report(loss)
 	}
 	return nil
+}
+
+// diverged names the step of an error that says that the model went out of range.
+func (r *run) diverged(err error, loss float64) error {
+	if bad := new(NotFiniteError); errors.As(err, &bad) {
+		return &DivergedError{Step: r.state.Step, Loss: loss, After: bad, Kept: r.saved}
+	}
+	return err
 }
 
 // mark evaluates and saves if it is time for that.

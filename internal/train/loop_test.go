@@ -40,10 +40,18 @@ func (s *sum) SaveModel(folder string) error { return s.write(filepath.Join(fold
 func (s *sum) write(path string) error       { return os.WriteFile(path, fmt.Append(nil, s.Value), 0o644) }
 func (s *sum) Load(folder string) error {
 	data, err := os.ReadFile(filepath.Join(folder, "sum"))
+	var v uint64
 	if err == nil {
-		_, err = fmt.Sscan(string(data), &s.Value)
+		_, err = fmt.Sscan(string(data), &v)
 	}
-	return err
+	if err == nil {
+		s.Value = v
+	}
+	return unfit(err)
+}
+func (s *sum) CheckModel(folder string) error {
+	_, err := os.Stat(filepath.Join(folder, "model"))
+	return unfit(err)
 }
 
 // shelf keeps checkpoints in a folder per step.
@@ -51,6 +59,7 @@ type shelf struct {
 	folder string
 	steps  []int64
 	fail   error
+	passed []int64 // steps of checkpoints that were of no use
 }
 
 func (s *shelf) Save(_ context.Context, step int64, folder string) error {
@@ -58,15 +67,22 @@ func (s *shelf) Save(_ context.Context, step int64, folder string) error {
 		return s.fail
 	}
 	s.steps = append(s.steps, step)
-	return os.CopyFS(filepath.Join(s.folder, fmt.Sprint(step)), os.DirFS(folder))
+	to := filepath.Join(s.folder, fmt.Sprint(step))
+	return errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(folder)))
 }
 
-func (s *shelf) Latest(_ context.Context, folder string) (int64, bool, error) {
-	if len(s.steps) == 0 {
-		return 0, false, nil
+func (s *shelf) Latest(_ context.Context, folder string, use func(int64) error) (bool, error) {
+	for _, step := range slices.Backward(s.steps) {
+		err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(filepath.Join(s.folder, fmt.Sprint(step)))))
+		if err == nil {
+			err = use(step)
+		}
+		if !errors.As(err, new(*UnfitError)) {
+			return err == nil, err
+		}
+		s.passed = append(s.passed, step)
 	}
-	step := s.steps[len(s.steps)-1]
-	return step, true, os.CopyFS(folder, os.DirFS(filepath.Join(s.folder, fmt.Sprint(step))))
+	return false, nil
 }
 
 // metric rises to step 25 and falls again.
@@ -227,21 +243,126 @@ func TestTrainMistakes(t *testing.T) {
 	}
 }
 
-func TestTrainRefusesAnotherRunsCheckpoint(t *testing.T) {
+// TestTrainPassesOver: a checkpoint that this run cannot have written is none to go on
+// from; the one before it is, or the beginning.
+func TestTrainPassesOver(t *testing.T) {
+	whole := &sum{}
+	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(old, new string) func(string) error {
+		return func(folder string) error {
+			path := filepath.Join(folder, stateFile)
+			data, err := os.ReadFile(path)
+			if err == nil && !strings.Contains(string(data), old) {
+				err = fmt.Errorf("no %s in %s", old, data)
+			}
+			return errors.Join(err, os.WriteFile(path, []byte(strings.Replace(string(data), old, new, 1)), 0o644))
+		}
+	}
+	remove := func(name string) func(string) error {
+		return func(folder string) error { return os.RemoveAll(filepath.Join(folder, name)) }
+	}
+	for what, spoil := range map[string]func(folder string) error{
+		"no state": remove(stateFile),
+		"a folder as state": func(folder string) error {
+			return errors.Join(remove(stateFile)(folder), os.Mkdir(filepath.Join(folder, stateFile), 0o755))
+		},
+		"not JSON":          edit("{", "["),
+		"another step":      edit(`"step":20`, `"step":25`),
+		"another seed":      edit(`"seed":3`, `"seed":4`),
+		"a foreign metric":  edit(`"select":"MRR@10"`, `"select":"Hits@1"`),
+		"negative losses":   edit(`"loss_n":0`, `"loss_n":-1`),
+		"a point too many":  edit(`"step":15`, `"step":16`),
+		"a point without":   edit(`"MRR@10":0.`, `"MRR@1":0.`),
+		"a missing point":   edit(`"points":[{"step":5,`, `"points":[{"step":10,`),
+		"no learner":        remove("sum"),
+		"no selected model": remove(bestFolder),
+		"another file as selected model": func(folder string) error {
+			return os.Rename(filepath.Join(folder, bestFolder, "model"), filepath.Join(folder, bestFolder, "m"))
+		},
+	} {
+		keep := &shelf{folder: t.TempDir()}
+		ended := errors.New("ended")
+		first := &sum{onStep: func(step int64) (float64, error) {
+			if step == 22 {
+				return 0, ended
+			}
+			return 0, nil
+		}}
+		if _, err := Train(context.Background(), task(t, first, keep)); !errors.Is(err, ended) {
+			t.Fatal(err)
+		}
+		keep.steps = []int64{15, 20}
+		if err := spoil(filepath.Join(keep.folder, "20")); err != nil {
+			t.Fatal(what, err)
+		}
+		second := &sum{}
+		got, err := Train(context.Background(), task(t, second, keep))
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		if got.From != 15 || fmt.Sprint(keep.passed) != "[20]" || second.Value != whole.Value || history(got.Curve) != history(want.Curve) {
+			t.Errorf("%s: resumed at step %d, %v passed over: %d and %s, want %d and %s", what, got.From, keep.passed, second.Value, history(got.Curve), whole.Value, history(want.Curve))
+		}
+	}
 	keep := &shelf{folder: t.TempDir()}
 	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err != nil {
 		t.Fatal(err)
 	}
-	k := task(t, &sum{}, keep)
-	k.Seed = 4
-	if _, err := Train(context.Background(), k); err == nil || !strings.Contains(err.Error(), "of another run") {
-		t.Errorf("error %v", err)
+	other := task(t, &sum{}, keep)
+	other.Seed, keep.steps = 4, []int64{35, 40}
+	if got, err := Train(context.Background(), other); err != nil || got.From != 0 || fmt.Sprint(keep.passed) != "[40 35]" {
+		t.Errorf("with another seed's checkpoints alone: %+v, %v, %v passed over", got, err, keep.passed)
 	}
-	if err := os.Remove(filepath.Join(keep.folder, "40", stateFile)); err != nil {
+	keep = &shelf{folder: t.TempDir()}
+	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err == nil || !strings.Contains(err.Error(), stateFile) {
-		t.Errorf("error %v", err)
+	keep.steps = []int64{35}
+	if err := errors.Join(os.Remove(filepath.Join(keep.folder, "35", "sum")), os.Symlink("sum", filepath.Join(keep.folder, "35", "sum"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Train(context.Background(), task(t, &sum{}, keep)); err == nil || len(keep.passed) > 0 {
+		t.Errorf("a checkpoint that the system cannot read: %v, %v passed over", err, keep.passed)
+	}
+}
+
+// TestTrainEndsInEvaluation: a run that is told to end while it evaluates makes up for
+// the evaluation, and comes to the same curve and model.
+func TestTrainEndsInEvaluation(t *testing.T) {
+	whole := &sum{}
+	want, err := Train(context.Background(), task(t, whole, &shelf{folder: t.TempDir()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, _ := os.ReadFile(filepath.Join(want.Model, "model"))
+	for _, at := range []int64{5, 25, 40} {
+		ctx, cancel := context.WithCancel(context.Background())
+		keep := &shelf{folder: t.TempDir()}
+		k := task(t, &sum{}, keep)
+		k.Evaluate = func(ctx context.Context, step int64) (map[string]float64, error) {
+			if step == at {
+				cancel()
+				return nil, ctx.Err()
+			}
+			return metric(ctx, step)
+		}
+		if _, err := Train(ctx, k); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		second := &sum{}
+		got, err := Train(context.Background(), task(t, second, keep))
+		if err != nil {
+			t.Errorf("told to end at %d: %v", at, err)
+			continue
+		}
+		again, _ := os.ReadFile(filepath.Join(got.Model, "model"))
+		if got.From != at || second.Value != whole.Value || history(got.Curve) != history(want.Curve) || string(again) != string(model) {
+			t.Errorf("told to end at %d, resumed at %d: %s, want %s", at, got.From, history(got.Curve), history(want.Curve))
+		}
 	}
 }
 

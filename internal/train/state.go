@@ -3,9 +3,12 @@ package train
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -14,9 +17,30 @@ type Checkpoints interface {
 	// Save stores every file of folder, those of its subfolders too, as the state
 	// after a step: whole, or not at all.
 	Save(ctx context.Context, step int64, folder string) error
-	// Latest writes the newest whole checkpoint's files into folder; false if there
-	// is none.
-	Latest(ctx context.Context, folder string) (step int64, ok bool, err error)
+	// Latest writes the newest whole checkpoint's files into folder, which it makes
+	// anew, and calls use with its step; as long as that gives an *UnfitError, the
+	// one's before. false if none was of use.
+	Latest(ctx context.Context, folder string, use func(step int64) error) (ok bool, err error)
+}
+
+// UnfitError says that a checkpoint's files, though they are whole, are none that the
+// run can go on from.
+type UnfitError struct{ Err error }
+
+// Error implements error.
+func (e *UnfitError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong with the files.
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// unfit makes an error of reading a checkpoint's files an *UnfitError, unless it was
+// the system that could not read them.
+func unfit(err error) error {
+	var system syscall.Errno
+	if err == nil || errors.As(err, &system) && system != syscall.ENOENT && system != syscall.ENOTDIR && system != syscall.EISDIR {
+		return err
+	}
+	return &UnfitError{err}
 }
 
 const (
@@ -65,42 +89,95 @@ func (s *state) point(rate float64, metrics map[string]float64) error {
 	return nil
 }
 
-// resume restores the newest checkpoint.
+// resume restores the newest checkpoint that can be.
 func (r *run) resume(ctx context.Context) error {
 	folder := filepath.Join(r.Folder, checkpointFolder)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	step, ok, err := r.Checkpoints.Latest(ctx, folder)
-	if err != nil {
-		return fmt.Errorf("reading the newest checkpoint: %w", err)
-	}
-	if !ok {
+	_, err := r.Checkpoints.Latest(ctx, folder, func(step int64) error {
+		if err := r.restore(folder, step); err != nil {
+			return fmt.Errorf("checkpoint of step %d: %w", step, err)
+		}
 		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("going on from a checkpoint: %w", err)
 	}
+	return nil
+}
+
+// restore makes a folder's state the run's. After an *UnfitError the run is as it was.
+func (r *run) restore(folder string, step int64) error {
 	data, err := os.ReadFile(filepath.Join(folder, stateFile))
 	if err != nil {
-		return fmt.Errorf("checkpoint of step %d: %w", step, err)
+		return unfit(err)
 	}
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("checkpoint of step %d, %s: %w", step, stateFile, err)
+		return unfit(fmt.Errorf("%s: %w", stateFile, err))
 	}
-	if want := r.state; s.Step != step || s.Seed != want.Seed || s.Batch != want.Batch || s.Pass != want.Pass ||
-		s.Indexing != want.Indexing || s.Curve.Select != want.Curve.Select {
-		return fmt.Errorf("checkpoint of step %d is of another run: its seed is %d, batch %d, pass %d, %d of it indexing, metric %s; here they are %d, %d, %d, %d, %s",
-			step, s.Seed, s.Batch, s.Pass, s.Indexing, s.Curve.Select, want.Seed, want.Batch, want.Pass, want.Indexing, want.Curve.Select)
+	if s.Step != step {
+		return unfit(fmt.Errorf("%s is of step %d", stateFile, s.Step))
 	}
-	if err := r.Learner.Load(folder); err != nil {
-		return fmt.Errorf("checkpoint of step %d: %w", step, err)
+	if err := r.check(&s); err != nil {
+		return unfit(fmt.Errorf("%s: %w", stateFile, err))
 	}
-	if _, ok := s.Curve.Best(); ok {
-		if err := os.Rename(filepath.Join(folder, bestFolder), filepath.Join(r.Folder, bestFolder)); err != nil {
-			return fmt.Errorf("checkpoint of step %d: %w", step, err)
+	best := filepath.Join(folder, bestFolder)
+	_, chosen := s.Curve.Best()
+	if chosen {
+		if err := r.Learner.CheckModel(best); err != nil {
+			return fmt.Errorf("%s: %w", bestFolder, err)
 		}
 	}
+	if err := r.Learner.Load(folder); err != nil {
+		return err
+	}
 	r.state = s
+	if chosen {
+		return os.Rename(best, filepath.Join(r.Folder, bestFolder))
+	}
 	return nil
+}
+
+// check says what in a state could not have come about in this run.
+func (r *run) check(s *state) error {
+	want := r.state
+	if s.Seed != want.Seed || s.Batch != want.Batch || s.Pass != want.Pass || s.Indexing != want.Indexing || s.Curve.Select != want.Curve.Select {
+		return fmt.Errorf("it is of another run: its seed is %d, batch %d, pass %d, %d of it indexing, metric %s; here they are %d, %d, %d, %d, %s",
+			s.Seed, s.Batch, s.Pass, s.Indexing, s.Curve.Select, want.Seed, want.Batch, want.Pass, want.Indexing, want.Curve.Select)
+	}
+	if s.Step < 1 || s.Step > r.Steps || s.LossN < 0 || s.LossN > s.Step || s.Seconds < 0 {
+		return fmt.Errorf("step %d of %d, %d losses in %v seconds", s.Step, r.Steps, s.LossN, s.Seconds)
+	}
+	last := int64(0)
+	for _, p := range s.Curve.Points {
+		if next := r.evaluationAfter(last); p.Step != next || next > s.Step {
+			return fmt.Errorf("after step %d its curve has step %d", last, p.Step)
+		}
+		if _, ok := p.Metrics[s.Curve.Select]; !ok {
+			return fmt.Errorf("its curve has no %s of step %d", s.Curve.Select, p.Step)
+		}
+		last = p.Step
+	}
+	if next := r.evaluationAfter(last); next < s.Step {
+		return fmt.Errorf("its curve has nothing of step %d", next)
+	}
+	return nil
+}
+
+// evaluationAfter is the next step that is evaluated.
+func (r *run) evaluationAfter(step int64) int64 {
+	if step >= r.Steps {
+		return math.MaxInt64
+	}
+	return min(step-step%r.EvaluateEvery+r.EvaluateEvery, r.Steps)
+}
+
+// owes says that the present step is evaluated and was not: the run ended meanwhile.
+func (r *run) owes() bool {
+	last := int64(0)
+	if n := len(r.state.Curve.Points); n > 0 {
+		last = r.state.Curve.Points[n-1].Step
+	}
+	return r.evaluationAfter(last) == r.state.Step
 }
 
 // keepBest makes the present model the selected one.

@@ -19,7 +19,8 @@ import (
 type Optimizer interface {
 	// Step updates every parameter with its gradient.
 	Step(grads []*tensor.Tensor, rate float64)
-	// Write writes the state, and Read restores it, without loss.
+	// Write writes the state, and Read restores it, without loss. After an error of
+	// Read the state is as it was.
 	Write(w io.Writer) error
 	Read(r io.ReaderAt, size int64) error
 }
@@ -115,7 +116,7 @@ type scalerState struct {
 
 // Save implements Learner.
 func (l *T5) Save(folder string) error {
-	if err := l.finite(); err != nil {
+	if err := finiteModel(l.Model); err != nil {
 		return err
 	}
 	if err := l.Model.Save(folder); err != nil {
@@ -135,12 +136,12 @@ func (l *T5) Save(folder string) error {
 	return os.WriteFile(filepath.Join(folder, scalerFile), data, 0o644)
 }
 
-// finite is a *NotFiniteError of the first parameter that is not.
-func (l *T5) finite() error {
+// finiteModel is a *NotFiniteError of the first parameter that is not.
+func finiteModel(m *t5.Model) error {
 	var failed error
 	err := tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
-			for _, p := range l.Model.Params() {
+			for _, p := range m.Params() {
 				if !s.AllFinite(p.Tensor) {
 					failed = &NotFiniteError{p.Name}
 					return
@@ -151,53 +152,86 @@ func (l *T5) finite() error {
 	return errors.Join(err, failed)
 }
 
-// Load implements Learner.
+// Load implements Learner: all is read and checked before anything is changed.
 func (l *T5) Load(folder string) error {
-	saved, err := t5.Load(folder, tensor.CPU)
+	saved, err := l.model(folder)
 	if err != nil {
 		return err
 	}
 	defer saved.Close()
-	from, to := saved.Params(), l.Model.Params()
-	if len(from) != len(to) {
-		return fmt.Errorf("the checkpoint has %d parameters, the model %d", len(from), len(to))
+	state, err := readScaler(filepath.Join(folder, scalerFile))
+	if err != nil {
+		return unfit(err)
 	}
 	f, err := os.Open(filepath.Join(folder, optimizerFile))
 	if err != nil {
-		return err
+		return unfit(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(folder, scalerFile))
-	if err != nil {
-		return err
-	}
-	var state scalerState
-	if err := json.Unmarshal(data, &state); err != nil {
-		return fmt.Errorf("%s: %w", scalerFile, err)
-	}
 	if err := l.Optimizer.Read(f, info.Size()); err != nil {
-		return fmt.Errorf("%s: %w", optimizerFile, err)
+		return misfit(fmt.Errorf("%s: %w", optimizerFile, err))
 	}
 	l.scaler, l.skipped, l.inRow = state.Scaler, state.Skipped, state.InRow
 	return tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
-			for i, p := range to {
-				if from[i].Name != p.Name {
-					tensor.Failf("Load", "the checkpoint has %s where the model has %s", from[i].Name, p.Name)
-				}
-				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(from[i].Tensor), l.Model.Device))
+			for i, p := range l.Model.Params() {
+				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(saved.Params()[i].Tensor), l.Model.Device))
 			}
 		})
 	})
 }
 
+// model reads a model of the learner's configuration.
+func (l *T5) model(folder string) (*t5.Model, error) {
+	m, err := t5.LoadAs(folder, l.Model.Config, tensor.CPU)
+	if err != nil {
+		return nil, misfit(err)
+	}
+	if err := finiteModel(m); err != nil {
+		m.Close()
+		return nil, misfit(err)
+	}
+	return m, nil
+}
+
+// misfit is unfit where libtorch may have failed, for want of memory.
+func misfit(err error) error {
+	if computing := new(tensor.Error); errors.As(err, &computing) {
+		return err
+	}
+	return unfit(err)
+}
+
+func readScaler(path string) (s scalerState, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", scalerFile, err)
+	}
+	if !(s.Scaler.Scale > 0) || s.Scaler.Good < 0 || s.Skipped < 0 || s.InRow < 0 || s.InRow > mostInRow {
+		return s, fmt.Errorf("%s: %+v is no state of it", scalerFile, s)
+	}
+	return s, nil
+}
+
+// CheckModel implements Learner.
+func (l *T5) CheckModel(folder string) error {
+	m, err := l.model(folder)
+	if err == nil {
+		m.Close()
+	}
+	return err
+}
+
 // SaveModel implements Learner.
 func (l *T5) SaveModel(folder string) error {
-	if err := l.finite(); err != nil {
+	if err := finiteModel(l.Model); err != nil {
 		return err
 	}
 	return l.Model.Save(folder)

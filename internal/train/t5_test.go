@@ -211,23 +211,99 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
+// TestT5Mistakes: what is no state of a learner is an *UnfitError, and changes nothing.
 func TestT5Mistakes(t *testing.T) {
-	folder := t.TempDir()
-	if err := learner(t).Save(folder); err != nil {
+	folder, l := t.TempDir(), learner(t)
+	b := NewBatch(examples(30, 50), []Ref{{Index: 1}, {Indexing: true}})
+	if _, err := l.Step(context.Background(), b, 0, 1e-2); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"model.safetensors", optimizerFile, scalerFile} {
-		broken := t.TempDir()
-		if err := os.CopyFS(filepath.Join(broken, "c"), os.DirFS(folder)); err != nil {
+	if err := l.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	if err := learnerOf(t, 1).Save(other); err != nil {
+		t.Fatal(err)
+	}
+	into := learner(t)
+	before := weights(t, into)
+	for what, spoil := range map[string]func(file func(string) string) error{
+		"half the weights":   func(f func(string) string) error { return halve(f("model.safetensors")) },
+		"half the optimizer": func(f func(string) string) error { return halve(f(optimizerFile)) },
+		"half the scaler":    func(f func(string) string) error { return halve(f(scalerFile)) },
+		"no weights":         func(f func(string) string) error { return os.Remove(f("model.safetensors")) },
+		"no optimizer":       func(f func(string) string) error { return os.Remove(f(optimizerFile)) },
+		"no scaler":          func(f func(string) string) error { return os.Remove(f(scalerFile)) },
+		"no configuration":   func(f func(string) string) error { return os.Remove(f("config.json")) },
+		"a renamed parameter": func(f func(string) string) error {
+			return replace(f("model.safetensors"), "decoder.final_layer_norm", "decoder.fin4l_layer_norm")
+		},
+		"a renamed moment": func(f func(string) string) error {
+			return replace(f(optimizerFile), "decoder.final_layer_norm", "decoder.fin4l_layer_norm")
+		},
+		"another shape": func(f func(string) string) error {
+			return replace(f("model.safetensors"), `"shape":[100,16]`, `"shape":[16,100]`)
+		},
+		"another scale": func(f func(string) string) error { return replace(f(scalerFile), `"scale":65536`, `"scale":-5536`) },
+		"another configuration": func(f func(string) string) error {
+			return replace(f("config.json"), `"num_heads": 2`, `"num_heads": 4`)
+		},
+		"another model": func(f func(string) string) error {
+			return errors.Join(os.RemoveAll(f(".")), os.CopyFS(f("."), os.DirFS(other)))
+		},
+		"another model's parameters": func(f func(string) string) error {
+			return copyFile(f("model.safetensors"), filepath.Join(other, "model.safetensors"))
+		},
+		"another model's optimizer": func(f func(string) string) error {
+			return copyFile(f(optimizerFile), filepath.Join(other, optimizerFile))
+		},
+		"a parameter that is no number": func(f func(string) string) error {
+			data, err := os.ReadFile(f("model.safetensors"))
+			copy(data[len(data)-4:], "\xff\xff\xff\xff")
+			return errors.Join(err, os.WriteFile(f("model.safetensors"), data, 0o644))
+		},
+	} {
+		broken := filepath.Join(t.TempDir(), "c")
+		if err := os.CopyFS(broken, os.DirFS(folder)); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(broken, "c", file)
-		data, _ := os.ReadFile(path)
-		if err := os.WriteFile(path, data[:len(data)/2], 0o644); err != nil {
-			t.Fatal(err)
+		if err := spoil(func(name string) string { return filepath.Join(broken, name) }); err != nil {
+			t.Fatalf("%s: %v", what, err)
 		}
-		if err := learner(t).Load(filepath.Join(broken, "c")); err == nil {
-			t.Errorf("a checkpoint with half a %s was loaded", file)
+		if err := into.Load(broken); !errors.As(err, new(*UnfitError)) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if !bytes.Equal(weights(t, into), before) {
+			t.Fatalf("%s: the learner was changed", what)
 		}
 	}
+	if err := into.Load(folder); err != nil || !bytes.Equal(weights(t, into), weights(t, l)) {
+		t.Errorf("the whole checkpoint: %v", err)
+	}
+	if err := into.CheckModel(folder); err != nil {
+		t.Error(err)
+	}
+	if err := into.CheckModel(other); !errors.As(err, new(*UnfitError)) {
+		t.Errorf("another model is the selected one: %v", err)
+	}
+}
+
+func halve(path string) error {
+	data, err := os.ReadFile(path)
+	return errors.Join(err, os.WriteFile(path, data[:len(data)/2], 0o644))
+}
+
+// replace writes new for old everywhere; both are as long, so that a header's length
+// stays right.
+func replace(path, old, new string) error {
+	data, err := os.ReadFile(path)
+	if err == nil && (len(old) != len(new) || !bytes.Contains(data, []byte(old))) {
+		err = fmt.Errorf("no %s to replace by %s", old, new)
+	}
+	return errors.Join(err, os.WriteFile(path, bytes.ReplaceAll(data, []byte(old), []byte(new)), 0o644))
+}
+
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	return errors.Join(err, os.WriteFile(to, data, 0o644))
 }

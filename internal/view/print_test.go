@@ -78,7 +78,8 @@ func TestPrintedIsHarmless(t *testing.T) {
 		},
 		"Trace": func(b *bytes.Buffer) {
 			Trace(b, &report.Trace{Address: nasty, Cell: nasty, Text: nasty, Sources: []report.Source{{Step: nasty, Output: nasty}},
-				Steps: []report.Node{{Address: nasty, Config: []report.Leaf{{Path: nasty, Value: nasty}}, Inputs: []report.Edge{{Path: nasty}}}}})
+				Steps: []report.Node{{Address: nasty, Config: []report.Leaf{{Path: nasty, Value: nasty}}, Counts: map[string]int64{nasty: 1},
+					Notes: map[string]string{nasty: nasty}, Inputs: []report.Edge{{Path: nasty}}}}})
 		},
 		"Log": func(b *bytes.Buffer) {
 			log := slog.New(Log(charm.New(b)))

@@ -45,6 +45,9 @@ func Trace(w io.Writer, t *report.Trace) {
 			}
 			Printf(w, "  %s = %s\n", l.Path, report.Clip(l.Value, 120))
 		}
+		for _, what := range slices.Sorted(maps.Keys(n.Counts)) {
+			Printf(w, "  counted %s: %d\n", what, n.Counts[what])
+		}
 		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
 			Printf(w, "  %s: %s\n", name, n.Notes[name])
 		}

@@ -273,3 +273,65 @@ func TestRunWithoutRecord(t *testing.T) {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}
 }
+
+// TestOpenRunsOfOtherPlans: a run that was killed is closed by a whole one of its plan
+// only, and one that stays open makes no record of each run that finds all done.
+func TestOpenRunsOfOtherPlans(t *testing.T) {
+	l := newLargeRun(t)
+	killed, now := l.wide(2), l.wide(3)
+	for id, d := range map[string]artifacts.Digest{"killed": killed, "at work": now} {
+		if err := beginRun(t.Context(), l.Store, id, "t.hcl", d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() (ids []string) {
+		all, err := openRuns(t.Context(), l.Store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range all {
+			ids = append(ids, o.RunID)
+		}
+		return ids
+	}
+	key := artifacts.Sum([]byte("key"))
+	// Records of releases before have no counts: their steps tell.
+	partly := workflows.RunRecord{RunID: "1", Pipeline: "t.hcl", Plan: now, Steps: []workflows.RunStep{
+		{Address: "a", Key: key, Outcome: workflows.Ran}, {Address: "b", Outcome: workflows.Skipped}}}
+	if err := WriteRun(t.Context(), l.Store, partly); err != nil {
+		t.Fatal(err)
+	}
+	if ids := open(); len(ids) != 2 {
+		t.Errorf("after a run with a step without result, open: %q", ids)
+	}
+	whole := partly
+	whole.RunID, whole.Steps = "2", partly.Steps[:1]
+	if err := WriteRun(t.Context(), l.Store, whole); err != nil {
+		t.Fatal(err)
+	}
+	if ids := open(); len(ids) != 1 || ids[0] != "killed" {
+		t.Errorf("after a whole run, open: %q", ids)
+	}
+	p, err := l.storedPlan(t.Context(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]int{"3": 2, "4": 2} {
+		hits := whole
+		hits.RunID = id
+		if err := RecordHits(t.Context(), l.Store, p, hits); err != nil {
+			t.Fatal(err)
+		}
+		if names, err := recordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != want {
+			t.Errorf("records %q, %v, want %d", names, err, want)
+		}
+	}
+	changed := whole
+	changed.RunID, changed.Steps = "5", []workflows.RunStep{{Address: "a", Key: artifacts.Sum([]byte("other")), Outcome: workflows.Hit}}
+	if err := RecordHits(t.Context(), l.Store, p, changed); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := recordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 3 {
+		t.Errorf("records %q, %v: other results were found", names, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 	if err != nil {
 		return err
 	}
+	whole := wholeRun(&rec)
 	rec.Format, rec.Body = RunFormat, nil
 	if len(steps) > longRun {
 		d, _, err := store.Blobs.Put(ctx, bytes.NewReader(steps))
@@ -53,7 +55,17 @@ func WriteRun(ctx context.Context, store artifacts.Store, rec workflows.RunRecor
 	if err := store.Records.Put(ctx, runPrefix+rec.RunID, b); err != nil {
 		return err
 	}
-	return closeRuns(ctx, store, rec)
+	return closeRuns(ctx, store, rec, whole)
+}
+
+// wholeRun reports whether each step of a run has a result, which its record names.
+func wholeRun(rec *workflows.RunRecord) bool {
+	for _, s := range rec.Steps {
+		if s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
+			return false
+		}
+	}
+	return len(rec.Steps) > 0
 }
 
 // DamagedRunError says that a run's record, or the blob of its steps, cannot be read
@@ -120,17 +132,14 @@ func beginRun(ctx context.Context, store artifacts.Store, id, pipeline string, p
 	return err
 }
 
-// closeRuns removes the open record of a run that has its record and, if all of its
-// steps have results, those of runs of the same plan that were killed: what they
-// did is named by this record.
-func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) error {
-	if err := store.Records.Delete(ctx, artifacts.OpenRunPrefix+rec.RunID); err != nil {
+// closeRuns removes the open record of a run that has its record and, if that is whole,
+// those of runs of the same plan that were killed: what they did is named by this
+// record. One of another plan stays, though it be of the same pipeline: what it did
+// under keys of its own, days of training for another variable among it, is named by
+// nothing else.
+func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunRecord, whole bool) error {
+	if err := store.Records.Delete(ctx, artifacts.OpenRunPrefix+rec.RunID); err != nil || !whole {
 		return err
-	}
-	for s, n := range rec.Counts {
-		if n > 0 && s != workflows.Hit && s != workflows.Ran {
-			return nil
-		}
 	}
 	open, err := openRuns(ctx, store)
 	if err != nil {
@@ -170,12 +179,14 @@ func openRuns(ctx context.Context, store artifacts.Store) ([]openRun, error) {
 
 // RecordHits writes the record of a run that found all of its steps done, if an
 // earlier run of the pipeline is open: it may have been killed, and nothing else
-// names what it left.
+// names what it left. An open run of another plan may stay so for long: a record that
+// says the same is not written again.
 func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec workflows.RunRecord) error {
 	open, err := openRuns(ctx, store)
 	if err != nil {
 		return err
 	}
+	same, other := false, false
 	for _, o := range open {
 		if o.Pipeline != rec.Pipeline {
 			continue
@@ -183,7 +194,36 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 		if rec.Plan, err = StorePlan(ctx, store.Blobs, pl); err != nil {
 			return err
 		}
-		return WriteRun(ctx, store, rec)
+		if o.Plan == rec.Plan {
+			same = true
+		} else {
+			other = true
+		}
 	}
-	return nil
+	if !same && other {
+		if other, err = unrecorded(ctx, store, rec); err != nil {
+			return err
+		}
+	}
+	if !same && !other {
+		return nil
+	}
+	return WriteRun(ctx, store, rec)
+}
+
+// unrecorded reports whether the last run record names another plan, or other results.
+func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) (bool, error) {
+	names, err := recordNames(ctx, store.Records, runPrefix)
+	if err != nil || len(names) == 0 {
+		return true, err
+	}
+	last, err := ReadRun(ctx, store, strings.TrimPrefix(slices.Max(names), runPrefix))
+	var damaged *DamagedRunError
+	switch {
+	case errors.As(err, &damaged):
+		return true, nil
+	case err != nil:
+		return true, err
+	}
+	return last.Plan != rec.Plan || !slices.EqualFunc(last.Steps, rec.Steps, func(a, b workflows.RunStep) bool { return a.Key == b.Key }), nil
 }

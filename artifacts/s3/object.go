@@ -3,6 +3,7 @@ package s3
 import (
 	"context"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -10,7 +11,7 @@ import (
 
 // resumes is how many breaks in a row, without a byte between them, a read
 // survives, pauseMost the longest time between two: seven seconds in all. minio-go
-// retries and backs off within each.
+// retries and backs off within each, some three seconds more where the server is away.
 const (
 	resumes   = 8
 	pauseMost = 2 * time.Second
@@ -56,14 +57,17 @@ func (o *object) Read(p []byte) (int, error) {
 	if cause := context.Cause(o.ctx); cause != nil {
 		return n, cause
 	}
-	if o.left == 0 {
-		return n, o.b.explain("read "+o.key, err)
+	for err = o.b.explain("read "+o.key, err); o.left > 0; {
+		o.left--
+		if err := o.pause(resumes - o.left); err != nil {
+			return n, err
+		}
+		var again bool
+		if again, err = o.resume(); !again {
+			return n, err
+		}
 	}
-	o.left--
-	if err := o.pause(resumes - o.left); err != nil {
-		return n, err
-	}
-	return n, o.resume()
+	return n, err
 }
 
 // pause waits before the n-th attempt to go on, longer each time: what breaks
@@ -79,21 +83,25 @@ func (o *object) pause(n int) error {
 	}
 }
 
-func (o *object) resume() error {
+// resume asks for the rest. Again says of an error that the server gave no verdict: it
+// is away or overloaded.
+func (o *object) resume() (again bool, err error) {
 	var opts minio.GetObjectOptions
 	if err := opts.SetRange(o.off, o.size-1); err != nil {
-		return err
+		return false, err
 	}
 	if err := opts.SetMatchETag(o.etag); err != nil {
-		return err
+		return false, err
 	}
 	rc, _, _, err := o.b.core.GetObject(o.ctx, o.b.cfg.Bucket, o.key, opts)
 	if err != nil {
-		return o.b.explain("resume reading "+o.key, err)
+		status := minio.ToErrorResponse(err).StatusCode
+		again = o.ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)
+		return again, o.b.explain("resume reading "+o.key, err)
 	}
 	o.rc.Close()
 	o.rc = rc
-	return nil
+	return false, nil
 }
 
 func (o *object) Close() error { return o.rc.Close() }

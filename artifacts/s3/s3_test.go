@@ -43,6 +43,7 @@ func TestStore(t *testing.T) {
 	t.Run("multipart cut off", func(t *testing.T) { multipartCutOff(t, server) })
 	t.Run("put heals", func(t *testing.T) { putHeals(t, server) })
 	t.Run("broken connections", func(t *testing.T) { brokenConnections(t, server) })
+	t.Run("broken for long", func(t *testing.T) { brokenForLong(t, server) })
 	t.Run("lost answers", func(t *testing.T) { lostAnswers(t, server) })
 	t.Run("errors", func(t *testing.T) { openErrors(t, server) })
 	t.Run("no prefix", func(t *testing.T) {
@@ -187,6 +188,37 @@ func brokenConnections(t *testing.T, server *storetest.Server) {
 	limit.Store(0)
 	if got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20); err == nil {
 		t.Errorf("read %d bytes through a connection that gives none", len(got))
+	}
+}
+
+// brokenForLong breaks a download that is under way again and again, before another
+// byte comes: its answers are cut off, then the server is away for as long as two of
+// minio-go's own rounds of retries.
+func brokenForLong(t *testing.T, server *storetest.Server) {
+	const cutOff, away = 5, 12
+	var gets atomic.Int64
+	s := through(t, server, func(r *http.Response) error {
+		if r.Request.Method != http.MethodGet || !strings.Contains(r.Request.URL.Path, "/blobs/") {
+			return nil
+		}
+		switch n := gets.Add(1); {
+		case n == 1:
+			r.Body = &cut{r.Body, 300_000}
+		case n <= 1+cutOff:
+			r.Body = &cut{r.Body, 0}
+		case n <= 1+cutOff+away:
+			return errors.New("away")
+		}
+		return nil
+	})
+	b := storetest.Bytes(8, 1_000_000)
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 1<<20)
+	if err != nil || !bytes.Equal(got, b) || gets.Load() != 2+cutOff+away {
+		t.Errorf("read %d bytes in %d requests, %v; want %d requests", len(got), gets.Load(), err, 2+cutOff+away)
 	}
 }
 

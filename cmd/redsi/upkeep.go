@@ -115,7 +115,7 @@ func newGCCmd(a *app) *cobra.Command {
 			}
 			for _, r := range g.Open {
 				view.Printf(a.Out, "run %s has no record: it is at work, or was ended before it could write one. What is younger than %s stays; "+
-					"if it is not at work, a `redsi run` that ends well or `redsi gc --forget-run %s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), r.RunID)
+					"if it is not at work, a `redsi run` of the same plan that ends well or `redsi gc --forget-run %s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), r.RunID)
 			}
 			var cost time.Duration
 			for _, r := range g.Results {

@@ -341,8 +341,16 @@ func TestJoinsAndLeaves(t *testing.T) {
 			t.Fatalf("a client waits: %s", Condition(dir))
 		}
 	}
+	var stopped []int // servers
+	resume := func() {
+		for _, pid := range stopped {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+		stopped = nil
+	}
+	t.Cleanup(resume)
 	for range 100 {
-		i, what := -1, r.IntN(10)
+		i, what := -1, r.IntN(11)
 		if len(members) > 0 {
 			i = r.IntN(len(members))
 		}
@@ -350,6 +358,7 @@ func TestJoinsAndLeaves(t *testing.T) {
 		case i < 0 || what < 4 && len(members) < 6:
 			start()
 		case what < 6: // leaves
+			resume()
 			settle(members[i])
 			members[i].in.Close()
 			if err := members[i].cmd.Wait(); err != nil {
@@ -364,12 +373,21 @@ func TestJoinsAndLeaves(t *testing.T) {
 			_ = members[i].cmd.Process.Signal(syscall.SIGSTOP)
 			time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
 			_ = members[i].cmd.Process.Signal(syscall.SIGCONT)
-		default: // the server is killed
+		case what == 9: // the server is killed
 			if s, ok := Running(dir); ok {
 				_ = syscall.Kill(s.PID, syscall.SIGKILL)
 			}
+		default: // the server stops, and who comes waits for it until it goes on
+			if s, ok := Running(dir); ok && syscall.Kill(s.PID, syscall.SIGSTOP) == nil {
+				start()
+				stopped = append(stopped, s.PID)
+			}
+		}
+		if len(stopped) > 0 && r.IntN(3) == 0 {
+			resume()
 		}
 	}
+	resume()
 	for _, m := range members {
 		settle(m)
 		m.in.Close()

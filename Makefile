@@ -69,11 +69,13 @@ CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MI
 NEED_TOKENIZERS := go $(if $(wildcard $(TOKENIZERS)/done),,cargo)
 NEED_TORCH      := go c++ $(if $(wildcard $(LIBTORCH)/done),,python3 pip)
 NEED            := $(sort $(NEED_TOKENIZERS) $(NEED_TORCH))
-MISSING         := $(strip $(foreach part,$(PARTS),$(if $(wildcard $(part)/done),,$(part))))
+# What redsi itself runs with, and what its tests start besides: other programs of Temporal, and MinIO.
+RUN_PARTS       := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL_SERVER)
+missing          = $(strip $(foreach part,$(1),$(if $(wildcard $(part)/done),,$(part))))
 INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-tokenizers deps-servers deps-torch tools build build-notorch quickstart toy-paper test chaos fuzz race check fmt bench docs \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test chaos fuzz race check fmt bench docs \
 	doctor env clean
 
 help: ## list the targets
@@ -91,7 +93,7 @@ toy-paper: build ## every table and figure of the paper on the generated corpus,
 	bin/redsi plan $(TOY) --detailed-exitcode
 	@echo; bin/redsi report $(TOY)
 
-build: deps ## bin/redsi
+build: deps-run ## bin/redsi
 	$(GO) build $(LDFLAGS) -o bin/redsi ./cmd/redsi
 
 build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, runs all but the model kinds
@@ -100,7 +102,7 @@ build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, 
 test: deps check ## install what is missing, then gofmt, vet and all tests
 	$(GO) test -timeout $(TIMEOUT) $(PKGS)
 
-chaos: build ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
+chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
 	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
 
@@ -108,7 +110,7 @@ fuzz: deps-tokenizers ## every fuzz target for FUZZTIME= each, one after the oth
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
 		echo "== $$dir $$name"; $(GO) test -tags notorch $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
-race: deps-tokenizers deps-servers ## all tests that need no libtorch under the race detector
+race: deps-tokenizers deps-embedded deps-servers ## all tests that need no libtorch under the race detector
 	$(GO) test -race -tags notorch -timeout $(TIMEOUT) $(PKGS)
 
 check: deps-torch deps-tokenizers ## gofmt and go vet
@@ -118,7 +120,7 @@ check: deps-torch deps-tokenizers ## gofmt and go vet
 fmt: ## gofmt all Go files
 	gofmt -w .
 
-bench: build ## measure, each peer beside it in one run, into bench/results.jsonl
+bench: build deps ## measure, each peer beside it in one run, into bench/results.jsonl
 	$(BENCH)
 
 docs: build ## generate docs/kinds.md
@@ -135,16 +137,19 @@ env: ## print the environment of every go command here, KEY=VALUE
 clean: ## remove what was built here; the parts in REDSI_DEPS stay
 	rm -rf bin
 
-deps: tools ## all native parts
-	@$(if $(MISSING),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-servers)
+deps: tools ## all parts
+	@$(if $(call missing,$(PARTS)),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-embedded deps-servers)
+deps-run: tools ## the parts that bin/redsi is built and runs with
+	@$(if $(call missing,$(RUN_PARTS)),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-embedded)
 deps-tokenizers: $(TOKENIZERS)/done ## libtokenizers.a
-deps-servers: $(TEMPORAL_SERVER)/done $(TEMPORAL)/done $(MINIO)/done ## the Temporal and MinIO servers, and the temporal program
+deps-embedded: $(TEMPORAL_SERVER)/done ## the embedded Temporal server
+deps-servers: $(TEMPORAL)/done $(MINIO)/done ## what tests start besides: the programs of Temporal and MinIO
 deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to compile against it
 
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
-deps-servers: NEED := go
+deps-embedded deps-servers: NEED := go
 deps-torch: NEED := $(NEED_TORCH)
-deps build quickstart toy-paper test chaos fuzz race check bench docs: NEED := $(NEED)
+deps deps-run build quickstart toy-paper test chaos fuzz race check bench docs: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

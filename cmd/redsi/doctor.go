@@ -69,7 +69,7 @@ func checkServer() finding {
 	f := finding{What: "temporal server"}
 	p, err := devserver.Find()
 	if err != nil {
-		f.Note, f.Do = err.Error(), "make deps-servers (or use a cluster: --temporal-address)"
+		f.Note, f.Do = err.Error(), "make deps-embedded (or use a cluster: --temporal-address)"
 		return f
 	}
 	f.OK, f.Note = true, p

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoServer says that no server program was found.
-var ErrNoServer = errors.New("the program of the embedded Temporal server, temporal-server, was not found: run `make deps`, or name it in REDSI_TEMPORAL_SERVER, or give an existing cluster with --temporal-address")
+var ErrNoServer = errors.New("the program of the embedded Temporal server, temporal-server, was not found: run `make deps-embedded`, or name it in REDSI_TEMPORAL_SERVER, or give an existing cluster with --temporal-address")
 
 // Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else the
 // one that `make` installed last, else redsi-temporal-server on PATH.

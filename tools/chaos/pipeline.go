@@ -74,7 +74,7 @@ func (s shape) hcl() string {
 	p("locals {\n  work = { \"work.sh\" = file(\"work.sh\") }\n}")
 	block := func(name string, n, tenths int, mode, inputs string) {
 		p(`step "command" %q {`, name)
-		p(`  for_each = toset([for i in range(%d) : "n${i}"])`, n)
+		p(`  for_each = toset([for i in %s : "n${i}"])`, numbers(n))
 		p(`  argv     = ["sh", "work.sh", "%s-${each.key}", "%d", %q]`, name, tenths, mode)
 		p(`  files    = local.work`)
 		p(`  outputs  = ["text", "numbers.json"]`)
@@ -87,7 +87,7 @@ func (s shape) hcl() string {
 	add := func(name string, n, tenths int, mode, inputs string) {
 		if n > 0 {
 			block(name, n, tenths, mode, inputs)
-			last = append(last, fmt.Sprintf("%s = [for i in range(%d) : step.command.%s[\"n${i}\"].out]", name, n, name))
+			last = append(last, fmt.Sprintf("%s = [for i in %s : step.command.%s[\"n${i}\"].out]", name, numbers(n), name))
 		}
 	}
 	add("fast", s.Fast, 0, "", "")
@@ -113,6 +113,19 @@ func (s shape) hcl() string {
   rows    = [{ id = "all", titles = ["all"], value = step.command.all.out, at = "numbers.json:" }]
 }`)
 	return b.String()
+}
+
+// numbers is the expression of the list 0 to n-1: a range has 1,024 values at most.
+func numbers(n int) string {
+	const most = 1000
+	if n <= most {
+		return fmt.Sprintf("range(%d)", n)
+	}
+	var parts []string
+	for at := 0; at < n; at += most {
+		parts = append(parts, fmt.Sprintf("range(%d, %d)", at, min(at+most, n)))
+	}
+	return "concat(" + strings.Join(parts, ", ") + ")"
 }
 
 // write puts the pipeline into a folder.

@@ -134,7 +134,7 @@ func thousands(r *round) {
 		return
 	}
 	r.gone = time.Now()
-	limit, kills := 15*time.Minute, 0
+	limit, kills := r.slack(15*time.Minute), 0
 	for !r.cli.wait(10*time.Second) && time.Since(r.gone) < limit {
 		p := r.work[kills%len(r.work)]
 		p.kill()

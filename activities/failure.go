@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"go.temporal.io/sdk/activity"
@@ -26,10 +27,15 @@ const (
 	maxNote  = 300
 )
 
-// errorTries is how often an activity may end in an error that a retry might mend.
-// With the workflows' retry policy that is about a minute and a half. A worker that
-// is lost counts as a try, but more of those are allowed: see workflows.
+// errorTries is how often an activity may end in an error that a retry might mend:
+// with the pauses between them that is about a minute and a half. A worker that is
+// lost counts as a try, but more of those are allowed: see workflows.
 const errorTries = 10
+
+// pause is the time until the attempt after this one: 1, 2, 4, 8 and then 15 seconds.
+func pause(attempt int32) time.Duration {
+	return min(time.Second<<min(attempt-1, 4), 15*time.Second)
+}
 
 // failure gives an error the type that decides about its retry, and a text that
 // the server takes. Once the context has ended, what a step says is no verdict:
@@ -76,12 +82,15 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 
 // again is an error that is retried, unless that has been done often enough.
 func again(ctx context.Context, err error) error {
+	n := int32(1)
 	if activity.IsActivity(ctx) {
-		if n := activity.GetInfo(ctx).Attempt; n >= errorTries {
-			return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)
-		}
+		n = activity.GetInfo(ctx).Attempt
 	}
-	return temporal.NewApplicationError(errorText(err), workflows.TransientError)
+	if n >= errorTries {
+		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)
+	}
+	return temporal.NewApplicationErrorWithOptions(errorText(err), workflows.TransientError,
+		temporal.ApplicationErrorOptions{NextRetryDelay: pause(n)})
 }
 
 // sealed reports an error that another key than this worker's would mend.

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
@@ -61,6 +63,25 @@ func TestFailure(t *testing.T) {
 				t.Errorf("the server does not take this text of %d bytes", len(app.Message()))
 			}
 		})
+	}
+}
+
+// TestPause: errors are tried again after growing times, which they carry with them:
+// the policy's own are for workers that were lost, and do not grow.
+func TestPause(t *testing.T) {
+	for attempt, want := range map[int32]time.Duration{1: time.Second, 2: 2 * time.Second, 4: 8 * time.Second, 5: 15 * time.Second, 49: 15 * time.Second} {
+		if got := pause(attempt); got != want {
+			t.Errorf("after attempt %d: %v, want %v", attempt, got, want)
+		}
+	}
+	var env testsuite.WorkflowTestSuite
+	activities := env.NewTestActivityEnvironment()
+	fails := func(ctx context.Context) error { return new(Activities).failure(ctx, syscall.ECONNRESET) }
+	activities.RegisterActivity(fails)
+	_, err := activities.ExecuteActivity(fails)
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) || app.NextRetryDelay() != time.Second {
+		t.Errorf("%v is retried after %v", err, app.NextRetryDelay())
 	}
 }
 

@@ -22,10 +22,12 @@ const partsInFlight = 64
 const silence = 15 * time.Second
 
 // retries is the policy of every activity. Its attempts are those that may be lost
-// with their workers; how often an error is worth a retry is for the activity to
-// say, which ends with PermanentError then.
+// with their workers, and the next one follows at once, however many were: with
+// intervals that grow, workers that are lost at regular times could meet every
+// attempt. How often an error is worth a retry, and after which time, is for the
+// activity to say, which ends with PermanentError then.
 func retries() *temporal.RetryPolicy {
-	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second,
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1,
 		MaximumAttempts: 50, NonRetryableErrorTypes: []string{PermanentError, InputLostError, SourceChangedError}}
 }
 

@@ -60,7 +60,8 @@ type largeRun struct {
 	t    *testing.T
 	ran  atomic.Int64
 	fail atomic.Bool
-	most atomic.Int64 // bytes of a payload
+	most atomic.Int64      // bytes of a payload
+	done func(what string) // hears of each activity that ends; may be nil
 }
 
 func newLargeRun(t *testing.T) *largeRun {
@@ -130,6 +131,9 @@ func (l *largeRun) run(id string, d artifacts.Digest) (res workflows.ReproduceRe
 		// As the server counts: three events an activity, three a workflow task.
 		events := 0
 		env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) {
+			if l.done != nil {
+				l.done(info.ActivityType.Name)
+			}
 			events += 6
 			env.SetCurrentHistoryLength(events)
 			env.SetContinueAsNewSuggested(events > 4096)

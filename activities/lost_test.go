@@ -1,0 +1,185 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/workflows"
+)
+
+// results are those of a plan's steps, in its order; nil: there is none.
+func (l *largeRun) results(d artifacts.Digest) []*artifacts.Result {
+	l.t.Helper()
+	p, err := l.storedPlan(l.t.Context(), d)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	v, err := p.Preview(l.t.Context(), l.Registry, l.lookup)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	out := make([]*artifacts.Result, len(v.Items))
+	for i, it := range v.Items {
+		out[i] = it.Result
+	}
+	return out
+}
+
+// lose deletes the bytes of a result or, of every second one, its record.
+func (l *largeRun) lose(i int, r *artifacts.Result) {
+	l.t.Helper()
+	err := l.Store.Blobs.Delete(context.Background(), r.Outputs["out"].Digest)
+	if i%2 > 0 {
+		err = l.Store.Records.Delete(context.Background(), artifacts.ResultName(r.Key))
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestLostInBulk: inputs of a step that are lost after the run has found them, more of
+// them than are told one by one, are made again, those alone, once each.
+func TestLostInBulk(t *testing.T) {
+	const leaves = 2000
+	l := newLargeRun(t)
+	d := l.wide(leaves)
+	if res, _, err := l.run("1", d); err != nil || res.Ran != leaves+2 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	digests := map[string]bool{}
+	for _, r := range l.results(d) {
+		digests[r.Outputs["out"].Digest.Hex()] = true
+	}
+	for n, lost := range []int{lostTold, lostTold + 1, leaves - 7} {
+		found := l.results(d)
+		for i, r := range found[leaves:] { // so that the run needs the leaves
+			l.lose(i, r)
+		}
+		l.done = func(what string) {
+			if what != workflows.LoadActivity {
+				return
+			}
+			for i, r := range found[:lost] {
+				l.lose(i, r)
+			}
+			l.done = nil
+		}
+		before := l.ran.Load()
+		res, executions, err := l.run(fmt.Sprint("lost ", n), d)
+		if err != nil || res.Ran != lost+2 || res.Hit != leaves-lost || l.ran.Load()-before != int64(lost+2) {
+			t.Fatalf("%d inputs lost: %+v in %d executions, %d ran: %v", lost, res, executions, l.ran.Load()-before, err)
+		}
+		for _, r := range l.results(d) {
+			if r == nil || !digests[r.Outputs["out"].Digest.Hex()] {
+				t.Fatalf("%d inputs lost: a step has another result: %+v", lost, r)
+			}
+		}
+	}
+	if l.most.Load() > payloadLimit/2 {
+		t.Errorf("largest payload: %d bytes", l.most.Load())
+	}
+}
+
+// ailing makes a method of a store fail in the first attempts of an activity.
+type ailing struct {
+	activity, method string
+	attempts         int32
+	failed           atomic.Int64
+}
+
+var errAway = errors.New("503 Slow Down")
+
+func (a *ailing) err(ctx context.Context, method string) error {
+	if !activity.IsActivity(ctx) || method != a.method {
+		return nil
+	}
+	if info := activity.GetInfo(ctx); info.ActivityType.Name != a.activity || info.Attempt > a.attempts {
+		return nil
+	}
+	a.failed.Add(1)
+	return errAway
+}
+
+type ailingBlobs struct {
+	artifacts.Blobs
+	a *ailing
+}
+
+func (b ailingBlobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	if err := b.a.err(ctx, "open"); err != nil {
+		return nil, err
+	}
+	return b.Blobs.Open(ctx, d)
+}
+
+func (b ailingBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
+	if err := b.a.err(ctx, "missing"); err != nil {
+		return nil, err
+	}
+	return b.Blobs.Missing(ctx, ds)
+}
+
+func (b ailingBlobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
+	if err := b.a.err(ctx, "put"); err != nil {
+		return artifacts.Digest{}, 0, err
+	}
+	return b.Blobs.Put(ctx, r)
+}
+
+type ailingRecords struct {
+	artifacts.Records
+	a *ailing
+}
+
+func (r ailingRecords) Get(ctx context.Context, name string) ([]byte, error) {
+	if err := r.a.err(ctx, "get"); err != nil {
+		return nil, err
+	}
+	return r.Records.Get(ctx, name)
+}
+
+// TestStoreAwayInPrepare: while a run looks steps up, or finds out what there is, its
+// store answers with errors for a while: it is asked again, nothing runs twice, and the
+// run goes on. A store that stays away ends the run with its words, and what was done
+// is there for the next one.
+func TestStoreAwayInPrepare(t *testing.T) {
+	const leaves = 20
+	for _, c := range []struct{ activity, method string }{
+		{workflows.PrepareActivity, "missing"}, {workflows.PrepareActivity, "put"}, {workflows.PrepareActivity, "get"},
+		{workflows.LoadActivity, "open"}, {workflows.LoadActivity, "get"},
+	} {
+		for _, attempts := range []int32{errorTries - 1, errorTries} {
+			what := fmt.Sprintf("%s, %s, %d attempts", c.activity, c.method, attempts)
+			l := newLargeRun(t)
+			d := l.wide(leaves)
+			store := l.Store
+			away := &ailing{activity: c.activity, method: c.method, attempts: attempts}
+			l.Store = artifacts.Store{Blobs: ailingBlobs{store.Blobs, away}, Records: ailingRecords{store.Records, away}}
+			res, _, err := l.run("1", d)
+			if away.failed.Load() < int64(attempts) {
+				t.Errorf("%s: it failed %d times", what, away.failed.Load())
+			}
+			if attempts < errorTries {
+				if err != nil || res.Ran != leaves+2 || l.ran.Load() != leaves+2 {
+					t.Errorf("%s: %+v, %d ran: %v", what, res, l.ran.Load(), err)
+				}
+				continue
+			}
+			if err == nil || !strings.Contains(err.Error(), errAway.Error()) || !strings.Contains(err.Error(), "tried 10 times") {
+				t.Errorf("%s: %+v, %v", what, res, err)
+			}
+			l.Store = store
+			if res, _, err := l.run("2", d); err != nil || res.Hit+res.Ran != leaves+2 || l.ran.Load() != leaves+2 {
+				t.Errorf("%s, and then again: %+v, %d ran: %v", what, res, l.ran.Load(), err)
+			}
+		}
+	}
+}

@@ -30,6 +30,9 @@ import (
 var server *devserver.Alone
 
 func TestMain(m *testing.M) {
+	if os.Getenv(heldServer) != "" {
+		os.Exit(m.Run())
+	}
 	program, err := devserver.Find()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "these tests need a real Temporal server; run them by `make test`:", err)
@@ -84,6 +87,14 @@ func newBenchOf(t *testing.T, slots int) *bench {
 // newSealedBench is one whose client and worker have a codec.
 func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
 	t.Helper()
+	b := idleBench(t, slots, codec)
+	b.startWorker()
+	return b
+}
+
+// idleBench is one whose worker is not started yet.
+func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
+	t.Helper()
 	b := &bench{t: t, slots: slots, codec: codec, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
 	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
 	part := step.Kind[textConfig]{Name: "part", Version: 1, Hidden: true, Doc: "A part.", Outputs: outputs, Run: b.write}
@@ -110,7 +121,7 @@ func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
 		}}
 	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(part))
 
-	opts, err := server.ClientOptions()
+	opts, err := clientOptions()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +132,6 @@ func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.c.Close)
-	b.startWorker()
 	return b
 }
 

@@ -13,15 +13,15 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/workflows"
 )
 
-// otherVersion replaces the bench's worker by one of another version of redsi: its
-// workflow code does something that ours does not. Its activities are ours, and go on
-// when end ends what polls for workflows.
+// otherVersion starts a worker of another version of redsi: its workflow code does
+// something that ours does not. Its activities are ours, and go on when end ends what
+// polls for workflows.
 func (b *bench) otherVersion() (end func()) {
 	b.t.Helper()
-	b.queue.Stop()
 	a := b.activities()
 	var flows []sdk.Worker
 	for _, queue := range []string{b.t.Name(), workflows.ControlQueue(b.t.Name())} {
@@ -59,7 +59,7 @@ func (b *bench) otherVersion() (end func()) {
 // RunAgain, as versions before this one started them, ends in words that say what to do.
 // A step that such a run left at work is begun again by who wants it.
 func TestOtherVersion(t *testing.T) {
-	b := newBench(t)
+	b := idleBench(t, 8, payload.Codec{})
 	src := `
 step "text" "a" { text = "version a" }
 step "text" "b" {

@@ -45,6 +45,7 @@ type app struct {
 
 	scratch *scratch.Area // once steps may run here
 	watched watched       // runs that are followed
+	waits   waits
 }
 
 // say tells the person at the terminal what they should know now.

@@ -99,11 +99,13 @@ type sight struct {
 	progress map[string]step.Progress
 }
 
-// unseenFor is how long a run's state may be unknown before it is said why.
-const unseenFor = 5 * time.Second
+// waits says how long is waited in silence.
+type waits struct {
+	unseen time.Duration // a run's state may be unknown, and a question unanswered
+	say    time.Duration // until it is said again what is waited for
+}
 
-// sayEvery is how often it is said that something is still waited for.
-const sayEvery = 15 * time.Second
+func usualWaits() waits { return waits{unseen: 5 * time.Second, say: 15 * time.Second} }
 
 // watch sends the state of a run now and then. When that has been unknown for a
 // while it says what is waited for, and again from time to time.
@@ -126,13 +128,13 @@ func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun
 			case seen <- v:
 			case <-ctx.Done():
 			}
-		case time.Since(last) > unseenFor:
+		case time.Since(last) > a.waits.unseen:
 			a.Log.Debug("state of the run", "err", err)
-			why := obstacle(ctx, conn, wf)
-			if why == "" && time.Since(last) > sayEvery {
+			why := a.obstacle(ctx, conn, wf)
+			if why == "" && time.Since(last) > a.waits.say {
 				why = "the run's worker does not say how the run is; it is waited for, Ctrl-C cancels it"
 			}
-			if why != "" && (why != told || time.Since(at) > sayEvery) && ctx.Err() == nil {
+			if why != "" && (why != told || time.Since(at) > a.waits.say) && ctx.Err() == nil {
 				told, at = why, time.Now()
 				a.say(why)
 			}
@@ -142,8 +144,8 @@ func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun
 }
 
 // obstacle says what keeps the state of a run from being known; "" if it is only slow.
-func obstacle(ctx context.Context, conn *connection, wf client.WorkflowRun) string {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+func (a *app) obstacle(ctx context.Context, conn *connection, wf client.WorkflowRun) string {
+	ctx, cancel := context.WithTimeout(ctx, a.waits.unseen)
 	defer cancel()
 	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
 	if err != nil {

@@ -52,7 +52,7 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, out, errw io.Writer) int {
-	a := &app{Registry: activities.Kinds(), Out: out, Err: errw}
+	a := &app{Registry: activities.Kinds(), Out: out, Err: errw, waits: usualWaits()}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -50,7 +50,7 @@ func (a *app) persist(ctx context.Context, conn *connection, what string, f func
 		if err == nil || ctx.Err() != nil || !passing(err) || time.Since(began) > startPatience {
 			return err
 		}
-		if time.Since(began) > unseenFor && time.Since(told) > sayEvery {
+		if time.Since(began) > a.waits.unseen && time.Since(told) > a.waits.say {
 			told = time.Now()
 			a.say(what + " is tried again: " + err.Error() + " (" + conn.condition() + ")")
 		}

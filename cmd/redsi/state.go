@@ -36,7 +36,7 @@ func (a *app) state(ctx context.Context, c client.Client, workflow string) (work
 		a.watched.runs[workflow] = w
 	}
 	for {
-		news, err := changesOf(ctx, c, workflow, w.next)
+		news, err := changesOf(ctx, c, workflow, w.next, a.waits.unseen)
 		if err != nil {
 			return workflows.State{}, err
 		}
@@ -59,8 +59,8 @@ func (a *app) state(ctx context.Context, c client.Client, workflow string) (work
 	}
 }
 
-func changesOf(ctx context.Context, c client.Client, workflow string, since int) (news workflows.Changes, err error) {
-	qctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+func changesOf(ctx context.Context, c client.Client, workflow string, since int, most time.Duration) (news workflows.Changes, err error) {
+	qctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	v, err := c.QueryWorkflow(qctx, workflow, "", workflows.ChangesQuery, since)
 	if err == nil {

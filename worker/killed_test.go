@@ -1,0 +1,180 @@
+package worker_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// With these variables TestHeldWorker is a worker of a queue, with the server and the
+// store of two folders, that never ends an activity of a kind.
+const (
+	heldQueue  = "REDSI_TEST_QUEUE"
+	heldServer = "REDSI_TEST_SERVER"
+	heldStore  = "REDSI_TEST_STORE"
+	heldKind   = "REDSI_TEST_ACTIVITY"
+)
+
+// heldRecords says so and waits for ever where an activity of a kind looks a record up.
+type heldRecords struct {
+	artifacts.Records
+	kind string
+}
+
+func (h heldRecords) Get(ctx context.Context, name string) ([]byte, error) {
+	if activity.IsActivity(ctx) && activity.GetInfo(ctx).ActivityType.Name == h.kind {
+		fmt.Println("holding")
+		select {}
+	}
+	return h.Records.Get(ctx, name)
+}
+
+// clientOptions is how the tests' server is called, by this process or a held worker.
+func clientOptions() (client.Options, error) {
+	folder := os.Getenv(heldServer)
+	if folder == "" {
+		return server.ClientOptions()
+	}
+	info, ok := devserver.Running(folder)
+	if !ok {
+		return client.Options{}, fmt.Errorf("no server answers in %s", folder)
+	}
+	return devserver.LookOptions(folder, info)
+}
+
+// TestHeldWorker is a process of TestKilledWorker and nothing by itself.
+func TestHeldWorker(t *testing.T) {
+	queue := os.Getenv(heldQueue)
+	if queue == "" {
+		return
+	}
+	b := idleBench(t, 1, payload.Codec{})
+	var err error
+	if b.store, err = dir.Open(os.Getenv(heldStore)); err != nil {
+		t.Fatal(err)
+	}
+	b.store.Records = heldRecords{b.store.Records, os.Getenv(heldKind)}
+	if err := worker.New(b.c, b.activities(), worker.Options{Queues: []string{queue}, CPU: 1}).Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or the other process is
+}
+
+// TestKilledWorker kills a worker's process within an activity that looks up: its
+// attempt is missed by its heartbeats, and the run ends well with another worker.
+func TestKilledWorker(t *testing.T) {
+	for _, kind := range []string{workflows.LoadActivity, workflows.PrepareActivity} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			b := idleBench(t, 1, payload.Codec{})
+			folder := t.TempDir()
+			var err error
+			if b.store, err = dir.Open(folder); err != nil {
+				t.Fatal(err)
+			}
+			held := exec.Command(os.Args[0], "-test.run", "^TestHeldWorker$")
+			held.Env = append(os.Environ(), heldQueue+"="+t.Name(), heldServer+"="+filepath.Dir(server.Profile()),
+				heldStore+"="+folder, heldKind+"="+kind, "TMPDIR="+t.TempDir())
+			held.Stderr = os.Stderr
+			if _, err := held.StdinPipe(); err != nil {
+				t.Fatal(err)
+			}
+			said, err := held.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := held.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = held.Process.Kill(); _ = held.Wait() })
+			w := b.start(`step "text" "a" { text = "killed `+kind+`" }`, "1")
+			if lines := bufio.NewScanner(said); !lines.Scan() || lines.Text() != "holding" {
+				t.Fatalf("the worker says %q, %v", lines.Text(), lines.Err())
+			}
+			if err := held.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			b.startWorker()
+			if r, err := b.wait(w); err != nil || r.Ran != 1 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			scheduled, started := b.attempts(w, kind)
+			if started.Attempt < 2 || started.LastFailure.GetTimeoutFailureInfo().GetTimeoutType() != enums.TIMEOUT_TYPE_HEARTBEAT {
+				t.Errorf("attempt %d, after %v; want one after a missed heartbeat", started.Attempt, started.LastFailure)
+			}
+			if lost := scheduled.HeartbeatTimeout.AsDuration() + scheduled.RetryPolicy.InitialInterval.AsDuration(); lost > 20*time.Second {
+				t.Errorf("a lost attempt costs %s", lost)
+			}
+		})
+	}
+}
+
+// attempts is what a workflow's history says of its first activity of a kind.
+func (b *bench) attempts(w client.WorkflowRun, kind string) (s *history.ActivityTaskScheduledEventAttributes, started *history.ActivityTaskStartedEventAttributes) {
+	b.t.Helper()
+	var id int64
+	events := b.c.GetWorkflowHistory(context.Background(), w.GetID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if a := e.GetActivityTaskScheduledEventAttributes(); s == nil && a != nil && a.ActivityType.Name == kind {
+			s, id = a, e.EventId
+		}
+		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && a.ScheduledEventId == id {
+			return s, a
+		}
+	}
+	b.t.Fatalf("%s was not started", kind)
+	return nil, nil
+}
+
+// TestHandBack: what a worker that stops was doing goes to another one at once, and is
+// not missed by its heartbeats.
+func TestHandBack(t *testing.T) {
+	b := newBench(t)
+	w := b.start(`
+step "text" "long" {
+  text = "handed back"
+  hold = true
+}`, "1")
+	if got := b.next(); got != "handed back" {
+		t.Fatal(got)
+	}
+	b.queue.Stop()
+	if got := b.next(); got != "cancelled handed back" {
+		t.Fatalf("the worker has ended, and its step said %q", got)
+	}
+	b.startWorker()
+	if got := b.next(); got != "handed back" {
+		t.Fatal(got)
+	}
+	close(b.hold)
+	if r, err := b.wait(w); err != nil || r.Ran != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	step := b.c.GetWorkflow(context.Background(), workflows.StepWorkflowID(b.record("1").Steps[0].Key), "")
+	_, started := b.attempts(step, workflows.ExecuteActivity)
+	if started.Attempt != 2 || started.LastFailure.GetMessage() != "interrupted: the worker is ending" {
+		t.Errorf("attempt %d, after %v", started.Attempt, started.LastFailure)
+	}
+}

@@ -144,8 +144,7 @@ func (b *Batcher) work() {
 			if len(batch) == 0 {
 				break
 			}
-			err := b.answer(batch)
-			b.done(len(batch), err)
+			b.answer(batch)
 		}
 	}
 }
@@ -202,7 +201,8 @@ func (b *Batcher) done(n int, err error) {
 }
 
 // answer searches a batch; the search ends early when nobody waits for it any more.
-func (b *Batcher) answer(batch []*request) error {
+// Nothing is at work any more when the first caller has its answer.
+func (b *Batcher) answer(batch []*request) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var left atomic.Int64
@@ -221,6 +221,7 @@ func (b *Batcher) answer(batch []*request) error {
 	if err == nil && len(answers) != len(batch) {
 		err = errors.New("the search did not answer every query")
 	}
+	b.done(len(batch), err)
 	for i, r := range batch {
 		got := reply{err: err}
 		if err == nil {
@@ -229,5 +230,4 @@ func (b *Batcher) answer(batch []*request) error {
 		}
 		r.reply <- got
 	}
-	return err
 }

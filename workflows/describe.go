@@ -15,7 +15,7 @@ func (r *run) describe(ctx workflow.Context) {
 	counts := r.counts()
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do or not started\n\n| step | outcome | key |\n|---|---|---|\n",
-		r.loaded.Name, counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running]+counts[NotStarted])
+		short(r.loaded.Name), counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running]+counts[NotStarted])
 	const most = 100
 	for i, s := range r.steps {
 		if i == most {

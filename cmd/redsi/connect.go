@@ -197,6 +197,8 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		err = inputError(fmt.Errorf("%w; choose another by %s, 0 for a free one", err, flag))
 	case errors.Is(err, devserver.ErrOther):
 		err = inputError(fmt.Errorf("%w; leave the ports away to use it, or end the redsi processes that do", err))
+	case errors.Is(err, devserver.ErrDir):
+		err = inputError(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):
 		err = inputError(fmt.Errorf("--state: %w: name a folder that may be written to", err))
 	}

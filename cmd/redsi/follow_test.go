@@ -219,3 +219,20 @@ func TestClusterAway(t *testing.T) {
 	f.link.set(false)
 	f.ends()
 }
+
+// TestTerminated: a run that is ended from outside says so.
+func TestTerminated(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	if err := f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	e := <-f.done
+	if err := f.ended(e.err, "followed"); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
+		t.Errorf("%v", err)
+	}
+}

@@ -182,7 +182,10 @@ func (a *app) ended(err error, runID string) error {
 	var app *temporal.ApplicationError
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
+	var terminated *temporal.TerminatedError
 	switch {
+	case errors.As(err, &terminated):
+		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server, whose UI says why; `redsi run` goes on from what is in the store", runID)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
 	case errors.As(err, &app):

@@ -222,6 +222,20 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
+// TestLongPath: a folder whose database could not be opened is refused before anything
+// is made there, and the longest that is not works.
+func TestLongPath(t *testing.T) {
+	dir := t.TempDir()
+	long := dir + strings.Repeat("/"+strings.Repeat("d", 99), 5)
+	if _, err := Join(t.Context(), Options{Program: "/nothing/is/started", Dir: long}); !errors.Is(err, ErrDir) {
+		t.Errorf("%v, want %v", err, ErrDir)
+	}
+	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
+		t.Errorf("%v, %v were made", there, err)
+	}
+	joined(t, Options{Dir: long[:maxDir-1] + "e"}).Close()
+}
+
 // TestOtherPorts: a server that others use stays where it is; asking for another
 // place is an error, wishing for one is not.
 func TestOtherPorts(t *testing.T) {

@@ -42,6 +42,12 @@ type Server struct {
 // ErrPort says that a port that was asked for cannot be had.
 var ErrPort = errors.New("it cannot be listened at")
 
+// ErrDir says that the path of a folder is too long.
+var ErrDir = errors.New("the path is too long for the server's database")
+
+// maxDir is how long it may be: SQLite takes 512 bytes, with the names of its files.
+const maxDir = 440
+
 // ErrOther says that the folder's server runs with other ports than were asked for.
 var ErrOther = errors.New("the server of this state folder runs already, at other ports")
 
@@ -49,6 +55,9 @@ var ErrOther = errors.New("the server of this state folder runs already, at othe
 func Join(ctx context.Context, o Options) (*Server, error) {
 	if o.Say == nil {
 		o.Say = func(string) {}
+	}
+	if len(o.Dir) > maxDir {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, and %d is the most", o.Dir, ErrDir, len(o.Dir), maxDir)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err

@@ -82,6 +82,10 @@ func (l *loader) labels(b *hclsyntax.Block, want ...string) bool {
 		return false
 	}
 	for i, name := range b.Labels {
+		if len(name) > maxName {
+			l.diags.error(b.LabelRanges[i], "Not a name", fmt.Sprintf("The %s of this %s has %d bytes, and %d is the most.", strings.ToLower(want[i]), b.Type, len(name), maxName))
+			return false
+		}
 		if !hclsyntax.ValidIdentifier(name) {
 			l.diags.error(b.LabelRanges[i], "Not a name",
 				fmt.Sprintf("%q cannot be the %s of a %s: a name is made of letters, digits, _ and -, and does not start with a digit.", name, strings.ToLower(want[i]), b.Type))

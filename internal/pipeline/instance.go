@@ -24,6 +24,9 @@ func (l *loader) checkKeys(b *block, list []instance) ([]instance, bool) {
 		case inst.key == "":
 			l.diags.error(b.forEach.Range(), "Wrong for_each", "It has the empty text as a key.")
 			return nil, false
+		case len(inst.key) > maxName:
+			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes, and %d is the most. Let a map have a short name as key and the text as value.", inst.key, len(inst.key), maxName))
+			return nil, false
 		case strings.ContainsFunc(inst.key, unicode.IsControl):
 			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %q has a control character.", inst.key))
 			return nil, false

@@ -23,6 +23,7 @@ const (
 	maxExponent  = 1 << 14   // of a number, in bits
 	maxDigits    = 1000      // of a number, written
 	maxInstances = 100_000   // of one for_each
+	maxName      = 4096      // bytes of a label or a key of for_each: addresses stand in all that is said of a step
 	maxSteps     = 200_000   // of a pipeline
 	maxConfigs   = 256 << 20 // bytes of all configurations
 	asksEvery    = 1 << 12   // steps of work between two questions whether to stop

@@ -52,6 +52,8 @@ func TestLimits(t *testing.T) {
 		"setproduct":           {url(`length(setproduct(range(1000), range(1000), range(1000)))`), "Value too large"},
 		"product":              {"step \"download\" \"a\" {\n  for_each = product({ a = range(1000), b = range(1000) })\n  url = each.key\n}\n", "combinations"},
 		"wide product":         {"step \"download\" \"a\" {\n  for_each = product({ a = range(1000), b = range(50), " + strings.Repeat("", 0) + axes(100) + " })\n  url = each.key\n}\n", "combinations"},
+		"long key":             {"step \"download\" \"a\" {\n  for_each = toset([format(\"%05000d\", 1)])\n  url = each.key\n}\n", "has 5000 bytes, and 4096 is the most"},
+		"long label":           {"step \"download\" \"" + strings.Repeat("a", 5000) + "\" {\n  url = \"http://127.0.0.1/x\"\n}\n", "has 5000 bytes, and 4096 is the most"},
 		"range":                {url(`length(range(2000000000))`), "more than 1024"},
 		"loops that keep none": {url(`length([for a in range(1000) : a if length([for b in range(1000) : b if length([for c in range(1000) : c if false]) > 0]) > 0])`), "Too much to evaluate"},
 		"power":                {url(`pow(10, 1000000000)`), "Number out of range"},

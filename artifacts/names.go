@@ -9,6 +9,13 @@ import (
 // side by side as the file a.json and the folder a.
 const recordSuffix = ".json"
 
+// BlobPath is the relative path under which every store keeps a blob: 256 folders, of
+// 400 names each when there are 100,000 blobs.
+func BlobPath(d Digest) string {
+	h := d.Hex()
+	return h[:2] + "/" + h[2:]
+}
+
 // RecordPath maps a record's name to the relative path under which every store
 // keeps it, so that a directory and a bucket can be copied into each other by
 // any tool. It is safe and distinct on every file system, those that ignore case
@@ -39,8 +46,7 @@ func RecordPath(record string) string {
 	return strings.Join(segs, "/") + recordSuffix
 }
 
-// RecordName is the inverse of RecordPath; ok is false for a path that
-// RecordPath never makes.
+// RecordName is the inverse of RecordPath; ok is false for a path that no record has.
 func RecordName(path string) (name string, ok bool) {
 	enc, ok := strings.CutSuffix(path, recordSuffix)
 	if !ok {
@@ -64,7 +70,7 @@ func RecordName(path string) (name string, ok bool) {
 		}
 	}
 	name = b.String()
-	return name, RecordPath(name) == path
+	return name, RecordPath(name) == path && CheckRecordName(name) == nil
 }
 
 // RecordFolder returns the path, with a final slash, below which all records lie

@@ -32,7 +32,7 @@ type Report struct {
 	Bytes    int64
 	Problems []Problem // by name; empty for a sound store
 
-	// Strays are what is in the store's folders and in nobody's way; what lies in the
+	// Strays are what is among blobs and records and in nobody's way; what lies in the
 	// place of a blob or a record is a problem.
 	Strays []FoundStray
 }
@@ -262,13 +262,13 @@ func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
 	return nil
 }
 
-// strays files what lies in the folders of a store's half besides blobs or records.
+// strays files what lies in a store's half besides blobs or records.
 func (r *Report) strays(ctx context.Context, half any, repair bool) error {
 	t, ok := half.(Tidier)
 	if !ok {
 		return nil
 	}
-	var found []Stray // first: folders are not changed while they are listed
+	var found []Stray // first: a store is not changed while it is listed
 	for s, err := range t.Strays(ctx) {
 		if err != nil {
 			return err
@@ -279,7 +279,7 @@ func (r *Report) strays(ctx context.Context, half any, repair bool) error {
 		var aside string
 		var err error
 		if repair {
-			aside, err = t.SetAside(s)
+			aside, err = t.SetAside(ctx, s)
 		}
 		if s.Place == "" && err == nil {
 			r.Strays = append(r.Strays, FoundStray{s, aside})

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -24,18 +23,7 @@ var (
 )
 
 func (b *Blobs) path(d artifacts.Digest) string {
-	return filepath.Join(b.root, blobsDir, filepath.FromSlash(fanOut(d)))
-}
-
-// fanOut spreads blobs over 256 folders: 100,000 blobs are 400 names in each.
-func fanOut(d artifacts.Digest) string {
-	h := d.Hex()
-	return h[:2] + "/" + h[2:]
-}
-
-// isFanOut reports whether name is that of one of the 256 folders.
-func isFanOut(name string) bool {
-	return len(name) == 2 && strings.Trim(name, "0123456789abcdef") == ""
+	return filepath.Join(b.root, blobsDir, filepath.FromSlash(artifacts.BlobPath(d)))
 }
 
 // LocalPath returns where d's bytes are, if they are. They are not verified:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/filetype"
 )
 
 // asideDir keeps what was found in the place of a blob or a record, or beside them.
@@ -109,24 +110,15 @@ func setAside(root, path string) (string, error) {
 
 // describe says what a stray is.
 func describe(info fs.FileInfo) string {
-	switch m := info.Mode(); {
-	case m.IsRegular():
+	if info.Mode().IsRegular() {
 		return fmt.Sprintf("a file of %d bytes", info.Size())
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeSymlink != 0:
-		return "a link"
-	case m&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
 	}
-	return "a device"
+	return "a " + filetype.Name(info.Mode())
 }
 
-// strays walks sub and yields what place does not know. place gives, for a path
-// relative to sub, what should be there, a file or a folder, and its name for people.
-func strays(ctx context.Context, root, sub string, place func(rel string) (file, dir bool, name string)) iter.Seq2[artifacts.Stray, error] {
+// strays walks sub and yields what spot does not know, which gives, for a path
+// relative to sub, what should be there.
+func strays(ctx context.Context, root, sub string, spot func(rel string) artifacts.Spot) iter.Seq2[artifacts.Stray, error] {
 	return func(yield func(artifacts.Stray, error) bool) {
 		top := filepath.Join(root, sub)
 		err := filepath.WalkDir(top, func(p string, e fs.DirEntry, err error) error {
@@ -143,8 +135,8 @@ func strays(ctx context.Context, root, sub string, place func(rel string) (file,
 			if err != nil {
 				return err
 			}
-			file, dir, name := place(filepath.ToSlash(rel))
-			if file && e.Type().IsRegular() || dir && e.IsDir() {
+			s := spot(filepath.ToSlash(rel))
+			if s.File && e.Type().IsRegular() || s.Folder && e.IsDir() {
 				return nil
 			}
 			info, err := e.Info()
@@ -154,16 +146,16 @@ func strays(ctx context.Context, root, sub string, place func(rel string) (file,
 			if err != nil {
 				return err
 			}
-			if dir && folder(p, info) {
+			if s.Folder && folder(p, info) {
 				return nil
 			}
-			s := artifacts.Stray{Path: p, What: describe(info), Place: name}
+			found := artifacts.Stray{Path: p, What: describe(info), Place: s.Name}
 			if e.IsDir() {
 				if n := entries(p); n > 0 {
-					s.What = fmt.Sprintf("a folder of %d", n)
+					found.What = fmt.Sprintf("a folder of %d", n)
 				}
 			}
-			if !yield(s, nil) {
+			if !yield(found, nil) {
 				return fs.SkipAll
 			}
 			if e.IsDir() {
@@ -184,33 +176,20 @@ func entries(dir string) int {
 
 // Strays implements artifacts.Tidier.
 func (b *Blobs) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
-	return strays(ctx, b.root, blobsDir, func(rel string) (file, dir bool, name string) {
-		if d, err := artifacts.ParseHex(strings.Replace(rel, "/", "", 1)); err == nil && rel == fanOut(d) {
-			return true, false, "blob " + d.String()
-		}
-		if isFanOut(rel) {
-			return false, true, "the folder of blobs " + rel + "…"
-		}
-		return false, false, ""
-	})
+	return strays(ctx, b.root, blobsDir, artifacts.BlobSpot)
 }
 
 // SetAside implements artifacts.Tidier.
-func (b *Blobs) SetAside(s artifacts.Stray) (string, error) { return setAside(b.root, s.Path) }
+func (b *Blobs) SetAside(_ context.Context, s artifacts.Stray) (string, error) {
+	return setAside(b.root, s.Path)
+}
 
 // Strays implements artifacts.Tidier.
 func (r *Records) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
-	return strays(ctx, r.root, recordsDir, func(rel string) (file, dir bool, name string) {
-		if name, ok := artifacts.RecordName(rel); ok && artifacts.CheckRecordName(name) == nil {
-			return true, false, "record " + name
-		}
-		inside, dir := artifacts.RecordName(rel + "/x.json")
-		if dir && !strings.Contains(rel, ".") { // with a dot it is rather somebody's file
-			name = "the folder of records " + strings.TrimSuffix(inside, "x")
-		}
-		return false, dir, name
-	})
+	return strays(ctx, r.root, recordsDir, artifacts.RecordSpot)
 }
 
 // SetAside implements artifacts.Tidier.
-func (r *Records) SetAside(s artifacts.Stray) (string, error) { return setAside(r.root, s.Path) }
+func (r *Records) SetAside(_ context.Context, s artifacts.Stray) (string, error) {
+	return setAside(r.root, s.Path)
+}

@@ -120,40 +120,19 @@ func TestFolderIsAFile(t *testing.T) {
 	}
 }
 
-// TestStraysAreNamed: files in the store's folders that are neither blob nor record
-// are named, are no problem, and go aside with all that they hold.
+// TestStraysAreNamed: files in the store's folders that are neither blob nor record.
 func TestStraysAreNamed(t *testing.T) {
 	root := t.TempDir()
-	s := openAt(t, root)
-	if err := s.Records.Create(t.Context(), "runs/1", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	hex := artifacts.Sum([]byte("y")).Hex()
-	put := []string{"blobs/README", "blobs/ab/.DS_Store", "blobs/deep/" + hex[:2] + "/" + hex[2:], "records/x.txt", "records/runs/a.json~"}
-	for _, p := range put {
-		p = filepath.Join(root, p)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, []byte("?"), 0o666)); err != nil {
+	storetest.Strays(t, openAt(t, root), func(rel string, data []byte) {
+		p := filepath.Join(root, filepath.FromSlash(rel))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o777), os.WriteFile(p, data, 0o666)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, repair := range []bool{false, true} {
-		r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: repair})
-		if err != nil || len(r.Problems) != 0 || r.Blobs != 1 || len(r.Strays) != len(put) {
-			t.Fatalf("Check = %+v, %v; want %d strays", r, err, len(put))
+	}, func(path string) []byte {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, x := range r.Strays {
-			if (x.Aside != "") != repair {
-				t.Errorf("repair %v: %s", repair, x)
-			}
-		}
-	}
-	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{}); err != nil || len(r.Strays) != 0 {
-		t.Errorf("strays left: %v, %v", r.Strays, err)
-	}
-	if got := files(t, filepath.Join(root, "aside")); len(got) != len(put) {
-		t.Errorf("aside: %v", got)
-	}
+		return b
+	})
 }

@@ -36,10 +36,7 @@ const freshFor = 12 * time.Hour
 // Blobs is the blob half of a store in a bucket.
 type Blobs struct{ *bucket }
 
-func (b *Blobs) blobKey(d artifacts.Digest) string {
-	h := d.Hex()
-	return b.key("blobs/" + h[:2] + "/" + h[2:])
-}
+func (b *Blobs) blobKey(d artifacts.Digest) string { return b.key("blobs/" + artifacts.BlobPath(d)) }
 
 // Put hashes, then sends. Memory is bounded by smallBlob and a few buffers.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {

@@ -39,6 +39,12 @@ func TestStore(t *testing.T) {
 			server.Rewrite(t, c, d, data)
 		})
 	})
+	t.Run("strays", func(t *testing.T) {
+		c := server.Config()
+		storetest.Strays(t, server.Open(t, c),
+			func(rel string, data []byte) { server.PutObject(t, c.Bucket, c.Prefix+"/"+rel, data) },
+			func(path string) []byte { return server.GetObject(t, path) })
+	})
 	t.Run("multipart", func(t *testing.T) { multipart(t, server.Store(t)) })
 	t.Run("multipart cut off", func(t *testing.T) { multipartCutOff(t, server) })
 	t.Run("put heals", func(t *testing.T) { putHeals(t, server) })

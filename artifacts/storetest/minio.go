@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,11 +56,7 @@ func MinIO(t *testing.T) *Server {
 	if s.Endpoint == "" {
 		t.Fatal("the MinIO server did not start")
 	}
-	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.MakeBucket(t.Context(), s.Bucket, minio.MakeBucketOptions{}); err != nil {
+	if err := s.client(t).MakeBucket(t.Context(), s.Bucket, minio.MakeBucketOptions{}); err != nil {
 		t.Fatalf("make the test's bucket: %v", err)
 	}
 	return s
@@ -179,15 +176,41 @@ func (s *Server) Env() []string {
 // Rewrite replaces a stored object behind the store's back.
 func (s *Server) Rewrite(t *testing.T, c s3.Config, d artifacts.Digest, data []byte) {
 	t.Helper()
+	s.PutObject(t, c.Bucket, path.Join(c.Prefix, "blobs", artifacts.BlobPath(d)), data)
+}
+
+// PutObject stores an object behind the back of every store.
+func (s *Server) PutObject(t *testing.T, bucket, key string, data []byte) {
+	t.Helper()
+	client := s.client(t)
+	if _, err := client.PutObject(t.Context(), bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// GetObject has the bytes of s3://BUCKET/KEY.
+func (s *Server) GetObject(t *testing.T, address string) []byte {
+	t.Helper()
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")
+	o, err := s.client(t).GetObject(t.Context(), bucket, key, minio.GetObjectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	b, err := io.ReadAll(o)
+	if err != nil {
+		t.Fatalf("%s: %v", address, err)
+	}
+	return b
+}
+
+func (s *Server) client(t *testing.T) *minio.Client {
+	t.Helper()
 	client, err := minio.New(s.Endpoint, &minio.Options{Creds: s.Credentials()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := d.Hex()
-	key := strings.TrimPrefix(filepath.ToSlash(filepath.Join(c.Prefix, "blobs", h[:2], h[2:])), "/")
-	if _, err := client.PutObject(t.Context(), c.Bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	return client
 }
 
 // lockedBuffer takes the server's two outputs.

@@ -62,7 +62,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 					view.Println(a.Out, s)
 				}
 				if n := len(strays); n > 0 && !repair {
-					view.Printf(a.Out, "%s in the store's folders that it did not write and never reads; `redsi verify --repair` moves them to the folder aside\n", view.Count(n, "stray"))
+					view.Printf(a.Out, "%s among blobs and records that the store did not write and never reads; `redsi verify --repair` moves them below aside/\n", view.Count(n, "stray"))
 				} else if n > straysShown {
 					view.Printf(a.Out, "%s in all; --json names each\n", view.Count(n, "stray"))
 				}
@@ -75,7 +75,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move what is no part of the store to its folder aside")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move what is no part of the store below its aside/")
 	cmd.Flags().StringVar(&again, "rebuild", "", "run this step again, on this machine, and compare with its result, which stays")
 	a.pipelineFlags(cmd)
 	return cmd

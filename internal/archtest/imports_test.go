@@ -25,11 +25,12 @@ type rule struct {
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack"}
 
 var rules = []rule{
-	{"artifacts", []string{"artifacts"}},
+	{"artifacts", []string{"artifacts", "internal/filetype"}},
 	{"internal/step", []string{"artifacts"}},
 	{"internal/escape", nil},
+	{"internal/filetype", nil},
 	{"internal/secret", nil},
-	{"internal/pipeline", []string{"internal/step", "internal/escape", "internal/secret"}},
+	{"internal/pipeline", []string{"internal/step", "internal/filetype", "internal/escape", "internal/secret"}},
 	{"internal/lockfile", []string{"internal/step", "internal/fetch", "artifacts"}},
 	{"internal/plan", []string{"internal/pipeline", "internal/step", "artifacts"}},
 	{"internal/devserver", nil},

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/redsi/redsi/internal/filetype"
 )
 
 // Find returns the path of the program that a command line names: a name is
@@ -82,7 +84,7 @@ func (o Outputs) Collect(dir string) ([]string, error) {
 		}
 		name := filepath.ToSlash(rel)
 		if !d.Type().IsRegular() {
-			return fmt.Errorf("it left out/%s, which is a %s; outputs are files", name, typeName(d.Type()))
+			return fmt.Errorf("it left out/%s, which is a %s; outputs are files", name, filetype.Name(d.Type()))
 		}
 		declared := false
 		for i, out := range o {
@@ -105,16 +107,4 @@ func (o Outputs) Collect(dir string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-func typeName(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeSymlink != 0:
-		return "symbolic link"
-	case m&fs.ModeNamedPipe != 0:
-		return "pipe"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "special file"
 }

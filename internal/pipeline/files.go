@@ -4,13 +4,14 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/redsi/redsi/internal/filetype"
 )
 
 // MaxFile is how many bytes a file may have that an expression reads. What it
@@ -35,7 +36,7 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is a %s, not a regular file", name, modeName(info.Mode()))
+		return nil, fmt.Errorf("%s is a %s, not a regular file", name, filetype.Name(info.Mode()))
 	}
 	var b []byte
 	size := info.Size()
@@ -49,18 +50,6 @@ func readRegular(name string, most int64, instead string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes, the most that a pipeline can hold: %s", name, most, instead)
 	}
 	return b, nil
-}
-
-func modeName(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "folder"
-	case m&fs.ModeNamedPipe != 0:
-		return "pipe"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "device"
 }
 
 // fileFuncs are the functions that read files.

@@ -1,0 +1,21 @@
+// Package filetype names what lies at a path, for people.
+package filetype
+
+import "io/fs"
+
+// Name is a noun for what has the mode: "file", "folder", "pipe".
+func Name(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "file"
+	case m.IsDir():
+		return "folder"
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}

@@ -105,6 +105,8 @@ func TestReadTable(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
+		{"oldid,page_id,title\n1,2,Caf\xe9\n", "t:2: \"Caf\\xe9\" is not UTF-8"},
+		{"{\"oldid\":1,\"page_id\":2,\"title\":\"Caf\xe9\"}", "t:1: the line is not UTF-8"},
 		{"a,b\n1,2\n", "t:1: the first line must name the columns oldid and page_id"},
 		{"oldid,page_id\n1,x\n", "t:2: page_id"},
 		{"oldid,page_id\n1,2\n3\n", "wrong number of fields"},

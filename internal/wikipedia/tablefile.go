@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // WriteTable writes t as JSON lines, sorted by oldid: equal tables give equal bytes.
@@ -67,6 +68,9 @@ func readJSONL(r *bufio.Reader) ([]Entry, error) {
 	var entries []Entry
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("%d: the line is not UTF-8: write the table in that encoding", n)
+		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			var e struct {
 				Entry
@@ -121,6 +125,9 @@ func readCSV(r *bufio.Reader) ([]Entry, error) {
 			return nil, fmt.Errorf(" %w", err)
 		}
 		line, _ := cr.FieldPos(0)
+		if i := slices.IndexFunc(row, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
+			return nil, fmt.Errorf("%d: %q is not UTF-8: write the table in that encoding", line, row[i])
+		}
 		e := Entry{NS: NSUnknown}
 		if e.OldID, err = parseID(row[oldID]); err != nil {
 			return nil, fmt.Errorf("%d: oldid: %w", line, err)

@@ -25,13 +25,17 @@ type finding struct {
 }
 
 func newDoctorCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	var o clusterOptions
+	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Check what redsi needs on this machine, and say what to do about what is missing",
 		Example: `  redsi doctor`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := []finding{a.checkBuild(), checkServer(), a.checkState(), a.checkStore(cmd)}
+			if o.payloadKey != "" {
+				found = append(found, o.checkPayloadKey())
+			}
 			found = append(found, a.checkKinds()...)
 			found = append(found, checkTools()...)
 			if a.JSON {
@@ -59,6 +63,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 			return nil
 		},
 	}
+	o.payloadFlag(cmd)
+	return cmd
 }
 
 func (a *app) checkBuild() finding {
@@ -105,6 +111,20 @@ func (a *app) checkStore(cmd *cobra.Command) finding {
 		return f
 	}
 	f.OK = true
+	return f
+}
+
+// checkPayloadKey looks at the file that a run would encrypt with. Nothing of a key is
+// shown but its id.
+func (o *clusterOptions) checkPayloadKey() finding {
+	f := finding{What: "payload key", Note: o.payloadKey}
+	codec, err := o.codec()
+	if err != nil {
+		f.Note, f.Do = err.Error(), "give the file that the other processes of the runs have, readable by you alone; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
+		return f
+	}
+	ids := codec.IDs()
+	f.OK, f.Note = true, fmt.Sprintf("%s: %s, %s encrypts", o.payloadKey, view.Count(len(ids), "key"), ids[0])
 	return f
 }
 

@@ -74,6 +74,9 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	return append([]BundleFile{{"main.tex", main}}, files...), nil
 }
 
+// mostName bounds a file's name, far below what file systems take.
+const mostName = 100
+
 // fileName makes of a block's name, which may have an instance's key in it, a name
 // of a file that LaTeX can read and that no other block has.
 func fileName(name string, taken map[string]bool) string {
@@ -83,6 +86,7 @@ func fileName(name string, taken map[string]bool) string {
 		}
 		return '-'
 	}, name), "-")
+	name = name[:min(len(name), mostName)]
 	unique := name
 	for n := 2; taken[unique] || unique == ""; n++ {
 		unique = name + "-" + itoa(n)
@@ -162,7 +166,7 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 		"tex":       render.TeX,
 		"breakable": breakable,
 		"verdict":   func(v render.Verdict) string { return render.TeXData(string(v)) },
-		"hex":       func(s string) string { return breakHex(render.TeXData(strings.TrimPrefix(s, "sha256:"))) },
+		"hex":       func(s string) string { return breakHex(strings.TrimPrefix(s, "sha256:")) },
 		"size":      func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
 		"took":      took,
 		"num":       func(v *float64) string { return render.TeX(number(v)) },
@@ -223,7 +227,7 @@ func breakable(s string) string {
 func breakHex(s string) string {
 	var parts []string
 	for ; len(s) > 32; s = s[32:] {
-		parts = append(parts, s[:32])
+		parts = append(parts, render.TeXData(s[:32]))
 	}
-	return `\texttt{` + strings.Join(append(parts, s), `\allowbreak{}`) + `}`
+	return `\texttt{` + strings.Join(append(parts, render.TeXData(s)), `\allowbreak{}`) + `}`
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
 )
@@ -175,8 +176,23 @@ func leaves(out []Leaf, path string, v any) []Leaf {
 	case nil:
 		return out
 	}
-	b, _ := json.Marshal(v) // what came from JSON
+	b, _ := json.Marshal(withoutCredentials(v)) // what came from JSON
 	return append(out, Leaf{path, string(b)})
+}
+
+// withoutCredentials is a scalar or a list of them, texts as they may be shown.
+func withoutCredentials(v any) any {
+	switch v := v.(type) {
+	case string:
+		return fetch.Redact(v)
+	case []any:
+		shown := make([]any, len(v))
+		for i, e := range v {
+			shown[i] = withoutCredentials(e)
+		}
+		return shown
+	}
+	return v
 }
 
 func scalars(list []any) bool {

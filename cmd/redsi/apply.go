@@ -212,7 +212,7 @@ func driftOf(before, after []savedStep) ([]drift, error) {
 		if same {
 			continue
 		}
-		changes, err := step.Diff(x, y)
+		changes, err := comparePreimages(x, y)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", old.Address, err)
 		}

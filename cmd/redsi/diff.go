@@ -148,7 +148,7 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workf
 		}
 		return nil
 	}
-	if d.Changes, err = step.Diff(was.Preimage, is.Preimage); err != nil {
+	if d.Changes, err = comparePreimages(was.Preimage, is.Preimage); err != nil {
 		return fmt.Errorf("%s: %w", d.Address, err)
 	}
 	d.Outputs = diffOutputs(was.Outputs, is.Outputs)

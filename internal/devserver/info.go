@@ -83,8 +83,16 @@ func process(pid int) (state, start string) {
 	return f[0], strings.TrimSpace(string(boot)) + "/" + f[19]
 }
 
-// Condition says in words how the server of a folder is.
+// Condition says in words how the server of a folder is, and what keeps it from
+// going on if that can be seen.
 func Condition(dir string) string {
+	if full := shortage(dir, roomFull); full != "" {
+		return condition(dir) + "; " + full + ", then it goes on"
+	}
+	return condition(dir)
+}
+
+func condition(dir string) string {
 	i, answers, held, err := look(dir)
 	switch {
 	case err != nil:

@@ -60,12 +60,12 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes, and %d is the most", o.Dir, ErrDir, len(o.Dir), maxDir)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, err
+		return nil, explainFull(o.Dir, err)
 	}
 	s := &Server{o: o}
 	if err := s.join(ctx); err != nil {
 		s.Close()
-		return nil, err
+		return nil, explainFull(o.Dir, err)
 	}
 	return s, nil
 }

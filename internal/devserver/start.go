@@ -101,6 +101,9 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 			return err
 		}
 	}
+	if full := shortage(s.o.Dir, roomNeeded); full != "" && !s.o.Memory {
+		return fmt.Errorf("the Temporal server is not started: %s, %d kB at least, or use another folder with --state", full, roomNeeded>>10)
+	}
 	from, ended, err := s.spawn()
 	if err != nil {
 		return err
@@ -137,6 +140,10 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 		return 0, nil, err
 	}
 	defer log.Close()
+	// What the program cannot write it cannot tell: a disk or quota that is full shows here.
+	if _, err := fmt.Fprintf(log, "redsi, process %d, starts the server\n", os.Getpid()); err != nil {
+		return 0, nil, err
+	}
 	if from, err = log.Seek(0, io.SeekEnd); err != nil {
 		return 0, nil, err
 	}

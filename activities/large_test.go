@@ -339,3 +339,16 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 		t.Errorf("records %q, %v: other results were found", names, err)
 	}
 }
+
+// TestRunThatCannotBegin leaves nothing that garbage collection would wait for.
+func TestRunThatCannotBegin(t *testing.T) {
+	l := newLargeRun(t)
+	d := l.wide(2)
+	l.Registry = step.NewRegistry()
+	if _, _, err := l.run("1", d); err == nil || !strings.Contains(err.Error(), "this worker has no kind") {
+		t.Fatal(err)
+	}
+	if open, err := openRuns(t.Context(), l.Store); err != nil || len(open) > 0 {
+		t.Errorf("open: %v, %v", open, err)
+	}
+}

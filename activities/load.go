@@ -36,11 +36,6 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		return out, err
 	}
 	out.Name, out.Features = p.Pipeline, a.Features
-	if req.RunID != "" && !req.Again {
-		if err := beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan); err != nil {
-			return out, err
-		}
-	}
 	heads := make([]workflows.Head, len(p.Steps))
 	for i, s := range p.Steps {
 		spec := a.Registry.Lookup(s.Task.Kind)
@@ -56,13 +51,23 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 			return out, err
 		}
 	}
-	if fits, err := small(heads, hits); err != nil || fits {
-		out.Steps, out.Hits = heads, hits
+	fits, err := small(heads, hits)
+	switch {
+	case err != nil:
 		return out, err
+	case fits:
+		out.Steps, out.Hits = heads, hits
+	default:
+		out.Long = new(workflows.LongPlan)
+		if out.Long.Steps, err = pagesOf(ctx, a, heads); err == nil {
+			out.Long.Hits, err = pagesOf(ctx, a, hits)
+		}
+		if err != nil {
+			return out, err
+		}
 	}
-	out.Long = new(workflows.LongPlan)
-	if out.Long.Steps, err = pagesOf(ctx, a, heads); err == nil {
-		out.Long.Hits, err = pagesOf(ctx, a, hits)
+	if req.RunID != "" && !req.Again { // last: a run that cannot begin is not open
+		err = beginRun(ctx, a.Store, req.RunID, p.Pipeline, out.Plan)
 	}
 	return out, err
 }

@@ -25,12 +25,16 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 	if err != nil {
 		return workflows.Executed{}, err
 	}
-	if hit != nil {
+	if hit != nil && (req.RunID == "" || hit.Origin.RunID != req.RunID || hit.Origin.Step != req.Address) {
 		return workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}, nil
 	}
 	task, spec, err := a.task(ctx, req)
 	if err != nil {
 		return workflows.Executed{}, err
+	}
+	if hit != nil { // by an attempt of this run that was lost before it could answer
+		key, pins, err := a.filePinned(ctx, spec, task, *hit)
+		return workflows.Executed{Key: key, TookS: hit.Took.Seconds(), Pins: pins}, err
 	}
 	key, preimage, err := a.Registry.Key(task)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -181,5 +182,47 @@ func TestStoreAwayInPrepare(t *testing.T) {
 				t.Errorf("%s, and then again: %+v, %d ran: %v", what, res, l.ran.Load(), err)
 			}
 		}
+	}
+}
+
+// forgetful is a store that writes a result and goes away before it says so, in the
+// first attempt of each step.
+type forgetful struct {
+	artifacts.Records
+	written sync.Map
+}
+
+func (f *forgetful) first(ctx context.Context) bool {
+	return activity.IsActivity(ctx) && activity.GetInfo(ctx).ActivityType.Name == workflows.ExecuteActivity && activity.GetInfo(ctx).Attempt == 1
+}
+
+func (f *forgetful) Create(ctx context.Context, name string, b []byte) error {
+	err := f.Records.Create(ctx, name, b)
+	if err == nil && f.first(ctx) {
+		f.written.Store(name, true)
+		err = errAway
+	}
+	return err
+}
+
+func (f *forgetful) Get(ctx context.Context, name string) ([]byte, error) {
+	if _, written := f.written.Load(name); written && f.first(ctx) {
+		return nil, errAway
+	}
+	return f.Records.Get(ctx, name)
+}
+
+// TestAnswerLost: a step whose result is written by an attempt that nobody hears of has
+// run in this run and is no hit of it; for the next run it is one.
+func TestAnswerLost(t *testing.T) {
+	const leaves = 5
+	l := newLargeRun(t)
+	d := l.wide(leaves)
+	l.Store.Records = &forgetful{Records: l.Store.Records}
+	if res, _, err := l.run("1", d); err != nil || res.Ran != leaves+2 || res.Hit != 0 || l.ran.Load() != leaves+2 {
+		t.Errorf("%+v, %d ran: %v", res, l.ran.Load(), err)
+	}
+	if res, _, err := l.run("2", d); err != nil || res.Ran != 0 || res.Hit != leaves+2 {
+		t.Errorf("%+v: %v", res, err)
 	}
 }

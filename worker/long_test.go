@@ -39,6 +39,10 @@ step "short" "last" {
 	if err != nil || end.EventType != enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW {
 		t.Fatalf("the run did not go on in another execution: %v, %v", end, err)
 	}
+	d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
+	if err != nil || d.ExecutionConfig.DefaultWorkflowTaskTimeout.AsDuration() != workflows.TaskTimeout {
+		t.Errorf("the next execution has %v, %v", d.GetExecutionConfig(), err)
+	}
 	close(b.hold)
 	var r workflows.ReproduceResult
 	if err := w.Get(ctx, &r); err != nil || r.Ran != 1002 || r.Hit != 0 {

@@ -23,6 +23,12 @@ const (
 	ChangesQuery = "changes" // Reproduce: Changes, for programs that follow it
 )
 
+// TaskTimeout is how long the server waits for a worker's answer to one task of a
+// workflow. On a busy machine a long history takes longer than the usual 10 seconds to
+// replay, and a run whose tasks are given up stands still; a worker that is killed with
+// a task in its hands is missed after this time.
+const TaskTimeout = 45 * time.Second
+
 // ControlQueue is where the short work of runs on a queue is done: looking up,
 // recording, and waiting for steps of other runs. It has slots of its own: on the
 // queue of the steps, runs that wait for each other's steps could take every slot

@@ -51,6 +51,7 @@ func (r *run) continuation(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx = workflow.WithWorkflowTaskTimeout(ctx, TaskTimeout) // who starts a run by hand may not have asked for it
 	return workflow.NewContinueAsNewError(ctx, ReproduceWorkflow, next)
 }
 

@@ -221,7 +221,7 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 		cctx := workflow.WithChildOptions(dctx, workflow.ChildWorkflowOptions{
 			WorkflowID:          id,
 			ParentClosePolicy:   parentAbandon,
-			WorkflowTaskTimeout: 10 * time.Second,
+			WorkflowTaskTimeout: TaskTimeout,
 			StaticSummary:       short(in.Address),
 			StaticDetails:       "kind `" + in.Kind + "`, key `" + in.Key.Hex() + "`",
 		})

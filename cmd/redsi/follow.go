@@ -42,17 +42,25 @@ func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRu
 	seen := make(chan sight)
 	go a.watch(wctx, conn, wf, seen)
 	cancelled := ctx.Done()
+	again := ""
+	show := func(v sight) {
+		if v.state.Again != again {
+			again = v.state.Again
+			live.Say("the run was begun again: " + again)
+		}
+		live.Update(v.state, v.progress, time.Now())
+	}
 	for {
 		select {
 		case e := <-done:
 			last, cancel := context.WithTimeout(wctx, 5*time.Second)
 			defer cancel()
 			if v, err := a.sight(last, conn, wf); err == nil {
-				live.Update(v.state, v.progress, time.Now())
+				show(v)
 			}
 			return &e.res, e.err
 		case v := <-seen:
-			live.Update(v.state, v.progress, time.Now())
+			show(v)
 		case text := <-said:
 			live.Say(text)
 		case <-cancelled:
@@ -111,7 +119,6 @@ func usualWaits() waits { return waits{unseen: 5 * time.Second, say: 15 * time.S
 // while it says what is waited for, and again from time to time.
 func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
 	last, told, at := time.Now(), "", time.Time{}
-	again := ""
 	for ctx.Err() == nil {
 		v, err := a.sight(ctx, conn, wf)
 		switch {
@@ -120,10 +127,6 @@ func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun
 				a.say("going on")
 			}
 			last, told = time.Now(), ""
-			if v.state.Again != again {
-				again = v.state.Again
-				a.say("the run was begun again: " + again)
-			}
 			select {
 			case seen <- v:
 			case <-ctx.Done():

@@ -14,6 +14,9 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	sdk "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -234,5 +237,36 @@ func TestTerminated(t *testing.T) {
 	e := <-f.done
 	if err := f.ended(e.err, "followed"); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestBegunAgain: who follows a run that the server begins again, since another version
+// of redsi had begun it, is told so and sees it through.
+func TestBegunAgain(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	const why = "followed was begun by another version of redsi"
+	failed := make(chan struct{}, 1)
+	w := sdk.New(f.conn.Client, workflows.TaskQueue, sdk.Options{LocalActivityWorkerOnly: true})
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {
+		if workflow.GetInfo(ctx).Attempt > 1 {
+			return workflows.Reproduce(ctx, in)
+		}
+		failed <- struct{}{}
+		return nil, temporal.NewApplicationError(why, workflows.OtherVersionError)
+	}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-failed
+	f.work()
+	w.Stop()
+	f.ends()
+	if said := f.out.String(); !strings.Contains(said, "the run was begun again: "+why) {
+		t.Errorf("it said:\n%s", said)
 	}
 }

@@ -1,0 +1,121 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// contents is all that a store holds, as of one walk over it.
+type contents struct {
+	results map[Digest]Entry
+	records []RecordInfo
+	names   map[string]map[Digest]bool // digests in the text of each record but results
+	blobs   map[Digest]BlobInfo
+}
+
+func survey(ctx context.Context, s Store) (*contents, error) {
+	c := &contents{names: map[string]map[Digest]bool{}, blobs: map[Digest]BlobInfo{}}
+	// Blobs before records: a blob that is put and named meanwhile is not seen,
+	// so it cannot be deleted.
+	for b, err := range s.Blobs.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		c.blobs[b.Digest] = b
+	}
+	var keys []Digest
+	var others []string
+	for r, err := range s.Records.List(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		c.records = append(c.records, r)
+		if hex, ok := strings.CutPrefix(r.Name, resultsPrefix); ok {
+			if key, err := ParseHex(hex); err == nil {
+				keys = append(keys, key)
+			}
+			continue
+		}
+		others = append(others, r.Name)
+	}
+	var err error
+	if c.results, err = Inspect(ctx, s, keys); err != nil {
+		return nil, err
+	}
+	for _, e := range c.results {
+		var unknown *FormatError
+		if errors.As(e.Damage, &unknown) {
+			return nil, unknown
+		}
+	}
+	named := make([]map[Digest]bool, len(others))
+	grp, gctx := errgroup.WithContext(ctx)
+	grp.SetLimit(parallel)
+	for i, name := range others {
+		grp.Go(func() error {
+			b, err := s.Records.Get(gctx, name)
+			if err != nil && !errors.Is(err, ErrNotExist) { // deleted meanwhile
+				return err
+			}
+			named[i], err = namedBy(gctx, s.Blobs, name, b)
+			return err
+		})
+	}
+	if err := grp.Wait(); err != nil {
+		return nil, err
+	}
+	for i, name := range others {
+		c.names[name] = named[i]
+	}
+	return c, nil
+}
+
+// digestsIn returns every run of exactly 64 hex digits in text.
+func digestsIn(text []byte) map[Digest]bool {
+	found := map[Digest]bool{}
+	start := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+			continue
+		}
+		if d, err := ParseHex(string(text[start:i])); err == nil {
+			found[d] = true
+		}
+		start = i + 1
+	}
+	return found
+}
+
+// namedBy returns the digests in a record's text, and in that of its body.
+func namedBy(ctx context.Context, blobs Blobs, name string, text []byte) (map[Digest]bool, error) {
+	found := digestsIn(text)
+	var long struct {
+		Body *Digest `json:"body"`
+	}
+	if json.Unmarshal(text, &long) != nil || long.Body == nil || long.Body.IsZero() {
+		return found, nil
+	}
+	body, err := readBlob(ctx, blobs, *long.Body)
+	if err != nil {
+		return nil, fmt.Errorf("what %s names is not known, so nothing can be deleted: %w; remove that record if the run does not matter", name, err)
+	}
+	maps.Copy(found, digestsIn(body))
+	return found, nil
+}
+
+// keyOf returns the key that a record under prefix belongs to.
+func keyOf(name, prefix string) (Digest, bool) {
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return Digest{}, false
+	}
+	hex, _, _ := strings.Cut(rest, "/")
+	d, err := ParseHex(hex)
+	return d, err == nil
+}

@@ -47,11 +47,13 @@ override REDSI_DEPS := $(abspath $(subst $() ,?,$(strip $(REDSI_DEPS))))
 LIBTORCH   := $(REDSI_DEPS)/libtorch/$(LIBTORCH_VERSION)-$(PLATFORM)
 GOTCH      := $(REDSI_DEPS)/gotch/$(GOTCH_VERSION)-$(GOTCH_SHIM)-$(PLATFORM)
 TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
-# The program is ours, so its folder's name has a sum of its sources: no clone uses another's.
-SERVER_SUM := $(shell cat tools/temporal-server/*.go tools/temporal-server/go.mod | cksum | cut -d ' ' -f 1)
+# The program is ours, so its folder's name has a sum of its sources but tests: no clone uses another's.
+SERVER_SUM := $(shell cat $(sort $(filter-out %_test.go,$(wildcard tools/temporal-server/*.go))) tools/temporal-server/go.mod | cksum | cut -d " " -f 1)
 TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
 TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
+# As tools/deps builds it, so that what was compiled then is there.
+SERVER_ENV := CGO_ENABLED=0 GOFLAGS="$(GOFLAGS) -trimpath"
 PARTS      := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL_SERVER) $(TEMPORAL) $(MINIO)
 
 export REDSI_DEPS
@@ -101,6 +103,7 @@ build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, 
 
 test: deps check ## install what is missing, then gofmt, vet and all tests
 	$(GO) test -timeout $(TIMEOUT) $(PKGS)
+	$(SERVER_ENV) $(GO) -C tools/temporal-server test -vet=off ./...
 
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
@@ -116,6 +119,7 @@ race: deps-tokenizers deps-embedded deps-servers ## all tests that need no libto
 check: deps-torch deps-tokenizers ## gofmt and go vet
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet $(PKGS)
+	$(SERVER_ENV) $(GO) -C tools/temporal-server vet ./...
 
 fmt: ## gofmt all Go files
 	gofmt -w .

@@ -95,11 +95,13 @@ func sameFiles(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// startMinIO is: minio. It starts a server and sets STORE to a bucket on it.
+// startMinIO is: minio. It starts a server and sets STORE to a bucket on it, and
+// MINIO_DIR to its folder.
 func startMinIO(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
 		m := storetest.MinIO(t)
 		ts.Setenv("STORE", m.URL("paper"))
+		ts.Setenv("MINIO_DIR", m.Dir)
 		for _, kv := range m.Env() {
 			k, v, _ := strings.Cut(kv, "=")
 			ts.Setenv(k, v)

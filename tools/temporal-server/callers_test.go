@@ -1,0 +1,58 @@
+package main
+
+import (
+	"crypto/x509/pkix"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"go.temporal.io/server/common/authorization"
+)
+
+// TestRoles: the name in a caller's certificate decides, and no name is nobody's.
+func TestRoles(t *testing.T) {
+	for name, want := range map[string]authorization.Role{nameClient: authorization.RoleAdmin, nameSystem: authorization.RoleAdmin, nameUI: authorization.RoleReader,
+		"": authorization.RoleUndefined, "Redsi": authorization.RoleUndefined, "ui ": authorization.RoleUndefined} {
+		c, err := roles{}.GetClaims(&authorization.AuthInfo{TLSSubject: &pkix.Name{CommonName: name}})
+		if err != nil || c.System != want || len(c.Namespaces) != 0 {
+			t.Errorf("%q: %+v, %v; want %v", name, c, err, want)
+		}
+	}
+	if c, err := (roles{}).GetClaims(&authorization.AuthInfo{}); err != nil || c.System != authorization.RoleUndefined {
+		t.Errorf("without a certificate: %+v, %v", c, err)
+	}
+}
+
+// TestGuard: what the web UI lets through to Temporal's handlers.
+func TestGuard(t *testing.T) {
+	h := guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	for _, c := range []struct {
+		method, path, host, header, value string
+		want                              int
+	}{
+		{"GET", "/", "127.0.0.1:8233", "", "", http.StatusTeapot},
+		{"HEAD", "/", "LOCALHOST", "", "", http.StatusTeapot},
+		{"GET", "/", "[::1]:1", "", "", http.StatusTeapot},
+		{"GET", "/", "127.0.0.1.evil.example", "", "", http.StatusForbidden},
+		{"GET", "/", "", "", "", http.StatusForbidden},
+		{"GET", "/", "localhost", "Sec-Fetch-Site", "cross-site", http.StatusForbidden},
+		{"GET", "/", "localhost", "Origin", "null", http.StatusForbidden},
+		{"GET", "/", "localhost", "Origin", "http://localhost", http.StatusTeapot},
+		{"POST", "/api/v1/namespaces/default/workflows/x/query/y", "localhost", "", "", http.StatusTeapot},
+		{"POST", "/api/v1/namespaces/default/workflows/x/runs/r/query/y", "localhost", "", "", http.StatusTeapot},
+		{"POST", "/api/v1/namespaces/default/workflows/x%2Fquery%2Fy", "localhost", "", "", http.StatusMethodNotAllowed},
+		{"POST", "/api/v1/namespaces/default/workflows/x", "localhost", "", "", http.StatusMethodNotAllowed},
+		{"DELETE", "/api/v1/namespaces/default/workflows/x", "localhost", "", "", http.StatusMethodNotAllowed},
+	} {
+		r := httptest.NewRequest(c.method, "http://placeholder"+c.path, nil)
+		r.Host = c.host
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s %s of %q, %s %q: %d, want %d", c.method, c.path, c.host, c.header, c.value, w.Code, c.want)
+		}
+	}
+}

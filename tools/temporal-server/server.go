@@ -97,7 +97,8 @@ func configuration(o options, database string, last info) (*config.Config, error
 		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
 		Services:            map[string]config.Service{},
 	}
-	c.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
+	// Nobody has to be joined: the server gives up its own start after twice this time, which a busy machine needs.
+	c.Global.Membership = config.Membership{MaxJoinDuration: 150 * time.Second, BroadcastAddress: loopback}
 	c.Archival.History.State, c.Archival.Visibility.State = "disabled", "disabled"
 	c.NamespaceDefaults.Archival.History.State, c.NamespaceDefaults.Archival.Visibility.State = "disabled", "disabled"
 	for _, name := range temporal.DefaultServices {

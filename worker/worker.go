@@ -82,9 +82,9 @@ const controlSlots = 10_000
 
 // heartbeatThrottle is how often a heartbeat reaches the server at most, so how
 // late progress is shown and a cancellation noticed. The SDK also gives up on a
-// heartbeat after that time and cancels the activity, so it must be long enough
-// for a busy server.
-const heartbeatThrottle = 5 * time.Second
+// heartbeat after that time and cancels the activity, so it is as long for a busy
+// server as the workflows' heartbeat timeout of 15 s allows: two of them fit.
+const heartbeatThrottle = 7 * time.Second
 
 // stopTimeout is how long running activities have to notice a cancellation.
 const stopTimeout = 10 * time.Second

@@ -136,7 +136,9 @@ func thousands(r *round) {
 	r.gone = time.Now()
 	limit, kills := r.slack(15*time.Minute), 0
 	for !r.cli.wait(10*time.Second) && time.Since(r.gone) < limit {
-		p := r.work[kills%len(r.work)]
+		// Any of them: the server gives work to the one that has waited longest, and if that were
+		// always the next to be killed, a step of more than ten seconds could never end.
+		p := r.work[r.rng.IntN(len(r.work))]
 		p.kill()
 		kills++
 		if err := r.employ(); err != nil {

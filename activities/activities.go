@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 
@@ -77,12 +76,7 @@ func (a *Activities) keep(d artifacts.Digest, p *plan.Plan) {
 }
 
 func readJSON(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest, v any) error {
-	r, err := blobs.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	b, err := io.ReadAll(r) // to the end, where the bytes are verified
+	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
 	if err != nil {
 		return err
 	}

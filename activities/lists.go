@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
@@ -25,12 +24,11 @@ func (a *Activities) Page(ctx context.Context, d artifacts.Digest) ([]byte, erro
 }
 
 func readPage(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) ([]byte, error) {
-	r, err := blobs.Open(ctx, d)
+	b, err := artifacts.ReadBlob(ctx, blobs, d, artifacts.AnySize)
 	if err != nil {
 		return nil, fmt.Errorf("page %s: %w", d, err)
 	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return b, nil
 }
 
 // pagesOf keeps what does not fit a payload in the store.

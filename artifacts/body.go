@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // LongResultFormat is the form of the record of a result that is too long for one,
@@ -56,7 +55,7 @@ func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Resu
 	if head.Key != key {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), head.Key), nil
 	}
-	body, err := readBlob(ctx, blobs, head.Body)
+	body, err := ReadBlob(ctx, blobs, head.Body, AnySize)
 	var bad *IntegrityError
 	if errors.Is(err, ErrNotExist) || errors.As(err, &bad) {
 		return nil, fmt.Errorf("%s: its body: %w", ResultName(key), err), nil
@@ -68,14 +67,4 @@ func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Resu
 		r.body = head.Body
 	}
 	return r, damage, nil
-}
-
-// readBlob reads a whole blob, verified.
-func readBlob(ctx context.Context, blobs Blobs, d Digest) ([]byte, error) {
-	r, err := blobs.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(r)
-	return b, errors.Join(err, r.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 )
 
 // VerifyReader returns rc with its bytes checked against d: where rc ends with
@@ -50,6 +51,9 @@ func PutBytes(ctx context.Context, s Blobs, b []byte) (Digest, error) {
 	d, _, err := s.Put(ctx, bytes.NewReader(b))
 	return d, err
 }
+
+// AnySize is the limit of ReadBlob for what grows with a plan or a run, and has no other.
+const AnySize int64 = math.MaxInt64 - 1
 
 // ReadBlob returns the verified bytes of a blob that has at most limit bytes;
 // a larger one is an error, so that a wrong digest cannot exhaust memory.

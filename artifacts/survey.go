@@ -101,7 +101,7 @@ func namedBy(ctx context.Context, blobs Blobs, name string, text []byte) (map[Di
 	if json.Unmarshal(text, &long) != nil || long.Body == nil || long.Body.IsZero() {
 		return found, nil
 	}
-	body, err := readBlob(ctx, blobs, *long.Body)
+	body, err := ReadBlob(ctx, blobs, *long.Body, AnySize)
 	if err != nil {
 		return nil, fmt.Errorf("what %s names is not known, so nothing can be deleted: %w; remove that record if the run does not matter", name, err)
 	}

@@ -65,15 +65,19 @@ func (b *Blobs) send(ctx context.Context, sp *spooled) error {
 			return err
 		}
 	}
-	if sp.size <= singlePut {
-		// The payload's hash in the signed request is the blob's digest itself:
-		// the server refuses anything else.
-		_, err := b.core.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, "", sp.digest.Hex(),
-			minio.PutObjectOptions{DisableContentSha256: true})
-		return err
-	}
-	_, err := b.core.Client.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, minio.PutObjectOptions{
-		PartSize: partSize, NumThreads: partsAtOnce, SendContentMd5: true, DisableContentSha256: true,
+	_, err := whileDenied(ctx, func() (minio.UploadInfo, error) {
+		if _, err := sp.body.Seek(0, io.SeekStart); err != nil {
+			return minio.UploadInfo{}, err
+		}
+		if sp.size <= singlePut {
+			// The payload's hash in the signed request is the blob's digest itself:
+			// the server refuses anything else.
+			return b.core.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, "", sp.digest.Hex(),
+				minio.PutObjectOptions{DisableContentSha256: true})
+		}
+		return b.core.Client.PutObject(ctx, b.cfg.Bucket, key, sp.body, sp.size, minio.PutObjectOptions{
+			PartSize: partSize, NumThreads: partsAtOnce, SendContentMd5: true, DisableContentSha256: true,
+		})
 	})
 	return err
 }

@@ -51,6 +51,7 @@ func TestStore(t *testing.T) {
 	t.Run("broken connections", func(t *testing.T) { brokenConnections(t, server) })
 	t.Run("broken for long", func(t *testing.T) { brokenForLong(t, server) })
 	t.Run("lost answers", func(t *testing.T) { lostAnswers(t, server) })
+	t.Run("denied by chance", func(t *testing.T) { deniedByChance(t, server) })
 	t.Run("errors", func(t *testing.T) { openErrors(t, server) })
 	t.Run("no prefix", func(t *testing.T) {
 		c := server.Config()
@@ -261,6 +262,42 @@ func lostAnswers(t *testing.T, server *storetest.Server) {
 }
 
 // openErrors checks what a person is told who mistyped something.
+// deniedByChance denies the first tries of each put, as MinIO does when somebody
+// deletes beside it. What is denied for good is a refusal, which nobody sends again.
+func deniedByChance(t *testing.T, server *storetest.Server) {
+	var denials, denied atomic.Int64
+	s := through(t, server, func(r *http.Response) error {
+		if r.Request.Method != http.MethodPut || denials.Add(-1) < 0 {
+			return nil
+		}
+		denied.Add(1)
+		r.StatusCode, r.ContentLength, r.Header = http.StatusForbidden, -1, http.Header{"Content-Type": {"application/xml"}}
+		r.Body = io.NopCloser(strings.NewReader("<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>"))
+		return nil
+	})
+	if err := s.Records.Create(t.Context(), "runs/probed", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	large := storetest.Bytes(11, 10<<20)
+	for name, put := range map[string]func() error{
+		"create": func() error { return s.Records.Create(t.Context(), "runs/0", []byte("{}")) },
+		"put":    func() error { return s.Records.Put(t.Context(), "runs/1", []byte("{}")) },
+		"blob":   func() error { _, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("small")); return err },
+		"large":  func() error { _, err := artifacts.PutBytes(t.Context(), s.Blobs, large); return err },
+	} {
+		denials.Store(3)
+		denied.Store(0)
+		if err := put(); err != nil || denied.Load() != 3 {
+			t.Errorf("%s: %v after %d denials; want none after 3", name, err, denied.Load())
+		}
+	}
+	denials.Store(1 << 40)
+	var refused *artifacts.RefusedError
+	if err := s.Records.Put(t.Context(), "runs/2", []byte("{}")); !errors.As(err, &refused) {
+		t.Errorf("denied for good: %v; want a refusal", err)
+	}
+}
+
 func openErrors(t *testing.T, server *storetest.Server) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

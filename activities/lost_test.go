@@ -163,7 +163,7 @@ func TestStoreAwayInPrepare(t *testing.T) {
 			d := l.wide(leaves)
 			store := l.Store
 			away := &ailing{activity: c.activity, method: c.method, attempts: attempts}
-			l.Store = artifacts.Store{Blobs: ailingBlobs{store.Blobs, away}, Records: ailingRecords{store.Records, away}}
+			l.Store = artifacts.Store{Blobs: ailingBlobs{store.Blobs, away}, Records: ailingRecords{store.Records, away}, Leases: store.Leases}
 			res, _, err := l.run("1", d)
 			if away.failed.Load() < int64(attempts) {
 				t.Errorf("%s: it failed %d times", what, away.failed.Load())

@@ -20,7 +20,7 @@ import (
 
 // keepCheckpoints makes the store one that loses no checkpoint of a step that ends.
 func (l *local) keepCheckpoints() {
-	l.Store = artifacts.Store{Blobs: blobsKept{l.Store.Blobs}, Records: recordsKept{l.Store.Records}}
+	l.Store = artifacts.Store{Blobs: blobsKept{l.Store.Blobs}, Records: recordsKept{l.Store.Records}, Leases: l.Store.Leases}
 }
 
 type recordsKept struct{ artifacts.Records }

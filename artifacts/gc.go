@@ -30,6 +30,7 @@ type GCOptions struct {
 type Garbage struct {
 	Results []DeadResult // in the order of deletion: cheapest to rebuild per byte first
 	Records []RecordInfo // old checkpoints and the like
+	Leases  []RecordInfo // that nobody has renewed for leaseAge
 	Blobs   []BlobInfo
 	Bytes   int64 // of Blobs
 	Kept    int64 // bytes of blobs that stay
@@ -47,6 +48,10 @@ type OpenRun struct {
 
 // OpenRunAge is how long a run without a record keeps what is younger than it.
 const OpenRunAge = 30 * 24 * time.Hour
+
+// leaseAge is how long a lease stays that is not renewed: it counts for a minute, by
+// clocks of any machine.
+const leaseAge = 24 * time.Hour
 
 // DeadResult is a result that nothing names.
 type DeadResult struct {
@@ -105,6 +110,14 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 		}
 	}
 	g := m.garbage(o)
+	for r, err := range s.Leases.List(ctx, "") {
+		if err != nil {
+			return Garbage{}, fmt.Errorf("garbage collection: %w", err)
+		}
+		if r.ModTime.Before(o.Now.Add(-leaseAge)) {
+			g.Leases = append(g.Leases, r)
+		}
+	}
 	if o.DryRun {
 		return g, nil
 	}
@@ -303,6 +316,9 @@ func sweep(ctx context.Context, s Store, g Garbage) error {
 	grp.SetLimit(parallel)
 	for _, name := range names {
 		grp.Go(func() error { return s.Records.Delete(gctx, name) })
+	}
+	for _, r := range g.Leases {
+		grp.Go(func() error { return s.Leases.Delete(gctx, r.Name) })
 	}
 	if err := grp.Wait(); err != nil {
 		return err

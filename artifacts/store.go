@@ -80,7 +80,8 @@ type RecordInfo struct {
 type Store struct {
 	Blobs   Blobs
 	Records Records
-	URL     string // where it is, for people and logs; never holds a secret
+	Leases  Records // of internal/lease: a loss of power may lose or spoil them
+	URL     string  // where it is, for people and logs; never holds a secret
 }
 
 // MaxRecord is the largest record in bytes. Larger things are blobs.

@@ -38,12 +38,12 @@ func (b *Blobs) LocalPath(d artifacts.Digest) (string, bool) {
 // the same, the age starts anew, and bytes that have gone bad are healed.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
 	sum := sha256.New()
-	tmp, n, err := writeTemp(ctx, b.root, io.TeeReader(r, sum))
+	tmp, n, err := writeTemp(ctx, b.root, io.TeeReader(r, sum), false)
 	if err != nil {
 		return artifacts.Digest{}, 0, explain("store a blob", err)
 	}
 	d := artifacts.Digest(sum.Sum(nil))
-	if err := place(b.root, blobsDir, tmp, b.path(d), os.Rename); err != nil {
+	if err := place(b.root, blobsDir, tmp, b.path(d), false, os.Rename); err != nil {
 		os.Remove(tmp)
 		return artifacts.Digest{}, 0, explain("store a blob", err)
 	}

@@ -3,6 +3,7 @@
 //
 //	blobs/ab/cdef…          one read-only file per blob, by digest
 //	records/results/….json  one file per record, name escaped (names.go)
+//	leases/….json           records that are not synced: who is at work on what
 //	tmp/                    files being written, never read
 //	aside/                  what lay in the place of a blob or record, or beside them
 //
@@ -29,6 +30,7 @@ import (
 const (
 	blobsDir   = "blobs"
 	recordsDir = "records"
+	leasesDir  = "leases"
 	tmpDir     = "tmp"
 )
 
@@ -52,7 +54,8 @@ func Open(root string) (artifacts.Store, error) {
 		return artifacts.Store{}, explain("sweep the store", err)
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
-	return artifacts.Store{Blobs: &Blobs{abs}, Records: &Records{abs}, URL: u.String()}, nil
+	return artifacts.Store{Blobs: &Blobs{abs}, Records: &Records{root: abs, sub: recordsDir},
+		Leases: &Records{root: abs, sub: leasesDir, loose: true}, URL: u.String()}, nil
 }
 
 // sweep deletes files in tmp that were last written before the given time, save
@@ -80,9 +83,9 @@ func sweep(tmp string, before time.Time) error {
 	return nil
 }
 
-// writeTemp writes all of r to a new file in root's tmp/, synced and read-only,
-// and returns its path. After an error there is no file.
-func writeTemp(ctx context.Context, root string, r io.Reader) (path string, n int64, err error) {
+// writeTemp writes all of r to a new file in root's tmp/, synced unless it is loose,
+// and read-only, and returns its path. After an error there is no file.
+func writeTemp(ctx context.Context, root string, r io.Reader, loose bool) (path string, n int64, err error) {
 	f, err := os.CreateTemp(filepath.Join(root, tmpDir), "put-*")
 	if err != nil {
 		return "", 0, err
@@ -99,8 +102,10 @@ func writeTemp(ctx context.Context, root string, r io.Reader) (path string, n in
 	if err = f.Chmod(0o444); err != nil {
 		return "", 0, err
 	}
-	if err = f.Sync(); err != nil { // before the rename, or a power cut leaves an empty file
-		return "", 0, err
+	if !loose {
+		if err = f.Sync(); err != nil { // before the rename, or a power cut leaves an empty file
+			return "", 0, err
+		}
 	}
 	if err = f.Close(); err != nil { // some file systems report a full disk only here
 		return "", 0, err
@@ -110,8 +115,8 @@ func writeTemp(ctx context.Context, root string, r io.Reader) (path string, n in
 
 // place moves a finished file to its name below root/sub with the given function
 // (os.Rename or os.Link), making the folder if need be, and makes the new name
-// durable. What is in the way and no file of the store is moved aside.
-func place(root, sub, tmp, dst string, move func(from, to string) error) error {
+// durable, unless it is loose. What is in the way and no file of the store is moved aside.
+func place(root, sub, tmp, dst string, loose bool, move func(from, to string) error) error {
 	err := move(tmp, dst)
 	for range 3 { // at most a folder of each level is in the way
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +137,7 @@ func place(root, sub, tmp, dst string, move func(from, to string) error) error {
 		}
 		err = move(tmp, dst)
 	}
-	if err != nil {
+	if err != nil || loose {
 		return err
 	}
 	return syncDir(filepath.Dir(dst))

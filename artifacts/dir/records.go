@@ -18,11 +18,21 @@ import (
 )
 
 // Records is the record half of a store in a directory.
-type Records struct{ root string }
+type Records struct {
+	root, sub string
+	loose     bool // not synced
+}
 
 var _ artifacts.Tidier = (*Records)(nil)
 
-func (r *Records) top() string { return filepath.Join(r.root, recordsDir) }
+func (r *Records) top() string { return filepath.Join(r.root, r.sub) }
+
+// there reports a store that is gone. The folder of loose records is made when there
+// is one.
+func (r *Records) there() error {
+	_, err := os.Stat(filepath.Join(r.root, recordsDir))
+	return err
+}
 
 func (r *Records) path(name string) string {
 	return filepath.Join(r.top(), filepath.FromSlash(artifacts.RecordPath(name)))
@@ -35,7 +45,7 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	}
 	f, err := openOurs(r.path(name))
 	if err != nil && absent(err) {
-		if _, err := os.Stat(r.top()); err != nil {
+		if err := r.there(); err != nil {
 			return nil, explain("the store itself is gone", err)
 		}
 		return nil, fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
@@ -69,12 +79,12 @@ func (r *Records) write(ctx context.Context, name string, data []byte, move func
 	if err := check(ctx, name, data); err != nil {
 		return err
 	}
-	tmp, _, err := writeTemp(ctx, r.root, bytes.NewReader(data))
+	tmp, _, err := writeTemp(ctx, r.root, bytes.NewReader(data), r.loose)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp) // a link leaves it behind; after a rename it is gone
-	return place(r.root, recordsDir, tmp, r.path(name), move)
+	return place(r.root, r.sub, tmp, r.path(name), r.loose, move)
 }
 
 func check(ctx context.Context, name string, data []byte) error {
@@ -107,7 +117,7 @@ func (r *Records) find(ctx context.Context, prefix string) ([]artifacts.RecordIn
 	}
 	var found []artifacts.RecordInfo
 	err := filepath.WalkDir(filepath.Join(r.top(), filepath.FromSlash(folder)), func(p string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && p != r.top() {
+		if errors.Is(err, fs.ErrNotExist) && (p != r.top() || r.loose) {
 			return nil // no such folder, or deleted meanwhile
 		}
 		if err == nil {
@@ -135,7 +145,7 @@ func (r *Records) find(ctx context.Context, prefix string) ([]artifacts.RecordIn
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		_, err = os.Stat(r.top()) // no such records, or no store any more?
+		err = r.there() // no such records, or no store any more?
 	}
 	slices.SortFunc(found, func(a, b artifacts.RecordInfo) int { return strings.Compare(a.Name, b.Name) })
 	return found, err

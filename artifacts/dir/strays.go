@@ -186,7 +186,7 @@ func (b *Blobs) SetAside(_ context.Context, s artifacts.Stray) (string, error) {
 
 // Strays implements artifacts.Tidier.
 func (r *Records) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
-	return strays(ctx, r.root, recordsDir, artifacts.RecordSpot)
+	return strays(ctx, r.root, r.sub, artifacts.RecordSpot)
 }
 
 // SetAside implements artifacts.Tidier.

@@ -25,6 +25,7 @@ func NewAt(now func() time.Time) artifacts.Store {
 	return artifacts.Store{
 		Blobs:   &blobs{table[artifacts.Digest]{now: now, m: map[artifacts.Digest]entry{}}},
 		Records: &records{table[string]{now: now, m: map[string]entry{}}},
+		Leases:  &records{table[string]{now: now, m: map[string]entry{}}},
 		URL:     "mem:",
 	}
 }

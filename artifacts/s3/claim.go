@@ -37,7 +37,7 @@ const patience = 5 * lease
 // its turn at half of that.
 func (r *Records) createByClaim(ctx context.Context, name string, data []byte) (bool, error) {
 	key := r.recordKey(name)
-	claims := r.key("claims/" + artifacts.RecordPath(name) + "/")
+	claims := r.key(r.claims + artifacts.RecordPath(name) + "/")
 	mine := ""
 	defer func() {
 		if mine != "" {

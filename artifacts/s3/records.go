@@ -18,12 +18,13 @@ import (
 // Records is the record half of a store in a bucket.
 type Records struct {
 	*bucket
+	top, claims string // below the prefix: "records/", and claim.go's "claims/"
 	mu          sync.Mutex
 	conditional *bool // whether the server heeds If-None-Match; nil: not known yet
 }
 
-func newRecords(b *bucket) *Records {
-	r := &Records{bucket: b}
+func newRecords(b *bucket, top, claims string) *Records {
+	r := &Records{bucket: b, top: top, claims: claims}
 	if b.cfg.NoConditional {
 		r.conditional = new(bool)
 	}
@@ -31,7 +32,7 @@ func newRecords(b *bucket) *Records {
 }
 
 func (r *Records) recordKey(name string) string {
-	return r.key("records/" + artifacts.RecordPath(name))
+	return r.key(r.top + artifacts.RecordPath(name))
 }
 
 // Get reads the whole object.
@@ -105,7 +106,7 @@ func (r *Records) find(ctx context.Context, prefix string) ([]artifacts.RecordIn
 	if !ok {
 		return nil, nil
 	}
-	top := r.key("records/")
+	top := r.key(r.top)
 	var found []artifacts.RecordInfo
 	for o, err := range r.list(ctx, top+folder+plainStart(prefix)) {
 		if err != nil {

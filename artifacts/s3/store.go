@@ -64,7 +64,7 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	if err := b.probe(ctx); err != nil {
 		return artifacts.Store{}, err
 	}
-	return artifacts.Store{Blobs: &Blobs{b}, Records: newRecords(b), URL: c.URL()}, nil
+	return artifacts.Store{Blobs: &Blobs{b}, Records: newRecords(b, "records/", "claims/"), Leases: newRecords(b, "leases/", "lease-claims/"), URL: c.URL()}, nil
 }
 
 func (b *bucket) probe(ctx context.Context) error {

@@ -27,7 +27,7 @@ func (b *Blobs) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
 
 // Strays implements artifacts.Tidier.
 func (r *Records) Strays(ctx context.Context) iter.Seq2[artifacts.Stray, error] {
-	return r.strays(ctx, "records/", artifacts.RecordSpot)
+	return r.strays(ctx, r.top, artifacts.RecordSpot)
 }
 
 // strays yields the objects below sub where no file belongs. An object in the place of

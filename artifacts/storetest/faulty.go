@@ -71,6 +71,7 @@ func Faulty(base artifacts.Store) (artifacts.Store, *Faults) {
 	return artifacts.Store{
 		Blobs:   &faultyBlobs{base.Blobs, f},
 		Records: &faultyRecords{base.Records, f},
+		Leases:  base.Leases,
 		URL:     base.URL,
 	}, f
 }

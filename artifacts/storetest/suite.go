@@ -10,6 +10,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
@@ -54,6 +55,14 @@ var others = []check{
 func Run(t *testing.T, open func(t *testing.T) artifacts.Store) {
 	run(t, open, others)
 	RunCreation(t, open)
+	ofRecords := slices.DeleteFunc(slices.Concat(others, creation), func(c check) bool { return !strings.HasPrefix(c.name, "record ") })
+	t.Run("leases", func(t *testing.T) { // are records in a place of their own
+		run(t, func(t *testing.T) artifacts.Store {
+			s := open(t)
+			s.Records = s.Leases
+			return s
+		}, ofRecords)
+	})
 }
 
 // RunCreation is the part of Run that is about Create and Publish, for a store

@@ -111,7 +111,7 @@ func newGCCmd(a *app) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": openIDs(g)})
+				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "leases": len(g.Leases), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": openIDs(g)})
 			}
 			for _, r := range g.Open {
 				view.Printf(a.Out, "run %s has no record: it is at work, or was ended before it could write one. What is younger than %s stays; "+
@@ -125,6 +125,9 @@ func newGCCmd(a *app) *cobra.Command {
 			verb := "deleted"
 			if o.DryRun {
 				verb = "would delete"
+			}
+			if n := len(g.Leases); n > 0 {
+				view.Printf(a.Out, "%s %s that nobody holds\n", verb, view.Count(n, "lease"))
 			}
 			view.Printf(a.Out, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 				view.Count(len(g.Results), "result"), view.Count(len(g.Blobs), "blob"), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))

@@ -1,0 +1,202 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/artifacts/mem"
+)
+
+var key = artifacts.Sum([]byte("a key"))
+
+func keeper(t *testing.T, records artifacts.Records) *Keeper {
+	t.Helper()
+	k, err := New(records, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// elsewhere is a keeper of another machine.
+func elsewhere(t *testing.T, records artifacts.Records, machine string) *Keeper {
+	k := keeper(t, records)
+	k.self.Machine, k.self.Boot = machine, machine
+	return k
+}
+
+func take(t *testing.T, k *Keeper, c Claim) (*Held, *Lease) {
+	t.Helper()
+	h, other, err := k.Take(t.Context(), key, c)
+	if err != nil || (h == nil) == (other == nil) {
+		t.Fatalf("Take = %v, %v, %v", h, other, err)
+	}
+	return h, other
+}
+
+func count(t *testing.T, records artifacts.Records) (n int) {
+	t.Helper()
+	for _, err := range records.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestTakeAndRelease(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := keeper(t, s.Leases), keeper(t, s.Leases)
+	h, _ := take(t, a, Claim{Run: "1", Step: "step.text.a"})
+	if _, other := take(t, b, Claim{Run: "2"}); other == nil || other.Run != "1" || other.Step != "step.text.a" || other.Process != a.self {
+		t.Fatalf("the other is %v", other)
+	}
+	if _, other := take(t, a, Claim{Run: "3"}); other == nil {
+		t.Fatal("one process took a key twice")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	if err := b.Wait(ctx, key, Claim{}, func(Lease) {}); err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Fatalf("Wait: %v", err)
+	}
+	waited := make(chan error)
+	go func() { waited <- b.Wait(t.Context(), key, Claim{}, func(Lease) { h.Release() }) }()
+	if err := <-waited; err != nil {
+		t.Fatal(err)
+	}
+	h.Release() // again is nothing
+	if n := count(t, s.Leases); n != 0 {
+		t.Fatalf("%d leases are left", n)
+	}
+	h, _ = take(t, b, Claim{Run: "2"})
+	h.Release()
+}
+
+// TestOneOfMany: of those who want a key that is free, whose holder is gone, or whose
+// generations are many, exactly one takes it.
+func TestOneOfMany(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, generations := range map[string]int{"free": 0, "its holder is gone": 1, "many holders are gone": 4} {
+		t.Run(name, func(t *testing.T) {
+			s := mem.New()
+			for g := range generations {
+				k := keeper(t, s.Leases)
+				k.self.PID, k.self.Start = gone.Process.Pid, "1"
+				l := k.fresh(key, Claim{Run: "gone"})
+				l.generation = g + 1
+				if err := k.write(t.Context(), l, s.Leases.Create); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var won atomic.Int32
+			var wg sync.WaitGroup
+			var winner *Held
+			for range 16 {
+				wg.Go(func() {
+					h, _, err := keeper(t, s.Leases).Take(t.Context(), key, Claim{})
+					if err != nil {
+						t.Error(err)
+					}
+					if h != nil {
+						won.Add(1)
+						winner = h
+					}
+				})
+			}
+			wg.Wait()
+			if won.Load() != 1 {
+				t.Fatalf("%d took it", won.Load())
+			}
+			winner.Release()
+			if n := count(t, s.Leases); n != 0 {
+				t.Errorf("%d leases are left", n)
+			}
+		})
+	}
+}
+
+// TestStale: a lease of another machine counts while it is renewed, and a minute more.
+func TestStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		a, b := elsewhere(t, s.Leases, "one"), elsewhere(t, s.Leases, "two")
+		h, _ := take(t, a, Claim{Run: "1"})
+		for range 12 {
+			time.Sleep(Stale / 2)
+			if _, other := take(t, b, Claim{Run: "2"}); other == nil {
+				t.Fatal("a lease that is renewed was taken")
+			}
+		}
+		a.mu.Lock()
+		clear(a.held) // it renews nothing any more
+		a.mu.Unlock()
+		start := time.Now()
+		if err := b.Wait(t.Context(), key, Claim{}, func(Lease) {}); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(start); d < Stale/2 || d > 2*Stale {
+			t.Errorf("it was stale after %s", d)
+		}
+		won, _ := take(t, b, Claim{Run: "2"})
+		h.Release() // of the first generation: the second stands
+		if _, other := take(t, a, Claim{Run: "3"}); other == nil || other.Run != "2" {
+			t.Errorf("a release of a lost lease gave away %v", other)
+		}
+		won.Release()
+		if n := count(t, s.Leases); n != 0 {
+			t.Errorf("%d leases are left", n)
+		}
+		time.Sleep(2 * renewEvery) // the renewals end
+	})
+}
+
+// TestAttempt: an attempt takes over from one before it, which is known to be lost.
+func TestAttempt(t *testing.T) {
+	s := mem.New()
+	a, b := elsewhere(t, s.Leases, "one"), elsewhere(t, s.Leases, "two")
+	take(t, a, Claim{Run: "1", Attempt: "workflow/7"})
+	if _, other := take(t, b, Claim{Run: "1", Attempt: "workflow/8"}); other == nil {
+		t.Error("another piece of work took it over")
+	}
+	if _, other := take(t, b, Claim{Run: "1", Attempt: "workflow/7"}); other != nil {
+		t.Errorf("the next attempt waits for %v", other)
+	}
+}
+
+// TestUnreadable: what nobody can read counts as long as what nobody renews.
+func TestUnreadable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		if err := s.Leases.Create(t.Context(), name(key, 1), nil); err != nil {
+			t.Fatal(err)
+		}
+		k := keeper(t, s.Leases)
+		if _, other := take(t, k, Claim{}); other == nil {
+			t.Fatal("it was taken at once")
+		}
+		time.Sleep(Stale)
+		h, other := take(t, k, Claim{})
+		if other != nil {
+			t.Fatalf("it is waited for: %v", other)
+		}
+		h.Release()
+		time.Sleep(2 * renewEvery)
+	})
+}

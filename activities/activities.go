@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
@@ -26,6 +27,7 @@ type Activities struct {
 	Codec    payload.Codec      // the client's
 	Secrets  map[string]string  // sensitive variables that this process was given; never kept or sent
 	CacheDir string             // verified local copies of remote blobs
+	Leases   *lease.Keeper      // of the store
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
 	Env      map[string]string  // recorded with every result: revision, libtorch, device, host

@@ -21,14 +21,50 @@ func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) 
 }
 
 func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
+	task, _, err := a.task(ctx, req)
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	return a.executeTask(ctx, req, task)
+}
+
+// executeTask does the work under a lease: of those who have only the store in common,
+// one is at it and the others are told that somebody is.
+func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
+	if req.Again { // the other one has most likely left a result, which takes no turn
+		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
+			return hitOf(hit), err
+		}
+	}
+	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
+	if err != nil {
+		return workflows.Executed{}, err
+	}
+	if other != nil {
+		a.Log.Info("somebody else is at this step; it is waited for", "step", req.Address, "other", other.String())
+		return workflows.Executed{Busy: true}, nil
+	}
+	defer held.Release()
+	return a.work(ctx, req, task)
+}
+
+func hitOf(hit *artifacts.Result) workflows.Executed {
+	if hit == nil {
+		return workflows.Executed{}
+	}
+	return workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}
+}
+
+// work finds the result of a task, or makes and publishes it.
+func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
 	hit, err := artifacts.Lookup(ctx, a.Store, req.Key)
 	if err != nil {
 		return workflows.Executed{}, err
 	}
 	if hit != nil && (req.RunID == "" || hit.Origin.RunID != req.RunID || hit.Origin.Step != req.Address) {
-		return workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}, nil
+		return hitOf(hit), nil
 	}
-	task, spec, err := a.task(ctx, req)
+	spec, err := a.kindOf(req, task)
 	if err != nil {
 		return workflows.Executed{}, err
 	}
@@ -90,11 +126,16 @@ func (a *Activities) task(ctx context.Context, req workflows.ExecuteRequest) (st
 	if err := readJSON(ctx, a.Store.Blobs, req.Task, &t); err != nil {
 		return t, nil, fmt.Errorf("task of %s: %w", req.Address, err)
 	}
+	spec, err := a.kindOf(req, t)
+	return t, spec, err
+}
+
+func (a *Activities) kindOf(req workflows.ExecuteRequest, t step.Task) (*step.Spec, error) {
 	spec := a.Registry.Lookup(t.Kind)
 	if spec == nil {
-		return t, nil, step.Permanent(fmt.Errorf("%s: no kind %q in this build", req.Address, t.Kind))
+		return nil, step.Permanent(fmt.Errorf("%s: no kind %q in this build", req.Address, t.Kind))
 	}
-	return t, spec, nil
+	return spec, nil
 }
 
 func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artifacts.Digest]) ([]artifacts.Result, error) {

@@ -64,6 +64,7 @@ the rules.`,
 	},
 	Defaults: commandConfig{ExitCodes: []int{0}, Isolation: string(isolation.Off)},
 	Check:    checkCommand,
+	Class:    "program",
 	Resolve:  resolveCommand,
 	Run:      runCommand,
 })

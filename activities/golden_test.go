@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -32,7 +33,8 @@ type local struct {
 }
 
 func newLocal(t *testing.T) *local {
-	return &local{t: t, Activities: &activities.Activities{Store: mem.New(), Registry: activities.Kinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
+	store := mem.New()
+	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: activities.Kinds(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
 }
 
 // plan loads a pipeline file, with its local sources hashed.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
@@ -79,7 +80,8 @@ func newLargeRun(t *testing.T) *largeRun {
 			}
 			return errors.Join(err, w.Close())
 		}}
-	l.Activities = &Activities{Store: mem.New(), Registry: step.NewRegistry(step.Define(kind)), Log: slog.New(slog.DiscardHandler)}
+	store := mem.New()
+	l.Activities = &Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: step.NewRegistry(step.Define(kind)), Log: slog.New(slog.DiscardHandler)}
 	return l
 }
 

@@ -36,6 +36,7 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		return out, err
 	}
 	out.Name, out.Features = p.Pipeline, a.Features
+	took := a.took(ctx, p.Pipeline)
 	heads := make([]workflows.Head, len(p.Steps))
 	for i, s := range p.Steps {
 		spec := a.Registry.Lookup(s.Task.Kind)
@@ -43,7 +44,10 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 			return out, step.Permanent(fmt.Errorf("%s: this worker has no kind %q; it is older or newer than the client", s.Address, s.Task.Kind))
 		}
 		heads[i] = workflows.Head{Address: s.Address, Kind: s.Task.Kind, Deps: s.Deps,
-			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits()}
+			Queue: s.Queue, Inline: s.Inline, Splits: spec.Splits(), Class: spec.ClassOf(s.Task)}
+		if seconds, known := took[s.Address]; known {
+			heads[i].TookS = &seconds
+		}
 	}
 	var hits []workflows.DoneStep
 	if !req.Again {
@@ -124,8 +128,9 @@ func (a *Activities) lookup(ctx context.Context, keys []artifacts.Digest) (map[a
 	return artifacts.LookupMany(ctx, a.Store, keys)
 }
 
-// Prepare binds the inputs of steps whose dependencies have results, stores the
-// bound tasks, and looks their keys up, all in two batches.
+// Prepare binds the inputs of steps whose dependencies have results, looks their keys
+// up, follows hits to steps that were asked for with them, and stores the bound tasks of
+// those that get a workflow of their own.
 func (a *Activities) Prepare(ctx context.Context, req workflows.PrepareRequest) ([]workflows.Prepared, error) {
 	return attempt(ctx, a, func(ctx context.Context, _ *pulse) ([]workflows.Prepared, error) { return a.prepare(ctx, req) })
 }
@@ -135,42 +140,37 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if err := a.fillIn(ctx, p, &req); err != nil {
+	if err := a.fillIn(ctx, p, req.Steps, req.Keys); err != nil {
 		return nil, err
 	}
-	var keys []artifacts.Digest
-	for _, s := range req.Steps {
-		keys = append(keys, s.Deps...)
-	}
-	deps, err := a.lookup(ctx, keys)
-	if err != nil {
+	w := a.newWalk(p, req.Steps)
+	if _, err := w.advance(ctx); err != nil {
 		return nil, err
 	}
-	out := make([]workflows.Prepared, len(req.Steps))
-	keys = keys[:0]
-	for n, s := range req.Steps {
-		if out[n], err = a.prepareOne(ctx, p, s, deps); err != nil {
-			return nil, err
-		}
-		if !out[n].Key.IsZero() {
-			keys = append(keys, out[n].Key)
-		}
-	}
-	found, err := a.lookup(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	for n := range out {
-		if r := found[out[n].Key]; r != nil {
-			out[n].Hit, out[n].TookS = true, r.Took.Seconds()
+	out := make([]workflows.Prepared, len(w.steps))
+	for n, x := range w.steps {
+		out[n] = workflows.Prepared{Index: x.Index, Key: x.key, Error: x.wrong, Lost: x.lost}
+		switch {
+		case x.wrong != "":
+		case len(x.lost) > lostTold:
+			out[n].Lost, out[n].LostMany = nil, true
+		case len(x.lost) > 0:
+		case !x.seen:
+			out[n].Waits = true
+		case x.result != nil:
+			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
+		case !x.Short:
+			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
 }
 
 // fillIn gives ready steps the keys of their inputs where those came in pages.
-func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, req *workflows.PrepareRequest) error {
-	rows, err := rowsOf(ctx, a, req.Keys)
+func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, steps []workflows.Ready, pages workflows.Pages[workflows.DoneStep]) error {
+	rows, err := rowsOf(ctx, a, pages)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -178,14 +178,14 @@ func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, req *workflows.Pr
 	for _, r := range rows {
 		keys[r.Index] = r.Key
 	}
-	for n, s := range req.Steps {
+	for n, s := range steps {
 		deps := p.Steps[s.Index].Deps
 		if len(s.Deps) == len(deps) {
 			continue
 		}
-		req.Steps[n].Deps = make([]artifacts.Digest, len(deps))
+		steps[n].Deps = make([]artifacts.Digest, len(deps))
 		for i, d := range deps {
-			req.Steps[n].Deps[i] = keys[d]
+			steps[n].Deps[i] = keys[d]
 		}
 	}
 	return nil
@@ -193,37 +193,6 @@ func (a *Activities) fillIn(ctx context.Context, p *plan.Plan, req *workflows.Pr
 
 // lostTold bounds the lost inputs that are listed for a step.
 const lostTold = 100
-
-// prepareOne binds a step's inputs and stores its task. An error is the store's, which
-// a retry may mend; what is wrong with the step is told in Prepared.
-func (a *Activities) prepareOne(ctx context.Context, p *plan.Plan, s workflows.Ready, deps map[artifacts.Digest]*artifacts.Result) (workflows.Prepared, error) {
-	out := workflows.Prepared{Index: s.Index}
-	if len(s.Deps) != len(p.Steps[s.Index].Deps) {
-		out.Error = "the run asked for this step without the keys of its inputs: it was begun by another version of redsi; run again"
-		return out, nil
-	}
-	at := make(map[int]artifacts.Digest, len(s.Deps))
-	for n, d := range p.Steps[s.Index].Deps {
-		at[d] = s.Deps[n]
-		if deps[s.Deps[n]] == nil {
-			out.Lost = append(out.Lost, d)
-		}
-	}
-	if len(out.Lost) > lostTold {
-		out.Lost, out.LostMany = nil, true
-	}
-	if len(out.Lost) > 0 || out.LostMany {
-		return out, nil
-	}
-	task, key, _, err := p.Bind(a.Registry, s.Index, func(d int) *artifacts.Result { return deps[at[d]] })
-	if err != nil {
-		out.Error = bounded(err.Error(), maxError/4)
-		return out, nil
-	}
-	out.Key = key
-	out.Task, err = a.storeTask(ctx, task)
-	return out, err
-}
 
 func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Digest, error) {
 	b, err := json.Marshal(t)

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -136,7 +137,7 @@ func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
 }
 
 func (b *bench) activities() *activities.Activities {
-	return &activities.Activities{Store: b.store, Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
+	return &activities.Activities{Store: b.store, Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
 		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}}
 }
 

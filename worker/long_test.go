@@ -20,13 +20,13 @@ step "text" "long" {
   text = "long history"
   hold = true
 }
-step "short" "many" {
+step "split" "many" { # each in a workflow of its own: short ones are a few events a hundred
   for_each = toset([for i in range(1000) : tostring(i)])
   text     = "many ${each.key}"
 }
 step "short" "last" {
   text  = "last"
-  after = [step.text.long.out, step.short.many["7"].out]
+  after = [step.text.long.out, step.split.many["7"].out]
 }
 `, "1")
 	if got := b.next(); got != "long history" {
@@ -50,7 +50,7 @@ step "short" "last" {
 	}
 	b.keep("long-1", w.GetID(), first)
 	b.keep("long-2", w.GetID(), "")
-	if b.count("long history") != 1 || b.count("many 7") != 1 {
-		t.Errorf("steps ran again: %d, %d", b.count("long history"), b.count("many 7"))
+	if n := b.count("long history"); n != 1 {
+		t.Errorf("the long step ran %d times", n)
 	}
 }

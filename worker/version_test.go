@@ -27,7 +27,7 @@ func (b *bench) otherVersion() (end func()) {
 	for _, queue := range []string{b.t.Name(), workflows.ControlQueue(b.t.Name())} {
 		does := sdk.New(b.c, queue, sdk.Options{DisableWorkflowWorker: true})
 		for name, f := range map[string]any{workflows.LoadActivity: a.Load, workflows.PrepareActivity: a.Prepare, workflows.SplitActivity: a.Split,
-			workflows.ExecuteActivity: a.Execute, workflows.AwaitActivity: a.Await, workflows.JournalActivity: a.Journal} {
+			workflows.ExecuteActivity: a.Execute, workflows.BatchActivity: a.Batch, workflows.AwaitActivity: a.Await, workflows.JournalActivity: a.Journal} {
 			does.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 		}
 		decides := sdk.New(b.c, queue, sdk.Options{LocalActivityWorkerOnly: true})

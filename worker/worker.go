@@ -40,6 +40,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if o.GPU == 0 {
 		o.GPU = 1
 	}
+	a.Features.Slots = o.CPU
 	w := &Worker{}
 	total := 0
 	for _, q := range o.Queues {
@@ -97,6 +98,8 @@ func register(w worker.Worker, a *activities.Activities) {
 		workflows.PrepareActivity: a.Prepare,
 		workflows.SplitActivity:   a.Split,
 		workflows.ExecuteActivity: a.Execute,
+		workflows.BatchActivity:   a.Batch,
+		workflows.TurnActivity:    a.AwaitTurn,
 		workflows.AwaitActivity:   a.Await,
 		workflows.JournalActivity: a.Journal,
 		workflows.StashActivity:   a.Stash,

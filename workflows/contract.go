@@ -41,7 +41,9 @@ const (
 	PrepareActivity = "Prepare"
 	SplitActivity   = "Split"
 	ExecuteActivity = "Execute"
+	BatchActivity   = "Batch"
 	AwaitActivity   = "Await"
+	TurnActivity    = "AwaitTurn"
 	JournalActivity = "Journal"
 	StashActivity   = "Stash" // a page of a list to its digest
 	PageActivity    = "Page"  // a digest to its page
@@ -52,6 +54,18 @@ const (
 	joinSignal  = "join"  // to a Step, with the run's id
 	leaveSignal = "leave" // to a Step, with a leaving
 	staysSignal = "stays" // back to a run that has left: others still want the step
+)
+
+// SettledSignal tells a run what came of a batch so far, with a Settled: one of its
+// steps takes long, and the others need not wait for it.
+const SettledSignal = "settled"
+
+// A step is short if it is done in ShortStep; a batch begins nothing more after
+// BatchTime, and one whose step has been at work for LongStep tells what it has.
+const (
+	ShortStep = time.Second
+	BatchTime = 2 * time.Second
+	LongStep  = 2 * time.Second
 )
 
 // leaving says which run no longer wants a step, and where it wants to be told
@@ -216,9 +230,10 @@ type LongPlan struct {
 	Hits  Pages[DoneStep] `json:"hits"`
 }
 
-// Features is what the server at hand can do.
+// Features is what the server at hand can do, and the worker that loaded the plan.
 type Features struct {
 	SearchAttributes bool `json:"search_attributes,omitempty"`
+	Slots            int  `json:"slots,omitempty"` // steps that the worker does at a time
 }
 
 // Head is what workflow code knows of a step.
@@ -229,9 +244,13 @@ type Head struct {
 	Queue   string `json:"queue,omitempty"`
 	Inline  bool   `json:"inline,omitempty"`
 	Splits  bool   `json:"splits,omitempty"`
+
+	Class string   `json:"class,omitempty"`  // steps of a class take alike, if nothing better is known
+	TookS *float64 `json:"took_s,omitempty"` // the last time that it ran
 }
 
-// PrepareRequest asks for the keys of steps whose inputs have results.
+// PrepareRequest asks for the keys of steps whose inputs have results, and of steps
+// that follow from those alone, as far as there are hits.
 type PrepareRequest struct {
 	Plan  artifacts.Digest `json:"plan"`
 	Steps []Ready          `json:"steps"`
@@ -239,10 +258,12 @@ type PrepareRequest struct {
 }
 
 // Ready is a step with the keys of its dependencies, in the order of Head.Deps;
-// without them, PrepareRequest.Keys has them.
+// without them, PrepareRequest.Keys has them. One that is asked for in the same request
+// has a key of zeros.
 type Ready struct {
 	Index int                `json:"i"`
 	Deps  []artifacts.Digest `json:"deps,omitempty"`
+	Short bool               `json:"short,omitempty"` // its bound task need not be stored
 }
 
 // Prepared is a step's key, its bound task stored by digest, and whether there
@@ -258,6 +279,41 @@ type Prepared struct {
 	Error string           `json:"error,omitempty"`
 
 	LostMany bool `json:"lost_many,omitempty"` // look at all dependencies again
+	Waits    bool `json:"waits,omitempty"`     // for a step of the same request that has no result
+}
+
+// BatchRequest asks for short steps, one after the other. Those that follow from
+// others of the batch are done when their inputs are there.
+type BatchRequest struct {
+	Plan   artifacts.Digest `json:"plan"`
+	RunID  string           `json:"run_id"`
+	Number int              `json:"number"` // of the batch, in its execution
+	Steps  []Ready          `json:"steps"`
+	Keys   Pages[DoneStep]  `json:"keys"`
+
+	FailFast bool `json:"fail_fast,omitempty"` // begin nothing after a failure
+}
+
+// Batched is what came of a step of a batch: Hit, Ran or Failed; Running if it is at
+// work still, with others told already; Waiting if it was not begun, must be asked for
+// again, or is to be done Alone.
+type Batched struct {
+	Index  int              `json:"i"`
+	Status Status           `json:"status"`
+	Key    artifacts.Digest `json:"key"`
+	TookS  float64          `json:"took_s,omitempty"`
+	Pins   []step.Pin       `json:"pins,omitempty"`
+	Error  string           `json:"error,omitempty"`
+	Type   string           `json:"type,omitempty"` // of the error
+
+	Alone bool `json:"alone,omitempty"` // a retry may mend what it failed by, or somebody else is at it
+	Lost  bool `json:"lost,omitempty"`  // look at all dependencies again
+}
+
+// Settled is what came of a batch so far.
+type Settled struct {
+	Number int       `json:"number"`
+	Steps  []Batched `json:"steps"`
 }
 
 // StepInput is one piece of work. Its workflow ID is StepWorkflowID(Key), so
@@ -281,12 +337,14 @@ type ExecuteRequest struct {
 	Address string                  `json:"address"`
 	RunID   string                  `json:"run_id"`
 	Parts   Pages[artifacts.Digest] `json:"part_keys"`
+	Again   bool                    `json:"again,omitempty"` // somebody else was at it
 }
 
 // Executed is what Execute did.
 type Executed struct {
 	Key   artifacts.Digest `json:"key"`
 	Hit   bool             `json:"hit,omitempty"`
+	Busy  bool             `json:"busy,omitempty"` // somebody else is at it: wait, and ask again
 	TookS float64          `json:"took_s"`
 	Pins  []step.Pin       `json:"pins,omitempty"`
 }

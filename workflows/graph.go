@@ -5,12 +5,14 @@ import "container/heap"
 // progress is what a run knows of its steps and which of them can start: each
 // change costs what hangs on the step, not a look at all steps.
 type progress struct {
-	heads []Head
-	steps []StepState
-	users [][]int // steps that read a step
-	open  []int   // inputs of a step that have no result yet
-	ready order   // waiting steps whose inputs all have results, and some that were
-	queue []bool  // in ready
+	heads  []Head
+	steps  []StepState
+	users  [][]int // steps that read a step
+	open   []int   // inputs of a step that have no result yet
+	ready  order   // waiting steps whose inputs all have results, and some that were
+	queue  []bool  // in ready, or parked
+	parked []int   // taken from ready, no room for them yet
+	held   []bool  // given to somebody who will say what came of it
 
 	changes int // made so far
 	at      []int
@@ -18,7 +20,7 @@ type progress struct {
 
 func newProgress(heads []Head) *progress {
 	p := &progress{heads: heads, steps: make([]StepState, len(heads)), users: make([][]int, len(heads)),
-		open: make([]int, len(heads)), queue: make([]bool, len(heads)), at: make([]int, len(heads))}
+		open: make([]int, len(heads)), queue: make([]bool, len(heads)), held: make([]bool, len(heads)), at: make([]int, len(heads))}
 	for i, h := range heads {
 		p.steps[i] = StepState{Index: i, Address: h.Address, Status: Waiting}
 		p.open[i] = len(h.Deps)
@@ -39,11 +41,23 @@ func (p *progress) touch(i int) {
 	p.at[i] = p.changes
 }
 
+func (p *progress) startable(i int) bool {
+	return p.steps[i].Status == Waiting && p.open[i] == 0 && !p.held[i]
+}
+
 func (p *progress) offer(i int) {
-	if p.steps[i].Status == Waiting && p.open[i] == 0 && !p.queue[i] {
+	if p.startable(i) && !p.queue[i] {
 		p.queue[i] = true
 		heap.Push(&p.ready, i)
 	}
+}
+
+// hold keeps a step from being offered until it is released.
+func (p *progress) hold(i int) { p.held[i] = true }
+
+func (p *progress) release(i int) {
+	p.held[i] = false
+	p.offer(i)
 }
 
 // set gives a step a status, and its readers what follows from it: a result lets
@@ -88,16 +102,73 @@ func (p *progress) skip(failed int) {
 	}
 }
 
-// take returns up to so many steps that can start, in the order of the plan.
-func (p *progress) take(most int) (ready []int) {
-	for len(ready) < most && p.ready.Len() > 0 {
-		i := heap.Pop(&p.ready).(int)
+// take returns steps that can start, in the order of the plan: so many short ones, and
+// so many others, at most. Others that find no room are parked, and come first the next
+// time.
+func (p *progress) take(short, others int, isShort func(int) bool) (ready []int) {
+	add := func(i int) bool {
+		switch {
+		case !p.startable(i): // an input was lost meanwhile, say
+			p.queue[i] = false
+			return true
+		case isShort(i) && short > 0:
+			short--
+		case !isShort(i) && others > 0:
+			others--
+		default:
+			return false
+		}
 		p.queue[i] = false
-		if p.steps[i].Status == Waiting && p.open[i] == 0 { // else an input was lost meanwhile
-			ready = append(ready, i)
+		ready = append(ready, i)
+		return true
+	}
+	kept := 0
+	for n, i := range p.parked {
+		if short == 0 && others == 0 {
+			kept += copy(p.parked[kept:], p.parked[n:])
+			break
+		}
+		if !add(i) {
+			p.parked[kept] = i
+			kept++
+		}
+	}
+	p.parked = p.parked[:kept]
+	for (short > 0 || others > 0) && p.ready.Len() > 0 {
+		if i := heap.Pop(&p.ready).(int); !add(i) {
+			p.parked = append(p.parked, i)
 		}
 	}
 	return ready
+}
+
+// following returns the steps that follow from some alone: all their other inputs have
+// results. They are at most so many, each after its inputs.
+func (p *progress) following(from []int, most int, want func(int) bool) []int {
+	in := make(map[int]bool, len(from))
+	open := map[int]int{} // inputs that are neither there nor in
+	all := append([]int(nil), from...)
+	for _, i := range from {
+		in[i] = true
+	}
+	for n := 0; n < len(all); n++ {
+		for _, u := range p.users[all[n]] {
+			if len(all)-len(from) >= most {
+				return all[len(from):]
+			}
+			if in[u] || p.steps[u].Status != Waiting || p.held[u] || !want(u) {
+				continue
+			}
+			if _, seen := open[u]; !seen {
+				open[u] = p.open[u]
+			}
+			if open[u]--; open[u] == 0 {
+				in[u] = true
+				all = append(all, u)
+			}
+		}
+	}
+	return all[len(from):]
 }
 
 func (p *progress) counts() map[Status]int {

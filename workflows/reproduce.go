@@ -7,13 +7,16 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
 )
 
 // Bounds of one run. A step's own work is bounded by the workers' slots.
 const (
-	inFlight   = 200 // steps started and not finished
-	batch      = 100 // steps per Prepare call
+	inFlight   = 200 // workflows and batches started and not finished
+	prepared   = 100 // steps per Prepare call that may get a workflow of their own
+	shortReady = 512 // short ones
+	followed   = 500 // steps that follow from those, where there are hits
 	keysInline = 2000
 	healTries  = 3 // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
@@ -33,7 +36,7 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 		return nil, temporal.NewNonRetryableApplicationError(
 			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
 	}
-	r := &run{in: in, id: in.RunID, members: map[string]bool{}}
+	r := &run{in: in, id: in.RunID, members: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	}
@@ -46,6 +49,7 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 	if err := r.load(ctx); err != nil {
 		return nil, err
 	}
+	workflow.Go(ctx, r.settlements)
 	err := r.walk(ctx)
 	if r.long && err == nil {
 		return nil, r.continuation(ctx)
@@ -63,11 +67,15 @@ type run struct {
 	tries   map[int]int
 	mine    map[int]bool // steps that an execution of this run before has started
 	pins    []step.Pin
-	flying  int  // steps at work
-	inline  int  // of these, as activities of this execution
-	changed bool // something finished since the dispatcher last looked
-	stop    bool // start nothing new
-	long    bool // the history is: go on in another execution
+	paces   map[string]*pace
+	alone   map[int]bool // steps that are no part of a batch any more
+	work    []*batchWork // by number
+	flying  int          // workflows and batches at work
+	inline  int          // batches
+	hits    bool         // the last look-up found some
+	changed bool         // something finished since the dispatcher last looked
+	stop    bool         // start nothing new
+	long    bool         // the history is: go on in another execution
 	members map[string]bool
 
 	events, bytes int // of the history when the plan was loaded
@@ -123,7 +131,7 @@ func (r *run) walk(ctx workflow.Context) error {
 			r.stop, r.long = true, true
 		}
 		if !r.stop && r.flying < inFlight {
-			if ready := r.take(min(batch, inFlight-r.flying)); len(ready) > 0 {
+			if ready := r.take(shortReady, min(prepared, inFlight-r.flying), r.likelyShort); len(ready) > 0 {
 				if err := r.dispatch(ctx, ready); err != nil {
 					r.stop = true
 					if ctx.Err() == nil {
@@ -140,6 +148,9 @@ func (r *run) walk(ctx workflow.Context) error {
 		if ctx.Err() != nil {
 			r.stop = true
 			return r.leave(ctx)
+		}
+		if r.long && r.inline > 0 {
+			r.quit(ctx)
 		}
 		if r.long && r.inline == 0 { // what runs in workflows of its own may go on for days
 			_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.flying == 0 })
@@ -159,27 +170,51 @@ func (r *run) drain(ctx workflow.Context) {
 	_ = workflow.Await(ctx, func() bool { return r.flying == 0 })
 }
 
-// dispatch learns the keys of ready steps and starts those without a result.
+func (r *run) likelyShort(i int) bool { return r.judge(i) != slow }
+
+// dispatch learns the keys of ready steps, and of those that follow as far as there
+// are hits, and starts what has no result.
 func (r *run) dispatch(ctx workflow.Context, ready []int) error {
-	req, err := r.question(ctx, ready)
+	var follow []int
+	if r.hits { // else what is ready now follows from steps that have just run: none is likely
+		follow = r.following(ready, followed, func(int) bool { return true })
+	}
+	for _, i := range follow {
+		r.hold(i)
+	}
+	answers, err := r.lookUp(ctx, append(ready, follow...))
+	for _, i := range follow {
+		r.held[i] = false
+	}
 	if err != nil {
 		return err
 	}
-	pctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), fmt.Sprintf("look up %d steps", len(ready)), lookUp))
-	var prepared []Prepared
-	if err := workflow.ExecuteActivity(pctx, PrepareActivity, req).Get(ctx, &prepared); err != nil {
-		return err
+	r.hits = false
+	var todo []int
+	for _, p := range answers {
+		if !p.Waits && r.start(ctx, p) {
+			todo = append(todo, p.Index)
+		}
 	}
-	for _, p := range prepared {
-		r.start(ctx, p)
+	for _, i := range follow {
+		r.offer(i)
 	}
-	return nil
+	return r.batches(ctx, todo)
 }
 
-// question names ready steps with the keys of their inputs: each step with its own,
-// or, where there are many, all keys once, in pages.
-func (r *run) question(ctx workflow.Context, ready []int) (PrepareRequest, error) {
+func (r *run) lookUp(ctx workflow.Context, steps []int) (answers []Prepared, err error) {
 	req := PrepareRequest{Plan: r.loaded.Plan}
+	if req.Steps, req.Keys, err = r.question(ctx, steps); err != nil {
+		return nil, err
+	}
+	pctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), fmt.Sprintf("look up %d steps", len(steps)), lookUp))
+	err = workflow.ExecuteActivity(pctx, PrepareActivity, req).Get(ctx, &answers)
+	return answers, err
+}
+
+// question names steps with the keys of their inputs: each step with its own, or, where
+// there are many, all keys once, in pages.
+func (r *run) question(ctx workflow.Context, ready []int) (steps []Ready, pages Pages[DoneStep], err error) {
 	total := 0
 	for _, i := range ready {
 		total += len(r.heads[i].Deps)
@@ -187,25 +222,32 @@ func (r *run) question(ctx workflow.Context, ready []int) (PrepareRequest, error
 	var keys []DoneStep
 	named := map[int]bool{}
 	for _, i := range ready {
-		s := Ready{Index: i}
+		s := Ready{Index: i, Short: r.judge(i) == quick}
 		for _, d := range r.heads[i].Deps {
+			key := r.steps[d].Key
+			if !done(r.steps[d].Status) {
+				key = artifacts.Digest{} // it is asked for, too
+			}
 			switch {
 			case total <= keysInline:
-				s.Deps = append(s.Deps, r.steps[d].Key)
+				s.Deps = append(s.Deps, key)
 			case !named[d]:
 				named[d] = true
-				keys = append(keys, DoneStep{Index: d, Key: r.steps[d].Key})
+				keys = append(keys, DoneStep{Index: d, Key: key})
 			}
 		}
-		req.Steps = append(req.Steps, s)
+		steps = append(steps, s)
 	}
-	var err error
-	req.Keys, err = stash(ctx, keys)
-	return req, err
+	pages, err = stash(ctx, keys)
+	return steps, pages, err
 }
 
-func (r *run) start(ctx workflow.Context, p Prepared) {
+// start does what an answer asks for; batched says that the step is for a batch.
+func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 	s := &r.steps[p.Index]
+	if s.Status != Waiting {
+		return false
+	}
 	switch {
 	case p.Error != "":
 		r.fail(p.Index, p.Error)
@@ -214,33 +256,45 @@ func (r *run) start(ctx workflow.Context, p Prepared) {
 	case len(p.Lost) > 0:
 		r.runAgain(p.Index, p.Lost)
 	case p.Hit:
-		s.Key, s.TookS = p.Key, p.TookS
+		s.Key, s.TookS, r.hits = p.Key, p.TookS, true
 		if r.mine[p.Index] { // it ended while another execution of this run took over
 			r.set(p.Index, Ran)
 		} else {
 			r.set(p.Index, Hit)
 		}
+	case p.Task.IsZero(): // it was thought short when it was asked for
+		return true
 	default:
+		switch r.judge(p.Index) {
+		case quick:
+			return true
+		case unknown:
+			if !r.probe(ctx, p.Index) {
+				return false
+			}
+		}
 		s.Key = p.Key
 		r.set(p.Index, Running)
 		r.flying++
+		began := workflow.Now(ctx)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			done, err := r.perform(ctx, p)
+			took := done.TookS
+			if err != nil {
+				took = elapsed(ctx, began)
+			}
+			r.took(p.Index, took)
 			r.settle(p.Index, done, err)
 			r.flying--
 			r.changed = true
 		})
 	}
+	return false
 }
 
-// perform does one step's work, inline or in a workflow of its own.
+// perform does one step's work in a workflow of its own.
 func (r *run) perform(ctx workflow.Context, p Prepared) (Executed, error) {
 	h := r.heads[p.Index]
-	if h.Inline && !h.Splits {
-		r.inline++
-		defer func() { r.inline-- }()
-		return execute(ctx, h.Address, h.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: h.Address, RunID: r.id})
-	}
 	r.steps[p.Index].Workflow = StepWorkflowID(p.Key)
 	r.touch(p.Index)
 	return r.shared(ctx, p.Index, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,

@@ -69,11 +69,22 @@ func controlQueue(ctx workflow.Context) string {
 
 // execute runs one task as an activity. There is no bound on how long work may
 // take, only on how long a worker may be silent.
+// Where a run that has only the store in common is at the same work, it is waited for,
+// in a slot that takes none from work.
 func execute(ctx workflow.Context, label, queue string, req ExecuteRequest) (Executed, error) {
 	actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, queue), label, unbounded))
-	var out Executed
-	err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
-	return out, err
+	tctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), label+" · another run is at it", unbounded))
+	for {
+		var out Executed
+		err := workflow.ExecuteActivity(actx, ExecuteActivity, req).Get(ctx, &out)
+		if err != nil || !out.Busy {
+			return out, err
+		}
+		if err := workflow.ExecuteActivity(tctx, TurnActivity, req).Get(ctx, nil); err != nil {
+			return out, err
+		}
+		req.Again = true
+	}
 }
 
 // Step does one piece of work. Runs that want the same key share it: the one

@@ -20,6 +20,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
@@ -253,7 +254,7 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 		conn = &connection{}
 	}
 	return &activities.Activities{
-		Store: store, Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(),
+		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(),
 		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {

@@ -34,10 +34,12 @@ type sighted struct {
 
 // New returns a keeper of leases among records. What it writes there is of no use
 // after a minute, so the records need not outlive a loss of power.
-func New(records artifacts.Records, log *slog.Logger) (*Keeper, error) {
+func New(records artifacts.Records, log *slog.Logger) *Keeper {
 	self, err := process.Self()
-	return &Keeper{records: records, self: self, log: log, now: time.Now,
-		held: map[string]*Held{}, seen: map[string]sighted{}}, err
+	if err != nil {
+		log.Warn("this process cannot be told from others; should it be killed, others wait a minute for what it was at", "err", err)
+	}
+	return &Keeper{records: records, self: self, log: log, now: time.Now, held: map[string]*Held{}, seen: map[string]sighted{}}
 }
 
 // Held is a lease of this process.

@@ -21,11 +21,7 @@ var key = artifacts.Sum([]byte("a key"))
 
 func keeper(t *testing.T, records artifacts.Records) *Keeper {
 	t.Helper()
-	k, err := New(records, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return New(records, slog.New(slog.DiscardHandler))
 }
 
 // elsewhere is a keeper of another machine.

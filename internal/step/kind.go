@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -50,6 +51,10 @@ type Kind[C any] struct {
 	// Resolve will make with them.
 	Pins func(c C, outputs map[string]artifacts.Artifact) []Pin
 
+	// Class, if set, is an attribute by whose value runs take unlike times; all of a kind
+	// are thought alike otherwise.
+	Class string
+
 	// Split, if set, cuts the work into tasks of the kinds named in Parts, each
 	// cached by its own key and run on any worker; Run then finds their results
 	// by IO.Parts. A step may so be resumed part by part.
@@ -84,6 +89,7 @@ type Spec struct {
 	Needs              string
 	Available          func() error
 
+	class      string
 	configType reflect.Type
 	defaults   reflect.Value
 	check      func(any) error
@@ -105,6 +111,7 @@ func Define[C any](k Kind[C]) Spec {
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs, Parts: k.Parts,
 		Inline: k.Inline, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
+		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),
 	}
@@ -139,6 +146,15 @@ func (s *Spec) Output(name string) (Output, bool) {
 		}
 	}
 	return Output{}, false
+}
+
+// ClassOf names those tasks that are thought to take alike, if nothing better is known.
+func (s *Spec) ClassOf(t Task) string {
+	var attrs map[string]json.RawMessage
+	if s.class == "" || json.Unmarshal(t.Config, &attrs) != nil {
+		return s.Name
+	}
+	return s.Name + " " + string(attrs[s.class])
 }
 
 // Splits reports whether work of this kind is cut into parts.

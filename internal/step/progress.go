@@ -12,6 +12,9 @@ type Progress struct {
 	// LeftS is how many seconds are left where the step knows better than the share
 	// done of the time since: one that resumed, say. 0: not known.
 	LeftS float64 `json:"left_s,omitempty"`
+
+	// Step is the address of the step, where its activity does several.
+	Step string `json:"step,omitempty"`
 }
 
 type reporterKey struct{}

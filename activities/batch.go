@@ -1,0 +1,181 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Batch does short steps one after the other, each as Execute does: with its lease, its
+// record, its cache. It ends when all that could begin is done, or after BatchTime;
+// when one takes long after all, it tells the run what came of the others.
+func (a *Activities) Batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
+	return attempt(ctx, a, func(ctx context.Context, p *pulse) ([]workflows.Batched, error) { return a.batch(ctx, req) })
+}
+
+func (a *Activities) batch(ctx context.Context, req workflows.BatchRequest) ([]workflows.Batched, error) {
+	p, err := a.storedPlan(ctx, req.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.fillIn(ctx, p, req.Steps, req.Keys); err != nil {
+		return nil, err
+	}
+	b := &batch{a: a, req: req, walk: a.newWalk(p, req.Steps), out: map[int]workflows.Batched{}, end: time.Now().Add(workflows.BatchTime)}
+	if err := b.do(ctx); err != nil {
+		return nil, err
+	}
+	return b.answer(-1), nil
+}
+
+// batch is one at work. Only its own goroutine changes it.
+type batch struct {
+	a    *Activities
+	req  workflows.BatchRequest
+	walk *walk
+	out  map[int]workflows.Batched // of those that were begun
+	end  time.Time
+	told bool
+}
+
+// do begins steps until there are none left, the time is over, or one has failed and
+// that is to be the end.
+func (b *batch) do(ctx context.Context) error {
+	todo, err := b.walk.advance(ctx)
+	if err != nil {
+		return err
+	}
+	for len(todo) > 0 && !b.told && time.Now().Before(b.end) {
+		x := todo[0]
+		todo = todo[1:]
+		done, err := b.one(ctx, x)
+		if err != nil {
+			return err
+		}
+		b.out[x.Index] = done
+		if done.Status == workflows.Failed && b.req.FailFast {
+			return nil
+		}
+		if done.Status != workflows.Hit && done.Status != workflows.Ran {
+			continue
+		}
+		found, err := b.a.lookup(ctx, []artifacts.Digest{x.key})
+		if err != nil {
+			return err
+		}
+		if x.result = found[x.key]; x.result == nil {
+			continue
+		}
+		b.walk.results[x.Index] = x.result
+		more, err := b.walk.advance(ctx)
+		if err != nil {
+			return err
+		}
+		todo = append(more, todo...) // what follows first: its inputs are at hand
+	}
+	return nil
+}
+
+// one does a step. An error ends the batch: the worker is to stop, or the run.
+func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
+	s := b.walk.p.Steps[x.Index]
+	out := workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting}
+	req := workflows.ExecuteRequest{Key: x.key, Address: s.Address, RunID: b.req.RunID}
+	report := step.Reporter(ctx)
+	sctx := step.WithReporter(ctx, func(p step.Progress) {
+		p.Step = s.Address
+		report(p)
+	})
+	type ended struct {
+		workflows.Executed
+		err error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		e, err := b.a.executeTask(sctx, req, x.task)
+		done <- ended{e, err}
+	}()
+	late := time.NewTimer(workflows.LongStep)
+	defer late.Stop()
+	for {
+		select {
+		case <-late.C:
+			if err := b.tell(ctx, x.Index); err != nil {
+				b.a.Log.Warn("what a batch has done could not be told; it will be when its slow step is done", "step", s.Address, "err", err)
+			}
+			b.told = true
+			report(step.Progress{Step: s.Address, Note: "at work"})
+		case e := <-done:
+			if e.err == nil && e.Busy {
+				out.Alone = true
+				return out, nil
+			}
+			if e.err == nil {
+				out.Status, out.Key, out.TookS, out.Pins = workflows.Ran, e.Key, e.TookS, e.Pins
+				if e.Hit {
+					out.Status = workflows.Hit
+				}
+				return out, nil
+			}
+			return b.failed(ctx, out, e.err)
+		}
+	}
+}
+
+// failed gives a step's error the outcome that it would have in a workflow of its own.
+func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (workflows.Batched, error) {
+	if ctx.Err() != nil {
+		return out, err
+	}
+	var app *temporal.ApplicationError
+	if err = b.a.failure(ctx, err); !errors.As(err, &app) {
+		return out, err
+	}
+	switch app.Type() {
+	case workflows.InputLostError:
+		out.Lost = true
+	case workflows.TransientError:
+		out.Alone = true
+	default:
+		out.Status, out.Error, out.Type = workflows.Failed, app.Message(), app.Type()
+	}
+	return out, nil
+}
+
+// answer is what came of every step of the batch; one is at work still.
+func (b *batch) answer(working int) []workflows.Batched {
+	all := make([]workflows.Batched, 0, len(b.walk.steps))
+	for _, x := range b.walk.steps {
+		out, begun := b.out[x.Index]
+		switch {
+		case begun:
+		case x.Index == working:
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Running}
+		case x.wrong != "":
+			out = workflows.Batched{Index: x.Index, Status: workflows.Failed, Error: x.wrong, Type: workflows.PermanentError}
+		case x.result != nil:
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Hit, TookS: x.result.Took.Seconds()}
+		default:
+			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: len(x.lost) > 0}
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+// tell signals what came of the batch so far to its run.
+func (b *batch) tell(ctx context.Context, working int) error {
+	if b.a.Client == nil || !activity.IsActivity(ctx) {
+		return nil
+	}
+	w := activity.GetInfo(ctx).WorkflowExecution
+	return b.a.Client.SignalWorkflow(ctx, w.ID, w.RunID, workflows.SettledSignal,
+		workflows.Settled{Number: b.req.Number, Steps: b.answer(working)})
+}

@@ -1,0 +1,33 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/redsi/redsi/internal/lease"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// AwaitTurn waits until nobody else is at work on a key: somebody on another Temporal
+// server, or on none, for whom only the store is common.
+func (a *Activities) AwaitTurn(ctx context.Context, req workflows.ExecuteRequest) error {
+	_, err := attempt(ctx, a, func(ctx context.Context, p *pulse) (struct{}, error) {
+		return struct{}{}, a.Leases.Wait(ctx, req.Key, claim(ctx, req), func(l lease.Lease) {
+			p.report(step.Progress{Note: fmt.Sprintf("waits for %s", l)})
+		})
+	})
+	return err
+}
+
+// claim is for whom a step is taken: attempts of an activity follow each other.
+func claim(ctx context.Context, req workflows.ExecuteRequest) lease.Claim {
+	c := lease.Claim{Run: req.RunID, Step: req.Address}
+	if activity.IsActivity(ctx) {
+		i := activity.GetInfo(ctx)
+		c.Attempt = i.WorkflowNamespace + "/" + i.WorkflowExecution.ID + "/" + i.WorkflowExecution.RunID + "/" + i.ActivityID
+	}
+	return c
+}

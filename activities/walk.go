@@ -1,0 +1,129 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// walk follows results through steps that were asked for together, as far as there are
+// some: a step is looked up as soon as all of its inputs have results.
+type walk struct {
+	a       *Activities
+	p       *plan.Plan
+	steps   []*walked // as they were asked for
+	at      map[int]*walked
+	results map[int]*artifacts.Result // by index in the plan
+	begun   bool
+}
+
+// walked is what is known of a step: nothing while it waits for another one, then its
+// key and task, and its result if it has one.
+type walked struct {
+	workflows.Ready
+	seen   bool // it was looked up, or something is wrong with it
+	key    artifacts.Digest
+	task   step.Task
+	result *artifacts.Result
+	lost   []int
+	wrong  string
+}
+
+func (a *Activities) newWalk(p *plan.Plan, steps []workflows.Ready) *walk {
+	w := &walk{a: a, p: p, at: map[int]*walked{}, results: map[int]*artifacts.Result{}}
+	for _, s := range steps {
+		x := &walked{Ready: s}
+		w.steps = append(w.steps, x)
+		w.at[s.Index] = x
+	}
+	return w
+}
+
+// inputs looks up what has results already, in one batch.
+func (w *walk) inputs(ctx context.Context) error {
+	var keys []artifacts.Digest
+	for _, x := range w.steps {
+		for _, k := range x.Deps {
+			if !k.IsZero() {
+				keys = append(keys, k)
+			}
+		}
+	}
+	found, err := w.a.lookup(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, x := range w.steps {
+		deps := w.p.Steps[x.Index].Deps
+		if len(x.Deps) != len(deps) {
+			x.seen, x.wrong = true, "the run asked for this step without the keys of its inputs: it was begun by another version of redsi; run again"
+			continue
+		}
+		for n, k := range x.Deps {
+			if k.IsZero() {
+				continue
+			}
+			if r := found[k]; r != nil {
+				w.results[deps[n]] = r
+			} else {
+				x.lost = append(x.lost, deps[n])
+			}
+		}
+		x.seen = x.seen || len(x.lost) > 0
+	}
+	return nil
+}
+
+// advance looks up every step whose inputs have results by now, and then those that
+// follow from hits, and returns those without a result, in order.
+func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
+	if !w.begun {
+		if err := w.inputs(ctx); err != nil {
+			return nil, err
+		}
+		w.begun = true
+	}
+	for {
+		var wave []*walked
+		var keys []artifacts.Digest
+		for _, x := range w.steps {
+			if x.seen || !w.known(x.Index) {
+				continue
+			}
+			x.seen = true
+			task, key, _, err := w.p.Bind(w.a.Registry, x.Index, func(d int) *artifacts.Result { return w.results[d] })
+			if err != nil {
+				x.wrong = bounded(err.Error(), maxError/4)
+				continue
+			}
+			x.task, x.key = task, key
+			wave, keys = append(wave, x), append(keys, key)
+		}
+		if len(wave) == 0 {
+			return misses, nil
+		}
+		found, err := w.a.lookup(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range wave {
+			if x.result = found[x.key]; x.result != nil {
+				w.results[x.Index] = x.result
+			} else {
+				misses = append(misses, x)
+			}
+		}
+	}
+}
+
+func (w *walk) known(i int) bool {
+	for _, d := range w.p.Steps[i].Deps {
+		if w.results[d] == nil {
+			return false
+		}
+	}
+	return true
+}

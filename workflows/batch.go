@@ -1,0 +1,167 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+)
+
+// Bounds of a batch: steps that can begin, and steps that follow from them.
+const (
+	batchSteps   = 64
+	batchFollows = 256
+)
+
+// batchWork is a batch at work.
+type batchWork struct {
+	steps  []int
+	left   map[int]bool // those of which nobody has said what came of them
+	first  map[int]bool // those that could begin
+	told   bool         // it has said what it has: the rest takes long
+	cancel func()
+}
+
+// batches gives short steps out, so many in one that every slot gets some, and those
+// that follow from them.
+func (r *run) batches(ctx workflow.Context, todo []int) error {
+	slots := 4 * max(1, r.loaded.Features.Slots) // of some workers like the one that loaded the plan
+	for chunk := range slices.Chunk(todo, min(batchSteps, max(1, (len(todo)+slots-1)/slots))) {
+		for _, i := range chunk {
+			r.hold(i)
+		}
+		follow := r.following(chunk, batchFollows, func(u int) bool { return r.judge(u) == quick })
+		for _, i := range follow {
+			r.hold(i)
+		}
+		if err := r.launch(ctx, chunk, follow); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) launch(ctx workflow.Context, chunk, follow []int) error {
+	b := &batchWork{steps: slices.Concat(chunk, follow), left: map[int]bool{}, first: map[int]bool{}}
+	for _, i := range b.steps {
+		b.left[i] = true
+	}
+	for _, i := range chunk {
+		b.first[i] = true
+	}
+	steps, keys, err := r.question(ctx, b.steps)
+	if err != nil {
+		for _, i := range b.steps {
+			r.release(i)
+		}
+		return err
+	}
+	number := len(r.work)
+	r.work = append(r.work, b)
+	req := BatchRequest{Plan: r.loaded.Plan, RunID: r.id, Number: number, Steps: steps, Keys: keys, FailFast: r.in.FailFast}
+	label := r.heads[chunk[0]].Address
+	if n := len(b.steps); n > 1 {
+		label = fmt.Sprintf("%d short steps, %s first", n, label)
+	}
+	bctx, cancel := workflow.WithCancel(ctx)
+	b.cancel = cancel
+	r.flying++
+	r.inline++
+	workflow.Go(bctx, func(ctx workflow.Context) {
+		var out []Batched
+		actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, ""), label, unbounded))
+		err := workflow.ExecuteActivity(actx, BatchActivity, req).Get(ctx, &out)
+		r.settleBatch(b, out)
+		r.abandon(ctx, b, err)
+		r.flying--
+		r.inline--
+		r.changed = true
+	})
+	return nil
+}
+
+// settlements takes what batches tell before they end.
+func (r *run) settlements(ctx workflow.Context) {
+	for {
+		var s Settled
+		workflow.GetSignalChannel(ctx, SettledSignal).Receive(ctx, &s)
+		if ctx.Err() != nil {
+			return
+		}
+		if s.Number >= 0 && s.Number < len(r.work) {
+			r.work[s.Number].told = true
+			r.settleBatch(r.work[s.Number], s.Steps)
+		}
+	}
+}
+
+// settleBatch notes what came of steps of a batch, each once.
+func (r *run) settleBatch(b *batchWork, out []Batched) {
+	for _, x := range out {
+		i := x.Index
+		if !b.left[i] {
+			continue
+		}
+		if x.Status == Running {
+			r.set(i, Running)
+			r.took(i, LongStep.Seconds())
+			continue
+		}
+		delete(b.left, i)
+		r.held[i] = false
+		s := &r.steps[i]
+		if s.Status != Waiting && s.Status != Running { // another step of the batch has failed
+			continue
+		}
+		s.Key, s.TookS = x.Key, x.TookS
+		switch {
+		case x.Status == Hit:
+			r.set(i, Hit)
+		case x.Status == Ran:
+			r.pins = append(r.pins, x.Pins...)
+			r.took(i, x.TookS)
+			r.set(i, Ran)
+		case x.Status == Failed:
+			s.Changed = x.Type == SourceChangedError
+			r.fail(i, x.Error)
+		case x.Lost:
+			r.runAgain(i, r.heads[i].Deps)
+		default:
+			r.alone[i] = r.alone[i] || x.Alone
+			r.set(i, Waiting)
+		}
+	}
+	r.changed = true
+}
+
+// abandon gives back what a batch that has ended has said nothing of. By an error of
+// the batch itself those fail that could begin.
+func (r *run) abandon(ctx workflow.Context, b *batchWork, err error) {
+	for _, i := range b.steps {
+		if !b.left[i] {
+			continue
+		}
+		delete(b.left, i)
+		r.held[i] = false
+		if err != nil && ctx.Err() == nil && b.first[i] {
+			s := &r.steps[i]
+			s.Changed = errorType(err) == SourceChangedError
+			r.fail(i, reason(err))
+			continue
+		}
+		if r.steps[i].Status == Running || r.steps[i].Status == Waiting {
+			r.set(i, Waiting)
+		}
+	}
+}
+
+// quit ends batches that are at work on something long, for another execution: it asks
+// for their steps again.
+func (r *run) quit(ctx workflow.Context) {
+	_, _ = workflow.AwaitWithTimeout(ctx, handOver, func() bool { return r.inline == 0 })
+	for _, b := range r.work {
+		if len(b.left) > 0 {
+			b.cancel()
+		}
+	}
+}

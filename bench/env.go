@@ -56,25 +56,26 @@ func (e *env) keep(name string, make func(dir string) error) (string, error) {
 	return dir, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
 }
 
-// python returns the command line of a peer, in a virtual environment that holds
-// exactly bench/peers/requirements-GROUP.txt.
+// python returns the command line of a peer, in the group's virtual environment.
 func (e *env) python(group, script string, args ...string) ([]string, error) {
+	dir, err := e.venv(group)
+	return append([]string{filepath.Join(dir, "bin", "python"), filepath.Join("bench", "peers", script)}, args...), err
+}
+
+// venv is a virtual environment that holds exactly bench/peers/requirements-GROUP.txt.
+func (e *env) venv(group string) (string, error) {
 	requirements := filepath.Join("bench", "peers", "requirements-"+group+".txt")
 	b, err := os.ReadFile(requirements)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	sum := sha256.Sum256(b)
-	dir, err := e.keep("venv-"+group+"-"+hex.EncodeToString(sum[:4]), func(dir string) error {
+	return e.keep("venv-"+group+"-"+hex.EncodeToString(sum[:4]), func(dir string) error {
 		if err := e.quiet("python3", "-m", "venv", dir); err != nil {
 			return err
 		}
 		return e.quiet(filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "-q", "-r", requirements)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return append([]string{filepath.Join(dir, "bin", "python"), filepath.Join("bench", "peers", script)}, args...), nil
 }
 
 // quiet runs a command and shows what it printed only if it fails.

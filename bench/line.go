@@ -8,8 +8,9 @@ type sample struct {
 	Seconds float64 `json:"seconds"` // of the work itself: no start-up, no imports
 	Work    float64 `json:"work"`    // bytes, records or iterations done in them
 	Check   string  `json:"check"`   // what was found: equal on both sides
-	// Processor is the processor's seconds of a slice.
+	// Processor is the processor's seconds of a slice, or of all processes of a command.
 	Processor float64 `json:"processor"`
+	Written   float64 `json:"written,omitempty"` // bytes that these wrote to disk
 
 	CPU  time.Duration `json:"-"` // user and system, of the whole process
 	Peak float64       `json:"-"` // bytes of resident memory

@@ -23,6 +23,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"kmeans":       clusterVectors,
 		"dedup":        dedupHeaders,
 		"serve":        driveServer,
+		"dag":          runDAG,
 	}
 }
 

@@ -170,15 +170,23 @@ func (a *app) sight(ctx context.Context, conn *connection, wf client.WorkflowRun
 	}
 	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return sight{s, a.progress(pctx, conn, s)}, nil
+	return sight{s, a.progress(pctx, conn, wf.GetID(), s)}, nil
 }
 
-// progress reads the heartbeats of running steps.
-func (a *app) progress(ctx context.Context, conn *connection, s workflows.State) map[string]step.Progress {
+// progress reads the heartbeats of running steps: of their own workflows, and of the
+// run's batches.
+func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State) map[string]step.Progress {
 	out := map[string]step.Progress{}
-	asked := 0
+	asked, batches := 0, false
 	for _, x := range s.Steps {
-		if x.Status != workflows.Running || x.Workflow == "" || asked == progressAsked {
+		if x.Status != workflows.Running || asked == progressAsked {
+			continue
+		}
+		if x.Workflow == "" {
+			if !batches {
+				a.batchProgress(ctx, conn, run, out)
+			}
+			batches = true
 			continue
 		}
 		asked++
@@ -207,4 +215,17 @@ func (a *app) progress(ctx context.Context, conn *connection, s workflows.State)
 		out[x.Address] = sum
 	}
 	return out
+}
+
+// batchProgress reads the heartbeats of the batches that a run itself has at work.
+func (a *app) batchProgress(ctx context.Context, conn *connection, run string, out map[string]step.Progress) {
+	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return
+	}
+	for _, p := range d.PendingActivities {
+		if one := activities.ProgressOf(conn.codec, p); one != nil && one.Step != "" {
+			out[one.Step] = *one
+		}
+	}
 }

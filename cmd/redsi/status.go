@@ -145,7 +145,7 @@ func (a *app) openRuns(ctx context.Context, conn *connection, r *statusReport) e
 			a.Log.Warn("a run does not tell its state: no worker, or it is loading", "workflow", id, "err", err)
 		}
 		s.RunID = state.RunID
-		progress := a.progress(ctx, conn, state)
+		progress := a.progress(ctx, conn, id, state)
 		for _, x := range state.Steps {
 			s.Counts[x.Status]++
 			waited[x.Workflow] = true

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+)
+
+// processorTime is of all processes that a run starts, servers among them.
+var (
+	processorTime = value{"CPU s", func(s sample) float64 { return s.Processor }, false}
+	writtenEach   = value{"MB/step", func(s sample) float64 { return s.Written / 1e6 / s.Work }, false}
+)
+
+// dagLines run trivial steps, one program each, by whole commands on fresh folders.
+var dagLines = []line{
+	{name: "first_1000_cpu_vs_snakemake", target: 1, value: processorTime, once: true,
+		doc:  "1,000 steps beside each other, first run with the server: the processor's seconds, against snakemake 9.27 --cores 2",
+		ours: redsiDAG("wide", 1000, "first"), peer: snakemakeDAG("wide", 1000, "first")},
+	{name: "first_1000_vs_snakemake", target: 1, value: seconds, once: true,
+		doc:  "the same, by the clock",
+		ours: redsiDAG("wide", 1000, "first"), peer: snakemakeDAG("wide", 1000, "first")},
+	{name: "first_1000_written_vs_1mb", target: 1, value: writtenEach, once: true,
+		doc:  "the same, what is written to disk for each step, against a bound of 1 MB",
+		ours: redsiDAG("wide", 1000, "first"), peer: side{bound: 1}},
+	{name: "chain_300_vs_snakemake", target: 1, value: seconds, once: true,
+		doc:  "300 steps, each reads the one before it, first run, against snakemake 9.27 --cores 2",
+		ours: redsiDAG("chain", 300, "first"), peer: snakemakeDAG("chain", 300, "first")},
+	{name: "noop_1000_vs_snakemake", target: 4, value: seconds,
+		doc:  "1,000 steps that are all done, run again",
+		ours: redsiDAG("wide", 1000, "again"), peer: snakemakeDAG("wide", 1000, "again")},
+	{name: "plan_1000_vs_snakemake", target: 4, value: seconds,
+		doc:  "what is to be done for 1,000 steps that are all done: redsi plan, snakemake -n",
+		ours: redsiDAG("wide", 1000, "plan"), peer: snakemakeDAG("wide", 1000, "plan")},
+	{name: "cutoff_300_vs_2s", target: 1, value: processorTime, once: true,
+		doc:  "the first of a chain of 300 is edited and leaves the same bytes: the processor's seconds of the run, against a bound of 2",
+		ours: redsiDAG("chain", 300, "cutoff"), peer: side{bound: 2}},
+	{name: "load_50000_vs_8s", target: 1, value: processorTime, once: true,
+		doc:  "for_each of 50,000 in one block is loaded: redsi validate, the processor's seconds, against a bound of 8",
+		ours: redsiDAG("wide", 50_000, "load"), peer: side{bound: 8}},
+	{name: "first_10000_vs_360s", target: 1, value: seconds, once: true,
+		doc:  "10,000 steps beside each other, first run, against a bound of 6 minutes",
+		ours: redsiDAG("wide", 10_000, "first"), peer: side{bound: 360}},
+}
+
+// redsiDAG and snakemakeDAG do one thing with a DAG of a shape and size.
+func redsiDAG(shape string, n int, what string) side {
+	return side{command: func(e *env) ([]string, error) {
+		dir, err := e.keep("dag1", func(dir string) error { return e.buildRedsi(dir) })
+		if err == nil {
+			err = e.buildRedsi(dir)
+		}
+		return ours("dag", "redsi", filepath.Join(dir, "redsi"), shape, strconv.Itoa(n), what), err
+	}}
+}
+
+func snakemakeDAG(shape string, n int, what string) side {
+	return side{command: func(e *env) ([]string, error) {
+		dir, err := e.venv("dag")
+		return ours("dag", "snakemake", filepath.Join(dir, "bin", "snakemake"), shape, strconv.Itoa(n), what), err
+	}}
+}

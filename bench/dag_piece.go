@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// runDAG does what its arguments say (tool, program, shape, steps, what) in a new
+// folder and measures the last command of it with all processes that it started.
+func runDAG(args []string) (sample, error) {
+	tool, program, shape, what := args[0], args[1], args[2], args[4]
+	n, err := strconv.Atoi(args[3])
+	if err != nil {
+		return sample{}, err
+	}
+	dir, err := os.MkdirTemp("", "redsi-bench-dag-")
+	if err != nil {
+		return sample{}, err
+	}
+	defer os.RemoveAll(dir)
+	write := func(edit string) error {
+		name, text := "pipelines.hcl", redsiText(shape, n, edit)
+		if tool == "snakemake" {
+			name, text = "Snakefile", snakemakeText(shape, n)
+		}
+		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
+	}
+	if err := write(""); err != nil {
+		return sample{}, err
+	}
+	verbs := map[string][]string{
+		"redsi run": {"run", "--log-level", "warn"}, "redsi plan": {"plan", "--log-level", "warn"}, "redsi load": {"validate"},
+		"snakemake run": {"--cores", "2", "--quiet", "all"}, "snakemake plan": {"--cores", "2", "--quiet", "all", "--dry-run"},
+	}
+	command := func(verb string) (sample, error) { return whole(dir, program, verbs[tool+" "+verb]) }
+	var s sample
+	switch what {
+	case "first":
+		s, err = command("run")
+	case "load":
+		s, err = command("load")
+	case "again", "plan", "cutoff":
+		if s, err = command("run"); err != nil {
+			break
+		}
+		verb := "run"
+		if what == "plan" {
+			verb = "plan"
+		}
+		if what == "cutoff" {
+			err = write(" # edited")
+		}
+		if err == nil {
+			s, err = command(verb)
+		}
+	default:
+		err = fmt.Errorf("there is nothing called %q to do", what)
+	}
+	s.Work = float64(n)
+	s.Check = fmt.Sprintf("%s %d %s", shape, n, what)
+	if err == nil && what != "load" {
+		err = complete(dir, tool, n)
+	}
+	return s, err
+}
+
+// complete checks that the steps have left what they should.
+func complete(dir, tool string, n int) error {
+	top, want := filepath.Join(dir, "out"), n
+	if tool == "redsi" {
+		top = filepath.Join(dir, ".redsi", "store", "records", "results")
+	}
+	found := 0
+	err := filepath.WalkDir(top, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			found++
+		}
+		return err
+	})
+	if err == nil && (found < want || found > want+1) { // an edit makes one more
+		err = fmt.Errorf("%s has %d results of %d", top, found, want)
+	}
+	return err
+}
+
+// whole runs a command and waits for all processes that it leaves, which become ours.
+func whole(dir, program string, args []string) (sample, error) {
+	if err := adoptOrphans(); err != nil {
+		return sample{}, err
+	}
+	var before, after syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &before); err != nil {
+		return sample{}, err
+	}
+	var out bytes.Buffer
+	c := exec.Command(program, args...)
+	c.Dir, c.Stdout, c.Stderr = dir, &out, &out
+	clock := stopwatch()
+	err := c.Run()
+	s := sample{Seconds: clock()}
+	if err != nil {
+		return s, fmt.Errorf("%s %v: %w\n%s", program, args, err, tail(out.String(), 2000))
+	}
+	for {
+		_, err := syscall.Wait4(-1, nil, 0, nil)
+		if errors.Is(err, syscall.ECHILD) {
+			break
+		}
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return s, err
+		}
+	}
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &after); err != nil {
+		return s, err
+	}
+	spent := func(r syscall.Rusage) float64 {
+		return float64(r.Utime.Sec+r.Stime.Sec) + float64(r.Utime.Usec+r.Stime.Usec)/1e6
+	}
+	s.Processor = spent(after) - spent(before)
+	s.Written = float64(after.Oublock-before.Oublock) * 512
+	return s, nil
+}
+
+// redsiText is a pipeline of so many steps; the edit changes the first of a chain and
+// not what it writes.
+func redsiText(shape string, n int, edit string) string {
+	var b strings.Builder
+	if shape == "wide" {
+		fmt.Fprintf(&b, `step "command" "w" {
+  for_each = toset(flatten([for i in range(%d) : [for j in range(100) : tostring(100 * i + j)]]))
+  argv     = ["sh", "-c", "echo ${each.key} > out/x"]
+  outputs  = ["x"]
+}
+`, n/100)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "step \"command\" \"c0\" {\n  argv    = [\"sh\", \"-c\", \"echo 0 > out/x%s\"]\n  outputs = [\"x\"]\n}\n", edit)
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, `step "command" "c%d" {
+  argv    = ["sh", "-c", "(cat in/p/x; echo %d) | tail -n 3 > out/x"]
+  inputs  = { p = step.command.c%d.out }
+  outputs = ["x"]
+}
+`, i, i, i-1)
+	}
+	return b.String()
+}
+
+func snakemakeText(shape string, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rule all:\n    input: expand('out/{i}', i=range(%d))\n\n", n)
+	if shape == "wide" {
+		b.WriteString("rule w:\n    output: 'out/{i}'\n    shell: 'echo {wildcards.i} > {output}'\n")
+		return b.String()
+	}
+	b.WriteString("rule c0:\n    output: 'out/0'\n    shell: 'echo 0 > {output}'\n\n")
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "rule c%d:\n    input: 'out/%d'\n    output: 'out/%d'\n    shell: '(cat {input}; echo %d) | tail -n 3 > {output}'\n\n", i, i-1, i, i)
+	}
+	return b.String()
+}

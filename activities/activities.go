@@ -59,7 +59,11 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 	if err := readJSON(ctx, a.Store.Blobs, d, p); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", d, err)
 	}
-	if err := p.Check(); err != nil {
+	err := p.Check()
+	if err == nil {
+		err = p.CheckKinds(a.Registry)
+	}
+	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("plan %s: %w", d, err))
 	}
 	a.keep(d, p)

@@ -14,7 +14,7 @@ const runsAsked = 5
 // took is how many seconds the steps of a pipeline took when they last ran, by address:
 // as far as the newest records of its runs say so. Nothing depends on it but how the
 // work is given out.
-func (a *Activities) took(ctx context.Context, pipeline string) map[string]float64 {
+func (a *Activities) took(ctx context.Context, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
 	names, err := recordNames(ctx, a.Store.Records, runPrefix)
 	if err != nil {
@@ -27,7 +27,7 @@ func (a *Activities) took(ctx context.Context, pipeline string) map[string]float
 			break
 		}
 		rec, err := ReadRun(ctx, a.Store, strings.TrimPrefix(name, runPrefix))
-		if err != nil || rec.Pipeline != pipeline {
+		if err != nil || !rec.Of(project, pipeline) {
 			continue
 		}
 		for _, s := range rec.Steps {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
@@ -36,7 +37,10 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		return out, err
 	}
 	out.Name, out.Features = p.Pipeline, a.Features
-	took := a.took(ctx, p.Pipeline)
+	if req.Project != "" {
+		out.Project = req.Project
+	}
+	took := a.took(ctx, out.Project, p.Pipeline)
 	heads := make([]workflows.Head, len(p.Steps))
 	for i, s := range p.Steps {
 		spec := a.Registry.Lookup(s.Task.Kind)
@@ -99,6 +103,9 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 	if lock != "" {
 		if out.Lock, err = filepath.Abs(lock); err != nil {
 			return nil, out, err
+		}
+		if out.Project, err = lockfile.Project(out.Lock); err != nil {
+			a.Log.Warn("the run's project is not known: its prices may be of another pipeline of that name", "err", err)
 		}
 	}
 	return p, out, nil

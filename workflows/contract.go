@@ -96,6 +96,7 @@ type ReproduceInput struct {
 	Plan     *artifacts.Digest `json:"plan,omitempty"`      // a plan already stored; Pipeline is then only its name
 	Done     []DoneStep        `json:"done,omitempty"`      // carried over by the continue-as-new of releases before Carried
 	RunID    string            `json:"run_id,omitempty"`
+	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
 }
 
@@ -209,6 +210,7 @@ type LoadRequest struct {
 	Vars     map[string]string `json:"vars,omitempty"`
 	Plan     *artifacts.Digest `json:"plan,omitempty"`
 	RunID    string            `json:"run_id,omitempty"`
+	Project  string            `json:"project,omitempty"`
 	Again    bool              `json:"again,omitempty"` // the run is under way: what has a result is known
 }
 
@@ -218,6 +220,7 @@ type Loaded struct {
 	Plan     artifacts.Digest `json:"plan"`
 	Name     string           `json:"name"`
 	Lock     string           `json:"lock,omitempty"` // the lock file beside the pipeline, on the worker that loaded it
+	Project  string           `json:"project,omitempty"`
 	Steps    []Head           `json:"steps"`
 	Hits     []DoneStep       `json:"hits,omitempty"`
 	Long     *LongPlan        `json:"long,omitempty"`
@@ -389,11 +392,18 @@ type RunRecord struct {
 	RunID    string            `json:"run_id"`
 	Workflow string            `json:"workflow,omitempty"`
 	Pipeline string            `json:"pipeline"`
+	Project  string            `json:"project,omitempty"` // "": of a release that did not tell
 	Plan     artifacts.Digest  `json:"plan"`
 	Targets  []string          `json:"targets,omitempty"`
 	Counts   map[Status]int    `json:"counts,omitempty"`
 	Steps    []RunStep         `json:"steps,omitempty"`
 	Body     *artifacts.Digest `json:"body,omitempty"`
+}
+
+// Of reports whether the run is one of a pipeline of a project. The project of a run of
+// earlier releases is not known: the pipeline's name has to do.
+func (r *RunRecord) Of(project, pipeline string) bool {
+	return r.Pipeline == pipeline && (r.Project == project || r.Project == "" || project == "")
 }
 
 // RunStep is a step's place in a run record.

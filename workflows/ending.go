@@ -35,7 +35,7 @@ func (r *run) grown(ctx workflow.Context) bool {
 // one knows: failures, what they skip, and pins too.
 func (r *run) continuation(ctx workflow.Context) error {
 	next := r.in
-	next.RunID, next.Done, next.Carried = r.id, nil, &Carried{Lock: r.loaded.Lock}
+	next.RunID, next.Project, next.Done, next.Carried = r.id, r.loaded.Project, nil, &Carried{Lock: r.loaded.Lock}
 	plan := r.loaded.Plan
 	next.Plan = &plan
 	var steps []CarriedStep
@@ -163,7 +163,7 @@ func (r *run) failures(out *ReproduceResult) string {
 
 func (r *run) journal(ctx workflow.Context) error {
 	req := JournalRequest{Lock: r.loaded.Lock, Run: RunRecord{RunID: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID,
-		Pipeline: r.loaded.Name, Plan: r.loaded.Plan, Targets: r.in.Targets, Counts: r.counts()}}
+		Pipeline: r.loaded.Name, Project: r.loaded.Project, Plan: r.loaded.Plan, Targets: r.in.Targets, Counts: r.counts()}}
 	steps := make([]RunStep, len(r.steps))
 	for i, s := range r.steps {
 		steps[i] = RunStep{Address: s.Address, Key: s.Key, Outcome: s.Status, TookS: s.TookS, Error: s.Error}

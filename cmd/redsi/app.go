@@ -141,6 +141,18 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 	return pl, p, err
 }
 
+// lockFile is beside the pipeline.
+func (a *app) lockFile() string { return filepath.Join(projectDir(a.File), lockfile.Name) }
+
+// project is the id of the pipeline's project; "" if it has none.
+func (a *app) project() string {
+	f, err := lockfile.Read(a.lockFile())
+	if err != nil {
+		return ""
+	}
+	return f.Project
+}
+
 // memoFile remembers the checksums of local files.
 func (a *app) memoFile() string { return filepath.Join(a.StateDir, "digests.json") }
 

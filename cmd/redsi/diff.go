@@ -48,11 +48,11 @@ the one before. Steps that do the same work under another name are shown as such
 			if err != nil {
 				return err
 			}
-			x, err := findRun(ctx, store, args[0])
+			x, err := a.findRun(ctx, store, args[0])
 			if err != nil {
 				return err
 			}
-			y, err := findRun(ctx, store, args[1])
+			y, err := a.findRun(ctx, store, args[1])
 			if err != nil {
 				return err
 			}

@@ -24,8 +24,10 @@ type journal struct {
 // runsRead bounds how many run records are read for a plan, newest first.
 const runsRead = 20
 
-// journalOf reads the newest run records of a pipeline.
-func journalOf(ctx context.Context, store artifacts.Store, pipeline string) (*journal, error) {
+// journalOf reads the newest run records of a pipeline of this project.
+func (a *app) journalOf(ctx context.Context, store artifacts.Store, pipeline string) (*journal, error) {
+	project := a.project()
+
 	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}}
 	var names []string
 	for r, err := range store.Records.List(ctx, runPrefix) {
@@ -40,7 +42,7 @@ func journalOf(ctx context.Context, store artifacts.Store, pipeline string) (*jo
 		if err != nil && !errors.As(err, &damaged) {
 			return nil, err
 		}
-		if err != nil || rec.Pipeline != pipeline {
+		if err != nil || !rec.Of(project, pipeline) {
 			continue
 		}
 		for _, s := range rec.Steps {

@@ -30,7 +30,7 @@ func newPlanCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			past, err := journalOf(ctx, store, v.Plan.Pipeline)
+			past, err := a.journalOf(ctx, store, v.Plan.Pipeline)
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -81,6 +80,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && !o.cluster.given() {
 		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
 	}
+	if _, err := lockfile.Project(a.lockFile()); err != nil {
+		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
+	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {
 		v, perr := a.previewOf(ctx, store, pl)
@@ -123,7 +125,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 // recordHits keeps a run that found everything done where an earlier one may have
 // been killed before it could write its record.
 func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
-	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Targets: a.Targets,
+	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.project(), Targets: a.Targets,
 		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
 	for i, it := range v.Items {
 		rec.Steps = append(rec.Steps, workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Result.Took.Seconds()})
@@ -143,7 +145,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		return err
 	}
 	runID := newRunID()
-	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID}
+	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project()}
 	var wf client.WorkflowRun
 	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -208,7 +210,7 @@ func (a *app) pinSources(ctx context.Context, store artifacts.Store, pl *plan.Pl
 	if err != nil {
 		return err
 	}
-	lock := filepath.Join(projectDir(a.File), lockfile.Name)
+	lock := a.lockFile()
 	for i, it := range v.Items {
 		if it.Result == nil && out.Failed > 0 {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/activities"
@@ -28,7 +29,7 @@ func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
 
 // findRun reads the run that a person means: its id, the beginning or the end
 // of it, "last", or "last~N" for the Nth before that.
-func findRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
+func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
 	ids, err := runIDs(ctx, store)
 	if err != nil {
 		return nil, err
@@ -43,10 +44,11 @@ func findRun(ctx context.Context, store artifacts.Store, name string) (*workflow
 				return nil, inputError(fmt.Errorf("%q is not last or last~N", name))
 			}
 		}
-		if n >= len(ids) {
-			return nil, inputError(fmt.Errorf("%s: this store remembers only %s; a run that found everything done leaves no record", name, view.Count(len(ids), "run")))
+		rec, of, err := a.lastRun(ctx, store, ids, n)
+		if err == nil && rec == nil {
+			err = inputError(fmt.Errorf("%s: this store remembers only %s of this project; a run that found everything done leaves no record", name, view.Count(of, "run")))
 		}
-		return activities.ReadRun(ctx, store, ids[len(ids)-1-n])
+		return rec, err
 	}
 	var found []string
 	for _, id := range ids {
@@ -64,4 +66,24 @@ func findRun(ctx context.Context, store artifacts.Store, name string) (*workflow
 		return nil, inputError(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
 	}
 	return nil, inputError(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
+}
+
+// lastRun reads the newest run of this project, or the n-th before it: of all, where the
+// folder is no project's. If there are fewer, it returns nil and how many there are.
+func (a *app) lastRun(ctx context.Context, store artifacts.Store, ids []string, n int) (rec *workflows.RunRecord, of int, err error) {
+	project := a.project()
+	for _, id := range slices.Backward(ids) {
+		rec, err := activities.ReadRun(ctx, store, id)
+		if err != nil {
+			return nil, of, err
+		}
+		if project != "" && rec.Project != "" && rec.Project != project {
+			continue
+		}
+		if of == n {
+			return rec, of, nil
+		}
+		of++
+	}
+	return nil, of, nil
 }

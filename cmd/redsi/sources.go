@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -85,7 +84,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) 
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockfile.Read(filepath.Join(projectDir(a.File), lockfile.Name))
+	lock, err := lockfile.Read(a.lockFile())
 	if err != nil {
 		return nil, inputError(err)
 	}

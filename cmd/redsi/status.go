@@ -12,7 +12,6 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/step"
@@ -74,7 +73,7 @@ one is up. It starts nothing.`,
 				return err
 			}
 			r := statusReport{Running: []runStatus{}}
-			if r.Last, err = lastOf(ctx, store); err != nil {
+			if r.Last, err = a.lastOf(ctx, store); err != nil {
 				return err
 			}
 			conn, err := a.running(ctx, o, &r)
@@ -187,14 +186,15 @@ func listOpen(ctx context.Context, c client.Client, kind string, each func(id, r
 	}
 }
 
-// lastOf is the newest run that the store remembers; nil if there is none.
-func lastOf(ctx context.Context, store artifacts.Store) (*lastRun, error) {
+// lastOf is the newest run of this project that the store remembers; nil if it
+// remembers none at all.
+func (a *app) lastOf(ctx context.Context, store artifacts.Store) (*lastRun, error) {
 	ids, err := runIDs(ctx, store)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	rec, err := activities.ReadRun(ctx, store, ids[len(ids)-1])
-	if err != nil {
+	rec, _, err := a.lastRun(ctx, store, ids, 0)
+	if err != nil || rec == nil {
 		return nil, err
 	}
 	l := &lastRun{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: map[workflows.Status]int{}}

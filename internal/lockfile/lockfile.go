@@ -1,6 +1,7 @@
 package lockfile
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,10 +23,11 @@ const Name = "redsi.lock"
 // File is a lock file. The zero value is an empty one.
 type File struct {
 	Comment string     `json:"comment"`
-	Sources []step.Pin `json:"sources"` // sorted by source
+	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
+	Sources []step.Pin `json:"sources"`           // sorted by source
 }
 
-const comment = "Checksums of this pipeline's sources, pinned by first use. Keep it under version control; delete a line to accept new bytes."
+const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
 
 // Read reads a lock file; one that is not there is empty.
 func Read(path string) (*File, error) {
@@ -72,6 +74,30 @@ func exclusively(path string, do func() error) error {
 	return errors.Join(do(), l.Close())
 }
 
+// Project returns the id of the project whose lock file it is, and gives it one if it
+// has none. Clones share it with the file.
+func Project(path string) (string, error) {
+	f, err := Read(path)
+	if err != nil || f.Project != "" {
+		return f.project(), err
+	}
+	err = exclusively(path, func() error {
+		if f, err = Read(path); err != nil || f.Project != "" {
+			return err
+		}
+		f.Project = rand.Text()
+		return f.write(path)
+	})
+	return f.project(), err
+}
+
+func (f *File) project() string {
+	if f == nil {
+		return ""
+	}
+	return f.Project
+}
+
 // Add pins sources that are not pinned yet and writes the file if that changed
 // it. A source with another checksum than the one pinned is an error.
 func Add(path string, pins []step.Pin) error {
@@ -100,8 +126,15 @@ func add(path string, pins []step.Pin) error {
 	if !changed {
 		return nil
 	}
+	return f.write(path)
+}
+
+func (f *File) write(path string) error {
 	sort.Slice(f.Sources, func(i, j int) bool { return f.Sources[i].Source < f.Sources[j].Source })
 	f.Comment = comment
+	if f.Sources == nil {
+		f.Sources = []step.Pin{}
+	}
 	b, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err

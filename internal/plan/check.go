@@ -1,6 +1,12 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redsi/redsi/internal/step"
+)
 
 // Check reports a plan that Build cannot have made: a plan is read from a store
 // that others write to. Of its tasks nothing is known until they are bound.
@@ -20,6 +26,24 @@ func (p *Plan) Check() error {
 				return fmt.Errorf("the plan's step %s comes after step %d, which is not before it", s.Address, d)
 			}
 			last = d
+		}
+	}
+	return nil
+}
+
+// CheckKinds reports a plan that was made with other versions of kinds than reg has: the
+// steps would get other keys here, and their results other bytes.
+func (p *Plan) CheckKinds(reg *step.Registry) error {
+	for _, name := range slices.Sorted(maps.Keys(p.Kinds)) {
+		want := p.Kinds[name]
+		spec := reg.Lookup(name)
+		switch {
+		case spec == nil:
+			return fmt.Errorf("the plan has steps of kind %s, which this redsi does not have: use the version of redsi that made the plan, or plan again with this one", name)
+		case spec.Version > want:
+			return fmt.Errorf("the plan was made for version %d of kind %s, this redsi is newer and has version %d: plan again", want, name, spec.Version)
+		case spec.Version < want:
+			return fmt.Errorf("the plan was made for version %d of kind %s, this redsi is older and has version %d: update it, workers too", want, name, spec.Version)
 		}
 	}
 	return nil

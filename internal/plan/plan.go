@@ -18,6 +18,10 @@ type Plan struct {
 	Pipeline string   `json:"pipeline"` // name for people: the file it came from
 	Targets  []string `json:"targets,omitempty"`
 	Steps    []Step   `json:"steps"`
+
+	// Kinds are the versions of the kinds that the steps and their parts have: another
+	// program must not do them by other rules.
+	Kinds map[string]int `json:"kinds,omitempty"`
 }
 
 // Step is one step of a plan. Its task's inputs are references to the steps
@@ -72,7 +76,7 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	}
 	order := topological(deps, selected)
 	place := make([]int, len(p.Steps))
-	plan := &Plan{Format: Format, Pipeline: name, Targets: targets, Steps: make([]Step, 0, len(order))}
+	plan := &Plan{Format: Format, Pipeline: name, Targets: targets, Steps: make([]Step, 0, len(order)), Kinds: map[string]int{}}
 	for n, i := range order {
 		place[i] = n
 		s := p.Steps[i]
@@ -81,6 +85,12 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 			out.Inline = spec.Inline
 			if out.Queue == "" {
 				out.Queue = string(spec.Queue)
+			}
+			if _, known := plan.Kinds[s.Kind]; !known {
+				plan.Kinds[s.Kind] = spec.Version
+				for _, part := range spec.Parts {
+					plan.Kinds[part] = reg.Lookup(part).Version
+				}
 			}
 		}
 		for _, d := range deps[i] {

@@ -200,3 +200,28 @@ func BenchmarkPlan1000(b *testing.B) {
 		}
 	}
 }
+
+// TestOtherKinds: a plan is done by the versions of kinds that it was made for, or by
+// none. Plans of releases that did not name them are taken as they are.
+func TestOtherKinds(t *testing.T) {
+	p, err := Build("p.hcl", load(t, diamond), registry(2), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckKinds(registry(2)); err != nil {
+		t.Error(err)
+	}
+	for word, reg := range map[string]*step.Registry{
+		"this redsi is newer and has version 3: plan again":                registry(3),
+		"this redsi is older and has version 1: update it, workers too":    registry(1),
+		"of kind text, which this redsi does not have: use the version of": step.NewRegistry(),
+	} {
+		if err := p.CheckKinds(reg); err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v; want %q", err, word)
+		}
+	}
+	p.Kinds = nil
+	if err := p.CheckKinds(registry(3)); err != nil {
+		t.Error(err)
+	}
+}

@@ -400,10 +400,11 @@ type RunRecord struct {
 	Body     *artifacts.Digest `json:"body,omitempty"`
 }
 
-// Of reports whether the run is one of a pipeline of a project. The project of a run of
-// earlier releases is not known: the pipeline's name has to do.
+// Of reports whether the run is one of a pipeline of a project: "" is one that has no run
+// yet. The project of a run of earlier releases is not known: the pipeline's name has to
+// do.
 func (r *RunRecord) Of(project, pipeline string) bool {
-	return r.Pipeline == pipeline && (r.Project == project || r.Project == "" || project == "")
+	return r.Pipeline == pipeline && (r.Project == project || r.Project == "")
 }
 
 // RunStep is a step's place in a run record.

@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// toCollection is the library's conversion to a list, set or map, but for values that
+// are all of one type: to find a type for all, the library compares each with each, which
+// takes minutes for 50,000.
+func toCollection(to cty.Type, of func(cty.Type) cty.Type, make func(cty.Value) cty.Value) function.Function {
+	general := stdlib.MakeToFunc(to)
+	return function.New(&function.Spec{
+		Params: general.Params(),
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if t, ok := elementType(args[0], to.IsMapType()); ok {
+				return of(t), nil
+			}
+			return general.ReturnTypeForValues(args)
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if _, ok := elementType(args[0], to.IsMapType()); ok {
+				return make(args[0]), nil
+			}
+			return general.Call(args)
+		},
+	})
+}
+
+// elementType is the type of all elements of a tuple, or of all attributes of an object,
+// if it is one and all is known of the value.
+func elementType(v cty.Value, attributes bool) (one cty.Type, ok bool) {
+	same := func(t cty.Type) bool {
+		if one == cty.NilType {
+			one = t
+		}
+		return t.Equals(one)
+	}
+	switch t := v.Type(); {
+	case v.IsMarked() || v.IsNull() || !v.IsKnown():
+		return cty.NilType, false
+	case t.IsTupleType() && !attributes:
+		for _, e := range t.TupleElementTypes() {
+			if !same(e) {
+				return cty.NilType, false
+			}
+		}
+	case t.IsObjectType() && attributes:
+		for _, e := range t.AttributeTypes() {
+			if !same(e) {
+				return cty.NilType, false
+			}
+		}
+	}
+	known := one != cty.NilType && !one.HasDynamicTypes() && v.IsWhollyKnown() && !v.ContainsMarked()
+	return one, known
+}
+
+var (
+	toList = toCollection(cty.List(cty.DynamicPseudoType), cty.List, func(v cty.Value) cty.Value { return cty.ListVal(v.AsValueSlice()) })
+	toSet  = toCollection(cty.Set(cty.DynamicPseudoType), cty.Set, func(v cty.Value) cty.Value { return cty.SetVal(v.AsValueSlice()) })
+	toMap  = toCollection(cty.Map(cty.DynamicPseudoType), cty.Map, func(v cty.Value) cty.Value { return cty.MapVal(v.AsValueMap()) })
+)

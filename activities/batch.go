@@ -144,7 +144,7 @@ func (b *batch) failed(ctx context.Context, out workflows.Batched, err error) (w
 	case workflows.TransientError:
 		out.Alone = true
 	default:
-		out.Status, out.Error, out.Type = workflows.Failed, app.Message(), app.Type()
+		out.Status, out.Error, out.Type = workflows.Failed, bounded(app.Message(), maxError/4), app.Type() // of hundreds
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"go.temporal.io/sdk/client"
 
@@ -36,6 +37,9 @@ type Activities struct {
 	// pins, and names the lock file. It is a function because reading HCL is
 	// wired together in cmd.
 	Open func(ctx context.Context, file string, vars map[string]string, targets []string) (p *plan.Plan, lock string, err error)
+
+	// Fits, if set, says whether this worker has time for work of that length.
+	Fits func(took time.Duration) bool
 
 	// Forget, if set, drops what this machine remembers of a local file's checksum.
 	Forget func(path string) error

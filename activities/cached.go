@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
@@ -31,6 +32,9 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 // executeTask does the work under a lease: of those who have only the store in common,
 // one is at it and the others are told that somebody is.
 func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
+	if err := a.hasTime(req, task); err != nil {
+		return workflows.Executed{}, err
+	}
 	if req.Again { // the other one has most likely left a result, which takes no turn
 		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
 			return hitOf(hit), err
@@ -46,6 +50,22 @@ func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteReque
 	}
 	defer held.Release()
 	return a.work(ctx, req, task)
+}
+
+// hasTime refuses, for another worker, what this one will not end in time.
+func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error {
+	if a.Fits == nil || req.TookS == nil {
+		return nil
+	}
+	if spec := a.Registry.Lookup(task.Kind); spec != nil && spec.Resumes {
+		return nil
+	}
+	took := time.Duration(*req.TookS * float64(time.Second))
+	if a.Fits(took) {
+		return nil
+	}
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s took %s the last time, and this worker ends before: it is for another one",
+		req.Address, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 }
 
 func hitOf(hit *artifacts.Result) workflows.Executed {

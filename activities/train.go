@@ -40,6 +40,7 @@ type trainConfig struct {
 
 var trainKind = step.Define(step.Kind[trainConfig]{
 	Name:    "train",
+	Resumes: true,
 	Version: 1,
 	Doc: `Train a T5 model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval

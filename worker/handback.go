@@ -6,6 +6,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
+
+	"github.com/redsi/redsi/workflows"
 )
 
 // errEnding is why an activity of a worker that stops is interrupted. It is no
@@ -16,25 +18,29 @@ var errEnding = errors.New("the worker is ending")
 // answered for before it has ended, and not missed by their heartbeats later.
 type handBack struct {
 	interceptor.WorkerInterceptorBase
+	w *Worker
 }
 
-func (*handBack) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	i := &handBackActivity{}
+func (h *handBack) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	i := &handBackActivity{w: h.w}
 	i.Next = next
 	return i
 }
 
 type handBackActivity struct {
 	interceptor.ActivityInboundInterceptorBase
+	w *Worker
 }
 
 func (i *handBackActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
-	stopping := activity.GetWorkerStopChannel(ctx)
+	if name := activity.GetInfo(ctx).ActivityType.Name; name != workflows.AwaitActivity && name != workflows.TurnActivity { // who waits does nothing
+		defer i.w.shift.working()()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-stopping:
+		case <-i.w.leaving:
 			cancel(errEnding)
 		case <-ctx.Done():
 		}

@@ -22,10 +22,18 @@ type Options struct {
 	Queues []string // empty: both
 	CPU    int      // activities at a time on the default queue; 0: one per core, at least 2
 	GPU    int      // on the GPU queue; 0: 1
+	Shift
 }
 
 // Worker polls one or more task queues.
-type Worker struct{ workers []worker.Worker }
+type Worker struct {
+	workers []worker.Worker
+	work    []worker.Worker // of these, those of queues of steps
+	shift   *shift
+	leaving chan struct{} // closed when what is running is to be handed back
+	leave   func()
+	drain   func()
+}
 
 // New registers everything on each queue. Start polls until Stop. Steps that
 // compute share the cores evenly: one thread each where there is a
@@ -41,7 +49,16 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		o.GPU = 1
 	}
 	a.Features.Slots = o.CPU
-	w := &Worker{}
+	w := &Worker{shift: newShift(o.Shift), leaving: make(chan struct{})}
+	w.leave = sync.OnceFunc(func() { close(w.leaving) })
+	w.drain = sync.OnceFunc(w.takeNoMore)
+	a.Fits = func(took time.Duration) bool {
+		ok := w.shift.fits(took)
+		if !ok {
+			w.drain()
+		}
+		return ok
+	}
 	total := 0
 	for _, q := range o.Queues {
 		slots := o.CPU
@@ -49,7 +66,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 			slots = o.GPU
 		}
 		total += slots
-		w.add(c, a, q, slots)
+		w.work = append(w.work, w.add(c, a, q, slots))
 		if q != workflows.GPUTaskQueue {
 			w.add(c, a, workflows.ControlQueue(q), controlSlots)
 		}
@@ -58,17 +75,18 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	return w
 }
 
-func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int) {
+func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int) worker.Worker {
 	tw := worker.New(c, queue, worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
-		WorkerStopTimeout:                  stopTimeout,
+		WorkerStopTimeout:                  stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
 		MaxHeartbeatThrottleInterval:       heartbeatThrottle,
-		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{}},
+		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{w: w}},
 		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
 		DeadlockDetectionTimeout:           time.Minute,
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)
+	return tw
 }
 
 // A workflow that this code cannot go on with, most likely one that another version
@@ -119,12 +137,31 @@ func (w *Worker) Start() error {
 			return err
 		}
 	}
+	w.shift.start()
 	return nil
+}
+
+// Ended tells, once, why the worker is to be stopped though nobody has asked for it: its
+// shift is over.
+func (w *Worker) Ended() <-chan string { return w.shift.ended }
+
+// takeNoMore ends the polling for steps, and the shift when those that are running have
+// ended.
+func (w *Worker) takeNoMore() {
+	go func() {
+		var all sync.WaitGroup
+		for _, tw := range w.work {
+			all.Go(tw.Stop)
+		}
+		all.Wait()
+		w.shift.end("what there is to do does not fit into the time that is left")
+	}()
 }
 
 // Stop ends polling everywhere before it waits for anything, so that no queue gives
 // out what nobody will do, and hands back what is running.
 func (w *Worker) Stop() {
+	w.leave()
 	var all sync.WaitGroup
 	for _, tw := range w.workers {
 		all.Go(tw.Stop)

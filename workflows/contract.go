@@ -330,6 +330,7 @@ type StepInput struct {
 	Splits   bool             `json:"splits,omitempty"`
 	RunID    string           `json:"run_id"`
 	Features Features         `json:"features"`
+	TookS    *float64         `json:"took_s,omitempty"`
 	Members  []string         `json:"members,omitempty"` // runs that want it, carried over by continue-as-new
 }
 
@@ -340,7 +341,8 @@ type ExecuteRequest struct {
 	Address string                  `json:"address"`
 	RunID   string                  `json:"run_id"`
 	Parts   Pages[artifacts.Digest] `json:"part_keys"`
-	Again   bool                    `json:"again,omitempty"` // somebody else was at it
+	Again   bool                    `json:"again,omitempty"`  // somebody else was at it
+	TookS   *float64                `json:"took_s,omitempty"` // the last time, if it is known
 }
 
 // Executed is what Execute did.

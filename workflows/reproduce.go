@@ -298,7 +298,7 @@ func (r *run) perform(ctx workflow.Context, p Prepared) (Executed, error) {
 	r.steps[p.Index].Workflow = StepWorkflowID(p.Key)
 	r.touch(p.Index)
 	return r.shared(ctx, p.Index, StepInput{Key: p.Key, Task: p.Task, Address: h.Address, Kind: h.Kind,
-		Queue: h.Queue, Splits: h.Splits, RunID: r.id, Features: r.loaded.Features})
+		Queue: h.Queue, Splits: h.Splits, RunID: r.id, TookS: h.TookS, Features: r.loaded.Features})
 }
 
 func (r *run) settle(i int, done Executed, err error) {

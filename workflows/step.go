@@ -146,8 +146,9 @@ func membership(ctx workflow.Context, members map[string]bool, cancel func()) {
 }
 
 func stepWork(ctx workflow.Context, in StepInput) (Executed, error) {
-	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID}
+	req := ExecuteRequest{Key: in.Key, Task: in.Task, Address: in.Address, RunID: in.RunID, TookS: in.TookS}
 	if in.Splits {
+		req.TookS = nil // which is the time of the parts
 		parts, err := runParts(ctx, in)
 		if err != nil {
 			return Executed{}, err

@@ -23,6 +23,7 @@ import (
 func newWorkerCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	var w worker.Options
+	sbatch := false
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Work for a Temporal cluster until interrupted",
@@ -32,16 +33,28 @@ Start as many as you like, on as many machines; they share the store, which must
 then be one that all of them reach. Kill one at any time: what it was doing goes
 on elsewhere, after the 15 seconds in which it may be silent; Ctrl-C hands it over at once.
 
+Where machines are lent by the hour, --idle-exit ends a worker that has nothing to do,
+and --until one whose time is over: it takes nothing that took longer the last time than
+is left (trainings and embeddings go on where they were saved, so they are taken), hands
+back what is running, and exits with 0. --print-sbatch prints this command as a job for Slurm.
+
 With --payload-key what workers and ` + "`redsi run`" + ` send through the cluster is
 encrypted: all need the same file. docs/security.md says what stays readable.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
-  redsi worker --queue redsi-gpu`,
+  redsi worker --queue redsi-gpu
+  redsi worker --queue redsi-gpu --temporal-address head:7233 --print-sbatch > worker.sh && sbatch worker.sh`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, q := range w.Queues {
 				if q != workflows.TaskQueue && q != workflows.GPUTaskQueue {
 					return inputError(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
 				}
+			}
+			if w.IdleExit < 0 || w.Until < 0 {
+				return inputError(errors.New("--idle-exit and --until cannot be negative"))
+			}
+			if sbatch {
+				return printSbatch(a.Out, os.Args[1:], w)
 			}
 			return a.work(cmd.Context(), o, w)
 		},
@@ -51,6 +64,9 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
 	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu (default 1)")
+	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end when there was nothing to do for so long, such as 10m (default: never)")
+	f.DurationVar(&w.Until, "until", 0, "end after so long, such as 11h50m, and take nothing before that will not fit (default: never)")
+	f.BoolVar(&sbatch, "print-sbatch", false, "print a job for Slurm that does this, and end")
 	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, plans that redsi run stored only)")
 	return cmd
 }
@@ -73,8 +89,12 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) erro
 		return err
 	}
 	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
-	<-ctx.Done()
-	a.Log.Info("stopping; running steps are handed back")
+	why := "interrupted"
+	select {
+	case <-ctx.Done():
+	case why = <-wk.Ended():
+	}
+	a.Log.Info("stopping; running steps are handed back", "why", why)
 	wk.Stop()
 	return nil
 }

@@ -66,11 +66,12 @@ type Kind[C any] struct {
 	// retry cannot mend.
 	Run func(ctx context.Context, io *IO, c C) error
 
-	Inline bool   // short work that is not worth a workflow of its own
-	Hidden bool   // a part of another kind, not written in HCL
-	Block  bool   // written as a table or figure block, not as a step
-	Queue  Queue  // default CPU
-	Needs  string // a build capability, such as "libtorch"; "" for none
+	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
+	Inline  bool   // short work that is not worth a workflow of its own
+	Hidden  bool   // a part of another kind, not written in HCL
+	Block   bool   // written as a table or figure block, not as a step
+	Queue   Queue  // default CPU
+	Needs   string // a build capability, such as "libtorch"; "" for none
 
 	// Available, if set, says why this build cannot run the kind.
 	Available func() error
@@ -84,6 +85,7 @@ type Spec struct {
 	Attrs              []Attr
 	Parts              []string
 	Inline, Hidden     bool
+	Resumes            bool
 	Block              bool
 	Queue              Queue
 	Needs              string
@@ -110,7 +112,7 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs, Parts: k.Parts,
-		Inline: k.Inline, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
+		Inline: k.Inline, Resumes: k.Resumes, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),

@@ -1,0 +1,87 @@
+package worker
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Shift is how long a worker works, for machines that are lent by the hour. Zero is no
+// bound.
+type Shift struct {
+	IdleExit time.Duration // end when there was nothing to do for so long
+	Until    time.Duration // end after so long; before, take nothing that will not fit
+}
+
+// shift knows what a worker does and when it is to end.
+type shift struct {
+	Shift
+	began time.Time
+
+	mu    sync.Mutex
+	busy  int
+	idle  *time.Timer
+	ended chan string
+	over  bool
+}
+
+func newShift(s Shift) *shift {
+	return &shift{Shift: s, ended: make(chan string, 1)}
+}
+
+func (s *shift) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.began = time.Now()
+	if s.Until > 0 {
+		time.AfterFunc(s.Until, func() { s.end(fmt.Sprintf("its %s are over", s.Until)) })
+	}
+	s.rest()
+}
+
+// rest begins to count idle time, if nothing is being done. It is called locked.
+func (s *shift) rest() {
+	if s.IdleExit > 0 && s.busy == 0 {
+		s.idle = time.AfterFunc(s.IdleExit, func() {
+			s.mu.Lock()
+			idle := s.busy == 0
+			s.mu.Unlock()
+			if idle {
+				s.end(fmt.Sprintf("there was nothing to do for %s", s.IdleExit))
+			}
+		})
+	}
+}
+
+// working notes that an activity begins; what it returns notes its end.
+func (s *shift) working() (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.busy--
+		s.rest()
+	}
+}
+
+// fits reports whether work of that length ends before the worker does.
+func (s *shift) fits(took time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Until == 0 || took < s.Until-time.Since(s.began)
+}
+
+// end says, once, why the worker is to end.
+func (s *shift) end(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.over = true
+		s.ended <- why
+	}
+}

@@ -1,0 +1,61 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func ended(s *shift) string {
+	select {
+	case why := <-s.ended:
+		return why
+	default:
+		return ""
+	}
+}
+
+func TestShift(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShift(Shift{IdleExit: 10 * time.Minute})
+		s.start()
+		time.Sleep(9 * time.Minute)
+		done := s.working()
+		also := s.working()
+		time.Sleep(time.Hour)
+		done()
+		time.Sleep(time.Hour)
+		if why := ended(s); why != "" {
+			t.Fatalf("it ended at work: %s", why)
+		}
+		also()
+		time.Sleep(10*time.Minute + time.Second)
+		if why := ended(s); why != "there was nothing to do for 10m0s" {
+			t.Errorf("it says %q", why)
+		}
+		if !s.fits(1000 * time.Hour) {
+			t.Error("it has no end, and something does not fit")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := newShift(Shift{Until: time.Hour, IdleExit: 2 * time.Hour})
+		s.start()
+		if !s.fits(59 * time.Minute) {
+			t.Error("59 minutes do not fit into an hour")
+		}
+		defer s.working()()
+		time.Sleep(30 * time.Minute)
+		if s.fits(31 * time.Minute) {
+			t.Error("31 minutes fit into the second half of an hour")
+		}
+		time.Sleep(31 * time.Minute)
+		if why := ended(s); !strings.Contains(why, "1h0m0s") {
+			t.Errorf("it says %q", why)
+		}
+		s.end("again")
+		if why := ended(s); why != "" {
+			t.Errorf("it ends twice: %s", why)
+		}
+	})
+}

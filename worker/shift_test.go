@@ -1,0 +1,48 @@
+package worker_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestShiftThatIsTooShort: a worker takes nothing that took longer the last time than it
+// has left; another one does it.
+func TestShiftThatIsTooShort(t *testing.T) {
+	b := idleBench(t, 2, payload.Codec{})
+	src := `
+step "text" "long" { text = "too long for a shift" }
+`
+	pl, digest := b.plan(src)
+	err := activities.WriteRun(t.Context(), b.store, workflows.RunRecord{RunID: "before", Pipeline: pl.Pipeline, Plan: digest,
+		Steps: []workflows.RunStep{{Address: "step.text.long", Outcome: workflows.Ran, TookS: 3600}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: 2, Shift: worker.Shift{Until: 30 * time.Minute}})
+	if err := short.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := b.start(src, "1")
+	select {
+	case why := <-short.Ended():
+		if !strings.Contains(why, "does not fit") {
+			t.Errorf("it ended since %s", why)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+	short.Stop()
+	if n := b.count("too long for a shift"); n != 0 {
+		t.Fatalf("the step ran %d times", n)
+	}
+	b.startWorker()
+	if r, err := b.wait(w); err != nil || r.Ran != 1 {
+		t.Fatal(r, err)
+	}
+}

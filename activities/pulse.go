@@ -15,14 +15,19 @@ import (
 const heartbeatEvery = time.Second
 
 // attempt is what every activity is: from its first line until it returns it
-// sends heartbeats, so that the server soon misses a worker that is gone; a panic
+// sends heartbeats, so that the server soon misses a worker that is gone (which it
+// counts from the start: what ends within heartbeatEvery needs none); a panic
 // in it, our own bug, is an error; and errors leave it as failure makes them.
 func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Context, p *pulse) (T, error)) (T, error) {
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
+	var beats sync.WaitGroup
 	if activity.IsActivity(ctx) {
-		go p.beat()
+		beats.Go(p.beat)
 	}
-	defer close(p.quit)
+	defer func() {
+		close(p.quit)
+		beats.Wait() // no heartbeat of this attempt comes after its end
+	}()
 	var out T
 	err := guard(func() (err error) {
 		out, err = f(step.WithReporter(ctx, p.report), p)
@@ -46,10 +51,6 @@ func (p *pulse) beat() {
 	t := time.NewTicker(heartbeatEvery)
 	defer t.Stop()
 	for {
-		p.mu.Lock()
-		last := p.last
-		p.mu.Unlock()
-		activity.RecordHeartbeat(p.ctx, last)
 		select {
 		case <-p.quit:
 			return
@@ -57,6 +58,10 @@ func (p *pulse) beat() {
 			return
 		case <-t.C:
 		}
+		p.mu.Lock()
+		last := p.last
+		p.mu.Unlock()
+		activity.RecordHeartbeat(p.ctx, last)
 	}
 }
 

@@ -20,8 +20,8 @@ step "text" "long" {
   text = "long history"
   hold = true
 }
-step "split" "many" { # each in a workflow of its own: short ones are a few events a hundred
-  for_each = toset([for i in range(1000) : tostring(i)])
+step "split" "many" { # each in a workflow of its own: three events at least, of the 4,096 after which the server speaks up
+  for_each = toset(flatten([for i in range(14) : [for j in range(100) : tostring(100 * i + j)]]))
   text     = "many ${each.key}"
 }
 step "short" "last" {
@@ -45,7 +45,7 @@ step "short" "last" {
 	}
 	close(b.hold)
 	var r workflows.ReproduceResult
-	if err := w.Get(ctx, &r); err != nil || r.Ran != 1002 || r.Hit != 0 {
+	if err := w.Get(ctx, &r); err != nil || r.Ran != 1402 || r.Hit != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	b.keep("long-1", w.GetID(), first)

@@ -65,6 +65,7 @@ type round struct {
 	minio   *server
 	proxy   *proxy
 	closer  []func()
+	looked  time.Time // when somebody looked after the workers
 	before  []snapshot
 	results string // folder of the tables; "" is the usual one
 }
@@ -281,7 +282,7 @@ func (r *round) recover() {
 		itself = itself && faultNamed(c.Fault).itself
 	}
 	for attempt := 0; ; attempt++ {
-		if !r.cli.wait(limit - time.Since(r.gone)) {
+		if !r.attended(limit-time.Since(r.gone), func() bool { return !r.cli.running() }) {
 			r.violate("the run has not ended %.0f s after the fault was gone; it said last: %s", time.Since(r.gone).Seconds(), r.cli.out.tail(4))
 			return
 		}
@@ -319,7 +320,7 @@ func (r *round) moment(c choice) bool {
 			return len(found) > 0 || !p.running()
 		})
 	case whenDone:
-		eventually(limit, func() bool { return !p.running() || p.out.done() >= c.Done })
+		r.attended(limit, func() bool { return !p.running() || p.out.done() >= c.Done })
 	}
 	p.wait(time.Duration(c.AfterMS) * time.Millisecond)
 	return p.running()

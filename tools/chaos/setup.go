@@ -85,6 +85,20 @@ func (r *round) hire() error {
 	return err
 }
 
+// attended waits for something while a supervisor looks after the workers: one that
+// found no server or store at its start has ended.
+func (r *round) attended(most time.Duration, ready func() bool) bool {
+	return eventually(most, func() bool {
+		if r.lord != nil && time.Since(r.looked) > time.Second {
+			r.looked = time.Now()
+			if err := r.employ(); err != nil {
+				r.violate("%v", err)
+			}
+		}
+		return ready()
+	})
+}
+
 // employ starts workers for those that have ended, as a supervisor would.
 func (r *round) employ() error {
 	for i, p := range r.work {

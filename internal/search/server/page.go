@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -51,7 +52,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	p := page{Style: template.CSS(pageStyle), K: h.o.Results, Most: h.o.About.Beams, Limit: search.MaxQuery, Options: h.o}
 	status := http.StatusOK
 	if r.URL.Query().Has("q") {
-		p.Asked = r.URL.Query().Get("q")
+		p.Asked = strings.ToValidUTF8(r.URL.Query().Get("q"), "\uFFFD") // it is shown though it is refused
 		if _, k, wrong := h.parse(r.URL); wrong == nil {
 			p.K = k
 		}

@@ -59,15 +59,11 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 	if p != nil {
 		return p, nil
 	}
-	p = new(plan.Plan)
-	if err := readJSON(ctx, a.Store.Blobs, d, p); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", d, err)
-	}
-	err := p.Check()
-	if err == nil {
-		err = p.CheckKinds(a.Registry)
-	}
+	p, err := ReadPlan(ctx, a.Store.Blobs, d)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.CheckKinds(a.Registry); err != nil {
 		return nil, step.Permanent(fmt.Errorf("plan %s: %w", d, err))
 	}
 	a.keep(d, p)

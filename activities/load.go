@@ -25,6 +25,18 @@ func StorePlan(ctx context.Context, blobs artifacts.Blobs, p *plan.Plan) (artifa
 	return d, err
 }
 
+// ReadPlan reads a plan that StorePlan kept.
+func ReadPlan(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (*plan.Plan, error) {
+	p := new(plan.Plan)
+	if err := readJSON(ctx, blobs, d, p); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", d, err)
+	}
+	if err := p.Check(); err != nil {
+		return nil, step.Permanent(fmt.Errorf("plan %s: %w", d, err))
+	}
+	return p, nil
+}
+
 // Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
 func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {

@@ -172,22 +172,24 @@ const (
 // State is the answer to StateQuery: counts, and steps at work or failed. What
 // follows a run has all steps in Steps, put together from Changes.
 type State struct {
-	RunID  string         `json:"run_id"`
-	Again  string         `json:"again,omitempty"` // why the server has begun the run again
-	Counts map[Status]int `json:"counts,omitempty"`
-	Steps  []StepState    `json:"steps"`
+	RunID  string           `json:"run_id"`
+	Plan   artifacts.Digest `json:"plan"`
+	Again  string           `json:"again,omitempty"` // why the server has begun the run again
+	Counts map[Status]int   `json:"counts,omitempty"`
+	Steps  []StepState      `json:"steps"`
 }
 
 // Changes is the answer to ChangesQuery, whose argument is the Next of the answer
 // before, 0 at first: the steps that are other than then, as many as fit.
 type Changes struct {
-	RunID     string      `json:"run_id"`
-	Execution string      `json:"execution"` // begin at 0 again when it is another
-	Again     string      `json:"again,omitempty"`
-	Total     int         `json:"total"`
-	Steps     []StepState `json:"steps"`
-	Next      int         `json:"next"`
-	More      bool        `json:"more,omitempty"` // ask again at once
+	RunID     string           `json:"run_id"`
+	Plan      artifacts.Digest `json:"plan"`
+	Execution string           `json:"execution"` // begin at 0 again when it is another
+	Again     string           `json:"again,omitempty"`
+	Total     int              `json:"total"`
+	Steps     []StepState      `json:"steps"`
+	Next      int              `json:"next"`
+	More      bool             `json:"more,omitempty"` // ask again at once
 }
 
 // StepState is one step's part of a State.
@@ -237,6 +239,8 @@ type LongPlan struct {
 type Features struct {
 	SearchAttributes bool `json:"search_attributes,omitempty"`
 	Slots            int  `json:"slots,omitempty"` // steps that the worker does at a time
+
+	Page string `json:"page,omitempty"` // of the graphs of runs, to link to
 }
 
 // Head is what workflow code knows of a step.

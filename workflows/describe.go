@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"go.temporal.io/sdk/temporal"
@@ -14,6 +15,9 @@ import (
 func (r *run) describe(ctx workflow.Context) {
 	counts := r.counts()
 	var b strings.Builder
+	if page := r.loaded.Features.Page; page != "" {
+		fmt.Fprintf(&b, "[the graph of this run](%s/run/%s)\n\n", page, url.PathEscape(workflow.GetInfo(ctx).WorkflowExecution.ID))
+	}
 	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do or not started\n\n| step | outcome | key |\n|---|---|---|\n",
 		short(r.loaded.Name), counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running]+counts[NotStarted])
 	const most = 100

@@ -29,7 +29,7 @@ func (r *run) state() State {
 	if r.progress == nil {
 		return s
 	}
-	s.Counts = r.counts()
+	s.Counts, s.Plan = r.counts(), r.loaded.Plan
 	for _, x := range r.steps {
 		if (x.Status == Running || x.Status == Failed) && len(s.Steps) < activeShown {
 			s.Steps = append(s.Steps, x)
@@ -44,7 +44,7 @@ func (r *run) changesSince(execution string, since int) Changes {
 	if r.progress == nil {
 		return c
 	}
-	c.Total = len(r.steps)
+	c.Total, c.Plan = len(r.steps), r.loaded.Plan
 	var changed []int
 	for i, at := range r.at {
 		if at > since {

@@ -208,7 +208,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	}
 	if err == nil {
 		conn.ui, conn.host = conn.server.UI, conn.server.Address
-		acts := a.activities(store, conn, workflows.Features{SearchAttributes: true})
+		acts := a.activities(store, conn, workflows.Features{SearchAttributes: true, Page: a.pageOfGraphs()})
 		acts.Accept = o.accept
 		err = a.persist(ctx, conn, "the start of the worker", func(context.Context) error {
 			w := worker.New(conn.Client, acts, worker.Options{})

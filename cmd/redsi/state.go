@@ -54,7 +54,7 @@ func (a *app) state(ctx context.Context, c client.Client, workflow string) (work
 			w.steps[s.Index] = s
 		}
 		if w.next = news.Next; !news.More {
-			return workflows.State{RunID: news.RunID, Again: news.Again, Steps: append([]workflows.StepState(nil), w.steps...)}, nil
+			return workflows.State{RunID: news.RunID, Plan: news.Plan, Again: news.Again, Steps: append([]workflows.StepState(nil), w.steps...)}, nil
 		}
 	}
 }

@@ -101,6 +101,7 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) erro
 
 func newDevCmd(a *app) *cobra.Command {
 	var o clusterOptions
+	graphPort := 0
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Keep a Temporal server with its UI and a worker until Ctrl-C",
@@ -108,7 +109,8 @@ func newDevCmd(a *app) *cobra.Command {
 
 The server is the one that all commands of the state folder share; it ends with
 the last of them. Only holders of the key in that folder may call it: the printed
-line does, and so does redsi with the same --state. The UI reads only.`,
+line does, and so does redsi with the same --state. The UI reads only. Beside it is a page
+of the graph of each run, live and coloured by what became of its steps.`,
 		Example: `  redsi dev
   redsi run                      # in another terminal, same folder: uses it`,
 		Args: cobra.NoArgs,
@@ -122,12 +124,18 @@ line does, and so does redsi with the same --state. The UI reads only.`,
 				return err
 			}
 			o.accept = []string{"."}
+			page, err := a.listenForGraphs(graphPort)
+			if err != nil {
+				return err
+			}
+			defer page.Close()
 			conn, err := a.embed(cmd.Context(), o, store)
 			if err != nil {
 				return err
 			}
 			defer conn.Close()
-			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, store.URL)
+			a.serveGraphs(cmd.Context(), page, conn, store)
+			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, page.Addr(), store.URL)
 			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.server))
 			<-cmd.Context().Done()
 			return nil
@@ -135,6 +143,7 @@ line does, and so does redsi with the same --state. The UI reads only.`,
 	}
 	o.embedFlags(cmd, 8233)
 	o.payloadFlag(cmd)
+	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is taken")
 	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
 	return cmd
 }

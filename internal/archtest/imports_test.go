@@ -30,6 +30,9 @@ var rules = []rule{
 	{"internal/escape", nil},
 	{"internal/filetype", nil},
 	{"internal/secret", nil},
+	{"internal/loopback", nil},
+	{"internal/lease", []string{"internal/process", "artifacts"}},
+	{"internal/livegraph", []string{"internal/loopback", "internal/pipeline"}},
 	{"internal/pipeline", []string{"internal/step", "internal/filetype", "internal/escape", "internal/secret"}},
 	{"internal/lockfile", []string{"internal/step", "internal/fetch", "artifacts"}},
 	{"internal/plan", []string{"internal/pipeline", "internal/step", "artifacts"}},
@@ -63,7 +66,7 @@ var chain = map[string][]string{
 	"internal/decode":    {"internal/t5", "internal/tensor", "internal/docid"},
 	"internal/retrieve":  {"internal/decode", "internal/t5", "internal/docid"},
 	"internal/adafactor": {"internal/tensor"},
-	"internal/search":    {"internal/retrieve", "internal/decode", "internal/t5", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq"},
+	"internal/search":    {"internal/retrieve", "internal/decode", "internal/t5", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }
 
 func TestImports(t *testing.T) {

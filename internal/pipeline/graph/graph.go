@@ -21,6 +21,8 @@ type Step struct {
 type Graph struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
+
+	at []int // the node of each step
 }
 
 // Node is a step, or all instances of a block.
@@ -29,6 +31,8 @@ type Node struct {
 	ID    string `json:"id"`              // address
 	Block string `json:"block"`           // step, table or figure
 	Count int    `json:"count,omitempty"` // instances; 0 if the block has no for_each
+
+	Outcomes []Share `json:"outcomes,omitempty"` // of a graph that was painted
 }
 
 // Edge says that a node's output is read by another, which has the larger index.
@@ -59,6 +63,7 @@ func New(steps []Step, expand bool) Graph {
 		}
 		at[i] = n
 	}
+	g.at = at
 	seen := map[Edge]bool{}
 	for i, s := range steps {
 		for _, d := range s.Deps {
@@ -83,6 +88,9 @@ func title(address string) string {
 }
 
 func (n Node) label() string {
+	if done, all := n.done(); all > 1 {
+		return fmt.Sprintf("%s %d/%d", n.Title, done, all)
+	}
 	if n.Count > 0 {
 		return fmt.Sprintf("%s ×%d", n.Title, n.Count)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -23,12 +24,28 @@ const style = `
   }
 `
 
+// painted is the style of a graph that shows outcomes.
+const painted = `
+  .done rect { fill: #d9f0e1; stroke: #2e8b57 } .hit rect { fill: #eef5f0; stroke: #8fb8a0 }
+  .work rect, .some rect { fill: #dbe8fd; stroke: #2f6fd0 } .work rect { stroke-width: 2.5 }
+  .bad rect { fill: #fbdcdc; stroke: #c22f2f; stroke-width: 2.5 } .skip rect { fill: #fdf0e1; stroke: #d08a2f }
+  .rest rect { fill: #f3f4f6; stroke: #a9b0b9 }
+  @media (prefers-color-scheme: dark) {
+    .done rect { fill: #17402a } .hit rect { fill: #1c2b22 } .work rect, .some rect { fill: #1b3156 }
+    .bad rect { fill: #531d1d } .skip rect { fill: #3a2a12 } .rest rect { fill: #22262c }
+  }
+`
+
 // SVG draws the graph: layers from left to right, no file needed beside it.
 func (g Graph) SVG(w io.Writer) error {
 	l := newLayout(g)
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="pipeline">`+"\n", l.width, l.height, l.width, l.height)
-	fmt.Fprintf(b, "<style>%s</style>\n", style)
+	all := style
+	if slices.ContainsFunc(g.Nodes, func(n Node) bool { return len(n.Outcomes) > 0 }) {
+		all += painted
+	}
+	fmt.Fprintf(b, "<style>%s</style>\n", all)
 	fmt.Fprintln(b, `<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>`)
 	for _, route := range l.routes {
 		fmt.Fprintf(b, "<path d=\"%s\" marker-end=\"url(#arrow)\"/>\n", l.curve(route))
@@ -39,7 +56,7 @@ func (g Graph) SVG(w io.Writer) error {
 		}
 		n := g.Nodes[v.node]
 		fmt.Fprintf(b, `<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5"/><text x="%.1f" y="%.1f">%s</text></g>`+"\n",
-			escape(n.Block), escape(n.ID), v.x, v.y-v.h/2, v.w, v.h, v.x+10, v.y, escape(n.label()))
+			escape(n.class()), escape(n.tip()), v.x, v.y-v.h/2, v.w, v.h, v.x+10, v.y, escape(n.label()))
 	}
 	fmt.Fprintln(b, "</svg>")
 	return b.Flush()
@@ -71,4 +88,17 @@ func escape(s string) string {
 		return "" // a strings.Builder does not fail
 	}
 	return b.String()
+}
+
+// tip is what a node says when it is pointed at.
+func (n Node) tip() string {
+	tip := n.ID
+	for i, s := range n.Outcomes {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		tip += fmt.Sprintf("%s%d %s", sep, s.Count, s.Name)
+	}
+	return tip
 }

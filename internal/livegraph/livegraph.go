@@ -1,0 +1,164 @@
+package livegraph
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the page's template and style
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/redsi/redsi/internal/loopback"
+	"github.com/redsi/redsi/internal/pipeline/graph"
+)
+
+// Run is a run that can be drawn.
+type Run struct {
+	ID, Workflow string
+	Pipeline     string
+	Open         bool
+	Started      time.Time
+	URL          string // of it in Temporal's UI
+}
+
+// Picture is a run at a moment.
+type Picture struct {
+	Run
+	Steps    []graph.Step
+	Outcomes []string // of each step
+}
+
+// Source tells of runs. ErrNotFound says that there is no such run any more.
+type Source interface {
+	Runs(ctx context.Context) ([]Run, error) // newest first
+	Picture(ctx context.Context, workflow string) (Picture, error)
+}
+
+// ErrNotFound is the error for a run that is not known.
+var ErrNotFound = errors.New("no such run")
+
+// Most nodes that are drawn, with the instances of a block as one or each alone; the
+// time to place them grows with the square of a layer.
+const mostNodes = 2000
+
+// refresh is how often the page of a run that is at work is loaded again, in seconds.
+const refresh = 2
+
+//go:embed page.tmpl
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// policy lets a page show itself and nothing else.
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Handler serves the list of runs at / and a run at /run/ID, where ID is that of its
+// workflow. It answers this machine's own clients only.
+func Handler(source Source, log *slog.Logger) http.Handler {
+	h := &handler{source, log}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", h.list)
+	mux.HandleFunc("GET /run/{id}", h.run)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "same-origin"} {
+			head.Set(name, value)
+		}
+		if status, why := loopback.Stranger(r, nil); status != 0 {
+			http.Error(w, why, status)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+type handler struct {
+	source Source
+	log    *slog.Logger
+}
+
+// content is what the template takes.
+type content struct {
+	Style   template.CSS
+	Refresh int // seconds; 0: never
+	Now     string
+	Runs    []Run    // of the list
+	Run     *Picture // of a run
+	Counts  []graph.Share
+	Picture template.HTML
+	Expand  bool // each instance alone
+	TooMany int  // nodes, if they are not drawn
+}
+
+func (h *handler) list(w http.ResponseWriter, r *http.Request) {
+	runs, err := h.source.Runs(r.Context())
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	h.show(w, content{Runs: runs, Refresh: refresh})
+}
+
+func (h *handler) run(w http.ResponseWriter, r *http.Request) {
+	p, err := h.source.Picture(r.Context(), r.PathValue("id"))
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	c := content{Run: &p, Expand: r.URL.Query().Has("expand")}
+	if p.Open {
+		c.Refresh = refresh
+	}
+	g := graph.New(p.Steps, c.Expand)
+	g.Paint(p.Outcomes)
+	counts := map[string]int{}
+	for _, o := range p.Outcomes {
+		counts[o]++
+	}
+	c.Counts = graph.Shares(counts)
+	if c.TooMany = len(g.Nodes); c.TooMany <= mostNodes {
+		c.TooMany = 0
+		var svg bytes.Buffer
+		if err := g.SVG(&svg); err != nil {
+			h.fail(w, err)
+			return
+		}
+		c.Picture = template.HTML(svg.String()) // its texts are escaped
+	}
+	h.show(w, c)
+}
+
+func (h *handler) show(w http.ResponseWriter, c content) {
+	c.Style, c.Now = template.CSS(pageStyle), time.Now().Format(time.TimeOnly)
+	var b bytes.Buffer
+	if err := page.Execute(&b, c); err != nil {
+		h.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if _, err := w.Write(b.Bytes()); err != nil {
+		h.log.Debug("a page was not sent", "err", err)
+	}
+}
+
+func (h *handler) fail(w http.ResponseWriter, err error) {
+	status := http.StatusBadGateway
+	if errors.Is(err, ErrNotFound) {
+		status = http.StatusNotFound
+	}
+	http.Error(w, fmt.Sprintf("the run cannot be shown: %v", err), status)
+}
+
+// Sorted sorts runs, newest first.
+func Sorted(runs []Run) []Run {
+	slices.SortFunc(runs, func(a, b Run) int { return b.Started.Compare(a.Started) })
+	return runs
+}

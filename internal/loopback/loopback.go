@@ -1,0 +1,57 @@
+// Package loopback tells requests that a person's own programs make to a server of this
+// machine from those that a web page has made in their name.
+//
+// It must not know what is served.
+package loopback
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Stranger says why a request is to be refused before it is looked at, and with which
+// status; 0 if it is not. It was made to a name that is not this server's, which is how a
+// web page reaches a server on its reader's machine (DNS rebinding); a page of another
+// site asks in its reader's name; or it has a body, which nothing here reads. The server
+// answers to localhost, loopback addresses, the address that the connection came to, and
+// the names in hosts, on any port: a tunnel has one of its own.
+func Stranger(r *http.Request, hosts []string) (status int, why string) {
+	switch {
+	case !isHost(r, hosts):
+		return http.StatusMisdirectedRequest, fmt.Sprintf("this server does not answer to the name %q, only to %s and its own address",
+			name(r.Host), strings.Join(append([]string{"localhost"}, hosts...), ", "))
+	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
+		return http.StatusForbidden, "pages of other sites may link to this server, not ask it"
+	case r.ContentLength != 0:
+		return http.StatusRequestEntityTooLarge, "a request has no body here"
+	}
+	return 0, ""
+}
+
+func isHost(r *http.Request, hosts []string) bool {
+	host := name(r.Host)
+	if strings.EqualFold(host, "localhost") || slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	if ip = ip.Unmap(); ip.IsLoopback() {
+		return true
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.AddrPort().Addr().Unmap().WithZone("") == ip.WithZone("")
+}
+
+// name is that of a Host header, without port and brackets.
+func name(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+}

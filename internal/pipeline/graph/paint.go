@@ -1,0 +1,88 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Share is how many instances of a node have come to something.
+type Share struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// outcomes are what steps of a run come to, in the order in which they are shown, with
+// the class that colours them.
+var outcomes = []struct{ name, class string }{
+	{"failed", "bad"}, {"running", "work"}, {"ran", "done"}, {"hit", "hit"}, {"skipped", "skip"}, {"not started", "rest"}, {"waiting", "rest"},
+}
+
+// Class is the colour's: bad, work, done, hit, skip or rest.
+func (s Share) Class() string {
+	if i := rank(s.Name); i < len(outcomes) {
+		return outcomes[i].class
+	}
+	return "rest"
+}
+
+func rank(name string) int {
+	for i, o := range outcomes {
+		if o.name == name {
+			return i
+		}
+	}
+	return len(outcomes)
+}
+
+// Shares sorts counts in the order in which they are shown.
+func Shares(counts map[string]int) []Share {
+	var all []Share
+	for name, n := range counts {
+		all = append(all, Share{name, n})
+	}
+	slices.SortFunc(all, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// Paint tells each node what became of its steps; outcome has one for each step that New
+// was given.
+func (g *Graph) Paint(outcome []string) {
+	counts := make([]map[string]int, len(g.Nodes))
+	for i, n := range g.at {
+		if i >= len(outcome) {
+			break
+		}
+		if counts[n] == nil {
+			counts[n] = map[string]int{}
+		}
+		counts[n][outcome[i]]++
+	}
+	for n := range g.Nodes {
+		g.Nodes[n].Outcomes = Shares(counts[n])
+	}
+}
+
+// done is how many of a node's steps have a result.
+func (n Node) done() (done, all int) {
+	for _, s := range n.Outcomes {
+		all += s.Count
+		if s.Name == "ran" || s.Name == "hit" {
+			done += s.Count
+		}
+	}
+	return done, all
+}
+
+// class is by what a painted node is coloured: the first of its outcomes that is to be
+// looked at.
+func (n Node) class() string {
+	if len(n.Outcomes) == 0 {
+		return n.Block
+	}
+	if done, all := n.done(); done < all && n.Outcomes[0].Class() == "done" { // some are to come
+		return "some"
+	}
+	return n.Outcomes[0].Class()
+}

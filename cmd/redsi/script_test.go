@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,6 +63,13 @@ func TestScripts(t *testing.T) {
 			"upgrade": upgradeCommand(t),
 			"nowhere": nowhere,
 			"private": private,
+		},
+		Condition: func(name string) (bool, error) { // `make race` tests a build without libtorch
+			version, _ := libtorch()
+			if name != "libtorch" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return version != "none", nil
 		},
 		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
 	})

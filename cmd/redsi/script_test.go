@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/tensor"
 )
 
 // TestMain lets the scripts call this test program as redsi.
@@ -65,11 +66,10 @@ func TestScripts(t *testing.T) {
 			"private": private,
 		},
 		Condition: func(name string) (bool, error) { // `make race` tests a build without libtorch
-			version, _ := libtorch()
 			if name != "libtorch" {
 				return false, fmt.Errorf("there is no condition %q", name)
 			}
-			return version != "none", nil
+			return tensor.Available() == nil, nil
 		},
 		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
 	})

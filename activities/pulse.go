@@ -14,10 +14,10 @@ import (
 // sent with each beat; the SDK thins out what comes faster.
 const heartbeatEvery = time.Second
 
-// attempt is what every activity is: from its first line until it returns it
-// sends heartbeats, so that the server soon misses a worker that is gone (which it
-// counts from the start: what ends within heartbeatEvery needs none); a panic
-// in it, our own bug, is an error; and errors leave it as failure makes them.
+// attempt is what every activity is: until it returns it sends heartbeats, the
+// first after heartbeatEvery, so that the server soon misses a worker that is gone
+// (it counts from the activity's start: what is shorter needs none); a panic in it,
+// our own bug, is an error; and errors leave it as failure makes them.
 func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Context, p *pulse) (T, error)) (T, error) {
 	p := &pulse{ctx: ctx, quit: make(chan struct{})}
 	var beats sync.WaitGroup

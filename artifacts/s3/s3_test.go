@@ -261,7 +261,6 @@ func lostAnswers(t *testing.T, server *storetest.Server) {
 	}
 }
 
-// openErrors checks what a person is told who mistyped something.
 // deniedByChance denies the first tries of each put, as MinIO does when somebody
 // deletes beside it. What is denied for good is a refusal, which nobody sends again.
 func deniedByChance(t *testing.T, server *storetest.Server) {
@@ -298,6 +297,7 @@ func deniedByChance(t *testing.T, server *storetest.Server) {
 	}
 }
 
+// openErrors checks what a person is told who mistyped something.
 func openErrors(t *testing.T, server *storetest.Server) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

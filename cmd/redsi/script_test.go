@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/tensor"
 )
 
 // TestMain lets the scripts call this test program as redsi.
@@ -62,6 +64,12 @@ func TestScripts(t *testing.T) {
 			"upgrade": upgradeCommand(t),
 			"nowhere": nowhere,
 			"private": private,
+		},
+		Condition: func(name string) (bool, error) { // `make race` tests a build without libtorch
+			if name != "libtorch" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return tensor.Available() == nil, nil
 		},
 		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
 	})

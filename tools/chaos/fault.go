@@ -194,10 +194,7 @@ func byServer(of func(*round) *server, s syscall.Signal) func(*round, choice) er
 			srv.p.kill()
 		}
 		c.hold()
-		if err := srv.up(r.slack(time.Minute)); err != nil {
-			return err
-		}
-		return r.employ() // those that had found no server at their start
+		return srv.up(r.slack(time.Minute))
 	}
 }
 
@@ -227,7 +224,7 @@ func byProxy(mode string) func(*round, choice) error {
 		c.hold()
 		r.proxy.set("", 0)
 		r.note("%d requests were broken", r.proxy.broken())
-		return r.employ()
+		return nil
 	}
 }
 

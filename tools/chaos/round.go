@@ -322,7 +322,7 @@ func (r *round) moment(c choice) bool {
 	case whenDone:
 		r.attended(limit, func() bool { return !p.running() || p.out.done() >= c.Done })
 	}
-	p.wait(time.Duration(c.AfterMS) * time.Millisecond)
+	r.attended(time.Duration(c.AfterMS)*time.Millisecond, func() bool { return !p.running() })
 	return p.running()
 }
 

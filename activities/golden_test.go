@@ -111,6 +111,13 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 		if err != nil || prepared[0].Error != "" || len(prepared[0].Lost) > 0 {
 			l.t.Fatalf("%s: %v %+v", s.Address, err, prepared)
 		}
+		if prepared[0].Hit {
+			keys[i] = prepared[0].Key
+			if results[i], err = artifacts.Lookup(ctx, l.Store, keys[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		req := workflows.ExecuteRequest{Key: prepared[0].Key, Task: prepared[0].Task, Address: s.Address}
 		if l.Registry.Lookup(s.Task.Kind).Splits() {
 			if req.Parts, err = l.parts(req); err != nil {

@@ -160,6 +160,7 @@ func TestStoreAwayInPrepare(t *testing.T) {
 		for _, attempts := range []int32{errorTries - 1, errorTries} {
 			what := fmt.Sprintf("%s, %s, %d attempts", c.activity, c.method, attempts)
 			l := newLargeRun(t)
+			l.apart = c.method == "put" // of tasks
 			d := l.wide(leaves)
 			store := l.Store
 			away := &ailing{activity: c.activity, method: c.method, attempts: attempts}

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/cores"
 	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
@@ -29,6 +30,7 @@ type Activities struct {
 	Secrets  map[string]string  // sensitive variables that this process was given; never kept or sent
 	CacheDir string             // verified local copies of remote blobs
 	Leases   *lease.Keeper      // of the store
+	Cores    *cores.Cores       // of this process; nil: all for each step
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
 	Env      map[string]string  // recorded with every result: revision, libtorch, device, host

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -186,6 +187,12 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	}
 	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log.With("step", req.Address), parts)
 	io.Cache, io.Secrets = a.CacheDir, a.Secrets
+	if a.Cores != nil {
+		defer a.Cores.Take(spec.Needs != "")()
+	}
+	if spec.Needs != "" {
+		io.Note(threadsNote, strconv.Itoa(Threads()))
+	}
 	err = guard(func() error { return spec.Run(ctx, io, tree) })
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
@@ -193,6 +200,9 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	outputs, counts, err = io.Finish(err)
 	return outputs, counts, io.Notes(a.Env), err
 }
+
+// threadsNote says with how many threads a step that computes began.
+const threadsNote = "threads"
 
 func guard(f func() error) (err error) {
 	defer func() {

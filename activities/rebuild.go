@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -10,47 +11,69 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
+// Rebuilt is how a step that was run again compares with its result.
+type Rebuilt struct {
+	Stands, Made *artifacts.Result
+	Same         bool
+	Clock        []string // outputs that differ in what they tell of their run alone, such as its seconds
+}
+
 // Rebuild runs a task, and the parts that it is cut into, although there is a
-// result, and publishes what it leaves: the result that is there stays, one
-// that differs is recorded as non-determinism. It needs no Temporal and returns
-// the result that stands, and the new one.
-func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task) (stands, made *artifacts.Result, err error) {
+// result, with as many threads, and publishes what it leaves: the result that is there
+// stays, one that differs is recorded as non-determinism. It needs no Temporal.
+func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task) (r Rebuilt, err error) {
 	_, preimage, err := a.Registry.Key(task)
 	if err != nil {
-		return nil, nil, err
+		return r, err
+	}
+	before, err := artifacts.Lookup(ctx, a.Store, key)
+	if err != nil {
+		return r, err
+	}
+	if before != nil && ThreadsMatter() {
+		if n, err := strconv.Atoi(before.Env[step.NotePrefix+threadsNote]); err == nil {
+			UseThreads(n)
+		}
 	}
 	spec := a.Registry.Lookup(task.Kind)
 	req := workflows.ExecuteRequest{Key: key, Address: address}
 	pieces, err := a.pieces(ctx, req, spec, task)
 	if err != nil {
-		return nil, nil, err
+		return r, err
 	}
 	parts := make([]artifacts.Result, len(pieces))
 	for i, p := range pieces {
 		label := fmt.Sprintf("%s, %s %d of %d", address, p.Kind, i+1, len(pieces))
 		k, _, err := a.Registry.Key(p)
 		if err != nil {
-			return nil, nil, err
+			return r, err
 		}
-		_, part, err := a.Rebuild(ctx, label, k, p)
+		part, err := a.Rebuild(ctx, label, k, p)
 		if err != nil {
-			return nil, nil, err
+			return r, err
 		}
-		parts[i] = *part
+		parts[i] = *part.Made
 	}
 	began := time.Now()
 	outputs, counts, env, err := a.run(ctx, req, spec, task, parts)
 	if err != nil {
 		a.sourceChanged(err)
-		return nil, nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
+		return r, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),
+	r.Made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),
 		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: artifacts.Origin{Step: address}}
-	stands, _, err = artifacts.Publish(ctx, a.Store, *made)
-	if err != nil {
-		return nil, nil, err
+	if before != nil {
+		r.Stands = before
+		if r.Same, r.Clock, err = a.alike(ctx, spec, before.Outputs, outputs); err != nil {
+			return r, err
+		}
 	}
-	return stands, made, a.checkpoints(key).Clear(ctx)
+	if !r.Same {
+		if r.Stands, _, err = artifacts.Publish(ctx, a.Store, *r.Made); err != nil {
+			return r, err
+		}
+	}
+	return r, a.checkpoints(key).Clear(ctx)
 }
 
 // PartKeys returns the keys of the tasks that a task is cut into.

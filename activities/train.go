@@ -50,8 +50,8 @@ retrieves for all development queries, post-filtered; the checkpoint with the be
 metric is kept. Defaults are the paper's for naive and semantic identifiers.
 Resumes, on any worker, at its newest checkpoint with the bits that it would have
 had without the interruption. The model is the same bytes for the same
-configuration and inputs on one kind of CPU with one number of threads, which is
-the worker's cores / slots of all its queues, at least 1; another kind, number or a CUDA device gives other
+configuration and inputs on one kind of CPU: with any number of threads on Intel's with
+AVX2 and AMD's with AVX-512, else with the number that the result names. Another kind of CPU or a CUDA device gives other
 rounding. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
 evaluate_every steps; memory is the parameters and their gradients, 8 bytes each,
@@ -75,6 +75,8 @@ a copy of the output matrix.`,
 	},
 	Defaults: trainConfig{Init: "weights", MaxInput: 32, Lowercase: true, Ratio: train.Natural.String(), Steps: 1_000_000, Batch: 128,
 		LearningRate: 1e-3, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto"},
+	Clock: map[string][]string{"events": nil, "curve": {"seconds"},
+		"report": {"seconds", "seconds_to_best", "seconds_to_95_percent", "device", "threads", "resumed_at"}},
 	Queue:     step.GPU,
 	Needs:     "libtorch",
 	Available: tensor.Available,

@@ -14,14 +14,16 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/cores"
 	"github.com/redsi/redsi/workflows"
 )
 
 // Options bounds what a worker takes at a time.
 type Options struct {
-	Queues []string // empty: both
-	CPU    int      // activities at a time on the default queue; 0: one per core, at least 2
-	GPU    int      // on the GPU queue; 0: 1
+	Queues  []string // empty: both
+	CPU     int      // activities at a time on the default queue; 0: one per core, at least 2
+	GPU     int      // on the GPU queue; 0: 1
+	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
 	Shift
 }
 
@@ -35,9 +37,9 @@ type Worker struct {
 	drain   func()
 }
 
-// New registers everything on each queue. Start polls until Stop. Steps that
-// compute share the cores evenly: one thread each where there is a
-// slot per core.
+// New registers everything on each queue. Start polls until Stop. Steps that compute
+// get the cores that no other step uses; on processors on which results depend on the
+// number of threads, each slot for them has its share of the cores at all times.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if len(o.Queues) == 0 {
 		o.Queues = []string{workflows.TaskQueue, workflows.GPUTaskQueue}
@@ -59,19 +61,20 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		}
 		return ok
 	}
-	total := 0
 	for _, q := range o.Queues {
 		slots := o.CPU
 		if q == workflows.GPUTaskQueue {
 			slots = o.GPU
 		}
-		total += slots
 		w.work = append(w.work, w.add(c, a, q, slots))
 		if q != workflows.GPUTaskQueue {
 			w.add(c, a, workflows.ControlQueue(q), controlSlots)
 		}
 	}
-	activities.UseThreads(max(1, runtime.NumCPU()/total))
+	if o.Threads == 0 && activities.ThreadsMatter() {
+		o.Threads = max(1, runtime.NumCPU()/o.GPU)
+	}
+	a.Cores = cores.New(runtime.NumCPU(), o.Threads, activities.UseThreads)
 	return w
 }
 

@@ -34,6 +34,7 @@ type clusterOptions struct {
 	address, namespace, profile, ui string
 	payloadKey                      string // file of keys
 	port, uiPort                    int
+	slots, threads                  int      // of the worker of this process
 	strict                          bool     // the ports were asked for by the person
 	accept                          []string // folders of pipelines that the worker may be told to load
 }
@@ -71,7 +72,23 @@ func sealed(o client.Options, c payload.Codec) client.Options {
 
 // embedFlags are those of verbs that may start a server of their own.
 func (o *clusterOptions) embedFlags(cmd *cobra.Command, uiPort int) {
-	cmd.Flags().IntVar(&o.uiPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
+	f := cmd.Flags()
+	f.IntVar(&o.uiPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
+	f.IntVar(&o.slots, "slots", 0, "steps at a time, without a cluster (default: cores)")
+	f.IntVar(&o.threads, "threads", 0, threadsHelp)
+}
+
+const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, half of them at least)"
+
+// checkShare refuses numbers that no worker can have, or that are for somebody else's.
+func (o *clusterOptions) checkShare() error {
+	switch {
+	case o.slots < 0 || o.threads < 0:
+		return inputError(errors.New("--slots and --threads cannot be negative"))
+	case o.given() && (o.slots > 0 || o.threads > 0):
+		return inputError(errors.New("--slots and --threads are for the worker of this command, and the cluster has workers of its own: give them to `redsi worker`"))
+	}
+	return nil
 }
 
 // given reports whether a cluster was named in any way.
@@ -121,6 +138,9 @@ func (c *connection) runURL(workflowID, runID string) string {
 
 // connect dials the cluster that was named, or starts an embedded one.
 func (a *app) connect(ctx context.Context, o clusterOptions, store artifacts.Store) (*connection, error) {
+	if err := o.checkShare(); err != nil {
+		return nil, err
+	}
 	if o.given() {
 		return a.dial(ctx, o)
 	}
@@ -211,7 +231,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		acts := a.activities(store, conn, workflows.Features{SearchAttributes: true, Page: a.pageOfGraphs()})
 		acts.Accept = o.accept
 		err = a.persist(ctx, conn, "the start of the worker", func(context.Context) error {
-			w := worker.New(conn.Client, acts, worker.Options{})
+			w := worker.New(conn.Client, acts, worker.Options{CPU: o.slots, Threads: o.threads})
 			if err := w.Start(); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
@@ -14,6 +15,7 @@ type rebuilt struct {
 	Address string       `json:"address"`
 	Same    bool         `json:"same"`
 	TookS   float64      `json:"took_s"`
+	Clock   []string     `json:"clock,omitempty"`   // outputs that differ in what they tell of the run alone, such as its seconds
 	Differs []outputDiff `json:"differs,omitempty"` // a: the result that stands, b: what this run made
 }
 
@@ -35,12 +37,13 @@ func (a *app) rebuild(ctx context.Context, target string) error {
 		if it.Result == nil {
 			return fmt.Errorf("%s has no result to compare with: redsi run --target '%s'", s.Address, s.Address)
 		}
-		stands, made, err := acts.Rebuild(ctx, s.Address, it.Key, it.Task)
+		again, err := acts.Rebuild(ctx, s.Address, it.Key, it.Task)
 		if err != nil {
 			return err
 		}
-		r := rebuilt{Address: s.Address, TookS: made.Took.Seconds(), Differs: diffOutputs(stands.Outputs, made.Outputs)}
-		if r.Same = len(r.Differs) == 0; !r.Same {
+		r := rebuilt{Address: s.Address, Same: again.Same, TookS: again.Made.Took.Seconds(), Clock: again.Clock}
+		if !r.Same {
+			r.Differs = diffOutputs(again.Stands.Outputs, again.Made.Outputs)
 			differ++
 		}
 		reports = append(reports, r)
@@ -61,6 +64,8 @@ func (a *app) printRebuilt(reports []rebuilt) {
 		word := "the same bytes"
 		if !r.Same {
 			word = "DIFFERS"
+		} else if len(r.Clock) > 0 {
+			word += " but for times in " + strings.Join(r.Clock, ", ")
 		}
 		view.Printf(a.Out, "%s  %s, %s\n", r.Address, word, view.Seconds(seconds(r.TookS)))
 		for _, d := range r.Differs {

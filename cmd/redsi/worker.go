@@ -50,6 +50,9 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 					return inputError(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
 				}
 			}
+			if w.CPU < 0 || w.GPU < 0 || w.Threads < 0 {
+				return inputError(errors.New("--slots, --gpu-slots and --threads cannot be negative"))
+			}
 			if w.IdleExit < 0 || w.Until < 0 {
 				return inputError(errors.New("--idle-exit and --until cannot be negative"))
 			}
@@ -64,6 +67,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
 	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu (default 1)")
+	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end when there was nothing to do for so long, such as 10m (default: never)")
 	f.DurationVar(&w.Until, "until", 0, "end after so long, such as 11h50m, and take nothing before that will not fit (default: never)")
 	f.BoolVar(&sbatch, "print-sbatch", false, "print a job for Slurm that does this, and end")

@@ -66,6 +66,10 @@ type Kind[C any] struct {
 	// retry cannot mend.
 	Run func(ctx context.Context, io *IO, c C) error
 
+	// Clock names outputs that tell of the run itself, such as its seconds, and the JSON
+	// fields that do; of none, the output as a whole does. Two runs may differ there.
+	Clock map[string][]string
+
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
 	Hidden  bool   // a part of another kind, not written in HCL
@@ -90,6 +94,7 @@ type Spec struct {
 	Queue              Queue
 	Needs              string
 	Available          func() error
+	Clock              map[string][]string
 
 	class      string
 	configType reflect.Type
@@ -112,7 +117,7 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs, Parts: k.Parts,
-		Inline: k.Inline, Resumes: k.Resumes, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
+		Inline: k.Inline, Resumes: k.Resumes, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available, Clock: k.Clock,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),

@@ -8,7 +8,7 @@ namespace redsi {
 
 // sum over shares of the rows, in the order of the shares.
 template <typename F> double sum_rows(int64_t rows, int64_t n, F f) {
-  const int64_t blocks = rows * n < kGrain ? 1 : std::min<int64_t>(at::get_num_threads(), rows);
+  const int64_t blocks = rows * n < kGrain ? 1 : shares_of(rows);
   std::vector<double> part(static_cast<size_t>(blocks), 0.0);
   at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; b++) part[size_t(b)] = f(rows * b / blocks, rows * (b + 1) / blocks);
@@ -33,7 +33,7 @@ inline void adafactor_matrix(const Tensor &p_, const Tensor &g_, const Tensor &r
   const int64_t rows = g_.size(0), n = g_.size(1);
   const float *g = g_.data_ptr<float>();
   float *p = p_.data_ptr<float>(), *row = row_.data_ptr<float>(), *col = col_.data_ptr<float>();
-  const int64_t blocks = rows * n < kGrain ? 1 : std::min<int64_t>(at::get_num_threads(), rows);
+  const int64_t blocks = rows * n < kGrain ? 1 : shares_of(rows);
   std::vector<float> r(size_t(rows), 0.0f), c(size_t(n), 0.0f), part(size_t(blocks * n), 0.0f);
   at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; b++)

@@ -110,7 +110,9 @@ struct Attention : Function<Attention> {
       return used == n ? at::empty({n, width}, q.options()) : at::zeros({n, width}, q.options());
     };
     Tensor dq_ = fresh(q.size(0), q_rows), dk_ = fresh(k.size(0), k_rows), dv_ = fresh(k.size(0), k_rows);
-    const int64_t blocks = std::max<int64_t>(1, std::min<int64_t>(at::get_num_threads(), int64_t(s.size())));
+    // So few that the gradients of the bias stay below 128 MB.
+    const int64_t bias_size = bias.defined() ? s.heads * bias.size(1) * bias.size(2) : 1;
+    const int64_t blocks = shares_of(std::min<int64_t>(int64_t(s.size()), (int64_t(1) << 25) / bias_size));
     Tensor dbias_ = bias.defined() && ctx->needs_input_grad(3)
                         ? at::zeros({blocks, s.heads, bias.size(1), bias.size(2)}, q.options())
                         : Tensor();

@@ -41,6 +41,11 @@ inline bool plain(const Tensor &t) { return t.is_cpu() && t.scalar_type() == at:
 constexpr int64_t kGrain = 16384; // elements per thread below which threads cost more than they win
 inline int64_t grain(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
 
+// shares_of is how many shares n rows are cut into whose sums are added up in order. It does not
+// depend on the number of threads, so that no result does.
+constexpr int64_t kShares = 32;
+inline int64_t shares_of(int64_t n) { return std::max<int64_t>(1, std::min(kShares, n)); }
+
 inline redsi_mask mask_of(double p, uint64_t key) {
   return {key, uint32_t(std::llround(p * 4294967295.0)), float(1.0 / (1.0 - p))};
 }

@@ -9,6 +9,7 @@
 #include "linear.h"
 
 #include <atomic>
+#include <cstdlib>
 
 namespace redsi {
 
@@ -95,7 +96,7 @@ struct RMSNorm : Function<RMSNorm> {
     const Tensor g_ = grads[0].contiguous(), x = saved[0], w = saved[1], inverse = saved[2];
     const int64_t d = x.size(-1), n = inverse.numel();
     Tensor dx_ = at::empty_like(x);
-    const int64_t blocks = std::max<int64_t>(1, std::min<int64_t>(at::get_num_threads(), n));
+    const int64_t blocks = n * d < kGrain ? 1 : shares_of(n);
     Tensor dw_ = at::zeros({blocks, d}, w.options());
     const float *g = g_.data_ptr<float>(), *in = x.data_ptr<float>(), *scale = w.data_ptr<float>();
     const float *inv = inverse.data_ptr<float>();
@@ -117,6 +118,24 @@ struct RMSNorm : Function<RMSNorm> {
 using namespace redsi;
 
 extern "C" {
+
+// MKL's products have the same bytes for any number of threads if it is told so before its first
+// one, by its own variable, on Intel's processors with AVX2. Elsewhere what gemm.h has does.
+__attribute__((constructor)) static void ask_for_same_bytes() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2")) setenv("MKL_CBWR", "AUTO,STRICT", 0);
+#endif
+}
+int redsi_same_for_any_threads(void) {
+#if defined(__x86_64__)
+  const char *asked = getenv("MKL_CBWR");
+  const bool mkl = __builtin_cpu_is("intel") && asked && strstr(asked, "STRICT");
+  return mkl || redsi_k_wide();
+#else
+  return 0;
+#endif
+}
 
 // OpenMP keeps the number per calling thread: set on one, it does not reach another
 // that has computed before.

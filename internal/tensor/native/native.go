@@ -39,6 +39,9 @@ func AdoptNumThreads() { C.redsi_adopt_num_threads() }
 // NumThreads is how many threads one operation uses.
 func NumThreads() int { return int(C.redsi_num_threads()) }
 
+// SameForAnyThreads reports whether results do not depend on the number of threads.
+func SameForAnyThreads() bool { return C.redsi_same_for_any_threads() != 0 }
+
 // Version is libtorch's version.
 func Version() string { return C.GoString(C.redsi_version()) }
 

@@ -9,6 +9,7 @@ extern "C" {
 void redsi_set_num_threads(int n);
 void redsi_adopt_num_threads(void);
 int redsi_num_threads(void);
+int redsi_same_for_any_threads(void);
 const char *redsi_version(void);
 
 // (residual or 0) + dropout(x).

@@ -1,0 +1,71 @@
+//go:build !notorch
+
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"testing"
+
+	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// TestThreads trains a model that is large enough for every operation to use several
+// threads: the weights have the same bytes for any number of them.
+func TestThreads(t *testing.T) {
+	if !tensor.SameForAnyThreads() {
+		t.Skip("not promised on this processor")
+	}
+	defer tensor.SetNumThreads(1)
+	var want string
+	for _, threads := range []int{1, 2, 3, 5, 8} {
+		tensor.SetNumThreads(threads)
+		if got := trained(t); want == "" {
+			want = got
+		} else if got != want {
+			t.Errorf("%d threads: weights %s, one thread: %s", threads, got, want)
+		}
+	}
+}
+
+// trained is the digest of a T5's weights after some updates.
+func trained(t *testing.T) string {
+	c := t5.Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 3000, 128, 32, 512, 2, 2, 4
+	m, err := t5.Init(c, 5, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var params []adafactor.Parameter
+	for _, p := range m.Params() {
+		params = append(params, adafactor.Parameter(p))
+	}
+	o, err := adafactor.New(params, adafactor.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	l, err := NewT5(m, o, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(3) {
+		b := &Batch{}
+		for n := range int32(48) {
+			var in []int32
+			for k := range 8 + n%24 {
+				in = append(in, 3+(n*131+k*17+int32(i))%2900)
+			}
+			b.Inputs = append(b.Inputs, in)
+			b.Targets = append(b.Targets, []int32{7 + n, 90 + n*3, 400 + n*7, 1}[n%3:])
+		}
+		if _, err := l.Step(context.Background(), b, i, 1e-2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(weights(t, l)))[:16]
+}

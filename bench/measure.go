@@ -153,10 +153,12 @@ func start(e *env, command []string) (sample, error) {
 	return s, nil
 }
 
+var threadNames = []string{"GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"}
+
 // threads are the variables that give both sides so many.
 func (e *env) threads() []string {
 	var all []string
-	for _, name := range []string{"GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"} {
+	for _, name := range threadNames {
 		all = append(all, fmt.Sprintf("%s=%d", name, e.cores))
 	}
 	return all

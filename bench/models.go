@@ -56,6 +56,7 @@ var modelLines = []line{
 		ours: workOn("bert_embed.py", "bert"), peer: peerOn("bert_embed.py", "bert_embed.py"),
 	},
 	serveLine,
+	runTrainLine,
 }
 
 // workloads are the pieces of this group; the bench starts itself again as one.

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// runTrainLine is what somebody who trains gets: whole processes, from their start, with
+// as many threads as each takes by itself.
+var runTrainLine = line{
+	name: "run_train_vs_transformers", target: 2.5, value: seconds,
+	doc: "redsi run of 40 updates of T5 Efficient Tiny and an evaluation, server and all, against a plain loop of transformers 4.44.1, default threads",
+	ours: side{command: func(e *env) ([]string, error) {
+		dir, err := e.trained()
+		return ours("run-train", dir, filepath.Join(dir, "redsi")), err
+	}},
+	peer: side{command: func(e *env) ([]string, error) {
+		dir, err := e.trained()
+		if err != nil {
+			return nil, err
+		}
+		command, err := e.python("models", "run_train.py", filepath.Join(dir, "data"))
+		return ours("run-train", append([]string{dir}, command...)...), err
+	}},
+}
+
+// trained is a folder with all that the training reads, as results and as files.
+func (e *env) trained() (string, error) {
+	dir, err := e.keep("run-train1", func(dir string) error {
+		if err := e.buildRedsi(dir); err != nil {
+			return err
+		}
+		redsi := filepath.Join(dir, "redsi")
+		err := e.quiet(redsi, trainingOf(dir, "run", "-t", "step.export.nq", "-t", "step.random_t5.tiny", "-t", "step.naive_ids.nq",
+			"--out", filepath.Join(dir, "results"))...)
+		for _, file := range []string{"step.export.nq.files/beir/corpus.jsonl", "step.export.nq.files/beir/queries.jsonl",
+			"step.export.nq.files/beir/qrels/train.tsv", "step.export.nq.files/beir/qrels/dev.tsv",
+			"step.random_t5.tiny.model/config.json", "step.random_t5.tiny.model/model.safetensors"} {
+			if err == nil {
+				err = e.copyOut(redsi, dir, file)
+			}
+		}
+		return err
+	})
+	if err == nil {
+		err = e.buildRedsi(dir)
+	}
+	return dir, err
+}
+
+// copyOut puts a file of an output into the folder data, by its name.
+func (e *env) copyOut(redsi, dir, file string) error {
+	path, err := exec.CommandContext(e.ctx, redsi, trainingOf(dir, "artifacts", "path", file)...).Output()
+	if err != nil {
+		return fmt.Errorf("where %s is: %w", file, err)
+	}
+	to := filepath.Join(dir, "data")
+	return errors.Join(os.MkdirAll(to, 0o755), e.quiet("cp", "-L", strings.TrimSpace(string(path)), filepath.Join(to, filepath.Base(file))))
+}
+
+// trainingOf are the arguments of a verb on bench/run_train.hcl.
+func trainingOf(dir string, verb ...string) []string {
+	assets, err := filepath.Abs(filepath.Join("assets", "tokenizers"))
+	if err != nil {
+		panic(err) // no working folder
+	}
+	return append(verb, "-f", filepath.Join("bench", "run_train.hcl"), "--var", "assets="+assets,
+		"--state", filepath.Join(dir, "state"), "--log-level", "warn")
+}
+
+// runTraining measures a whole process: redsi, or a program with its arguments. Neither
+// is told how many threads to use.
+func runTraining(args []string) (sample, error) {
+	dir, command := args[0], args[1:]
+	if len(command) == 1 {
+		seed := fmt.Sprintf("seed=%d", time.Now().UnixNano()%1e9) // never a hit
+		command = append(command, trainingOf(dir, "run", "-t", "step.train.tiny", "--var", seed, "--out", filepath.Join(dir, "results"))...)
+	}
+	for _, name := range threadNames {
+		if err := os.Unsetenv(name); err != nil {
+			return sample{}, err
+		}
+	}
+	s, err := whole("", command[0], command[1:])
+	s.Work, s.Check = 1, "40 updates"
+	return s, err
+}

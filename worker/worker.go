@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/activities"
-	"github.com/redsi/redsi/internal/cores"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -38,8 +37,7 @@ type Worker struct {
 }
 
 // New registers everything on each queue. Start polls until Stop. Steps that compute
-// get the cores that no other step uses; on processors on which results depend on the
-// number of threads, each slot for them has its share of the cores at all times.
+// get the cores that no other step uses.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	if len(o.Queues) == 0 {
 		o.Queues = []string{workflows.TaskQueue, workflows.GPUTaskQueue}
@@ -71,10 +69,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 			w.add(c, a, workflows.ControlQueue(q), controlSlots)
 		}
 	}
-	if o.Threads == 0 && activities.ThreadsMatter() {
-		o.Threads = max(1, runtime.NumCPU()/o.GPU)
-	}
-	a.Cores = cores.New(runtime.NumCPU(), o.Threads, activities.UseThreads)
+	a.DivideCores(runtime.NumCPU(), o.Threads, o.GPU)
 	return w
 }
 

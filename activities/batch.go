@@ -48,7 +48,7 @@ type batch struct {
 // do begins steps until there are none left, the time is over, or one has failed and
 // that is to be the end.
 func (b *batch) do(ctx context.Context) error {
-	todo, err := b.walk.advance(ctx)
+	todo, err := b.advance(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,13 +74,28 @@ func (b *batch) do(ctx context.Context) error {
 			continue
 		}
 		b.walk.results[x.Index] = x.result
-		more, err := b.walk.advance(ctx)
+		more, err := b.advance(ctx)
 		if err != nil {
 			return err
 		}
 		todo = append(more, todo...) // what follows first: its inputs are at hand
 	}
 	return nil
+}
+
+// advance returns the steps that can begin, and notes those that this run has done
+// already.
+func (b *batch) advance(ctx context.Context) ([]*walked, error) {
+	todo, err := b.walk.advance(ctx)
+	for _, x := range b.walk.steps {
+		if _, begun := b.out[x.Index]; begun || err != nil || !x.of(b.req.RunID, b.walk.p) {
+			continue
+		}
+		out := workflows.Batched{Index: x.Index, Status: workflows.Ran, TookS: x.result.Took.Seconds()}
+		out.Key, out.Pins, err = b.a.filePinned(ctx, b.a.Registry.Lookup(x.task.Kind), x.task, *x.result)
+		b.out[x.Index] = out
+	}
+	return todo, err
 }
 
 // one does a step. An error ends the batch: the worker is to stop, or the run.

@@ -178,6 +178,11 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 			out[n].Waits = true
 		case x.result != nil:
 			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
+			if out[n].Own = x.of(req.RunID, p); out[n].Own {
+				if out[n].Key, out[n].Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result); err != nil {
+					return nil, err
+				}
+			}
 		case !x.Short:
 			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {
 				return nil, err

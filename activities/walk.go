@@ -32,6 +32,12 @@ type walked struct {
 	wrong  string
 }
 
+// of reports whether a run made the step's result: in an attempt, or an execution of the
+// run, that could not tell.
+func (x *walked) of(run string, p *plan.Plan) bool {
+	return x.result != nil && run != "" && x.result.Origin.RunID == run && x.result.Origin.Step == p.Steps[x.Index].Address
+}
+
 func (a *Activities) newWalk(p *plan.Plan, steps []workflows.Ready) *walk {
 	w := &walk{a: a, p: p, at: map[int]*walked{}, results: map[int]*artifacts.Result{}}
 	for _, s := range steps {

@@ -260,6 +260,7 @@ type Head struct {
 // that follow from those alone, as far as there are hits.
 type PrepareRequest struct {
 	Plan  artifacts.Digest `json:"plan"`
+	RunID string           `json:"run,omitempty"`
 	Steps []Ready          `json:"steps"`
 	Keys  Pages[DoneStep]  `json:"keys"` // of all their dependencies, where Ready has none
 }
@@ -285,8 +286,10 @@ type Prepared struct {
 	Lost  []int            `json:"lost,omitempty"`
 	Error string           `json:"error,omitempty"`
 
-	LostMany bool `json:"lost_many,omitempty"` // look at all dependencies again
-	Waits    bool `json:"waits,omitempty"`     // for a step of the same request that has no result
+	Own      bool       `json:"own,omitempty"`       // the hit is what this run made before it could be told
+	Pins     []step.Pin `json:"pins,omitempty"`      // of an own one
+	LostMany bool       `json:"lost_many,omitempty"` // look at all dependencies again
+	Waits    bool       `json:"waits,omitempty"`     // for a step of the same request that has no result
 }
 
 // BatchRequest asks for short steps, one after the other. Those that follow from

@@ -203,7 +203,7 @@ func (r *run) dispatch(ctx workflow.Context, ready []int) error {
 }
 
 func (r *run) lookUp(ctx workflow.Context, steps []int) (answers []Prepared, err error) {
-	req := PrepareRequest{Plan: r.loaded.Plan}
+	req := PrepareRequest{Plan: r.loaded.Plan, RunID: r.id}
 	if req.Steps, req.Keys, err = r.question(ctx, steps); err != nil {
 		return nil, err
 	}
@@ -257,7 +257,8 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 		r.runAgain(p.Index, p.Lost)
 	case p.Hit:
 		s.Key, s.TookS, r.hits = p.Key, p.TookS, true
-		if r.mine[p.Index] { // it ended while another execution of this run took over
+		if p.Own { // it ended while another execution of this run took over, or in an attempt that was lost
+			r.pins = append(r.pins, p.Pins...)
 			r.set(p.Index, Ran)
 		} else {
 			r.set(p.Index, Hit)

@@ -138,6 +138,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.D
 	for i, it := range preview.Items {
 		if it.Outcome == plan.Hit {
 			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+			a.Telemetry.Hits(p.Steps[i].Task.Kind, 1)
 		}
 	}
 	return hits, nil
@@ -178,6 +179,7 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 			out[n].Waits = true
 		case x.result != nil:
 			out[n].Hit, out[n].TookS = true, x.result.Took.Seconds()
+			a.Telemetry.Hits(p.Steps[x.Index].Task.Kind, 1)
 		case !x.Short:
 			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {
 				return nil, err

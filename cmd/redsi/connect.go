@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -61,6 +62,28 @@ func (o *clusterOptions) codec() (payload.Codec, error) {
 		return c, inputError(fmt.Errorf("--payload-key (or REDSI_PAYLOAD_KEY): %w", err))
 	}
 	return c, nil
+}
+
+// metricsFlag is that of verbs that work.
+func (a *app) metricsFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.metricsAddress, "metrics-address", "",
+		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone is one of this machine only (default: none)")
+}
+
+// startTelemetry serves metrics and sends traces, as flags and environment say, until the
+// program ends.
+func (a *app) startTelemetry(ctx context.Context) error {
+	if a.telemetry != nil {
+		return nil
+	}
+	t, err := telemetry.Start(ctx, telemetry.Options{Metrics: a.metricsAddress, Version: revision(), Log: a.Log})
+	if err != nil {
+		return inputError(fmt.Errorf("--metrics-address: %w", err))
+	}
+	if a.telemetry = t; t.Address() != "" {
+		a.Log.Info("metrics", "url", "http://"+t.Address()+"/metrics")
+	}
+	return nil
 }
 
 // sealed makes a client encrypt with a codec, and decrypt.
@@ -146,7 +169,7 @@ func (a *app) dial(ctx context.Context, o clusterOptions) (*connection, error) {
 		opts.Namespace = "default"
 	}
 	opts.Logger = log.NewStructuredLogger(a.sdkLog())
-	c, err := client.DialContext(ctx, sealed(opts, codec))
+	c, err := client.DialContext(ctx, a.telemetry.Client(sealed(opts, codec)))
 	if err != nil {
 		return nil, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
 	}
@@ -177,7 +200,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		opts.Logger = log.NewStructuredLogger(a.sdkLog())
 		conn.server = s
 		return a.persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
-			conn.Client, err = client.DialContext(ctx, sealed(opts, codec))
+			conn.Client, err = client.DialContext(ctx, a.telemetry.Client(sealed(opts, codec)))
 			return err
 		})
 	}
@@ -254,7 +277,7 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 		conn = &connection{}
 	}
 	return &activities.Activities{
-		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(),
+		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(), Telemetry: a.telemetry,
 		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {

@@ -60,6 +60,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 		},
 	}
 	o.flags(cmd)
+	a.metricsFlag(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
@@ -74,6 +75,9 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) error {
 	store, err := a.openStore(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.startTelemetry(ctx); err != nil {
 		return err
 	}
 	conn, err := a.dial(ctx, o)
@@ -129,6 +133,9 @@ of the graph of each run, live and coloured by what became of its steps.`,
 				return err
 			}
 			defer page.Close()
+			if err := a.startTelemetry(cmd.Context()); err != nil {
+				return err
+			}
 			conn, err := a.embed(cmd.Context(), o, store)
 			if err != nil {
 				return err
@@ -142,6 +149,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 		},
 	}
 	o.embedFlags(cmd, 8233)
+	a.metricsFlag(cmd)
 	o.payloadFlag(cmd)
 	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is taken")
 	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")

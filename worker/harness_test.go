@@ -150,7 +150,12 @@ func (b *bench) activities() *activities.Activities {
 }
 
 func (b *bench) startWorker() {
-	b.queue = worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
+	b.startWorkerOf(b.activities(), worker.Deployment{})
+}
+
+func (b *bench) startWorkerOf(a *activities.Activities, d worker.Deployment) {
+	b.t.Helper()
+	b.queue = worker.New(b.c, a, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots, Deployment: d})
 	if err := b.queue.Start(); err != nil {
 		b.t.Fatal(err)
 	}

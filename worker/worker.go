@@ -23,6 +23,7 @@ type Options struct {
 	CPU    int      // activities at a time on the default queue; 0: one per core, at least 2
 	GPU    int      // on the GPU queue; 0: 1
 	Shift
+	Deployment Deployment
 }
 
 // Worker polls one or more task queues.
@@ -66,16 +67,16 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 			slots = o.GPU
 		}
 		total += slots
-		w.work = append(w.work, w.add(c, a, q, slots))
+		w.work = append(w.work, w.add(c, a, q, slots, o.Deployment))
 		if q != workflows.GPUTaskQueue {
-			w.add(c, a, workflows.ControlQueue(q), controlSlots)
+			w.add(c, a, workflows.ControlQueue(q), controlSlots, o.Deployment)
 		}
 	}
 	activities.UseThreads(max(1, runtime.NumCPU()/total))
 	return w
 }
 
-func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int) worker.Worker {
+func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int, of Deployment) worker.Worker {
 	tw := worker.New(c, queue, worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
 		WorkerStopTimeout:                  stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
@@ -83,6 +84,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{w: w}},
 		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
 		DeadlockDetectionTimeout:           time.Minute,
+		DeploymentOptions:                  of.options(),
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)

@@ -191,16 +191,16 @@ func (a *app) sight(ctx context.Context, conn *connection, wf client.WorkflowRun
 	}
 	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return sight{s, a.progress(pctx, conn, wf.GetID(), s)}, nil
+	return sight{s, a.progress(pctx, conn, wf.GetID(), s, progressAsked)}, nil
 }
 
-// progress reads the heartbeats of running steps: of their own workflows, and of the
-// run's batches.
-func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State) map[string]step.Progress {
+// progress reads the heartbeats of running steps: of the workflows of so many, and of
+// the run's batches.
+func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State, most int) map[string]step.Progress {
 	out := map[string]step.Progress{}
 	asked, batches := 0, false
 	for _, x := range s.Steps {
-		if x.Status != workflows.Running || asked == progressAsked {
+		if x.Status != workflows.Running || asked == most {
 			continue
 		}
 		if x.Workflow == "" {

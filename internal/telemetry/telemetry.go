@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -26,7 +27,6 @@ type Options struct {
 
 // Telemetry is that of a process. A nil one does nothing.
 type Telemetry struct {
-	log     *slog.Logger
 	metrics *metrics
 	traces  *traces
 }
@@ -35,7 +35,7 @@ type Telemetry struct {
 // variables of OpenTelemetry ask for them. An error is about the address: a collector that
 // cannot be reached is none, and is told to the log once.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
-	t := &Telemetry{log: o.Log, traces: startTraces(ctx, o)}
+	t := &Telemetry{traces: startTraces(ctx, o)}
 	var err error
 	if o.Metrics != "" {
 		t.metrics, err = startMetrics(o)
@@ -84,7 +84,7 @@ func (t *Telemetry) Close() {
 	defer cancel()
 	if t.traces != nil {
 		if err := t.traces.provider.Shutdown(ctx); err != nil {
-			t.log.Debug("the last spans were not sent", "err", err)
+			otel.Handle(err)
 		}
 	}
 	if t.metrics != nil {

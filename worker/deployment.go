@@ -46,23 +46,40 @@ func (d Deployment) options() worker.DeploymentOptions {
 		Version: worker.WorkerDeploymentVersion{DeploymentName: d.Name, BuildID: d.Build}}
 }
 
+// ErrReplaced says that a build was current and another one is now: an old worker that
+// starts again takes no runs back.
+var ErrReplaced = errors.New("another build has replaced it")
+
 // SetCurrent has new runs go to this version. It waits until the server knows the version
-// by a worker's polls, or ctx ends.
-func (d Deployment) SetCurrent(ctx context.Context, c client.Client) error {
-	for {
-		_, err := c.WorkerDeploymentClient().GetHandle(d.Name).SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: d.Build})
+// by the polls of its workers, on all queues of the build that is current now, or ctx ends;
+// waiting is told why, now and then.
+func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting func(error)) error {
+	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
+	for told := time.Now(); ; {
+		version, err := handle.DescribeVersion(ctx, client.WorkerDeploymentDescribeVersionOptions{BuildID: d.Build})
+		if err == nil && version.Info.DrainageInfo != nil {
+			return ErrReplaced
+		}
+		_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: d.Build})
 		var unknown *serviceerror.NotFound
 		var unpolled *serviceerror.FailedPrecondition
 		if !errors.As(err, &unknown) && !errors.As(err, &unpolled) {
 			return err
 		}
+		if time.Since(told) > tellEvery {
+			told = time.Now()
+			waiting(err)
+		}
 		select {
 		case <-ctx.Done():
-			return err
+			return ctx.Err()
 		case <-time.After(time.Second / 2):
 		}
 	}
 }
+
+// tellEvery is how often it is said why a version is not current yet.
+const tellEvery = time.Minute
 
 // Current is the build that new runs go to; "" if there is none.
 func (d Deployment) Current(ctx context.Context, c client.Client) (build string, err error) {

@@ -2,6 +2,8 @@ package worker_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -41,12 +43,13 @@ func TestDeployment(t *testing.T) {
 	b := idleBench(t, 8, payload.Codec{})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	deployment := fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano()) // the server keeps those of before
 	build := func(name string) {
 		t.Helper()
-		a, d := b.activities(), worker.Deployment{Name: t.Name(), Build: name}
+		a, d := b.activities(), worker.Deployment{Name: deployment, Build: name}
 		a.Env = map[string]string{"build": name}
 		b.startWorkerOf(a, d)
-		if err := d.SetCurrent(ctx, b.c); err != nil {
+		if err := d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }); err != nil {
 			t.Fatal(err)
 		}
 		if current, err := d.Current(ctx, b.c); err != nil || current != name {
@@ -82,6 +85,9 @@ step "text" "both" {
 	build("B")
 	next := b.start(second, "2")
 	b.awaitShared(next)
+	if err := (worker.Deployment{Name: deployment, Build: "A"}).SetCurrent(ctx, b.c, func(error) {}); !errors.Is(err, worker.ErrReplaced) {
+		t.Errorf("an old build takes runs back: %v", err)
+	}
 	close(b.hold)
 	for name, w := range map[string]interface{ GetID() string }{"A": began, "B": next} {
 		d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")

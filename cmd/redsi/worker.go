@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -110,24 +109,26 @@ func (d deploymentOptions) parse() (worker.Deployment, error) {
 
 // deploy makes a build current, or says how a person does.
 func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment, setCurrent bool) error {
-	if d == (worker.Deployment{}) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if setCurrent {
-		if err := d.SetCurrent(ctx, conn.Client); err != nil {
-			return fmt.Errorf("--set-current: build %s of deployment %s did not become current: %w", d.Build, d.Name, err)
+	command := "temporal worker deployment set-current-version --deployment-name " + quoted(d.Name) + " --build-id " + quoted(d.Build)
+	log := a.Log.With("deployment", d.Name, "build", d.Build)
+	if !setCurrent {
+		switch current, err := d.Current(ctx, conn.Client); {
+		case err != nil:
+			log.Warn("the cluster does not tell its worker deployments; has it them?", "err", err)
+		case current != d.Build:
+			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
 		}
-		a.Log.Info("new runs go to this build", "deployment", d.Name, "build", d.Build)
 		return nil
 	}
-	switch current, err := d.Current(ctx, conn.Client); {
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; it is tried again", "err", err) })
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, worker.ErrReplaced):
+		log.Warn("this build was current before, and is not made so again; it goes on with the runs that it has. To go back: " + command)
 	case err != nil:
-		a.Log.Warn("the cluster does not tell its worker deployments; has it them?", "err", err)
-	case current != d.Build:
-		a.Log.Info("new runs do not go to this build; they will by --set-current, or by: temporal worker deployment set-current-version --deployment-name "+
-			quoted(d.Name)+" --build-id "+quoted(d.Build), "current build", current)
+		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
+	default:
+		log.Info("new runs go to this build")
 	}
 	return nil
 }
@@ -152,15 +153,22 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setC
 	if err := wk.Start(); err != nil {
 		return err
 	}
-	if err := a.deploy(ctx, conn, w.Deployment, setCurrent); err != nil {
-		wk.Stop()
-		return err
-	}
 	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
+	failed := make(chan error, 1)
+	if w.Deployment != (worker.Deployment{}) {
+		go func() {
+			if err := a.deploy(ctx, conn, w.Deployment, setCurrent); err != nil {
+				failed <- err
+			}
+		}()
+	}
 	why := "interrupted"
 	select {
 	case <-ctx.Done():
 	case why = <-wk.Ended():
+	case err := <-failed:
+		wk.Stop()
+		return err
 	}
 	a.Log.Info("stopping; running steps are handed back", "why", why)
 	wk.Stop()

@@ -56,11 +56,17 @@ var ErrReplaced = errors.New("another build has replaced it")
 func (d Deployment) SetCurrent(ctx context.Context, c client.Client, waiting func(error)) error {
 	handle := c.WorkerDeploymentClient().GetHandle(d.Name)
 	for told := time.Now(); ; {
-		version, err := handle.DescribeVersion(ctx, client.WorkerDeploymentDescribeVersionOptions{BuildID: d.Build})
-		if err == nil && version.Info.DrainageInfo != nil {
-			return ErrReplaced
+		known, err := handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+		if err == nil {
+			var version client.WorkerDeploymentVersionDescription
+			version, err = handle.DescribeVersion(ctx, client.WorkerDeploymentDescribeVersionOptions{BuildID: d.Build})
+			if err == nil && version.Info.DrainageInfo != nil {
+				return ErrReplaced
+			}
 		}
-		_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: d.Build})
+		if err == nil { // by the token, unless another one was set in between
+			_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: d.Build, ConflictToken: known.ConflictToken})
+		}
 		var unknown *serviceerror.NotFound
 		var unpolled *serviceerror.FailedPrecondition
 		if !errors.As(err, &unknown) && !errors.As(err, &unpolled) {

@@ -114,7 +114,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	if !setCurrent {
 		switch current, err := d.Current(ctx, conn.Client); {
 		case err != nil:
-			log.Warn("the cluster does not tell its worker deployments; has it them?", "err", err)
+			log.Warn("the cluster does not tell its worker deployments; it may have none", "err", err)
 		case current != d.Build:
 			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
 		}
@@ -154,10 +154,12 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setC
 		return err
 	}
 	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
+	dctx, end := context.WithCancel(ctx)
+	defer end()
 	failed := make(chan error, 1)
 	if w.Deployment != (worker.Deployment{}) {
 		go func() {
-			if err := a.deploy(ctx, conn, w.Deployment, setCurrent); err != nil {
+			if err := a.deploy(dctx, conn, w.Deployment, setCurrent); err != nil {
 				failed <- err
 			}
 		}()

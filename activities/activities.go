@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -34,6 +35,8 @@ type Activities struct {
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
 	Env      map[string]string  // recorded with every result: revision, libtorch, device, host
+
+	Telemetry *telemetry.Telemetry // nil: none
 
 	// Open loads a pipeline file as `redsi run` would, with what the lock file
 	// pins, and names the lock file. It is a function because reading HCL is

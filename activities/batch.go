@@ -177,6 +177,9 @@ func (b *batch) answer(working int) []workflows.Batched {
 			out = workflows.Batched{Index: x.Index, Status: workflows.Failed, Error: x.wrong, Type: workflows.PermanentError}
 		case x.result != nil:
 			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Hit, TookS: x.result.Took.Seconds()}
+			if working < 0 {
+				b.a.Telemetry.Hits(b.walk.p.Steps[x.Index].Task.Kind, 1)
+			}
 		default:
 			out = workflows.Batched{Index: x.Index, Key: x.key, Status: workflows.Waiting, Lost: len(x.lost) > 0}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -30,9 +31,36 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 	return a.executeTask(ctx, req, task)
 }
 
-// executeTask does the work under a lease: of those who have only the store in common,
-// one is at it and the others are told that somebody is.
+// executeTask does the work, and tells that it does.
 func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
+	kind := "unknown" // a label is one of few
+	if spec := a.Registry.Lookup(task.Kind); spec != nil {
+		kind = spec.Name
+	}
+	ctx, end := a.Telemetry.Begin(ctx, telemetry.Step{Kind: kind, Address: req.Address, Key: req.Key.Hex(), Run: req.RunID})
+	done, err := a.executeAlone(ctx, req, task)
+	end(outcome(ctx, done, err))
+	return done, err
+}
+
+// outcome is what telemetry is told of a step.
+func outcome(ctx context.Context, done workflows.Executed, err error) string {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "interrupted"
+	case err != nil:
+		return telemetry.Failed
+	case done.Busy:
+		return "busy"
+	case done.Hit:
+		return telemetry.Hit
+	}
+	return telemetry.Ran
+}
+
+// executeAlone does the work under a lease: of those who have only the store in common,
+// one is at it and the others are told that somebody is.
+func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
 	if err := a.hasTime(req, task); err != nil {
 		return workflows.Executed{}, err
 	}

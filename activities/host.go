@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/telemetry"
 )
 
 // host gives a running step the store, and takes its progress.
@@ -21,11 +22,45 @@ func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *host {
 }
 
 func (h *host) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
-	return h.a.Store.Blobs.Open(ctx, d)
+	r, err := h.a.Store.Blobs.Open(ctx, d)
+	if err != nil || h.a.Telemetry == nil {
+		return r, err
+	}
+	return &counted{ReadCloser: r, t: h.a.Telemetry}, nil
+}
+
+// counted tells how many bytes were read, at their end or when it is closed.
+type counted struct {
+	io.ReadCloser
+	t *telemetry.Telemetry
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.n += int64(n)
+	if err != nil {
+		c.tell()
+	}
+	return n, err
+}
+
+func (c *counted) Close() error {
+	c.tell()
+	return c.ReadCloser.Close()
+}
+
+func (c *counted) tell() {
+	c.t.Moved(c.n, 0)
+	c.n = 0
 }
 
 func (h *host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	return h.a.Store.Blobs.Put(ctx, r)
+	d, n, err := h.a.Store.Blobs.Put(ctx, r)
+	if err == nil {
+		h.a.Telemetry.Moved(0, n)
+	}
+	return d, n, err
 }
 
 func (h *host) LocalPath(ctx context.Context, d artifacts.Digest) (string, error) {

@@ -138,6 +138,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.D
 	for i, it := range preview.Items {
 		if it.Outcome == plan.Hit {
 			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+			a.Telemetry.Hits(p.Steps[i].Task.Kind, 1)
 		}
 	}
 	return hits, nil
@@ -182,6 +183,8 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 				if out[n].Key, out[n].Pins, err = a.filePinned(ctx, a.Registry.Lookup(x.task.Kind), x.task, *x.result); err != nil {
 					return nil, err
 				}
+			} else {
+				a.Telemetry.Hits(p.Steps[x.Index].Task.Kind, 1)
 			}
 		case !x.Short:
 			if out[n].Task, err = a.storeTask(ctx, x.task); err != nil {

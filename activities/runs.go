@@ -81,8 +81,9 @@ func (e *DamagedRunError) Error() string {
 
 func (e *DamagedRunError) Unwrap() error { return e.Err }
 
-// ReadRun reads the record of a run with its steps.
-func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
+// ReadRunHead reads the record of a run; the steps of a long one stay in the blob that
+// its Body names.
+func ReadRunHead(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
 	b, err := store.Records.Get(ctx, runPrefix+id)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
@@ -91,8 +92,14 @@ func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.
 	if err := json.Unmarshal(b, &rec); err != nil {
 		return nil, &DamagedRunError{id, err}
 	}
-	if rec.Body == nil {
-		return &rec, nil
+	return &rec, nil
+}
+
+// ReadRun reads the record of a run with its steps.
+func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
+	rec, err := ReadRunHead(ctx, store, id)
+	if err != nil || rec.Body == nil {
+		return rec, err
 	}
 	var body runBody
 	if err := readJSON(ctx, store.Blobs, *rec.Body, &body); err != nil {
@@ -103,7 +110,7 @@ func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	rec.Steps = body.Steps
-	return &rec, nil
+	return rec, nil
 }
 
 // openRun is the record of a run that has none yet: while it stands, garbage

@@ -24,6 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -58,6 +59,7 @@ type bench struct {
 	queue *worker.Worker
 	slots int
 	codec payload.Codec
+	shown *telemetry.Telemetry
 
 	ran  sync.Map // text -> *atomic.Int64
 	hold chan struct{}
@@ -96,7 +98,13 @@ func newSealedBench(t *testing.T, slots int, codec payload.Codec) *bench {
 // idleBench is one whose worker is not started yet.
 func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
 	t.Helper()
-	b := &bench{t: t, slots: slots, codec: codec, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
+	return watchedBench(t, slots, codec, nil)
+}
+
+// watchedBench is one that tells what it does.
+func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry.Telemetry) *bench {
+	t.Helper()
+	b := &bench{t: t, slots: slots, codec: codec, shown: shown, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
 	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
 	part := step.Kind[textConfig]{Name: "part", Version: 1, Hidden: true, Doc: "A part.", Outputs: outputs, Run: b.write}
 	whole := step.Kind[textConfig]{Name: "text", Version: 1, Doc: "Text.", Outputs: outputs, Run: b.write}
@@ -128,7 +136,7 @@ func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
 	}
 	opts.Identity, opts.Logger = "test", discard{}
 	opts.DataConverter, opts.FailureConverter = codec.DataConverter(), workflows.Failures(codec.FailureConverter())
-	b.c, err = client.Dial(opts)
+	b.c, err = client.Dial(shown.Client(opts))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +146,16 @@ func idleBench(t *testing.T, slots int, codec payload.Codec) *bench {
 
 func (b *bench) activities() *activities.Activities {
 	return &activities.Activities{Store: b.store, Leases: lease.New(b.store.Leases, slog.New(slog.DiscardHandler)), Registry: b.reg, Log: slog.New(slog.DiscardHandler), Client: b.c, Codec: b.codec,
-		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}}
+		CacheDir: b.t.TempDir(), Scratch: scratch.In(b.t.TempDir()), Features: workflows.Features{SearchAttributes: true}, Telemetry: b.shown}
 }
 
 func (b *bench) startWorker() {
-	b.queue = worker.New(b.c, b.activities(), worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots})
+	b.startWorkerOf(b.activities(), worker.Deployment{})
+}
+
+func (b *bench) startWorkerOf(a *activities.Activities, d worker.Deployment) {
+	b.t.Helper()
+	b.queue = worker.New(b.c, a, worker.Options{Queues: []string{b.t.Name()}, CPU: b.slots, Deployment: d})
 	if err := b.queue.Start(); err != nil {
 		b.t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -122,5 +124,41 @@ step "short" "c" {
 		t.Error(err)
 	} else if err := v.Get(&s); err != nil || !strings.Contains(s.Again, "another version of redsi") {
 		t.Errorf("who follows it is told %q, %v", s.Again, err)
+	}
+}
+
+// TestOtherKinds: a plan that was made for other versions of kinds than a worker has is
+// refused at once, before anything of it is done, in words that say which of the two is
+// older.
+func TestOtherKinds(t *testing.T) {
+	src := `step "text" "a" { text = "of a kind" }`
+	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
+	for name, c := range map[string]struct {
+		planned, is int    // versions of the kind
+		has         string // its name on the worker
+		said        string
+	}{
+		"newer":   {1, 2, "text", "the plan was made for version 1 of kind text, this redsi is newer and has version 2: plan again"},
+		"older":   {2, 1, "text", "the plan was made for version 2 of kind text, this redsi is older and has version 1: update it, workers too"},
+		"without": {1, 1, "letter", "the plan has steps of kind text, which this redsi does not have"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := idleBench(t, 2, payload.Codec{})
+			kind := func(name string, version int) *step.Registry {
+				return step.NewRegistry(step.Define(step.Kind[textConfig]{Name: name, Version: version, Doc: "Text.", Outputs: outputs, Run: b.write}))
+			}
+			b.reg = kind("text", c.planned)
+			a := b.activities()
+			a.Registry = kind(c.has, c.is)
+			b.startWorkerOf(a, worker.Deployment{})
+			_, err := b.wait(b.start(src, "1"))
+			var app *temporal.ApplicationError
+			if !errors.As(err, &app) || app.Type() != workflows.PermanentError || !strings.Contains(app.Message(), c.said) {
+				t.Errorf("the run: %v", err)
+			}
+			if n := b.count("of a kind"); n != 0 {
+				t.Errorf("it ran %d times", n)
+			}
+		})
 	}
 }

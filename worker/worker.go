@@ -24,6 +24,7 @@ type Options struct {
 	GPU     int      // on the GPU queue; 0: 1
 	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
 	Shift
+	Deployment Deployment
 }
 
 // Worker polls one or more task queues.
@@ -64,16 +65,16 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		if q == workflows.GPUTaskQueue {
 			slots = o.GPU
 		}
-		w.work = append(w.work, w.add(c, a, q, slots))
+		w.work = append(w.work, w.add(c, a, q, slots, o.Deployment))
 		if q != workflows.GPUTaskQueue {
-			w.add(c, a, workflows.ControlQueue(q), controlSlots)
+			w.add(c, a, workflows.ControlQueue(q), controlSlots, o.Deployment)
 		}
 	}
 	a.DivideCores(runtime.NumCPU(), o.Threads, o.GPU)
 	return w
 }
 
-func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int) worker.Worker {
+func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int, of Deployment) worker.Worker {
 	tw := worker.New(c, queue, worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
 		WorkerStopTimeout:                  stopTimeout + w.shift.Until, // what is running when nothing more is taken may end
@@ -81,6 +82,7 @@ func (w *Worker) add(c client.Client, a *activities.Activities, queue string, sl
 		Interceptors:                       []interceptor.WorkerInterceptor{&handBack{w: w}},
 		WorkflowPanicPolicy:                worker.FailWorkflow, // see below
 		DeadlockDetectionTimeout:           time.Minute,
+		DeploymentOptions:                  of.options(),
 	})
 	register(tw, a)
 	w.workers = append(w.workers, tw)

@@ -23,6 +23,7 @@ import (
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/secret"
 	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -44,7 +45,11 @@ type app struct {
 	LogLevel string
 
 	scratch *scratch.Area // once steps may run here
-	watched watched       // runs that are followed
+
+	metricsAddress string
+	telemetry      *telemetry.Telemetry // once something is shown
+
+	watched watched // runs that are followed
 	waits   waits
 }
 

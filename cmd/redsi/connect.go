@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
@@ -25,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -62,6 +64,28 @@ func (o *clusterOptions) codec() (payload.Codec, error) {
 		return c, inputError(fmt.Errorf("--payload-key (or REDSI_PAYLOAD_KEY): %w", err))
 	}
 	return c, nil
+}
+
+// metricsFlag is that of verbs that work.
+func (a *app) metricsFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.metricsAddress, "metrics-address", "",
+		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone is one of this machine only (default: none)")
+}
+
+// startTelemetry serves metrics and sends traces, as flags and environment say, until the
+// program ends.
+func (a *app) startTelemetry(ctx context.Context) error {
+	if a.telemetry != nil {
+		return nil
+	}
+	t, err := telemetry.Start(ctx, telemetry.Options{Metrics: a.metricsAddress, Version: revision(), Log: a.Log})
+	if err != nil {
+		return inputError(fmt.Errorf("--metrics-address: %w", err))
+	}
+	if a.telemetry = t; t.Address() != "" {
+		a.Log.Info("metrics", "url", "http://"+t.Address()+"/metrics")
+	}
+	return nil
 }
 
 // sealed makes a client encrypt with a codec, and decrypt.
@@ -166,7 +190,7 @@ func (a *app) dial(ctx context.Context, o clusterOptions) (*connection, error) {
 		opts.Namespace = "default"
 	}
 	opts.Logger = log.NewStructuredLogger(a.sdkLog())
-	c, err := client.DialContext(ctx, sealed(opts, codec))
+	c, err := client.DialContext(ctx, a.telemetry.Client(sealed(opts, codec)))
 	if err != nil {
 		return nil, fmt.Errorf("Temporal at %s: %w", opts.HostPort, err)
 	}
@@ -188,6 +212,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	conn := &connection{ns: "default", codec: codec}
 	dial := func(ctx context.Context, s *devserver.Server) error {
 		opts, err := s.ClientOptions()
@@ -197,7 +222,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		opts.Logger = log.NewStructuredLogger(a.sdkLog())
 		conn.server = s
 		return a.persist(ctx, conn, "the connection to Temporal", func(ctx context.Context) (err error) {
-			conn.Client, err = client.DialContext(ctx, sealed(opts, codec))
+			conn.Client, err = client.DialContext(ctx, a.telemetry.Client(sealed(opts, codec)))
 			return err
 		})
 	}
@@ -207,7 +232,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 			if err := dial(ctx, s); err != nil {
 				return err
 			}
-			return a.persist(ctx, conn, "the end of earlier runs", func(ctx context.Context) error { return a.endLeftovers(ctx, conn.Client) })
+			return a.persist(ctx, conn, "the end of earlier runs", func(ctx context.Context) error { return a.endLeftovers(ctx, conn.Client, began) })
 		}})
 	switch {
 	case errors.Is(err, devserver.ErrPort):
@@ -249,8 +274,10 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 // endLeftovers ends what killed processes left open on their embedded server: the
 // caller is the folder's only process, so no worker of them can be alive, and the
 // store has all that they finished.
-func (a *app) endLeftovers(ctx context.Context, c client.Client) error {
-	req := &workflowservice.ListWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'", PageSize: 1000}
+// What somebody else's client has started since is none of it.
+func (a *app) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
+		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND StartTime < '%s'", began.UTC().Format(time.RFC3339Nano))}
 	for {
 		page, err := c.ListWorkflow(ctx, req)
 		if err != nil {
@@ -274,7 +301,7 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 		conn = &connection{}
 	}
 	return &activities.Activities{
-		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(),
+		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(), Telemetry: a.telemetry,
 		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"go.temporal.io/api/deployment/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/activities"
@@ -155,11 +158,29 @@ func (a *app) obstacle(ctx context.Context, conn *connection, wf client.Workflow
 		return fmt.Sprintf("the Temporal server does not answer (%s); the run is waited for, Ctrl-C cancels it", conn.condition())
 	}
 	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
-	polled, err := polled(ctx, conn.Client, queue)
+	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())
+	polled, err := polled(ctx, conn.Client, queue, of)
 	if err != nil || polled {
 		return ""
 	}
+	if of != nil {
+		return fmt.Sprintf("the run stays with build %s of the deployment %s, of which no worker polls the queue %q at %s: start one with `redsi worker --deployment %s:%s`, "+
+			"or have the current build take it by `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; it is waited for",
+			of.GetBuildId(), of.GetDeploymentName(), queue, conn.host, of.GetDeploymentName(), of.GetBuildId(), wf.GetID())
+	}
 	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `redsi worker` and this run's --store; it is waited for", queue, conn.host)
+}
+
+// buildOf is the version of a worker deployment that a run stays with; nil if any worker
+// may do it.
+func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDeploymentVersion {
+	switch {
+	case v.GetVersioningOverride().GetPinned() != nil:
+		return v.GetVersioningOverride().GetPinned().GetVersion()
+	case v.GetVersioningOverride() == nil && v.GetBehavior() == enums.VERSIONING_BEHAVIOR_PINNED:
+		return v.GetDeploymentVersion()
+	}
+	return nil
 }
 
 // sight asks for the state of a run and the progress of its running steps.
@@ -170,16 +191,16 @@ func (a *app) sight(ctx context.Context, conn *connection, wf client.WorkflowRun
 	}
 	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return sight{s, a.progress(pctx, conn, wf.GetID(), s)}, nil
+	return sight{s, a.progress(pctx, conn, wf.GetID(), s, progressAsked)}, nil
 }
 
-// progress reads the heartbeats of running steps: of their own workflows, and of the
-// run's batches.
-func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State) map[string]step.Progress {
+// progress reads the heartbeats of running steps: of the workflows of so many, and of
+// the run's batches.
+func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State, most int) map[string]step.Progress {
 	out := map[string]step.Progress{}
 	asked, batches := 0, false
 	for _, x := range s.Steps {
-		if x.Status != workflows.Running || asked == progressAsked {
+		if x.Status != workflows.Running || asked == most {
 			continue
 		}
 		if x.Workflow == "" {

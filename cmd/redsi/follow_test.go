@@ -82,7 +82,7 @@ type followed struct {
 	dir  string
 	out  *lockedBuffer
 	done chan outcome
-	work func() // starts a worker
+	work func(worker.Deployment) // starts a worker
 }
 
 func follow(t *testing.T, src string) *followed {
@@ -123,8 +123,8 @@ func follow(t *testing.T, src string) *followed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.work = func() {
-		w := worker.New(f.conn.Client, f.activities(store, &connection{Client: connect()}, workflows.Features{SearchAttributes: true}), worker.Options{})
+	f.work = func(of worker.Deployment) {
+		w := worker.New(f.conn.Client, f.activities(store, &connection{Client: connect()}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,29 @@ func TestNobodyPolls(t *testing.T) {
 }
 `)
 	f.says(`no worker polls the queue "redsi" at `+f.conn.host+": start one with `redsi worker`", 3)
-	f.work()
+	f.work(worker.Deployment{})
+	f.ends()
+}
+
+// TestBuildGone: that no worker of a run's build polls is said, with what to do, though
+// others do poll.
+func TestBuildGone(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	of := worker.Deployment{Name: "paper", Build: "v1"}
+	if _, err := f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
+		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
+			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
+	f.says("the run stays with build v1 of the deployment paper, of which no worker polls", 2)
+	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)
+	f.work(of)
 	f.ends()
 }
 
@@ -204,7 +226,7 @@ func TestClusterAway(t *testing.T) {
   outputs = ["out.txt"]
 }
 `, marks))
-	f.work()
+	f.work(worker.Deployment{})
 	began := filepath.Join(marks, "began")
 	awaitTrue(t, "the step is at work", func() bool { _, err := os.Stat(began); return err == nil })
 	for range 2 {
@@ -263,7 +285,7 @@ func TestBegunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-failed
-	f.work()
+	f.work(worker.Deployment{})
 	w.Stop()
 	f.ends()
 	if said := f.out.String(); !strings.Contains(said, "the run was begun again: "+why) {

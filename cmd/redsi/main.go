@@ -63,6 +63,7 @@ func execute(ctx context.Context, args []string, out, errw io.Writer) int {
 			a.Log.Warn("folders of steps", "err", left)
 		}
 	}
+	a.telemetry.Close()
 	if err == nil {
 		return exitOK
 	}

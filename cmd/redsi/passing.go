@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"go.temporal.io/api/deployment/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -58,13 +59,20 @@ func (a *app) persist(ctx context.Context, conn *connection, what string, f func
 	}
 }
 
-// polled reports whether a worker polls a queue for workflows.
-func polled(ctx context.Context, c client.Client, queue string) (bool, error) {
+// polled reports whether a worker polls a queue for workflows: one of a build, if that is
+// not nil.
+func polled(ctx context.Context, c client.Client, queue string, of *deployment.WorkerDeploymentVersion) (bool, error) {
 	d, err := c.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return false, err
 	}
-	return len(d.GetPollers()) > 0, nil
+	for _, p := range d.GetPollers() {
+		o := p.GetDeploymentOptions()
+		if of == nil || o.GetDeploymentName() == of.GetDeploymentName() && o.GetBuildId() == of.GetBuildId() {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // pause waits, at most until ctx ends.

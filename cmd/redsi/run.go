@@ -55,6 +55,7 @@ Ctrl-C cancels; the next run goes on where this one stopped.`,
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	o.flags(cmd)
+	a.metricsFlag(cmd)
 	return cmd
 }
 
@@ -135,6 +136,9 @@ func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Pl
 
 // drive starts the workflow, here or on a cluster, and follows it to its end.
 func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	if err := a.startTelemetry(ctx); err != nil {
+		return err
+	}
 	conn, err := a.connect(ctx, o.cluster, store)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 func newWorkerCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	var w worker.Options
+	var d deploymentOptions
 	sbatch := false
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -37,6 +38,10 @@ Where machines are lent by the hour, --idle-exit ends a worker that has nothing 
 and --until one whose time is over: it takes nothing that took longer the last time than
 is left (trainings and embeddings go on where they were saved, so they are taken), hands
 back what is running, and exits with 0. --print-sbatch prints this command as a job for Slurm.
+
+With --deployment a worker is one of a build: a run stays with the workers of the build
+that began it, and new runs go to the current build, which --set-current makes this one.
+Keep workers of the old build until their runs have ended.
 
 With --payload-key what workers and ` + "`redsi run`" + ` send through the cluster is
 encrypted: all need the same file. docs/security.md says what stays readable.`,
@@ -56,13 +61,18 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			if w.IdleExit < 0 || w.Until < 0 {
 				return inputError(errors.New("--idle-exit and --until cannot be negative"))
 			}
+			var err error
+			if w.Deployment, err = d.parse(); err != nil {
+				return err
+			}
 			if sbatch {
 				return printSbatch(a.Out, os.Args[1:], w)
 			}
-			return a.work(cmd.Context(), o, w)
+			return a.work(cmd.Context(), o, w, d.setCurrent)
 		},
 	}
 	o.flags(cmd)
+	a.metricsFlag(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
@@ -70,14 +80,69 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end when there was nothing to do for so long, such as 10m (default: never)")
 	f.DurationVar(&w.Until, "until", 0, "end after so long, such as 11h50m, and take nothing before that will not fit (default: never)")
+	f.StringVar(&d.text, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
+	f.BoolVar(&d.setCurrent, "set-current", false, "with --deployment: have new runs go to this build from now on")
 	f.BoolVar(&sbatch, "print-sbatch", false, "print a job for Slurm that does this, and end")
 	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, plans that redsi run stored only)")
 	return cmd
 }
 
-func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) error {
+// deploymentOptions are the flags of Temporal's worker versioning.
+type deploymentOptions struct {
+	text       string
+	setCurrent bool
+}
+
+func (d deploymentOptions) parse() (worker.Deployment, error) {
+	if d.text == "" {
+		if d.setCurrent {
+			return worker.Deployment{}, inputError(errors.New("--set-current says which build of a deployment is current: give --deployment, too"))
+		}
+		return worker.Deployment{}, nil
+	}
+	build := revision()
+	if build == "unknown" {
+		build = ""
+	}
+	of, err := worker.ParseDeployment(d.text, build)
+	if err != nil {
+		return of, inputError(fmt.Errorf("--deployment: %w", err))
+	}
+	return of, nil
+}
+
+// deploy makes a build current, or says how a person does.
+func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment, setCurrent bool) error {
+	command := "temporal worker deployment set-current-version --deployment-name " + quoted(d.Name) + " --build-id " + quoted(d.Build)
+	log := a.Log.With("deployment", d.Name, "build", d.Build)
+	if !setCurrent {
+		switch current, err := d.Current(ctx, conn.Client); {
+		case err != nil:
+			log.Warn("the cluster does not tell its worker deployments; it may have none", "err", err)
+		case current != d.Build:
+			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
+		}
+		return nil
+	}
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; it is tried again", "err", err) })
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, worker.ErrReplaced):
+		log.Warn("this build was current before, and is not made so again; it goes on with the runs that it has. To go back: " + command)
+	case err != nil:
+		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
+	default:
+		log.Info("new runs go to this build")
+	}
+	return nil
+}
+
+func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setCurrent bool) error {
 	store, err := a.openStore(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.startTelemetry(ctx); err != nil {
 		return err
 	}
 	conn, err := a.dial(ctx, o)
@@ -93,10 +158,23 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options) erro
 		return err
 	}
 	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
+	dctx, end := context.WithCancel(ctx)
+	defer end()
+	failed := make(chan error, 1)
+	if w.Deployment != (worker.Deployment{}) {
+		go func() {
+			if err := a.deploy(dctx, conn, w.Deployment, setCurrent); err != nil {
+				failed <- err
+			}
+		}()
+	}
 	why := "interrupted"
 	select {
 	case <-ctx.Done():
 	case why = <-wk.Ended():
+	case err := <-failed:
+		wk.Stop()
+		return err
 	}
 	a.Log.Info("stopping; running steps are handed back", "why", why)
 	wk.Stop()
@@ -133,6 +211,9 @@ of the graph of each run, live and coloured by what became of its steps.`,
 				return err
 			}
 			defer page.Close()
+			if err := a.startTelemetry(cmd.Context()); err != nil {
+				return err
+			}
 			conn, err := a.embed(cmd.Context(), o, store)
 			if err != nil {
 				return err
@@ -146,6 +227,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 		},
 	}
 	o.embedFlags(cmd, 8233)
+	a.metricsFlag(cmd)
 	o.payloadFlag(cmd)
 	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is taken")
 	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")

@@ -1,0 +1,122 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+func TestParseDeployment(t *testing.T) {
+	for text, want := range map[string]worker.Deployment{
+		"redsi":        {Name: "redsi", Build: "v7"},
+		"redsi:v8":     {Name: "redsi", Build: "v8"},
+		"redsi:v8:x.y": {Name: "redsi", Build: "v8:x.y"},
+		"":             {},
+		"a.b":          {},
+		"__a":          {},
+		":v8":          {},
+		"redsi:":       {},
+	} {
+		got, err := worker.ParseDeployment(text, "v7")
+		if (err != nil) != (want == worker.Deployment{}) || err == nil && got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	if _, err := worker.ParseDeployment("redsi", ""); err == nil || !strings.Contains(err.Error(), "NAME:BUILD") {
+		t.Error(err)
+	}
+}
+
+// TestDeployment: a run that one build began stays with it when another one is current,
+// with all of its steps; new runs go to the other build, and wait for a step that is at
+// work in the first.
+func TestDeployment(t *testing.T) {
+	b := idleBench(t, 8, payload.Codec{})
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	deployment := fmt.Sprintf("%s-%d", t.Name(), time.Now().UnixNano()) // the server keeps those of before
+	build := func(name string) {
+		t.Helper()
+		a, d := b.activities(), worker.Deployment{Name: deployment, Build: name}
+		a.Env = map[string]string{"build": name}
+		b.startWorkerOf(a, d)
+		if err := d.SetCurrent(ctx, b.c, func(err error) { t.Log(err) }); err != nil {
+			t.Fatal(err)
+		}
+		if current, err := d.Current(ctx, b.c); err != nil || current != name {
+			t.Fatalf("current is %q, %v", current, err)
+		}
+	}
+	const held = `
+step "text" "held" {
+  text = "held"
+  hold = true
+}
+`
+	first := held + `
+step "text" "after" {
+  text  = "after"
+  after = step.text.held.out
+}
+step "short" "last" {
+  text  = "last"
+  after = [step.text.after.out]
+}
+`
+	second := held + `
+step "text" "other" { text = "other" }
+step "text" "both" {
+  text  = "both"
+  after = [step.text.held.out, step.text.other.out]
+}
+`
+	build("A")
+	began := b.start(first, "1")
+	b.next()
+	build("B")
+	next := b.start(second, "2")
+	b.awaitShared(next)
+	if err := (worker.Deployment{Name: deployment, Build: "A"}).SetCurrent(ctx, b.c, func(error) {}); !errors.Is(err, worker.ErrReplaced) {
+		t.Errorf("an old build takes runs back: %v", err)
+	}
+	close(b.hold)
+	for name, w := range map[string]interface{ GetID() string }{"A": began, "B": next} {
+		d, err := b.c.DescribeWorkflowExecution(ctx, w.GetID(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := d.GetWorkflowExecutionInfo().GetVersioningInfo()
+		if v.GetBehavior() != enums.VERSIONING_BEHAVIOR_PINNED || v.GetDeploymentVersion().GetBuildId() != name {
+			t.Errorf("the run of %s is %v", name, v)
+		}
+	}
+	if r, err := b.wait(began); err != nil || r.Ran != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := b.wait(next); err != nil || r.Ran != 2 || r.Hit != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for address, want := range map[string]string{"step.text.held": "A", "step.text.after": "A", "step.short.last": "A"} {
+		if got := b.result(first, address).Env["build"]; got != want {
+			t.Errorf("%s was done by %s", address, got)
+		}
+	}
+	for address, want := range map[string]string{"step.text.other": "B", "step.text.both": "B"} {
+		if got := b.result(second, address).Env["build"]; got != want {
+			t.Errorf("%s was done by %s", address, got)
+		}
+	}
+	d, err := b.c.DescribeWorkflowExecution(ctx, workflows.StepWorkflowID(b.result(first, "step.text.held").Key), "")
+	if err != nil || d.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId() != "A" {
+		t.Errorf("the shared step was of %v, %v", d.GetWorkflowExecutionInfo().GetVersioningInfo(), err)
+	}
+}

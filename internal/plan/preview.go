@@ -2,13 +2,11 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
@@ -141,17 +139,21 @@ func (f *follower) batch(ctx context.Context, steps []int) error {
 // look makes the keys of steps and looks them up.
 func (f *follower) look(ctx context.Context, ready []int) error {
 	errs := make([]error, len(ready))
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for n, i := range ready {
-		g.Go(func() error {
-			bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result { return f.Items[d].Result })
-			f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}, err
-			return nil
+	var workers sync.WaitGroup
+	for w := range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for n := w; n < len(ready); n += runtime.GOMAXPROCS(0) {
+				i := ready[n]
+				bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result { return f.Items[d].Result })
+				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}, err
+			}
 		})
 	}
-	if err := errors.Join(g.Wait(), firstOf(errs)); err != nil {
-		return err
+	workers.Wait()
+	for _, err := range errs { // the first in the plan
+		if err != nil {
+			return err
+		}
 	}
 	keys := make([]artifacts.Digest, len(ready))
 	for n, i := range ready {
@@ -166,15 +168,6 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		if r := found[it.Key]; r != nil {
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
 			f.wanted[i] = f.keep(i, it)
-		}
-	}
-	return nil
-}
-
-func firstOf(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
 		}
 	}
 	return nil

@@ -44,11 +44,11 @@ func encodeTask(kind string, tree map[string]any) (Task, error) {
 	if err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	b, err := json.Marshal(tree)
+	b, err := appendTree(nil, tree)
 	if err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	return Task{Kind: kind, Config: b}, nil
+	return Task{Kind: kind, Config: bytes.Clone(b)}, nil
 }
 
 // checkText refuses text that JSON would change: what is not UTF-8.
@@ -140,10 +140,15 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 	return t, key, preimage, err
 }
 
-// mayRefer is false only of tasks without a Ref: no text of JSON has the field of one
-// without its name, or an escape in place of it.
+// mayRefer is false only of tasks without a Ref: its field stands there by its name, or
+// with one of the four characters as an escape.
 func (t Task) mayRefer() bool {
-	return bytes.Contains(t.Config, []byte(refField)) || bytes.Contains(t.Config, []byte(`\u`))
+	for _, s := range []string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`} {
+		if bytes.Contains(t.Config, []byte(s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Key returns the cache key of a task and its preimage, the canonical JSON

@@ -113,8 +113,10 @@ func digestsIn(text []byte) map[Digest]bool {
 		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
 			continue
 		}
-		if d, err := ParseHex(string(text[start:i])); err == nil {
-			found[d] = true
+		if i-start == 2*len(Digest{}) {
+			if d, err := ParseHex(string(text[start:i])); err == nil {
+				found[d] = true
+			}
 		}
 		start = i + 1
 	}

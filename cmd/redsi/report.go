@@ -40,11 +40,20 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if pdf && latex == "" {
 				latex = filepath.Join("results", "latex")
 			}
-			v, store, err := a.preview(ctx)
+			pl, _, err := a.loadPlan(ctx)
 			if err != nil {
 				return err
 			}
-			r, err := report.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, UI: ui, Namespace: namespace})
+			store, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			g := report.Gather(pl)
+			v, err := a.previewOf(ctx, store, pl, g.Keep)
+			if err != nil {
+				return err
+			}
+			r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, UI: ui, Namespace: namespace})
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,8 @@ type sample struct {
 	Check   string  `json:"check"`   // what was found: equal on both sides
 	// Processor is the processor's seconds of a slice, or of all processes of a command.
 	Processor float64 `json:"processor"`
-	Written   float64 `json:"written,omitempty"` // bytes that these wrote to disk
+	Written   float64 `json:"written,omitempty"`  // bytes that these wrote to disk
+	Resident  float64 `json:"resident,omitempty"` // bytes, at most, of a command
 
 	CPU  time.Duration `json:"-"` // user and system, of the whole process
 	Peak float64       `json:"-"` // bytes of resident memory

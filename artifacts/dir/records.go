@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -43,7 +42,7 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := check(ctx, name, nil); err != nil {
 		return nil, err
 	}
-	f, err := openOurs(r.path(name))
+	f, size, err := openOurs(r.path(name))
 	if err != nil && absent(err) {
 		if err := r.there(); err != nil {
 			return nil, explain("the store itself is gone", err)
@@ -53,26 +52,10 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, explain("read a record", err)
 	}
-	b, err := readAll(f)
-	return b, explain("read a record", errors.Join(err, f.Close()))
+	b := bytes.NewBuffer(make([]byte, 0, min(size, artifacts.MaxRecord)+bytes.MinRead))
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), explain("read a record", errors.Join(err, f.Close()))
 }
-
-// readAll is io.ReadAll of what is most often a small record, by one read.
-func readAll(f *os.File) ([]byte, error) {
-	b := make([]byte, usualRecord)
-	n, err := io.ReadFull(f, b)
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return b[:n:n], nil
-	case err != nil:
-		return nil, err
-	}
-	rest, err := io.ReadAll(f)
-	return append(b, rest...), err
-}
-
-// usualRecord is longer than most records.
-const usualRecord = 4 << 10
 
 // Create links the finished file to its name: the file system refuses a name
 // that is taken, for every process and machine that mounts it.

@@ -170,6 +170,9 @@ func appendTree(b []byte, v any) (_ []byte, err error) {
 	case int64:
 		return strconv.AppendInt(b, v, 10), nil
 	case []any:
+		if v == nil {
+			break
+		}
 		b = append(b, '[')
 		for i, e := range v {
 			if i > 0 {
@@ -181,6 +184,9 @@ func appendTree(b []byte, v any) (_ []byte, err error) {
 		}
 		return append(b, ']'), nil
 	case map[string]any:
+		if v == nil {
+			break
+		}
 		b = append(b, '{')
 		for i, k := range sortedKeys(v) {
 			if i > 0 {

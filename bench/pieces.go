@@ -24,6 +24,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"dedup":        dedupHeaders,
 		"serve":        driveServer,
 		"dag":          runDAG,
+		"dag-fill":     fillDAG,
 	}
 }
 

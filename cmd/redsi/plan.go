@@ -30,7 +30,7 @@ func newPlanCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			past, err := a.journalOf(ctx, store, v.Plan.Pipeline)
+			past, err := a.journalOf(ctx, store, v)
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func newWhyCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			past, err := a.journalOf(cmd.Context(), store, v.Plan.Pipeline)
+			past, err := a.journalOf(cmd.Context(), store, v)
 			if err != nil {
 				return err
 			}

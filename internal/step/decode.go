@@ -187,7 +187,9 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 func decodeList(list []any, v reflect.Value, t Type, path string) (ps Problems) {
 	s := reflect.MakeSlice(v.Type(), len(list), len(list))
 	for i, e := range list {
-		ps = append(ps, decodeValue(e, s.Index(i), *t.Elem, fmt.Sprintf("%s[%d]", path, i))...)
+		if wrong := decodeValue(e, s.Index(i), *t.Elem, ""); len(wrong) > 0 { // again, to say where
+			ps = append(ps, decodeValue(e, s.Index(i), *t.Elem, fmt.Sprintf("%s[%d]", path, i))...)
+		}
 	}
 	v.Set(s)
 	return ps

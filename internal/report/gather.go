@@ -21,7 +21,7 @@ const (
 	mostSteps   = 1000 // with lineage: tables and figures first, then what they come from
 	mostRows    = 1000 // of any list of steps, blocks or files
 	mostItems   = 500  // tables and figures
-	mostCurves  = 500
+	mostCurves  = 500  // beyond those of steps that are shown
 	mostEnvs    = 100
 	mostPanels  = 3000
 	mostSources = 100 // of one number, or inputs of one step
@@ -58,6 +58,7 @@ type Gatherer struct {
 	newest    time.Time
 	counted   int // steps with counts
 	curves    int
+	others    int // curves of steps that are not shown otherwise
 }
 
 // Gather begins a report of a plan.
@@ -144,7 +145,9 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 		if a.Type != curveType {
 			continue
 		}
-		if g.curves++; g.curves <= mostCurves {
+		g.curves++
+		if !kept && g.others < mostCurves {
+			g.others++
 			kept = true
 		}
 	}
@@ -176,7 +179,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		return nil, err
 	}
 	r.Left.Envs = g.otherEnvs.Steps
-	r.Left.Curves = max(0, g.curves-mostCurves)
+	r.Left.Curves += g.curves // less those that were read
 	r.Runs = slices.Sorted(maps.Keys(g.runs))
 	slices.Reverse(r.Runs)
 	for _, key := range slices.Sorted(maps.Keys(g.envs)) {

@@ -87,6 +87,7 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 		}
 		for name, a := range outputsOf(res) {
 			if a.Type == curveType {
+				r.Left.Curves--
 				g.Go(func() (err error) {
 					curves[i], err = loadCurve(gctx, n, res, name, read)
 					return err

@@ -68,7 +68,7 @@ var filledLines = []line{
 }
 
 func filled(name, doc string, v value, bound float64, verb ...string) line {
-	return line{name: name, target: 1, value: v, once: true,
+	return line{name: name, target: 1, value: v, once: true, asked: true,
 		doc:  fmt.Sprintf("results of 100,000 steps, %s: redsi %s, against a bound of %g %s", doc, strings.Join(verb, " "), bound, v.unit),
 		ours: redsiDAG("wide", 100_000, "filled", verb...), peer: side{bound: bound}}
 }

@@ -40,8 +40,9 @@ type side struct {
 
 // line is one comparison. unlike says that the two sides do different work on
 // purpose, so that Check need not agree; once, that what is measured is no time,
-// so that one pair says enough; sliced, that both sides are workloads, which start
-// once and alternate in slices.
+// so that one pair says enough; asked, that it takes long and is measured only
+// by its name; sliced, that both sides are workloads, which start once and
+// alternate in slices.
 type line struct {
 	name   string
 	doc    string
@@ -51,6 +52,7 @@ type line struct {
 	target float64
 	unlike bool
 	once   bool
+	asked  bool
 	sliced bool
 }
 

@@ -59,7 +59,8 @@ func (r *Report) HTML(w io.Writer) error {
 		*Report
 		Style  template.CSS
 		Panels []Panel
-	}{r, template.CSS(pageStyle), panels})
+		Cut    bool // there may be more panels
+	}{r, template.CSS(pageStyle), panels, len(panels) == mostPanels})
 }
 
 // at links a text to a step, if the page has it.

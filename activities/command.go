@@ -180,7 +180,11 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 		c.Program = inFiles
 		return c, nil
 	}
-	path, err := command.Find(c.Argv[0])
+	find := command.Find
+	if f, ok := env.(step.ProgramFinder); ok {
+		find = f.Program
+	}
+	path, err := find(c.Argv[0])
 	if err != nil {
 		if c.Program != "" {
 			return c, nil

@@ -125,10 +125,10 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 
 func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.DoneStep, err error) {
 	var storeErr error // not the plan's: a retry may mend it
-	preview, err := p.Preview(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
+	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
 		found, storeErr = a.lookup(ctx, keys)
 		return found, storeErr
-	})
+	}, func(int, *plan.Item) bool { return false })
 	if err != nil && storeErr == nil {
 		err = step.Permanent(err)
 	}

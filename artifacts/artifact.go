@@ -1,12 +1,15 @@
 package artifacts
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,13 +32,9 @@ type Artifact struct {
 	Files  []File `json:"files,omitempty"`
 }
 
-// manifest is what a tree's digest is taken over. Its JSON is canonical: fixed
-// field order, files sorted, no white space, names in plain UTF-8.
-type manifest struct {
-	Format string `json:"format"`
-	Files  []File `json:"files"`
-}
-
+// treeFormat names the form of what a tree's digest is taken over, {"format": …, "files":
+// […]}. Its JSON is canonical: fixed field order, files sorted, no white space, names in
+// plain UTF-8.
 const treeFormat = "redsi.tree/1"
 
 // Tree makes the artifact of the given files, in any order. Names must be
@@ -76,13 +75,25 @@ func Tree(typ string, files []File) (Artifact, error) {
 }
 
 func treeDigest(files []File) (Digest, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
+	var name bytes.Buffer
+	enc := json.NewEncoder(&name)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(manifest{treeFormat, files}); err != nil {
-		return Digest{}, err
+	b := make([]byte, 0, 64+160*len(files))
+	b = append(b, `{"format":"`+treeFormat+`","files":[`...)
+	for i, f := range files {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name.Reset()
+		if err := enc.Encode(f.Name); err != nil {
+			return Digest{}, err
+		}
+		b = append(append(b, `{"name":`...), bytes.TrimSuffix(name.Bytes(), []byte{'\n'})...)
+		b = hex.AppendEncode(append(b, `,"digest":"`+digestPrefix...), f.Digest[:])
+		b = strconv.AppendInt(append(b, `","size":`...), f.Size, 10)
+		b = append(b, '}')
 	}
-	return Sum([]byte(strings.TrimSuffix(b.String(), "\n"))), nil
+	return Sum(append(b, `]}`...)), nil
 }
 
 // Bounds of what a record may say: more is damage or malice, not work.
@@ -96,6 +107,11 @@ const (
 // reserved are names that stand for devices on Windows, with any extension.
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
+// isReserved is reserved for a part of a name, most of which do not begin like one.
+func isReserved(part string) bool {
+	return len(part) >= 3 && strings.IndexByte("cpanlCPANL", part[0]) >= 0 && reserved.MatchString(part)
+}
+
 // CheckFileName accepts names that are the same file on every system and can
 // never leave the folder that a tree is written to.
 func CheckFileName(name string) error {
@@ -106,7 +122,7 @@ func CheckFileName(name string) error {
 		switch {
 		case len(seg) > maxSegment:
 			return fmt.Errorf("file name %.80q… has a part of %d bytes, more than %d", name, len(seg), maxSegment)
-		case reserved.MatchString(seg), len(name) > 1 && name[1] == ':',
+		case isReserved(seg), len(name) > 1 && name[1] == ':',
 			seg != "." && seg != ".." && strings.TrimRight(seg, ". ") != seg:
 			return fmt.Errorf("file name %.200q is another file on Windows: it names a device or drive, or ends with a dot or blank", name)
 		}

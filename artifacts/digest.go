@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -55,7 +56,7 @@ func (d Digest) Short() string { return d.Hex()[:12] }
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // Compare orders digests by their bytes.
-func (d Digest) Compare(e Digest) int { return strings.Compare(string(d[:]), string(e[:])) }
+func (d Digest) Compare(e Digest) int { return bytes.Compare(d[:], e[:]) }
 
 // MarshalText makes Digest a string in JSON, map keys included. The zero value
 // is the empty string.

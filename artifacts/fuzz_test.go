@@ -37,6 +37,9 @@ func FuzzDecodeResult(f *testing.F) {
 			return
 		}
 		r, err := decodeResult(head.Key, b)
+		if quick, ok := quickResult(head.Key, b); ok && (err != nil || !reflect.DeepEqual(quick, r)) {
+			t.Fatalf("%s is %+v, quickly %+v; %v", b, r, quick, err)
+		}
 		if err != nil {
 			return
 		}

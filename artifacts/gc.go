@@ -147,15 +147,15 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	live := func(key Digest) bool { return roots[key] || young(ages[ResultName(key)]) }
 
 	kept := maps.Clone(roots) // blobs
-	var dead []Entry
+	var dead []held
 	var deadKeys []Digest
-	for key, e := range c.results {
+	for key, h := range c.results {
 		if !live(key) {
-			dead, deadKeys = append(dead, e), append(deadKeys, key)
-		} else if e.Result != nil {
-			for _, b := range e.Result.blobs() {
-				kept[b.Digest] = true
-			}
+			dead, deadKeys = append(dead, h), append(deadKeys, key)
+			continue
+		}
+		for _, d := range h.blobs {
+			kept[d] = true
 		}
 	}
 	g := Garbage{Open: open}
@@ -168,7 +168,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			continue
 		}
 		if key, ok := keyOf(r.Name, ckptPrefix); ok {
-			keep = young(r.ModTime) || roots[key] && !c.results[key].Hit()
+			keep = young(r.ModTime) || roots[key] && !c.results[key].hit
 		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
 			keep = young(r.ModTime) || live(key)
 		} else {
@@ -236,25 +236,20 @@ func (c *contents) droppedRuns(n int) map[string]bool {
 
 // choose fills in which of the dead results and blobs go: blobs that no result
 // names, then results by price, until free bytes are reached.
-func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []Entry, keys []Digest, free int64) {
+func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []held, keys []Digest, free int64) {
 	users := map[Digest]int{} // results, still there, that name a blob
 	own := make([][]Digest, len(dead))
 	price := make([]float64, len(dead))
-	for i, e := range dead {
-		if e.Result == nil {
-			continue
-		}
+	for i, h := range dead {
 		var bytes int64
-		seen := map[Digest]bool{}
-		for _, b := range e.Result.blobs() {
-			if info, ok := c.blobs[b.Digest]; ok && !kept[b.Digest] && !seen[b.Digest] {
-				seen[b.Digest] = true
-				own[i] = append(own[i], b.Digest)
-				users[b.Digest]++
+		for _, d := range h.blobs {
+			if info, ok := c.blobs[d]; ok && !kept[d] {
+				own[i] = append(own[i], d)
+				users[d]++
 				bytes += info.Size
 			}
 		}
-		price[i] = e.Result.Took.Seconds() / float64(max(bytes, 1))
+		price[i] = h.took.Seconds() / float64(max(bytes, 1))
 	}
 	drop := func(d Digest) int64 {
 		g.Blobs = append(g.Blobs, c.blobs[d])
@@ -289,10 +284,7 @@ func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []Entry, keys [
 			}
 			continue
 		}
-		r := DeadResult{Key: keys[i], Damage: dead[i].Damage}
-		if res := dead[i].Result; res != nil {
-			r.Step, r.Took, r.Finished = res.Origin.Step, res.Took, res.Finished
-		}
+		r := DeadResult{Key: keys[i], Step: dead[i].step, Took: dead[i].took, Finished: dead[i].finished, Damage: dead[i].damage}
 		for _, d := range own[i] {
 			if users[d]--; users[d] == 0 {
 				r.Bytes += drop(d)

@@ -2,8 +2,7 @@ package artifacts
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"fmt"
+	"strconv"
 )
 
 // KeyFormat names the form of a key's preimage. It changes only together with
@@ -13,12 +12,10 @@ const KeyFormat = "redsi-key/1"
 // KeyOf is the key that a preimage gives: the SHA-256 of the frame
 // "redsi-key/1 <length of preimage>\n" and the preimage.
 func KeyOf(preimage []byte) Digest {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s %d\n", KeyFormat, len(preimage))
-	h.Write(preimage)
-	var d Digest
-	h.Sum(d[:0])
-	return d
+	b := make([]byte, 0, len(KeyFormat)+len(preimage)+24)
+	b = append(append(b, KeyFormat...), ' ')
+	b = append(strconv.AppendInt(b, int64(len(preimage)), 10), '\n')
+	return Sum(append(b, preimage...))
 }
 
 // jsonEscapes are what encoding/json escapes in a RawMessage and a preimage does not.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -17,6 +18,9 @@ const parallel = 16
 // readings is how often a record that is damaged is read before that is believed:
 // its bytes may have been changed on the way.
 const readings = 3
+
+// inspectMost bounds the entries that are in memory while a whole store is gone through.
+const inspectMost = 2048
 
 // ResultName is the name of the record that holds the result of key.
 func ResultName(key Digest) string { return "results/" + key.Hex() }
@@ -71,27 +75,14 @@ func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, err
 	unique := slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare),
 		func(a, b Digest) bool { return a == b })
 	found := make([]Entry, len(unique))
+	var next atomic.Int64
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	for i, key := range unique {
-		g.Go(func() error {
-			for range readings {
-				b, err := s.Records.Get(gctx, ResultName(key))
-				if errors.Is(err, ErrNotExist) {
-					return nil
-				}
-				if err != nil {
-					return fmt.Errorf("look up %s: %w", key, err)
-				}
-				found[i].Result, found[i].Damage, err = readRecord(gctx, s.Blobs, key, b)
-				if err != nil {
-					return err
-				}
-				if found[i].Damage == nil {
-					break
-				}
+	for range min(parallel, len(unique)) {
+		g.Go(func() (err error) {
+			for i := next.Add(1) - 1; err == nil && i < int64(len(unique)); i = next.Add(1) - 1 {
+				found[i], err = inspect(gctx, s, unique[i])
 			}
-			return nil
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -105,6 +96,23 @@ func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, err
 		entries[key] = found[i]
 	}
 	return entries, nil
+}
+
+// inspect reads the record of a key. Whether its blobs are there is not looked at.
+func inspect(ctx context.Context, s Store, key Digest) (e Entry, err error) {
+	for range readings {
+		b, err := s.Records.Get(ctx, ResultName(key))
+		if errors.Is(err, ErrNotExist) {
+			return e, nil
+		}
+		if err != nil {
+			return e, fmt.Errorf("look up %s: %w", key, err)
+		}
+		if e.Result, e.Damage, err = readRecord(ctx, s.Blobs, key, b); err != nil || e.Damage == nil {
+			return e, err
+		}
+	}
+	return e, nil
 }
 
 // markLost fills in Lost of every entry that has a result.

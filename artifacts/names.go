@@ -24,6 +24,9 @@ func BlobPath(d Digest) string {
 // letters, digits, '-', '_' and '.' become %xx, and so does a '.' that begins a
 // segment, or that would make a folder end like a record.
 func RecordPath(record string) string {
+	if plain(record) {
+		return record + recordSuffix
+	}
 	segs := strings.Split(record, "/")
 	for i, s := range segs {
 		folder := i < len(segs)-1
@@ -46,11 +49,24 @@ func RecordPath(record string) string {
 	return strings.Join(segs, "/") + recordSuffix
 }
 
+// plain reports whether a record's name is its path, as that of most is.
+func plain(record string) bool {
+	for i := range len(record) {
+		if c := record[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '/' {
+			return false
+		}
+	}
+	return true
+}
+
 // RecordName is the inverse of RecordPath; ok is false for a path that no record has.
 func RecordName(path string) (name string, ok bool) {
 	enc, ok := strings.CutSuffix(path, recordSuffix)
 	if !ok {
 		return "", false
+	}
+	if plain(enc) {
+		return enc, CheckRecordName(enc) == nil
 	}
 	var b strings.Builder
 	for i := 0; i < len(enc); i++ {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"time"
 )
 
@@ -41,8 +40,17 @@ const (
 	maxOutputName = 100
 )
 
-// outputName is what the outputs of kinds are called; files are named by it.
-var outputName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+// isOutputName reports whether an output of a kind may be called so; files are named by it.
+func isOutputName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		word := c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
+		if !word && (i == 0 || c != '.' && c != '-') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxOutputName
+}
 
 // Validate reports a result that no step could have left: a key that is not that
 // of the preimage, names that could lead out of a folder, sizes below zero.
@@ -60,7 +68,7 @@ func (r *Result) Validate() error {
 		return fmt.Errorf("it has %d outputs, more than %d", len(r.Outputs), maxOutputs)
 	}
 	for name, a := range r.Outputs {
-		if len(name) > maxOutputName || !outputName.MatchString(name) {
+		if !isOutputName(name) {
 			return fmt.Errorf("%.200q is not the name of an output", name)
 		}
 		if err := a.Validate(); err != nil {
@@ -68,6 +76,14 @@ func (r *Result) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Bytes is the size of r's outputs.
+func (r *Result) Bytes() (n int64) {
+	for _, a := range r.Outputs {
+		n += a.Size
+	}
+	return n
 }
 
 // resultJSON is Result with Took in seconds. The alias drops Result's methods.
@@ -89,10 +105,16 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	if w.TookS < 0 || w.TookS > maxTook.Seconds() {
+	took, ok := durationOf(w.TookS)
+	if !ok {
 		return fmt.Errorf("took_s is %v", w.TookS)
 	}
 	*r = Result(w.resultPlain)
-	r.Took = time.Duration(math.Round(w.TookS * float64(time.Second)))
+	r.Took = took
 	return nil
+}
+
+// durationOf reads took_s; ok is false for what no step takes.
+func durationOf(seconds float64) (d time.Duration, ok bool) {
+	return time.Duration(math.Round(seconds * float64(time.Second))), seconds >= 0 && seconds <= maxTook.Seconds()
 }

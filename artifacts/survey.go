@@ -6,17 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
 
 // contents is all that a store holds, as of one walk over it.
 type contents struct {
-	results map[Digest]Entry
+	results map[Digest]held
 	records []RecordInfo
 	names   map[string]map[Digest]bool // digests in the text of each record but results
 	blobs   map[Digest]BlobInfo
+}
+
+// held is what garbage collection goes by of a result: a store has many.
+type held struct {
+	blobs    []Digest // in no set order, each once
+	hit      bool
+	step     string
+	took     time.Duration
+	finished time.Time
+	damage   error
+}
+
+func heldBy(e Entry) held {
+	h := held{hit: e.Hit(), damage: e.Damage}
+	if r := e.Result; r != nil {
+		h.step, h.took, h.finished = r.Origin.Step, r.Took, r.Finished
+		for _, b := range r.blobs() {
+			h.blobs = append(h.blobs, b.Digest)
+		}
+		slices.SortFunc(h.blobs, Digest.Compare)
+		h.blobs = slices.Clip(slices.Compact(h.blobs))
+	}
+	return h
 }
 
 func survey(ctx context.Context, s Store) (*contents, error) {
@@ -44,14 +69,18 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 		}
 		others = append(others, r.Name)
 	}
-	var err error
-	if c.results, err = Inspect(ctx, s, keys); err != nil {
-		return nil, err
-	}
-	for _, e := range c.results {
-		var unknown *FormatError
-		if errors.As(e.Damage, &unknown) {
-			return nil, unknown
+	c.results = make(map[Digest]held, len(keys))
+	for some := range slices.Chunk(keys, inspectMost) {
+		entries, err := Inspect(ctx, s, some)
+		if err != nil {
+			return nil, err
+		}
+		for key, e := range entries {
+			var unknown *FormatError
+			if errors.As(e.Damage, &unknown) {
+				return nil, unknown
+			}
+			c.results[key] = heldBy(e)
 		}
 	}
 	named := make([]map[Digest]bool, len(others))
@@ -84,8 +113,10 @@ func digestsIn(text []byte) map[Digest]bool {
 		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
 			continue
 		}
-		if d, err := ParseHex(string(text[start:i])); err == nil {
-			found[d] = true
+		if i-start == 2*len(Digest{}) {
+			if d, err := ParseHex(string(text[start:i])); err == nil {
+				found[d] = true
+			}
 		}
 		start = i + 1
 	}

@@ -174,6 +174,15 @@ func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Dige
 		keys = append(keys, key)
 	}
 	r.Results = len(keys)
+	for some := range slices.Chunk(keys, inspectMost) {
+		if err := checkSome(ctx, s, some, o, corrupt, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
 	entries, err := Inspect(ctx, s, keys)
 	one := err != nil // of many: ask for each, so that one that cannot be read hides no other
 	for _, key := range keys {

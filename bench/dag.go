@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // processorTime is of all processes that a run starts, servers among them.
@@ -42,14 +44,43 @@ var dagLines = []line{
 		ours: redsiDAG("wide", 10_000, "first"), peer: side{bound: 360}},
 }
 
+// resident is the memory of the command that is measured.
+var (
+	resident = value{"MB", func(s sample) float64 { return s.Resident / 1e6 }, false}
+	page     = value{"MB", func(s sample) float64 { return s.Written / 1e6 }, false}
+)
+
+// filledLines are commands on a store with the results of 100,000 steps in one block.
+var filledLines = []line{
+	filled("plan_100000", "what is to be done, when all is done", processorTime, 6, "plan"),
+	filled("plan_100000_memory", "the same", resident, 300, "plan"),
+	filled("noop_100000", "run again", processorTime, 8, "run"),
+	filled("noop_100000_memory", "the same", resident, 300, "run"),
+	filled("ls_100000", "their outputs", processorTime, 8, "artifacts", "ls"),
+	filled("ls_100000_memory", "the same", resident, 300, "artifacts", "ls"),
+	filled("gc_100000", "what no run names", processorTime, 8, "gc", "--dry-run"),
+	filled("gc_100000_memory", "the same", resident, 300, "gc", "--dry-run"),
+	filled("verify_100000", "every byte", processorTime, 10, "verify"),
+	filled("verify_100000_memory", "the same", resident, 300, "verify"),
+	filled("report_100000", "the page of all", processorTime, 10, "report"),
+	filled("report_100000_memory", "the same", resident, 400, "report"),
+	filled("report_100000_page", "the page's size", page, 10, "report"),
+}
+
+func filled(name, doc string, v value, bound float64, verb ...string) line {
+	return line{name: name, target: 1, value: v, once: true, asked: true,
+		doc:  fmt.Sprintf("results of 100,000 steps, %s: redsi %s, against a bound of %g %s", doc, strings.Join(verb, " "), bound, v.unit),
+		ours: redsiDAG("wide", 100_000, "filled", verb...), peer: side{bound: bound}}
+}
+
 // redsiDAG and snakemakeDAG do one thing with a DAG of a shape and size.
-func redsiDAG(shape string, n int, what string) side {
+func redsiDAG(shape string, n int, what string, command ...string) side {
 	return side{command: func(e *env) ([]string, error) {
 		dir, err := e.keep("dag1", func(dir string) error { return e.buildRedsi(dir) })
 		if err == nil {
 			err = e.buildRedsi(dir)
 		}
-		return ours("dag", "redsi", filepath.Join(dir, "redsi"), shape, strconv.Itoa(n), what), err
+		return ours("dag", append([]string{"redsi", filepath.Join(dir, "redsi"), shape, strconv.Itoa(n), what}, command...)...), err
 	}}
 }
 

@@ -10,7 +10,8 @@ type sample struct {
 	Check   string  `json:"check"`   // what was found: equal on both sides
 	// Processor is the processor's seconds of a slice, or of all processes of a command.
 	Processor float64 `json:"processor"`
-	Written   float64 `json:"written,omitempty"` // bytes that these wrote to disk
+	Written   float64 `json:"written,omitempty"`  // bytes that these wrote to disk
+	Resident  float64 `json:"resident,omitempty"` // bytes, at most, of a command
 
 	CPU  time.Duration `json:"-"` // user and system, of the whole process
 	Peak float64       `json:"-"` // bytes of resident memory
@@ -39,8 +40,9 @@ type side struct {
 
 // line is one comparison. unlike says that the two sides do different work on
 // purpose, so that Check need not agree; once, that what is measured is no time,
-// so that one pair says enough; sliced, that both sides are workloads, which start
-// once and alternate in slices.
+// so that one pair says enough; asked, that it takes long and is measured only
+// by its name; sliced, that both sides are workloads, which start once and
+// alternate in slices.
 type line struct {
 	name   string
 	doc    string
@@ -50,6 +52,7 @@ type line struct {
 	target float64
 	unlike bool
 	once   bool
+	asked  bool
 	sliced bool
 }
 

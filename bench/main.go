@@ -26,6 +26,9 @@ func main() {
 	if err != nil {
 		exit(err)
 	}
+	if *list && *only == "" {
+		lines = allLines()
+	}
 	if *list {
 		for _, l := range lines {
 			fmt.Printf("%-40s %s (target %g)\n", l.name, l.doc, l.target)
@@ -50,10 +53,11 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// choose returns the named lines in the order of the list.
+// choose returns the named lines in the order of the list; without names all that need
+// not be asked for.
 func choose(lines []line, only string) ([]line, error) {
 	if only == "" {
-		return lines, nil
+		return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.asked }), nil
 	}
 	names := strings.Split(only, ",")
 	var out []line

@@ -25,6 +25,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"serve":        driveServer,
 		"dag":          runDAG,
 		"run-train":    runTraining,
+		"dag-fill":     fillDAG,
 	}
 }
 

@@ -56,7 +56,7 @@ func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 		return nil, err
 	}
 	p := b.path(d)
-	f, err := openOurs(p)
+	f, _, err := openOurs(p)
 	if err != nil && absent(err) {
 		if err := b.alive(); err != nil {
 			return nil, err

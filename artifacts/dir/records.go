@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -43,7 +42,7 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := check(ctx, name, nil); err != nil {
 		return nil, err
 	}
-	f, err := openOurs(r.path(name))
+	f, size, err := openOurs(r.path(name))
 	if err != nil && absent(err) {
 		if err := r.there(); err != nil {
 			return nil, explain("the store itself is gone", err)
@@ -53,8 +52,9 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, explain("read a record", err)
 	}
-	b, err := io.ReadAll(f)
-	return b, explain("read a record", errors.Join(err, f.Close()))
+	b := bytes.NewBuffer(make([]byte, 0, min(size, artifacts.MaxRecord)+bytes.MinRead))
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), explain("read a record", errors.Join(err, f.Close()))
 }
 
 // Create links the finished file to its name: the file system refuses a name

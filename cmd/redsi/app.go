@@ -177,7 +177,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	if err != nil {
 		return nil, inputError(err)
 	}
-	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}}
+	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}}
 	var problems []error
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,12 @@ func newArtifactsCmd(a *app) *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Targets = args
-			v, _, err := a.preview(cmd.Context())
+			ctx := cmd.Context()
+			pl, _, err := a.loadPlan(ctx)
+			if err != nil {
+				return err
+			}
+			store, err := a.openStore(ctx)
 			if err != nil {
 				return err
 			}
@@ -29,28 +36,39 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				Address string `json:"address"`
 				Output  string `json:"output"`
 				artifacts.Artifact
+				files int
 			}
-			var lines []line
-			for i, it := range v.Items {
-				address := v.Plan.Steps[i].Address
-				if it.Result == nil || len(args) > 0 && !plan.Matches(args[0], address) {
-					continue
+			of := make([][]line, len(pl.Steps))
+			_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+				address := pl.Steps[i].Address
+				if len(args) > 0 && !plan.Matches(args[0], address) {
+					return false
 				}
 				for _, o := range sortedOutputs(it.Result) {
-					lines = append(lines, line{address, o, it.Result.Outputs[o]})
+					l := line{address, o, it.Result.Outputs[o], len(it.Result.Outputs[o].Files)}
+					if !a.JSON {
+						l.Files = nil // a tree may have many
+					}
+					of[i] = append(of[i], l)
 				}
+				return false
+			})
+			if err != nil {
+				return err
 			}
+			lines := slices.Concat(of...)
 			if a.JSON {
 				return view.WriteJSON(a.Out, lines)
 			}
+			out := bufio.NewWriter(a.Out)
 			for _, l := range lines {
 				files := ""
-				if n := len(l.Files); n > 0 {
-					files = ", " + view.Count(n, "file")
+				if l.files > 0 {
+					files = ", " + view.Count(l.files, "file")
 				}
-				view.Printf(a.Out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
+				view.Printf(out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
 			}
-			return nil
+			return out.Flush()
 		},
 	}
 	cat := &cobra.Command{

@@ -101,12 +101,17 @@ func (s *runSummary) sum(steps int) string {
 	return text
 }
 
+// isRendered reports whether an address is that of a table or figure.
+func isRendered(address string) bool {
+	return strings.HasPrefix(address, "table.") || strings.HasPrefix(address, "figure.")
+}
+
 // rendered lists the tables and figures of a plan: in the order of the targets
 // that ask for them, otherwise as in the source.
 func (a *app) rendered(pl *plan.Plan) []int {
 	var found []int
 	for i, s := range pl.Steps {
-		if strings.HasPrefix(s.Address, "table.") || strings.HasPrefix(s.Address, "figure.") {
+		if isRendered(s.Address) {
 			found = append(found, i)
 		}
 	}

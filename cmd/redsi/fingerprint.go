@@ -13,14 +13,31 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/secret"
 )
 
-// planSources answers what a plan asks about sources and secrets.
+// planSources answers what a plan asks about sources, secrets and programs.
 type planSources struct {
 	*lockfile.Sources
 	fingerprints
+	programs
+}
+
+// programs remembers where programs are while a plan is made.
+type programs map[string]string
+
+// Program returns the path of a program.
+func (p programs) Program(name string) (string, error) {
+	if path, ok := p[name]; ok {
+		return path, nil
+	}
+	path, err := command.Find(name)
+	if err == nil {
+		p[name] = path
+	}
+	return path, err
 }
 
 // fingerprints tells values of secrets apart. The salt keeps those who read keys

@@ -24,11 +24,20 @@ type journal struct {
 // runsRead bounds how many run records are read for a plan, newest first.
 const runsRead = 20
 
-// journalOf reads the newest run records of a pipeline of this project.
-func (a *app) journalOf(ctx context.Context, store artifacts.Store, pipeline string) (*journal, error) {
-	project := a.project()
-
+// journalOf reads what the newest run records of a pipeline of this project say of the
+// steps that are no hits.
+func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
 	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}}
+	wanted := map[string]bool{}
+	for i, it := range v.Items {
+		if it.Outcome != plan.Hit {
+			wanted[v.Plan.Steps[i].Address] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return j, nil
+	}
+	project := a.project()
 	var names []string
 	for r, err := range store.Records.List(ctx, runPrefix) {
 		if err != nil {
@@ -36,21 +45,22 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, pipeline str
 		}
 		names = append(names, r.Name)
 	}
-	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead; i-- {
+	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead && len(wanted) > 0; i-- {
 		rec, err := activities.ReadRun(ctx, store, strings.TrimPrefix(names[i], runPrefix))
 		var damaged *activities.DamagedRunError
 		if err != nil && !errors.As(err, &damaged) {
 			return nil, err
 		}
-		if err != nil || !rec.Of(project, pipeline) {
+		if err != nil || !rec.Of(project, v.Plan.Pipeline) {
 			continue
 		}
 		for _, s := range rec.Steps {
-			if _, ok := j.key[s.Address]; ok || s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
+			if !wanted[s.Address] || s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
 				continue
 			}
 			j.key[s.Address], j.run[s.Address] = s.Key, rec.RunID
 			j.took[s.Address] = seconds(s.TookS)
+			delete(wanted, s.Address)
 		}
 	}
 	return j, nil

@@ -26,11 +26,11 @@ func newPlanCmd(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			v, store, err := a.preview(ctx)
+			v, store, err := a.previewFor(ctx, func(int, *plan.Item) bool { return saveTo != "" })
 			if err != nil {
 				return err
 			}
-			past, err := a.journalOf(ctx, store, v.Plan.Pipeline)
+			past, err := a.journalOf(ctx, store, v)
 			if err != nil {
 				return err
 			}
@@ -64,6 +64,11 @@ func newPlanCmd(a *app) *cobra.Command {
 
 // preview loads the pipeline and looks its results up.
 func (a *app) preview(ctx context.Context) (*plan.Preview, artifacts.Store, error) {
+	return a.previewFor(ctx, keepAll)
+}
+
+// previewFor is preview of a pipeline that may be long: it holds what keep wants.
+func (a *app) previewFor(ctx context.Context, keep plan.Keep) (*plan.Preview, artifacts.Store, error) {
 	pl, _, err := a.loadPlan(ctx)
 	if err != nil {
 		return nil, artifacts.Store{}, err
@@ -72,14 +77,17 @@ func (a *app) preview(ctx context.Context) (*plan.Preview, artifacts.Store, erro
 	if err != nil {
 		return nil, store, err
 	}
-	v, err := a.previewOf(ctx, store, pl)
+	v, err := a.previewOf(ctx, store, pl, keep)
 	return v, store, err
 }
 
-func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*plan.Preview, error) {
-	return pl.Preview(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+func keepAll(int, *plan.Item) bool  { return true }
+func keepNone(int, *plan.Item) bool { return false }
+
+func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
+	return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupMany(ctx, store, keys)
-	})
+	}, keep)
 }
 
 // hostEnv is recorded with results; it is never part of a key.

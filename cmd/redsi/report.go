@@ -25,7 +25,8 @@ func newReportCmd(a *app) *cobra.Command {
 		Long: `Writes one self-contained HTML file from the results that are there; what has
 not run is shown as such. Nothing runs. Every number links to its lineage: the
 artifact it was read from, the step that left it, its key, configuration, inputs
-and run.
+and run. Of a long pipeline the page shows 1,000 steps whole, those that tables and
+figures come from first, and sums up all by block; --target STEP is of others.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
 run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
@@ -40,11 +41,20 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if pdf && latex == "" {
 				latex = filepath.Join("results", "latex")
 			}
-			v, store, err := a.preview(ctx)
+			pl, _, err := a.loadPlan(ctx)
 			if err != nil {
 				return err
 			}
-			r, err := report.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, UI: ui, Namespace: namespace})
+			store, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			g := report.Gather(pl)
+			v, err := a.previewOf(ctx, store, pl, g.Keep)
+			if err != nil {
+				return err
+			}
+			r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, UI: ui, Namespace: namespace})
 			if err != nil {
 				return err
 			}

@@ -86,11 +86,12 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {
-		v, perr := a.previewOf(ctx, store, pl)
+		v, perr := a.previewForRun(ctx, store, pl)
 		if perr != nil {
 			return perr
 		}
 		if out.Hit = v.Summary().Hit; v.Done() {
+			out.preview = v
 			err = a.recordHits(ctx, store, pl, v)
 			break
 		}
@@ -114,7 +115,14 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		out.Failed, out.Skipped, out.NotStarted = failed.res.Failed, failed.res.Skipped, failed.res.NotStarted
 		out.RunID, out.Hit, out.Ran = failed.res.RunID, failed.res.Hit, failed.res.Ran
 	}
-	if perr := a.pinSources(ctx, store, pl, &out); perr != nil {
+	if out.preview == nil {
+		v, perr := a.previewForRun(ctx, store, pl)
+		if perr != nil {
+			return cmp.Or(err, perr)
+		}
+		out.preview = v
+	}
+	if perr := a.pinSources(store, pl, &out); perr != nil {
 		return cmp.Or(err, perr)
 	}
 	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
@@ -128,10 +136,20 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
 	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.project(), Targets: a.Targets,
 		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
+	rec.Steps = make([]workflows.RunStep, len(v.Items))
 	for i, it := range v.Items {
-		rec.Steps = append(rec.Steps, workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Result.Took.Seconds()})
+		rec.Steps[i] = workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Took.Seconds()}
 	}
 	return activities.RecordHits(ctx, store, pl, rec)
+}
+
+// previewForRun holds what a run reads of results when it is done: pins, and what
+// tables and figures are.
+func (a *app) previewForRun(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*plan.Preview, error) {
+	return a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool {
+		s := &pl.Steps[i]
+		return isRendered(s.Address) || a.Registry.Lookup(s.Task.Kind).HasPins()
+	})
 }
 
 // drive starts the workflow, here or on a cluster, and follows it to its end.
@@ -209,20 +227,20 @@ func newRunID() string {
 }
 
 // pinSources writes what downloads found out into the lock file.
-func (a *app) pinSources(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
-	v, err := a.previewOf(ctx, store, pl)
-	if err != nil {
-		return err
-	}
+func (a *app) pinSources(store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	lock := a.lockFile()
-	for i, it := range v.Items {
-		if it.Result == nil && out.Failed > 0 {
+	for i, it := range out.preview.Items {
+		if it.Outcome != plan.Hit && out.Failed > 0 {
 			continue
 		}
-		if it.Result == nil {
+		if it.Outcome != plan.Hit {
 			return fmt.Errorf("%s has no result in %s after the run: the run's workers must have the same --store", pl.Steps[i].Address, store.URL)
 		}
-		pins, err := a.Registry.Lookup(pl.Steps[i].Task.Kind).Pins(it.Task, it.Result.Outputs)
+		spec := a.Registry.Lookup(pl.Steps[i].Task.Kind)
+		if !spec.HasPins() {
+			continue
+		}
+		pins, err := spec.Pins(it.Task, it.Result.Outputs)
 		if err == nil {
 			err = lockfile.Add(lock, pins)
 		}
@@ -230,6 +248,5 @@ func (a *app) pinSources(ctx context.Context, store artifacts.Store, pl *plan.Pl
 			return fmt.Errorf("%s: %w", pl.Steps[i].Address, err)
 		}
 	}
-	out.preview = v
 	return nil
 }

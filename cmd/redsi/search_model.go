@@ -49,7 +49,7 @@ func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.previewOf(ctx, store, pl)
+	v, err := a.previewOf(ctx, store, pl, keepAll)
 	if err != nil {
 		return nil, err
 	}

@@ -35,11 +35,11 @@ func newWhyCmd(a *app) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Targets = args
-			v, store, err := a.preview(cmd.Context())
+			v, store, err := a.previewFor(cmd.Context(), keepNone)
 			if err != nil {
 				return err
 			}
-			past, err := a.journalOf(cmd.Context(), store, v.Plan.Pipeline)
+			past, err := a.journalOf(cmd.Context(), store, v)
 			if err != nil {
 				return err
 			}
@@ -67,9 +67,7 @@ func newWhyCmd(a *app) *cobra.Command {
 						w.Changes = append(w.Changes, wc)
 					}
 				}
-				if it.Result != nil {
-					w.Origin = it.Result.Origin.RunID
-				}
+				w.Origin = it.Run
 				answers = append(answers, w)
 			}
 			if a.JSON {

@@ -27,6 +27,7 @@ type node struct {
 	rng   hcl.Range
 	value cty.Value // what references to it give; DynamicVal where that failed
 	deps  []edge
+	read  bool // something refers to it
 
 	expr  hclsyntax.Expression // of a local
 	block *block               // of a step, table or figure
@@ -45,6 +46,7 @@ type block struct {
 	spec            *step.Spec // nil if there is no such kind; reported
 	forEach         hclsyntax.Expression
 	resources       *hclsyntax.Block
+	attrPos         map[string]Pos // what places has found
 }
 
 // declare finds what the pipeline files declare and reports what is declared

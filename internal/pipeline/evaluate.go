@@ -25,7 +25,7 @@ func (l *loader) evaluate(n *node) {
 	if !ok || b.spec == nil {
 		return
 	}
-	values := make(map[string]cty.Value, len(instances))
+	values := map[string]cty.Value{} // of what something refers to
 	for i := range instances {
 		inst := &instances[i]
 		inst.address = n.name
@@ -41,9 +41,13 @@ func (l *loader) evaluate(n *node) {
 		if s, ok := l.step(b, inst); ok {
 			l.steps[n] = append(l.steps[n], s)
 		}
-		values[inst.key] = outputsOf(b.spec, inst.address)
+		inst.ctx = nil // of 100,000 they are a lot
+		if n.read {
+			values[inst.key] = outputsOf(b.spec, inst.address)
+		}
 	}
 	switch {
+	case !n.read:
 	case b.forEach == nil:
 		n.value = values[""]
 	case len(values) == 0:
@@ -119,10 +123,12 @@ func (l *loader) value(e hclsyntax.Expression, ctx *hcl.EvalContext, inst *insta
 }
 
 // measured refuses a value that is too large. What an expression merely refers
-// to has been measured.
+// to, and what a function made, has been measured.
 func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) cty.Value {
 	var err *limit
-	if _, ok := e.(*hclsyntax.ScopeTraversalExpr); !ok {
+	switch e.(type) {
+	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
+	default:
 		var s size
 		if s, err = measure(v); err == nil {
 			err = l.meter.spend(s.elements, 0)

@@ -118,7 +118,7 @@ func library(files fileFuncs) []group {
 			{"tomap", "value", "A value as a map.", toMap},
 			{"tonumber", "value", "A value as a number.", stdlib.MakeToFunc(cty.Number)},
 			{"toset", "value", "A value as a set.", toSet},
-			{"tostring", "value", "A value as a string.", stdlib.MakeToFunc(cty.String)},
+			{"tostring", "value", "A value as a string.", toText},
 			{"try", "expressions...", "The first expression that can be evaluated.", tryfunc.TryFunc},
 		}},
 	}

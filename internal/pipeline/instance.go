@@ -62,17 +62,27 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	}
 	s := Step{
 		Address: inst.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
-		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: map[string]Pos{},
-	}
-	for name, a := range b.Body.Attributes {
-		s.AttrPos[name] = Pos{a.NameRange.Filename, a.NameRange.Start.Line}
-	}
-	for _, inner := range b.Body.Blocks {
-		if _, ok := s.AttrPos[inner.Type]; !ok {
-			s.AttrPos[inner.Type] = Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
-		}
+		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
 	}
 	return s, true
+}
+
+// places are those of the block's attributes and inner blocks, by name: one map for all
+// instances.
+func (b *block) places() map[string]Pos {
+	if b.attrPos != nil {
+		return b.attrPos
+	}
+	b.attrPos = map[string]Pos{}
+	for name, a := range b.Body.Attributes {
+		b.attrPos[name] = Pos{a.NameRange.Filename, a.NameRange.Start.Line}
+	}
+	for _, inner := range b.Body.Blocks {
+		if _, ok := b.attrPos[inner.Type]; !ok {
+			b.attrPos[inner.Type] = Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
+		}
+	}
+	return b.attrPos
 }
 
 // queue reads resources { queue = … }.

@@ -226,7 +226,13 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 				}
 				return v, err
 			}
-			s, tooLarge := measure(v)
+			made := v
+			if name == "toset" { // a set is sorted each time that somebody goes through it
+				if _, ok := elementType(args[0], false); ok {
+					made = args[0]
+				}
+			}
+			s, tooLarge := measure(made)
 			if tooLarge == nil {
 				tooLarge = m.spend(s.elements+lengths(args)/64, s.bytes)
 			}

@@ -41,6 +41,7 @@ func (o *orderer) visit(n *node) {
 	o.stack = append(o.stack, n)
 	o.on[n] = true
 	for _, e := range n.deps {
+		e.to.read = true
 		if _, seen := o.index[e.to]; !seen {
 			o.visit(e.to)
 			o.low[n] = min(o.low[n], o.low[e.to])

@@ -27,7 +27,7 @@ type Step struct {
 	Task    step.Task      // completed configuration, its inputs being references
 	Queue   string         // from resources; "" leaves it to the kind
 	Pos     Pos            // of the block
-	AttrPos map[string]Pos // of its attributes, by name
+	AttrPos map[string]Pos // of its attributes, by name; shared by the instances of a block
 }
 
 // Pipeline is a loaded pipeline.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -156,6 +157,69 @@ func TestPreview(t *testing.T) {
 	}
 	if got, _ = outcomes(t, pl, registry(2), r); got != "run maybe maybe maybe" {
 		t.Fatalf("under another version of the kind: %s", got)
+	}
+}
+
+// TestFollowHoldsLittle: each key is looked up once, in bounded calls, and of what is not
+// wanted there is a result only while a step is to come that reads it.
+func TestFollowHoldsLittle(t *testing.T) {
+	const n = 5000
+	src := fmt.Sprintf(`locals {
+  keys = toset(flatten([for i in range(%d) : [for j in range(100) : tostring(100 * i + j)]]))
+}
+step "text" "first" {
+  for_each = local.keys
+  text     = each.key
+}
+step "text" "last" {
+  for_each = local.keys
+  text     = each.key
+  after    = step.text.first[each.key].out
+}`, n/100)
+	pl, err := Build("p.hcl", load(t, src), registry(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[artifacts.Digest]int{}
+	calls, most := 0, 0
+	lookup := func(_ context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		calls, most = calls+1, max(most, len(keys))
+		out := map[artifacts.Digest]*artifacts.Result{}
+		for _, k := range keys {
+			asked[k]++
+			out[k] = &artifacts.Result{Key: k, Took: time.Second, Origin: artifacts.Origin{RunID: "r"},
+				Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: k, Size: 3}}}
+		}
+		return out, nil
+	}
+	wanted := -1
+	v, err := pl.Follow(t.Context(), registry(1), lookup, func(i int, it *Item) bool {
+		if it.Result == nil || it.Preimage == nil || it.Task.Kind != "text" {
+			t.Fatalf("keep is asked about %+v", it)
+		}
+		if pl.Steps[i].Address == `step.text.last["17"]` {
+			wanted = i
+		}
+		return i == wanted
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 2*n || calls > 2*(n/lookupMost+1) || most > lookupMost {
+		t.Errorf("%d keys in %d calls of at most %d", len(asked), calls, most)
+	}
+	for k, times := range asked {
+		if times != 1 {
+			t.Fatalf("%s was looked up %d times", k, times)
+		}
+	}
+	for i, it := range v.Items {
+		if it.Outcome != Hit || it.Took != time.Second || it.Bytes != 3 || it.Run != "r" || (it.Result != nil) != (i == wanted) || (it.Preimage != nil) != (i == wanted) {
+			t.Fatalf("%s: %+v", pl.Steps[i].Address, it)
+		}
+	}
+	if wanted < 0 || v.Saved() != 2*n*time.Second {
+		t.Errorf("step %d is wanted, hits save %s", wanted, v.Saved())
 	}
 }
 

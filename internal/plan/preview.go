@@ -3,6 +3,9 @@ package plan
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -30,6 +33,11 @@ type Item struct {
 	Task     step.Task         // inputs bound; empty for Maybe
 	Result   *artifacts.Result // for Hit
 	Waits    []int             // for Maybe: the inputs that are not there
+
+	// Of the result of a hit, kept or not.
+	Took  time.Duration
+	Bytes int64  // of its outputs
+	Run   string // that left it
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -45,88 +53,141 @@ type Summary struct {
 	Maybe int `json:"maybe"`
 }
 
-// Preview follows results as far as they go. Steps are looked up in waves, one
-// batch of keys each, so the number of calls is the depth of the graph.
+// Keep says of a step that is a hit whether its task, preimage and result are wanted
+// when the preview is done. It is asked once, when the item has all of them.
+type Keep func(i int, it *Item) bool
+
+// Preview follows results as far as they go. Steps are looked up level by level of the
+// graph, at most lookupMost keys in a call.
 func (p *Plan) Preview(ctx context.Context, reg *step.Registry, lookup Lookup) (*Preview, error) {
-	v := &Preview{Plan: p, Items: make([]Item, len(p.Steps))}
-	left := make([]int, len(p.Steps))
-	for i := range left {
-		left[i] = i
+	return p.Follow(ctx, reg, lookup, func(int, *Item) bool { return true })
+}
+
+// lookupMost bounds the results that are held between a look-up and the word of Keep.
+const lookupMost = 2048
+
+// Follow is Preview for plans of any length: of what keep does not want it holds a result
+// only as long as there are steps to come that read it.
+func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep) (*Preview, error) {
+	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep,
+		wanted: make([]bool, len(p.Steps)), readers: make([]int32, len(p.Steps))}
+	for _, s := range p.Steps {
+		for _, d := range s.Deps {
+			f.readers[d]++
+		}
 	}
-	for len(left) > 0 {
-		var ready, blocked []int
-		for _, i := range left {
-			switch v.state(i) {
-			case inputsKnown:
-				ready = append(ready, i)
-			case inputsMissing:
-				v.Items[i] = Item{Outcome: Maybe, Waits: v.missing(i)}
-			default:
-				blocked = append(blocked, i)
+	for _, level := range p.levels() {
+		for batch := range slices.Chunk(level, lookupMost) {
+			if err := f.batch(ctx, batch); err != nil {
+				return nil, err
 			}
 		}
-		if err := v.wave(ctx, reg, lookup, ready); err != nil {
-			return nil, err
-		}
-		left = blocked
 	}
-	return v, nil
+	return f.Preview, nil
 }
 
-type inputState int
-
-const (
-	inputsPending inputState = iota
-	inputsKnown
-	inputsMissing
-)
-
-func (v *Preview) state(i int) inputState {
-	s := inputsKnown
-	for _, d := range v.Plan.Steps[i].Deps {
-		switch v.Items[d].Outcome {
-		case "":
-			return inputsPending
-		case Hit:
-		default:
-			s = inputsMissing
+// levels parts the steps by how many steps come before them on the longest way.
+func (p *Plan) levels() (levels [][]int) {
+	at := make([]int, len(p.Steps))
+	for i, s := range p.Steps {
+		for _, d := range s.Deps { // before i
+			at[i] = max(at[i], at[d]+1)
 		}
+		if at[i] == len(levels) {
+			levels = append(levels, nil)
+		}
+		levels[at[i]] = append(levels[at[i]], i)
 	}
-	return s
+	return levels
 }
 
-func (v *Preview) missing(i int) (waits []int) {
-	for _, d := range v.Plan.Steps[i].Deps {
-		if v.Items[d].Outcome != Hit {
+// follower is a preview while it is made.
+type follower struct {
+	*Preview
+	reg     *step.Registry
+	lookup  Lookup
+	keep    Keep
+	wanted  []bool  // by keep
+	readers []int32 // steps that read a result and have not been bound
+}
+
+// batch finds out about steps whose inputs are known or missing.
+func (f *follower) batch(ctx context.Context, steps []int) error {
+	ready := make([]int, 0, len(steps))
+	for _, i := range steps {
+		if waits := f.missing(i); len(waits) > 0 {
+			f.Items[i] = Item{Outcome: Maybe, Waits: waits}
+			continue
+		}
+		ready = append(ready, i)
+	}
+	if len(ready) > 0 {
+		if err := f.look(ctx, ready); err != nil {
+			return err
+		}
+	}
+	for _, i := range steps {
+		for _, d := range f.Plan.Steps[i].Deps {
+			f.readers[d]--
+			f.release(d)
+		}
+		f.release(i)
+	}
+	return nil
+}
+
+// look makes the keys of steps and looks them up.
+func (f *follower) look(ctx context.Context, ready []int) error {
+	errs := make([]error, len(ready))
+	var workers sync.WaitGroup
+	for w := range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for n := w; n < len(ready); n += runtime.GOMAXPROCS(0) {
+				i := ready[n]
+				bound, key, preimage, err := f.Plan.Bind(f.reg, i, func(d int) *artifacts.Result { return f.Items[d].Result })
+				f.Items[i], errs[n] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}, err
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs { // the first in the plan
+		if err != nil {
+			return err
+		}
+	}
+	keys := make([]artifacts.Digest, len(ready))
+	for n, i := range ready {
+		keys[n] = f.Items[i].Key
+	}
+	found, err := f.lookup(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, i := range ready {
+		it := &f.Items[i]
+		if r := found[it.Key]; r != nil {
+			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
+			f.wanted[i] = f.keep(i, it)
+		}
+	}
+	return nil
+}
+
+// missing lists the inputs of a step that have no result.
+func (f *follower) missing(i int) (waits []int) {
+	for _, d := range f.Plan.Steps[i].Deps {
+		if f.Items[d].Outcome != Hit {
 			waits = append(waits, d)
 		}
 	}
 	return waits
 }
 
-func (v *Preview) wave(ctx context.Context, reg *step.Registry, lookup Lookup, ready []int) error {
-	keys := make([]artifacts.Digest, 0, len(ready))
-	for _, i := range ready {
-		bound, key, preimage, err := v.Plan.Bind(reg, i, func(d int) *artifacts.Result { return v.Items[d].Result })
-		if err != nil {
-			return err
-		}
-		v.Items[i] = Item{Outcome: Run, Key: key, Preimage: preimage, Task: bound}
-		keys = append(keys, key)
+// release drops what nobody wants of a hit.
+func (f *follower) release(i int) {
+	if it := &f.Items[i]; it.Outcome == Hit && f.readers[i] == 0 && !f.wanted[i] {
+		it.Preimage, it.Task, it.Result = nil, step.Task{}, nil
 	}
-	if len(keys) == 0 {
-		return nil
-	}
-	found, err := lookup(ctx, keys)
-	if err != nil {
-		return err
-	}
-	for _, i := range ready {
-		if r := found[v.Items[i].Key]; r != nil {
-			v.Items[i].Outcome, v.Items[i].Result = Hit, r
-		}
-	}
-	return nil
 }
 
 // Bind fills in the inputs of step i from the results of its dependencies and
@@ -137,7 +198,7 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 	for _, d := range s.Deps {
 		byAddress[p.Steps[d].Address] = result(d)
 	}
-	bound, err := s.Task.Bind(func(r step.Ref) (artifacts.Artifact, error) {
+	bound, key, preimage, err := reg.Bind(s.Task, func(r step.Ref) (artifacts.Artifact, error) {
 		res := byAddress[r.Step]
 		if res == nil {
 			return artifacts.Artifact{}, fmt.Errorf("%s has no result yet", r.Step)
@@ -148,10 +209,6 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 		}
 		return a, nil
 	})
-	if err != nil {
-		return step.Task{}, artifacts.Digest{}, nil, fmt.Errorf("%s: %w", s.Address, err)
-	}
-	key, preimage, err := reg.Key(bound)
 	if err != nil {
 		return step.Task{}, artifacts.Digest{}, nil, fmt.Errorf("%s: %w", s.Address, err)
 	}
@@ -179,9 +236,7 @@ func (v *Preview) Done() bool { return v.Summary().Hit == len(v.Items) }
 // Saved is the time that the hits took when they ran.
 func (v *Preview) Saved() (d time.Duration) {
 	for _, it := range v.Items {
-		if it.Result != nil {
-			d += time.Duration(it.Result.Took)
-		}
+		d += it.Took
 	}
 	return d
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,76 @@ func TestLargePipeline(t *testing.T) {
 		t.Errorf("the page has %d bytes, more than %d", len(s), most)
 	}
 	t.Logf("%d bytes", len(s))
+}
+
+// TestReportIsBounded: of 30,000 steps the page shows tables, figures and what they come
+// from, then some others, and says how many it leaves out and where they are.
+func TestReportIsBounded(t *testing.T) {
+	g := newGrid(t)
+	counts := g.put("counts", []byte(`{}`))
+	before := len(g.v.Plan.Steps)
+	for i := range 30_000 {
+		g.add(fmt.Sprintf(`step.count.w["%d"]`, i), "count", fmt.Sprintf(`{"text":"only %d"}`, i), map[string]artifacts.Artifact{"out": counts})
+	}
+	for i := range g.v.Items {
+		g.v.Items[i].Took, g.v.Items[i].Bytes = time.Duration(i)*time.Second, 10
+	}
+	// What no table comes from stands first in the plan.
+	steps, items := g.v.Plan.Steps, g.v.Items
+	g.v.Plan.Steps = append(slices.Clone(steps[before:]), steps[:before]...)
+	g.v.Items = append(slices.Clone(items[before:]), items[:before]...)
+	index := map[string]int{}
+	for i, s := range g.v.Plan.Steps {
+		index[s.Address] = i
+		refs, err := s.Task.Refs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range refs {
+			g.v.Plan.Steps[i].Deps = append(g.v.Plan.Steps[i].Deps, index[r.Step])
+		}
+	}
+	gather := report.Gather(g.v.Plan)
+	kept := 0
+	for i := range g.v.Items {
+		if gather.Keep(i, &g.v.Items[i]) {
+			kept++
+		} else {
+			g.v.Items[i].Result, g.v.Items[i].Preimage = nil, nil
+		}
+	}
+	if kept != 1000 {
+		t.Errorf("%d results are kept", kept)
+	}
+	r, err := gather.Build(t.Context(), g.v, g.store.Blobs.Open, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	s := b.String()
+	checkLinks(t, s)
+	if most := 5 << 20; len(s) > most {
+		t.Errorf("the page has %d bytes, more than %d", len(s), most)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("<b>%d / %d</b>steps have results", before+30_000, before+30_000),
+		fmt.Sprintf("1000 of %d steps: tables and figures, what they come from", before+30_000),
+		fmt.Sprintf("And %d more steps, which took less time.", before+29_000),
+		fmt.Sprintf("And %d more steps; their blocks have the sums.", before+29_000),
+		`<td>step.count.w</td><td>count</td><td class="r">30000</td><td class="r">30000</td>`, `<b>30,000</b>`,
+		"<code>redsi plan --all</code>", "<code>redsi report --target STEP</code>",
+		`only 1&#34;`, `step.train.dsi[&#34;149&#34;]</h3>`,
+	} {
+		if !strings.Contains(s, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if strings.Contains(s, "only 29999") {
+		t.Error("a step beyond the bound is shown with its configuration")
+	}
 }
 
 func TestCurves(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // Node is a step as lineages show it.
 type Node struct {
 	Index    int               `json:"-"` // in the plan
+	Detailed bool              `json:"-"` // else there are address, kind, outcome and cost only
 	Address  string            `json:"step"`
 	Kind     string            `json:"kind"`
 	Outcome  plan.Outcome      `json:"outcome"`
@@ -29,6 +30,7 @@ type Node struct {
 	Env      map[string]string `json:"env,omitempty"`   // of the worker
 	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
 	Place    string            `json:"place"`           // file:line
+	deps     []int             // of one that is not detailed
 }
 
 // Leaf is one value of a configuration.
@@ -58,6 +60,10 @@ type Output struct {
 
 // Nodes describes every step of a preview, in the plan's order.
 func Nodes(v *plan.Preview) ([]Node, error) {
+	return nodesOf(v, func(int) bool { return true })
+}
+
+func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	index := map[string]int{}
 	for i, s := range v.Plan.Steps {
 		index[s.Address] = i
@@ -65,7 +71,13 @@ func Nodes(v *plan.Preview) ([]Node, error) {
 	nodes := make([]Node, len(v.Items))
 	for i, s := range v.Plan.Steps {
 		it := v.Items[i]
-		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, Place: place(s)}
+		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes}
+		if n.Detailed = detailed(i); !n.Detailed {
+			n.deps = s.Deps
+			nodes[i] = n
+			continue
+		}
+		n.Place = place(s)
 		if !it.Key.IsZero() {
 			n.Key = it.Key.String()
 		}
@@ -79,11 +91,10 @@ func Nodes(v *plan.Preview) ([]Node, error) {
 		}
 		if r := it.Result; r != nil {
 			n.Run, n.Workflow, n.TookS = r.Origin.RunID, r.Origin.WorkflowID, r.Took.Seconds()
-			n.Counts = r.Counts
+			n.Counts, n.Bytes = r.Counts, r.Bytes()
 			n.Env, n.Notes = notesOf(r.Env)
 			for name, a := range r.Outputs {
 				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
-				n.Bytes += a.Size
 			}
 			sort.Slice(n.Outputs, func(a, b int) bool { return n.Outputs[a].Name < n.Outputs[b].Name })
 		}
@@ -221,12 +232,16 @@ func sources(nodes []Node, i int, digests []string) []Source {
 	type producer struct{ digest, step, output string }
 	var out []Source
 	seen, found := map[producer]bool{}, map[string]bool{}
+	edges := map[string][]Edge{}
+	for _, e := range nodes[i].Inputs {
+		edges[e.Digest] = append(edges[e.Digest], e)
+	}
 	for _, d := range digests {
 		if found[d] {
 			continue
 		}
-		for _, e := range nodes[i].Inputs {
-			if p := (producer{d, e.Step, e.Output}); e.Digest == d && !seen[p] {
+		for _, e := range edges[d] {
+			if p := (producer{d, e.Step, e.Output}); !seen[p] {
 				out = append(out, Source{Digest: d, Step: e.Step, Output: e.Output, Path: e.Path, Same: found[d], Index: e.Index})
 				seen[p], found[d] = true, true
 			}
@@ -241,8 +256,7 @@ func sources(nodes []Node, i int, digests []string) []Source {
 
 // upstream lists the steps that the given ones come from, themselves included,
 // nearest first.
-func upstream(nodes []Node, from []int) []Node {
-	var out []Node
+func upstream(nodes []Node, from []int) (out []int) {
 	seen := map[int]bool{}
 	for len(from) > 0 {
 		i := from[0]
@@ -251,10 +265,11 @@ func upstream(nodes []Node, from []int) []Node {
 			continue
 		}
 		seen[i] = true
-		out = append(out, nodes[i])
+		out = append(out, i)
 		for _, e := range nodes[i].Inputs {
 			from = append(from, e.Index)
 		}
+		from = append(from, nodes[i].deps...)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed" // the page's template and style
 	"encoding/base64"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -43,15 +43,41 @@ func (r *Report) HTML(w io.Writer) error {
 		"figures": r.numbers,
 		"curve":   func(c *Curve) template.HTML { return c.picture(r.TopOfCurves(c.Metric)) },
 		"pair":    func(r *Report, n Node) nodeOf { return nodeOf{r, n} },
+		"at":      r.at,
+		"most":    func() int { return mostSources },
+		"less":    func(a, b int) int { return a - b },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return err
+	}
+	panels := r.panels()
+	r.shown = make(map[string]bool, len(panels))
+	for i := range panels {
+		r.shown[panels[i].ID] = true
 	}
 	return t.Execute(w, struct {
 		*Report
 		Style  template.CSS
 		Panels []Panel
-	}{r, template.CSS(pageStyle), r.panels()})
+		Cut    bool // there may be more panels
+	}{r, template.CSS(pageStyle), panels, len(panels) == mostPanels})
+}
+
+// at links a text to a step, if the page has it.
+func (r *Report) at(index int, text string) template.HTML {
+	text = template.HTMLEscapeString(text)
+	if !r.Nodes[index].Detailed {
+		return template.HTML(text)
+	}
+	return template.HTML(fmt.Sprintf(`<a href="#step-%d">%s</a>`, index, text))
+}
+
+// panelOf is the id of the panel of some inputs; "" if the page does not have it.
+func (r *Report) panelOf(it *Item, inputs []string) string {
+	if id := panelID(it, inputs); r.shown[id] {
+		return id
+	}
+	return ""
 }
 
 // picture is an SVG file as the address of an image: there its text is no part of
@@ -72,12 +98,14 @@ type Panel struct {
 	Item    *Item
 	Cells   []string
 	Sources []Source
-	Steps   []Node // that left the sources
-	All     int    // steps that the cells depend on
-	Roots   []Node // of them, those that depend on nothing: downloads and generators
+	More    int     // sources that are not shown
+	Steps   []Node  // that left the sources
+	All     int     // steps that the cells depend on
+	Roots   []*Node // of them, those that depend on nothing: downloads and generators
 }
 
-// panels makes one panel for each set of artifacts that some cell comes from.
+// panels makes one panel for each set of artifacts that some cell comes from, at most
+// mostPanels.
 func (r *Report) panels() []Panel {
 	var out []Panel
 	for _, it := range r.Items {
@@ -87,7 +115,9 @@ func (r *Report) panels() []Panel {
 			if len(c.Inputs) == 0 {
 				return
 			}
-			if _, ok := at[key]; !ok {
+			if _, ok := at[key]; !ok && len(out) == mostPanels {
+				return
+			} else if !ok {
 				at[key] = len(out)
 				p := Panel{ID: panelID(it, c.Inputs), Item: it, Sources: sources(r.Nodes, it.Index, c.Inputs)}
 				p.follow(r.Nodes)
@@ -102,19 +132,25 @@ func (r *Report) panels() []Panel {
 // follow finds the steps behind the panel's sources.
 func (p *Panel) follow(nodes []Node) {
 	var from []int
+	seen := map[int]bool{}
 	for _, s := range p.Sources {
-		if s.Index >= 0 && !slices.Contains(from, s.Index) {
+		if s.Index >= 0 && !seen[s.Index] {
+			seen[s.Index] = true
 			from = append(from, s.Index)
-			p.Steps = append(p.Steps, nodes[s.Index])
+			if len(from) <= mostSources && nodes[s.Index].Detailed {
+				p.Steps = append(p.Steps, nodes[s.Index])
+			}
 		}
 	}
 	all := upstream(nodes, from)
 	p.All = len(all)
-	for _, n := range all {
-		if len(n.Inputs) == 0 {
+	for _, i := range all {
+		if n := &nodes[i]; len(n.Inputs)+len(n.deps) == 0 {
 			p.Roots = append(p.Roots, n)
 		}
 	}
+	p.More = max(0, len(p.Sources)-mostSources)
+	p.Sources = p.Sources[:min(len(p.Sources), mostSources)]
 }
 
 // panelID names the panel of some inputs: by the first digest and how many
@@ -208,7 +244,7 @@ func (r *Report) grid(it *Item) []gridRow {
 					cell.Align = "l"
 				}
 				if len(c.Inputs) > 0 {
-					cell.Panel = panelID(it, c.Inputs)
+					cell.Panel = r.panelOf(it, c.Inputs)
 				}
 				if k := checks[cell.Name]; k != nil {
 					cell.Check = &pageCheck{Check: k, Printed: c.Printed(col.Format, k.Paper)}
@@ -250,7 +286,7 @@ func (r *Report) numbers(it *Item) []figureNumber {
 				}
 			}
 			if len(p.Y.Inputs) > 0 {
-				n.Panel = panelID(it, p.Y.Inputs)
+				n.Panel = r.panelOf(it, p.Y.Inputs)
 			}
 			out = append(out, n)
 		}
@@ -265,7 +301,7 @@ func (r *Report) panelsOf(it *Item) (out []figureNumber) {
 	}
 	it.eachCell(func(name string, c render.Cell) {
 		if len(c.Inputs) > 0 {
-			out = append(out, figureNumber{Name: name, Panel: panelID(it, c.Inputs)})
+			out = append(out, figureNumber{Name: name, Panel: r.panelOf(it, c.Inputs)})
 		}
 	})
 	return out
@@ -279,12 +315,18 @@ func (r *Report) Link(workflow string) string {
 	return strings.TrimSuffix(r.UI, "/") + "/namespaces/" + url.PathEscape(r.Namespace) + "/workflows/" + url.PathEscape(workflow)
 }
 
-// Slowest are the steps by time, longest first.
-func (r *Report) Slowest() []Node {
-	out := append([]Node(nil), r.Nodes...)
-	sort.SliceStable(out, func(a, b int) bool { return out[a].TookS > out[b].TookS })
-	return out
+// Slowest are the steps that took longest, longest first.
+func (r *Report) Slowest() []*Node {
+	out := make([]*Node, len(r.Nodes))
+	for i := range r.Nodes {
+		out[i] = &r.Nodes[i]
+	}
+	slices.SortStableFunc(out, func(a, b *Node) int { return cmp.Compare(b.TookS, a.TookS) })
+	return out[:min(len(out), mostRows)]
 }
+
+// Slower is how many steps are not among the Slowest.
+func (r *Report) Slower() int { return max(0, len(r.Nodes)-mostRows) }
 
 func number(v *float64) string {
 	if v == nil {

@@ -2,11 +2,8 @@ package report
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 )
@@ -37,12 +33,15 @@ type Report struct {
 	Summary  plan.Summary
 	Verdicts map[render.Verdict]int
 	Items    []*Item
-	Nodes    []Node
+	Nodes    []Node   // of all steps, most of a long plan without their lineage
+	Blocks   []Block  // longest first
 	Curves   []*Curve // of trainings that have results
 	Envs     []Environment
 	Files    []SourceFile
 	Took     time.Duration
 	Bytes    int64
+	Left     Left
+	shown    map[string]bool // ids of panels
 }
 
 // Environment is where steps ran.
@@ -58,57 +57,55 @@ type SourceFile struct {
 	Index                      int
 }
 
-// Build reads what the page needs: the JSON of tables and figures, training
-// curves, and the first lines of small artifacts.
+// Build is the report of a preview that holds all results.
 func Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Report, error) {
-	nodes, err := Nodes(v)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Options: o, Pipeline: v.Plan.Pipeline, Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Verdicts: map[render.Verdict]int{}}
-	r.Items = make([]*Item, 0)
-	for i := range nodes {
-		if _, ok := isRendered(nodes[i].Address); ok {
-			r.Items = append(r.Items, &Item{Index: i})
+	g := Gather(v.Plan)
+	for i := range v.Items {
+		if v.Items[i].Result != nil {
+			g.Keep(i, &v.Items[i])
 		}
 	}
+	return g.Build(ctx, v, read, o)
+}
+
+// load reads tables and figures, curves, and the beginnings of small outputs.
+func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Reader) error {
+	r.Items = make([]*Item, len(items))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
-	for k := range r.Items {
+	for k, i := range items {
 		g.Go(func() (err error) {
-			r.Items[k], err = loadItem(gctx, v, nodes, r.Items[k].Index, read)
+			r.Items[k], err = loadItem(gctx, v, r.Nodes, i, read)
 			return err
 		})
 	}
-	curves := make([]*Curve, len(nodes))
-	for i := range nodes {
-		g.Go(func() error { return preview(gctx, v.Items[i].Result, nodes[i].Outputs, read) })
-		for name, a := range outputsOf(v.Items[i].Result) {
+	curves := make([]*Curve, len(r.Nodes))
+	for i := range r.Nodes {
+		n, res := &r.Nodes[i], v.Items[i].Result
+		if len(n.Outputs) > 0 {
+			g.Go(func() error { return preview(gctx, res, n.Outputs, read) })
+		}
+		for name, a := range outputsOf(res) {
 			if a.Type == curveType {
+				r.Left.Curves--
 				g.Go(func() (err error) {
-					curves[i], err = loadCurve(gctx, &nodes[i], v.Items[i].Result, name, read)
+					curves[i], err = loadCurve(gctx, n, res, name, read)
 					return err
 				})
 			}
 		}
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return err
 	}
 	r.Curves = slices.DeleteFunc(curves, func(c *Curve) bool { return c == nil })
-	r.summarize(v)
-	return r, r.addFiles(v)
+	return nil
 }
 
-func outputsOf(r *artifacts.Result) map[string]artifacts.Artifact {
-	if r == nil {
-		return nil
-	}
-	return r.Outputs
-}
-
-func (r *Report) summarize(v *plan.Preview) {
-	scales, runs, envs := map[string]bool{}, map[string]bool{}, map[string]*Environment{}
+// judge counts what came of the comparisons with the paper.
+func (r *Report) judge() {
+	scales := map[string]bool{}
+	r.Verdicts = map[render.Verdict]int{}
 	for _, it := range r.Items {
 		if it.Scale != "" {
 			scales[it.Scale] = true
@@ -117,61 +114,7 @@ func (r *Report) summarize(v *plan.Preview) {
 			r.Verdicts[c.Verdict]++
 		}
 	}
-	for i, n := range r.Nodes {
-		r.Took += time.Duration(n.TookS * float64(time.Second))
-		r.Bytes += n.Bytes
-		res := v.Items[i].Result
-		if res == nil {
-			continue
-		}
-		if res.Finished.After(r.Newest) {
-			r.Newest = res.Finished
-		}
-		runs[n.Run] = n.Run != ""
-		key := fmt.Sprint(n.Env) // maps print with sorted keys
-		if envs[key] == nil {
-			envs[key] = &Environment{Values: n.Env}
-		}
-		envs[key].Steps++
-	}
 	r.Scales = slices.Sorted(maps.Keys(scales))
-	for run, named := range runs {
-		if named {
-			r.Runs = append(r.Runs, run)
-		}
-	}
-	slices.Sort(r.Runs)
-	slices.Reverse(r.Runs)
-	for _, key := range slices.Sorted(maps.Keys(envs)) {
-		r.Envs = append(r.Envs, *envs[key])
-	}
-	sort.SliceStable(r.Envs, func(a, b int) bool { return r.Envs[a].Steps > r.Envs[b].Steps })
-}
-
-// addFiles lists the files of downloads with where they came from.
-func (r *Report) addFiles(v *plan.Preview) error {
-	for i, n := range r.Nodes {
-		if n.Kind != "download" {
-			continue
-		}
-		var c struct {
-			URLs, Names, SHA256 []string
-			License             string
-		}
-		if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
-			return fmt.Errorf("%s: %w", n.Address, err)
-		}
-		for k, u := range c.URLs {
-			f := SourceFile{Step: n.Address, URL: fetch.Redact(u), License: c.License, Index: i, Size: -1}
-			if res := v.Items[i].Result; res != nil && k < len(c.Names) {
-				if file, ok := res.Outputs["files"].File(c.Names[k]); ok {
-					f.SHA256, f.Size = file.Digest.Hex(), file.Size
-				}
-			}
-			r.Files = append(r.Files, f)
-		}
-	}
-	return nil
 }
 
 // Bounds of what the page shows of data.

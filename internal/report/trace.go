@@ -63,7 +63,9 @@ func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (
 		for _, s := range t.Sources {
 			from = append(from, s.Index)
 		}
-		t.Steps = upstream(nodes, from)
+		for _, i := range upstream(nodes, from) {
+			t.Steps = append(t.Steps, nodes[i])
+		}
 		return t, nil
 	}
 	return nil, &UnknownCell{name, "there is no such table or figure"}

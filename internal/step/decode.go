@@ -39,17 +39,20 @@ func (ps Problems) Error() string {
 // decodeObject fills a struct from a tree; absent optional attributes keep what
 // the struct already has (the defaults).
 func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path string) (ps Problems) {
-	known := map[string]bool{}
-	for _, a := range attrs {
-		known[a.Name] = true
-		p := join(path, a.Name)
+	known := 0
+	for i := range attrs {
+		a := &attrs[i]
 		val, ok := tree[a.Name]
+		if ok {
+			known++
+		}
 		if !ok || val == nil {
 			if !a.Optional {
-				ps = append(ps, Problem{p, "required"})
+				ps = append(ps, Problem{join(path, a.Name), "required"})
 			}
 			continue
 		}
+		p := join(path, a.Name)
 		f := v.Field(a.index)
 		wrong := decodeValue(val, f, a.Type, p)
 		if len(wrong) == 0 && len(a.Enum) > 0 {
@@ -57,8 +60,11 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 		}
 		ps = append(ps, wrong...)
 	}
+	if known == len(tree) {
+		return ps
+	}
 	for _, n := range sortedKeys(tree) {
-		if !known[n] {
+		if !slices.ContainsFunc(attrs, func(a Attr) bool { return a.Name == n }) {
 			ps = append(ps, Problem{join(path, n), "no such attribute"})
 		}
 	}
@@ -181,7 +187,9 @@ func decodeValue(val any, v reflect.Value, t Type, path string) Problems {
 func decodeList(list []any, v reflect.Value, t Type, path string) (ps Problems) {
 	s := reflect.MakeSlice(v.Type(), len(list), len(list))
 	for i, e := range list {
-		ps = append(ps, decodeValue(e, s.Index(i), *t.Elem, fmt.Sprintf("%s[%d]", path, i))...)
+		if wrong := decodeValue(e, s.Index(i), *t.Elem, ""); len(wrong) > 0 { // again, to say where
+			ps = append(ps, decodeValue(e, s.Index(i), *t.Elem, fmt.Sprintf("%s[%d]", path, i))...)
+		}
 	}
 	v.Set(s)
 	return ps

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -170,8 +171,22 @@ func FuzzParseTree(f *testing.F) {
 	spec := Define(everythingKind())
 	f.Fuzz(func(t *testing.T, s string) {
 		tree, err := ParseTree([]byte(s))
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber()
+		var want map[string]any
+		if !json.Valid([]byte(s)) || d.Decode(&want) != nil {
+			want = nil
+		}
+		if !strings.Contains(s, "$") && (len(want) > 0 && err != nil || len(want) != len(tree) || len(want) > 0 && !reflect.DeepEqual(tree, want)) {
+			t.Fatalf("%s is %v, %v; want %v", s, tree, err, want)
+		}
 		if err != nil {
 			return
+		}
+		if b, err := appendTree(nil, tree); err == nil {
+			if want, err := json.Marshal(tree); err != nil || string(b) != string(want) {
+				t.Fatalf("%s is written as %s, want %s, %v", s, b, want, err)
+			}
 		}
 		task, err := NewTask(&spec, tree)
 		if err != nil {

@@ -2,8 +2,6 @@ package step
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"sort"
@@ -17,8 +15,9 @@ import (
 // With forKey, attributes marked "nokey" are left out, those marked "added" while
 // they equal their default, and of maps marked "names" all but the names.
 func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]any {
-	m := make(map[string]any, len(attrs))
-	for _, a := range attrs {
+	m := map[string]any{} // of few that are set
+	for i := range attrs {
+		a := &attrs[i]
 		if forKey && a.NoKey {
 			continue
 		}
@@ -103,68 +102,6 @@ func sameTree(a, b any) bool {
 	x, err1 := Canonical(a)
 	y, err2 := Canonical(b)
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
-}
-
-// ParseTree reads a configuration tree from JSON: numbers kept as json.Number,
-// {"$ref"} and {"$artifact"} objects as Input.
-func ParseTree(b []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var m map[string]any
-	if err := d.Decode(&m); err != nil {
-		return nil, err
-	}
-	if d.More() {
-		return nil, errors.New("more than one JSON value")
-	}
-	t, err := liftInputs(m)
-	if err != nil {
-		return nil, err
-	}
-	tree, ok := t.(map[string]any)
-	if !ok {
-		return nil, errors.New("an input, not a configuration")
-	}
-	return tree, nil
-}
-
-func liftInputs(v any) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			if v[i], err = liftInputs(v[i]); err != nil {
-				return nil, err
-			}
-		}
-	case map[string]any:
-		if isInput(v) {
-			b, err := json.Marshal(v)
-			if err != nil {
-				return nil, err
-			}
-			var in Input
-			if err := json.Unmarshal(b, &in); err != nil {
-				return nil, err
-			}
-			return in, nil
-		}
-		for k := range v {
-			if v[k], err = liftInputs(v[k]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return v, nil
-}
-
-func isInput(m map[string]any) bool {
-	if len(m) != 1 {
-		return false
-	}
-	_, ref := m[refField]
-	_, art := m[artifactField]
-	return ref || art
 }
 
 // MapInputs returns a copy of the tree with f applied to every input, depth

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,11 +44,11 @@ func encodeTask(kind string, tree map[string]any) (Task, error) {
 	if err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	b, err := json.Marshal(tree)
+	b, err := appendTree(nil, tree)
 	if err != nil {
 		return Task{}, fmt.Errorf("kind %s: %w", kind, err)
 	}
-	return Task{Kind: kind, Config: b}, nil
+	return Task{Kind: kind, Config: bytes.Clone(b)}, nil
 }
 
 // checkText refuses text that JSON would change: what is not UTF-8.
@@ -78,6 +79,9 @@ func (t Task) Tree() (map[string]any, error) { return ParseTree(t.Config) }
 
 // Refs lists the outputs of other steps that the task still waits for.
 func (t Task) Refs() ([]Ref, error) {
+	if !t.mayRefer() {
+		return nil, nil
+	}
 	tree, err := t.Tree()
 	if err != nil {
 		return nil, err
@@ -98,6 +102,13 @@ func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
+	if tree, err = bindTree(tree, find); err != nil {
+		return Task{}, err
+	}
+	return encodeTask(t.Kind, tree)
+}
+
+func bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (map[string]any, error) {
 	bound, err := MapInputs(tree, func(path string, in Input) (Input, error) {
 		if in.Ref == nil {
 			return in, nil
@@ -109,9 +120,35 @@ func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
 		return In(a), nil
 	})
 	if err != nil {
-		return Task{}, err
+		return nil, err
 	}
-	return encodeTask(t.Kind, bound.(map[string]any))
+	return bound.(map[string]any), nil
+}
+
+// Bind is Task.Bind and the Key of what it returns, in one pass.
+func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Task, artifacts.Digest, []byte, error) {
+	tree, err := t.Tree()
+	if err == nil && t.mayRefer() {
+		if tree, err = bindTree(tree, find); err == nil {
+			t, err = encodeTask(t.Kind, tree)
+		}
+	}
+	if err != nil {
+		return Task{}, artifacts.Digest{}, nil, err
+	}
+	key, preimage, err := r.keyOf(t.Kind, tree)
+	return t, key, preimage, err
+}
+
+// mayRefer is false only of tasks without a Ref: its field stands there by its name, or
+// with one of the four characters as an escape.
+func (t Task) mayRefer() bool {
+	for _, s := range []string{refField, `\u0024`, `\u0072`, `\u0065`, `\u0066`} {
+		if bytes.Contains(t.Config, []byte(s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Key returns the cache key of a task and its preimage, the canonical JSON
@@ -122,17 +159,21 @@ func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
 // times, queues and run ids are not in it (design.md §4). The key is the SHA-256
 // of the frame "redsi-key/1 <length of preimage>\n" and the preimage.
 func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
-	spec := r.Lookup(t.Kind)
-	if spec == nil {
-		return artifacts.Digest{}, nil, fmt.Errorf("no kind %q in this build", t.Kind)
-	}
 	tree, err := t.Tree()
 	if err != nil {
 		return artifacts.Digest{}, nil, err
 	}
+	return r.keyOf(t.Kind, tree)
+}
+
+func (r *Registry) keyOf(kind string, tree map[string]any) (artifacts.Digest, []byte, error) {
+	spec := r.Lookup(kind)
+	if spec == nil {
+		return artifacts.Digest{}, nil, fmt.Errorf("no kind %q in this build", kind)
+	}
 	c, err := spec.decode(tree)
 	if err != nil {
-		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", t.Kind, err)
+		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", kind, err)
 	}
 	pre := map[string]any{
 		"format":  KeyFormat,
@@ -149,7 +190,7 @@ func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
 	}
 	b, err := Canonical(pre)
 	if err != nil {
-		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", t.Kind, err)
+		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", kind, err)
 	}
 	return artifacts.KeyOf(b), b, nil
 }

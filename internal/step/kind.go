@@ -223,6 +223,9 @@ func (s *Spec) Resolved(ctx context.Context, env Sources, t Task) (Task, error) 
 	return encodeTask(t.Kind, tree)
 }
 
+// HasPins reports whether tasks of this kind find out checksums of sources.
+func (s *Spec) HasPins() bool { return s.pins != nil }
+
 // Pins names the checksums that a finished task found out about its sources.
 func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error) {
 	if s.pins == nil {

@@ -29,6 +29,11 @@ type Fingerprinter interface {
 	Fingerprint(secrets map[string]string) (string, error) // name -> where it is found
 }
 
+// ProgramFinder is what Sources may be too: it looks programs up for a whole plan.
+type ProgramFinder interface {
+	Program(name string) (path string, err error)
+}
+
 // source reads one input. Verification happens at the end of the bytes, so a
 // reader that stops early is read to the end when it is closed: no step
 // finishes on bytes that were not checked.

@@ -50,9 +50,9 @@ func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string
 		for _, w := range it.Waits {
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
 		}
-		if r := it.Result; r != nil {
-			took, bytes := r.Took.Seconds(), Bytes(r)
-			p.TookS, p.Bytes, p.Origin = &took, &bytes, r.Origin.RunID
+		if it.Outcome == plan.Hit {
+			took, bytes := it.Took.Seconds(), it.Bytes
+			p.TookS, p.Bytes, p.Origin = &took, &bytes, it.Run
 		} else if d, ok := past[s.Address]; ok {
 			sec := d.Seconds()
 			p.Expect = &sec
@@ -60,14 +60,6 @@ func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string
 		out.Steps = append(out.Steps, p)
 	}
 	return out
-}
-
-// Bytes is the size of a result's outputs.
-func Bytes(r *artifacts.Result) (n int64) {
-	for _, a := range r.Outputs {
-		n += a.Size
-	}
-	return n
 }
 
 // Plan prints a preview for people: a line per step that is not a hit, hits
@@ -95,7 +87,7 @@ func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]stri
 		note := ""
 		switch it.Outcome {
 		case plan.Hit:
-			note = fmt.Sprintf("%s, %s", Seconds(it.Result.Took), Size(Bytes(it.Result)))
+			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
 		case plan.Maybe:
 			note = "known after " + names(v, it.Waits)
 		default:

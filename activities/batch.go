@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -63,14 +62,7 @@ func (b *batch) do(ctx context.Context) error {
 		if done.Status == workflows.Failed && b.req.FailFast {
 			return nil
 		}
-		if done.Status != workflows.Hit && done.Status != workflows.Ran {
-			continue
-		}
-		found, err := b.a.lookup(ctx, []artifacts.Digest{x.key})
-		if err != nil {
-			return err
-		}
-		if x.result = found[x.key]; x.result == nil {
+		if x.result == nil {
 			continue
 		}
 		b.walk.results[x.Index] = x.result
@@ -109,7 +101,7 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 		report(p)
 	})
 	type ended struct {
-		workflows.Executed
+		executed
 		err error
 	}
 	done := make(chan ended, 1)
@@ -133,6 +125,7 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 				return out, nil
 			}
 			if e.err == nil {
+				x.result = e.result
 				out.Status, out.Key, out.TookS, out.Pins = workflows.Ran, e.Key, e.TookS, e.Pins
 				if e.Hit {
 					out.Status = workflows.Hit

@@ -28,11 +28,18 @@ func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) 
 	if err != nil {
 		return workflows.Executed{}, err
 	}
-	return a.executeTask(ctx, req, task)
+	done, err := a.executeTask(ctx, req, task)
+	return done.Executed, err
+}
+
+// executed is what came of a task, with its result if it has one.
+type executed struct {
+	workflows.Executed
+	result *artifacts.Result
 }
 
 // executeTask does the work, and tells that it does.
-func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
+func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	kind := "unknown" // a label is one of few
 	if spec := a.Registry.Lookup(task.Kind); spec != nil {
 		kind = spec.Name
@@ -44,7 +51,7 @@ func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteReque
 }
 
 // outcome is what telemetry is told of a step.
-func outcome(ctx context.Context, done workflows.Executed, err error) string {
+func outcome(ctx context.Context, done executed, err error) string {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "interrupted"
@@ -60,9 +67,9 @@ func outcome(ctx context.Context, done workflows.Executed, err error) string {
 
 // executeAlone does the work under a lease: of those who have only the store in common,
 // one is at it and the others are told that somebody is.
-func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
+func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	if err := a.hasTime(req, task); err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	if req.Again { // the other one has most likely left a result, which takes no turn
 		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
@@ -71,11 +78,11 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 	}
 	held, other, err := a.Leases.Take(ctx, req.Key, claim(ctx, req))
 	if err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	if other != nil {
 		a.Log.Info("somebody else is at this step; it is waited for", "step", req.Address, "other", other.String())
-		return workflows.Executed{Busy: true}, nil
+		return executed{Executed: workflows.Executed{Busy: true}}, nil
 	}
 	defer held.Release()
 	return a.work(ctx, req, task)
@@ -97,46 +104,46 @@ func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error
 		req.Address, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 }
 
-func hitOf(hit *artifacts.Result) workflows.Executed {
+func hitOf(hit *artifacts.Result) executed {
 	if hit == nil {
-		return workflows.Executed{}
+		return executed{}
 	}
-	return workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}
+	return executed{workflows.Executed{Key: hit.Key, Hit: true, TookS: hit.Took.Seconds()}, hit}
 }
 
 // work finds the result of a task, or makes and publishes it.
-func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (workflows.Executed, error) {
+func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, task step.Task) (executed, error) {
 	hit, err := artifacts.Lookup(ctx, a.Store, req.Key)
 	if err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	if hit != nil && (req.RunID == "" || hit.Origin.RunID != req.RunID || hit.Origin.Step != req.Address) {
 		return hitOf(hit), nil
 	}
 	spec, err := a.kindOf(req, task)
 	if err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	if hit != nil { // by an attempt of this run that was lost before it could answer
 		key, pins, err := a.filePinned(ctx, spec, task, *hit)
-		return workflows.Executed{Key: key, TookS: hit.Took.Seconds(), Pins: pins}, err
+		return executed{workflows.Executed{Key: key, TookS: hit.Took.Seconds(), Pins: pins}, hit}, err
 	}
 	key, preimage, err := a.Registry.Key(task)
 	if err != nil {
-		return workflows.Executed{}, step.Permanent(err)
+		return executed{}, step.Permanent(err)
 	}
 	if key != req.Key {
-		return workflows.Executed{}, step.Permanent(fmt.Errorf(
+		return executed{}, step.Permanent(fmt.Errorf(
 			"this worker gives %s the key %s, the run asked for %s: their versions of kind %s differ", req.Address, key, req.Key, task.Kind))
 	}
 	parts, err := a.partResults(ctx, req.Parts)
 	if err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	began := time.Now()
 	outputs, counts, env, err := a.run(ctx, req, spec, task, parts)
 	if err != nil {
-		return workflows.Executed{}, a.dropCorrupt(ctx, err)
+		return executed{}, a.dropCorrupt(ctx, err)
 	}
 	took := time.Since(began)
 	for _, p := range parts {
@@ -146,19 +153,19 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: a.origin(ctx, req)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	if differs {
 		a.Log.Warn("not deterministic: this run's outputs differ from the first result's; both are recorded", "step", req.Address, "key", key.Hex())
 	}
 	key, pins, err := a.filePinned(ctx, spec, task, *won)
 	if err != nil {
-		return workflows.Executed{}, err
+		return executed{}, err
 	}
 	if err := a.checkpoints(req.Key).Clear(ctx); err != nil {
 		a.Log.Warn("checkpoints of a finished step were not removed", "step", req.Address, "err", err)
 	}
-	return workflows.Executed{Key: key, TookS: took.Seconds(), Pins: pins}, nil
+	return executed{workflows.Executed{Key: key, TookS: took.Seconds(), Pins: pins}, won}, nil
 }
 
 func (a *Activities) origin(ctx context.Context, req workflows.ExecuteRequest) artifacts.Origin {

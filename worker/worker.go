@@ -40,6 +40,9 @@ type Worker struct {
 // New registers everything on each queue. Start polls until Stop. Steps that compute
 // get the cores that no other step uses.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
+	if program := a.Env["revision"]; program != "" { // else the SDK reads all of it for a checksum by which servers know it
+		worker.SetBinaryChecksum(program)
+	}
 	if len(o.Queues) == 0 {
 		o.Queues = []string{workflows.TaskQueue, workflows.GPUTaskQueue}
 	}

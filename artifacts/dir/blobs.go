@@ -1,6 +1,7 @@
 package dir
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -15,7 +16,10 @@ import (
 )
 
 // Blobs is the blob half of a store in a directory. It is artifacts.Local.
-type Blobs struct{ root string }
+type Blobs struct {
+	root    string
+	durable durable
+}
 
 var (
 	_ artifacts.Local  = (*Blobs)(nil)
@@ -34,9 +38,20 @@ func (b *Blobs) LocalPath(d artifacts.Digest) (string, bool) {
 	return p, err == nil && info.Mode().IsRegular()
 }
 
-// Put always moves the new file into place, over an old one too: the content is
-// the same, the age starts anew, and bytes that have gone bad are healed.
+// Put moves the new file into place, over an old one too: the content is the same, the
+// age starts anew, and bytes that have gone bad are healed. Only a short blob that this
+// process has put before is left where it is, when its bytes are right.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
+	start, err := io.ReadAll(io.LimitReader(artifacts.ContextReader(ctx, r), smallBlob+1))
+	if err != nil {
+		return artifacts.Digest{}, 0, explain("store a blob", err)
+	}
+	if len(start) <= smallBlob {
+		if d := artifacts.Digest(sha256.Sum256(start)); b.present(d, start) {
+			return d, int64(len(start)), nil
+		}
+	}
+	r = io.MultiReader(bytes.NewReader(start), r)
 	sum := sha256.New()
 	tmp, n, err := writeTemp(ctx, b.root, io.TeeReader(r, sum), false)
 	if err != nil {
@@ -46,6 +61,9 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, 
 	if err := place(b.root, blobsDir, tmp, b.path(d), false, os.Rename); err != nil {
 		os.Remove(tmp)
 		return artifacts.Digest{}, 0, explain("store a blob", err)
+	}
+	if n <= smallBlob {
+		b.durable.add(d, b.path(d))
 	}
 	return d, n, nil
 }

@@ -54,7 +54,7 @@ func Open(root string) (artifacts.Store, error) {
 		return artifacts.Store{}, explain("sweep the store", err)
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
-	return artifacts.Store{Blobs: &Blobs{abs}, Records: &Records{root: abs, sub: recordsDir},
+	return artifacts.Store{Blobs: &Blobs{root: abs}, Records: &Records{root: abs, sub: recordsDir},
 		Leases: &Records{root: abs, sub: leasesDir, loose: true}, URL: u.String()}, nil
 }
 

@@ -81,6 +81,54 @@ func TestIntegrity(t *testing.T) {
 	})
 }
 
+// TestPutSame checks that a short blob that is there is left where it is, with a new age,
+// and that one of which nothing is known is not taken at its word.
+func TestPutSame(t *testing.T) {
+	const short = 64 << 10
+	root := t.TempDir()
+	open := func() artifacts.Store {
+		s, err := dir.Open(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	for _, content := range [][]byte{{}, []byte("short"), make([]byte, short), make([]byte, short+1)} {
+		put := func(s artifacts.Store) (os.FileInfo, string) {
+			t.Helper()
+			d, err := artifacts.PutBytes(t.Context(), s.Blobs, content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, _ := s.Blobs.(artifacts.Local).LocalPath(d)
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info, path
+		}
+		first, path := put(s)
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		again, _ := put(s)
+		if left := os.SameFile(first, again); left != (len(content) <= short) {
+			t.Errorf("%d bytes: left where it is: %v", len(content), left)
+		}
+		if age := time.Since(again.ModTime()); age > time.Minute {
+			t.Errorf("%d bytes: its age is %s", len(content), age)
+		}
+		if another, _ := put(open()); os.SameFile(again, another) { // it may not be durable yet
+			t.Errorf("%d bytes: another process has trusted the file", len(content))
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes: %d are there, %v", len(content), len(got), err)
+		}
+	}
+}
+
 // TestPutHeals checks that a producer that runs again replaces bytes that went
 // bad, though a blob of that name is there.
 func TestPutHeals(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/testsuite"
 
@@ -47,5 +48,18 @@ func TestInputWithoutPipeline(t *testing.T) {
 	e.ExecuteWorkflow(workflows.Reproduce, workflows.ReproduceInput{})
 	if err := e.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "names no pipeline") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestRunBegan reads the time of a run's id.
+func TestRunBegan(t *testing.T) {
+	at := time.Date(2026, 11, 21, 16, 25, 7, 999, time.UTC)
+	if got, ok := workflows.RunBegan(workflows.NewRunID(at, "0123456789abcdef")); !ok || !got.Equal(at.Truncate(time.Second)) {
+		t.Error(got, ok)
+	}
+	for _, id := range []string{"", "mine", "2026-11-21"} {
+		if got, ok := workflows.RunBegan(id); ok {
+			t.Errorf("%q: %s", id, got)
+		}
 	}
 }

@@ -106,7 +106,7 @@ func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExe
 		}
 		return s
 	}
-	s.RunID = state.RunID
+	s.name(state.RunID)
 	s.Counts = state.Counts
 	a.fill(ctx, conn, &s, state.Steps, progressAsked)
 	return s
@@ -115,6 +115,15 @@ func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExe
 func openRun(conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
 	id := w.Execution.WorkflowId
 	return runStatus{Workflow: id, URL: conn.runURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[workflows.Status]int{}}
+}
+
+// name notes which run it is. One of many steps goes on in another execution, and has
+// begun before that.
+func (s *runStatus) name(id string) {
+	s.RunID = id
+	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
+		s.Started = at
+	}
 }
 
 // fill adds steps at work, of which so many are asked how far they are, and failed ones.
@@ -181,7 +190,7 @@ func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *conn
 			if err != nil {
 				s.Error = "does not tell its state: " + err.Error()
 			}
-			s.RunID = state.RunID
+			s.name(state.RunID)
 			for _, x := range state.Steps {
 				s.Counts[x.Status]++
 			}

@@ -14,8 +14,7 @@ import (
 type walk struct {
 	a       *Activities
 	p       *plan.Plan
-	steps   []*walked // as they were asked for
-	at      map[int]*walked
+	steps   []*walked                 // as they were asked for
 	results map[int]*artifacts.Result // by index in the plan
 	begun   bool
 }
@@ -39,11 +38,9 @@ func (x *walked) of(run string, p *plan.Plan) bool {
 }
 
 func (a *Activities) newWalk(p *plan.Plan, steps []workflows.Ready) *walk {
-	w := &walk{a: a, p: p, at: map[int]*walked{}, results: map[int]*artifacts.Result{}}
+	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}}
 	for _, s := range steps {
-		x := &walked{Ready: s}
-		w.steps = append(w.steps, x)
-		w.at[s.Index] = x
+		w.steps = append(w.steps, &walked{Ready: s})
 	}
 	return w
 }

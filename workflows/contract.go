@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
@@ -393,66 +392,3 @@ func (s *Split) UnmarshalJSON(b []byte) error {
 	}
 	return json.Unmarshal(b, &s.Parts)
 }
-
-// RunRecord is kept as "runs/<run id>": the root that garbage collection keeps
-// results for, and what `redsi why` compares with. The steps of a long one are in
-// the blob that Body names.
-type RunRecord struct {
-	Format   string            `json:"format"`
-	RunID    string            `json:"run_id"`
-	Workflow string            `json:"workflow,omitempty"`
-	Pipeline string            `json:"pipeline"`
-	Project  string            `json:"project,omitempty"` // "": of a release that did not tell
-	Plan     artifacts.Digest  `json:"plan"`
-	Targets  []string          `json:"targets,omitempty"`
-	Counts   map[Status]int    `json:"counts,omitempty"`
-	Steps    []RunStep         `json:"steps,omitempty"`
-	Body     *artifacts.Digest `json:"body,omitempty"`
-}
-
-// Of reports whether the run is one of a pipeline of a project: "" is one that has no run
-// yet. The project of a run of earlier releases is not known: the pipeline's name has to
-// do.
-func (r *RunRecord) Of(project, pipeline string) bool {
-	return r.Pipeline == pipeline && (r.Project == project || r.Project == "")
-}
-
-// RunStep is a step's place in a run record.
-type RunStep struct {
-	Address string           `json:"address"`
-	Key     artifacts.Digest `json:"key"`
-	Outcome Status           `json:"outcome"`
-	TookS   float64          `json:"took_s,omitempty"`
-	Error   string           `json:"error,omitempty"`
-}
-
-// JournalRequest stores a run record and, where a worker loaded the pipeline from
-// a file, adds the pins to the lock file beside it.
-type JournalRequest struct {
-	Run   RunRecord       `json:"run"` // without its steps
-	Steps Pages[RunStep]  `json:"step_pages"`
-	Pins  Pages[step.Pin] `json:"pin_pages"`
-	Lock  string          `json:"lock_file,omitempty"`
-}
-
-// StepWorkflowID is the workflow ID of the work with the given key.
-func StepWorkflowID(key artifacts.Digest) string { return "step/" + key.Hex() }
-
-// NewRunID makes the name of a run: names sort by time. Unique tells apart runs
-// of one second.
-func NewRunID(at time.Time, unique string) string {
-	return at.UTC().Format(runTime) + "-" + unique[max(0, len(unique)-8):]
-}
-
-const runTime = "20060102T150405Z"
-
-// RunBegan is when a run began, to the second, by its id: the execution of its workflow may
-// be a later one. ok is false for an id that NewRunID has not made.
-func RunBegan(id string) (at time.Time, ok bool) {
-	text, _, _ := strings.Cut(id, "-")
-	at, err := time.Parse(runTime, text)
-	return at, err == nil
-}
-
-// ReproduceWorkflowID is the workflow ID that `redsi run` gives to a run.
-func ReproduceWorkflowID(runID string) string { return "reproduce-" + runID }

@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"math"
+	"runtime"
 	"testing"
 )
 
@@ -197,4 +198,24 @@ func TestLinear(t *testing.T) {
 		}
 	}
 	SetNumThreads(2)
+}
+
+// TestNumThreads: the number is the process's, on whichever OS thread it is asked for.
+func TestNumThreads(t *testing.T) {
+	defer SetNumThreads(2)
+	for _, n := range []int{3, 1} {
+		SetNumThreads(n)
+		got := make(chan int)
+		for range 4 {
+			go func() {
+				runtime.LockOSThread() // not given back: a new one for each
+				got <- NumThreads()
+			}()
+		}
+		for range 4 {
+			if g := <-got; g != n {
+				t.Errorf("%d threads, %d were set", g, n)
+			}
+		}
+	}
 }

@@ -14,19 +14,20 @@ import (
 )
 
 // TestThreads trains a model that is large enough for every operation to use several
-// threads: the weights have the same bytes for any number of them.
+// threads: the weights have the same bytes for any number of them, where that is promised.
 func TestThreads(t *testing.T) {
-	if !tensor.SameForAnyThreads() {
-		t.Skip("not promised on this processor")
-	}
 	defer tensor.SetNumThreads(1)
+	counts := []int{1, 2, 3}
+	if !tensor.SameForAnyThreads() {
+		counts = []int{2, 2} // there for the same number only
+	}
 	var want string
-	for _, threads := range []int{1, 2, 3} {
+	for _, threads := range counts {
 		tensor.SetNumThreads(threads)
 		if got := trained(t); want == "" {
 			want = got
 		} else if got != want {
-			t.Errorf("%d threads: weights %s, one thread: %s", threads, got, want)
+			t.Errorf("%d threads: weights %s, the first time: %s", threads, got, want)
 		}
 	}
 }

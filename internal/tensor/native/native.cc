@@ -148,7 +148,10 @@ void redsi_adopt_num_threads(void) {
   const int n = wanted_threads;
   if (n > 0 && at::get_num_threads() != n) at::set_num_threads(n);
 }
-int redsi_num_threads(void) { return at::get_num_threads(); }
+int redsi_num_threads(void) {
+  const int n = wanted_threads; // OpenMP's own number is that of whichever thread asks
+  return n > 0 ? n : at::get_num_threads();
+}
 const char *redsi_version(void) { return TORCH_VERSION; }
 
 char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t key) {

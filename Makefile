@@ -24,7 +24,7 @@ OUT        ?= bin/chaos.jsonl
 FUZZTIME   ?= 1m
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "-X main.version=$(shell git describe --always --dirty 2>/dev/null)"
+LDFLAGS    = -ldflags "-X github.com/redsi/redsi/internal/cli.version=$(shell git describe --always --dirty 2>/dev/null)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))

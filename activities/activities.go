@@ -15,8 +15,8 @@ import (
 	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

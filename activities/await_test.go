@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 
 	"github.com/redsi/redsi/internal/payload"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // TestProgressOf reads what a beat says, with and without a key, as it is read

@@ -11,8 +11,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -226,7 +227,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 		defer a.Cores.Take(spec.Needs != "")()
 	}
 	if spec.Needs != "" {
-		io.Note(threadsNote, strconv.Itoa(Threads()))
+		io.Note(threadsNote, strconv.Itoa(device.Threads()))
 	}
 	err = guard(func() error { return spec.Run(ctx, io, tree) })
 	if err == nil && ctx.Err() != nil {

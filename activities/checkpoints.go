@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // checkpoints files a step's intermediate state as "checkpoints/<key>/<n>":

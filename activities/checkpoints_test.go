@@ -13,7 +13,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
 	"github.com/redsi/redsi/artifacts/mem"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 func readCheckpoint(t *testing.T, c *checkpoints, f artifacts.File) string {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // alike reports whether two results of a kind have the same bytes, and if not, which

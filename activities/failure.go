@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/payload"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/step"
 )
 
 // host gives a running step the store, and takes its progress.

@@ -23,7 +23,7 @@ import (
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // pinned answers Resolve with what one run has just found out.

@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -30,9 +31,9 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if err != nil {
 		return r, err
 	}
-	if before != nil && ThreadsMatter() {
+	if before != nil && device.ThreadsMatter() {
 		if n, err := strconv.Atoi(before.Env[step.NotePrefix+threadsNote]); err == nil {
-			UseThreads(n)
+			device.UseThreads(n)
 		}
 	}
 	spec := a.Registry.Lookup(task.Kind)

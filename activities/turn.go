@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/redsi/redsi/internal/lease"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -23,8 +23,8 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
-	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/redsi/redsi/internal/payload"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

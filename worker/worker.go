@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/cores"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -73,7 +75,11 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 			w.add(c, a, workflows.ControlQueue(q), controlSlots, o.Deployment)
 		}
 	}
-	a.DivideCores(runtime.NumCPU(), o.Threads, o.GPU)
+	threads := o.Threads
+	if threads == 0 && device.ThreadsMatter() { // each slot has its share at all times
+		threads = max(1, runtime.NumCPU()/o.GPU)
+	}
+	a.Cores = cores.New(runtime.NumCPU(), threads, device.UseThreads)
 	return w
 }
 

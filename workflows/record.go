@@ -2,7 +2,7 @@ package workflows
 
 import (
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // RunRecord is kept as "runs/<run id>": the root that garbage collection keeps

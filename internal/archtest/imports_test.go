@@ -26,7 +26,7 @@ var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics
 
 var rules = []rule{
 	{"artifacts", []string{"artifacts", "internal/filetype"}},
-	{"internal/step", []string{"artifacts"}},
+	{"step", []string{"artifacts"}},
 	{"internal/escape", nil},
 	{"internal/filetype", nil},
 	{"internal/secret", nil},
@@ -34,29 +34,41 @@ var rules = []rule{
 	{"internal/telemetry", []string{"internal/loopback"}},
 	{"internal/lease", []string{"internal/process", "artifacts"}},
 	{"internal/livegraph", []string{"internal/loopback", "internal/pipeline"}},
-	{"internal/pipeline", []string{"internal/step", "internal/filetype", "internal/escape", "internal/secret"}},
-	{"internal/lockfile", []string{"internal/step", "internal/fetch", "artifacts"}},
-	{"internal/plan", []string{"internal/pipeline", "internal/step", "artifacts"}},
+	{"internal/pipeline", []string{"step", "internal/filetype", "internal/escape", "internal/secret"}},
+	{"internal/lockfile", []string{"step", "internal/fetch", "artifacts"}},
+	{"internal/plan", []string{"internal/pipeline", "step", "artifacts"}},
 	{"internal/devserver", nil},
 	{"internal/payload", nil},
-	{"workflows", []string{"internal/plan", "internal/step", "artifacts"}},
-	{"internal/report", []string{"internal/plan", "internal/fetch", "internal/step", "internal/render", "artifacts"}},
-	{"internal/view", []string{"internal/plan", "internal/step", "internal/pipeline", "internal/report", "internal/escape", "workflows", "artifacts"}},
-	{"activities", []string{"workflows", "internal", "artifacts"}},
-	{"worker", []string{"workflows", "activities"}},
+	{"workflows", []string{"internal/plan", "step", "artifacts"}},
+	{"internal/report", []string{"internal/plan", "internal/fetch", "step", "internal/render", "artifacts"}},
+	{"internal/view", []string{"internal/plan", "step", "internal/pipeline", "internal/report", "internal/escape", "workflows", "artifacts"}},
+	{"internal/device", []string{"step", "internal/tensor"}},
+	{"kinds/internal/inout", []string{"step", "artifacts", "internal"}},
+	{"kinds/general", roomMay},
+	{"kinds/collection", roomMay},
+	{"kinds/ids", roomMay},
+	{"kinds/model", roomMay},
+	{"kinds/results", roomMay},
+	{"kinds", []string{"kinds", "step"}},
+	{"activities", []string{"workflows", "step", "artifacts", "internal"}},
+	{"worker", []string{"workflows", "activities", "internal"}},
+	{"cmd/redsi", nil},
 }
+
+// roomMay is what a room of kinds may import: no other room.
+var roomMay = []string{"step", "artifacts", "internal", "kinds/internal/inout"}
 
 // onlyFrom names libraries and the folders that may import them.
 var onlyFrom = map[string][]string{
 	"github.com/sugarme/gotch":     {"internal/tensor"},
 	"github.com/minio/minio-go":    {"artifacts/s3", "artifacts/storetest"},
-	"github.com/hashicorp/hcl":     {"internal/pipeline", "cmd/redsi"},
-	"go.temporal.io":               {"workflows", "activities", "worker", "internal/devserver", "internal/payload", "internal/telemetry", "cmd/redsi"},
+	"github.com/hashicorp/hcl":     {"internal/pipeline", "internal/cli"},
+	"go.temporal.io":               {"workflows", "activities", "worker", "internal/devserver", "internal/payload", "internal/telemetry", "internal/cli"},
 	"go.opentelemetry.io":          {"internal/telemetry"},
 	"github.com/prometheus":        {"internal/telemetry"},
 	"github.com/daulet/tokenizers": {"internal/tokenize"},
-	"github.com/charmbracelet/log": {"cmd/redsi"},
-	"github.com/spf13/cobra":       {"cmd/redsi"},
+	"github.com/charmbracelet/log": {"internal/cli"},
+	"github.com/spf13/cobra":       {"internal/cli"},
 }
 
 // exceptions are packages of ours that the domain may use among itself; the
@@ -85,6 +97,9 @@ func TestImports(t *testing.T) {
 			ours, ok := strings.CutPrefix(imp, module)
 			if !ok || test || ours == folder {
 				continue
+			}
+			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {
+				t.Errorf("%s imports %s, the command line", f.path, ours)
 			}
 			if may, ruled := allowed(folder); ruled && !under(ours, may) {
 				t.Errorf("%s imports %s; packages under %s may import %v of ours", f.path, ours, folder, may)

@@ -15,7 +15,7 @@ var outputs = map[string]bool{"Out": true, "Err": true, "Stdout": true, "Stderr"
 // TestOnlyViewPrints finds verbs that print past package view, which escapes what a
 // terminal would obey.
 func TestOnlyViewPrints(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "cmd", "redsi", "*.go"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "internal", "cli", "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

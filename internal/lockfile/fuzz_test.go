@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // FuzzLock reads lock files and adds a pin: it stands in the file then, beside

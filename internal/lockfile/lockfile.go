@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/internal/fetch"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Name is the lock file's name, in the folder of the pipeline.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 func pin(source, bytes string) step.Pin {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // TestProcessesKeepAllPins adds 200 pins, one by one, from each of two processes.

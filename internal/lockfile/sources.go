@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Sources answers a pipeline's questions about sources before its keys are made.

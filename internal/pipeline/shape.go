@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Attributes and blocks that every step, table and figure may have.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Check reports a plan that Build cannot have made: a plan is read from a store

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Format names the form of a stored plan.

@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/internal/report"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // grid makes a preview of the paper's size: trainings with their curves, an

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Node is a step as lineages show it.

@@ -20,8 +20,8 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/internal/report"
-	"github.com/redsi/redsi/internal/step"
 	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
 )
 
 // study makes a preview by hand: a download, a step that counts, a table that

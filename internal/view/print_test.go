@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

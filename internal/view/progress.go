@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/redsi/redsi/internal/escape"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 

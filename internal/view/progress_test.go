@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 func TestProgress(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/kinds"
 )
 
 // block is a table or figure of a pipeline, as far as it is known before a run.
@@ -45,7 +45,7 @@ func load(file string) ([]block, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, ds := pipeline.Load(src, pipeline.Options{Registry: activities.Kinds(), ReadFile: os.ReadFile})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
 	if ds.HasErrors() {
 		return nil, ds.Err()
 	}

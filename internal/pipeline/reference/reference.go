@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/step"
+	"github.com/redsi/redsi/step"
 )
 
 // Kind is what is written about one kind; it is also its JSON form.

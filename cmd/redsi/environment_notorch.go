@@ -1,6 +1,0 @@
-//go:build notorch
-
-package main
-
-// libtorch is the version that this program computes with, and devices what it finds.
-func libtorch() (version, devices string) { return "none", "none" }

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	charm "github.com/charmbracelet/log"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+)
+
+// app is what all verbs share: the kinds, the outputs, and the flags.
+type app struct {
+	Registry *step.Registry
+	Out, Err io.Writer
+	Log      *slog.Logger
+	sayer    sayer
+
+	JSON     bool
+	File     string
+	Vars     []string
+	VarFiles []string
+	Targets  []string
+	StoreURL string
+	secrets  map[string]string // sensitive variables of the pipeline that was read
+	StateDir string
+	LogLevel string
+
+	scratch *scratch.Area // once steps may run here
+
+	metricsAddress string
+	telemetry      *telemetry.Telemetry // once something is shown
+
+	watched watched // runs that are followed
+	waits   waits
+}
+
+// say tells the person at the terminal what they should know now.
+func (a *app) say(text string) { a.sayer.say(text) }
+
+// globalFlags are understood by every verb.
+func (a *app) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
+	f.StringVar(&a.LogLevel, "log-level", env("REDSI_LOG_LEVEL", "info"), "debug, info, warn or error; logs go to stderr")
+	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches")
+	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
+}
+
+// pipelineFlags are those of verbs that read a pipeline.
+func (a *app) pipelineFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: an .hcl file, or a folder of them")
+	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
+	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables; may be repeated")
+}
+
+func (a *app) targetFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&a.Targets, "target", "t", nil, `build only this and what it needs: table.NAME, step.KIND.NAME["key"]; may be repeated`)
+}
+
+func env(name, fallback string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return fallback
+}
+
+func (a *app) setup(*cobra.Command) error {
+	level, err := charm.ParseLevel(a.LogLevel)
+	if err != nil {
+		return inputError(fmt.Errorf("--log-level: %w", err))
+	}
+	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
+	a.Log = slog.New(view.Log(l))
+	a.sayer.w = a.Err
+	if a.StoreURL == "" {
+		a.StoreURL = filepath.Join(a.StateDir, "store")
+	}
+	return nil
+}
+
+// terminal is the width of w's terminal; 0 if it is none.
+func terminal(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		return 80
+	}
+	return width
+}
+
+func (a *app) style(w io.Writer) view.Style {
+	return view.Style{Color: terminal(w) > 0 && os.Getenv("NO_COLOR") == ""}
+}
+
+// cacheDir keeps local copies of remote blobs and partial downloads.
+func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
+
+func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
+	s, err := open.Store(ctx, a.StoreURL, open.Options{})
+	if err != nil {
+		return s, inputError(fmt.Errorf("--store: %w", err))
+	}
+	return s, nil
+}
+
+// projectDir is the folder of the pipeline: the lock file is there, and local
+// sources are relative to it.
+func projectDir(file string) string {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return file
+	}
+	return filepath.Dir(file)
+}
+
+// loadPlan reads the pipeline, fills in what is pinned and selects the targets.
+func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
+	p, err := a.Load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.secrets = p.Secrets
+	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	return pl, p, err
+}
+
+// lockFile is beside the pipeline.
+func (a *app) lockFile() string { return filepath.Join(projectDir(a.File), lockfile.Name) }
+
+// project is the id of the pipeline's project; "" if it has none.
+func (a *app) project() string {
+	f, err := lockfile.Read(a.lockFile())
+	if err != nil {
+		return ""
+	}
+	return f.Project
+}
+
+// memoFile remembers the checksums of local files.
+func (a *app) memoFile() string { return filepath.Join(a.StateDir, "digests.json") }
+
+func (a *app) planOf(ctx context.Context, p *pipeline.Pipeline, file string, targets []string) (*plan.Plan, error) {
+	return a.planAgain(ctx, p, file, targets, nil)
+}
+
+// planAgain is planOf that hashes the sources and programs of some steps whatever
+// is remembered of them.
+func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
+	pl, err := plan.Build(filepath.Base(file), p, a.Registry, targets)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	dir := projectDir(file)
+	src, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, a.memoFile())
+	if err != nil {
+		return nil, inputError(err)
+	}
+	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}}
+	var problems []error
+	for i, s := range pl.Steps {
+		src.HashAgain(slices.Contains(changed, s.Address))
+		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, sources, s.Task)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
+			continue
+		}
+		pl.Steps[i].Task = t
+	}
+	if len(problems) > 0 {
+		return nil, inputError(errors.Join(problems...))
+	}
+	if err := src.Save(); err != nil {
+		a.Log.Warn("checksums of local files were not remembered", "err", err)
+	}
+	return pl, nil
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+)
+
+// savedPlanFormat names the form of saved plans.
+const savedPlanFormat = "redsi-saved-plan/1"
+
+// savedPlan is what `redsi plan --out` showed, with what it was made of.
+type savedPlan struct {
+	Format   string       `json:"format"`
+	Saved    time.Time    `json:"saved"`
+	File     string       `json:"file"` // absolute
+	Vars     []string     `json:"vars,omitempty"`
+	VarFiles []string     `json:"var_files,omitempty"` // absolute
+	Targets  []string     `json:"targets,omitempty"`
+	Store    string       `json:"store"`
+	Summary  plan.Summary `json:"summary"`
+	Steps    []savedStep  `json:"steps"`
+}
+
+// savedStep is a step with its key, or, where that is known later, with its
+// configuration, in which inputs are references.
+type savedStep struct {
+	Address  string            `json:"address"`
+	Outcome  plan.Outcome      `json:"outcome"`
+	Key      *artifacts.Digest `json:"key,omitempty"`
+	Preimage json.RawMessage   `json:"preimage,omitempty"`
+	Task     step.Task         `json:"task"`
+}
+
+func savedSteps(v *plan.Preview) []savedStep {
+	steps := make([]savedStep, len(v.Items))
+	for i, it := range v.Items {
+		s := savedStep{Address: v.Plan.Steps[i].Address, Outcome: it.Outcome, Task: v.Plan.Steps[i].Task}
+		if !it.Key.IsZero() {
+			s.Key, s.Preimage = &it.Key, it.Preimage
+		}
+		steps[i] = s
+	}
+	return steps
+}
+
+func (a *app) savePlan(v *plan.Preview, path string) error {
+	file, err := filepath.Abs(a.File)
+	if err != nil {
+		return err
+	}
+	s := savedPlan{Format: savedPlanFormat, Saved: time.Now().UTC(), File: file, Vars: a.openVars(), Targets: a.Targets,
+		Store: a.StoreURL, Summary: v.Summary(), Steps: savedSteps(v)}
+	if !strings.Contains(a.StoreURL, "://") {
+		if s.Store, err = filepath.Abs(a.StoreURL); err != nil {
+			return err
+		}
+	}
+	for _, f := range a.VarFiles {
+		if f, err = filepath.Abs(f); err != nil {
+			return err
+		}
+		s.VarFiles = append(s.VarFiles, f)
+	}
+	b, err := json.Marshal(s)
+	if err == nil {
+		err = writePrivate(path, append(b, '\n'))
+	}
+	if err != nil {
+		return inputError(fmt.Errorf("--out: %w", err))
+	}
+	return nil
+}
+
+// openVars are the variables given by --var that are not sensitive.
+func (a *app) openVars() []string {
+	return slices.DeleteFunc(slices.Clone(a.Vars), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		_, is := a.secrets[name]
+		return is
+	})
+}
+
+// writePrivate writes a file that its owner alone may read.
+func writePrivate(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.Chmod(0o600) // of a file that was there
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func readSavedPlan(path string) (*savedPlan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	var s savedPlan
+	if err := json.Unmarshal(b, &s); err != nil || s.Format != savedPlanFormat {
+		return nil, inputError(fmt.Errorf("%s is not a plan that `redsi plan --out` saved (format %q, this build reads %q)", path, s.Format, savedPlanFormat))
+	}
+	return &s, nil
+}
+
+func newApplyCmd(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "apply FILE",
+		Short: "Run a plan that `redsi plan --out` saved, if it would still do exactly that",
+		Long: `Run a plan that ` + "`redsi plan --out`" + ` saved, if it would still do exactly that.
+
+The pipeline is loaded again with the saved variables and targets. If any step
+has another key than in the plan, because the HCL, a source, a program or redsi
+itself has changed, nothing runs and the differences are shown. Results that
+others have added to the store since are used.`,
+		Example: `  redsi plan --target table.dedup_counts --out counts.plan
+  redsi apply counts.plan`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := readSavedPlan(args[0])
+			if err != nil {
+				return err
+			}
+			a.File, a.Vars, a.VarFiles, a.Targets = s.File, s.Vars, s.VarFiles, s.Targets
+			if !cmd.Flags().Changed("store") {
+				a.StoreURL = s.Store
+			}
+			v, _, err := a.preview(cmd.Context())
+			if err != nil {
+				return err
+			}
+			drifts, err := driftOf(s.Steps, savedSteps(v))
+			if err != nil {
+				return err
+			}
+			if len(drifts) > 0 {
+				return a.refuse(drifts, args[0])
+			}
+			o.exact = true
+			return a.run(cmd.Context(), o)
+		},
+	}
+	o.flags(cmd)
+	a.metricsFlag(cmd)
+	return cmd
+}
+
+// drift is a step that is not as it was planned.
+type drift struct {
+	Address string        `json:"address"`
+	What    string        `json:"what"` // "changed", "new" or "gone"
+	Changes []step.Change `json:"changes,omitempty"`
+}
+
+func (a *app) refuse(drifts []drift, file string) error {
+	if a.JSON {
+		if err := view.WriteJSON(a.Out, map[string]any{"drift": drifts}); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range drifts {
+			view.Printf(a.Out, "%s is %s since the plan was saved\n", d.Address, d.What)
+			for _, c := range d.Changes {
+				view.Printf(a.Out, "       %s\n", c)
+			}
+		}
+	}
+	return inputError(fmt.Errorf("%d steps are not as in %s; nothing was run: plan again", len(drifts), file))
+}
+
+// driftOf compares two plans: keys where both are known, else configurations.
+func driftOf(before, after []savedStep) ([]drift, error) {
+	now := map[string]savedStep{}
+	for _, s := range after {
+		now[s.Address] = s
+	}
+	var out []drift
+	for _, old := range before {
+		s, ok := now[old.Address]
+		delete(now, old.Address)
+		if !ok {
+			out = append(out, drift{Address: old.Address, What: "gone"})
+			continue
+		}
+		x, y := []byte(old.Preimage), []byte(s.Preimage)
+		same := old.Key != nil && s.Key != nil && *old.Key == *s.Key
+		if old.Key == nil || s.Key == nil {
+			var err1, err2 error
+			x, err1 = json.Marshal(old.Task)
+			y, err2 = json.Marshal(s.Task)
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
+			}
+			same = bytes.Equal(x, y)
+		}
+		if same {
+			continue
+		}
+		changes, err := comparePreimages(x, y)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", old.Address, err)
+		}
+		out = append(out, drift{Address: old.Address, What: "changed", Changes: changes})
+	}
+	for _, s := range after {
+		if _, isNew := now[s.Address]; isNew {
+			out = append(out, drift{Address: s.Address, What: "new"})
+		}
+	}
+	return out, nil
+}

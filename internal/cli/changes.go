@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/step"
+)
+
+// comparePreimages compares two preimages or tasks, as their differences may be shown: URLs
+// in them without what lets somebody in.
+func comparePreimages(before, after []byte) ([]step.Change, error) {
+	changes, err := step.Diff(before, after)
+	for i, c := range changes {
+		c.Old, c.New = fetch.Redact(c.Old), fetch.Redact(c.New)
+		if c.Old == c.New {
+			c.New += " (what is hidden differs)"
+		}
+		changes[i] = c
+	}
+	return changes, err
+}

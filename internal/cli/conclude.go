@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// runSummary is what a run came to, for people and as JSON.
+type runSummary struct {
+	Pipeline string `json:"pipeline"`
+	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
+	URL      string `json:"url,omitempty"`
+	Hit      int    `json:"hit"`
+	Ran      int    `json:"ran"`
+	Failed   int    `json:"failed,omitempty"`
+	Skipped  int    `json:"skipped,omitempty"`
+
+	NotStarted int `json:"not_started,omitempty"`
+
+	Started  time.Time      `json:"started"`
+	TookS    float64        `json:"took_s"`
+	Rendered []renderedFile `json:"rendered"`
+
+	preview *plan.Preview
+}
+
+// renderedFile is one file of a table or figure.
+type renderedFile struct {
+	Address string           `json:"address"`
+	Path    string           `json:"path"`
+	Digest  artifacts.Digest `json:"digest"`
+}
+
+// tablesPrinted is how many tables a run prints in full; of more it lists files.
+const tablesPrinted = 3
+
+// conclude writes the tables and figures of the plan as files and prints what
+// the run came to.
+func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	var tables []string
+	out.Rendered = []renderedFile{}
+	for _, i := range a.rendered(pl) {
+		s := pl.Steps[i]
+		block, name, _ := strings.Cut(s.Address, ".")
+		res := out.preview.Items[i].Result
+		if res == nil { // it failed, or what it reads
+			continue
+		}
+		base := filepath.Join(o.outDir, block+"s", fileName(name))
+		for _, output := range sortedOutputs(res) {
+			path := base + "." + extension(output)
+			if err := a.materialize(ctx, store, res.Outputs[output], path); err != nil {
+				return fmt.Errorf("%s: %w", s.Address, err)
+			}
+			out.Rendered = append(out.Rendered, renderedFile{s.Address, path, res.Outputs[output].Digest})
+			if output == "markdown" {
+				tables = append(tables, path)
+			}
+		}
+	}
+	out.TookS = time.Since(out.Started).Seconds()
+	if a.JSON {
+		return view.WriteJSON(a.Out, out)
+	}
+	if !o.quiet && len(tables) <= tablesPrinted {
+		for _, t := range tables {
+			b, err := os.ReadFile(t)
+			if err != nil {
+				return err
+			}
+			view.Printf(a.Out, "\n%s\n", view.Document(string(b)))
+		}
+	}
+	a.printFiles(out.Rendered)
+	view.Printf(a.Out, "%d steps: %s, %s.\n", len(pl.Steps), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
+	return nil
+}
+
+// sum says what became of all steps.
+func (s *runSummary) sum(steps int) string {
+	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.NotStarted, s.Ran)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.NotStarted, "not started"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	return text
+}
+
+// isRendered reports whether an address is that of a table or figure.
+func isRendered(address string) bool {
+	return strings.HasPrefix(address, "table.") || strings.HasPrefix(address, "figure.")
+}
+
+// rendered lists the tables and figures of a plan: in the order of the targets
+// that ask for them, otherwise as in the source.
+func (a *app) rendered(pl *plan.Plan) []int {
+	var found []int
+	for i, s := range pl.Steps {
+		if isRendered(s.Address) {
+			found = append(found, i)
+		}
+	}
+	rank := func(i int) int {
+		for n, t := range a.Targets {
+			if plan.Matches(t, pl.Steps[i].Address) {
+				return n
+			}
+		}
+		return len(a.Targets)
+	}
+	sort.SliceStable(found, func(x, y int) bool { return rank(found[x]) < rank(found[y]) })
+	return found
+}
+
+// printFiles prints one line per table or figure: results/tables/x.{csv,md}.
+func (a *app) printFiles(files []renderedFile) {
+	for i := 0; i < len(files); {
+		address, base := files[i].Address, strings.TrimSuffix(files[i].Path, filepath.Ext(files[i].Path))
+		var exts []string
+		for ; i < len(files) && files[i].Address == address; i++ {
+			exts = append(exts, strings.TrimPrefix(filepath.Ext(files[i].Path), "."))
+		}
+		view.Printf(a.Out, "%s  %s.{%s}\n", address, base, strings.Join(exts, ","))
+	}
+}
+
+func sortedOutputs(r *artifacts.Result) []string {
+	var names []string
+	for n := range r.Outputs {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// extension is the file extension of a rendered output.
+func extension(output string) string {
+	switch output {
+	case "markdown":
+		return "md"
+	case "latex":
+		return "tex"
+	}
+	return output
+}
+
+// fileName makes a file name of a block name with an optional for_each key.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '"' || r == ']':
+			return -1
+		case r == '[' || r == '/' || r == '\\' || r < ' ':
+			return '-'
+		}
+		return r
+	}, name)
+}
+
+// materialize writes an artifact to path, unless the file has its bytes already.
+func (a *app) materialize(ctx context.Context, store artifacts.Store, art artifacts.Artifact, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() == art.Size {
+		if b, err := os.ReadFile(path); err == nil && artifacts.Sum(b) == art.Digest {
+			return nil
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	r, err := store.Blobs.Open(ctx, art.Digest)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	_, err = io.Copy(t, r)
+	err = errors.Join(err, t.Chmod(0o644), t.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), path)
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// runDiff is how one step differs between two runs.
+type runDiff struct {
+	Address string           `json:"address"`
+	Was     string           `json:"was,omitempty"` // its address in A, where it is the same work under another name
+	A       workflows.Status `json:"a,omitempty"`   // "" if the run has no such step
+	B       workflows.Status `json:"b,omitempty"`
+	Changes []step.Change    `json:"changes,omitempty"`
+	Outputs []outputDiff     `json:"outputs,omitempty"`
+	Note    string           `json:"note,omitempty"`
+}
+
+// outputDiff is an output whose bytes differ, or that only one side has.
+type outputDiff struct {
+	Output string `json:"output"`
+	A      string `json:"a,omitempty"`
+	B      string `json:"b,omitempty"`
+}
+
+func newDiffCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff RUN_A RUN_B",
+		Short: "Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes",
+		Long: `Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes.
+
+A run is named by its id or a part of it that is its own, last, or last~1 for
+the one before. Steps that do the same work under another name are shown as such.`,
+		Example: `  redsi diff last~1 last
+  redsi diff 20261121T103628Z-7710bece last --json`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			store, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			x, err := a.findRun(ctx, store, args[0])
+			if err != nil {
+				return err
+			}
+			y, err := a.findRun(ctx, store, args[1])
+			if err != nil {
+				return err
+			}
+			ds, same, err := diffRuns(ctx, store, x, y)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				if ds == nil {
+					ds = []runDiff{}
+				}
+				return view.WriteJSON(a.Out, map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds})
+			}
+			a.printDiff(x.RunID, y.RunID, ds, same)
+			return nil
+		},
+	}
+}
+
+// diffRuns pairs the steps of two runs by address, then by key, and returns
+// those that differ in A's order, then B's, and how many do not.
+func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRecord) (ds []runDiff, same int, err error) {
+	inB := map[string]workflows.RunStep{}
+	byKey := map[artifacts.Digest]string{}
+	inA := map[string]bool{}
+	for _, s := range a.Steps {
+		inA[s.Address] = true
+	}
+	for _, s := range b.Steps {
+		inB[s.Address] = s
+		if !s.Key.IsZero() && !inA[s.Address] {
+			byKey[s.Key] = s.Address
+		}
+	}
+	paired := map[string]bool{}
+	for _, x := range a.Steps {
+		d := runDiff{Address: x.Address, A: x.Outcome}
+		y, ok := inB[x.Address]
+		if renamed := byKey[x.Key]; !ok && renamed != "" && !paired[renamed] {
+			y, ok = inB[renamed], true
+			d.Address, d.Was = renamed, x.Address
+		}
+		if !ok {
+			d.Note = "only in the first run"
+			ds = append(ds, d)
+			continue
+		}
+		paired[y.Address] = true
+		d.B = y.Outcome
+		if err := d.compare(ctx, store, x, y); err != nil {
+			return nil, 0, err
+		}
+		if finished(x) && finished(y) && x.Key == y.Key && d.Was == "" {
+			same++
+			continue
+		}
+		ds = append(ds, d)
+	}
+	for _, y := range b.Steps {
+		if !paired[y.Address] {
+			ds = append(ds, runDiff{Address: y.Address, B: y.Outcome, Note: "only in the second run"})
+		}
+	}
+	return ds, same, nil
+}
+
+func finished(s workflows.RunStep) bool {
+	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
+}
+
+// compare says what became of the key and the outputs of one step.
+func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workflows.RunStep) error {
+	switch {
+	case d.Was != "":
+		d.Note = "the same work under another name"
+		return nil
+	case y.Outcome == workflows.Failed && y.Error != "":
+		d.Note = "second run: " + y.Error
+	case x.Outcome == workflows.Failed && x.Error != "":
+		d.Note = "first run: " + x.Error
+	}
+	if x.Key == y.Key || x.Key.IsZero() || y.Key.IsZero() {
+		return nil
+	}
+	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{x.Key, y.Key})
+	if err != nil {
+		return err
+	}
+	was, is := entries[x.Key].Result, entries[y.Key].Result
+	if was == nil || is == nil {
+		if d.Note == "" {
+			d.Note = "its key differs; a result is no longer in the store, so what changed is not known"
+		}
+		return nil
+	}
+	if d.Changes, err = comparePreimages(was.Preimage, is.Preimage); err != nil {
+		return fmt.Errorf("%s: %w", d.Address, err)
+	}
+	d.Outputs = diffOutputs(was.Outputs, is.Outputs)
+	if len(d.Outputs) == 0 {
+		d.Note = "its outputs are the same bytes"
+	}
+	return nil
+}
+
+// diffOutputs lists the outputs, of trees the files, whose bytes differ.
+func diffOutputs(a, b map[string]artifacts.Artifact) (ds []outputDiff) {
+	x, y := flatten(a), flatten(b)
+	names := map[string]bool{}
+	for n := range x {
+		names[n] = true
+	}
+	for n := range y {
+		names[n] = true
+	}
+	for n := range names {
+		if x[n] != y[n] {
+			ds = append(ds, outputDiff{n, x[n], y[n]})
+		}
+	}
+	sort.Slice(ds, func(i, j int) bool { return ds[i].Output < ds[j].Output })
+	return ds
+}
+
+func flatten(outputs map[string]artifacts.Artifact) map[string]string {
+	out := map[string]string{}
+	for name, o := range outputs {
+		if o.Files == nil {
+			out[name] = o.Digest.String()
+		}
+		for _, f := range o.Files {
+			out[name+"/"+f.Name] = f.Digest.String()
+		}
+	}
+	return out
+}
+
+func (a *app) printDiff(x, y string, ds []runDiff, same int) {
+	st := a.style(a.Out)
+	view.Printf(a.Out, "%s -> %s\n", x, y)
+	for _, d := range ds {
+		view.Printf(a.Out, "%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
+		if d.Was != "" {
+			view.Printf(a.Out, "  was %s", d.Was)
+		}
+		if d.Note != "" {
+			view.Printf(a.Out, "  %s", st.Dim(d.Note))
+		}
+		view.Println(a.Out)
+		for _, c := range d.Changes {
+			view.Printf(a.Out, "       %s\n", c)
+		}
+		for _, o := range d.Outputs {
+			view.Printf(a.Out, "       output %s: %s -> %s\n", o.Output, shortDigest(o.A), shortDigest(o.B))
+		}
+	}
+	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)
+}
+
+func orNone(s workflows.Status) string {
+	if s == "" {
+		return "none"
+	}
+	return string(s)
+}
+
+// shortDigest is the head of a digest's hex digits.
+func shortDigest(d string) string {
+	if d == "" {
+		return "none"
+	}
+	return d[len("sha256:"):][:12]
+}

@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
+)
+
+func example(name string) string { return filepath.Join("..", "..", "examples", name) }
+
+// TestExamples loads each example, alone or beside the paper's pipeline, and
+// checks that it is laid out as fmt does.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob(example("*.hcl"))
+	if err != nil || len(files) < 7 {
+		t.Fatalf("%d examples, %v", len(files), err)
+	}
+	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")))
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			src, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(src, []byte("Beside pipelines.hcl")) {
+				if _, ok := added[filepath.Base(f)]; !ok {
+					t.Error("TestAddedSteps does not know what it adds")
+				}
+				for _, scale := range []string{"full", "toy"} {
+					p := newPaper(t, f)
+					p.args = append(p.args, "--var", "scale="+scale)
+					p.run("validate")
+				}
+			} else {
+				p := &paper{t: t, args: append([]string{"-f", f}, aloneVars[filepath.Base(f)]...)}
+				p.run("validate")
+			}
+			p := &paper{t: t}
+			p.run("fmt", "--check", f)
+		})
+	}
+}
+
+// aloneVars are what examples without defaults need.
+var aloneVars = map[string][]string{
+	"own_corpus.hcl": {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
+}
+
+// planned is plan --json.
+type planned struct {
+	Steps []struct{ Address, Kind, Outcome string }
+}
+
+// with returns the addresses whose outcome is one of those named, in the plan's order.
+func (p planned) with(outcomes ...string) []string {
+	var out []string
+	for _, s := range p.Steps {
+		if slices.Contains(outcomes, s.Outcome) {
+			out = append(out, s.Address)
+		}
+	}
+	return out
+}
+
+// added is what each example adds to the paper's plan: all that it can cost.
+var added = map[string][]string{
+	"text_key.hcl":          {"step.serialize.every_record", "step.dedup.html_text", "table.text_keys"},
+	"longest_text.hcl":      {"step.serialize.simplified_records", "step.dedup.longest"},
+	"serializer_option.hcl": {"step.serialize.kept", "step.first_tokens.kept"},
+	"budgets.hcl": {"step.naive_ids.sparse", "step.train.sparse", `step.evaluate.sparse["post_filtered"]`, `step.evaluate.sparse["trie"]`,
+		"table.sparse"},
+	"t5_size.hcl": {`step.random_t5.mini["mini"]`, `step.train.mini["atomic"]`, `step.train.mini["naive"]`, `step.train.mini["semantic"]`,
+		`step.evaluate.mini["atomic"]`, `step.evaluate.mini["naive"]`, `step.evaluate.mini["semantic"]`, "table.mini"},
+	"seeds.hcl": {`step.train.seeded["atomic/42"]`, `step.train.seeded["atomic/43"]`, `step.train.seeded["atomic/44"]`,
+		`step.train.seeded["naive/42"]`, `step.train.seeded["naive/43"]`, `step.train.seeded["naive/44"]`,
+		`step.train.seeded["semantic/42"]`, `step.train.seeded["semantic/43"]`, `step.train.seeded["semantic/44"]`,
+		`step.evaluate.seeded["atomic/42"]`, `step.evaluate.seeded["atomic/43"]`, `step.evaluate.seeded["atomic/44"]`,
+		`step.evaluate.seeded["naive/42"]`, `step.evaluate.seeded["naive/43"]`, `step.evaluate.seeded["naive/44"]`,
+		`step.evaluate.seeded["semantic/42"]`, `step.evaluate.seeded["semantic/43"]`, `step.evaluate.seeded["semantic/44"]`, "table.seeded"},
+}
+
+func TestAddedSteps(t *testing.T) {
+	base := loadPaper(t, nil)
+	for name, want := range added {
+		t.Run(name, func(t *testing.T) {
+			src, err := os.ReadFile(example(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := difference(t, base, loadPaper(t, map[string][]byte{name: src}))
+			slices.Sort(got)
+			want := slices.Sorted(slices.Values(want))
+			if !slices.Equal(got, want) {
+				t.Errorf("it adds\n %s\nwant\n %s", strings.Join(got, "\n "), strings.Join(want, "\n "))
+			}
+		})
+	}
+}
+
+// TestSeedsShareTheFirst: what the example trains under the paper's seed is the
+// paper's own step under another name, so that it is not trained again.
+func TestSeedsShareTheFirst(t *testing.T) {
+	src, err := os.ReadFile(example("seeds.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := loadPaper(t, map[string][]byte{"seeds.hcl": src})
+	for _, id := range []string{"atomic", "naive", "semantic"} {
+		paper := tasks[`step.train.dsi["title/nci_norm/small/`+id+`/42"]`]
+		if same := tasks[`step.train.seeded["`+id+`/42"]`]; paper.Kind != "train" || !reflect.DeepEqual(same, paper) {
+			t.Errorf("%s: the example trains\n%+v\nthe paper\n%+v", id, same, paper)
+		}
+		if other := tasks[`step.train.seeded["`+id+`/43"]`]; reflect.DeepEqual(other, paper) {
+			t.Errorf("%s: seed 43 is seed 42", id)
+		}
+	}
+}
+
+// TestLongerLists: a word more in a list of pipelines.hcl is a variant, and costs
+// what docs/reproduction.md says.
+func TestLongerLists(t *testing.T) {
+	base := loadPaper(t, nil)
+	for _, v := range []struct {
+		name, old, new string
+		want           map[string]int // steps added, by kind
+	}{
+		{"seed", "[42, 43, 44, 45, 46]", "[42, 43, 44, 45, 46, 47]", map[string]int{"train": 12, "evaluate": 12}},
+		{"ratio", `"64:1"]`, `"64:1", "2:1"]`, map[string]int{"train": 3, "evaluate": 3}},
+		{"budget", `"32x" = 32 }`, `"32x" = 32, "64x" = 64 }`, map[string]int{"naive_ids": 1, "train": 1, "evaluate": 2}},
+		{"input length", `{ "32" = 32, "64" = 64 }`, `{ "32" = 32, "64" = 64, "128" = 128 }`, map[string]int{"train": 18, "evaluate": 18}},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			src := paperSource(t)
+			if n := bytes.Count(src, []byte(v.old)); n != 1 {
+				t.Fatalf("pipelines.hcl has %q %d times", v.old, n)
+			}
+			edited := loadPaper(t, map[string][]byte{"pipelines.hcl": bytes.Replace(src, []byte(v.old), []byte(v.new), 1)})
+			got := map[string]int{}
+			for _, address := range difference(t, base, edited) {
+				got[edited[address].Kind]++
+			}
+			if !reflect.DeepEqual(got, v.want) {
+				t.Errorf("it adds %v, want %v", got, v.want)
+			}
+		})
+	}
+}
+
+// TestReproductionIsListed: docs/reproduction.md names every table and figure of
+// the paper's pipeline with its label in the paper, no other, and every example.
+func TestReproductionIsListed(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reproduction.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]bool{}
+	for address, task := range loadPaper(t, nil) {
+		if strings.HasPrefix(address, "step.") {
+			continue
+		}
+		blocks[address] = true
+		var config struct{ Paper string }
+		if err := json.Unmarshal(task.Config, &config); err != nil {
+			t.Fatal(err)
+		}
+		label := config.Paper
+		if !strings.HasPrefix(label, "tab:") && !strings.HasPrefix(label, "fig:") {
+			label = address
+		}
+		for _, name := range []string{"`" + address + "`", label} {
+			if !bytes.Contains(doc, []byte(name)) {
+				t.Errorf("docs/reproduction.md does not name %s of %s", name, address)
+			}
+		}
+	}
+	listed, _, _ := bytes.Cut(doc, []byte("## What a full run costs"))
+	for _, m := range regexp.MustCompile("`((?:table|figure)[.][a-z0-9_]+)`").FindAllSubmatch(listed, -1) {
+		if !blocks[string(m[1])] {
+			t.Errorf("docs/reproduction.md names %s, which pipelines.hcl does not have", m[1])
+		}
+	}
+	files, err := filepath.Glob(example("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if link := "(../examples/" + filepath.Base(f); !bytes.Contains(doc, []byte(link)) {
+			t.Errorf("docs/reproduction.md has no link to %s", f)
+		}
+	}
+}
+
+func paperSource(t *testing.T) []byte {
+	src, err := os.ReadFile(filepath.Join("..", "..", "pipelines.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// loadPaper loads the paper's pipeline at toy scale, with files beside it or in
+// its place: the task of each address.
+func loadPaper(t *testing.T, beside map[string][]byte) map[string]step.Task {
+	t.Helper()
+	sources := map[string][]byte{"pipelines.hcl": paperSource(t)}
+	for name, src := range beside {
+		sources[name] = src
+	}
+	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: map[string]string{"scale": "toy"},
+		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }})
+	if ds.HasErrors() {
+		t.Fatal(ds.Err())
+	}
+	tasks := map[string]step.Task{}
+	for _, s := range p.Steps {
+		tasks[s.Address] = s.Task
+	}
+	return tasks
+}
+
+// difference is what variant has and base has not. A step of the paper that a
+// variant takes away or changes is a mistake; its tables may grow.
+func difference(t *testing.T, base, variant map[string]step.Task) []string {
+	t.Helper()
+	var out []string
+	for address := range variant {
+		if _, ok := base[address]; !ok {
+			out = append(out, address)
+		}
+	}
+	for address, task := range base {
+		now, ok := variant[address]
+		if !ok || strings.HasPrefix(address, "step.") && task.Kind != "effects" && !reflect.DeepEqual(now, task) {
+			t.Errorf("%s is not what it was", address)
+		}
+	}
+	return out
+}
+
+// TestVariantsRunAlone: once the steps that it builds on have results, what an example says
+// it costs is exactly what it adds.
+func TestVariantsRunAlone(t *testing.T) {
+	variants := []string{"text_key.hcl", "longest_text.hcl", "serializer_option.hcl"}
+	p := newPaper(t)
+	p.args = append(p.args, "--var", "toy_pages=12")
+	p.run("run", "--quiet", "--out", p.out, "-t", "table.dedup_counts", "-t", `step.serialize.nq["page_id/html_norm"]`)
+	folder := p.args[1]
+	for _, name := range variants {
+		t.Run(name, func(t *testing.T) {
+			src, err := os.ReadFile(example(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, name), src, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			defer os.Remove(filepath.Join(folder, name))
+			verb := []string{"plan", "--json"}
+			for _, address := range added[name] {
+				verb = append(verb, "-t", address)
+			}
+			var got planned
+			p.json(&got, verb...)
+			if run := got.with("run"); !slices.Equal(run, added[name][:1]) {
+				t.Errorf("runs %v, want %v", run, added[name][:1])
+			}
+			if maybe := got.with("maybe"); !slices.Equal(maybe, added[name][1:]) {
+				t.Errorf("may run %v, want %v", maybe, added[name][1:])
+			}
+			if len(got.with("hit")) < 4 {
+				t.Errorf("only %v are hits", got.with("hit"))
+			}
+		})
+	}
+}

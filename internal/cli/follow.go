@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/deployment/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// followEvery is how often a run's state is asked for.
+const followEvery = 300 * time.Millisecond
+
+// progressAsked bounds how many running steps are asked for their progress.
+const progressAsked = 8
+
+// follow shows a run until it ends. Whatever happens to the connection or to the
+// server, the run is durable, so it is waited for. When ctx ends it cancels the
+// run and waits for that; the caller's second interrupt kills the process.
+func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRun) (*workflows.ReproduceResult, error) {
+	// The run outlives ctx by the time that its cancellation takes.
+	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	said := make(chan string, 100)
+	a.sayer.through(func(text string) {
+		select {
+		case said <- text:
+		default: // nobody reads a hundred lines that come at once
+		}
+	})
+	defer a.sayer.through(nil)
+
+	live := view.NewLive(a.Err, a.style(a.Err), terminal(a.Err))
+	defer live.Close()
+	done := make(chan outcome, 1)
+	go func() { done <- awaitEnd(wctx, wf) }()
+	seen := make(chan sight)
+	go a.watch(wctx, conn, wf, seen)
+	cancelled := ctx.Done()
+	again := ""
+	show := func(v sight) {
+		if v.state.Again != again {
+			again = v.state.Again
+			live.Say("the run was begun again: " + again)
+		}
+		live.Update(v.state, v.progress, time.Now())
+	}
+	for {
+		select {
+		case e := <-done:
+			last, cancel := context.WithTimeout(wctx, 5*time.Second)
+			defer cancel()
+			if v, err := a.sight(last, conn, wf); err == nil {
+				show(v)
+			}
+			return &e.res, e.err
+		case v := <-seen:
+			show(v)
+		case text := <-said:
+			live.Say(text)
+		case <-cancelled:
+			cancelled = nil
+			live.Say("cancelling; what is finished stays (Ctrl-C again to leave at once)")
+			go a.exitOnInterrupt(wctx)
+			go cancelRun(wctx, conn.Client, wf)
+		}
+	}
+}
+
+type outcome struct {
+	res workflows.ReproduceResult
+	err error
+}
+
+// awaitEnd waits for the end of a run, over every loss of the connection.
+func awaitEnd(ctx context.Context, wf client.WorkflowRun) (e outcome) {
+	for {
+		e = outcome{}
+		if e.err = wf.Get(ctx, &e.res); e.err == nil || ctx.Err() != nil || !passing(e.err) {
+			return e
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// cancelRun asks for a run's cancellation until the server has taken it.
+func cancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := c.CancelWorkflow(one, wf.GetID(), "")
+		cancel()
+		if err == nil || !passing(err) {
+			return // taken, or it has ended: who waits for it is told
+		}
+		pause(ctx, time.Second)
+	}
+}
+
+// sight is what is seen of a run at a moment.
+type sight struct {
+	state    workflows.State
+	progress map[string]step.Progress
+}
+
+// waits says how long is waited in silence.
+type waits struct {
+	unseen time.Duration // a run's state may be unknown, and a question unanswered
+	say    time.Duration // until it is said again what is waited for
+}
+
+func usualWaits() waits { return waits{unseen: 5 * time.Second, say: 15 * time.Second} }
+
+// watch sends the state of a run now and then. When that has been unknown for a
+// while it says what is waited for, and again from time to time.
+func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
+	last, told, at := time.Now(), "", time.Time{}
+	for ctx.Err() == nil {
+		v, err := a.sight(ctx, conn, wf)
+		switch {
+		case err == nil:
+			if told != "" {
+				a.say("going on")
+			}
+			last, told = time.Now(), ""
+			select {
+			case seen <- v:
+			case <-ctx.Done():
+			}
+		case time.Since(last) > a.waits.unseen:
+			a.Log.Debug("state of the run", "err", err)
+			why := a.obstacle(ctx, conn, wf)
+			if why == "" && time.Since(last) > a.waits.say {
+				why = "the run's worker does not say how the run is; it is waited for, Ctrl-C cancels it"
+			}
+			if why != "" && (why != told || time.Since(at) > a.waits.say) && ctx.Err() == nil {
+				told, at = why, time.Now()
+				a.say(why)
+			}
+		}
+		pause(ctx, followEvery)
+	}
+}
+
+// obstacle says what keeps the state of a run from being known; "" if it is only slow.
+func (a *app) obstacle(ctx context.Context, conn *connection, wf client.WorkflowRun) string {
+	ctx, cancel := context.WithTimeout(ctx, a.waits.unseen)
+	defer cancel()
+	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
+	if err != nil {
+		return fmt.Sprintf("the Temporal server does not answer (%s); the run is waited for, Ctrl-C cancels it", conn.condition())
+	}
+	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
+	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())
+	polled, err := polled(ctx, conn.Client, queue, of)
+	if err != nil || polled {
+		return ""
+	}
+	if of != nil {
+		return fmt.Sprintf("the run stays with build %s of the deployment %s, of which no worker polls the queue %q at %s: start one with `redsi worker --deployment %s:%s`, "+
+			"or have the current build take it by `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; it is waited for",
+			of.GetBuildId(), of.GetDeploymentName(), queue, conn.host, of.GetDeploymentName(), of.GetBuildId(), wf.GetID())
+	}
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `redsi worker` and this run's --store; it is waited for", queue, conn.host)
+}
+
+// buildOf is the version of a worker deployment that a run stays with; nil if any worker
+// may do it.
+func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDeploymentVersion {
+	switch {
+	case v.GetVersioningOverride().GetPinned() != nil:
+		return v.GetVersioningOverride().GetPinned().GetVersion()
+	case v.GetVersioningOverride() == nil && v.GetBehavior() == enums.VERSIONING_BEHAVIOR_PINNED:
+		return v.GetDeploymentVersion()
+	}
+	return nil
+}
+
+// sight asks for the state of a run and the progress of its running steps.
+func (a *app) sight(ctx context.Context, conn *connection, wf client.WorkflowRun) (sight, error) {
+	s, err := a.state(ctx, conn.Client, wf.GetID())
+	if err != nil {
+		return sight{}, err
+	}
+	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return sight{s, a.progress(pctx, conn, wf.GetID(), s, progressAsked)}, nil
+}
+
+// progress reads the heartbeats of running steps: of the workflows of so many, and of
+// the run's batches.
+func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State, most int) map[string]step.Progress {
+	out := map[string]step.Progress{}
+	asked, batches := 0, false
+	for _, x := range s.Steps {
+		if x.Status != workflows.Running || asked == most {
+			continue
+		}
+		if x.Workflow == "" {
+			if !batches {
+				a.batchProgress(ctx, conn, run, out)
+			}
+			batches = true
+			continue
+		}
+		asked++
+		d, err := conn.Client.DescribeWorkflowExecution(ctx, x.Workflow, "")
+		if err != nil {
+			continue // it may just have ended
+		}
+		var sum step.Progress
+		failure := ""
+		for _, p := range d.PendingActivities {
+			if one := activities.ProgressOf(conn.codec, p); one != nil {
+				sum.Done += one.Done
+				sum.Total += one.Total
+				sum.Unit, sum.Note, sum.LeftS = one.Unit, one.Note, one.LeftS
+			}
+			if f := p.GetLastFailure(); f != nil {
+				failure = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.codec.Message(f))
+			}
+		}
+		if n := len(d.PendingActivities); n > 1 {
+			sum.Note, sum.LeftS = fmt.Sprintf("%d parts in flight", n), 0
+		}
+		if failure != "" {
+			sum.Note = failure
+		}
+		out[x.Address] = sum
+	}
+	return out
+}
+
+// batchProgress reads the heartbeats of the batches that a run itself has at work.
+func (a *app) batchProgress(ctx context.Context, conn *connection, run string, out map[string]step.Progress) {
+	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return
+	}
+	for _, p := range d.PendingActivities {
+		if one := activities.ProgressOf(conn.codec, p); one != nil && one.Step != "" {
+			out[one.Step] = *one
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	sdk "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// link is the way of some clients to a cluster, which may be cut.
+type link struct {
+	mu    sync.Mutex
+	away  bool
+	conns []net.Conn
+}
+
+func (l *link) dial(ctx context.Context, address string) (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away {
+		return nil, fmt.Errorf("dial %s: connection refused", address)
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err == nil {
+		l.conns = append(l.conns, c)
+	}
+	return c, err
+}
+
+func (l *link) set(away bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away = away; away {
+		for _, c := range l.conns {
+			c.Close()
+		}
+		l.conns = nil
+	}
+}
+
+// impatient makes each call that the cut fails one that the SDK has tried for as long
+// as it ever does, a minute: it gives up then with this error, and not before.
+func (l *link) impatient(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := invoke(ctx, method, req, reply, cc, opts...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil && l.away {
+		return status.Error(codes.DeadlineExceeded, "context deadline exceeded")
+	}
+	return err
+}
+
+// followed is a run on a cluster, in a folder of its own, that is followed as
+// `redsi run` does it.
+type followed struct {
+	*app
+	t    *testing.T
+	link link
+	conn *connection
+	dir  string
+	out  *lockedBuffer
+	done chan outcome
+	work func(worker.Deployment) // starts a worker
+}
+
+func follow(t *testing.T, src string) *followed {
+	t.Helper()
+	program, err := devserver.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := devserver.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	f := &followed{t: t, dir: t.TempDir(), out: &lockedBuffer{}, done: make(chan outcome, 1)}
+	f.app = &app{Registry: kinds.Registry(), Out: f.out, Err: f.out, Log: slog.New(slog.DiscardHandler),
+		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl"),
+		waits: waits{unseen: 300 * time.Millisecond, say: 500 * time.Millisecond}}
+	f.sayer.w = f.out
+	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	connect := func(more ...grpc.DialOption) client.Client {
+		opts, err := server.ClientOptions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Logger = log.NewStructuredLogger(f.Log)
+		opts.ConnectionOptions.DialOptions = append([]grpc.DialOption{grpc.WithContextDialer(f.link.dial)}, more...)
+		c, err := client.DialContext(t.Context(), sealed(opts, payload.Codec{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	f.conn = &connection{Client: connect(grpc.WithChainUnaryInterceptor(f.link.impatient)), ns: "default", host: server.Address}
+	store, err := f.openStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.work = func(of worker.Deployment) {
+		w := worker.New(f.conn.Client, f.activities(store, &connection{Client: connect()}, workflows.Features{SearchAttributes: true}), worker.Options{Deployment: of})
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Stop)
+	}
+	pl, _, err := f.loadPlan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := activities.StorePlan(t.Context(), store.Blobs, pl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wf, err := f.conn.Client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "followed", TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain()},
+		workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: pl.Pipeline, Plan: &digest, RunID: "followed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		res, err := f.app.follow(t.Context(), f.conn, wf)
+		e := outcome{err: err}
+		if res != nil {
+			e.res = *res
+		}
+		f.done <- e
+	}()
+	return f
+}
+
+// says waits until something was said so often.
+func (f *followed) says(text string, times int) {
+	f.t.Helper()
+	awaitTrue(f.t, text, func() bool {
+		select {
+		case e := <-f.done:
+			f.t.Fatalf("the run ended before it said %q: %+v\n%s", text, e, f.out)
+		default:
+		}
+		return strings.Count(f.out.String(), text) >= times
+	})
+}
+
+// ends waits until the run has ended well.
+func (f *followed) ends() {
+	f.t.Helper()
+	select {
+	case e := <-f.done:
+		if e.err != nil || e.res.Hit+e.res.Ran != 1 { // a hit, if the answer to the server was lost
+			f.t.Fatalf("%+v\n%s", e, f.out)
+		}
+	case <-time.After(serverPatience):
+		f.t.Fatalf("the run has not ended:\n%s", f.out)
+	}
+}
+
+// TestNobodyPolls: that no worker polls is said, and again, until one does.
+func TestNobodyPolls(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	f.says(`no worker polls the queue "redsi" at `+f.conn.host+": start one with `redsi worker`", 3)
+	f.work(worker.Deployment{})
+	f.ends()
+}
+
+// TestBuildGone: that no worker of a run's build polls is said, with what to do, though
+// others do poll.
+func TestBuildGone(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	of := worker.Deployment{Name: "paper", Build: "v1"}
+	if _, err := f.conn.Client.UpdateWorkflowExecutionOptions(t.Context(), client.UpdateWorkflowExecutionOptionsRequest{WorkflowId: "followed",
+		WorkflowExecutionOptionsChanges: client.WorkflowExecutionOptionsChanges{VersioningOverride: &client.VersioningOverrideChange{
+			Value: &client.PinnedVersioningOverride{Version: sdk.WorkerDeploymentVersion{DeploymentName: of.Name, BuildID: of.Build}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
+	f.says("the run stays with build v1 of the deployment paper, of which no worker polls", 2)
+	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)
+	f.work(of)
+	f.ends()
+}
+
+// TestClusterAway: a cluster that is away for longer than the SDK waits for it, for the
+// run that follows and for the worker, is waited for with a word. A step whose worker
+// was cut off for more than five seconds may begin again.
+func TestClusterAway(t *testing.T) {
+	t.Parallel()
+	marks := t.TempDir()
+	f := follow(t, fmt.Sprintf(`step "command" "one" {
+  argv    = ["sh", "-c", "touch %[1]s/began; while ! [ -e %[1]s/go ]; do sleep 0.05; done; echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`, marks))
+	f.work(worker.Deployment{})
+	began := filepath.Join(marks, "began")
+	awaitTrue(t, "the step is at work", func() bool { _, err := os.Stat(began); return err == nil })
+	for range 2 {
+		f.link.set(true)
+		n := strings.Count(f.out.String(), "the Temporal server does not answer")
+		f.says("the Temporal server does not answer (the cluster at "+f.conn.host+"); the run is waited for", n+2)
+		f.link.set(false)
+		f.says("going on", strings.Count(f.out.String(), "going on")+1)
+	}
+	f.link.set(true)
+	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.says("the Temporal server does not answer", strings.Count(f.out.String(), "the Temporal server does not answer")+1)
+	f.link.set(false)
+	f.ends()
+}
+
+// TestTerminated: a run that is ended from outside says so.
+func TestTerminated(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	if err := f.conn.Client.TerminateWorkflow(t.Context(), "followed", "", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	e := <-f.done
+	if err := f.ended(e.err, "followed"); err == nil || !strings.Contains(err.Error(), "run followed was ended from outside") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBegunAgain: who follows a run that the server begins again, since another version
+// of redsi had begun it, is told so and sees it through.
+func TestBegunAgain(t *testing.T) {
+	t.Parallel()
+	f := follow(t, `step "command" "one" {
+  argv    = ["sh", "-c", "echo x > out/out.txt"]
+  outputs = ["out.txt"]
+}
+`)
+	const why = "followed was begun by another version of redsi"
+	failed := make(chan struct{}, 1)
+	w := sdk.New(f.conn.Client, workflows.TaskQueue, sdk.Options{LocalActivityWorkerOnly: true})
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in workflows.ReproduceInput) (*workflows.ReproduceResult, error) {
+		if workflow.GetInfo(ctx).Attempt > 1 {
+			return workflows.Reproduce(ctx, in)
+		}
+		failed <- struct{}{}
+		return nil, temporal.NewApplicationError(why, workflows.OtherVersionError)
+	}, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-failed
+	f.work(worker.Deployment{})
+	w.Stop()
+	f.ends()
+	if said := f.out.String(); !strings.Contains(said, "the run was begun again: "+why) {
+		t.Errorf("it said:\n%s", said)
+	}
+}

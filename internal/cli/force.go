@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+func newForceCmd(a *app) *cobra.Command {
+	var downstream bool
+	cmd := &cobra.Command{
+		Use:   "force STEP",
+		Short: "Forget a step's result, so that the next run does it again",
+		Long: `Forget a step's result, so that the next run does it again.
+
+There are three things that one may want:
+
+  to do a step again            redsi force STEP: its result and those of its
+                                parts are forgotten; steps that read it follow
+                                only if its bytes are other than before
+  it and all that follows       redsi force --downstream STEP
+  to see whether it would be    redsi verify --rebuild STEP: runs it here and
+  the same                      compares; the result that is there stays
+
+Blobs stay in the store until ` + "`redsi gc`" + `.`,
+		Example: `  redsi force 'step.dedup.nq["url"]' && redsi run
+  redsi force --downstream step.extract.train`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, store, err := a.previewAround(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			chosen := selected(v.Plan, args[0], downstream)
+			forgotten := []string{}
+			for i, it := range v.Items {
+				if !chosen[i] || it.Result == nil {
+					continue
+				}
+				if err := a.forget(cmd.Context(), store, v, i); err != nil {
+					return fmt.Errorf("%s: %w", v.Plan.Steps[i].Address, err)
+				}
+				forgotten = append(forgotten, v.Plan.Steps[i].Address)
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, map[string]any{"forgotten": forgotten})
+			}
+			for _, s := range forgotten {
+				view.Println(a.Out, s)
+			}
+			view.Printf(a.Out, "%s forgotten; `redsi run` does that work again.\n", view.Count(len(forgotten), "result"))
+			return nil
+		},
+	}
+	a.pipelineFlags(cmd)
+	cmd.Flags().BoolVar(&downstream, "downstream", false, "also the results of all steps that depend on it")
+	return cmd
+}
+
+// previewAround previews the whole pipeline, having checked that a target names
+// something in it.
+func (a *app) previewAround(ctx context.Context, target string) (*plan.Preview, artifacts.Store, error) {
+	a.Targets = []string{target}
+	if _, _, err := a.loadPlan(ctx); err != nil {
+		return nil, artifacts.Store{}, err
+	}
+	a.Targets = nil
+	return a.preview(ctx)
+}
+
+// selected marks the steps that a target names and, with downstream, all that
+// read them. A plan's steps follow their inputs.
+func selected(p *plan.Plan, target string, downstream bool) []bool {
+	chosen := make([]bool, len(p.Steps))
+	for i, s := range p.Steps {
+		chosen[i] = plan.Matches(target, s.Address)
+		for _, d := range s.Deps {
+			chosen[i] = chosen[i] || downstream && chosen[d]
+		}
+	}
+	return chosen
+}
+
+// forget removes the result records of a step and of its parts.
+func (a *app) forget(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) error {
+	keys := []artifacts.Digest{v.Items[i].Key}
+	acts := a.activities(store, nil, workflows.Features{})
+	parts, err := acts.PartKeys(ctx, v.Items[i].Key, v.Items[i].Task)
+	if err != nil {
+		return err
+	}
+	for _, k := range append(keys, parts...) {
+		if err := store.Records.Delete(ctx, artifacts.ResultName(k)); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

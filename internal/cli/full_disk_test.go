@@ -1,0 +1,151 @@
+//go:build linux
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// ownMounts is set in the environment of a test that has mounts of its own.
+const ownMounts = "REDSI_TEST_MOUNTS"
+
+// withMounts runs a test again in a process whose mounts are its own, and reports
+// whether this is that process.
+func withMounts(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(ownMounts) != "" {
+		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), ownMounts+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) {
+		t.Log("this system gives no mounts of one's own: a full disk is not tried")
+		return false
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// fillDisk takes all that is left on a folder's disk.
+func fillDisk(t *testing.T, dir string) (undo func()) {
+	t.Helper()
+	f, err := os.CreateTemp(dir, "filler-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 1<<16); len(block) > 0; {
+		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
+			block = block[:len(block)/2]
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		if err := os.Remove(f.Name()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFullDisk: a first start on a disk without room ends with what to do, and so does
+// one whose disk has room for a beginning only; the folder works once there is room. A
+// run whose disk fills up says so while it waits, and goes on when there is room again.
+func TestFullDisk(t *testing.T) {
+	if !withMounts(t) {
+		return
+	}
+	dir := project(t, 1)
+	state := filepath.Join(dir, ".redsi", "temporal")
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mount := func(flags uintptr, size string) {
+		t.Helper()
+		if err := syscall.Mount("none", state, "tmpfs", flags, "mode=755,size="+size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mount(0, "4k")
+	t.Cleanup(func() {
+		if err := syscall.Unmount(state, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, size := range []string{"4k", "256k", "1m", "4m"} {
+		mount(syscall.MS_REMOUNT, size)
+		var undo func()
+		if size == "4k" {
+			undo = fillDisk(t, state)
+		}
+		p := startRedsi(t, dir, "run")
+		<-p.done
+		said := p.out.String()
+		if p.err == nil || !strings.Contains(said, "the Temporal server is not started: the disk of "+state+" has ") ||
+			!strings.Contains(said, "free space there") || !strings.Contains(said, "another folder with --state") {
+			t.Errorf("on a disk of %s: %v\n%s", size, p.err, said)
+		}
+		if undo != nil {
+			undo()
+		}
+	}
+	mount(syscall.MS_REMOUNT, "64m")
+	p := startRedsi(t, dir, "run")
+	p.succeeds(t)
+	if said := p.out.String(); !strings.Contains(said, "1 ran") {
+		t.Errorf("with room:\n%s", said)
+	}
+
+	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(`
+step "command" "first" {
+  argv    = ["sh", "-c", "touch `+dir+`/began; until [ -e `+dir+`/go ]; do sleep 0.1; done; echo 1 > out/out.txt"]
+  outputs = ["out.txt"]
+}
+
+step "command" "then" { # more than fits into what the database has already
+  for_each = toset([for i in range(40) : "n${i}"])
+  argv     = ["sh", "-c", "cat in/first/out.txt > out/out.txt; echo ${each.key}"]
+  outputs  = ["out.txt"]
+  inputs   = { first = step.command.first.out }
+}
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p = startRedsi(t, dir, "run")
+	awaitTrue(t, "the step runs", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
+	undo := fillDisk(t, state)
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	awaitTrue(t, "the run says that the disk is full", func() bool {
+		select {
+		case <-p.done:
+			t.Fatalf("the run has ended: %v\n%s", p.err, p.out)
+		default:
+		}
+		return strings.Contains(p.out.String(), "has 0 kB left: free space there, then it goes on")
+	})
+	undo()
+	p.succeeds(t)
+	if said := p.out.String(); !strings.Contains(said, "41 steps: 0 hit, 41 ran") {
+		t.Errorf("with room again:\n%s", said)
+	}
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/pipeline/graph"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newGraphCmd(a *app) *cobra.Command {
+	var format string
+	var expand bool
+	cmd := &cobra.Command{
+		Use:   "graph",
+		Short: "Draw which step reads what",
+		Long: `Writes the graph of the pipeline, or of what the targets need. The instances
+of a for_each block are one node unless --expand is given.`,
+		Example: `  redsi graph --format svg > pipeline.svg
+  redsi graph --target table.dedup_counts --format mermaid
+  redsi graph --expand | dot -Tpdf > pipeline.pdf`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.Load(cmd.Context())
+			if err != nil {
+				return err
+			}
+			pl, err := plan.Build(a.File, p, a.Registry, a.Targets)
+			if err != nil {
+				return inputError(err)
+			}
+			g := graph.New(graphSteps(pl), expand)
+			if a.JSON {
+				return view.WriteJSON(a.Out, g)
+			}
+			draw := map[string]func(io.Writer) error{"dot": g.DOT, "svg": g.SVG, "mermaid": g.Mermaid}[format]
+			if draw == nil {
+				return inputError(fmt.Errorf("--format %s: want dot, svg or mermaid", format))
+			}
+			return draw(a.Out)
+		},
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or mermaid")
+	cmd.Flags().BoolVar(&expand, "expand", false, "one node for each instance of a for_each block")
+	return cmd
+}
+
+func graphSteps(pl *plan.Plan) []graph.Step {
+	steps := make([]graph.Step, len(pl.Steps))
+	for i, s := range pl.Steps {
+		block := "step"
+		for _, b := range []string{"table", "figure"} {
+			if plan.Matches(b, s.Address) {
+				block = b
+			}
+		}
+		steps[i] = graph.Step{Address: s.Address, Block: block, Deps: s.Deps}
+	}
+	return steps
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/view"
+)
+
+// starter is the pipeline that init writes.
+//
+//go:embed starter.hcl
+var starter []byte
+
+func newInitCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [FOLDER]",
+		Short: "Write a small commented pipelines.hcl that runs, to start from",
+		Long: `Write a small commented pipelines.hcl that runs, to start from.
+
+A file that is there is never overwritten.`,
+		Example: `  redsi init study && cd study && redsi run`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return inputError(err)
+			}
+			path := filepath.Join(dir, "pipelines.hcl")
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			if errors.Is(err, fs.ErrExist) {
+				return inputError(fmt.Errorf("%s is there already; init overwrites nothing", path))
+			}
+			if err != nil {
+				return err
+			}
+			_, err = f.Write(starter)
+			if err = errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, map[string]string{"wrote": path})
+			}
+			view.Printf(a.Out, "wrote %s; next: redsi run -f %s\n", path, path)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newKindsCmd(a *app) *cobra.Command {
+	var markdown, functions bool
+	cmd := &cobra.Command{
+		Use:   "kinds [KIND]",
+		Short: "List the step kinds, or describe one",
+		Example: `  redsi kinds
+  redsi kinds dedup
+  redsi kinds table
+  redsi kinds --functions
+  redsi kinds --markdown > docs/kinds.md`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			kinds := reference.Kinds(a.Registry)
+			switch {
+			case markdown && (a.JSON || functions || len(args) > 0):
+				return inputError(fmt.Errorf("--markdown writes the whole reference and takes nothing else"))
+			case markdown:
+				return reference.Markdown(a.Out, kinds)
+			case functions && len(args) > 0:
+				return inputError(fmt.Errorf("--functions lists all functions and takes no kind"))
+			case functions && a.JSON:
+				return view.WriteJSON(a.Out, pipeline.Functions())
+			case functions:
+				return reference.FunctionText(a.Out)
+			case len(args) == 0 && a.JSON:
+				return view.WriteJSON(a.Out, kinds)
+			case len(args) == 0:
+				return reference.List(a.Out, kinds)
+			}
+			k, err := reference.Find(a.Registry, args[0])
+			switch {
+			case err != nil:
+				return inputError(err)
+			case a.JSON:
+				return view.WriteJSON(a.Out, k)
+			}
+			return reference.Text(a.Out, k, min(terminal(a.Out), 100))
+		},
+	}
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the whole reference as Markdown")
+	cmd.Flags().BoolVar(&functions, "functions", false, "list the functions of expressions")
+	return cmd
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/livegraph"
+	"github.com/redsi/redsi/internal/pipeline/graph"
+	"github.com/redsi/redsi/internal/process"
+	"github.com/redsi/redsi/workflows"
+)
+
+// graphRuns bounds the runs that the page of graphs lists, newest first.
+const graphRuns = 50
+
+// graphs tells the page of graphs what a server and a store know of runs.
+type graphs struct {
+	a     *app
+	conn  *connection
+	store artifacts.Store
+
+	mu    sync.Mutex
+	plan  artifacts.Digest // whose steps these are: a run is asked for again and again
+	steps []graph.Step
+	name  string
+}
+
+// Runs implements livegraph.Source.
+func (g *graphs) Runs(ctx context.Context) ([]livegraph.Run, error) {
+	list, err := g.conn.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		Query: "WorkflowType = '" + workflows.ReproduceWorkflow + "'", PageSize: graphRuns})
+	if err != nil {
+		return nil, err
+	}
+	var runs []livegraph.Run
+	for _, w := range list.Executions {
+		if w.Status == enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+			continue
+		}
+		id := w.Execution.WorkflowId
+		runs = append(runs, livegraph.Run{ID: id, Workflow: id, Pipeline: "run", Started: w.StartTime.AsTime(),
+			Open: w.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.runURL(id, w.Execution.RunId)})
+	}
+	return livegraph.Sorted(runs), nil
+}
+
+// Picture implements livegraph.Source.
+func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Picture, error) {
+	var p livegraph.Picture
+	d, err := g.conn.Client.DescribeWorkflowExecution(ctx, workflow, "")
+	var unknown *serviceerror.NotFound
+	if errors.As(err, &unknown) {
+		return p, fmt.Errorf("%w as %s at %s", livegraph.ErrNotFound, workflow, g.conn.host)
+	}
+	if err != nil {
+		return p, err
+	}
+	info := d.WorkflowExecutionInfo
+	state, err := g.a.state(ctx, g.conn.Client, workflow)
+	if err != nil {
+		return p, err
+	}
+	if state.Plan.IsZero() {
+		return p, errors.New("it is loading its plan")
+	}
+	steps, name, err := g.stepsOf(ctx, state.Plan)
+	if err != nil {
+		return p, err
+	}
+	p.Run = livegraph.Run{ID: state.RunID, Workflow: workflow, Pipeline: name, Started: info.StartTime.AsTime(),
+		Open: info.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, URL: g.conn.runURL(workflow, info.Execution.RunId)}
+	p.Steps, p.Outcomes = steps, make([]string, len(steps))
+	for _, s := range state.Steps {
+		if s.Index < len(p.Outcomes) {
+			p.Outcomes[s.Index] = string(s.Status)
+		}
+	}
+	return p, nil
+}
+
+func (g *graphs) stepsOf(ctx context.Context, d artifacts.Digest) ([]graph.Step, string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.plan != d {
+		pl, err := activities.ReadPlan(ctx, g.store.Blobs, d)
+		if err != nil {
+			return nil, "", err
+		}
+		g.plan, g.steps, g.name = d, graphSteps(pl), pl.Pipeline
+	}
+	return g.steps, g.name, nil
+}
+
+// graphPage is where the graphs of a state folder's runs are shown, and by whom.
+type graphPage struct {
+	URL     string           `json:"url"`
+	Process process.Identity `json:"process"`
+}
+
+func (a *app) graphPageFile() string { return filepath.Join(a.StateDir, "graphs.json") }
+
+// pageOfGraphs is its address; "" if nobody serves it now.
+func (a *app) pageOfGraphs() string {
+	b, err := os.ReadFile(a.graphPageFile())
+	var p graphPage
+	if err != nil || json.Unmarshal(b, &p) != nil || !p.Process.Running() {
+		return ""
+	}
+	return p.URL
+}
+
+// listenForGraphs takes a port of this machine for the page, the usual one if it is free,
+// and says in the state folder where it is, so that runs link to it.
+func (a *app) listenForGraphs(port int) (net.Listener, error) {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := graphPage{URL: "http://" + l.Addr().String()}
+	if p.Process, err = process.Self(); err == nil {
+		var b []byte
+		if b, err = json.Marshal(p); err == nil {
+			err = writePrivate(a.graphPageFile(), append(b, '\n'))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// serveGraphs answers until ctx is over.
+func (a *app) serveGraphs(ctx context.Context, l net.Listener, conn *connection, store artifacts.Store) {
+	s := &http.Server{Handler: livegraph.Handler(&graphs{a: a, conn: conn, store: store}, a.Log), ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	go func() {
+		<-ctx.Done()
+		_ = s.Close()
+		_ = os.Remove(a.graphPageFile())
+	}()
+	go func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.Log.Warn("the graphs of runs are not shown any more", "err", err)
+		}
+	}()
+}

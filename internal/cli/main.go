@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+)
+
+// Exit codes of every verb.
+const (
+	exitOK      = 0
+	exitFailed  = 1 // something went wrong while doing it
+	exitInput   = 2 // what the user gave cannot be done as it stands
+	exitPending = 3 // plan --detailed-exitcode: there is something to run
+)
+
+// exitError ends the program with a code; a nil err has been printed already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// inputError marks an error as the user's to mend.
+func inputError(err error) error { return &exitError{exitInput, err} }
+
+// Main runs the process's command line with a registry of kinds, and returns its exit code.
+func Main(kinds *step.Registry) int {
+	isolation.Helper() // if this process is one
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer) int {
+	a := &app{Registry: kinds, Out: out, Err: errw, waits: usualWaits()}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errw)
+	cmd, err := root.ExecuteContextC(ctx)
+	if a.scratch != nil {
+		if left := a.scratch.Close(); left != nil {
+			a.Log.Warn("folders of steps", "err", left)
+		}
+	}
+	a.telemetry.Close()
+	if err == nil {
+		return exitOK
+	}
+	var e *exitError
+	if !errors.As(err, &e) {
+		e = &exitError{exitFailed, err}
+		if isUsage(err) {
+			e = &exitError{exitInput, misused(cmd, err)}
+		}
+	}
+	if e.err != nil {
+		view.Println(errw, "redsi:", e.err)
+	}
+	return e.code
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "redsi",
+		Short:             "Declare a paper's pipeline in HCL, rebuild its tables and figures, and never the same step twice",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd) },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return inputError(misused(cmd, err)) })
+	a.globalFlags(root)
+	root.AddCommand(
+		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a),
+		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
+		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
+		newSearchCmd(a), newServeCmd(a),
+		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newVerifyCmd(a), newGCCmd(a),
+	)
+	return root
+}
+
+// misused adds to a complaint about a command line how a verb is used.
+func misused(cmd *cobra.Command, err error) error {
+	if !cmd.HasParent() {
+		return err
+	}
+	return fmt.Errorf("%w\nusage: %s; more by %s --help", err, cmd.UseLine(), cmd.CommandPath())
+}
+
+// group is a command that only has others below it.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 2,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			msg := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				msg += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+			return inputError(misused(cmd, errors.New(msg)))
+		}}
+}
+
+// isUsage recognises cobra's own complaints about a command line.
+func isUsage(err error) bool {
+	for _, p := range []string{"unknown command", "accepts ", "requires at least", "unknown flag", "unknown shorthand"} {
+		if len(err.Error()) >= len(p) && err.Error()[:len(p)] == p {
+			return true
+		}
+	}
+	return false
+}

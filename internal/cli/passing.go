@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/api/deployment/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/internal/payload"
+)
+
+// passing reports whether an error of a call to Temporal may be gone at the next
+// try: it is about the connection, or about a server that is starting, ending or
+// busy. What is said of the run or of the request stays.
+func passing(err error) bool {
+	var (
+		run         *temporal.WorkflowExecutionError
+		notFound    *serviceerror.NotFound
+		invalid     *serviceerror.InvalidArgument
+		denied      *serviceerror.PermissionDenied
+		unsupported *serviceerror.Unimplemented
+		failed      *serviceerror.QueryFailed
+		sealed      *payload.Error
+		started     *serviceerror.WorkflowExecutionAlreadyStarted
+	)
+	for _, kind := range []any{&run, &notFound, &invalid, &denied, &unsupported, &failed, &sealed, &started} {
+		if errors.As(err, kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// startPatience is how long a run's start is tried.
+const startPatience = time.Minute
+
+// persist calls f until it works or fails for good, at most for startPatience; a
+// server that has just been started may not know its namespace yet. What keeps it
+// is said after a while.
+func (a *app) persist(ctx context.Context, conn *connection, what string, f func(context.Context) error) error {
+	began, told := time.Now(), time.Time{}
+	for {
+		one, cancel := context.WithTimeout(ctx, 20*time.Second)
+		err := f(one)
+		cancel()
+		if err == nil || ctx.Err() != nil || !passing(err) || time.Since(began) > startPatience {
+			return err
+		}
+		if time.Since(began) > a.waits.unseen && time.Since(told) > a.waits.say {
+			told = time.Now()
+			a.say(what + " is tried again: " + err.Error() + " (" + conn.condition() + ")")
+		}
+		pause(ctx, 200*time.Millisecond)
+	}
+}
+
+// polled reports whether a worker polls a queue for workflows: one of a build, if that is
+// not nil.
+func polled(ctx context.Context, c client.Client, queue string, of *deployment.WorkerDeploymentVersion) (bool, error) {
+	d, err := c.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range d.GetPollers() {
+		o := p.GetDeploymentOptions()
+		if of == nil || o.GetDeploymentName() == of.GetDeploymentName() && o.GetBuildId() == of.GetBuildId() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newReportCmd(a *app) *cobra.Command {
+	var out, ui, namespace, latex string
+	var pdf bool
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write one HTML file: every table and figure, the paper's numbers beside ours, and where each comes from",
+		Long: `Writes one self-contained HTML file from the results that are there; what has
+not run is shown as such. Nothing runs. Every number links to its lineage: the
+artifact it was read from, the step that left it, its key, configuration, inputs
+and run. Of a long pipeline the page shows 1,000 steps whole, those that tables and
+figures come from first, and sums up all by block; --target STEP is of others.
+
+--latex FOLDER also writes a LaTeX document of the tables and figures that have
+run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
+compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
+		Example: `  redsi report
+  redsi report -o paper.html --target table.dedup_counts
+  redsi report --latex results/latex --pdf
+  redsi report --temporal-ui http://127.0.0.1:8233   # with links to workflows`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			if pdf && latex == "" {
+				latex = filepath.Join("results", "latex")
+			}
+			pl, _, err := a.loadPlan(ctx)
+			if err != nil {
+				return err
+			}
+			store, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			g := report.Gather(pl)
+			v, err := a.previewOf(ctx, store, pl, g.Keep)
+			if err != nil {
+				return err
+			}
+			r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, UI: ui, Namespace: namespace})
+			if err != nil {
+				return err
+			}
+			if err := writeWhole(out, r.HTML); err != nil {
+				return err
+			}
+			written, err := writeBundle(ctx, r, store.Blobs.Open, latex, pdf)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Verdicts})
+			}
+			view.Printf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
+			for _, path := range written {
+				view.Println(a.Out, path)
+			}
+			if !r.Full() {
+				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
+			}
+			return nil
+		},
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
+	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
+	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
+	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
+	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace of those links")
+	return cmd
+}
+
+// writeWhole writes a file that is there whole or not at all.
+func writeWhole(path string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	if err := errors.Join(write(t), t.Chmod(0o644), t.Close()); err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), path)
+}
+
+func newTraceCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trace TABLE:ROW.COLUMN",
+		Short: "Follow one number to the artifact, steps, keys and sources that it comes from",
+		Example: `  redsi trace table.dedup_counts:url.train
+  redsi trace figure.model_scaling:atomic.tiny.y --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			address, _, _ := strings.Cut(args[0], ":")
+			a.Targets = []string{address}
+			v, store, err := a.preview(ctx)
+			if err != nil {
+				return err
+			}
+			t, err := trace(ctx, v, store, args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, t)
+			}
+			view.Trace(a.Out, t)
+			return nil
+		},
+	}
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+func trace(ctx context.Context, v *plan.Preview, store artifacts.Store, name string) (*report.Trace, error) {
+	t, err := report.TraceCell(ctx, v, store.Blobs.Open, name)
+	var unknown *report.UnknownCell
+	if errors.As(err, &unknown) {
+		return nil, inputError(err)
+	}
+	return t, err
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/report"
+)
+
+// mostPasses bounds the passes of LaTeX: references and long tables settle in
+// two to four.
+const mostPasses = 5
+
+// writeBundle writes the report's LaTeX document into a folder, compiled if pdf
+// is set, and names what it came to; nothing for no folder.
+func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir string, pdf bool) ([]string, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	files, err := r.Bundle(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if err := artifacts.CheckFileName(f.Name); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := writeWhole(path, func(w io.Writer) error { _, err := w.Write(f.Data); return err }); err != nil {
+			return nil, err
+		}
+	}
+	main := filepath.Join(dir, "main.tex")
+	if !pdf {
+		return []string{main}, nil
+	}
+	if err := compile(ctx, dir, r); err != nil {
+		return nil, err
+	}
+	return []string{main, filepath.Join(dir, "main.pdf")}, nil
+}
+
+// compile runs pdflatex in a folder until nothing moves any more. The PDF is
+// dated by the newest result, so that it does not depend on when it was made.
+func compile(ctx context.Context, dir string, r *report.Report) error {
+	program, err := exec.LookPath("pdflatex")
+	if err != nil {
+		return fmt.Errorf("--pdf needs pdflatex, which is not in PATH (Debian: texlive-latex-recommended); %s is written and compiles anywhere", filepath.Join(dir, "main.tex"))
+	}
+	for range mostPasses {
+		cmd := exec.CommandContext(ctx, program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", max(r.Newest.Unix(), 0)), "FORCE_SOURCE_DATE=1", "max_print_line=1000")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return errors.Join(fmt.Errorf("pdflatex: %w; %s has all it said", err, filepath.Join(dir, "main.log")), latexError(out))
+		}
+		if !bytes.Contains(out, []byte("Rerun")) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// latexError is what LaTeX stumbled over, with the lines after it.
+func latexError(out []byte) error {
+	lines := strings.Split(string(out), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "!") {
+			return errors.New(strings.Join(lines[i:min(i+6, len(lines))], "\n"))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+type runOptions struct {
+	cluster  clusterOptions
+	detach   bool
+	failFast bool
+	outDir   string
+	quiet    bool
+	exact    bool // a saved plan: this one or none
+}
+
+func newRunCmd(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Do what the plan lacks, and write the tables and figures",
+		Long: `Do what the plan lacks, and write the tables and figures.
+
+Without a cluster, a worker runs inside this command, beside an embedded Temporal
+server that all commands of the state folder share and that ends with the last of
+them; the address of its UI is printed. With --temporal-address, a
+TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
+workers do it. If there is nothing to do, no server is started at all.
+
+Ctrl-C cancels; the next run goes on where this one stopped.`,
+		Example: `  redsi run
+  redsi run -f pipelines.hcl --target table.dedup_counts
+  redsi run --temporal-address 127.0.0.1:7233 --detach`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	o.flags(cmd)
+	a.metricsFlag(cmd)
+	return cmd
+}
+
+func (o *runOptions) flags(cmd *cobra.Command) {
+	o.cluster.flags(cmd)
+	o.cluster.embedFlags(cmd, 0)
+	f := cmd.Flags()
+	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
+	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
+	f.StringVarP(&o.outDir, "out", "o", "results", "folder that tables and figures are written to")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
+}
+
+func (a *app) run(ctx context.Context, o runOptions) error {
+	pl, p, err := a.loadPlan(ctx)
+	if err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	if o.detach && !o.cluster.given() {
+		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
+	}
+	if _, err := lockfile.Project(a.lockFile()); err != nil {
+		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
+	}
+	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
+	for try := 1; ; try++ {
+		v, perr := a.previewForRun(ctx, store, pl)
+		if perr != nil {
+			return perr
+		}
+		if out.Hit = v.Summary().Hit; v.Done() {
+			out.preview = v
+			err = a.recordHits(ctx, store, pl, v)
+			break
+		}
+		if err = a.drive(ctx, o, store, pl, &out); err == nil || try == planTries {
+			break
+		}
+		next, cerr := a.afterChange(ctx, o, p, pl, err)
+		if err = cerr; err != nil {
+			break
+		}
+		pl = next
+	}
+	var failed *failedRun
+	if o.detach && out.RunID != "" { // the run goes on without this command
+		return err
+	}
+	if err != nil && (!errors.As(err, &failed) || failed.res.RunID == "") {
+		return err
+	}
+	if failed != nil { // what is finished is written all the same
+		out.Failed, out.Skipped, out.NotStarted = failed.res.Failed, failed.res.Skipped, failed.res.NotStarted
+		out.RunID, out.Hit, out.Ran = failed.res.RunID, failed.res.Hit, failed.res.Ran
+	}
+	if out.preview == nil {
+		v, perr := a.previewForRun(ctx, store, pl)
+		if perr != nil {
+			return cmp.Or(err, perr)
+		}
+		out.preview = v
+	}
+	if perr := a.pinSources(store, pl, &out); perr != nil {
+		return cmp.Or(err, perr)
+	}
+	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
+		return cmp.Or(err, cerr)
+	}
+	return err
+}
+
+// recordHits keeps a run that found everything done where an earlier one may have
+// been killed before it could write its record.
+func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
+	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.project(), Targets: a.Targets,
+		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
+	rec.Steps = make([]workflows.RunStep, len(v.Items))
+	for i, it := range v.Items {
+		rec.Steps[i] = workflows.RunStep{Address: pl.Steps[i].Address, Key: it.Key, Outcome: workflows.Hit, TookS: it.Took.Seconds()}
+	}
+	return activities.RecordHits(ctx, store, pl, rec)
+}
+
+// previewForRun holds what a run reads of results when it is done: pins, and what
+// tables and figures are.
+func (a *app) previewForRun(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*plan.Preview, error) {
+	return a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool {
+		s := &pl.Steps[i]
+		return isRendered(s.Address) || a.Registry.Lookup(s.Task.Kind).HasPins()
+	})
+}
+
+// drive starts the workflow, here or on a cluster, and follows it to its end.
+func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	if err := a.startTelemetry(ctx); err != nil {
+		return err
+	}
+	conn, err := a.connect(ctx, o.cluster, store)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	digest, err := activities.StorePlan(ctx, store.Blobs, pl)
+	if err != nil {
+		return err
+	}
+	runID := newRunID()
+	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project()}
+	var wf client.WorkflowRun
+	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
+		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: workflows.ReproduceWorkflowID(runID), TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
+			StaticSummary: pl.Pipeline, StaticDetails: fmt.Sprintf("%d steps, store %s", len(pl.Steps), store.URL),
+		}, workflows.ReproduceWorkflow, in)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("start the run: %w", err)
+	}
+	url := conn.runURL(wf.GetID(), wf.GetRunID())
+	if o.detach {
+		out.RunID = runID
+		if a.JSON {
+			return view.WriteJSON(a.Out, map[string]string{"workflow": wf.GetID(), "run": runID, "url": url})
+		}
+		view.Printf(a.Out, "started %s\n%s\n", wf.GetID(), url)
+		return nil
+	}
+	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
+	res, err := a.follow(ctx, conn, wf)
+	if err != nil {
+		err = a.ended(err, runID)
+		if o.cluster.given() && strings.Contains(err.Error(), digest.String()) { // the plan itself, stored a moment ago
+			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s: give them and this command the same --store", err, store.URL)
+		}
+		return err
+	}
+	out.RunID, out.Hit, out.Ran, out.URL = runID, res.Hit, res.Ran, url
+	return nil
+}
+
+// ended turns a workflow's error into what the user should read.
+func (a *app) ended(err error, runID string) error {
+	var app *temporal.ApplicationError
+	var canceled *temporal.CanceledError
+	var unknown *serviceerror.NotFound
+	var terminated *temporal.TerminatedError
+	switch {
+	case errors.As(err, &terminated):
+		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server, whose UI says why; `redsi run` goes on from what is in the store", runID)}
+	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
+		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
+	case errors.As(err, &app):
+		return &exitError{exitFailed, newFailedRun(app)}
+	case errors.As(err, &unknown):
+		return &exitError{exitFailed, fmt.Errorf("Temporal does not know run %s any more (%w); `redsi run` goes on from what is in the store", runID, err)}
+	}
+	return err
+}
+
+func newRunID() string {
+	b := make([]byte, 4)
+	rand.Read(b) // never fails
+	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
+}
+
+// pinSources writes what downloads found out into the lock file.
+func (a *app) pinSources(store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	lock := a.lockFile()
+	for i, it := range out.preview.Items {
+		if it.Outcome != plan.Hit && out.Failed > 0 {
+			continue
+		}
+		if it.Outcome != plan.Hit {
+			return fmt.Errorf("%s has no result in %s after the run: the run's workers must have the same --store", pl.Steps[i].Address, store.URL)
+		}
+		spec := a.Registry.Lookup(pl.Steps[i].Task.Kind)
+		if !spec.HasPins() {
+			continue
+		}
+		pins, err := spec.Pins(it.Task, it.Result.Outputs)
+		if err == nil {
+			err = lockfile.Add(lock, pins)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", pl.Steps[i].Address, err)
+		}
+	}
+	return nil
+}

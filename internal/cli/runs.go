@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+const runPrefix = "runs/"
+
+// runIDs lists the runs that a store remembers, oldest first.
+func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
+	var ids []string
+	for r, err := range store.Records.List(ctx, runPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, strings.TrimPrefix(r.Name, runPrefix))
+	}
+	return ids, nil
+}
+
+// findRun reads the run that a person means: its id, the beginning or the end
+// of it, "last", or "last~N" for the Nth before that.
+func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
+	ids, err := runIDs(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, inputError(errors.New("this store remembers no run"))
+	}
+	if back, ok := strings.CutPrefix(name, "last"); ok {
+		n := 0
+		if back != "" {
+			if _, err := fmt.Sscanf(back, "~%d", &n); err != nil || n < 0 {
+				return nil, inputError(fmt.Errorf("%q is not last or last~N", name))
+			}
+		}
+		rec, of, err := a.lastRun(ctx, store, ids, n)
+		if err == nil && rec == nil {
+			err = inputError(fmt.Errorf("%s: this store remembers only %s of this project; a run that found everything done leaves no record", name, view.Count(of, "run")))
+		}
+		return rec, err
+	}
+	var found []string
+	for _, id := range ids {
+		if id == name {
+			return activities.ReadRun(ctx, store, id)
+		}
+		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return activities.ReadRun(ctx, store, found[0])
+	case 0:
+		return nil, inputError(fmt.Errorf("there is no run %q; the newest is %s", name, ids[len(ids)-1]))
+	}
+	return nil, inputError(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
+}
+
+// lastRun reads the newest run of this project, or the n-th before it: of all, where the
+// folder is no project's. If there are fewer, it returns nil and how many there are.
+func (a *app) lastRun(ctx context.Context, store artifacts.Store, ids []string, n int) (rec *workflows.RunRecord, of int, err error) {
+	project := a.project()
+	for _, id := range slices.Backward(ids) {
+		rec, err := activities.ReadRun(ctx, store, id)
+		if err != nil {
+			return nil, of, err
+		}
+		if project != "" && rec.Project != "" && rec.Project != project {
+			continue
+		}
+		if of == n {
+			return rec, of, nil
+		}
+		of++
+	}
+	return nil, of, nil
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/kinds"
+)
+
+// TestMain lets the scripts call this test program as redsi.
+func TestMain(m *testing.M) {
+	isolation.Helper() // if this process is one
+	testscript.Main(m, map[string]func(){"redsi": func() { os.Exit(Main(kinds.Registry())) }})
+}
+
+// TestScripts runs testdata/script/*.txtar: whole command lines, on a real
+// embedded Temporal and real Natural Questions records.
+func TestScripts(t *testing.T) {
+	data, err := filepath.Abs(filepath.Join("..", "..", "internal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS"} {
+				if v := os.Getenv(k); v != "" {
+					e.Setenv(k, v)
+				}
+			}
+			e.Setenv("DATA", data)
+			w := newWeb(data)
+			e.Values[webKey{}] = w
+			e.Defer(func() { w.CloseClientConnections(); w.Close() })
+			for _, f := range []string{"real.hcl"} {
+				b, err := os.ReadFile(filepath.Join("testdata", f))
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(e.WorkDir, "pipelines.hcl"), b, 0o644); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"replace": replaceInFile,
+			"minio":   startMinIO(t),
+			"same":    sameFiles,
+			"web":     webCommand,
+			"asked":   askedCommand,
+			"until":   untilPlan,
+			"fetch":   fetchCommand,
+			"upgrade": upgradeCommand(t),
+			"nowhere": nowhere,
+			"private": private,
+		},
+		Condition: func(name string) (bool, error) { // `make race` tests a build without libtorch
+			if name != "libtorch" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return tensor.Available() == nil, nil
+		},
+		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
+	})
+}
+
+// replaceInFile is: replace FILE OLD NEW. OLD must be there.
+func replaceInFile(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: replace FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	if !strings.Contains(string(b), args[1]) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.ReplaceAll(string(b), args[1], args[2])), 0o644))
+}
+
+// sameFiles is: same A B. The files have the same bytes.
+func sameFiles(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: same A B")
+	}
+	a, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b, err := os.ReadFile(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if bytes.Equal(a, b) == neg {
+		ts.Fatalf("%s and %s: same bytes is %v", args[0], args[1], !neg)
+	}
+}
+
+// startMinIO is: minio. It starts a server and sets STORE to a bucket on it, and
+// MINIO_DIR to its folder.
+func startMinIO(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, _ []string) {
+		m := storetest.MinIO(t)
+		ts.Setenv("STORE", m.URL("paper"))
+		ts.Setenv("MINIO_DIR", m.Dir)
+		for _, kv := range m.Env() {
+			k, v, _ := strings.Cut(kv, "=")
+			ts.Setenv(k, v)
+		}
+	}
+}
+
+// untilPlan is: until REGEXP. It asks `redsi plan` until the answer matches.
+func untilPlan(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: until REGEXP")
+	}
+	want := regexp.MustCompile(args[0])
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
+		ts.Check(ts.Exec("redsi", "plan", "--all"))
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("the plan never showed %s", args[0])
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// cardsFormat changes when the same texts would give other cards.
+const cardsFormat = "redsi-cards/1"
+
+// cards are titles and first words of a model's documents. They are made of the
+// verified texts once, which takes minutes for a large collection, and kept in the
+// cache folder.
+func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
+	corpus, err := t.input("corpus")
+	if err != nil {
+		return nil, err
+	}
+	documents, titled, err := t.documents()
+	if err != nil {
+		return nil, err
+	}
+	name := sha256.Sum256(fmt.Append(nil, cardsFormat, corpus.Digest, documents.Digest))
+	path := filepath.Join(a.cacheDir(), "cards", fmt.Sprintf("%x", name))
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		kept, err := search.KeptCards(f)
+		if err == nil {
+			return kept, nil
+		}
+		a.Log.Warn("kept titles and first words cannot be read and are made again", "path", path, "err", err)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	a.Log.Info("reading the collection's texts, for titles and first words; they are kept for the next time", "size", view.Size(corpus.Size))
+	texts, err := a.openInput(ctx, t.store, corpus)
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	defer texts.Close()
+	var titles io.Reader
+	if titled {
+		r, err := a.openInput(ctx, t.store, documents)
+		if err != nil {
+			return nil, fmt.Errorf("documents: %w", err)
+		}
+		defer r.Close()
+		titles = r
+	}
+	cards, err := search.ReadCards(texts, titles)
+	if err != nil {
+		return nil, err
+	}
+	return cards, writeWhole(path, func(w io.Writer) error { return search.WriteCards(w, cards) })
+}
+
+// openInput reads an artifact of one file, verified; the reading ends with ctx.
+func (a *app) openInput(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (io.ReadCloser, error) {
+	path, err := a.localFile(ctx, store, art)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{artifacts.ContextReader(ctx, f), f}, nil
+}

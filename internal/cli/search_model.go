@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// trainKind is the kind of the steps whose results can be searched.
+const trainKind = "train"
+
+// trained is a train step of the pipeline with its place in a preview.
+type trained struct {
+	Address string
+	at      int // in Preview.Plan.Steps and Preview.Items
+	preview *plan.Preview
+	store   artifacts.Store
+}
+
+// findModel finds the train step that a target selects, of all if it is "", and
+// that has a result. Exactly one must be left.
+func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
+	p, err := a.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.Targets = nil
+	if target != "" {
+		a.Targets = []string{target}
+	}
+	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // the target names something
+		return nil, inputError(err)
+	}
+	if a.Targets, err = trainSteps(p, target); err != nil {
+		return nil, inputError(err)
+	}
+	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.previewOf(ctx, store, pl, keepAll)
+	if err != nil {
+		return nil, err
+	}
+	var found []*trained
+	for i, s := range pl.Steps {
+		if s.Task.Kind == trainKind && v.Items[i].Result != nil {
+			found = append(found, &trained{s.Address, i, v, store})
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, untrained(a.Targets)
+	}
+	return nil, chooseModel(ctx, found)
+}
+
+// trainSteps are the addresses of the train steps that a target selects.
+func trainSteps(p *pipeline.Pipeline, target string) ([]string, error) {
+	var all, chosen, others []string
+	for _, s := range p.Steps {
+		selected := target == "" || plan.Matches(target, s.Address)
+		switch {
+		case s.Kind != trainKind && selected:
+			others = append(others, s.Kind)
+		case s.Kind == trainKind:
+			if all = append(all, s.Address); selected {
+				chosen = append(chosen, s.Address)
+			}
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return nil, errors.New("the pipeline has no step of kind train, whose model could be searched")
+	case len(chosen) == 0:
+		return nil, fmt.Errorf("--model %s is a step of kind %s, not train; the train steps are:\n%s", target, others[0], lines(all))
+	}
+	return chosen, nil
+}
+
+// untrained names the runs that would train a model.
+func untrained(addresses []string) error {
+	if len(addresses) == 1 {
+		return fmt.Errorf("%s is not trained yet: redsi run --target '%s'", addresses[0], addresses[0])
+	}
+	return fmt.Errorf("none of these is trained yet; train one by `redsi run --target STEP`:\n%s", lines(addresses))
+}
+
+// mostListed bounds a list of steps in an error.
+const mostListed = 20
+
+func lines(items []string) string {
+	more := ""
+	if n := len(items) - mostListed; n > 0 {
+		items, more = items[:mostListed], fmt.Sprintf("\n  and %d more", n)
+	}
+	return "  " + strings.Join(items, "\n  ") + more
+}
+
+// chooseModel lists what there is to choose from.
+func chooseModel(ctx context.Context, found []*trained) error {
+	items := make([]string, len(found))
+	for i, t := range found {
+		quality, err := t.quality(ctx)
+		if err != nil {
+			return err
+		}
+		items[i] = fmt.Sprintf("%s  %s", t.Address, quality)
+	}
+	return inputError(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), lines(items)))
+}
+
+// quality is the dev MRR@10 that training chose the model by.
+func (t *trained) quality(ctx context.Context) (string, error) {
+	r, err := t.store.Blobs.Open(ctx, t.result().Outputs["report"].Digest)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", t.Address, err)
+	}
+	defer r.Close()
+	var report struct {
+		Metrics map[string]float64 `json:"metrics"`
+	}
+	if err := json.NewDecoder(r).Decode(&report); err != nil {
+		return "", fmt.Errorf("%s: its report: %w", t.Address, err)
+	}
+	mrr, ok := report.Metrics["MRR@10"]
+	if !ok {
+		return "dev MRR@10 unknown", nil
+	}
+	return fmt.Sprintf("dev MRR@10 %.1f %%", 100*mrr), nil
+}
+
+func (t *trained) result() *artifacts.Result { return t.preview.Items[t.at].Result }
+
+// input is the artifact of an input attribute that takes one.
+func (t *trained) input(name string) (artifacts.Artifact, error) {
+	task, err := t.preview.Items[t.at].Task.Tree()
+	if err != nil {
+		return artifacts.Artifact{}, err
+	}
+	v := task[name]
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		v = list[0]
+	}
+	if in, ok := v.(step.Input); ok && in.Artifact != nil {
+		return *in.Artifact, nil
+	}
+	return artifacts.Artifact{}, fmt.Errorf("its configuration has not one artifact as %s", name)
+}
+
+// documents are the documents of the collection, which have the titles as readers
+// know them: they come from the step that left the queries. ok is false if that
+// step leaves none.
+func (t *trained) documents() (art artifacts.Artifact, ok bool, err error) {
+	p := t.preview.Plan
+	task, err := p.Steps[t.at].Task.Tree()
+	if err != nil {
+		return art, false, err
+	}
+	queries, ok := task["queries"].(step.Input)
+	if !ok || queries.Ref == nil {
+		return art, false, nil
+	}
+	for _, d := range p.Steps[t.at].Deps {
+		if p.Steps[d].Address != queries.Ref.Step || t.preview.Items[d].Result == nil {
+			continue
+		}
+		for _, art := range t.preview.Items[d].Result.Outputs {
+			if art.Type == "nq/documents" {
+				return art, true, nil
+			}
+		}
+	}
+	return art, false, nil
+}

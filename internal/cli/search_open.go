@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// modelFlags are those of verbs that search a trained model.
+type modelFlags struct {
+	model                      string
+	results                    int
+	constrained, unconstrained bool
+	options                    search.Options
+}
+
+func (m *modelFlags) add(a *app, cmd *cobra.Command) {
+	a.pipelineFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&m.model, "model", "m", "", `train step whose model is asked: step.train.NAME["key"]; may be left out if only one is trained`)
+	f.IntVarP(&m.results, "results", "k", 10, "documents shown for a query, at most as many as beams")
+	f.IntVar(&m.options.Beams, "beams", 40, "width of the search")
+	f.BoolVar(&m.constrained, "constrained", true, "generate only identifiers of the collection, so that every beam is a document")
+	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; what is no identifier is left out")
+	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU")
+}
+
+func (m *modelFlags) check(cmd *cobra.Command) error {
+	switch {
+	case cmd.Flags().Changed("constrained") && cmd.Flags().Changed("unconstrained"):
+		return inputError(errors.New("--constrained and --unconstrained: give one of them"))
+	case m.options.Beams < 1:
+		return inputError(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
+	case m.results < 1:
+		return inputError(fmt.Errorf("-k %d: at least 1 is needed", m.results))
+	case m.results > m.options.Beams:
+		return inputError(fmt.Errorf("-k %d: %d beams find at most %d documents; add --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
+	}
+	m.options.Unconstrained = m.unconstrained || !m.constrained
+	return nil
+}
+
+// openModel finds a trained model, fetches what belongs to it and opens it.
+func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.Engine, error) {
+	t, err := a.findModel(ctx, m.model)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := tensor.Available(); err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	cards, err := a.cards(ctx, t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	f, done, err := a.modelFiles(ctx, t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	defer done()
+	e, err := search.Open(f, cards, m.options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	about := e.About()
+	a.Log.Info("model opened", "step", t.Address, "identifiers", about.Identifiers, "documents", about.Documents,
+		"device", about.Device, "search", about.Explain(), "took", view.Seconds(time.Since(start)))
+	return t, e, nil
+}
+
+// modelFiles gives verified local files of a model, its tokenizer and identifiers.
+// done removes the folder that names the model's files.
+func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done func(), err error) {
+	for name, path := range map[string]*string{"ids": &f.IDs, "t5_tokenizer": &f.Tokenizer} {
+		art, err := t.input(name)
+		if err != nil {
+			return f, nil, err
+		}
+		if *path, err = a.localFile(ctx, t.store, art); err != nil {
+			return f, nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	f.Model, err = os.MkdirTemp("", "redsi-model-")
+	if err != nil {
+		return f, nil, err
+	}
+	done = func() {
+		if err := os.RemoveAll(f.Model); err != nil {
+			a.Log.Warn("a temporary folder was left behind", "path", f.Model, "err", err)
+		}
+	}
+	if err := a.stage(ctx, t.store, t.result().Outputs["model"], f.Model); err != nil {
+		done()
+		return f, nil, fmt.Errorf("model: %w", err)
+	}
+	return f, done, nil
+}
+
+// localFile is a verified local file of an artifact of one file.
+func (a *app) localFile(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (string, error) {
+	d := art.Digest
+	if art.Files != nil {
+		if len(art.Files) != 1 {
+			return "", fmt.Errorf("it must be one file, and is %d", len(art.Files))
+		}
+		d = art.Files[0].Digest
+	}
+	return artifacts.Fetch(ctx, store.Blobs, d, a.cacheDir())
+}
+
+// stage names verified local files as a tree does, by links in a folder.
+func (a *app) stage(ctx context.Context, store artifacts.Store, tree artifacts.Artifact, folder string) error {
+	for _, file := range tree.Files {
+		path, err := artifacts.Fetch(ctx, store.Blobs, file.Digest, a.cacheDir())
+		if err != nil {
+			return err
+		}
+		if err := artifacts.Link(folder, file.Name, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/search/server"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// serveFlags are the limits of a server.
+type serveFlags struct {
+	listen  string
+	hosts   []string
+	limits  server.Limits
+	timeout time.Duration
+}
+
+func newServeCmd(a *app) *cobra.Command {
+	var m modelFlags
+	var s serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve [--model STEP]",
+		Short: "Serve a trained model's search: a page for people and JSON for programs, until Ctrl-C",
+		Long: `Serves a trained model's search over HTTP until Ctrl-C, on this machine only unless
+--listen says otherwise. There is no log-in: whoever reaches the address may ask.
+
+  GET /                    a page
+  GET /search?q=…&k=10     {"query", "took_ms", "results": [{"rank", "score",
+                           "probability", "title", "identifier", "document", "text"}]}
+  GET /healthz             200 while the server is up
+
+An error is {"status", "error"}. Queries that come while the model is busy are
+answered together. A query that would have to wait longer than --within, or beside
+more than --queue others, is answered 503 with Retry-After at once.
+
+Requests must be made to localhost, to the address itself, or to a name of
+--allow-host: a web page cannot make its reader's browser ask.`,
+		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
+  curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := m.check(cmd); err != nil {
+				return err
+			}
+			if err := s.check(); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), m, s)
+		},
+	}
+	m.add(a, cmd)
+	f := cmd.Flags()
+	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
+	f.StringArrayVar(&s.hosts, "allow-host", nil, "name that requests may be made to, beside localhost and the address; may be repeated")
+	f.IntVar(&s.limits.Batch, "batch", 32, "queries answered together at most")
+	f.IntVar(&s.limits.Queue, "queue", 256, "queries that may wait")
+	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "time in which an answer is due; a query for which there is none is sent away")
+	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, waiting included")
+	return cmd
+}
+
+func (s serveFlags) check() error {
+	switch {
+	case s.limits.Batch < 1 || s.limits.Queue < 1:
+		return inputError(errors.New("--batch and --queue must be at least 1"))
+	case s.timeout <= 0 || s.limits.Within <= 0:
+		return inputError(fmt.Errorf("--timeout %s, --within %s: must be positive", s.timeout, s.limits.Within))
+	}
+	return nil
+}
+
+func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error) {
+	// The address first: opening a model takes longer than finding it taken.
+	l, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return inputError(fmt.Errorf("--listen: %w", err))
+	}
+	defer l.Close()
+	t, e, err := a.openModel(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	examples, err := a.examples(ctx, t)
+	if err != nil {
+		return err
+	}
+	b := server.NewBatcher(e, s.limits)
+	defer b.Close()
+	for _, q := range examples { // the first are slower; and b learns what a query costs
+		if _, err := b.Search(ctx, q, m.results); err != nil {
+			return err
+		}
+	}
+	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
+		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		a.Log.Warn("other machines can reach this address, and there is no log-in", "address", l.Addr())
+	}
+	view.Printf(a.Out, "http://%s/\n", l.Addr())
+	err = server.Serve(ctx, l, h)
+	a.Log.Info("stopped")
+	return err
+}
+
+// examples are questions for the page to propose, which the model was not trained on.
+func (a *app) examples(ctx context.Context, t *trained) ([]string, error) {
+	art, err := t.input("queries")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Address, err)
+	}
+	r, err := a.openInput(ctx, t.store, art)
+	if err != nil {
+		return nil, fmt.Errorf("%s: queries: %w", t.Address, err)
+	}
+	defer r.Close()
+	return search.Examples(r, 6)
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/devserver"
+)
+
+// serverPatience bounds what a busy machine may take.
+const serverPatience = 8 * time.Minute
+
+// project is a folder with a pipeline of n steps that each take a moment.
+func project(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var keys []string
+	for i := range n {
+		keys = append(keys, fmt.Sprintf("%q", fmt.Sprint(i)))
+	}
+	src := fmt.Sprintf(`step "command" "one" {
+  for_each = [%s]
+  argv     = ["sh", "-c", "sleep 0.1; echo ${each.key} > out/out.txt"]
+  outputs  = ["out.txt"]
+}
+`, strings.Join(keys, ", "))
+	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the folder goes when the server has
+		awaitTrue(t, "the server ends", func() bool { _, ok := devserver.Running(filepath.Join(dir, ".redsi", "temporal")); return !ok })
+	})
+	return dir
+}
+
+// redsiProcess is this program, running as redsi in dir.
+type redsiProcess struct {
+	*exec.Cmd
+	out  *lockedBuffer
+	done chan struct{}
+	err  error
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func startRedsi(t *testing.T, dir string, args ...string) *redsiProcess {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := filepath.Join(t.TempDir(), "redsi") // testscript runs the command of that name
+	if err := os.Symlink(self, as); err != nil {
+		t.Fatal(err)
+	}
+	p := &redsiProcess{Cmd: exec.Command(as, args...), out: &lockedBuffer{}, done: make(chan struct{})}
+	p.Dir, p.Stdout, p.Stderr = dir, p.out, p.out
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.err = p.Wait(); close(p.done) }()
+	t.Cleanup(func() { _ = p.Process.Kill(); <-p.done })
+	return p
+}
+
+// succeeds waits for the end of a process, which is a good one.
+func (p *redsiProcess) succeeds(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.done:
+		if p.err != nil {
+			t.Fatalf("%v: %v\n%s", p.Args[1:], p.err, p.out)
+		}
+	case <-time.After(serverPatience):
+		t.Fatalf("%v has not ended:\n%s", p.Args[1:], p.out)
+	}
+}
+
+func awaitTrue(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(serverPatience); !f(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// nextServer waits for a server of dir other than the last.
+func nextServer(t *testing.T, dir string, last int, p *redsiProcess) (pid int) {
+	t.Helper()
+	awaitTrue(t, "a server answers", func() bool {
+		select {
+		case <-p.done:
+			t.Fatalf("%v has ended: %v\n%s", p.Args[1:], p.err, p.out)
+		default:
+		}
+		i, ok := devserver.Running(filepath.Join(dir, ".redsi", "temporal"))
+		pid = i.PID
+		return ok && pid != last
+	})
+	return pid
+}
+
+// TestServerKilled20Times: a run whose server is killed 20 times ends well.
+func TestServerKilled20Times(t *testing.T) {
+	t.Parallel()
+	dir := project(t, 60)
+	run := startRedsi(t, dir, "run", "--quiet")
+	awaitTrue(t, "the run is at work", func() bool { return strings.Contains(run.out.String(), "RUN") })
+	pid, r := 0, rand.New(rand.NewPCG(10, 8))
+	for range 20 {
+		pid = nextServer(t, dir, pid, run)
+		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond) // some die at once, some at work
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run.succeeds(t)
+	if said := run.out.String(); !strings.Contains(said, "60 steps: ") || !strings.Contains(said, "was started in its place") {
+		t.Errorf("it said:\n%s", said)
+	}
+}
+
+// TestLeaverHarmsNobody: who started the server leaves by Ctrl-C, and another one
+// is stopped for a while: the run that shares the server ends well.
+func TestLeaverHarmsNobody(t *testing.T) {
+	t.Parallel()
+	dir := project(t, 100)
+	first := startRedsi(t, dir, "run", "--quiet")
+	awaitTrue(t, "the first run is at work", func() bool { return strings.Contains(first.out.String(), "RUN") })
+	second := startRedsi(t, dir, "run", "--quiet")
+	awaitTrue(t, "the second run is at work", func() bool { return strings.Contains(second.out.String(), "RUN") })
+	pid := nextServer(t, dir, 0, second)
+	if err := first.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	awaitTrue(t, "it is said what is waited for", func() bool { return strings.Contains(second.out.String(), "is stopped (state T)") })
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	second.succeeds(t)
+	<-first.done
+	if !strings.Contains(first.out.String(), "was cancelled") {
+		t.Errorf("the first run said:\n%s", first.out)
+	}
+}
+
+// TestDevServerKilled: redsi dev survives its server, and so does a run beside it.
+func TestDevServerKilled(t *testing.T) {
+	t.Parallel()
+	dir := project(t, 20)
+	dev := startRedsi(t, dir, "dev", "--port", "0", "--ui-port", "0")
+	pid := nextServer(t, dir, 0, dev)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	startRedsi(t, dir, "run", "--quiet").succeeds(t)
+	if err := dev.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	dev.succeeds(t)
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// sourceState is what is known of one source of a download.
+type sourceState struct {
+	Step    string `json:"step"`
+	Source  string `json:"source"`
+	SHA256  string `json:"sha256,omitempty"` // "" if nobody has seen its bytes
+	State   string `json:"state"`            // "ok", "unpinned", "changed", "unreachable", or "missing" if nobody was asked
+	InStore bool   `json:"in_store"`
+	Size    int64  `json:"size,omitempty"` // as its place says now; -1 if it does not
+	Note    string `json:"note,omitempty"`
+}
+
+func newSourcesCmd(a *app) *cobra.Command {
+	cmd := group("sources", "Look after what pipelines download")
+	var offline bool
+	check := &cobra.Command{
+		Use:   "check",
+		Short: "Say of every source whether its bytes are in the store, and whether its place still has them",
+		Long: `Say of every source whether its bytes are in the store, and whether its place still has them.
+
+Nothing is fetched: a web server is asked for the size, which is compared with
+that in redsi.lock. States: ok; unpinned, there, but no one has seen its bytes;
+changed, its place has another size than was pinned; unreachable, its place does
+not answer or no longer has it. The exit code is 1 if a source is changed or
+unreachable whose bytes are not in the store.`,
+		Example: `  redsi sources check
+  redsi sources check --target step.download.t5_tokenizer --json
+  redsi sources check --offline   # only the store`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			states, err := a.sources(cmd.Context(), offline)
+			if err != nil {
+				return err
+			}
+			bad := 0
+			for _, s := range states {
+				if !s.InStore && s.State != "ok" && s.State != "unpinned" {
+					bad++
+				}
+			}
+			if a.JSON {
+				err = view.WriteJSON(a.Out, states)
+			} else {
+				a.printSources(states)
+			}
+			if err == nil && bad > 0 {
+				err = &exitError{exitFailed, fmt.Errorf("%d sources cannot be had now, here or at their place", bad)}
+			}
+			return err
+		},
+	}
+	a.pipelineFlags(check)
+	a.targetFlag(check)
+	check.Flags().BoolVar(&offline, "offline", false, "ask nobody, look into the store only")
+	cmd.AddCommand(check)
+	return cmd
+}
+
+// looksAtOnce bounds how many servers are asked at a time.
+const looksAtOnce = 8
+
+func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) {
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockfile.Read(a.lockFile())
+	if err != nil {
+		return nil, inputError(err)
+	}
+	states, err := pinnedSources(pl)
+	if err != nil {
+		return nil, err
+	}
+	if err := markStored(ctx, store, states); err != nil {
+		return nil, err
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, looksAtOnce)
+	for i := range states {
+		wg.Add(1)
+		go func(s *sourceState) {
+			defer wg.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			pin, known := lock.Pinned(s.Source)
+			s.look(ctx, offline, pin.Size, known)
+		}(&states[i])
+	}
+	wg.Wait()
+	for i := range states { // last: pins are looked up by the source as it is written
+		states[i].Source = fetch.Redact(states[i].Source)
+	}
+	return states, ctx.Err()
+}
+
+// pinnedSources lists the sources of a plan's downloads, as they are pinned.
+func pinnedSources(pl *plan.Plan) ([]sourceState, error) {
+	states := []sourceState{}
+	for _, s := range pl.Steps {
+		if s.Task.Kind != "download" {
+			continue
+		}
+		var c struct {
+			URLs   []string `json:"urls"`
+			SHA256 []string `json:"sha256"`
+		}
+		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		for i, u := range c.URLs {
+			x := sourceState{Step: s.Address, Source: u}
+			if _, err := artifacts.ParseHex(c.SHA256[i]); err == nil {
+				x.SHA256 = c.SHA256[i]
+			}
+			states = append(states, x)
+		}
+	}
+	return states, nil
+}
+
+func markStored(ctx context.Context, store artifacts.Store, states []sourceState) error {
+	var want []artifacts.Digest
+	for _, s := range states {
+		if d, err := artifacts.ParseHex(s.SHA256); err == nil {
+			want = append(want, d)
+		}
+	}
+	missing, err := store.Blobs.Missing(ctx, want)
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	for _, d := range missing {
+		gone[d.Hex()] = true
+	}
+	for i := range states {
+		states[i].InStore = states[i].SHA256 != "" && !gone[states[i].SHA256]
+	}
+	return nil
+}
+
+// look settles the state of a source; size is the pinned one, if known.
+func (s *sourceState) look(ctx context.Context, offline bool, size int64, known bool) {
+	s.State = "ok"
+	if offline {
+		if !s.InStore {
+			s.State = "missing"
+		}
+		return
+	}
+	src, err := fetch.ParseSource(s.Source)
+	if err == nil {
+		s.Size, err = fetch.Look(ctx, src)
+	}
+	switch {
+	case err != nil:
+		s.State, s.Note = "unreachable", err.Error()
+	case known && s.Size >= 0 && s.Size != size:
+		s.State, s.Note = "changed", fmt.Sprintf("has %d bytes, pinned were %d", s.Size, size)
+	case s.SHA256 == "":
+		s.State = "unpinned"
+	}
+}
+
+func (a *app) printSources(states []sourceState) {
+	n := map[string]int{}
+	stored := 0
+	for _, s := range states {
+		n[s.State]++
+		where := "not in store"
+		if s.InStore {
+			where = "in store"
+			stored++
+		}
+		note := s.Note
+		if note == "" && s.Size > 0 {
+			note = view.Size(s.Size)
+		}
+		view.Printf(a.Out, "%-11s %-13s %s  %s\n", s.State, where, s.Source, note)
+	}
+	view.Printf(a.Out, "%d sources: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
+		len(states), n["ok"], n["unpinned"], n["changed"], n["unreachable"], stored)
+}

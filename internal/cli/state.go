@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/workflows"
+)
+
+// watched keeps what is known of the runs that are followed, by workflow: a run
+// tells only what has changed, however many steps it has.
+type watched struct {
+	mu   sync.Mutex
+	runs map[string]*watchedRun
+}
+
+type watchedRun struct {
+	execution string
+	next      int
+	steps     []workflows.StepState
+}
+
+// state asks a run for what has changed and returns all that is known of it.
+func (a *app) state(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
+	a.watched.mu.Lock()
+	defer a.watched.mu.Unlock()
+	if a.watched.runs == nil {
+		a.watched.runs = map[string]*watchedRun{}
+	}
+	w := a.watched.runs[workflow]
+	if w == nil {
+		w = &watchedRun{}
+		a.watched.runs[workflow] = w
+	}
+	for {
+		news, err := changesOf(ctx, c, workflow, w.next, a.waits.unseen)
+		if err != nil {
+			return workflows.State{}, err
+		}
+		if news.Execution != w.execution { // another execution of the run goes on: it counts anew
+			again := w.next > 0
+			w.execution, w.next = news.Execution, 0
+			if again {
+				continue
+			}
+		}
+		if len(w.steps) != news.Total {
+			w.steps = make([]workflows.StepState, news.Total)
+		}
+		for _, s := range news.Steps {
+			w.steps[s.Index] = s
+		}
+		if w.next = news.Next; !news.More {
+			return workflows.State{RunID: news.RunID, Plan: news.Plan, Again: news.Again, Steps: append([]workflows.StepState(nil), w.steps...)}, nil
+		}
+	}
+}
+
+func changesOf(ctx context.Context, c client.Client, workflow string, since int, most time.Duration) (news workflows.Changes, err error) {
+	qctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	v, err := c.QueryWorkflow(qctx, workflow, "", workflows.ChangesQuery, since)
+	if err == nil {
+		err = v.Get(&news)
+	}
+	return news, err
+}

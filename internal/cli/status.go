@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Bounds of what status prints of a run without --run.
+const (
+	stepsShown  = 5  // at work, and as many that failed
+	othersShown = 10 // steps of no open run
+)
+
+// statusReport is the answer of status.
+type statusReport struct {
+	Server  string       `json:"server,omitempty"` // "" if none is up
+	Running []runStatus  `json:"running"`
+	Steps   []stepStatus `json:"other_steps,omitempty"` // work that no open run waits for any more, or a cluster's other users
+	Last    *lastRun     `json:"last,omitempty"`
+	Ended   []lastRun    `json:"ended,omitempty"` // with --last or --run: newest first
+}
+
+// runStatus is an open run. Of very many steps at work or failed, only some are listed;
+// Counts has all.
+type runStatus struct {
+	RunID    string                   `json:"run"`
+	Workflow string                   `json:"workflow"`
+	URL      string                   `json:"url"`
+	Started  time.Time                `json:"started"`
+	Counts   map[workflows.Status]int `json:"counts"`
+	Steps    []stepStatus             `json:"steps,omitempty"`  // those at work, and those that failed
+	LeftS    float64                  `json:"left_s,omitempty"` // at least, by what steps at work say; 0: unknown
+	Error    string                   `json:"error,omitempty"`  // why nothing is known
+
+	waits map[string]bool // workflows of steps that it waits for
+}
+
+type stepStatus struct {
+	Address  string           `json:"address"`
+	Status   workflows.Status `json:"status"`
+	Progress *step.Progress   `json:"progress,omitempty"`
+	Error    string           `json:"error,omitempty"`
+}
+
+// lastRun is what a run that ended came to.
+type lastRun struct {
+	RunID    string                   `json:"run"`
+	Pipeline string                   `json:"pipeline"`
+	Targets  []string                 `json:"targets,omitempty"`
+	Counts   map[workflows.Status]int `json:"counts"`
+	Failed   []stepStatus             `json:"failed,omitempty"`
+}
+
+type statusOptions struct {
+	cluster clusterOptions
+	run     string
+	last    int
+}
+
+func newStatusCmd(a *app) *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the runs that are at work, how far their steps are, and what the last run came to",
+		Long: `Show the runs that are at work, how far their steps are, and what the last run came to.
+
+Looks at the cluster that the flags, the environment or a profile name, else at
+the server that a ` + "`redsi run` or `redsi dev`" + ` of this state folder has started, if
+one is up. It starts nothing. A run that does not answer within a second is shown as
+such; of each run the first steps at work and failed are shown, --run shows one whole.`,
+		Example: `  redsi status
+  redsi status --last 20
+  redsi status --run 20261121T1625
+  redsi status --temporal-address 127.0.0.1:7233 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.last < 0 {
+				return inputError(errors.New("--last cannot be negative"))
+			}
+			r, err := a.status(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, r)
+			}
+			a.printStatus(r, o)
+			return nil
+		},
+	}
+	o.cluster.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.run, "run", "", "show this run alone and whole, open or ended: its id, or the beginning of it")
+	f.IntVar(&o.last, "last", 1, "show so many of the newest runs that ended")
+	return cmd
+}
+
+func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err error) {
+	r.Running = []runStatus{}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return r, err
+	}
+	conn, err := a.running(ctx, o.cluster, &r)
+	if err != nil {
+		return r, err
+	}
+	if conn != nil {
+		defer conn.Client.Close()
+	}
+	if o.run != "" {
+		return r, a.statusOfOne(ctx, store, conn, o.run, &r)
+	}
+	if r.Ended, err = a.endedRuns(ctx, store, o.last); err != nil {
+		return r, err
+	}
+	if len(r.Ended) > 0 {
+		r.Last = &r.Ended[0]
+	}
+	if o.last < 2 { // it is Last
+		r.Ended = nil
+	}
+	if conn != nil {
+		err = a.openRuns(ctx, conn, &r)
+	}
+	return r, err
+}
+
+func (a *app) printStatus(r statusReport, o statusOptions) {
+	most := stepsShown
+	if o.run != "" {
+		most = math.MaxInt
+	} else if r.Server == "" {
+		view.Println(a.Out, "no run is at work: no server is up")
+	} else if len(r.Running) == 0 {
+		view.Printf(a.Out, "no run is at work at %s\n", r.Server)
+	}
+	for _, x := range r.Running {
+		a.printOpen(x, most)
+	}
+	for i, s := range r.Steps {
+		if i == othersShown {
+			view.Printf(a.Out, "at work for no open run: %d more\n", len(r.Steps)-i)
+			break
+		}
+		view.Printf(a.Out, "at work for no open run: %s\n", s.Address)
+	}
+	switch {
+	case len(r.Ended) > 0:
+		for _, x := range r.Ended {
+			a.printEnded("run", x, most)
+		}
+	case r.Last != nil:
+		a.printEnded("last run:", *r.Last, most)
+	case o.run == "" && o.last > 0:
+		view.Println(a.Out, "this store remembers no run")
+	}
+}
+
+func (a *app) printOpen(x runStatus, most int) {
+	st := a.style(a.Out)
+	name, is := x.RunID, tally(x.Counts)
+	if name == "" {
+		name = x.Workflow
+	}
+	if x.Error != "" {
+		is = x.Error
+	}
+	left := ""
+	if x.LeftS > 0 {
+		left = ", at least " + view.Seconds(seconds(x.LeftS)) + " left"
+	}
+	view.Printf(a.Out, "%s  %s, for %s%s\n       %s\n", st.Bold(name), view.Lines(is), view.Seconds(time.Since(x.Started)), left, x.URL)
+	for _, status := range []workflows.Status{workflows.Running, workflows.Failed} {
+		shown := 0
+		for _, s := range x.Steps {
+			if s.Status != status || shown == most {
+				continue
+			}
+			shown++
+			note := view.Lines(s.Error)
+			if s.Progress != nil {
+				note = view.Lines(view.Progress(*s.Progress, 0))
+			}
+			view.Printf(a.Out, "%s  %s  %s\n", st.Outcome(string(s.Status), strings.ToUpper(string(s.Status))), s.Address, note)
+		}
+		if more := x.Counts[status] - shown; more > 0 {
+			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome(string(status), strings.ToUpper(string(status))), more, howToSee(x.RunID))
+		}
+	}
+}
+
+func (a *app) printEnded(what string, x lastRun, most int) {
+	st := a.style(a.Out)
+	view.Printf(a.Out, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, tally(x.Counts))
+	for i, s := range x.Failed {
+		if i == most {
+			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, howToSee(x.RunID))
+			break
+		}
+		view.Printf(a.Out, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, view.Lines(s.Error))
+	}
+}
+
+func howToSee(run string) string { return ": redsi status --run " + run }
+
+// tally prints how many steps have each status.
+func tally(n map[workflows.Status]int) string {
+	var words []string
+	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.NotStarted} {
+		if n[s] > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	if len(words) == 0 {
+		return "loading"
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Bounds of asking.
+const (
+	answerWithin = time.Second // of all open runs together
+	askedAtOnce  = 100         // open runs
+	readAtOnce   = 16          // records
+)
+
+// running connects to a server that is up; nil if there is none.
+func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*connection, error) {
+	if o.given() {
+		conn, err := a.dial(ctx, o)
+		if err == nil {
+			r.Server = conn.host
+		}
+		return conn, err
+	}
+	dir := filepath.Join(a.StateDir, "temporal")
+	info, ok := devserver.Running(dir)
+	if !ok {
+		return nil, nil
+	}
+	codec, err := o.codec()
+	if err != nil {
+		return nil, err
+	}
+	opts, err := devserver.LookOptions(dir, info)
+	if err != nil {
+		return nil, err
+	}
+	opts.Logger = log.NewStructuredLogger(a.sdkLog())
+	dctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	c, err := client.DialContext(dctx, sealed(opts, codec))
+	if err != nil {
+		if ctx.Err() == nil {
+			a.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
+		}
+		return nil, ctx.Err()
+	}
+	r.Server = info.Address
+	return &connection{Client: c, ui: info.UI, ns: "default", codec: codec}, nil
+}
+
+// openRuns asks all open Reproduce workflows at once how they are, and lists open Step
+// workflows that none of them waits for.
+func (a *app) openRuns(ctx context.Context, conn *connection, r *statusReport) error {
+	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	if err != nil {
+		return err
+	}
+	r.Running = a.askAll(ctx, conn, open)
+	return a.otherSteps(ctx, conn, r)
+}
+
+func (a *app) askAll(ctx context.Context, conn *connection, open []*workflow.WorkflowExecutionInfo) []runStatus {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	runs := make([]runStatus, len(open))
+	var asking errgroup.Group
+	asking.SetLimit(askedAtOnce)
+	for i, w := range open {
+		asking.Go(func() error {
+			runs[i] = a.ask(ctx, conn, w)
+			return nil
+		})
+	}
+	_ = asking.Wait() // no error
+	return runs
+}
+
+// ask asks an open run for its counts and its first steps at work: an answer is bounded,
+// however many steps there are.
+func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
+	s := openRun(conn, w)
+	var state workflows.State
+	v, err := conn.Client.QueryWorkflow(ctx, s.Workflow, "", workflows.StateQuery)
+	if err == nil {
+		err = v.Get(&state)
+	}
+	if err != nil {
+		if s.Error = "does not tell its state: " + err.Error(); ctx.Err() != nil {
+			s.Error = "does not answer: no worker polls for it, or it is busy (--run waits longer)"
+		}
+		return s
+	}
+	s.name(state.RunID)
+	s.Counts = state.Counts
+	a.fill(ctx, conn, &s, state.Steps, progressAsked)
+	return s
+}
+
+func openRun(conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
+	id := w.Execution.WorkflowId
+	return runStatus{Workflow: id, URL: conn.runURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[workflows.Status]int{}}
+}
+
+// name notes which run it is. One of many steps goes on in another execution, and has
+// begun before that.
+func (s *runStatus) name(id string) {
+	s.RunID = id
+	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
+		s.Started = at
+	}
+}
+
+// fill adds steps at work, of which so many are asked how far they are, and failed ones.
+func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []workflows.StepState, asked int) {
+	if s.Counts == nil { // it is loading
+		s.Counts = map[workflows.Status]int{}
+	}
+	s.waits = map[string]bool{}
+	progress := a.progress(ctx, conn, s.Workflow, workflows.State{Steps: steps}, asked)
+	for _, x := range steps {
+		s.waits[x.Workflow] = true
+		if x.Status != workflows.Running && x.Status != workflows.Failed {
+			continue
+		}
+		one := stepStatus{Address: x.Address, Status: x.Status, Error: x.Error}
+		if p, ok := progress[x.Address]; ok {
+			one.Progress = &p
+			s.LeftS = max(s.LeftS, p.LeftS)
+		}
+		s.Steps = append(s.Steps, one)
+	}
+}
+
+// otherSteps lists the Step workflows that no open run waits for. While one has not said
+// all that it waits for, nothing is known of them.
+func (a *app) otherSteps(ctx context.Context, conn *connection, r *statusReport) error {
+	runs := map[string]bool{}
+	for _, x := range r.Running {
+		atWork := 0
+		for _, s := range x.Steps {
+			if s.Status == workflows.Running {
+				atWork++
+			}
+		}
+		if x.Error != "" || atWork < x.Counts[workflows.Running] {
+			return nil
+		}
+		runs[x.Workflow] = true
+	}
+	open, err := listOpen(ctx, conn.Client, workflows.StepWorkflow)
+	for _, w := range open {
+		id := w.Execution.WorkflowId
+		if !runs[w.GetParentExecution().GetWorkflowId()] && !slices.ContainsFunc(r.Running, func(x runStatus) bool { return x.waits[id] }) {
+			r.Steps = append(r.Steps, stepStatus{Address: id, Status: workflows.Running})
+		}
+	}
+	return err
+}
+
+// statusOfOne finds a run by the beginning of its id, open or ended, and tells all of it.
+func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *connection, id string, r *statusReport) error {
+	if conn != nil {
+		open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+		if err != nil {
+			return err
+		}
+		found, err := a.named(ctx, conn, open, id)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			s := openRun(conn, found)
+			state, err := a.state(ctx, conn.Client, s.Workflow)
+			if err != nil {
+				s.Error = "does not tell its state: " + err.Error()
+			}
+			s.name(state.RunID)
+			for _, x := range state.Steps {
+				s.Counts[x.Status]++
+			}
+			a.fill(ctx, conn, &s, state.Steps, s.Counts[workflows.Running])
+			r.Running = append(r.Running, s)
+			return nil
+		}
+	}
+	rec, err := a.findRun(ctx, store, id)
+	if err == nil {
+		r.Ended = []lastRun{ended(rec)}
+	}
+	return err
+}
+
+// named is the open run whose id or workflow begins so; nil if none does.
+func (a *app) named(ctx context.Context, conn *connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
+	var found []*workflow.WorkflowExecutionInfo
+	for _, w := range open {
+		if x := w.Execution.WorkflowId; strings.HasPrefix(x, id) || strings.HasPrefix(x, workflows.ReproduceWorkflowID(id)) {
+			found = append(found, w)
+		}
+	}
+	if len(found) == 0 { // one that was not started by `redsi run` tells its id only when asked
+		for i, s := range a.askAll(ctx, conn, open) {
+			if s.RunID != "" && strings.HasPrefix(s.RunID, id) {
+				found = append(found, open[i])
+			}
+		}
+	}
+	if len(found) > 1 {
+		var names []string
+		for _, w := range found {
+			names = append(names, w.Execution.WorkflowId)
+		}
+		return nil, inputError(fmt.Errorf("%q could be %s", id, strings.Join(names, " or ")))
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return found[0], nil
+}
+
+func listOpen(ctx context.Context, c client.Client, kind string) (open []*workflow.WorkflowExecutionInfo, err error) {
+	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
+		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND WorkflowType = '%s'", kind)}
+	for {
+		page, err := c.ListWorkflow(ctx, req)
+		if err != nil {
+			return nil, fmt.Errorf("list the open workflows: %w", err)
+		}
+		open = append(open, page.Executions...)
+		if req.NextPageToken = page.NextPageToken; len(req.NextPageToken) == 0 {
+			return open, nil
+		}
+	}
+}
+
+// endedRuns are the newest runs of this project that the store remembers, newest first:
+// of all, where the folder is no project's.
+func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (runs []lastRun, err error) {
+	ids, err := runIDs(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	project := a.project()
+	slices.Reverse(ids)
+	for chunk := range slices.Chunk(ids, readAtOnce) {
+		if len(runs) >= most {
+			break
+		}
+		read := make([]*lastRun, len(chunk))
+		g, gctx := errgroup.WithContext(ctx)
+		for i, id := range chunk {
+			g.Go(func() error {
+				rec, err := activities.ReadRunHead(gctx, store, id)
+				if err == nil && project != "" && rec.Project != "" && rec.Project != project {
+					return nil
+				}
+				if err == nil && (rec.Counts == nil || rec.Counts[workflows.Failed] > 0) { // else the steps add nothing
+					rec, err = activities.ReadRun(gctx, store, id)
+				}
+				var damaged *activities.DamagedRunError
+				if errors.As(err, &damaged) {
+					a.Log.Warn("a run is left out", "err", err)
+					return nil
+				}
+				if err == nil {
+					one := ended(rec)
+					read[i] = &one
+				}
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		for _, x := range read {
+			if x != nil && len(runs) < most {
+				runs = append(runs, *x)
+			}
+		}
+	}
+	return runs, nil
+}
+
+// ended is what a record says of a run.
+func ended(rec *workflows.RunRecord) lastRun {
+	l := lastRun{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
+	if len(rec.Steps) > 0 || l.Counts == nil {
+		l.Counts = map[workflows.Status]int{}
+	}
+	for _, s := range rec.Steps {
+		l.Counts[s.Outcome]++
+		if s.Outcome == workflows.Failed {
+			l.Failed = append(l.Failed, stepStatus{Address: s.Address, Status: s.Outcome, Error: s.Error})
+		}
+	}
+	return l
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	sdk "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/payload"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/workflows"
+)
+
+// largeRun is a run of very many steps that tells its counts, and would not be asked for
+// all of its steps: it has no other query.
+func largeRun(ctx workflow.Context, in workflows.ReproduceInput) error {
+	s := workflows.State{RunID: in.RunID, Counts: map[workflows.Status]int{workflows.Ran: 40_000, workflows.Running: 185, workflows.Waiting: 9_812, workflows.Failed: 3}}
+	for i := range 100 {
+		x := workflows.StepState{Index: i, Address: fmt.Sprintf("step.command.s[%d]", i), Status: workflows.Running}
+		if i < 3 {
+			x.Status, x.Error = workflows.Failed, "it broke"
+		}
+		s.Steps = append(s.Steps, x)
+	}
+	if err := workflow.SetQueryHandler(ctx, workflows.StateQuery, func() (workflows.State, error) { return s, nil }); err != nil {
+		return err
+	}
+	workflow.GetSignalChannel(ctx, "end").Receive(ctx, nil)
+	return nil
+}
+
+// TestStatusOfMany: runs that do not answer are told as such, beside those that do; what
+// is printed of each is bounded, and one is found by the beginning of its id.
+func TestStatusOfMany(t *testing.T) {
+	t.Parallel()
+	program, err := devserver.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := devserver.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	opts, err := server.ClientOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	c, err := client.DialContext(t.Context(), sealed(opts, payload.Codec{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w := sdk.New(c, "large", sdk.Options{LocalActivityWorkerOnly: true})
+	w.RegisterWorkflowWithOptions(largeRun, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	begin := func(id, queue, run string) {
+		t.Helper()
+		if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue},
+			workflows.ReproduceWorkflow, workflows.ReproduceInput{Pipeline: "p.hcl", RunID: run}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(workflows.ReproduceWorkflowID("20260101T000000Z-aa"), "large", "20260101T000000Z-aa")
+	begin("by-hand", "large", "20260202T000000Z-bb")
+	const silent = 20
+	for i := range silent {
+		begin(workflows.ReproduceWorkflowID(fmt.Sprintf("20260303T000000Z-%d", i)), "nobody", "")
+	}
+	var out lockedBuffer
+	a := &app{Registry: kinds.Registry(), Out: &out, Err: &out, Log: slog.New(slog.DiscardHandler), File: "none.hcl", waits: usualWaits()}
+	conn := &connection{Client: c, ns: "default", host: server.Address}
+	var r statusReport
+	awaitTrue(t, "all runs are listed, and two of them answer", func() bool {
+		r = statusReport{Server: conn.host}
+		if err := a.openRuns(t.Context(), conn, &r); err != nil {
+			t.Fatal(err)
+		}
+		answered := 0
+		for _, x := range r.Running {
+			if x.Error == "" && x.Counts[workflows.Ran] == 40_000 {
+				answered++
+			}
+		}
+		return len(r.Running) == silent+2 && answered == 2
+	})
+	a.printStatus(r, statusOptions{last: 1})
+	said := out.String()
+	for text, times := range map[string]int{
+		"does not answer: no worker polls for it":                       silent,
+		"40000 ran, 185 running, 9812 waiting, 3 failed":                2,
+		"RUNNING  step.command.s[":                                      2 * stepsShown,
+		"RUNNING  and 180 more: redsi status --run 20260202T000000Z-bb": 1,
+		"FAILED  step.command.s[":                                       2 * 3,
+	} {
+		if n := strings.Count(said, text); n != times {
+			t.Errorf("%q is said %d times, not %d:\n%s", text, n, times, said)
+		}
+	}
+	open, err := listOpen(t.Context(), c, workflows.ReproduceWorkflow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.named(t.Context(), conn, open, "20260303"); err == nil || !strings.Contains(err.Error(), "could be reproduce-20260303") {
+		t.Errorf("twenty runs are one: %v", err)
+	}
+	for id, want := range map[string]string{"20260101": "reproduce-20260101T000000Z-aa", "20260202": "by-hand", "by-h": "by-hand"} {
+		found, err := a.named(t.Context(), conn, open, id)
+		if err != nil || found == nil || found.Execution.WorkflowId != want {
+			t.Errorf("%s is %v, %v", id, found, err)
+		}
+	}
+}
+
+// TestEndedRuns: so many of the newest runs, from their records, but those of other
+// projects and what is damaged.
+func TestEndedRuns(t *testing.T) {
+	store := mem.New()
+	for i := range 40 {
+		rec := workflows.RunRecord{RunID: fmt.Sprintf("20260101T0000%02dZ", i), Pipeline: "p.hcl", Counts: map[workflows.Status]int{workflows.Ran: 1},
+			Steps: []workflows.RunStep{{Address: "step.a.b", Outcome: workflows.Ran, Key: artifacts.Digest{1}}}}
+		if i%4 == 0 {
+			rec.Steps[0].Outcome, rec.Steps[0].Error, rec.Counts = workflows.Failed, "it broke", map[workflows.Status]int{workflows.Failed: 1}
+		}
+		if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Records.Put(t.Context(), runPrefix+"20260101T000039Z", []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{Log: slog.New(slog.DiscardHandler), File: "none.hcl"}
+	for most, want := range map[int]int{0: 0, 1: 1, 20: 20, 100: 39} {
+		runs, err := a.endedRuns(t.Context(), store, most)
+		if err != nil || len(runs) != want {
+			t.Fatalf("of %d: %d, %v", most, len(runs), err)
+		}
+		for i, x := range runs {
+			if x.RunID != fmt.Sprintf("20260101T0000%02dZ", 38-i) {
+				t.Errorf("%d: %s", i, x.RunID)
+			}
+			if failed := (38-i)%4 == 0; failed != (len(x.Failed) == 1) || failed != (x.Counts[workflows.Failed] == 1) {
+				t.Errorf("%+v", x)
+			}
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// straysShown is how many strays verify prints; --json has them all.
+const straysShown = 20
+
+func newVerifyCmd(a *app) *cobra.Command {
+	var repair bool
+	var again string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Read every stored byte against its digest and every result against its outputs",
+		Example: `  redsi verify
+  redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again; strays go to aside/
+  redsi verify --rebuild 'step.dedup.nq["url"]'   # runs it again and compares`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if again != "" {
+				if repair {
+					return inputError(errors.New("--rebuild runs a step again, --repair removes what is damaged: give one of them"))
+				}
+				return a.rebuild(cmd.Context(), again)
+			}
+			store, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := artifacts.Check(cmd.Context(), store, artifacts.CheckOptions{Repair: repair})
+			if err != nil {
+				return err
+			}
+			problems := make([]string, len(r.Problems))
+			left := 0
+			for i, p := range r.Problems {
+				problems[i] = p.String()
+				if !p.Repaired {
+					left++
+				}
+			}
+			strays := make([]string, len(r.Strays))
+			for i, s := range r.Strays {
+				strays[i] = s.String()
+			}
+			if a.JSON {
+				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems, "strays": strays})
+			} else {
+				for _, p := range problems {
+					view.Println(a.Out, p)
+				}
+				for _, s := range strays[:min(len(strays), straysShown)] {
+					view.Println(a.Out, s)
+				}
+				if n := len(strays); n > 0 && !repair {
+					view.Printf(a.Out, "%s among blobs and records that the store did not write and never reads; `redsi verify --repair` moves them below aside/\n", view.Count(n, "stray"))
+				} else if n > straysShown {
+					view.Printf(a.Out, "%s in all; --json names each\n", view.Count(n, "stray"))
+				}
+				view.Printf(a.Out, "%s, %s, %s read; %s\n",
+					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
+			}
+			if err == nil && left > 0 {
+				return &exitError{exitFailed, fmt.Errorf("%s left; `redsi verify --repair` removes what is damaged", view.Count(left, "problem"))}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move what is no part of the store below its aside/")
+	cmd.Flags().StringVar(&again, "rebuild", "", "run this step again, on this machine, and compare with its result, which stays")
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+func newGCCmd(a *app) *cobra.Command {
+	o := artifacts.GCOptions{}
+	var free string
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Delete results that no run names any more, the cheapest to rebuild first",
+		Example: `  redsi gc --dry-run
+  redsi gc --keep-runs 5 --free 50GB`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if free != "" {
+				n, err := humanize.ParseBytes(free)
+				if err != nil {
+					return inputError(fmt.Errorf("--free %s: want a size such as 50GB or 800MiB", free))
+				}
+				o.Free = int64(n)
+			}
+			if o.KeepRuns < 0 || o.Grace < 0 {
+				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
+			}
+			o.Grace = max(o.Grace, 1) // 0s is no grace; Collect's 0 is its default
+			store, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			g, err := artifacts.Collect(cmd.Context(), store, o)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "leases": len(g.Leases), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": openIDs(g)})
+			}
+			for _, r := range g.Open {
+				view.Printf(a.Out, "run %s has no record: it is at work, or was ended before it could write one. What is younger than %s stays; "+
+					"if it is not at work, a `redsi run` of the same plan that ends well or `redsi gc --forget-run %s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), r.RunID)
+			}
+			var cost time.Duration
+			for _, r := range g.Results {
+				cost += r.Took
+				view.Printf(a.Out, "%s  %s  %s to rebuild, %s\n", r.Key.Hex()[:12], r.Step, view.Seconds(r.Took), view.Size(r.Bytes))
+			}
+			verb := "deleted"
+			if o.DryRun {
+				verb = "would delete"
+			}
+			if n := len(g.Leases); n > 0 {
+				view.Printf(a.Out, "%s %s that nobody holds\n", verb, view.Count(n, "lease"))
+			}
+			view.Printf(a.Out, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
+				view.Count(len(g.Results), "result"), view.Count(len(g.Blobs), "blob"), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
+	f.StringVar(&free, "free", "", "stop when this much is freed, such as 50GB")
+	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep the results of only that many newest runs (default: of all)")
+	f.StringArrayVar(&o.Forget, "forget-run", nil, "a run without a record that is no reason to keep anything any more; may be repeated")
+	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep what is younger than this, named or not")
+	return cmd
+}
+
+// openIDs are the runs without a record that gc went by.
+func openIDs(g artifacts.Garbage) []string {
+	ids := []string{}
+	for _, r := range g.Open {
+		ids = append(ids, r.RunID)
+	}
+	return ids
+}

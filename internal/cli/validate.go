@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newValidateCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check a pipeline without running it",
+		Long: `Evaluates the pipeline and checks every step against its kind. All mistakes
+are shown at once, each with its place. Nothing is run or looked up.
+
+Exit code 0 if the pipeline is valid, 2 if not.`,
+		Example: `  redsi validate
+  redsi validate -f pipelines/ --var scale=toy
+  redsi validate --json | jq '.diagnostics[] | [.file, .line, .summary]'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, ds, err := a.evaluate(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var counts validated
+			if p != nil {
+				counts = countSteps(p)
+			}
+			if a.JSON {
+				err = view.WriteJSON(a.Out, map[string]any{"valid": !ds.HasErrors(), "counts": counts, "diagnostics": ds})
+			} else {
+				err = a.printDiagnostics(ds)
+			}
+			switch {
+			case err != nil:
+				return err
+			case ds.HasErrors():
+				return &exitError{code: exitInput}
+			case !a.JSON:
+				view.Printf(a.Out, "%s is valid: %s\n", a.File, counts)
+			}
+			return nil
+		},
+	}
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+// validated counts what a pipeline declares, instances one by one.
+type validated struct {
+	Steps   int `json:"steps"`
+	Tables  int `json:"tables"`
+	Figures int `json:"figures"`
+}
+
+func countSteps(p *pipeline.Pipeline) (v validated) {
+	for _, s := range p.Steps {
+		switch s.Block {
+		case "table":
+			v.Tables++
+		case "figure":
+			v.Figures++
+		default:
+			v.Steps++
+		}
+	}
+	return v
+}
+
+func (v validated) String() string {
+	return view.Count(v.Steps, "step") + ", " + view.Count(v.Tables, "table") + ", " + view.Count(v.Figures, "figure")
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+func newWorkerCmd(a *app) *cobra.Command {
+	var o clusterOptions
+	var w worker.Options
+	var d deploymentOptions
+	sbatch := false
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Work for a Temporal cluster until interrupted",
+		Long: `Work for a Temporal cluster until interrupted.
+
+Start as many as you like, on as many machines; they share the store, which must
+then be one that all of them reach. Kill one at any time: what it was doing goes
+on elsewhere, after the 15 seconds in which it may be silent; Ctrl-C hands it over at once.
+
+Where machines are lent by the hour, --idle-exit ends a worker that has nothing to do,
+and --until one whose time is over: it takes nothing that took longer the last time than
+is left (trainings and embeddings go on where they were saved, so they are taken), hands
+back what is running, and exits with 0. --print-sbatch prints this command as a job for Slurm.
+
+With --deployment a worker is one of a build: a run stays with the workers of the build
+that began it, and new runs go to the current build, which --set-current makes this one.
+Keep workers of the old build until their runs have ended.
+
+With --payload-key what workers and ` + "`redsi run`" + ` send through the cluster is
+encrypted: all need the same file. docs/security.md says what stays readable.`,
+		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
+  redsi worker --queue redsi-gpu
+  redsi worker --queue redsi-gpu --temporal-address head:7233 --print-sbatch > worker.sh && sbatch worker.sh`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, q := range w.Queues {
+				if q != workflows.TaskQueue && q != workflows.GPUTaskQueue {
+					return inputError(fmt.Errorf("--queue %s: the queues are %s and %s", q, workflows.TaskQueue, workflows.GPUTaskQueue))
+				}
+			}
+			if w.CPU < 0 || w.GPU < 0 || w.Threads < 0 {
+				return inputError(errors.New("--slots, --gpu-slots and --threads cannot be negative"))
+			}
+			if w.IdleExit < 0 || w.Until < 0 {
+				return inputError(errors.New("--idle-exit and --until cannot be negative"))
+			}
+			var err error
+			if w.Deployment, err = d.parse(); err != nil {
+				return err
+			}
+			if sbatch {
+				return printSbatch(a.Out, os.Args[1:], w)
+			}
+			return a.work(cmd.Context(), o, w, d.setCurrent)
+		},
+	}
+	o.flags(cmd)
+	a.metricsFlag(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
+	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
+	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu (default 1)")
+	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
+	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end when there was nothing to do for so long, such as 10m (default: never)")
+	f.DurationVar(&w.Until, "until", 0, "end after so long, such as 11h50m, and take nothing before that will not fit (default: never)")
+	f.StringVar(&d.text, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
+	f.BoolVar(&d.setCurrent, "set-current", false, "with --deployment: have new runs go to this build from now on")
+	f.BoolVar(&sbatch, "print-sbatch", false, "print a job for Slurm that does this, and end")
+	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, plans that redsi run stored only)")
+	return cmd
+}
+
+// deploymentOptions are the flags of Temporal's worker versioning.
+type deploymentOptions struct {
+	text       string
+	setCurrent bool
+}
+
+func (d deploymentOptions) parse() (worker.Deployment, error) {
+	if d.text == "" {
+		if d.setCurrent {
+			return worker.Deployment{}, inputError(errors.New("--set-current says which build of a deployment is current: give --deployment, too"))
+		}
+		return worker.Deployment{}, nil
+	}
+	build := revision()
+	if build == "unknown" {
+		build = ""
+	}
+	of, err := worker.ParseDeployment(d.text, build)
+	if err != nil {
+		return of, inputError(fmt.Errorf("--deployment: %w", err))
+	}
+	return of, nil
+}
+
+// deploy makes a build current, or says how a person does.
+func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment, setCurrent bool) error {
+	command := "temporal worker deployment set-current-version --deployment-name " + quoted(d.Name) + " --build-id " + quoted(d.Build)
+	log := a.Log.With("deployment", d.Name, "build", d.Build)
+	if !setCurrent {
+		switch current, err := d.Current(ctx, conn.Client); {
+		case err != nil:
+			log.Warn("the cluster does not tell its worker deployments; it may have none", "err", err)
+		case current != d.Build:
+			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
+		}
+		return nil
+	}
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; it is tried again", "err", err) })
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, worker.ErrReplaced):
+		log.Warn("this build was current before, and is not made so again; it goes on with the runs that it has. To go back: " + command)
+	case err != nil:
+		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
+	default:
+		log.Info("new runs go to this build")
+	}
+	return nil
+}
+
+func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setCurrent bool) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.startTelemetry(ctx); err != nil {
+		return err
+	}
+	conn, err := a.dial(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, conn.Client, conn.ns)}
+	acts := a.activities(store, conn, features)
+	acts.Accept = o.accept
+	wk := worker.New(conn.Client, acts, w)
+	if err := wk.Start(); err != nil {
+		return err
+	}
+	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
+	dctx, end := context.WithCancel(ctx)
+	defer end()
+	failed := make(chan error, 1)
+	if w.Deployment != (worker.Deployment{}) {
+		go func() {
+			if err := a.deploy(dctx, conn, w.Deployment, setCurrent); err != nil {
+				failed <- err
+			}
+		}()
+	}
+	why := "interrupted"
+	select {
+	case <-ctx.Done():
+	case why = <-wk.Ended():
+	case err := <-failed:
+		wk.Stop()
+		return err
+	}
+	a.Log.Info("stopping; running steps are handed back", "why", why)
+	wk.Stop()
+	return nil
+}
+
+func newDevCmd(a *app) *cobra.Command {
+	var o clusterOptions
+	graphPort := 0
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Keep a Temporal server with its UI and a worker until Ctrl-C",
+		Long: `Keep a Temporal server with its UI and a worker until Ctrl-C.
+
+The server is the one that all commands of the state folder share; it ends with
+the last of them. Only holders of the key in that folder may call it: the printed
+line does, and so does redsi with the same --state. The UI reads only. Beside it is a page
+of the graph of each run, live and coloured by what became of its steps.`,
+		Example: `  redsi dev
+  redsi run                      # in another terminal, same folder: uses it`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.given() {
+				return inputError(errors.New("dev keeps a server of its own, and TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that one"))
+			}
+			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
+			store, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			o.accept = []string{"."}
+			page, err := a.listenForGraphs(graphPort)
+			if err != nil {
+				return err
+			}
+			defer page.Close()
+			if err := a.startTelemetry(cmd.Context()); err != nil {
+				return err
+			}
+			conn, err := a.embed(cmd.Context(), o, store)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			a.serveGraphs(cmd.Context(), page, conn, store)
+			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, page.Addr(), store.URL)
+			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.server))
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+	o.embedFlags(cmd, 8233)
+	a.metricsFlag(cmd)
+	o.payloadFlag(cmd)
+	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is taken")
+	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
+	return cmd
+}
+
+// startLine is a command line of Temporal's own program that starts a run.
+func startLine(s *devserver.Server) string {
+	return fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
+		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
+}
+
+// quoted is a word for a shell.
+func quoted(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// openForWorker loads a pipeline named by a workflow's input.
+func (a *app) openForWorker(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+	p, err := a.loadWith(ctx, file, vars)
+	if err != nil {
+		return nil, "", err
+	}
+	pl, err := a.planOf(ctx, p, file, targets)
+	return pl, filepath.Join(projectDir(file), lockfile.Name), err
+}
+
+// sdkLog is the logger of the Temporal SDK: its warnings are ours only when
+// debugging, since a cancelled or retried activity is told by the run itself.
+func (a *app) sdkLog() *slog.Logger {
+	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
+		return a.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}

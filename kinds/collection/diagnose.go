@@ -1,0 +1,113 @@
+package collection
+
+import (
+	"context"
+
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// diagnoseConfig compares a title-like operator with page identity.
+type diagnoseConfig struct {
+	Train     step.Inputs `hcl:"train" accepts:"nq/headers" help:"headers of the training records"`
+	Dev       step.Inputs `hcl:"dev" accepts:"nq/headers" help:"headers of the development records"`
+	Pages     step.Input  `hcl:"pages" accepts:"wikipedia/pages" help:"revisions and their PageIDs"`
+	Tokenizer step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by title and nci_h1"`
+	Key       string      `hcl:"key,optional" enum:"url_title_cased,url_title,h1_cased,h1,nci_h1,title" help:"operator to diagnose"`
+	Examples  int         `hcl:"examples,optional" help:"how many examples of each kind to keep"`
+	Fragment  string      `hcl:"fragment,optional" help:"a title whose fragmented page the table shows; default: the first found"`
+	Collision string      `hcl:"collision,optional" help:"a title whose collision the table shows; default: the first found"`
+}
+
+var Diagnose = step.Define(step.Kind[diagnoseConfig]{
+	Name:    "dedup_diagnostics",
+	Version: 1,
+	Doc: `Count what grouping by title does to pages (section "Qualitative Analysis of NQ320K").
+Fragmented pages, titles that several pages share, affected queries, supervision
+coverage, and examples for tab:title-grouping-examples and
+tab:shared-title-revision-variation. An example asked for that the records do not
+have is counted and said to be absent; the numbers do not depend on it.`,
+	Example: `step "dedup_diagnostics" "nq" {
+  train     = step.extract.train.headers
+  dev       = step.extract.dev.headers
+  pages     = step.pages.nq.table
+  tokenizer = step.download.bert_tokenizer.files
+  fragment  = "Elsa (Disney)"
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "dedup/diagnostics", Help: "dedup.Diagnostics, with the chosen examples, as JSON"}},
+	Defaults: diagnoseConfig{Key: "title", Examples: 20},
+	Run:      runDiagnose,
+})
+
+// diagnosis is the report: the numbers, and the examples that tables print.
+type diagnosis struct {
+	dedup.Diagnostics
+	Fragment     any                 `json:"fragment"`  // dedup.Fragment, absent, or null: there is none
+	Collision    any                 `json:"collision"` // dedup.Collision, likewise
+	SharedTitles []dedup.SharedTitle `json:"shared_titles"`
+}
+
+func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
+	src, err := dedupSources(x, dedupConfig{Tokenizer: c.Tokenizer, Pages: c.Pages})
+	if err != nil {
+		return err
+	}
+	var keys []dedup.Key
+	for _, name := range []string{c.Key, "page_id"} {
+		k, err := dedup.Lookup(name)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		keys = append(keys, k)
+	}
+	g, err := dedup.NewGrouper(keys, dedup.Options{}, src)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	add := func(h *nq.Header) error { return step.Permanent(g.Add(h)) }
+	for _, ins := range []step.Inputs{c.Train, c.Dev} {
+		if err := eachHeader(x, ins, add); err != nil {
+			return err
+		}
+	}
+	title, page := g.Groupings()[0], g.Groupings()[1]
+	var d diagnosis
+	if d.Diagnostics, err = dedup.Diagnose(title, page, c.Examples); err != nil {
+		return step.Permanent(err)
+	}
+	if err := d.choose(x, title, c); err != nil {
+		return step.Permanent(err)
+	}
+	x.Count("fragmented_pages", int64(d.FragmentedPages))
+	x.Count("colliding_pages", int64(d.CollidingPages))
+	return inout.WriteJSON(x, "report", d)
+}
+
+// choose picks the examples: those asked for by title, else the first.
+func (d *diagnosis) choose(x *step.IO, title *dedup.Grouping, c diagnoseConfig) error {
+	d.SharedTitles = dedup.SharedTitles(title)
+	d.SharedTitles = d.SharedTitles[:min(c.Examples, len(d.SharedTitles))]
+	t, err := dedup.DiagnoseTitles(title)
+	if err != nil {
+		return err
+	}
+	if len(d.Fragments) > 0 {
+		d.Fragment = &d.Fragments[0]
+	}
+	if c.Fragment != "" {
+		if d.Fragment, err = t.Fragment(c.Fragment); err != nil {
+			d.Fragment = inout.NotHere(x, err)
+		}
+	}
+	if len(d.Collisions) > 0 {
+		d.Collision = &d.Collisions[0]
+	}
+	if c.Collision != "" {
+		if d.Collision, err = t.Collision(c.Collision); err != nil {
+			d.Collision = inout.NotHere(x, err)
+		}
+	}
+	return nil
+}

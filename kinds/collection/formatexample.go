@@ -1,0 +1,129 @@
+package collection
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/unpack"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// formatExampleConfig shows one example in both published formats.
+type formatExampleConfig struct {
+	Full       step.Inputs `hcl:"full" accepts:"files" help:"files in the full format"`
+	Simplified step.Inputs `hcl:"simplified" accepts:"files" help:"files in the simplified format"`
+	ExampleID  string      `hcl:"example_id,optional" help:"example to show; default: the first of the simplified files"`
+	Items      int         `hcl:"items,optional" help:"items shown of each list"`
+	Characters int         `hcl:"characters,optional" help:"code points shown of each string"`
+}
+
+var FormatExample = step.Define(step.Kind[formatExampleConfig]{
+	Name:    "format_example",
+	Version: 1,
+	Doc: `Show one example as both formats have it (fig:nq-format-example).
+Pretty-printed, lists and strings cut. Reads the files until the example is
+found; a format whose files do not have it says so.`,
+	Example: `step "format_example" "nq" {
+  full       = step.download.nq["train"].files
+  simplified = step.download.nq["simplified"].files
+  example_id = "6915606477668963399"
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON"}},
+	Defaults: formatExampleConfig{Items: 1, Characters: 160},
+	Check: func(c formatExampleConfig) error {
+		if c.ExampleID != "" {
+			if _, err := strconv.ParseInt(c.ExampleID, 10, 64); err != nil {
+				return step.Problems{{Path: "example_id", Detail: "is not a whole number"}}
+			}
+		}
+		if c.Items < 1 || c.Characters < 1 {
+			return step.Problems{{Path: "items", Detail: "items and characters must be at least 1"}}
+		}
+		return nil
+	},
+	Run: func(ctx context.Context, x *step.IO, c formatExampleConfig) error {
+		id := c.ExampleID
+		simplified, err := findLine(ctx, x, "simplified", c.Simplified, &id)
+		if err != nil {
+			return err
+		}
+		full, err := findLine(ctx, x, "full", c.Full, &id)
+		if err != nil {
+			return err
+		}
+		rep := map[string]any{"example_id": id}
+		for name, line := range map[string][]byte{"simplified": simplified, "full": full} {
+			if line == nil {
+				rep[name] = inout.NotHere(x, fmt.Errorf("no %s file has example %s", name, id))
+				continue
+			}
+			var b strings.Builder
+			if err := (nq.Abridged{Items: c.Items, Characters: c.Characters}).Print(&b, line); err != nil {
+				return step.Permanent(fmt.Errorf("%s, example %s: %w", name, id, err))
+			}
+			rep[name] = b.String()
+		}
+		return inout.WriteJSON(x, "report", rep)
+	},
+})
+
+// findLine reads files until the example, or, with an empty id, the first line,
+// whose id it then sets; nil if none has it.
+func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id *string) ([]byte, error) {
+	for _, in := range ins {
+		for _, f := range x.Files(in, name) {
+			line, err := findLineIn(ctx, x, f, id)
+			if err != nil || line != nil {
+				return line, err
+			}
+		}
+	}
+	if *id == "" {
+		return nil, step.Permanent(fmt.Errorf("the %s files have no records", name))
+	}
+	return nil, nil
+}
+
+func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) ([]byte, error) {
+	r, err := x.OpenFile(f)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	z, err := unpack.Open(r)
+	if err != nil {
+		return nil, inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
+	}
+	defer z.Close()
+	b := bufio.NewReaderSize(z, 1<<20)
+	for n := int64(1); ; n++ {
+		line, err := b.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, inout.DataError(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
+		}
+		if has, ok := nq.ExampleID(line); ok {
+			if *id == "" {
+				*id = strconv.FormatInt(has, 10)
+			}
+			if strconv.FormatInt(has, 10) == *id {
+				return bytes.TrimSpace(line), nil
+			}
+		}
+		if err != nil {
+			return nil, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		x.Report(step.Progress{Done: n, Unit: "records", Note: f.Name})
+	}
+}

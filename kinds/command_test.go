@@ -1,0 +1,312 @@
+package kinds_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+const commandPipeline = `
+step "command" "points" {
+  argv    = ["sh", "-c", "echo '{\"n\": 3, \"deep\": {\"x\": 1.5}}' > out/a.json; echo '{\"n\": 4}' > out/sub/b.json; echo printed; echo said >&2"]
+  outputs = ["a.json", "sub/"]
+}
+step "command" "read" {
+  argv    = ["./read.sh", "two words"]
+  files   = { "read.sh" = "#!/bin/sh\nset -e\ncat in/tree/a.json in/tree/sub/b.json in/text in/all/1 - > out/seen\necho \"$1 $TZ $LANG $COLOR $HOME\" | sed \"s|$PWD|WORK|\" >> out/seen\nls in in/all >> out/seen\nexit 7\n" }
+  inputs  = { tree = step.command.points.out, text = step.command.points.stdout }
+  lists   = { all = [step.command.points.stdout, step.command.points.stdout] }
+  stdin   = step.command.points.stdout
+  env     = { COLOR = "red" }
+  outputs = ["seen"]
+  exit_codes = [0, 7]
+  timeout = "10m"
+}
+table "t" {
+  stubs   = ["File"]
+  columns = [{ id = "n", title = "n", format = "integer" }, { id = "x", title = "x", format = "fixed", decimals = 1, field = "a.json:deep.x" }]
+  rows = [
+    { id = "a", titles = ["a"], value = step.command.points.out, at = "a.json:", fields = { x = "deep.x" } },
+    { id = "b", titles = ["b"], value = step.command.points.out, fields = { n = "sub/b.json:n" } },
+  ]
+}
+`
+
+func writePipeline(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "p.hcl")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func (l *local) text(d artifacts.Digest) string {
+	l.t.Helper()
+	r, err := l.Store.Blobs.Open(context.Background(), d)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestCommand(t *testing.T) {
+	l := newLocal(t)
+	got := l.run(l.plan(writePipeline(t, commandPipeline), nil))
+	seen, ok := got[1].Outputs["out"].File("seen")
+	if !ok {
+		t.Fatalf("outputs %v", got[1].Outputs)
+	}
+	want := `{"n": 3, "deep": {"x": 1.5}}
+{"n": 4}
+printed
+printed
+printed
+two words UTC C.UTF-8 red WORK
+in:
+all
+text
+tree
+
+in/all:
+0
+1
+`
+	if s := l.text(seen.Digest); s != want {
+		t.Errorf("the program saw\n%s\nwant\n%s", s, want)
+	}
+	table := l.text(got[2].Outputs["csv"].Digest)
+	for _, row := range []string{"a,3,1.5", "b,4,1.5"} {
+		if !strings.Contains(table, row) {
+			t.Errorf("no row %s in\n%s", row, table)
+		}
+	}
+}
+
+// What is in the key and what is not.
+func TestCommandKey(t *testing.T) {
+	keys := func(text string) artifacts.Digest {
+		l := newLocal(t)
+		v, err := l.plan(writePipeline(t, text), nil, "step.command.x").Preview(context.Background(), kinds.Registry(), nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Items[0].Key
+	}
+	const base = `step "command" "x" {
+  argv = ["sh", "-c", "true"]
+  files = { a = "1" }
+  outputs = ["o"]
+}`
+	for _, edit := range [][2]string{
+		{`"true"]`, `"false"]`}, {"\n}", "\n  isolation = \"enforce\"\n}"}, {`"o"]`, `"p"]`}, {`a = "1"`, `a = "2"`}, {"\n}", "\n  env = { A = \"1\" }\n}"},
+	} {
+		if keys(strings.Replace(base, edit[0], edit[1], 1)) == keys(base) {
+			t.Errorf("editing %q to %q does not move the key", edit[0], edit[1])
+		}
+	}
+	if keys(strings.Replace(base, "\n}", "\n  timeout = \"1m\"\n  exit_codes = [0]\n  isolation = \"off\"\n}", 1)) != keys(base) {
+		t.Error("a timeout and a default move the key")
+	}
+	// Another program of the same name has another key.
+	before := keys(base)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sh"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	if keys(base) == before {
+		t.Error("another program has the same key")
+	}
+}
+
+func nothing(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+	return nil, nil
+}
+
+func TestCommandFails(t *testing.T) {
+	for name, c := range map[string]struct{ attrs, want string }{
+		"exit code":  {`argv = ["sh", "-c", "echo the reason >&2; exit 2"]`, "sh exited with code 2; the end of its standard error:\nthe reason"},
+		"no output":  {`argv = ["sh", "-c", "true"]`, "did not write its output out/o"},
+		"undeclared": {`argv = ["sh", "-c", "echo > out/o; echo > out/p"]`, "out/p, which outputs does not declare"},
+		"too long":   {`argv = ["sh", "-c", "true", join("", [for i in range(150): "${join("", [for j in range(1000): "0123456789"])}"])]`, "longer than this system takes"},
+		"no program": {`argv = ["./x"]` + "\n" + `files = { x = "not a script" }`, "name its interpreter first"},
+		"file limit": {`argv = ["sh", "-c", "ulimit -f 1; exec head -c 100000 /dev/zero > out/o"]`, "ulimit -f"},
+		"timeout":    {"argv = [\"sh\", \"-c\", \"sleep 3600\"]\n timeout = \"20ms\"", "ran past its timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLocal(t)
+			_, err := l.tryFirst(l.plan(writePipeline(t, "step \"command\" \"x\" {\n"+c.attrs+"\noutputs = [\"o\"]\n}"), nil))
+			if err == nil || !strings.Contains(err.Error(), c.want) || !isPermanent(err) {
+				t.Errorf("got %v, want %s, and no retry", err, c.want)
+			}
+		})
+	}
+}
+
+func isPermanent(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.NonRetryable()
+}
+
+// A full disk is said at once: another run of the program would meet it again.
+func TestCommandFullDisk(t *testing.T) {
+	for name, want := range map[string]string{
+		"echo > out/o":            "make room on this worker's disk",
+		"echo > out/o; echo long": "the store has no room",
+	} {
+		l := newLocal(t)
+		pl := l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nargv = [\"sh\", \"-c\", %q]\nfiles = { f = \"text\" }\noutputs = [\"o\"]\n}", name)), nil)
+		ctx := context.Background()
+		digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
+		if err != nil || p[0].Error != "" {
+			t.Fatalf("%v %+v", err, p)
+		}
+		if strings.HasPrefix(want, "the store") {
+			var faults *storetest.Faults
+			l.Store, faults = storetest.Faulty(l.Store)
+			faults.Add(storetest.BlobsPut, storetest.Fault{Err: syscall.ENOSPC})
+		} else {
+			l.Scratch = fullDisk{l.Scratch}
+		}
+		_, err = l.Execute(ctx, workflows.ExecuteRequest{Key: p[0].Key, Task: p[0].Task, Address: pl.Steps[0].Address})
+		if !isPermanent(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// fullDisk has no room for a folder.
+type fullDisk struct{ step.Scratch }
+
+func (fullDisk) New() (string, error) {
+	return "", &fs.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOSPC}
+}
+
+// A worker whose program is another than the plan's refuses the work.
+func TestCommandOtherProgram(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	tool := filepath.Join(dir, "tool")
+	write := func(text string) {
+		if err := os.WriteFile(tool, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("#!/bin/sh\necho 1 > out/o\n")
+	l := newLocal(t)
+	pl := l.plan(writePipeline(t, "step \"command\" \"x\" {\nargv = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
+	write("#!/bin/sh\necho 22 > out/o\n")
+	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "give all workers the same program") {
+		t.Errorf("got %v", err)
+	}
+	file := writePipeline(t, "step \"command\" \"x\" {\nargv = [\"no-such-tool\"]\noutputs = [\"o\"]\nprogram = \""+strings.Repeat("ab", 32)+"\"\n}")
+	if _, err := l.tryFirst(l.plan(file, nil)); err == nil || !strings.Contains(err.Error(), "on this worker: program no-such-tool") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// tryFirst does the first step of a plan.
+func (l *local) tryFirst(pl *plan.Plan) (workflows.Executed, error) {
+	l.t.Helper()
+	ctx := context.Background()
+	digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{{Index: 0}}})
+	if err != nil || p[0].Error != "" {
+		l.t.Fatalf("%v %+v", err, p)
+	}
+	return l.Execute(ctx, workflows.ExecuteRequest{Key: p[0].Key, Task: p[0].Task, Address: pl.Steps[0].Address})
+}
+
+func TestCommandMistakes(t *testing.T) {
+	l := newLocal(t)
+	spec := l.Registry.Lookup("command")
+	for want, tree := range map[string]map[string]any{
+		"needs a program":            {"argv": []any{}, "outputs": []any{"o"}},
+		`"x.sh" is not one of files`: {"argv": []any{"./x.sh"}, "outputs": []any{"o"}},
+		"needs at least one name":    {"argv": []any{"sh"}, "outputs": []any{}},
+		`"../o" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"../o"}},
+		"HOME is set by the step":    {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"HOME": "/"}},
+		`would be in the folder in`:  {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"in/x": "1"}},
+		`"soon" is not a positive`:   {"argv": []any{"sh"}, "outputs": []any{"o"}, "timeout": "soon"},
+		"is not 64 hex digits":       {"argv": []any{"sh"}, "outputs": []any{"o"}, "program": "12"},
+		`needs at least one`:         {"argv": []any{"sh"}, "outputs": []any{"o"}, "exit_codes": []any{}},
+		`"a=b" is not the name of`:   {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"a=b": "/"}},
+		`isolation_reads[0]: "x"`:    {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation": "warn", "isolation_reads": []any{"x"}},
+		`only with isolation`:        {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation_reads": []any{"/x"}},
+		`argv[1]: has a NUL byte`:    {"argv": []any{"sh", "a\x00b"}, "outputs": []any{"o"}},
+		`env.A: has a NUL byte`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"A": "a\x00b"}},
+		`"/abs" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
+	} {
+		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	sources, err := lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, argv := range map[string]string{"relative to nothing": "bin/x", "to plan without it": "no-such-program"} {
+		tree, err := spec.Complete(map[string]any{"argv": []any{argv}, "outputs": []any{"o"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := spec.Resolve(context.Background(), sources, tree); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", argv, err)
+		}
+	}
+}
+
+// The study of examples/kmeans-study gives the same bytes as when it was written.
+func TestCommandStudy(t *testing.T) {
+	l := newLocal(t)
+	got := l.run(l.plan(filepath.Join("..", "examples", "kmeans-study", "pipelines.hcl"), map[string]string{"seeds": "1"}))
+	var metrics bytes.Buffer
+	for _, r := range got {
+		if f, ok := r.Outputs["out"].File("metrics.json"); ok {
+			metrics.WriteString(l.text(f.Digest))
+		}
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", "kmeans-study.golden"))
+	if *update {
+		err = os.WriteFile(filepath.Join("testdata", "kmeans-study.golden"), metrics.Bytes(), 0o644)
+		want = metrics.Bytes()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, metrics.Bytes()) {
+		t.Errorf("got\n%swant\n%s", metrics.Bytes(), want)
+	}
+}

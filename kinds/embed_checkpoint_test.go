@@ -1,0 +1,65 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// refusing is records that have no room for one name.
+type refusing struct {
+	artifacts.Records
+	suffix string
+}
+
+func (r refusing) Put(ctx context.Context, name string, data []byte) error {
+	if strings.HasSuffix(name, r.suffix) {
+		return syscall.ENOSPC
+	}
+	return r.Records.Put(ctx, name, data)
+}
+
+// TestEmbedResumes: an embedding that ends between two checkpoints goes on at the
+// first, to the bytes of one that was left alone.
+func TestEmbedResumes(t *testing.T) {
+	var texts []string
+	for i := range 2*2048 + 300 {
+		texts = append(texts, strings.Repeat(fmt.Sprintf("document %d . ", i), i%3))
+	}
+	l := newLocal(t)
+	model := tinyBERT(t)
+	embed := func(l *local) (*artifacts.Result, error) {
+		return l.do("embed", map[string]any{"corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
+			"max_tokens": int64(24), "device": "cpu"})
+	}
+	whole, err := embed(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = newLocal(t)
+	store := l.Store
+	l.Store.Records = refusing{store.Records, fmt.Sprintf("/%016d", 4096)}
+	if _, err := embed(l); !endsFull(err, "checkpoint of 4096 documents") {
+		t.Fatalf("error %v", err)
+	}
+	l.Store = store
+	resumed, err := embed(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := resumed.Outputs["embeddings"].Digest, whole.Outputs["embeddings"].Digest; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if n := resumed.Counts; n["documents_resumed"] != 2048 || n["documents"] != whole.Counts["documents"] || n["empty_texts"] != whole.Counts["empty_texts"] {
+		t.Errorf("counts %v, want those of %v", n, whole.Counts)
+	}
+	for info, err := range store.Records.List(context.Background(), "checkpoints/") {
+		t.Errorf("left behind: %s, %v", info.Name, err)
+	}
+}

@@ -1,0 +1,284 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/corpus"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/safetensors"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+const (
+	tinyHidden    = 32
+	tinyPositions = 40
+	tinyTokenizer = "../assets/tokenizers/bert-base-uncased-tokenizer.json.gz"
+)
+
+// tinyBERT is a model folder of two layers with random weights.
+func tinyBERT(t *testing.T) map[string][]byte {
+	t.Helper()
+	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": 30522, "hidden_size": tinyHidden, "num_hidden_layers": 2,
+		"num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": tinyPositions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var sources []safetensors.Source
+	add := func(name string, shape ...int64) {
+		n := int64(1)
+		for _, d := range shape {
+			n *= d
+		}
+		values := make([]byte, 0, 4*n)
+		for range n {
+			v := rng.NormFloat64() / 5
+			if strings.HasSuffix(name, "LayerNorm.weight") {
+				v++
+			}
+			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(v)))
+		}
+		sources = append(sources, safetensors.Source{Name: name, DType: "F32", Shape: shape, Write: func(w io.Writer) error {
+			_, err := w.Write(values)
+			return err
+		}})
+	}
+	dense := func(name string, out, in int64) { add(name+".weight", out, in); add(name+".bias", out) }
+	norm := func(name string) { add(name+".weight", tinyHidden); add(name+".bias", tinyHidden) }
+	add("embeddings.word_embeddings.weight", 30522, tinyHidden)
+	add("embeddings.position_embeddings.weight", tinyPositions, tinyHidden)
+	add("embeddings.token_type_embeddings.weight", 2, tinyHidden)
+	norm("embeddings.LayerNorm")
+	for i := range 2 {
+		at := fmt.Sprintf("encoder.layer.%d.", i)
+		for _, part := range []string{"self.query", "self.key", "self.value", "output.dense"} {
+			dense(at+"attention."+part, tinyHidden, tinyHidden)
+		}
+		norm(at + "attention.output.LayerNorm")
+		dense(at+"intermediate.dense", 64, tinyHidden)
+		dense(at+"output.dense", tinyHidden, 64)
+		norm(at + "output.LayerNorm")
+	}
+	var weights bytes.Buffer
+	if err := safetensors.Write(&weights, nil, sources); err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{"config.json": config, "model.safetensors": weights.Bytes()}
+}
+
+func (l *local) put(data []byte) (artifacts.Digest, int64) {
+	l.t.Helper()
+	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(data))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return d, n
+}
+
+// tree stores files as a tree artifact.
+func (l *local) tree(kind string, files map[string][]byte) step.Input {
+	l.t.Helper()
+	var list []artifacts.File
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		d, n := l.put(files[name])
+		list = append(list, artifacts.File{Name: name, Digest: d, Size: n})
+	}
+	a, err := artifacts.Tree(kind, list)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return step.In(a)
+}
+
+// corpusOf stores texts as the documents 0, 1, ….
+func (l *local) corpusOf(texts []string) step.Input {
+	l.t.Helper()
+	var b bytes.Buffer
+	w, err := corpus.NewWriter(&b)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for i, text := range texts {
+		if err := w.Write(corpus.Document{Doc: int32(i), Text: text}); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		l.t.Fatal(err)
+	}
+	d, n := l.put(b.Bytes())
+	return step.In(artifacts.Artifact{Type: "nq/corpus", Digest: d, Size: n})
+}
+
+// do runs one task, without a plan.
+func (l *local) do(kind string, tree map[string]any) (*artifacts.Result, error) {
+	l.t.Helper()
+	return l.doUntil(context.Background(), kind, tree)
+}
+
+func (l *local) doUntil(ctx context.Context, kind string, tree map[string]any) (*artifacts.Result, error) {
+	l.t.Helper()
+	task, err := step.NewTask(l.Registry.Lookup(kind), tree)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	key, _, err := l.Registry.Key(task)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	b, err := json.Marshal(task)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	d, _ := l.put(b)
+	if _, err := l.Execute(ctx, workflows.ExecuteRequest{Key: key, Task: d, Address: kind}); err != nil {
+		return nil, err
+	}
+	return artifacts.Lookup(ctx, l.Store, key)
+}
+
+func (l *local) bertTokenizer() []any {
+	l.t.Helper()
+	b, err := os.ReadFile(tinyTokenizer)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return []any{l.tree("files", map[string][]byte{"tokenizer.json.gz": b})}
+}
+
+// TestEmbed: what the kind writes is what the model says of each text by itself.
+func TestEmbed(t *testing.T) {
+	l := newLocal(t)
+	model := tinyBERT(t)
+	texts := []string{"", "Naïve Bayes", strings.Repeat("long text ", 100), " \n"}
+	for i := range 300 { // more than are read ahead
+		texts = append(texts, strings.Repeat(fmt.Sprintf("document %d . ", i), i%9))
+	}
+	folder := t.TempDir()
+	for name, data := range model {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := bert.Load(folder, tensor.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	tok, err := tokenize.LoadBERT(tinyTokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus, files, tokenizer := l.corpusOf(texts), l.tree("files", model), l.bertTokenizer()
+	for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean} {
+		res, err := l.do("embed", map[string]any{"corpus": corpus, "model": files, "tokenizer": tokenizer,
+			"pooling": string(pooling), "max_tokens": int64(24), "batch_tokens": int64(100), "device": "cpu"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := docid.ReadVectors(bytes.NewReader(l.bytes(res.Outputs["embeddings"])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Rows != len(texts) || got.Cols != tinyHidden {
+			t.Fatalf("%d x %d vectors, want %d x %d", got.Rows, got.Cols, len(texts), tinyHidden)
+		}
+		for i, text := range texts {
+			want, err := m.Embed([][]int32{tok.Encode(text, 24)}, pooling, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range want[0] {
+				if d := math.Abs(float64(v - got.Data[i*tinyHidden+j])); !(d <= 1e-5) {
+					t.Fatalf("%s: document %d, number %d: %g, want %g", pooling, i, j, got.Data[i*tinyHidden+j], v)
+				}
+			}
+		}
+		n := res.Counts
+		if n["documents"] != int64(len(texts)) || n["truncated_texts"] == 0 || n["empty_texts"] != 36 {
+			t.Errorf("counts %v", n)
+		}
+	}
+	first, err := l.do("embed", map[string]any{"corpus": l.corpusOf(nil), "model": files, "tokenizer": tokenizer, "max_tokens": int64(24)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := docid.ReadVectors(bytes.NewReader(l.bytes(first.Outputs["embeddings"]))); err != nil || m.Rows != 0 || m.Cols != tinyHidden {
+		t.Errorf("no documents: %d x %d, %v", m.Rows, m.Cols, err)
+	}
+}
+
+func TestEmbedMistakes(t *testing.T) {
+	l := newLocal(t)
+	model := tinyBERT(t)
+	without := func(name string) map[string][]byte {
+		files := maps.Clone(model)
+		delete(files, name)
+		return files
+	}
+	with := func(old, new string) map[string][]byte {
+		files := maps.Clone(model)
+		files["config.json"] = bytes.Replace(files["config.json"], []byte(old), []byte(new), 1)
+		return files
+	}
+	broken := maps.Clone(model)
+	weights := bytes.Clone(model["model.safetensors"])
+	copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the bias of the last norm
+	broken["model.safetensors"] = weights
+	corpus, tokenizer := l.corpusOf([]string{"a"}), l.bertTokenizer()
+	for name, c := range map[string]struct {
+		files  map[string][]byte
+		tokens int64
+		want   string
+	}{
+		"no configuration": {without("config.json"), 8, "config.json: no such file or directory; want config.json and model.safetensors"},
+		"no weights":       {without("model.safetensors"), 8, "has none of [model.safetensors pytorch_model.bin]"},
+		"another model":    {with(`"bert"`, `"t5"`), 8, `model_type is "t5"`},
+		"cut short":        {map[string][]byte{"config.json": model["config.json"], "model.safetensors": model["model.safetensors"][:5000]}, 8, "safetensors"},
+		"no numbers":       {broken, 8, "the vector of document 0 is not finite"},
+		"few positions":    {model, 64, "max_tokens is 64, the model has 40 positions"},
+	} {
+		_, err := l.do("embed", map[string]any{"corpus": corpus, "model": l.tree("hf/model", c.files), "tokenizer": tokenizer, "max_tokens": c.tokens})
+		var app *temporal.ApplicationError
+		if !errors.As(err, &app) || !app.NonRetryable() || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q, permanent", name, err, c.want)
+		}
+	}
+	spec := l.Registry.Lookup("embed")
+	for want, attrs := range map[string]map[string]any{
+		"[CLS] and [SEP]":        {"max_tokens": int64(1)},
+		"must be at least 1":     {"batch_tokens": int64(0)},
+		"auto, cpu, cuda or":     {"device": "gpu"},
+		`"cls", "mean"`:          {"pooling": "max"},
+		"max_tokens: must be at": {"max_tokens": int64(-1), "device": "cuda:x"},
+	} {
+		tree := map[string]any{"corpus": corpus, "model": l.tree("files", model), "tokenizer": tokenizer}
+		maps.Copy(tree, attrs)
+		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// asked is a hand-made collection of 30 documents with 8 development queries.
+type asked struct {
+	*local
+	ids     *docid.Set
+	queries []dedup.Query
+	config  map[string]any // of an evaluate step
+}
+
+// questions are of all sorts: an evaluation must not fail at any.
+var questions = []string{
+	"who sings does he love me with reba", "", " \t ", "when did the Walking Dead season 8 come out", "\x00",
+	"ärmelkanal 東京 \u200b \U0001F600", strings.Repeat("how many ", 400), "what is 14 + 19",
+}
+
+// targets are chosen for what the model of naive identifiers ranks: high, low and
+// not at all.
+var targets = []int32{7, 19, 14, 9, 15, 27, 0, 1}
+
+func newAsked(t *testing.T, kind docid.Kind) *asked {
+	t.Helper()
+	e := &asked{local: newLocal(t)}
+	tokenizer := filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")
+	names := make([]string, 30)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	var err error
+	if kind == docid.KindAtomic {
+		e.ids, err = docid.Atomic(names, docid.FirstAtomicToken)
+	} else {
+		tok, loadErr := tokenize.LoadT5(tokenizer)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		defer tok.Close()
+		e.ids, err = docid.Naive(names, 40, 42, tok.EncodeBatch)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range questions {
+		e.queries = append(e.queries,
+			dedup.Query{ExampleID: int64(1000 + i), Split: nq.Dev, Question: q, Doc: targets[i]},
+			dedup.Query{ExampleID: int64(2000 + i), Split: nq.Train, Question: q, Doc: 1})
+	}
+	e.config = map[string]any{
+		"model": e.model(e.ids), "ids": e.set(e.ids), "queries": e.lines(e.queries),
+		"t5_tokenizer": e.blob("files", readFile(t, tokenizer)), "device": "cpu",
+	}
+	return e
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (l *local) blob(typ string, b []byte) step.Input {
+	l.t.Helper()
+	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(b))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return step.In(artifacts.Artifact{Type: typ, Digest: d, Size: n})
+}
+
+func (l *local) set(ids *docid.Set) step.Input {
+	l.t.Helper()
+	var b bytes.Buffer
+	if err := ids.Write(&b); err != nil {
+		l.t.Fatal(err)
+	}
+	return l.blob("docid/ids", b.Bytes())
+}
+
+func (l *local) lines(queries []dedup.Query) step.Input {
+	l.t.Helper()
+	return l.blob("nq/queries", compressed(l.t, queries))
+}
+
+// compressed is JSON lines, as dedup stores them.
+func compressed[T any](t *testing.T, values []T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := json.NewEncoder(z)
+	for _, v := range values {
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// model has random weights, but prefers the tokens of identifiers and </s>, so that
+// some of its hypotheses are identifiers: each embedding has one large coordinate,
+// which is what </s> is scored by.
+func (l *local) model(ids *docid.Set) step.Input {
+	l.t.Helper()
+	c := t5.Defaults()
+	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads, c.TieEmbeddings = 16, 8, 32, 1, 1, 2, false
+	m, err := t5.Init(c, 11, tensor.CPU)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer m.Close()
+	if ids.Kind == docid.KindAtomic {
+		if err := m.Extend(int64(len(ids.Identifiers)), 12); err != nil {
+			l.t.Fatal(err)
+		}
+	} else {
+		scale, ends, large := make([]float32, c.VocabSize), make([]float32, c.VocabSize*c.DModel), make([]float32, c.DModel)
+		for _, id := range ids.Identifiers {
+			for _, token := range id.Tokens {
+				scale[token] = 0.2
+			}
+		}
+		large[0], ends[c.EOSToken*c.DModel] = 4, 12
+		err = tensor.Run(func(s *tensor.Scope) {
+			tensor.NoGrad(func() {
+				embedding, head := m.Param("shared.weight"), m.Param("lm_head.weight")
+				s.AddInPlace(embedding, s.FromFloat32s(large, tensor.CPU, 1, c.DModel))
+				s.MulInPlace(head, s.FromFloat32s(scale, tensor.CPU, c.VocabSize, 1))
+				s.AddInPlace(head, s.FromFloat32s(ends, tensor.CPU, c.VocabSize, c.DModel))
+			})
+		})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	folder := l.t.TempDir()
+	if err := m.Save(folder); err != nil {
+		l.t.Fatal(err)
+	}
+	settings, err := retrieve.SettingsFor(ids, 12, true)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := settings.Write(folder); err != nil {
+		l.t.Fatal(err)
+	}
+	return l.folder("dsi/model", folder, t5.ConfigFile, t5.WeightsFile, retrieve.SettingsFile)
+}
+
+// trainedOn is the model as if it had been trained on ids.
+func (e *asked) trainedOn(ids *docid.Set) step.Input {
+	e.t.Helper()
+	settings, err := retrieve.SettingsFor(ids, 12, true)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	b := e.blob("", text).Artifact
+	return step.In(edited(e.t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		for i, f := range files {
+			if f.Name == retrieve.SettingsFile {
+				files[i].Digest, files[i].Size = b.Digest, b.Size
+			}
+		}
+		return files
+	}))
+}
+
+func (l *local) folder(typ, folder string, names ...string) step.Input {
+	l.t.Helper()
+	var files []artifacts.File
+	for _, name := range names {
+		in := l.blob(typ, readFile(l.t, filepath.Join(folder, name)))
+		files = append(files, artifacts.File{Name: name, Digest: in.Artifact.Digest, Size: in.Artifact.Size})
+	}
+	a, err := artifacts.Tree(typ, files)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return step.In(a)
+}
+
+// request is the evaluate step with some attributes changed.
+func (e *asked) request(change map[string]any) workflows.ExecuteRequest {
+	e.t.Helper()
+	config := map[string]any{}
+	for _, from := range []map[string]any{e.config, change} {
+		for k, v := range from {
+			config[k] = v
+		}
+	}
+	task, err := step.NewTask(e.Registry.Lookup("evaluate"), config)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	key, _, err := e.Registry.Key(task)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	b, err := json.Marshal(task)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return workflows.ExecuteRequest{Key: key, Task: e.blob("", b).Artifact.Digest, Address: "step.evaluate.test"}
+}
+
+// try runs the step: its outputs as text.
+func (e *asked) try(change map[string]any) (map[string]string, error) {
+	e.t.Helper()
+	req := e.request(change)
+	var err error
+	if req.Parts, err = e.parts(req); err != nil {
+		return nil, err
+	}
+	if _, err := e.Execute(context.Background(), req); err != nil {
+		return nil, err
+	}
+	res, err := artifacts.Lookup(context.Background(), e.Store, req.Key)
+	if err != nil || res == nil {
+		e.t.Fatalf("no result: %v", err)
+	}
+	out := map[string]string{}
+	for name, a := range res.Outputs {
+		out[name] = e.text(a.Digest)
+	}
+	return out, nil
+}
+
+func (e *asked) evaluate(change map[string]any) map[string]string {
+	e.t.Helper()
+	out, err := e.try(change)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return out
+}

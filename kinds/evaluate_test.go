@@ -1,0 +1,276 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+type percentages struct {
+	Hits1  float64 `json:"hits_1"`
+	Hits10 float64 `json:"hits_10"`
+	MRR10  float64 `json:"mrr_10"`
+}
+
+func (p *percentages) add(rank, queries int) {
+	share := 100 / float64(queries)
+	if rank == 1 {
+		p.Hits1 += share
+	}
+	if rank >= 1 && rank <= 10 {
+		p.Hits10 += share
+		p.MRR10 += share / float64(rank)
+	}
+}
+
+func (p percentages) equals(o percentages) bool {
+	return math.Abs(p.Hits1-o.Hits1)+math.Abs(p.Hits10-o.Hits10)+math.Abs(p.MRR10-o.MRR10) < 1e-9
+}
+
+type evaluationReport struct {
+	Percent struct {
+		Raw          percentages `json:"raw"`
+		PostFiltered percentages `json:"post_filtered"`
+		Invalid      *float64    `json:"invalid_40"`
+	} `json:"percent"`
+	Queries     int    `json:"queries"`
+	Width       int    `json:"width"`
+	Decoding    string `json:"decoding"`
+	Identifiers string `json:"identifiers"`
+	Parameters  int64  `json:"parameters"`
+}
+
+// computed is the report that the run's lines give, without this project's metrics.
+func (e *asked) computed(run string, width int) (r evaluationReport) {
+	e.t.Helper()
+	target := map[string]string{}
+	for _, q := range e.queries {
+		if q.Split == nq.Dev {
+			target[fmt.Sprint(q.ExampleID)] = fmt.Sprint(q.Doc)
+		}
+	}
+	r.Queries, r.Width = len(target), width
+	raw, filtered, invalid := map[string]int{}, map[string]int{}, 0 // lines of a query until now
+	for line := range strings.Lines(run) {
+		f := strings.Fields(line)
+		if len(f) != 6 || target[f[0]] == "" {
+			e.t.Fatalf("a line of the run: %q", line)
+		}
+		raw[f[0]]++
+		if strings.HasPrefix(f[2], "!") {
+			if raw[f[0]] <= 40 {
+				invalid++
+			}
+			continue
+		}
+		filtered[f[0]]++
+		if f[2] == target[f[0]] {
+			r.Percent.Raw.add(raw[f[0]], r.Queries)
+			r.Percent.PostFiltered.add(filtered[f[0]], r.Queries)
+		}
+	}
+	share := 100 * float64(invalid) / float64(min(width, 40)) / float64(r.Queries)
+	r.Percent.Invalid = &share
+	return r
+}
+
+func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
+	e.t.Helper()
+	if err := json.Unmarshal([]byte(out["report"]), &r); err != nil {
+		e.t.Fatal(err)
+	}
+	want := e.computed(out["run"], width)
+	if !r.Percent.Raw.equals(want.Percent.Raw) || !r.Percent.PostFiltered.equals(want.Percent.PostFiltered) || r.Queries != len(questions) ||
+		r.Width != width || r.Decoding != decoding || r.Identifiers != string(e.ids.Kind) || r.Parameters < 514_048 {
+		e.t.Errorf("report %s of a run that gives %+v", out["report"], want)
+	}
+	if e.ids.Kind == docid.KindAtomic {
+		if r.Percent.Invalid != nil || *want.Percent.Invalid != 0 {
+			e.t.Errorf("invalid atomic identifiers: %s", out["report"])
+		}
+	} else if r.Percent.Invalid == nil || math.Abs(*r.Percent.Invalid-*want.Percent.Invalid) > 1e-9 {
+		e.t.Errorf("report %s; the run has %v invalid", out["report"], *want.Percent.Invalid)
+	}
+
+	lines := strings.Split(strings.TrimSuffix(out["queries"], "\n"), "\n")
+	if lines[0] != fmt.Sprintf("query\traw Hits@1\traw Hits@10\traw MRR@10\tpost-filtered Hits@1\tpost-filtered Hits@10\tpost-filtered MRR@10\tInvalid@%d", min(width, 40)) || len(lines) != 1+r.Queries {
+		e.t.Errorf("%d lines of queries: %s", len(lines), lines[0])
+	}
+	sums := make([]float64, 7)
+	var qrels string
+	for i, line := range lines[1:] {
+		f := strings.Split(line, "\t")
+		for k := range sums {
+			v, err := strconv.ParseFloat(f[k+1], 64)
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			sums[k] += 100 * v / float64(r.Queries)
+		}
+		if f[0] != fmt.Sprint(1000+i) {
+			e.t.Errorf("query %s, want %d", f[0], 1000+i)
+		}
+		qrels += fmt.Sprintf("%s 0 %d 1\n", f[0], targets[i])
+	}
+	if !r.Percent.Raw.equals(percentages{sums[0], sums[1], sums[2]}) || !r.Percent.PostFiltered.equals(percentages{sums[3], sums[4], sums[5]}) ||
+		math.Abs(sums[6]-*want.Percent.Invalid) > 1e-9 {
+		e.t.Errorf("report %s; the means over queries are %v", out["report"], sums)
+	}
+	if out["qrels"] != qrels {
+		e.t.Errorf("qrels\n%swant\n%s", out["qrels"], qrels)
+	}
+	return r
+}
+
+// TestEvaluate: reports are what their runs say.
+func TestEvaluate(t *testing.T) {
+	e := newAsked(t, docid.KindNaive)
+	free := e.check(e.evaluate(nil), 40, "unconstrained")
+	if *free.Percent.Invalid == 0 || *free.Percent.Invalid == 100 || free.Percent.Raw.equals(free.Percent.PostFiltered) || free.Percent.Raw.Hits10 == 0 {
+		t.Errorf("the model is no example of invalid hypotheses: %+v", free)
+	}
+	trie := e.check(e.evaluate(map[string]any{"decoding": "constrained"}), 40, "constrained")
+	if *trie.Percent.Invalid != 0 || !trie.Percent.Raw.equals(trie.Percent.PostFiltered) {
+		t.Errorf("constrained: %+v", trie)
+	}
+	if few := e.check(e.evaluate(map[string]any{"beams": int64(5)}), 5, "unconstrained"); *few.Percent.Invalid == 0 {
+		t.Errorf("5 beams: %+v", few)
+	}
+	e.check(e.evaluate(map[string]any{"beams": int64(50), "length_penalty": 0.5, "early_stopping": "never"}), 50, "unconstrained")
+
+	e = newAsked(t, docid.KindAtomic)
+	first := e.evaluate(nil)
+	e.check(first, 40, "unconstrained")
+	e.ran = nil
+	second := e.evaluate(map[string]any{"decoding": "constrained", "early_stopping": "full"})
+	e.check(second, 40, "constrained")
+	if len(e.ran) != 0 || first["run"] != second["run"] {
+		t.Errorf("an atomic search was done again: %v", e.ran)
+	}
+}
+
+// TestEvaluateParts: parts make the bytes of the whole, and only those that have no
+// result run.
+func TestEvaluateParts(t *testing.T) {
+	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
+		e := newAsked(t, kind)
+		whole := e.evaluate(map[string]any{"batch": int64(1)})
+		if !slices.Equal(e.ran, []string{"evaluate_shard 1 of 1"}) {
+			t.Errorf("%s: ran %v", kind, e.ran)
+		}
+		cut := map[string]any{"batch": int64(1), "shard": int64(3)}
+		split, err := e.Split(context.Background(), e.request(cut))
+		parts := split.Parts
+		if err != nil || len(parts) != 3 {
+			t.Fatalf("%s: parts %+v, %v", kind, split, err)
+		}
+		for _, i := range []int{2, 0} {
+			if _, err := e.Execute(context.Background(), workflows.ExecuteRequest{Key: parts[i].Key, Task: parts[i].Task, Address: parts[i].Label}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.ran = nil
+		joined := e.evaluate(cut)
+		if !slices.Equal(e.ran, []string{"evaluate_shard 2 of 3"}) {
+			t.Errorf("%s: ran %v", kind, e.ran)
+		}
+		for _, output := range []string{"run", "qrels", "queries", "report"} {
+			if joined[output] != whole[output] || whole[output] == "" {
+				t.Errorf("%s: %s of parts\n%s\nof the whole\n%s", kind, output, joined[output], whole[output])
+			}
+		}
+		if together := e.evaluate(map[string]any{"batch": int64(4), "shard": int64(5)}); together["report"] != whole["report"] || together["queries"] != whole["queries"] {
+			t.Errorf("%s: batches of 4 give %s, single queries %s", kind, together["report"], whole["report"])
+		}
+	}
+}
+
+// TestEvaluateNames: an export of the collection has the same judgments.
+func TestEvaluateNames(t *testing.T) {
+	e := newAsked(t, docid.KindAtomic)
+	documents := make([]dedup.Document, len(e.ids.Identifiers))
+	for i := range documents {
+		documents[i] = dedup.Document{Doc: int32(i), Key: fmt.Sprintf("t:%d", i), Title: fmt.Sprint("page ", i), Split: nq.Train, ExampleID: int64(i), Train: 1}
+	}
+	res, err := e.do("export", map[string]any{"documents": e.blob("nq/documents", compressed(t, documents)), "queries": e.config["queries"],
+		"name": "toy", "key": "h1", "formats": []any{"trec"}, "origin": "generated"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, _ := res.Outputs["files"].File("trec/qrels.dev.txt")
+	if want, got := e.text(exported.Digest), e.evaluate(nil)["qrels"]; got != want || strings.Count(got, "\n") != len(questions) {
+		t.Errorf("qrels\n%sexported\n%s", got, want)
+	}
+}
+
+// TestEvaluateErrors: what does not belong together is told before and while it is
+// used.
+func TestEvaluateErrors(t *testing.T) {
+	e := newAsked(t, docid.KindNaive)
+	atomic := newAsked(t, docid.KindAtomic).ids
+	fewer := &docid.Set{Kind: e.ids.Kind, Identifiers: e.ids.Identifiers[:29]}
+	query := dedup.Query{ExampleID: 7, Split: nq.Dev, Question: "who"}
+	beyond := query
+	beyond.Doc = 30
+	bare := edited(t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		return slices.DeleteFunc(files, func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
+	})
+	ruined := edited(t, e.config["model"], func(files []artifacts.File) []artifacts.File {
+		for i, f := range files {
+			if f.Name == "model.safetensors" {
+				weights := e.bytes(artifacts.Artifact{Digest: f.Digest})
+				copy(weights[len(weights)-4:], "\x00\x00\xc0\x7f") // NaN, in the decoder's last norm
+				files[i].Digest, files[i].Size = e.put(weights)
+			}
+		}
+		return files
+	})
+	large := &docid.Set{Kind: docid.KindNaive, Identifiers: slices.Clone(e.ids.Identifiers)}
+	large.Identifiers[0].Tokens = []int32{40_000, 1}
+	for _, c := range []struct {
+		change map[string]any
+		want   string
+	}{
+		{map[string]any{"ids": e.set(atomic)}, "trained on naive identifiers of 30 documents, ids are atomic identifiers of 30: give the ids"},
+		{map[string]any{"ids": e.set(fewer)}, "naive identifiers of 30 documents, ids are naive identifiers of 29"},
+		{map[string]any{"model": step.In(bare)}, "the model has no redsi.json"},
+		{map[string]any{"queries": e.lines(nil)}, "there are no dev queries to evaluate"},
+		{map[string]any{"queries": e.lines([]dedup.Query{query, query})}, "dev example 7 occurs twice"},
+		{map[string]any{"queries": e.lines([]dedup.Query{beyond})}, "target 30 of 30 documents"},
+		{map[string]any{"ids": e.set(large), "model": e.trainedOn(large), "decoding": "constrained"}, "token 40000 of an identifier is outside the model's vocabulary of 32128"},
+		{map[string]any{"device": "cuda:77"}, `device "cuda:77"`},
+		{map[string]any{"model": step.In(ruined)}, "the model's scores are not numbers"},
+		{map[string]any{"model": step.In(ruined), "decoding": "constrained"}, "the model's scores are not numbers"},
+		{map[string]any{"t5_tokenizer": e.blob("files", []byte("{}"))}, "T5 tokenizer"},
+	} {
+		if _, err := e.try(c.change); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	for path, v := range map[string]any{"beams": int64(0), "shard": int64(0), "batch": int64(-1), "device": "tpu", "split": "test", "decoding": "greedy", "early_stopping": "soon"} {
+		config := map[string]any{path: v}
+		for k, v := range e.config {
+			if k != path {
+				config[k] = v
+			}
+		}
+		if _, err := step.NewTask(e.Registry.Lookup("evaluate"), config); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s = %v: %v", path, v, err)
+		}
+	}
+}

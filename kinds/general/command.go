@@ -1,0 +1,304 @@
+package general
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/step"
+)
+
+// commandConfig is a program with all that it may see.
+type commandConfig struct {
+	Argv              []string               `hcl:"argv" help:"program and arguments. There is no shell unless you name one: [\"sh\", \"-c\", \"…\"]. The program is looked up in PATH; \"./NAME\" is one of files"`
+	Files             map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
+	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name: a file is in/NAME, the files of a tree are in/NAME/FILE"`
+	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
+	Stdin             step.Input             `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
+	Outputs           []string               `hcl:"outputs" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else"`
+	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC and LANG=C.UTF-8"`
+	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
+	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
+	Reads             []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
+	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are found where the program starts and are nowhere else: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
+	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
+	Fingerprint       string                 `hcl:"fingerprint,optional,added" help:"filled in with secret_fingerprint when planned"`
+	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
+}
+
+var Command = step.Define(step.Kind[commandConfig]{
+	Name:    "command",
+	Version: 1,
+	Doc: `Run any program as a step.
+It starts in a new folder that has its files, its inputs under in/ and an empty
+folder out/, with an environment of only the variables given. Everything it
+leaves under out/ is the tree "out"; what it prints is "stdout"; what it says on
+standard error is shown as progress and, if it fails, in the error. The key has
+the arguments, files, inputs, environment, outputs, exit codes and the SHA-256
+of the program's file, so that another version of the program is another step.
+Not in the key: the libraries and interpreters that the program loads, the clock.
+Other files of this machine and the network are kept out by isolation = "enforce",
+told by "warn". Cost: a copy of the inputs, and the program. docs/commands.md tells
+the rules.`,
+	Example: `step "command" "fit" {
+  argv    = ["awk", "-f", "fit.awk", "-v", "k=8", "in/points.csv"]
+  files   = { "fit.awk" = file("fit.awk") }
+  inputs  = { "points.csv" = step.command.points.stdout }
+  outputs = ["metrics.json"]
+}`,
+	Outputs: []step.Output{
+		{Name: "out", Type: "files", Tree: true, Help: "the files under out/"},
+		{Name: "stdout", Type: "file", Help: "what it printed"},
+	},
+	Defaults: commandConfig{ExitCodes: []int{0}, Isolation: string(isolation.Off)},
+	Check:    checkCommand,
+	Class:    "program",
+	Resolve:  resolveCommand,
+	Run:      runCommand,
+})
+
+// ownVariables are set by the step itself.
+var ownVariables = []string{"PATH", "HOME", "TMPDIR"}
+
+func checkCommand(c commandConfig) error {
+	var ps step.Problems
+	bad := func(path, format string, args ...any) {
+		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+	}
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		bad("argv", "needs a program")
+	} else if script, ok := strings.CutPrefix(c.Argv[0], "./"); ok && c.Files[script] == "" {
+		bad("argv[0]", "%q is not one of files", script)
+	}
+	for name := range c.Files {
+		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
+			bad("files", "%v", err)
+		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {
+			bad("files", "%q would be in the folder %s, which is the step's own", name, top)
+		}
+	}
+	for name := range c.Inputs {
+		checkInputName(bad, "inputs", name)
+		if _, both := c.Lists[name]; both {
+			bad("lists", "%q is also an input", name)
+		}
+	}
+	for name := range c.Lists {
+		checkInputName(bad, "lists", name)
+	}
+	for i, arg := range c.Argv {
+		if strings.ContainsRune(arg, 0) {
+			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which no program can be given; put it into one of files")
+		}
+	}
+	if len(c.Outputs) == 0 {
+		bad("outputs", `needs at least one name, such as "result.json"`)
+	}
+	if err := command.Outputs(c.Outputs).Check(); err != nil {
+		bad("outputs", "%v", err)
+	}
+	for _, name := range c.Outputs {
+		if err := artifacts.CheckFileName(strings.TrimSuffix(name, "/")); err != nil {
+			bad("outputs", "%v", err)
+		}
+	}
+	for name, value := range c.Env {
+		if strings.ContainsRune(value, 0) {
+			bad("env."+name, "has a NUL byte, which no program can be given; put it into one of files")
+		}
+		if slices.Contains(ownVariables, name) {
+			bad("env", "%s is set by the step", name)
+		} else if name == "" || strings.ContainsAny(name, "=\x00") {
+			bad("env", "%q is not the name of a variable", name)
+		}
+	}
+	for i, p := range c.Reads {
+		if !filepath.IsAbs(p) {
+			bad(fmt.Sprintf("isolation_reads[%d]", i), "%q is not an absolute path; what belongs to the study goes into files or inputs", p)
+		}
+	}
+	if len(c.Reads) > 0 && c.Isolation == string(isolation.Off) {
+		bad("isolation_reads", "is of use only with isolation = \"warn\" or \"enforce\"")
+	}
+	checkSecrets(bad, c)
+	if len(c.ExitCodes) == 0 {
+		bad("exit_codes", "needs at least one")
+	}
+	if _, err := artifacts.ParseHex(c.Program); err != nil && c.Program != "" && c.Program != inFiles {
+		bad("program", "is not 64 hex digits")
+	}
+	if _, err := c.timeout(); err != nil {
+		bad("timeout", "%q is not a positive time such as 90m", c.Timeout)
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+func checkInputName(bad func(path, format string, args ...any), path, name string) {
+	if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil || strings.Contains(name, "/") {
+		bad(path, "%q is not a file name", name)
+	}
+}
+
+func (c commandConfig) timeout() (time.Duration, error) {
+	if c.Timeout == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(c.Timeout)
+	if err == nil && d <= 0 {
+		err = errors.New("not positive")
+	}
+	return d, err
+}
+
+// inFiles stands for the digest of a program that is one of files, whose text
+// is in the key already.
+const inFiles = "in files"
+
+// resolveCommand fills in the digest of the program. A digest that was given is
+// kept where the program is not installed: the result may be in the store.
+func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
+	c, err := fingerprinted(env, c)
+	if err != nil {
+		return c, err
+	}
+	if strings.HasPrefix(c.Argv[0], "./") {
+		c.Program = inFiles
+		return c, nil
+	}
+	find := command.Find
+	if f, ok := env.(step.ProgramFinder); ok {
+		find = f.Program
+	}
+	path, err := find(c.Argv[0])
+	if err != nil {
+		if c.Program != "" {
+			return c, nil
+		}
+		return c, fmt.Errorf("%w (to plan without it, give its sha256 as program)", err)
+	}
+	pin, err := env.LocalFile(ctx, path)
+	switch {
+	case err != nil:
+		return c, err
+	case c.Program != "" && !strings.EqualFold(c.Program, pin.SHA256.Hex()):
+		return c, fmt.Errorf("%s has sha256 %s, not %s", path, pin.SHA256.Hex(), c.Program)
+	}
+	c.Program = pin.SHA256.Hex()
+	return c, nil
+}
+
+func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
+	secrets, err := secretsOf(x, c)
+	if err != nil {
+		return err
+	}
+	return withoutSecrets(runProgram(ctx, x, c, secrets), secrets)
+}
+
+func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret.Set) error {
+	dir, err := x.Scratch()
+	if err != nil {
+		return noRoom(err, noRoomHere)
+	}
+	x.Report(step.Progress{Note: "staging inputs"})
+	if err := stageCommand(x, c, dir); err != nil {
+		return noRoom(err, noRoomHere)
+	}
+	program, err := programOf(ctx, c, dir)
+	if err != nil {
+		return err
+	}
+	run := command.Run{Program: program.path, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
+		Line: func(s string) {
+			x.Log.Debug(s)
+			x.Report(step.Progress{Note: s})
+		}}
+	if len(secrets) > 0 {
+		maps.Copy(run.Env, secrets)
+		run.Filter = secrets.Redactor
+	}
+	if run.Timeout, err = c.timeout(); err != nil {
+		return step.Permanent(err)
+	}
+	if c.Stdin.Set() {
+		in, err := x.Open(c.Stdin)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		run.Stdin = in
+	}
+	printed, err := x.Create("stdout")
+	if err != nil {
+		return err
+	}
+	stdout := guardOutput(printed, secrets)
+	run.Stdout = stdout
+	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
+	run.Started = func(pid int) error { return x.Runs(dir, pid) }
+	outside := boxed(c, &run, program.path)
+	outside.secrets = secrets
+	err = run.Do(ctx)
+	if left := x.Ended(dir); left != nil && err == nil {
+		err = left
+	}
+	if err = outside.conclude(ctx, x, c, err); err != nil {
+		return commandError(err)
+	}
+	if err := program.unchanged(ctx); err != nil {
+		return err
+	}
+	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no room for what it left: make some")
+}
+
+const noRoomHere = "make room on this worker's disk for a copy of the inputs and what the program writes, or start the worker with TMPDIR on another"
+
+// commandError decides about the retry: a program that says it failed, or cannot
+// start, will do so again; one that the system ended may fare better.
+func commandError(err error) error {
+	var start *command.StartError
+	var exit *command.ExitError
+	var late *command.TimeoutError
+	var setup *isolation.SetupError
+	if step.IsPermanent(err) {
+		return err
+	}
+	if errors.As(err, &setup) || errors.As(err, &start) && !start.Passing() || errors.As(err, &exit) && !exit.Passing() ||
+		errors.As(err, &late) || errors.Is(err, command.ErrLeftRunning) {
+		return step.Permanent(err)
+	}
+	return noRoom(err, "the store has no room for what it prints: make some")
+}
+
+// noRoom marks the error of a full disk, a quota or a limit of file sizes: a retry
+// would run the program again to meet it again.
+func noRoom(err error, what string) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return step.Permanent(fmt.Errorf("%w: %s", err, what))
+	}
+	return err
+}
+
+func (c commandConfig) environment(dir string) map[string]string {
+	env := map[string]string{"TZ": "UTC", "LANG": "C.UTF-8"}
+	for k, v := range c.Env {
+		env[k] = v
+	}
+	env["PATH"], env["HOME"], env["TMPDIR"] = os.Getenv("PATH"), dir, filepath.Join(dir, "tmp")
+	return env
+}

@@ -1,0 +1,100 @@
+package general
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/step"
+)
+
+// stageCommand fills the working folder. Inputs are copies, verified as they
+// are read, so that nothing the program does reaches the store.
+func stageCommand(x *step.IO, c commandConfig, dir string) error {
+	if err := command.Outputs(c.Outputs).Prepare(filepath.Join(dir, "out")); err != nil {
+		return err
+	}
+	for _, sub := range []string{"in", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	for name, text := range c.Files {
+		if err := artifacts.Place(dir, name, 0o755, strings.NewReader(text)); err != nil {
+			return err
+		}
+	}
+	for name, in := range c.Inputs {
+		if err := stageInput(x, in, filepath.Join(dir, "in"), name); err != nil {
+			return fmt.Errorf("input %s: %w", name, err)
+		}
+	}
+	for name, ins := range c.Lists {
+		if err := os.Mkdir(filepath.Join(dir, "in", name), 0o755); err != nil {
+			return err
+		}
+		for i, in := range ins {
+			if err := stageInput(x, in, filepath.Join(dir, "in"), name+"/"+fmt.Sprint(i)); err != nil {
+				return fmt.Errorf("input %s[%d]: %w", name, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// stageInput copies an artifact to a name below folder; the names of a tree's files
+// are whatever its record says, and cannot lead out of there.
+func stageInput(x *step.IO, in step.Input, folder, name string) error {
+	if in.Artifact == nil || in.Artifact.Files == nil {
+		r, err := x.Open(in)
+		if err != nil {
+			return err
+		}
+		return errors.Join(artifacts.Place(folder, name, 0o444, r), r.Close())
+	}
+	for _, f := range in.Artifact.Files {
+		r, err := x.OpenFile(f)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(artifacts.Place(folder, name+"/"+f.Name, 0o444, r), r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set) error {
+	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
+	if err != nil {
+		return step.Permanent(fmt.Errorf("%s: %w", c.Argv[0], err))
+	}
+	for _, name := range names {
+		if secrets.Redact(name) != name {
+			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.Argv[0], name))
+		}
+		in, err := os.Open(filepath.Join(dir, "out", filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		out, err := x.CreateFile("out", name)
+		if err == nil {
+			out = guardOutput(out, secrets)
+			_, err = io.Copy(out, in)
+		}
+		if err == nil {
+			err = out.Close()
+		}
+		if err = errors.Join(err, in.Close()); err != nil {
+			return fmt.Errorf("out/%s: %w", name, err)
+		}
+	}
+	x.Count("files", int64(len(names)))
+	return nil
+}

@@ -1,0 +1,65 @@
+package general
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/step"
+)
+
+// outside is what a program did outside of its folder.
+type outside struct {
+	mode    isolation.Mode
+	found   isolation.Findings
+	secrets secret.Set // that no finding may tell
+}
+
+// What was done outside, as it is called, and how much of it is told.
+var outsideOf = map[isolation.Mode]string{
+	isolation.Warn:    "outside of its folder and the system it used",
+	isolation.Enforce: "outside of its folder and the system it was refused",
+}
+
+const outsideShown = 20
+
+// boxed gives a run the box that its step asks for.
+func boxed(c commandConfig, run *command.Run, program string) *outside {
+	o := &outside{mode: isolation.Mode(c.Isolation)}
+	if o.mode != isolation.Off {
+		run.Box = &isolation.Box{Mode: o.mode, Dir: run.Dir, Program: program, Reads: c.Reads}
+		run.Env["HOME"], run.Env["TMPDIR"] = run.Box.Path(""), run.Box.Path("tmp")
+		run.Found = func(f isolation.Findings) { o.found = f }
+	}
+	return o
+}
+
+// conclude tells what was found, in the log and with the result, and turns the
+// end of the program into that of the step: what was refused fails it, since its
+// result may hang on what was not there.
+func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err error) error {
+	if o.mode == isolation.Off {
+		return err
+	}
+	x.Note("isolation", c.Isolation)
+	if len(c.Reads) > 0 {
+		x.Note("isolation, may read", strings.Join(c.Reads, ", "))
+	}
+	x.Count("outside", int64(len(o.found.List)+o.found.More))
+	text := o.secrets.Redact(o.found.Text(outsideShown))
+	if text == "" || ctx.Err() != nil {
+		return err
+	}
+	x.Note("isolation, "+outsideOf[o.mode], text)
+	x.Log.Warn(outsideOf[o.mode] + ": " + text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w\n%s: %s", err, outsideOf[o.mode], text)
+	case o.mode == isolation.Enforce && len(o.found.List) > 0:
+		return step.Permanent(fmt.Errorf("%s ended well, but %s: %s. Give it what it needs by files or inputs, or allow it by isolation_reads", c.Argv[0], outsideOf[o.mode], text))
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package general
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/step"
+)
+
+// downloadConfig is a set of files. Where they come from is not in the key,
+// only what they are: their names and checksums.
+type downloadConfig struct {
+	URLs    []string `hcl:"urls,nokey" help:"sources: https://, http://, gs://bucket/object, file:///path, or a path relative to the pipeline"`
+	SHA256  []string `hcl:"sha256,optional" help:"checksum of each source, in hex; without it the first download pins it in redsi.lock (local files are hashed when planned)"`
+	Names   []string `hcl:"names,optional" help:"file name of each source; default: the last part of its URL"`
+	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try after a source itself has failed; the file name is appended"`
+	License string   `hcl:"license,optional,nokey" help:"licence of the files, such as CC BY-SA 3.0; the report prints it"`
+}
+
+var Download = step.Define(step.Kind[downloadConfig]{
+	Name:    "download",
+	Version: 1,
+	Doc: `Bring files from where they are published.
+An interrupted transfer goes on where it stopped, also in a later run. Every
+file is checked against its checksum; a source without one is pinned by its
+first download in redsi.lock beside the pipeline. Each file is a part of its
+own: adding one downloads one. Cost: the bytes, once over the network and twice
+over the disk.`,
+	Example: `step "download" "nq_dev" {
+  urls = [for i in range(5) : format("gs://natural_questions/v1.0/dev/nq-dev-%02d.jsonl.gz", i)]
+}`,
+	Outputs: []step.Output{{Name: "files", Type: "files", Tree: true, Help: "the files, by name"}},
+	Check:   checkDownload,
+	Resolve: resolveDownload,
+	Pins: func(c downloadConfig, out map[string]artifacts.Artifact) []step.Pin {
+		var pins []step.Pin
+		for i, u := range c.URLs {
+			if i < len(c.SHA256) && isPlaceholder(c.SHA256[i]) {
+				for _, f := range out["files"].Files {
+					if f.Name == c.Names[i] {
+						pins = append(pins, step.Pin{Source: u, SHA256: f.Digest, Size: f.Size})
+					}
+				}
+			}
+		}
+		return pins
+	},
+	Parts: []string{"download_file"},
+	Split: func(_ context.Context, _ *step.IO, c downloadConfig) ([]step.Task, error) {
+		tasks := make([]step.Task, len(c.URLs))
+		for i, u := range c.URLs {
+			p := downloadFileConfig{URL: u, Name: c.Names[i], SHA256: c.SHA256[i], Mirrors: c.Mirrors}
+			var err error
+			if tasks[i], err = step.TaskOf("download_file", p); err != nil {
+				return nil, step.Permanent(err)
+			}
+		}
+		return tasks, nil
+	},
+	Run: func(_ context.Context, x *step.IO, c downloadConfig) error {
+		for i, p := range x.Parts() {
+			f := p.Outputs["file"]
+			if err := x.LinkFile("files", artifacts.File{Name: c.Names[i], Digest: f.Digest, Size: f.Size}); err != nil {
+				return err
+			}
+			x.Count("bytes", f.Size)
+		}
+		return nil
+	},
+})
+
+func checkDownload(c downloadConfig) error {
+	if len(c.URLs) == 0 {
+		return step.Problems{{Path: "urls", Detail: "needs at least one source"}}
+	}
+	var ps step.Problems
+	for i, u := range c.URLs {
+		if _, err := fetch.ParseSource(u); err != nil {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: err.Error()})
+		}
+	}
+	if n := len(c.SHA256); n > 0 && n != len(c.URLs) {
+		ps = append(ps, step.Problem{Path: "sha256", Detail: fmt.Sprintf("has %d checksums for %d sources", n, len(c.URLs))})
+	}
+	for i, s := range c.SHA256 {
+		if _, err := artifacts.ParseDigest("sha256:" + s); err != nil && !isPlaceholder(s) {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("sha256[%d]", i), Detail: "is not 64 hex digits"})
+		}
+	}
+	if n := len(c.Names); n > 0 && n != len(c.URLs) {
+		ps = append(ps, step.Problem{Path: "names", Detail: fmt.Sprintf("has %d names for %d sources", n, len(c.URLs))})
+	}
+	if len(ps) == 0 {
+		names, _ := downloadNames(c)
+		seen := map[string]int{}
+		for i, n := range names {
+			if j, ok := seen[n]; ok {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("urls[%d]", i), Detail: fmt.Sprintf("has the same file name %q as urls[%d]; give names", n, j)})
+			}
+			seen[n] = i
+		}
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+func downloadNames(c downloadConfig) ([]string, error) {
+	if len(c.Names) > 0 {
+		return c.Names, nil
+	}
+	names := make([]string, len(c.URLs))
+	for i, u := range c.URLs {
+		s, err := fetch.ParseSource(u)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = s.Name()
+	}
+	return names, nil
+}
+
+// placeholder stands in the key for bytes that nobody has seen yet.
+const placeholder = "unpinned:"
+
+func isPlaceholder(sum string) bool { return strings.HasPrefix(sum, placeholder) }
+
+// resolveDownload fills in names and, from the lock file or the local files
+// themselves, checksums; local paths become absolute.
+func resolveDownload(ctx context.Context, env step.Sources, c downloadConfig) (downloadConfig, error) {
+	names, err := downloadNames(c)
+	if err != nil {
+		return c, err
+	}
+	c.Names = names
+	sums := make([]string, len(c.URLs))
+	urls := make([]string, len(c.URLs))
+	var failed []error
+	for i, u := range c.URLs {
+		urls[i] = u
+		if i < len(c.SHA256) && !isPlaceholder(c.SHA256[i]) {
+			sums[i] = strings.ToLower(c.SHA256[i])
+		}
+		urls[i], sums[i], err = resolveSource(ctx, env, u, sums[i])
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	c.URLs, c.SHA256 = urls, sums
+	return c, errors.Join(failed...)
+}
+
+func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (string, string, error) {
+	s, err := fetch.ParseSource(raw)
+	if err != nil {
+		return raw, sum, err
+	}
+	if s.Path != "" {
+		pin, err := env.LocalFile(ctx, s.Path)
+		switch {
+		case err != nil && sum != "":
+			return raw, sum, nil // pinned: the store may have it although the file is elsewhere
+		case err != nil:
+			return raw, sum, err
+		case sum != "" && sum != pin.SHA256.Hex():
+			return raw, sum, fmt.Errorf("%s has sha256 %s, not %s", raw, pin.SHA256.Hex(), sum)
+		}
+		return pin.Source, pin.SHA256.Hex(), nil
+	}
+	if sum != "" {
+		return raw, sum, nil
+	}
+	if pin, ok := env.Pinned(raw); ok {
+		return raw, pin.SHA256.Hex(), nil
+	}
+	return raw, placeholder + raw, nil
+}
+
+// downloadFileConfig is one file of a download.
+type downloadFileConfig struct {
+	URL     string   `hcl:"url,nokey" help:"source"`
+	Name    string   `hcl:"name,nokey" help:"file name"`
+	SHA256  string   `hcl:"sha256" help:"checksum in hex, or a placeholder until it is known"`
+	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try next"`
+}
+
+var DownloadFile = step.Define(step.Kind[downloadFileConfig]{
+	Name:    "download_file",
+	Version: 1,
+	Hidden:  true,
+	Doc:     "One file of a download.",
+	Outputs: []step.Output{{Name: "file", Type: "file", Help: "the bytes"}},
+	Resolve: func(ctx context.Context, env step.Sources, c downloadFileConfig) (downloadFileConfig, error) {
+		if !isPlaceholder(c.SHA256) {
+			return c, nil
+		}
+		var err error
+		c.URL, c.SHA256, err = resolveSource(ctx, env, c.URL, "")
+		return c, err
+	},
+	Pins: func(c downloadFileConfig, out map[string]artifacts.Artifact) []step.Pin {
+		if !isPlaceholder(c.SHA256) {
+			return nil
+		}
+		return []step.Pin{{Source: c.URL, SHA256: out["file"].Digest, Size: out["file"].Size}}
+	},
+	Run: runDownloadFile,
+})
+
+func runDownloadFile(ctx context.Context, x *step.IO, c downloadFileConfig) error {
+	sources := make([]fetch.Source, 0, 1+len(c.Mirrors))
+	for _, raw := range append([]string{c.URL}, mirrorURLs(c)...) {
+		s, err := fetch.ParseSource(raw)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		sources = append(sources, s)
+	}
+	req := fetch.Request{Sources: sources, Partials: filepath.Join(x.Cache, "partial"), Log: func(msg string, args ...any) { x.Log.Warn(msg, args...) },
+		Progress: func(done, total int64) {
+			x.Report(step.Progress{Done: done, Total: total, Unit: "bytes", Note: c.Name})
+		}}
+	if !isPlaceholder(c.SHA256) {
+		req.SHA256 = c.SHA256
+	}
+	f, err := fetch.Get(ctx, req)
+	if err != nil {
+		return downloadError(err)
+	}
+	defer f.Close()
+	if f.Source.Raw != c.URL {
+		x.Count("from_mirror", 1)
+	}
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := x.Create("file")
+	if err != nil {
+		return err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(out, io.TeeReader(in, h)); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != f.SHA256 { // a local file, written to between two readings
+		return &step.SourceChangedError{Path: f.Path, Err: fmt.Errorf("%s changed while it was read: wait until whoever writes it is done, and run again", f.Path)}
+	}
+	return out.Close()
+}
+
+// downloadError decides about the retry: a local file with other bytes than
+// planned asks for another plan, what all sources refuse to give for none.
+func downloadError(err error) error {
+	var other *fetch.MismatchError
+	var permanent *fetch.Permanent
+	switch {
+	case errors.As(err, &other) && other.Source.Path != "":
+		return &step.SourceChangedError{Path: other.Source.Path, Err: err}
+	case errors.As(err, &permanent):
+		return step.Permanent(err)
+	}
+	return err
+}
+
+func mirrorURLs(c downloadFileConfig) []string {
+	urls := make([]string, len(c.Mirrors))
+	for i, m := range c.Mirrors {
+		urls[i] = strings.TrimSuffix(m, "/") + "/" + c.Name
+	}
+	return urls
+}

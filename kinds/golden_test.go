@@ -1,0 +1,167 @@
+package kinds_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/lease"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/scratch"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/workflows"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// local runs plans in this process, without Temporal: the activities are the
+// same functions.
+type local struct {
+	t *testing.T
+	*activities.Activities
+	ran []string // kinds and labels of the parts that were no hits
+}
+
+func newLocal(t *testing.T) *local {
+	store := mem.New()
+	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
+}
+
+// plan loads a pipeline file, with its local sources hashed.
+func (l *local) plan(file string, vars map[string]string, targets ...string) *plan.Plan {
+	l.t.Helper()
+	src, err := pipeline.Read(file)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, Vars: vars, ReadFile: os.ReadFile})
+	if ds.HasErrors() {
+		l.t.Fatal(ds.Err())
+	}
+	pl, err := plan.Build(filepath.Base(file), p, l.Registry, targets)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	dir := filepath.Dir(file)
+	sources, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for i, s := range pl.Steps {
+		pl.Steps[i].Task, err = l.Registry.Lookup(s.Task.Kind).Resolved(context.Background(), sources, s.Task)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	return pl
+}
+
+// exact is the plan of the steps that do not depend on a computed one, or on one whose
+// address begins with one of without.
+func (l *local) exact(file string, vars map[string]string, without ...string) *plan.Plan {
+	l.t.Helper()
+	whole := l.plan(file, vars)
+	inexact := make([]bool, len(whole.Steps)) // steps follow their inputs
+	var targets []string
+	for i, s := range whole.Steps {
+		inexact[i] = slices.Contains(computed, s.Task.Kind) || slices.ContainsFunc(without, func(p string) bool { return strings.HasPrefix(s.Address, p) }) || slices.ContainsFunc(s.Deps, func(d int) bool { return inexact[d] })
+		if !inexact[i] {
+			targets = append(targets, s.Address)
+		}
+	}
+	return l.plan(file, vars, targets...)
+}
+
+// run does every step of a plan and returns its results in the plan's order.
+func (l *local) run(pl *plan.Plan) []*artifacts.Result {
+	l.t.Helper()
+	results, err := l.try(pl)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return results
+}
+
+// try is run until the first step that fails.
+func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
+	l.t.Helper()
+	ctx := context.Background()
+	digest, err := activities.StorePlan(ctx, l.Store.Blobs, pl)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	keys := make([]artifacts.Digest, len(pl.Steps))
+	results := make([]*artifacts.Result, len(pl.Steps))
+	for i, s := range pl.Steps {
+		ready := workflows.Ready{Index: i}
+		for _, d := range s.Deps {
+			ready.Deps = append(ready.Deps, keys[d])
+		}
+		prepared, err := l.Prepare(ctx, workflows.PrepareRequest{Plan: digest, Steps: []workflows.Ready{ready}})
+		if err != nil || prepared[0].Error != "" || len(prepared[0].Lost) > 0 {
+			l.t.Fatalf("%s: %v %+v", s.Address, err, prepared)
+		}
+		if prepared[0].Hit {
+			keys[i] = prepared[0].Key
+			if results[i], err = artifacts.Lookup(ctx, l.Store, keys[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		req := workflows.ExecuteRequest{Key: prepared[0].Key, Task: prepared[0].Task, Address: s.Address}
+		if l.Registry.Lookup(s.Task.Kind).Splits() {
+			if req.Parts, err = l.parts(req); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+		}
+		done, err := l.Execute(ctx, req)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		keys[i] = done.Key
+		if results[i], err = artifacts.Lookup(ctx, l.Store, done.Key); err != nil || results[i] == nil {
+			l.t.Fatalf("%s: no result: %v", s.Address, err)
+		}
+	}
+	return results, nil
+}
+
+func (l *local) parts(req workflows.ExecuteRequest) (out workflows.Pages[artifacts.Digest], _ error) {
+	l.t.Helper()
+	parts, err := l.Split(context.Background(), req)
+	if err != nil {
+		return out, err
+	}
+	var keys []artifacts.Digest
+	for _, p := range parts.Parts {
+		done, err := l.Execute(context.Background(), workflows.ExecuteRequest{Key: p.Key, Task: p.Task, Address: p.Label})
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", p.Label, err)
+		}
+		if !done.Hit {
+			l.ran = append(l.ran, p.Label)
+		}
+		keys = append(keys, done.Key)
+	}
+	page, rest, err := workflows.Pack(keys)
+	if err != nil || len(rest) > 0 {
+		l.t.Fatal(len(rest), err)
+	}
+	out.Page = page
+	return out, nil
+}
+
+// computed are the kinds whose bytes depend on the processor's vector instructions,
+// in the last digits of a float32. Their packages are held to transformers.
+var computed = []string{"train", "evaluate", "embed"}

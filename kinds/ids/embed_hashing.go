@@ -1,0 +1,112 @@
+package ids
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"io"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// embedHashingConfig embeds texts without a model.
+type embedHashingConfig struct {
+	Corpus     step.Input `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Dimensions int        `hcl:"dimensions,optional" help:"length of the vectors"`
+	Words      int        `hcl:"words,optional" help:"words of each text that are read, from its start"`
+}
+
+var EmbedHashing = step.Define(step.Kind[embedHashingConfig]{
+	Name:    "embed_hashing",
+	Version: 1,
+	Doc: `Embed each document by feature hashing of its words, without a model.
+Each lower-cased word adds ±(1 + log count) at a hashed position; vectors have
+unit length. A stand-in for embed where no weights are at hand. Cost: reading the
+texts; memory is 4 bytes x documents x dimensions.`,
+	Example: `step "embed_hashing" "title" {
+  corpus = step.serialize.nq["title/nci_norm"].corpus
+}`,
+	Outputs:  []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document"}},
+	Defaults: embedHashingConfig{Dimensions: 512, Words: 512},
+	Check: func(c embedHashingConfig) error {
+		if c.Dimensions < 1 || c.Words < 1 {
+			return step.Problems{{Path: "dimensions", Detail: "dimensions and words must be at least 1"}}
+		}
+		return nil
+	},
+	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
+		rd, done, err := inout.OpenCorpus(x, c.Corpus)
+		if err != nil {
+			return err
+		}
+		defer done()
+		m := kmeans.Matrix{Cols: c.Dimensions}
+		for {
+			d, err := rd.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return inout.DataError(err)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			m.Data = append(m.Data, hashWords(d.Text, c.Words, c.Dimensions)...)
+			m.Rows++
+		}
+		return writeVectors(x, m)
+	},
+})
+
+// hashWords is the signed hashing trick over a text's first words.
+func hashWords(text string, words, dimensions int) []float32 {
+	counts := map[string]int{}
+	var order []string // of first occurrence: sums must not depend on map order
+	for w := range strings.FieldsFuncSeq(dedup.Lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		if words--; words < 0 {
+			break
+		}
+		if counts[w]++; counts[w] == 1 {
+			order = append(order, w)
+		}
+	}
+	v := make([]float64, dimensions)
+	for _, w := range order {
+		h := fnv.New64a()
+		h.Write([]byte(w))
+		sum := h.Sum64()
+		weight := 1 + math.Log(float64(counts[w]))
+		if sum>>63 == 1 {
+			weight = -weight
+		}
+		v[sum%uint64(dimensions)] += weight
+	}
+	norm := 0.0
+	for _, a := range v {
+		norm += a * a
+	}
+	out := make([]float32, dimensions)
+	if norm == 0 {
+		return out
+	}
+	for i, a := range v {
+		out[i] = float32(a / math.Sqrt(norm))
+	}
+	return out
+}
+
+func writeVectors(x *step.IO, m kmeans.Matrix) error {
+	w, err := x.Create("embeddings")
+	if err != nil {
+		return err
+	}
+	x.Count("documents", int64(m.Rows))
+	return errors.Join(docid.WriteVectors(w, m), w.Close())
+}

@@ -1,0 +1,136 @@
+//go:build !notorch
+
+package ids
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+
+	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// embedChunk is how many documents are read ahead, to be put into batches of like
+// length.
+const embedChunk = 256
+
+func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
+	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	e, err := openEncoder(x, c)
+	if err != nil {
+		return err
+	}
+	defer e.model.Close()
+	rd, done, err := inout.OpenCorpus(x, c.Corpus)
+	if err != nil {
+		return err
+	}
+	defer done()
+	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
+	pieces, err := resumeVectors(ctx, x, &m)
+	if err != nil {
+		return err
+	}
+	read := 0
+	for ended := false; !ended; {
+		var texts [][]int32
+		for len(texts) < embedChunk {
+			d, err := rd.Next()
+			if errors.Is(err, io.EOF) {
+				ended = true
+				break
+			} else if err != nil {
+				return inout.DataError(err)
+			}
+			texts = append(texts, e.tokens(x, d.Text))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if read += len(texts); read <= m.Rows {
+			continue // a checkpoint, which ends with a chunk, has their vectors
+		}
+		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
+		if err != nil {
+			return fmt.Errorf("embed, documents from %d: %w", m.Rows, err)
+		}
+		for i, v := range vectors {
+			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
+				return step.Permanent(fmt.Errorf("model: the vector of document %d is not finite: are these the weights that config.json is of?", m.Rows+i))
+			}
+			m.Data = append(m.Data, v...)
+		}
+		m.Rows += len(vectors)
+		if err := pieces.save(ctx, m); err != nil {
+			return fmt.Errorf("checkpoint of %d documents: %w", m.Rows, err)
+		}
+		x.Report(step.Progress{Done: int64(m.Rows), Unit: "documents"})
+	}
+	if read < m.Rows {
+		return fmt.Errorf("a checkpoint has the vectors of %d documents, the corpus has %d: remove this step's records below checkpoints/ in the store", m.Rows, read)
+	}
+	return writeVectors(x, m)
+}
+
+// encoder is a model with the tokenizer that makes its input.
+type encoder struct {
+	model *bert.Model
+	tok   *tokenize.BERT
+	limit int
+}
+
+func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
+	device, err := device.Of(c.Device)
+	if err != nil {
+		return nil, err
+	}
+	path, err := inout.OnlyFile(x, c.Tokenizer, "tokenizer")
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{limit: c.MaxTokens}
+	if e.tok, err = tokenize.LoadBERT(path); err != nil {
+		return nil, step.Permanent(err)
+	}
+	folder, err := inout.StageTree(x, c.Model)
+	if err != nil {
+		return nil, err
+	}
+	if e.model, err = bert.Load(folder, device); errors.Is(err, fs.ErrNotExist) {
+		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
+	} else if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	switch mc := e.model.Config; {
+	case int64(e.tok.VocabSize()) > mc.VocabSize:
+		err = fmt.Errorf("tokenizer has %d tokens, the model embeds %d: they do not belong together", e.tok.VocabSize(), mc.VocabSize)
+	case int64(c.MaxTokens) > mc.MaxPositions:
+		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxPositions)
+	}
+	if err != nil {
+		e.model.Close()
+		return nil, step.Permanent(err)
+	}
+	return e, nil
+}
+
+// tokens are a text's first ones, [CLS] … [SEP].
+func (e *encoder) tokens(x *step.IO, text string) []int32 {
+	ids := e.tok.Encode(text, e.limit+1)
+	if len(ids) > e.limit {
+		x.Count("truncated_texts", 1)
+	}
+	if len(ids) == 2 {
+		x.Count("empty_texts", 1)
+	}
+	return bert.Truncate(ids, e.limit)
+}

@@ -1,0 +1,221 @@
+package ids
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// idOutputs are what every kind of identifiers leaves.
+var idOutputs = []step.Output{
+	{Name: "ids", Type: "docid/ids", Help: "identifier and decoder tokens of every document, by document number"},
+	{Name: "report", Type: "docid/report", Help: "lengths, shared prefixes and distinct tokens, as JSON"},
+}
+
+// atomicIDsConfig gives each document a token of its own.
+type atomicIDsConfig struct {
+	Documents  step.Input `hcl:"documents" accepts:"nq/documents" help:"collection"`
+	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: the rows of the model's embedding, 32128 for T5"`
+}
+
+var AtomicIDs = step.Define(step.Kind[atomicIDsConfig]{
+	Name:    "atomic_ids",
+	Version: 1,
+	Doc: `Give every document one token of its own (section "Document identifiers").
+Document n becomes <doc_n>, token first_token + n of the extended vocabulary.`,
+	Example: `step "atomic_ids" "title" {
+  documents = step.dedup.nq["title"].documents
+}`,
+	Outputs:  idOutputs,
+	Defaults: atomicIDsConfig{FirstToken: 32128},
+	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
+		names, err := documentNames(x, c.Documents)
+		if err != nil {
+			return err
+		}
+		set, err := docid.Atomic(names, int32(c.FirstToken))
+		if err != nil {
+			return step.Permanent(err)
+		}
+		return writeIDs(x, set)
+	},
+})
+
+// naiveIDsConfig assigns random numbers.
+type naiveIDsConfig struct {
+	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
+	T5        step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
+	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, instead of budget"`
+	Seed      int         `hcl:"seed,optional" help:"of the permutation"`
+}
+
+var NaiveIDs = step.Define(step.Kind[naiveIDsConfig]{
+	Name:    "naive_ids",
+	Version: 1,
+	Doc: `Give every document a random number below a budget (figure "naive identifier").
+Each number is written in decimal and tokenized by T5. No memory grows with the
+budget.`,
+	Example: `step "naive_ids" "title" {
+  documents    = step.dedup.nq["title"].documents
+  t5_tokenizer = step.download.t5_tokenizer.files
+  budget       = 320000
+}`,
+	Outputs:  idOutputs,
+	Defaults: naiveIDsConfig{Seed: 42},
+	Check: func(c naiveIDsConfig) error {
+		switch {
+		case c.Budget < 0 || c.Seed < 0 || c.Times < 0:
+			return step.Problems{{Path: "budget", Detail: "budget, times and seed must not be negative"}}
+		case (c.Budget == 0) == (c.Times == 0):
+			return step.Problems{{Path: "budget", Detail: "give exactly one of budget and times"}}
+		case c.Times != 0 && c.Times < 1:
+			return step.Problems{{Path: "times", Detail: "must be at least 1: every document needs a number"}}
+		}
+		return nil
+	},
+	Run: func(_ context.Context, x *step.IO, c naiveIDsConfig) error {
+		names, err := documentNames(x, c.Documents)
+		if err != nil {
+			return err
+		}
+		encode, done, err := idEncoder(x, c.T5)
+		if err != nil {
+			return err
+		}
+		defer done()
+		budget := uint64(c.Budget)
+		if c.Times != 0 {
+			budget = uint64(c.Times * float64(len(names)))
+		}
+		set, err := docid.Naive(names, budget, uint64(c.Seed), encode)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		return writeIDs(x, set)
+	},
+})
+
+// semanticIDsConfig spells paths through recursive clustering.
+type semanticIDsConfig struct {
+	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
+	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
+	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Clusters   int         `hcl:"clusters,optional" help:"of each node, 2 to 10"`
+	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most so many documents are not split"`
+	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
+}
+
+var SemanticIDs = step.Define(step.Kind[semanticIDsConfig]{
+	Name:    "semantic_ids",
+	Version: 1,
+	Doc: `Give every document its path through recursive k-means (appendix "Semantic Identifiers").
+scikit-learn's KMeans with its defaults, 10 clusters a node, leaves of at most
+100; the index within the leaf follows. Cost: grows with documents x dimensions
+x depth; the result does not depend on the number of processors.`,
+	Example: `step "semantic_ids" "title" {
+  documents    = step.dedup.nq["title"].documents
+  embeddings   = step.embed.title.embeddings
+  t5_tokenizer = step.download.t5_tokenizer.files
+}`,
+	Outputs: append(slices.Clone(idOutputs),
+		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON"}),
+	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42},
+	Run:      runSemanticIDs,
+})
+
+func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error {
+	names, err := documentNames(x, c.Documents)
+	if err != nil {
+		return err
+	}
+	vectors, err := readVectors(x, c.Embeddings)
+	if err != nil {
+		return err
+	}
+	encode, done, err := idEncoder(x, c.T5)
+	if err != nil {
+		return err
+	}
+	defer done()
+	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed),
+		Progress: func(n, of int) { x.Report(step.Progress{Done: int64(n), Total: int64(of), Unit: "documents"}) }}
+	set, tree, err := docid.Semantic(ctx, names, vectors, o, encode)
+	if err != nil {
+		return inout.DataError(err)
+	}
+	x.Count("leaves", int64(len(tree.Leaves)))
+	x.Count("k_means", int64(tree.Fits))
+	for _, l := range tree.Leaves {
+		if l.Indivisible {
+			x.Count("indivisible_leaves", 1)
+		}
+	}
+	if err := inout.WriteJSON(x, "tree", tree); err != nil {
+		return err
+	}
+	return writeIDs(x, set)
+}
+
+func readVectors(x *step.IO, in step.Input) (kmeans.Matrix, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return kmeans.Matrix{}, err
+	}
+	defer r.Close()
+	m, err := docid.ReadVectors(r)
+	return m, inout.DataError(err)
+}
+
+// documentNames are the numbers of a collection's documents, which name them in
+// identifiers, rankings and qrels.
+func documentNames(x *step.IO, in step.Input) ([]string, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var names []string
+	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		names = append(names, strconv.Itoa(int(d.Doc)))
+		return nil
+	})
+	return names, inout.DataError(err)
+}
+
+func idEncoder(x *step.IO, t5 step.Inputs) (docid.Encoder, func(), error) {
+	path, err := inout.OnlyFile(x, t5, "t5_tokenizer")
+	if err != nil {
+		return nil, nil, err
+	}
+	tok, err := tokenize.LoadT5(path)
+	if err != nil {
+		return nil, nil, step.Permanent(err)
+	}
+	return tok.EncodeBatch, func() { tok.Close() }, nil
+}
+
+func writeIDs(x *step.IO, set *docid.Set) error {
+	w, err := x.Create("ids")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(set.Write(w), w.Close()); err != nil {
+		return err
+	}
+	stats, err := set.Statistics()
+	if err != nil {
+		return step.Permanent(fmt.Errorf("identifiers: %w", err))
+	}
+	x.Count("documents", int64(len(set.Identifiers)))
+	return inout.WriteJSON(x, "report", stats)
+}

@@ -1,0 +1,125 @@
+package ids
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// tokensConfig shows how identifiers become tokens.
+type tokensConfig struct {
+	T5        step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Texts     []string    `hcl:"texts,optional" help:"decimal identifiers to show, such as the paper's"`
+	IDs       step.Input  `hcl:"ids,optional" accepts:"docid/ids" help:"identifiers to show some of"`
+	Tree      step.Input  `hcl:"tree,optional" accepts:"docid/tree" help:"hierarchy of semantic identifiers: adds prefix, leaf and index"`
+	Documents []int       `hcl:"documents,optional" help:"numbers of the documents whose identifiers are shown; default: the first"`
+}
+
+var Tokens = step.Define(step.Kind[tokensConfig]{
+	Name:    "id_tokens",
+	Version: 1,
+	Inline:  true,
+	Doc: `Show how identifiers are tokenized (the two figures of appendix "Semantic Identifiers").
+Each with its pieces and vocabulary ids, </s> included; a semantic identifier of
+a tree also with its path, its leaf and its index within it.`,
+	Example: `step "id_tokens" "paper" {
+  t5_tokenizer = step.download.t5_tokenizer.files
+  texts        = ["141913", "18510"]
+}`,
+	Outputs:  []step.Output{{Name: "report", Type: "docid/tokens", Help: "examples with text, pieces and tokens, as JSON"}},
+	Defaults: tokensConfig{Documents: []int{0}},
+	Run:      runTokens,
+})
+
+// tokensExample is one identifier.
+type tokensExample struct {
+	Document string   `json:"document,omitempty"`
+	Text     string   `json:"text"`
+	Pieces   []string `json:"pieces"` // "▁" stands for the blank before a word
+	Tokens   []int32  `json:"tokens"`
+
+	Path          []string `json:"path,omitempty"` // cluster at each node, of semantic identifiers
+	Prefix        string   `json:"prefix,omitempty"`
+	Index         string   `json:"index,omitempty"` // within the leaf
+	LeafDocuments int      `json:"leaf_documents,omitempty"`
+}
+
+func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
+	path, err := inout.OnlyFile(x, c.T5, "t5_tokenizer")
+	if err != nil {
+		return err
+	}
+	t5, err := tokenize.LoadT5(path)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	defer t5.Close()
+	examples := []tokensExample{}
+	for _, text := range c.Texts {
+		examples = append(examples, tokensExample{Text: text, Pieces: t5.Tokens(text), Tokens: t5.Encode(text)})
+	}
+	chosen, err := chosenIDs(x, c)
+	if err != nil {
+		return err
+	}
+	for _, id := range chosen {
+		e := tokensExample{Document: id.Document, Text: id.Text, Tokens: id.Tokens}
+		for _, t := range id.Tokens {
+			piece, ok := t5.Piece(t)
+			if !ok {
+				piece = id.Text // a document's own token
+			}
+			e.Pieces = append(e.Pieces, piece)
+		}
+		examples = append(examples, e)
+	}
+	if c.Tree.Set() {
+		var tree docid.Tree
+		if err := inout.ReadJSON(x, c.Tree, &tree); err != nil {
+			return err
+		}
+		for i := range examples {
+			examples[i].locate(&tree)
+		}
+	}
+	return inout.WriteJSON(x, "report", map[string]any{"examples": examples})
+}
+
+func chosenIDs(x *step.IO, c tokensConfig) ([]docid.Identifier, error) {
+	if !c.IDs.Set() {
+		return nil, nil
+	}
+	r, err := x.Open(c.IDs)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	set, err := docid.Read(r)
+	if err != nil {
+		return nil, inout.DataError(err)
+	}
+	var out []docid.Identifier
+	for _, n := range c.Documents {
+		if n < 0 || n >= len(set.Identifiers) {
+			return nil, step.Permanent(fmt.Errorf("documents: there is no document %d among %d", n, len(set.Identifiers)))
+		}
+		out = append(out, set.Identifiers[n])
+	}
+	return out, nil
+}
+
+// locate finds the leaf: no leaf's prefix begins another's.
+func (e *tokensExample) locate(t *docid.Tree) {
+	for _, l := range t.Leaves {
+		if index, ok := strings.CutPrefix(e.Text, l.Prefix); ok && index != "" {
+			e.Prefix, e.Index, e.LeafDocuments = l.Prefix, index, l.Documents
+			e.Path = strings.Split(l.Prefix, "")
+			return
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package inout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/corpus"
+	"github.com/redsi/redsi/step"
+)
+
+// OnlyFile is the path of an input that must be one file.
+func OnlyFile(x *step.IO, ins step.Inputs, what string) (string, error) {
+	if len(ins) != 1 {
+		return "", step.Permanent(fmt.Errorf("%s must be one file, got %d artifacts", what, len(ins)))
+	}
+	files := x.Files(ins[0], what)
+	if len(files) != 1 {
+		return "", step.Permanent(fmt.Errorf("%s must be one file, got %d", what, len(files)))
+	}
+	return x.Path(files[0].Digest)
+}
+
+func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	rd, err := corpus.NewReader(r)
+	if err != nil {
+		r.Close()
+		return nil, nil, DataError(err)
+	}
+	return rd, func() { rd.Close(); r.Close() }, nil
+}
+
+// DataError marks what a reader says about the data itself as permanent. A
+// failure of the store underneath is told by IO in its place.
+func DataError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return step.Permanent(err)
+}

@@ -1,0 +1,145 @@
+package inout
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/step"
+)
+
+// jsonInputs reads the JSON documents that cells come from, each once.
+type JSONInputs struct {
+	x    *step.IO
+	read map[artifacts.Digest]any
+}
+
+// NewJSONInputs reads through a step's IO.
+func NewJSONInputs(x *step.IO) *JSONInputs {
+	return &JSONInputs{x: x, read: map[artifacts.Digest]any{}}
+}
+
+// FileOfTree picks the JSON file of a tree, such as a command's output, that a
+// path starts with, as in "metrics.json:accuracy"; a tree of one file needs no
+// name. For other inputs the whole path is the field's.
+func FileOfTree(in step.Input, path string) (step.Input, string, error) {
+	files := in.Artifact.Files
+	if files == nil {
+		return in, path, nil
+	}
+	name, field, named := strings.Cut(path, ":")
+	if !named && len(files) == 1 {
+		name, field, named = files[0].Name, path, true
+	}
+	f, ok := in.Artifact.File(name)
+	if !named || !ok {
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name)
+		}
+		return in, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
+	}
+	return step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}), field, nil
+}
+
+// Summary is the mean of n values with their sample standard deviation, if that
+// is what stands at a path.
+func Summary(at any) (render.Cell, bool) {
+	m, _ := at.(map[string]any)
+	mean, isMean := m["mean"].(float64)
+	std, isStd := m["std"].(float64)
+	n, isN := m["n"].(float64)
+	if !isMean || !isStd || !isN {
+		return render.Cell{}, false
+	}
+	c := render.Cell{Value: &mean, N: int(n)}
+	if n > 1 {
+		c.Std = &std
+	}
+	return c, true
+}
+
+// Document is an input, read whole the first time.
+func (d *JSONInputs) Document(in step.Input) (any, error) {
+	doc, known := d.read[in.Artifact.Digest]
+	if !known {
+		if err := ReadJSON(d.x, in, &doc); err != nil {
+			return nil, err
+		}
+		d.read[in.Artifact.Digest] = doc
+	}
+	return doc, nil
+}
+
+// Value is the number or the text at a path in an input.
+func (d *JSONInputs) Value(in step.Input, path string) (v float64, text string, ok bool, err error) {
+	at, err := d.Find(in, path)
+	if err != nil {
+		return 0, "", false, err
+	}
+	return Scalar(at, path)
+}
+
+// Find follows a path in an input; elements of lists are named by their number.
+// A path that does not exist is an error; null, and a list that is shorter, is
+// nil: nothing to show. A path into an absent example gives that.
+func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
+	file, path, err := FileOfTree(in, path)
+	if err != nil {
+		return nil, err
+	}
+	at, err := d.Document(file)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if list, ok := at.([]any); ok {
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 {
+				return nil, fmt.Errorf("field %q: %q is not the number of an element", path, name)
+			}
+			if i >= len(list) {
+				return nil, nil // there are fewer: nothing to show
+			}
+			at = list[i]
+			continue
+		}
+		if a, ok := asAbsent(at); ok {
+			return a, nil
+		}
+		m, isObject := at.(map[string]any)
+		next, there := m[name]
+		if at == nil {
+			return nil, nil
+		}
+		if !isObject || !there {
+			return nil, fmt.Errorf("the artifact has no field %q; beside it there is %s", path, strings.Join(slices.Sorted(maps.Keys(m)), ", "))
+		}
+		at = next
+	}
+	if a, ok := asAbsent(at); ok {
+		return a, nil
+	}
+	return at, nil
+}
+
+// Scalar reads a number, a text, or null for "does not apply".
+func Scalar(at any, path string) (v float64, text string, ok bool, err error) {
+	switch at := at.(type) {
+	case float64:
+		return at, "", true, nil
+	case string:
+		return 0, at, at != "", nil
+	case bool:
+		return 0, map[bool]string{true: "✓", false: "–"}[at], true, nil
+	case nil, Absent:
+		return 0, "", false, nil
+	}
+	b, _ := json.Marshal(at)
+	return 0, "", false, fmt.Errorf("field %q is %.60s, not a number or a text", path, b)
+}

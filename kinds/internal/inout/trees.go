@@ -1,0 +1,66 @@
+package inout
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// EachFile visits the open files below a folder by their slash-separated names, in
+// lexical order.
+func EachFile(folder string, visit func(name string, in io.Reader) error) error {
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return visit(filepath.ToSlash(rel), in)
+	})
+}
+
+// CopyFolder makes every file below folder one of a tree output.
+func CopyFolder(ctx context.Context, x *step.IO, output, folder string) error {
+	return EachFile(folder, func(name string, in io.Reader) error {
+		f, err := x.PutFile(ctx, name, in)
+		if err != nil {
+			return err
+		}
+		return x.LinkFile(output, f)
+	})
+}
+
+// StageTree gives a tree input as a folder of files with their own names, linked
+// from verified local files: those named, or all of them.
+func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
+	folder, err := x.Scratch()
+	if err != nil {
+		return "", err
+	}
+	for _, f := range x.Files(in, "file") {
+		if len(names) > 0 && !slices.Contains(names, f.Name) {
+			continue
+		}
+		src, err := x.Path(f.Digest)
+		if err != nil {
+			return "", err
+		}
+		if err := artifacts.Link(folder, f.Name, src); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}

@@ -1,0 +1,87 @@
+//go:build linux
+
+package kinds_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/step"
+)
+
+func TestMain(m *testing.M) {
+	isolation.Helper() // if this process is one
+	os.Exit(m.Run())
+}
+
+// isolatedStudy is examples/kmeans-study under isolation, with points.awk changed.
+func isolatedStudy(t *testing.T, mode isolation.Mode, change func(script string) string) string {
+	t.Helper()
+	from, to := filepath.Join("..", "examples", "kmeans-study"), t.TempDir()
+	for _, name := range []string{"pipelines.hcl", "points.awk", "kmeans.awk"} {
+		b, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		switch name {
+		case "pipelines.hcl":
+			text = strings.ReplaceAll(text, "\n  outputs ", fmt.Sprintf("\n  isolation = %q\n  outputs ", mode))
+		case "points.awk":
+			text = change(text)
+		}
+		if err := os.WriteFile(filepath.Join(to, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(to, "pipelines.hcl")
+}
+
+// A study that keeps to what it declares has the same results in isolation; one
+// that reads a file which it does not declare is caught.
+func TestIsolatedStudy(t *testing.T) {
+	seeds := map[string]string{"seeds": "1"}
+	outputs := func(l *local, file string) (digests []string, notes []string) {
+		for _, r := range l.run(l.plan(file, seeds, "step.command")) {
+			digests = append(digests, r.Outputs["out"].Digest.Hex())
+			notes = append(notes, fmt.Sprint(r.Env[step.NotePrefix+"isolation"], r.Counts["outside"], r.Env[step.NotePrefix+"isolation, outside of its folder and the system it used"]))
+		}
+		return digests, notes
+	}
+	same := func(s string) string { return s }
+	want, _ := outputs(newLocal(t), isolatedStudy(t, isolation.Off, same))
+	for _, mode := range []isolation.Mode{isolation.Warn, isolation.Enforce} {
+		got, notes := outputs(newLocal(t), isolatedStudy(t, mode, same))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: other outputs", mode)
+		}
+		for _, n := range notes {
+			if n != string(mode)+"0" {
+				t.Errorf("%s: recorded %s", mode, n)
+			}
+		}
+	}
+
+	undeclared := filepath.Join(t.TempDir(), "noise.txt")
+	if err := os.WriteFile(undeclared, []byte("0.5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// What awk cannot read it takes for empty: without more, the result would just be another.
+	reads := func(s string) string {
+		return fmt.Sprintf("BEGIN { getline noise < %q }\n", undeclared) + s
+	}
+	_, notes := outputs(newLocal(t), isolatedStudy(t, isolation.Warn, reads))
+	if !slices.Contains(notes, "warn1read "+undeclared) {
+		t.Errorf("warn recorded %q", notes)
+	}
+	l := newLocal(t)
+	_, err := l.tryFirst(l.plan(isolatedStudy(t, isolation.Enforce, reads), seeds, "step.command.points"))
+	if err == nil || !isPermanent(err) || !strings.Contains(err.Error(), "it was refused: read "+undeclared+".") {
+		t.Errorf("enforce: %v", err)
+	}
+}

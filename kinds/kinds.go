@@ -1,0 +1,36 @@
+package kinds
+
+import (
+	"github.com/redsi/redsi/kinds/collection"
+	"github.com/redsi/redsi/kinds/general"
+	"github.com/redsi/redsi/kinds/ids"
+	"github.com/redsi/redsi/kinds/model"
+	"github.com/redsi/redsi/kinds/results"
+	"github.com/redsi/redsi/step"
+)
+
+// All lists every step kind that this build knows, in the order in which data
+// flows through them. Parts of a kind follow it.
+func All() []step.Spec {
+	return []step.Spec{
+		general.Download, general.DownloadFile,
+		collection.Synth,
+		collection.Extract, collection.ExtractFile,
+		collection.Pages, collection.PagesFile,
+		collection.PageTable,
+		collection.Dedup, collection.Diagnose,
+		collection.Serialize, collection.SerializeFile,
+		collection.Substitutions, collection.Variation, collection.Prefixes,
+		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
+		collection.Export,
+		ids.EmbedHashing, ids.Embed,
+		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.Tokens,
+		model.RandomT5, model.Train, model.Evaluate, model.EvaluateShard,
+		results.Effects,
+		general.Command,
+		results.Table, results.Figure,
+	}
+}
+
+// Registry finds them by name.
+func Registry() *step.Registry { return step.NewRegistry(All()...) }

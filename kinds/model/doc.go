@@ -1,0 +1,3 @@
+// Package model has the kinds that make, train and evaluate models. It must not know how
+// a collection or its identifiers came about.
+package model

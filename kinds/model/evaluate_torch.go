@@ -1,0 +1,112 @@
+//go:build !notorch
+
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) error {
+	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	settings, err := modelSettings(x, c.Model)
+	if err != nil {
+		return err
+	}
+	ids, err := readIDs(x, c.IDs)
+	if err != nil {
+		return err
+	}
+	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
+	if err != nil {
+		return err
+	}
+	queries = queries[c.From:c.To]
+	text, err := openModelText(x, c.T5, settings.MaxInput, settings.Lowercase)
+	if err != nil {
+		return err
+	}
+	defer text.close()
+	tokens := make([][]int32, len(queries))
+	for i, q := range queries {
+		tokens[i] = text.tokens(q.text)
+	}
+	m, err := loadModel(x, c.Model, c.Device)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	found, err := search(ctx, x, m, ids, tokens, c.options())
+	if err != nil {
+		return err
+	}
+	rankings := make([]metrics.Ranking, len(queries))
+	for i, q := range queries {
+		rankings[i] = ranking(q.name, found[i], ids, text)
+	}
+	w, err := x.Create("run")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(metrics.WriteRun(w, runTag, rankings), w.Close()); err != nil {
+		return err
+	}
+	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: m.Config.ParameterCount()})
+}
+
+func loadModel(x *step.IO, model step.Input, device string) (*t5.Model, error) {
+	d, err := device.Of(device)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := inout.StageTree(x, model, t5.ConfigFile, t5.WeightsFile)
+	if err != nil {
+		return nil, err
+	}
+	m, err := t5.Load(folder, d)
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	return m, nil
+}
+
+func search(ctx context.Context, x *step.IO, m *t5.Model, ids *docid.Set, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
+	x.Report(step.Progress{Total: int64(len(queries)), Unit: "queries"})
+	catalog, err := retrieve.NewCatalog(ids)
+	if err != nil {
+		return nil, step.Permanent(err)
+	}
+	index, err := retrieve.NewIndex(m, catalog)
+	if err != nil {
+		return nil, step.Permanent(err)
+	}
+	found, err := index.Search(ctx, queries, o, func(done int) {
+		x.Report(step.Progress{Done: int64(done), Total: int64(len(queries)), Unit: "queries"})
+	})
+	return found, inout.DataError(err)
+}
+
+// ranking names the documents of a result, and spells what is no identifier.
+func ranking(query string, found decode.Result, ids *docid.Set, text *modelText) metrics.Ranking {
+	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, len(found.Ranking))}
+	for i, h := range found.Ranking {
+		r.Hypotheses[i].Score = h.Score
+		if h.Document < 0 {
+			r.Hypotheses[i].Text = text.t5.Decode(h.Tokens, true)
+		} else {
+			r.Hypotheses[i].Document = ids.Identifiers[h.Document].Document
+		}
+	}
+	return r
+}

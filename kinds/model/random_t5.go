@@ -1,0 +1,65 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/step"
+)
+
+// randomT5Config sizes a T5 model.
+type randomT5Config struct {
+	Layers        int     `hcl:"layers" help:"encoder layers"`
+	DecoderLayers int     `hcl:"decoder_layers,optional" help:"default: as many as layers"`
+	DModel        int     `hcl:"d_model" help:"width of the model"`
+	DKV           int     `hcl:"d_kv" help:"width of a head's keys and values; heads x d_kv need not be d_model"`
+	DFF           int     `hcl:"d_ff" help:"width of the feed-forward layer"`
+	Heads         int     `hcl:"heads" help:"attention heads"`
+	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json"`
+	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries"`
+	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gated-gelu" help:"relu: T5 1.0, whose output matrix is the embedding; gated-gelu: T5 1.1, which has one of its own"`
+	Seed          int     `hcl:"seed,optional" help:"of the weights"`
+}
+
+var RandomT5 = step.Define(step.Kind[randomT5Config]{
+	Name:    "random_t5",
+	Version: 1,
+	Doc: `Make a T5 model with random weights, where no pretrained one is at hand.
+Weights are drawn as transformers' T5PreTrainedModel draws them, from a seed; the
+same on every machine of one architecture. Cost: memory and time grow with the
+number of parameters, of which vocabulary x d_model are the embedding.`,
+	Example: `step "random_t5" "toy" {
+  layers  = 2
+  d_model = 64
+  d_kv    = 16
+  d_ff    = 256
+  heads   = 4
+}`,
+	Outputs:   []step.Output{{Name: "model", Type: "hf/model", Tree: true, Help: "config.json and model.safetensors, which transformers opens"}},
+	Defaults:  randomT5Config{Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
+	Needs:     "libtorch",
+	Available: tensor.Available,
+	Check: func(c randomT5Config) error {
+		var ps step.Problems
+		for _, a := range []struct {
+			path             string
+			n, least, atMost int
+		}{
+			{"layers", c.Layers, 1, 1000}, {"decoder_layers", c.DecoderLayers, 0, 1000}, {"d_model", c.DModel, 1, 1 << 16},
+			{"d_kv", c.DKV, 1, 1 << 16}, {"d_ff", c.DFF, 1, 1 << 18}, {"heads", c.Heads, 1, 1000}, {"vocabulary", c.Vocabulary, 2, 1 << 24},
+			{"seed", c.Seed, 0, int(^uint(0) >> 1)},
+		} {
+			if a.n < a.least || a.n > a.atMost {
+				ps = append(ps, step.Problem{Path: a.path, Detail: fmt.Sprintf("must be %d to %d", a.least, a.atMost)})
+			}
+		}
+		if c.Dropout < 0 || c.Dropout >= 1 {
+			ps = append(ps, step.Problem{Path: "dropout", Detail: "must be at least 0 and below 1"})
+		}
+		if len(ps) > 0 {
+			return ps
+		}
+		return nil
+	},
+	Run: runRandomT5,
+})

@@ -1,0 +1,38 @@
+//go:build !notorch
+
+package model
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runRandomT5(ctx context.Context, x *step.IO, c randomT5Config) error {
+	m, err := t5.Init(c.config(), uint64(c.Seed), tensor.CPU)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	defer m.Close()
+	folder, err := x.Scratch()
+	if err != nil {
+		return err
+	}
+	if err := m.Save(folder); err != nil {
+		return err
+	}
+	x.Count("parameters", m.Config.ParameterCount())
+	return inout.CopyFolder(ctx, x, "model", folder)
+}
+
+func (c randomT5Config) config() t5.Config {
+	m := t5.Defaults()
+	m.VocabSize, m.DModel, m.DKV, m.DFF = int64(c.Vocabulary), int64(c.DModel), int64(c.DKV), int64(c.DFF)
+	m.NumLayers, m.NumDecoderLayers, m.NumHeads = int64(c.Layers), int64(cmp.Or(c.DecoderLayers, c.Layers)), int64(c.Heads)
+	m.DropoutRate, m.FeedForward, m.TieEmbeddings = c.Dropout, c.FeedForward, c.FeedForward == "relu"
+	return m
+}

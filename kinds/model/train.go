@@ -1,0 +1,147 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/step"
+)
+
+// trainConfig fits a model to a collection.
+type trainConfig struct {
+	Model           step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 model: config.json and model.safetensors or pytorch_model.bin"`
+	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
+	IDs             step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
+	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries         step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
+	T5              step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	MaxInput        int         `hcl:"max_input,optional" help:"tokens of a document or query that the model reads, </s> included (the paper's ℓ: 64 for atomic identifiers, else 32)"`
+	Lowercase       bool        `hcl:"lowercase,optional" help:"lower-case texts and queries first, as the paper's examples are"`
+	Ratio           string      `hcl:"ratio,optional" help:"indexing-to-retrieval ratio: natural, every document and every query once per pass; or a:b, such as 32:1 or 0:1, which takes every query once and repeats or samples documents"`
+	Steps           int         `hcl:"steps,optional" help:"updates"`
+	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
+	LearningRate    float64     `hcl:"learning_rate,optional" help:"of Adafactor, constant after the warmup (paper: 5e-4 for atomic identifiers, else 1e-3)"`
+	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
+	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate"`
+	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of atomic identifiers, the order of examples and dropout"`
+	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
+	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
+	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
+	Beams           int         `hcl:"beams,optional" help:"of an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
+	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
+	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
+}
+
+var Train = step.Define(step.Kind[trainConfig]{
+	Name:    "train",
+	Resumes: true,
+	Version: 1,
+	Doc: `Train a T5 model to name documents by their identifiers (section "Training", appendix "Implementation Details").
+Indexing examples lead from a document's text to its identifier, retrieval
+examples from a query to it; Adafactor, constant rate after a linear warmup. For
+atomic identifiers the vocabulary grows by one row per document. Each evaluation
+retrieves for all development queries, post-filtered; the checkpoint with the best
+metric is kept. Defaults are the paper's for naive and semantic identifiers.
+Resumes, on any worker, at its newest checkpoint with the bits that it would have
+had without the interruption. The model is the same bytes for the same
+configuration and inputs on one kind of CPU: with any number of threads on Intel's with
+AVX2 and AMD's with AVX-512, else with the number that the result names. Another kind of CPU or a CUDA device gives other
+rounding. Curve, events and report have wall-clock times. Cost: steps x batch
+sequences forward and backward, and an evaluation of all development queries every
+evaluate_every steps; memory is the parameters and their gradients, 8 bytes each,
+the activations of a batch, the examples' tokens, and, while evaluating on a CPU,
+a copy of the output matrix.`,
+	Example: `step "train" "dsi" {
+  model         = step.download.t5_small.files
+  ids           = step.atomic_ids.nq["title"].ids
+  corpus        = step.serialize.nq["title/html_norm"].corpus
+  queries       = step.dedup.nq["title"].queries
+  t5_tokenizer  = step.download.t5_tokenizer.files
+  max_input     = 64
+  learning_rate = 5e-4
+  warmup        = 10000
+}`,
+	Outputs: []step.Output{
+		{Name: "model", Type: "dsi/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and redsi.json, what a query must know"},
+		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and development metrics at each evaluation, as JSON"},
+		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING"},
+		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON"},
+	},
+	Defaults: trainConfig{Init: "weights", MaxInput: 32, Lowercase: true, Ratio: train.Natural.String(), Steps: 1_000_000, Batch: 128,
+		LearningRate: 1e-3, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto"},
+	Clock: map[string][]string{"events": nil, "curve": {"seconds"},
+		"report": {"seconds", "seconds_to_best", "seconds_to_95_percent", "device", "threads", "resumed_at"}},
+	Queue:     step.GPU,
+	Needs:     "libtorch",
+	Available: tensor.Available,
+	Check:     checkTrain,
+	Run:       runTrain,
+})
+
+func checkTrain(c trainConfig) error {
+	ps := device.Check(c.Device)
+	bad := func(path, format string, args ...any) {
+		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, a := range []struct {
+		path     string
+		n, least int
+	}{
+		{"max_input", c.MaxInput, 2}, {"steps", c.Steps, 1}, {"batch", c.Batch, 1}, {"warmup", c.Warmup, 0}, {"seed", c.Seed, 0},
+		{"evaluate_every", c.EvaluateEvery, 1}, {"beams", c.Beams, 1}, {"checkpoint_every", c.CheckpointEvery, 0},
+	} {
+		if a.n < a.least {
+			bad(a.path, "must be at least %d", a.least)
+		}
+	}
+	if _, err := train.ParseRatio(c.Ratio); err != nil {
+		bad("ratio", "%v", err)
+	}
+	if !(c.LearningRate > 0) || math.IsInf(c.LearningRate, 0) {
+		bad("learning_rate", "must be above 0, such as 1e-3")
+	}
+	if c.Dropout != nil && !(*c.Dropout >= 0 && *c.Dropout < 1) {
+		bad("dropout", "must be at least 0 and below 1")
+	}
+	if c.Precision == "fp16" && c.Device == "cpu" {
+		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
+	}
+	if _, err := c.metrics(false); err != nil {
+		bad("select", "%v", err)
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+// metrics are those of the paper and the one that selects. Invalid@k looks at the
+// whole beam; atomic identifiers are never invalid.
+func (c trainConfig) metrics(atomic bool) ([]metrics.Metric, error) {
+	names := []string{"Hits@1", "Hits@10", "MRR@10"}
+	if !atomic && c.Beams > 0 {
+		names = append(names, "Invalid@"+strconv.Itoa(min(c.Beams, 40)))
+	}
+	if strings.HasPrefix(c.Select, "Invalid@") {
+		return nil, fmt.Errorf("%s is better the lower it is; choose Hits@k, MRR@k or Recall@k", c.Select)
+	}
+	if !slices.Contains(names, c.Select) {
+		names = append(names, c.Select)
+	}
+	var all []metrics.Metric
+	for _, name := range names {
+		m, err := metrics.Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}

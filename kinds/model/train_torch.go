@@ -1,0 +1,232 @@
+//go:build !notorch
+
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"time"
+
+	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
+	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	device, err := device.Of(c.Device)
+	if err != nil {
+		return err
+	}
+	if c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
+		return step.Permanent(fmt.Errorf("precision: %w", train.ErrFP16))
+	}
+	ids, err := readIDs(x, c.IDs)
+	if err != nil {
+		return err
+	}
+	catalog, err := retrieve.NewCatalog(ids)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("ids: %w", err))
+	}
+	text, err := openModelText(x, c.T5, c.MaxInput, c.Lowercase)
+	if err != nil {
+		return err
+	}
+	defer text.close()
+	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, text)
+	if err != nil {
+		return err
+	}
+	dev, err := readQueries(x, c.Queries, nq.Dev, len(ids.Identifiers), text)
+	if err != nil {
+		return err
+	}
+	m, err := c.model(x, device)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if err := c.extend(m, ids, data, dev); err != nil {
+		return err
+	}
+	learner, done, err := c.learner(m)
+	if err != nil {
+		return err
+	}
+	defer done()
+	judge, err := newJudge(x, c, m, catalog, ids, dev)
+	if err != nil {
+		return err
+	}
+	folder, err := x.Scratch()
+	if err != nil {
+		return err
+	}
+	ratio, err := train.ParseRatio(c.Ratio)
+	if err != nil {
+		return step.Permanent(err)
+	}
+	out, err := train.Train(ctx, train.Task{
+		Config: train.Config{
+			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed), MaxInput: c.MaxInput,
+			Schedule:      train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup)},
+			EvaluateEvery: int64(c.EvaluateEvery), Select: c.Select,
+			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
+		},
+		Data: data, Vocabulary: int(m.Config.VocabSize), Learner: learner, Evaluate: judge.evaluate,
+		Checkpoints: folderCheckpoints{x.Checkpoints()}, Folder: folder, Report: func(p train.Progress) {
+			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
+		},
+	})
+	if err != nil {
+		return trainError(err)
+	}
+	settings, err := retrieve.SettingsFor(ids, c.MaxInput, c.Lowercase)
+	if err != nil {
+		return err
+	}
+	if err := settings.Write(out.Model); err != nil {
+		return err
+	}
+	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
+		return err
+	}
+	x.Count("updates", int64(c.Steps))
+	x.Count("updates_left_out", learner.Skipped())
+	x.Count("development_queries", int64(len(dev)))
+	if err := writeCurve(x, out.Curve); err != nil {
+		return err
+	}
+	r := newTrainReport(out.Curve, out.Best)
+	r.Parameters, r.Steps, r.ResumedAt = m.Config.ParameterCount(), int64(c.Steps), out.From
+	r.Indexing, r.Retrieval = len(data.Indexing), len(data.Retrieval)
+	r.Device, r.Threads = device.String(), tensor.NumThreads()
+	return inout.WriteJSON(x, "report", r)
+}
+
+// checkpointAfter bounds the work that the loss of a worker costs.
+const checkpointAfter = 10 * time.Minute
+
+// trainError marks what a retry cannot mend: the same numbers would be computed
+// again. A store or disk that fails is tried again, from the newest checkpoint.
+func trainError(err error) error {
+	var diverged *train.DivergedError
+	var data *train.DataError
+	var computing *tensor.Error
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &diverged), errors.As(err, &data), errors.As(err, &computing):
+		return step.Permanent(err)
+	}
+	return err
+}
+
+// model loads the weights that training starts from, or draws them.
+func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) {
+	names := []string{t5.ConfigFile, t5.WeightsFile, t5.OldWeights}
+	if c.Init == "random" {
+		names = names[:1]
+	}
+	folder, err := inout.StageTree(x, c.Model, names...)
+	if err != nil {
+		return nil, err
+	}
+	var m *t5.Model
+	if c.Init == "random" {
+		var config t5.Config
+		if config, err = t5.ReadConfig(folder); err == nil {
+			m, err = t5.Init(config, uint64(c.Seed), device)
+		}
+	} else {
+		m, err = t5.Load(folder, device)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; want config.json and, unless init is random, model.safetensors or pytorch_model.bin", err)
+	}
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	if c.Dropout != nil {
+		m.Config.DropoutRate = *c.Dropout
+	}
+	if m.Compute, err = tensor.ParseDType(c.Precision); err != nil {
+		m.Close()
+		return nil, step.Permanent(err)
+	}
+	return m, nil
+}
+
+// extend gives atomic identifiers their rows of the vocabulary, and checks that
+// texts and the other identifiers need no more than what there is.
+func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev []query) error {
+	size := m.Config.VocabSize
+	inputs := func(yield func([]int32) bool) {
+		for _, examples := range [][]train.Example{data.Indexing, data.Retrieval} {
+			for _, e := range examples {
+				if !yield(e.Input) {
+					return
+				}
+			}
+		}
+		for _, q := range dev {
+			if !yield(q.tokens) {
+				return
+			}
+		}
+	}
+	for tokens := range inputs {
+		for _, t := range tokens {
+			if int64(t) >= size {
+				return step.Permanent(fmt.Errorf("t5_tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", t, size))
+			}
+		}
+	}
+	if ids.Kind == docid.KindAtomic {
+		if first := int64(ids.Identifiers[0].Tokens[0]); first != size {
+			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d, the model's vocabulary ends at %d: make them by atomic_ids with first_token = %d", first, size, size))
+		}
+		return step.Permanent(m.Extend(int64(len(ids.Identifiers)), uint64(c.Seed)<<32|1)) // not the numbers of any seed's random weights
+	}
+	for _, id := range ids.Identifiers {
+		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Config.EOSToken {
+			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Config.EOSToken))
+		}
+		for _, t := range id.Tokens {
+			if int64(t) >= size {
+				return step.Permanent(fmt.Errorf("ids: identifier %s of document %s has token %d, the model's vocabulary has %d: make them with the model's tokenizer", id.Text, id.Document, t, size))
+			}
+		}
+	}
+	return nil
+}
+
+// learner is the model with the paper's optimizer.
+func (c trainConfig) learner(m *t5.Model) (*train.T5, func(), error) {
+	params := make([]adafactor.Parameter, len(m.Params()))
+	for i, p := range m.Params() {
+		params[i] = adafactor.Parameter(p)
+	}
+	o, err := adafactor.New(params, adafactor.Defaults())
+	if err != nil {
+		return nil, nil, step.Permanent(err)
+	}
+	l, err := train.NewT5(m, o, int64(c.Seed))
+	if err != nil {
+		o.Close()
+		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
+	}
+	return l, o.Close, nil
+}

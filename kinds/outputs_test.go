@@ -1,0 +1,67 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOutputs holds the output digests of every kind of pipelines.hcl at toy
+// scale, up to the trained models. A kind that gives other bytes under the same
+// version would serve stale results: raise its Version, then -update.
+func TestOutputs(t *testing.T) {
+	l := newLocal(t)
+	pl := l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
+	var lines []string
+	kinds := map[string]bool{}
+	for i, res := range l.run(pl) {
+		spec := l.Registry.Lookup(pl.Steps[i].Task.Kind)
+		kinds[spec.Name] = true
+		for name, a := range res.Outputs {
+			lines = append(lines, fmt.Sprintf("%s@%d %s.%s %s", spec.Name, spec.Version, pl.Steps[i].Address, name, a.Digest.Hex()))
+		}
+	}
+	slices.Sort(lines)
+	for _, k := range l.Registry.Kinds() {
+		if !k.Hidden && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "command", "effects"), k.Name) {
+			t.Errorf("pipelines.hcl has no step of kind %s, so its output is not held", k.Name)
+		}
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	golden := filepath.Join("testdata", "outputs.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareOutputs(t, string(want), got)
+}
+
+func compareOutputs(t *testing.T, want, got string) {
+	t.Helper()
+	digest := map[string]string{}
+	for line := range strings.Lines(want) {
+		at := strings.LastIndexByte(line, ' ')
+		digest[line[:at]] = line[at:]
+	}
+	for line := range strings.Lines(got) {
+		at := strings.LastIndexByte(line, ' ')
+		switch old, ok := digest[line[:at]]; {
+		case !ok:
+			t.Errorf("%s is not in outputs.golden; run with -update", line[:at])
+		case old != line[at:]:
+			kind, _, _ := strings.Cut(line, " ")
+			t.Errorf("%s has other bytes than before under %s: bump Version, then -update (an input that changed may be the cause: look at the first in the plan)", line[:at], kind)
+		}
+	}
+}

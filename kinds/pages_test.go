@@ -1,0 +1,107 @@
+package kinds_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// results runs a pipeline file and returns the results of its steps by address.
+func (l *local) results(file string, vars map[string]string, targets ...string) map[string]*artifacts.Result {
+	l.t.Helper()
+	pl := l.plan(file, vars, targets...)
+	all := map[string]*artifacts.Result{}
+	for i, r := range l.run(pl) {
+		all[pl.Steps[i].Address] = r
+	}
+	return all
+}
+
+// realData are the variables of pipelines.hcl for real pages in NQ's format.
+func realData(t *testing.T) map[string]string {
+	t.Helper()
+	nqData := testdata(t, "nq", "testdata")
+	return map[string]string{
+		"scale":         "full",
+		"nq_train":      list(filepath.Join(nqData, "real-pages-train-full.jsonl.gz")),
+		"nq_dev":        list(filepath.Join(nqData, "real-pages-dev-full.jsonl.gz")),
+		"nq_simplified": list(filepath.Join(nqData, "real-pages-train-simplified.jsonl.gz")),
+		"stub_dump":     list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz")),
+	}
+}
+
+// TestDumpPartWithoutWanted: a part of a dump that has none of the revisions is an
+// empty part, and counted; so is a dump without any.
+func TestDumpPartWithoutWanted(t *testing.T) {
+	l := newLocal(t)
+	vars := realData(t)
+	pipelines := filepath.Join("..", "pipelines.hcl")
+	alone := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
+	other := testdata(t, "wikipedia", "testdata", "stub-history-sample.xml.gz")
+	vars["stub_dump"] = list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz"), other)
+	both := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
+	if a, b := alone["step.pages.nq"].Outputs["table"], both["step.pages.nq"].Outputs["table"]; a.Digest != b.Digest {
+		t.Error("a part without wanted revisions changed the table")
+	}
+	want := map[string]int64{"dump_files": 2, "dump_files_without_wanted_revisions": 1, "revisions_wanted": 13, "revisions_found": 12}
+	for name, n := range want {
+		if got := both["step.pages.nq"].Counts[name]; got != n {
+			t.Errorf("%s: %d, want %d", name, got, n)
+		}
+	}
+	vars["stub_dump"] = list(other)
+	none := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
+	if n := none[`step.dedup.nq["page_id"]`].Counts["unresolved_records"]; n != 50 {
+		t.Errorf("%d records are unresolved, want all 50", n)
+	}
+	if n := none["step.pages.nq"].Counts["revisions_found"]; n != 0 {
+		t.Errorf("%d revisions found", n)
+	}
+}
+
+// TestForeignFiles: what people give in place of a dump or of records is named, with
+// what to do, and no retry is tried.
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	sevenZip := "7z\xbc\xaf\x27\x1c\x00\x04\xe9\xff\xfe\x80" + strings.Repeat("\xff\x00", 500)
+	for name, c := range map[string]struct{ path, want string }{
+		"7z":         {put("stub.xml.7z", sevenZip), "stub.xml.7z: at byte 0 of the text: the input cannot be opened: the file is a 7z archive: unpack it"},
+		"7z renamed": {put("stub.xml.gz", sevenZip), "is a 7z archive"},
+		"zip":        {put("stub.zip", "PK\x03\x04\x14\x00\xff\xfe"), "is a zip archive"},
+		"error page": {write(t, dir, "page.xml.gz", "<!DOCTYPE html><html><body>503</body></html>"), "is an HTML page"},
+		"not XML":    {put("stub.bin", "\xff\xfe\x80 bytes"), `it begins with "\xff\xfe\x80 bytes"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLocal(t)
+			vars := realData(t)
+			vars["stub_dump"] = list(c.path)
+			_, err := l.try(l.plan(filepath.Join("..", "pipelines.hcl"), vars, "step.pages.nq"))
+			if err == nil || !strings.Contains(err.Error(), c.want) || !utf8.ValidString(err.Error()) {
+				t.Errorf("%q, want %q", err, c.want)
+			}
+			var app *temporal.ApplicationError
+			if !errors.As(err, &app) || !app.NonRetryable() {
+				t.Errorf("%v would be tried again", err)
+			}
+		})
+	}
+	table := put("pages.csv", "")
+	if _, err := newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_corpus.hcl"), map[string]string{
+		"train": realData(t)["nq_train"], "dev": realData(t)["nq_dev"], "pages": table}, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "pages.csv: the table has no revisions") {
+		t.Errorf("an empty table of pages: %v", err)
+	}
+}

@@ -1,0 +1,139 @@
+package kinds_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/step"
+)
+
+// reports are JSON documents by the step that leaves them, filled path by path.
+type reports map[string]map[string]any
+
+func (r reports) set(step, path string, v float64) {
+	if r[step] == nil {
+		r[step] = map[string]any{}
+	}
+	at := r[step]
+	names := strings.Split(path, ".")
+	for _, n := range names[:len(names)-1] {
+		if at[n] == nil {
+			at[n] = map[string]any{}
+		}
+		at = at[n].(map[string]any)
+	}
+	at[names[len(names)-1]] = v
+}
+
+// TestPaperFigures draws the figures of pipelines.hcl that show model results
+// from reports with the paper's numbers: every number must be read from where it
+// stands and match. REDSI_FIGURES names a folder for the pictures.
+func TestPaperFigures(t *testing.T) {
+	l := newLocal(t)
+	src, err := pipeline.Read(filepath.Join("..", "pipelines.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: l.Registry, ReadFile: os.ReadFile})
+	if ds.HasErrors() {
+		t.Fatal(ds.Err())
+	}
+	for name, numbers := range map[string]int{"model_scaling": 18, "model_scaling_and_training": 12, "identifier_validity": 12, "budget_decoding": 28} {
+		t.Run(name, func(t *testing.T) {
+			pl, err := plan.Build("pipelines.hcl", p, l.Registry, []string{"figure." + name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			task := l.withPaperNumbers(pl.Steps[len(pl.Steps)-1].Task)
+			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
+			f := readFigure(t, l, results[0])
+			if len(f.Checks) != numbers {
+				t.Errorf("%d numbers of the paper, want %d", len(f.Checks), numbers)
+			}
+			for _, c := range f.Checks {
+				if c.Verdict != render.Matches {
+					t.Errorf("%+v", c)
+				}
+			}
+			if dir := os.Getenv("REDSI_FIGURES"); dir != "" {
+				for _, ext := range []string{"svg", "pdf", "png"} {
+					if err := os.WriteFile(filepath.Join(dir, name+"."+ext), l.bytes(results[0].Outputs[ext]), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// withPaperNumbers replaces the steps that a figure reads by reports in which
+// its expectations stand.
+func (l *local) withPaperNumbers(task step.Task) step.Task {
+	l.t.Helper()
+	type number struct {
+		Value []struct {
+			Ref step.Ref `json:"$ref"`
+		}
+		Field string
+	}
+	type axis struct{ Scale float64 }
+	var c struct {
+		X, Y, Y2 axis
+		Series   []struct {
+			ID, Axis string
+			Points   []struct {
+				ID   string
+				X, Y number
+			}
+		}
+		Expect []struct {
+			Cell  string
+			Value float64
+		}
+	}
+	if err := json.Unmarshal(task.Config, &c); err != nil {
+		l.t.Fatal(err)
+	}
+	expected := map[string]float64{}
+	for _, e := range c.Expect {
+		expected[e.Cell] = e.Value
+	}
+	made := reports{}
+	for _, s := range c.Series {
+		for _, p := range s.Points {
+			for suffix, n := range map[string]number{".x": p.X, ".y": p.Y} {
+				scale := c.X.Scale
+				if suffix == ".y" {
+					scale = map[string]float64{"": c.Y.Scale, "y": c.Y.Scale, "y2": c.Y2.Scale}[s.Axis]
+				}
+				if scale == 0 {
+					scale = 1
+				}
+				for _, v := range n.Value {
+					made.set(v.Ref.Step, n.Field, expected[s.ID+"."+p.ID+suffix]/scale)
+				}
+			}
+		}
+	}
+	bound, err := task.Bind(func(r step.Ref) (artifacts.Artifact, error) {
+		b, err := json.Marshal(made[r.Step])
+		if err != nil {
+			return artifacts.Artifact{}, err
+		}
+		d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(b))
+		return artifacts.Artifact{Type: "report", Digest: d, Size: n}, err
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return bound
+}

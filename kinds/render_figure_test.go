@@ -1,0 +1,150 @@
+package kinds_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/render"
+)
+
+// The figures of model results: metrics of several seeds, a training curve, a
+// second axis.
+const figurePipeline = `
+step "download" "m" { urls = ["a.json", "b.json", "curve.json"] }
+step "download" "a" { urls = ["a.json"] }
+step "download" "b" { urls = ["b.json"] }
+
+figure "scaling" {
+  paper = "fig:x"
+  x     = { title = "Parameters (M)", scale = 0.000001 }
+  y     = { title = "MRR@10", scale = 100, decimals = 1 }
+  y2    = { title = "Invalid@40 (%)", scale = 100 }
+  series = [
+    { id = "atomic", title = "Atomic", color = "atomic", line = "dotted", marker = "square", points = [
+      { id = "tiny", x = { value = step.download.a.files, field = "parameters" }, y = { value = [step.download.a.files, step.download.b.files], field = "mrr_at_10" } },
+      { id = "paper", x = { number = 220 }, y = { number = 60.1 }, marker = "circle", hollow = true },
+    ] },
+    { id = "invalid", axis = "y2", points = [{ id = "tiny", x = { number = 1 }, y = { value = step.download.b.files, field = "invalid_at_40" } }] },
+  ]
+  expect "atomic.tiny.y" { value = 50 }
+  expect "atomic.tiny.x" { value = 16 }
+  expect "invalid.tiny.y" { value = 9 }
+}
+
+figure "training" {
+  x = { title = "Hours", scale = 1 / 3600 }
+  y = { title = "MRR@10", scale = 100, decimals = 2 }
+  series = [
+    { id = "all", curve = { value = step.download.m.files, list = "curve.json:points", x = "seconds", y = "metrics.mrr_at_10" } },
+    { id = "marks", curve = { value = step.download.m.files, list = "curve.json:points", x = "seconds", y = "metrics.mrr_at_10", reach = 0.95 } },
+  ]
+  expect "marks.reach.x" { value = 2 }
+  expect "marks.best.y" { value = 60 }
+}
+`
+
+func TestFigureReadsMetricsAndCurves(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"p.hcl":      figurePipeline,
+		"a.json":     `{"parameters": 16000000, "mrr_at_10": 0.49, "invalid_at_40": 0.1}`,
+		"b.json":     `{"parameters": 16000000, "mrr_at_10": 0.51, "invalid_at_40": 0.2}`,
+		"curve.json": `{"select": "mrr_at_10", "points": [{"seconds": 3600, "metrics": {"mrr_at_10": 0.5}}, {"seconds": 5000}, {"seconds": 7200, "metrics": {"mrr_at_10": 0.58}}, {"seconds": 10800, "metrics": {"mrr_at_10": 0.6}}, {"seconds": 14400, "metrics": {"mrr_at_10": 0.59}}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := newLocal(t)
+	pl := l.plan(filepath.Join(dir, "p.hcl"), nil)
+	got := map[string]render.Figure{}
+	for i, res := range l.run(pl) {
+		if name, ok := strings.CutPrefix(pl.Steps[i].Address, "figure."); ok {
+			got[name] = readFigure(t, l, res)
+			if name == "training" && res.Counts["curve points without value"] != 2 {
+				t.Errorf("counts %v", res.Counts)
+			}
+		}
+	}
+	verdicts := func(f render.Figure) (out []render.Verdict) {
+		for _, c := range f.Checks {
+			out = append(out, c.Verdict)
+		}
+		return out
+	}
+	scaling, training := got["scaling"], got["training"]
+	if v := verdicts(scaling); v[0] != render.Matches || v[1] != render.Matches || v[2] != render.Differs {
+		t.Errorf("scaling: %v, %+v", v, scaling.Checks)
+	}
+	if v := verdicts(training); v[0] != render.Matches || v[1] != render.Matches {
+		t.Errorf("training: %v, %+v", v, training.Checks)
+	}
+	tiny := scaling.Series[0].Points[0]
+	if tiny.Y.N != 2 || tiny.Y.Std == nil || len(tiny.Y.Inputs) != 2 || tiny.Marker != "square" {
+		t.Errorf("a point of two seeds: %+v", tiny)
+	}
+	if n := len(training.Series[0].Points); n != 4 {
+		t.Errorf("the curve has %d points", n)
+	}
+	if marks := training.Series[1].Points; len(marks) != 2 || !marks[0].Hollow || marks[1].Hollow {
+		t.Errorf("milestones %+v", marks)
+	}
+}
+
+func readFigure(t *testing.T, l *local, res *artifacts.Result) (f render.Figure) {
+	t.Helper()
+	r, err := l.Store.Blobs.Open(context.Background(), res.Outputs["json"].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestFigureMistakes: what is wrong with a block is said when it is read.
+func TestFigureMistakes(t *testing.T) {
+	for body, want := range map[string]string{
+		`x = { title = "x" }`: "exactly one of series, panels and flow",
+		`x = { title = "x" }
+y = { title = "y" }
+series = [{ id = "a" }]`: "exactly one of points and curve",
+		`x = { title = "x" }
+y = { title = "y" }
+series = [{ id = "a", points = [{ id = "p", x = { number = 1 }, y = {} }] }]`: "exactly one of number and value",
+		`x = { title = "x" }
+y = { title = "y" }
+series = [{ id = "a", color = "reddish", points = [] }]`: "color",
+		`x = { title = "x" }
+y = { title = "y" }
+series = [{ id = "a", points = [] }]
+expect "a.b.y" { value = 1 }`: `no point "b"`,
+		`panels = [{ heading = "<b>", text = "x" }]`: "not closed",
+	} {
+		path := filepath.Join(t.TempDir(), "p.hcl")
+		if err := os.WriteFile(path, []byte("figure \"f\" {\n"+body+"\n}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		src, err := pipeline.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
+		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
+			t.Errorf("%s\nsays %v, want %q", body, ds.Err(), want)
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package results
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// layout is the figure without its data: what can be checked before a run.
+func (c figureConfig) layout() *render.Figure {
+	f := &render.Figure{Paper: c.Paper, Caption: c.Caption, Scale: c.Scale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
+		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
+	for _, s := range c.Series {
+		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Right: s.Axis == "y2", Points: []render.Point{}}
+		for _, p := range s.Points {
+			out.Points = append(out.Points, render.Point{ID: p.ID, Marker: cmp.Or(p.Marker, cmp.Or(s.Marker, "none")), Hollow: p.Hollow || s.Hollow})
+		}
+		f.Series = append(f.Series, out)
+	}
+	for _, k := range c.Keys {
+		f.Keys = append(f.Keys, render.Key{Title: k.Title, Color: cmp.Or(k.Color, "gray"), Line: cmp.Or(k.Line, "none"), Marker: cmp.Or(k.Marker, "none"), Hollow: k.Hollow})
+	}
+	for _, p := range c.Panels {
+		out := render.Panel{Heading: p.Heading}
+		out.Text, out.Cut = render.Cut(p.Text, p.Budget)
+		f.Panels = append(f.Panels, out)
+	}
+	for _, s := range c.Flow {
+		f.Flow = append(f.Flow, render.Stage{Title: s.Title, Text: s.Text, Items: s.Items, Chosen: s.Chosen, Round: s.Round})
+	}
+	return f
+}
+
+func (a *figureAxis) axis() *render.Axis {
+	if a == nil {
+		return nil
+	}
+	out := &render.Axis{Title: a.Title, Min: a.Min, Max: a.Max, Log2: a.Log2, Decimals: a.Decimals}
+	for _, t := range a.Ticks {
+		out.Ticks = append(out.Ticks, render.Tick(t))
+	}
+	return out
+}
+
+// factor is what an axis multiplies the numbers of artifacts with.
+func (a *figureAxis) factor() float64 {
+	if a == nil || a.Scale == 0 {
+		return 1
+	}
+	return a.Scale
+}
+
+// buildFigure fills the layout with the numbers and texts of the inputs.
+func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
+	f := c.layout()
+	docs := newCells(x)
+	curves := false
+	for i, s := range c.Series {
+		y := c.Y
+		if s.Axis == "y2" {
+			y = c.Y2
+		}
+		var err error
+		if s.Curve != nil {
+			curves = true
+			f.Series[i].Points, err = docs.curve(s, c.X.factor(), y.factor())
+		} else {
+			err = docs.points(s, f.Series[i].Points, c.X.factor(), y.factor())
+		}
+		if err != nil {
+			return nil, step.Permanent(fmt.Errorf("series %s: %w", s.ID, err))
+		}
+	}
+	for i, p := range c.Panels {
+		if err := docs.panel(p, &f.Panels[i]); err != nil {
+			return nil, step.Permanent(fmt.Errorf("panel %s: %w", p.Heading, err))
+		}
+		x.Count("characters cut", int64(f.Panels[i].Cut))
+	}
+	for i, s := range c.Flow {
+		if err := docs.stage(s, &f.Flow[i]); err != nil {
+			return nil, step.Permanent(fmt.Errorf("stage %s: %w", s.Title, err))
+		}
+	}
+	if err := f.Finish(); err != nil {
+		return nil, step.Permanent(err)
+	}
+	return f, step.Permanent(f.Expect(c.expectations(), curves))
+}
+
+// cells reads the values of tables and figures from JSON inputs.
+type cells struct {
+	*inout.JSONInputs
+	x *step.IO
+}
+
+func newCells(x *step.IO) cells { return cells{inout.NewJSONInputs(x), x} }
+
+func (d cells) points(s figureSeries, out []render.Point, fx, fy float64) (err error) {
+	for i, p := range s.Points {
+		if out[i].X, err = d.number(p.X, fx); err == nil {
+			out[i].Y, err = d.number(p.Y, fy)
+		}
+		if err != nil {
+			return fmt.Errorf("point %s: %w", p.ID, err)
+		}
+	}
+	return nil
+}
+
+// number reads a constant, or the mean over the inputs of a field.
+func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
+	if n.Number != nil {
+		return render.Number(*n.Number), nil
+	}
+	var vs []float64
+	var digests []string
+	for _, in := range n.Value {
+		v, text, ok, err := d.Value(in, n.Field)
+		switch {
+		case err != nil:
+			return render.Cell{}, err
+		case text != "":
+			return render.Cell{}, fmt.Errorf("field %q is the text %.40q, not a number", n.Field, text)
+		case ok:
+			vs = append(vs, v*factor)
+			digests = append(digests, in.Artifact.Digest.String())
+		}
+	}
+	if len(vs) == 0 {
+		d.x.Count("points without value", 1)
+	}
+	cell := render.Mean(vs)
+	cell.Inputs = digests
+	return cell, nil
+}
+
+// curve reads the points of a curve, or the two that its milestones are.
+func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
+	at, err := d.tree(s.Curve.Value, cmp.Or(s.Curve.List, "points"))
+	if err != nil {
+		return nil, err
+	}
+	list, ok := at.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%q is not a list", cmp.Or(s.Curve.List, "points"))
+	}
+	if err := d.pathsInCurve(list, *s.Curve); err != nil {
+		return nil, err
+	}
+	inputs := []string{s.Curve.Value.Artifact.Digest.String()}
+	var out []render.Point
+	for i, o := range list {
+		x, okX := follow(o, s.Curve.X).(float64)
+		y, okY := follow(o, s.Curve.Y).(float64)
+		if !okX || !okY {
+			d.x.Count("curve points without value", 1)
+			continue
+		}
+		p := render.Point{ID: strconv.Itoa(i), X: render.Number(x * fx), Y: render.Number(y * fy), Marker: cmp.Or(s.Marker, "none"), Hollow: s.Hollow}
+		p.X.Inputs, p.Y.Inputs = inputs, inputs
+		out = append(out, p)
+	}
+	if s.Curve.Reach == 0 || len(out) == 0 {
+		return out, nil
+	}
+	best := out[0]
+	for _, p := range out {
+		if *p.Y.Value > *best.Y.Value {
+			best = p
+		}
+	}
+	first := best
+	for _, p := range out {
+		if *p.Y.Value >= s.Curve.Reach**best.Y.Value {
+			first = p
+			break
+		}
+	}
+	first.ID, first.Hollow, first.Marker = "reach", true, cmp.Or(s.Marker, "circle")
+	best.ID, best.Marker = "best", cmp.Or(s.Marker, "circle")
+	return []render.Point{first, best}, nil
+}
+
+// pathsInCurve refuses a path that no point has, which would give an empty figure; one
+// that is null in a point is a value that is missing there.
+func (d cells) pathsInCurve(list []any, c figureCurve) error {
+	if len(list) == 0 {
+		d.x.Count("curves without points", 1)
+		return nil
+	}
+	for _, path := range []string{c.X, c.Y} {
+		if !slices.ContainsFunc(list, func(o any) bool { return reaches(o, path) }) {
+			return fmt.Errorf("none of the %d points has a field %q; the first has %s", len(list), path, strings.Join(leaves(list[0], ""), ", "))
+		}
+	}
+	return nil
+}
+
+// reaches reports whether a path leads to something, be it null.
+func reaches(o any, path string) bool {
+	parent, name := o, path
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		parent, name = follow(o, path[:i]), path[i+1:]
+	}
+	m, _ := parent.(map[string]any)
+	_, ok := m[name]
+	return ok || follow(o, path) != nil
+}
+
+// leaves are the paths of what is no object below o.
+func leaves(o any, prefix string) []string {
+	m, ok := o.(map[string]any)
+	if !ok {
+		return []string{strings.TrimSuffix(prefix, ".")}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, leaves(m[name], prefix+name+".")...)
+	}
+	return out
+}
+
+func (d cells) panel(p figurePanel, out *render.Panel) error {
+	if !p.Value.Set() {
+		return nil
+	}
+	at, err := d.Find(p.Value, p.Field)
+	if err != nil {
+		return err
+	}
+	_, text, _, err := inout.Scalar(at, p.Field)
+	if err != nil {
+		return err
+	}
+	if a, ok := at.(inout.Absent); ok {
+		d.x.Count("panels "+render.AbsentText, 1)
+		text = render.AbsentText + ": " + a.Why
+	}
+	out.Text, out.Cut = render.Cut(text, p.Budget)
+	out.Inputs = []string{p.Value.Artifact.Digest.String()}
+	return nil
+}
+
+func (d cells) stage(s figureStage, out *render.Stage) error {
+	if !s.Value.Set() {
+		return nil
+	}
+	out.Inputs = []string{s.Value.Artifact.Digest.String()}
+	at, err := d.tree(s.Value, s.Field)
+	if err != nil {
+		return err
+	}
+	list, ok := at.([]any)
+	if !ok {
+		out.Text = "<tt>" + plainText(at) + "</tt>"
+		return nil
+	}
+	for _, e := range list {
+		out.Items = append(out.Items, plainText(e))
+	}
+	return nil
+}
+
+func plainText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, _ := json.Marshal(v) // what came from JSON
+	return string(b)
+}
+
+// tree reads what a path leads to in an input, be it a list or an object.
+func (d cells) tree(in step.Input, path string) (any, error) {
+	file, path, err := inout.FileOfTree(in, path)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := d.Document(file)
+	if err != nil {
+		return nil, err
+	}
+	at := follow(doc, path)
+	if at == nil {
+		return nil, fmt.Errorf("the artifact has nothing at %q", path)
+	}
+	return at, nil
+}
+
+// follow goes down a path of names and numbers of elements; nil if it ends.
+func follow(at any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			at = v[i]
+		default:
+			return nil
+		}
+	}
+	return at
+}

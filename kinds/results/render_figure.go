@@ -1,0 +1,219 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/step"
+)
+
+// figureConfig is a figure block.
+type figureConfig struct {
+	Paper   string         `hcl:"paper,optional" help:"label of the figure in the paper, such as fig:model-scaling"`
+	Caption string         `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
+	Scale   string         `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	Width   float64        `hcl:"width,optional" help:"cm"`
+	Height  float64        `hcl:"height,optional" help:"cm; default 0.72 of the width; panels and flows are as high as their content"`
+	X       *figureAxis    `hcl:"x,optional" help:"axis below"`
+	Y       *figureAxis    `hcl:"y,optional" help:"axis at the left"`
+	Y2      *figureAxis    `hcl:"y2,optional" help:"axis at the right"`
+	Series  []figureSeries `hcl:"series,optional" help:"lines and marks over the axes"`
+	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are no series, such as what a marker means"`
+	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
+	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
+	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
+	Expect  []tableExpect  `hcl:"expect,block" help:"a number that the paper prints; the label is SERIES.POINT.x or SERIES.POINT.y"`
+}
+
+type figureAxis struct {
+	Title    string       `hcl:"title" help:"what it measures, with its unit"`
+	Min      *float64     `hcl:"min,optional" help:"shown at least from here; data below widen the axis"`
+	Max      *float64     `hcl:"max,optional" help:"shown at least to here"`
+	Log2     bool         `hcl:"log2,optional" help:"logarithmic, with powers of two"`
+	Ticks    []figureTick `hcl:"ticks,optional" help:"labelled places; default: round numbers"`
+	Scale    float64      `hcl:"scale,optional" help:"factor on its numbers, such as 100 for percentages; constants are taken as they are"`
+	Decimals int          `hcl:"decimals,optional" help:"digits that the paper gives, whose rounding still matches"`
+}
+
+type figureTick struct {
+	At    float64 `hcl:"at" help:"number on the axis"`
+	Label string  `hcl:"label" help:"its text; a leading line feed puts it one row lower"`
+}
+
+type figureSeries struct {
+	ID     string        `hcl:"id" help:"name, for expect and traces"`
+	Title  string        `hcl:"title,optional" help:"in the legend"`
+	Color  string        `hcl:"color,optional" help:"atomic, naive, semantic, naive_light, naive_mid, naive_dark, black, gray, or #rrggbb"`
+	Line   string        `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default solid"`
+	Marker string        `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"of points that have none of their own"`
+	Hollow bool          `hcl:"hollow,optional" help:"markers of the series are not filled"`
+	Axis   string        `hcl:"axis,optional" enum:",y,y2" help:"which axis it is measured on; default y"`
+	Points []figurePoint `hcl:"points,optional" help:"points, in the order in which the line joins them"`
+	Curve  *figureCurve  `hcl:"curve,optional" help:"instead of points: a list of objects in a JSON artifact, such as a training curve"`
+}
+
+type figurePoint struct {
+	ID     string       `hcl:"id" help:"name, for expect and traces"`
+	X      figureNumber `hcl:"x" help:"place"`
+	Y      figureNumber `hcl:"y" help:"value; a list of artifacts, one per seed, gives mean and standard deviation"`
+	Marker string       `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"default: the series'"`
+	Hollow bool         `hcl:"hollow,optional" help:"not filled"`
+}
+
+type figureNumber struct {
+	Number *float64    `hcl:"number,optional" help:"a constant"`
+	Value  step.Inputs `hcl:"value,optional" help:"JSON artifact, or a list of them, one per seed"`
+	Field  string      `hcl:"field,optional" help:"path of the number in it"`
+}
+
+type figureCurve struct {
+	Value step.Input `hcl:"value" help:"JSON artifact"`
+	List  string     `hcl:"list,optional" help:"path of the list in it; default points"`
+	X     string     `hcl:"x" help:"path in each object, such as seconds"`
+	Y     string     `hcl:"y" help:"path in each object, such as metrics.MRR@10; objects without it are left out and counted; if all are, the step fails"`
+	Reach float64    `hcl:"reach,optional" help:"keep two points: \"reach\", hollow, the first to have this fraction of the best y, and \"best\""`
+}
+
+type figureKey struct {
+	Title  string `hcl:"title" help:"text"`
+	Color  string `hcl:"color,optional" help:"as of a series; default gray"`
+	Line   string `hcl:"line,optional" enum:",solid,dashed,dotted,dash-dot,none" help:"default none"`
+	Marker string `hcl:"marker,optional" enum:",none,square,triangle,circle,diamond" help:"default none"`
+	Hollow bool   `hcl:"hollow,optional" help:"not filled"`
+}
+
+type figurePanel struct {
+	Heading string     `hcl:"heading" help:"over the column"`
+	Text    string     `hcl:"text,optional" help:"constant text"`
+	Value   step.Input `hcl:"value,optional" help:"JSON artifact with the text"`
+	Field   string     `hcl:"field,optional" help:"path of the text in it"`
+	Budget  int        `hcl:"budget,optional" help:"characters shown; the rest is cut and counted"`
+}
+
+type figureStage struct {
+	Title  string     `hcl:"title" help:"first line of the box"`
+	Text   string     `hcl:"text,optional" help:"second line; all of it in <tt> is set monospaced"`
+	Items  []string   `hcl:"items,optional" help:"tokens, each in a box; … is left bare"`
+	Value  step.Input `hcl:"value,optional" help:"JSON artifact with the text or the tokens"`
+	Field  string     `hcl:"field,optional" help:"path in it: a text or number is the second line, a list is the items"`
+	Chosen string     `hcl:"chosen,optional" help:"the item that is drawn bold"`
+	Round  bool       `hcl:"round,optional" help:"items are choices in circles"`
+}
+
+var Figure = step.Define(step.Kind[figureConfig]{
+	Name:    "render_figure",
+	Version: 3,
+	Block:   true,
+	Inline:  true,
+	Doc: `Draw a figure block as SVG, PDF and PNG, and compare its numbers with the paper.
+Series of points or whole curves over axes, columns of text, or a flow of boxes;
+the data behind the picture come as CSV and JSON. Editing a caption, a color or
+an expectation reruns only this.`,
+	Example: `figure "model_scaling" {
+  paper = "fig:model-scaling"
+  x     = { title = "Total trainable parameters (M)", scale = 0.000001 }
+  y     = { title = "MRR@10", decimals = 1 }
+  series = [
+    for id, line in { atomic = "dotted", naive = "solid", semantic = "dashed" } : {
+      id = id, title = title(id), color = id, line = line
+      points = [for size, marker in { tiny = "square", small = "triangle", base = "circle" } : {
+        id = size, marker = marker
+        x  = { value = step.train.dsi["${id}/${size}"].report, field = "parameters" }
+        y  = { value = step.evaluate.dsi["${id}/${size}"].report, field = "percent.post_filtered.mrr_10" }
+      }]
+    }
+  ]
+  expect "atomic.tiny.y" { value = 62.2 }
+}`,
+	Outputs: []step.Output{
+		{Name: "svg", Type: "figure/svg", Help: "for the web; text is text"},
+		{Name: "pdf", Type: "figure/pdf", Help: "for LaTeX; fonts are embedded"},
+		{Name: "png", Type: "figure/png", Help: "220 dots per inch"},
+		{Name: "csv", Type: "figure/csv", Help: "values that are not rounded"},
+		{Name: "json", Type: "figure/json", Help: "the data, the inputs of each point, and the comparison with the paper"},
+	},
+	Defaults: figureConfig{Width: 8.5},
+	Check:    checkFigure,
+	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
+		f, err := buildFigure(x, c)
+		if err != nil {
+			return err
+		}
+		for output, write := range map[string]func(io.Writer) error{"svg": f.SVG, "pdf": f.PDF, "png": f.PNG, "csv": f.CSV, "json": f.JSON} {
+			w, err := x.Create(output)
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(write(w), w.Close()); err != nil {
+				return err
+			}
+		}
+		for _, k := range f.Checks {
+			x.Count("numbers "+string(k.Verdict), 1)
+		}
+		return nil
+	},
+})
+
+func (c figureConfig) expectations() []render.Expectation {
+	return tableConfig{Expect: c.Expect}.expectations()
+}
+
+// checkFigure reports what can be wrong before there are data.
+func checkFigure(c figureConfig) error {
+	var ps step.Problems
+	problem := func(path string, err error) {
+		if err != nil {
+			ps = append(ps, step.Problem{Path: path, Detail: err.Error()})
+		}
+	}
+	problem("caption", render.CheckMarkup(c.Caption))
+	problem("paper", render.CheckLabel(c.Paper))
+	curves := false
+	for i, s := range c.Series {
+		at := fmt.Sprintf("series[%d]", i)
+		curves = curves || s.Curve != nil
+		if (s.Curve != nil) == (s.Points != nil) {
+			problem(at, errors.New("has exactly one of points and curve"))
+		}
+		if s.Curve != nil && (s.Curve.Reach < 0 || s.Curve.Reach > 1) {
+			problem(at+".curve.reach", errors.New("is a fraction between 0 and 1"))
+		}
+		for j, p := range s.Points {
+			problem(fmt.Sprintf("%s.points[%d].x", at, j), p.X.check())
+			problem(fmt.Sprintf("%s.points[%d].y", at, j), p.Y.check())
+		}
+	}
+	for i, p := range c.Panels {
+		problem(fmt.Sprintf("panels[%d].heading", i), render.CheckMarkup(p.Heading))
+		if (p.Text != "") == p.Value.Set() || p.Budget < 0 {
+			problem(fmt.Sprintf("panels[%d]", i), errors.New("has exactly one of text and value, and a budget that is not negative"))
+		}
+	}
+	for i, s := range c.Flow {
+		problem(fmt.Sprintf("flow[%d]", i), errors.Join(render.CheckMarkup(s.Title), render.CheckMarkup(s.Text)))
+	}
+	f := c.layout()
+	if err := f.Finish(); err != nil {
+		problem("", err)
+	} else {
+		problem("expect", f.Expect(c.expectations(), curves))
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+func (n figureNumber) check() error {
+	switch {
+	case (n.Number != nil) == (n.Value != nil):
+		return errors.New("has exactly one of number and value")
+	case n.Value != nil && n.Field == "":
+		return errors.New("needs the field of the value")
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+// tableConfig is a table block.
+type tableConfig struct {
+	Paper   string        `hcl:"paper,optional" help:"label of the table in the paper, such as tab:dedup-counts"`
+	Caption string        `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
+	Stubs   []string      `hcl:"stubs" help:"headers of the title columns at the left"`
+	Columns []tableColumn `hcl:"columns" help:"columns of values"`
+	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
+	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
+	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
+	Expect  []tableExpect `hcl:"expect,block" help:"a number that the paper prints; the label is ROW.COLUMN"`
+}
+
+type tableColumn struct {
+	ID       string   `hcl:"id" help:"name, for expect and traces"`
+	Title    string   `hcl:"title" help:"header"`
+	Groups   []string `hcl:"groups,optional" help:"headers over neighbouring columns, outermost first; bold where they say so by <b>"`
+	From     string   `hcl:"from,optional" help:"which of a row's values the column reads; default: the row's value"`
+	Field    string   `hcl:"field,optional" help:"path of the number or text in that JSON, with dots, elements of lists by number; of a tree as FILE:PATH; default: the id. An object of mean, std and n is a cell with its deviation"`
+	Minus    []string `hcl:"minus,optional" help:"two column ids whose difference this column is"`
+	Format   string   `hcl:"format,optional" enum:"integer,fixed,kilo,signed,text" help:"how numbers are printed"`
+	Decimals int      `hcl:"decimals,optional" help:"digits after the point"`
+	Scale    float64  `hcl:"scale,optional" help:"factor before printing, such as 100 for percentages"`
+	Std      bool     `hcl:"std,optional" help:"print ± sample standard deviation over seeds"`
+	Best     string   `hcl:"best,optional" enum:",max,min" help:"print the best value bold, among rows with the same compare"`
+	Align    string   `hcl:"align,optional" enum:",l,c,r" help:"alignment; default r, for text l"`
+}
+
+type tableRow struct {
+	ID      string                 `hcl:"id,optional" help:"name, for expect and traces"`
+	Section string                 `hcl:"section,optional" help:"a heading over all columns, instead of a row"`
+	Center  bool                   `hcl:"center,optional" help:"whether the section stands in the middle"`
+	Rule    bool                   `hcl:"rule,optional" help:"a line between rows, instead of a row"`
+	Space   bool                   `hcl:"space,optional" help:"a small space between rows, instead of a row"`
+	Titles  []string               `hcl:"titles,optional" help:"one title per stub; none in a table without stubs"`
+	Compare string                 `hcl:"compare,optional" help:"rows with the same word compete for bold"`
+	Bold    []string               `hcl:"bold,optional" help:"ids of columns that are bold in this row whatever their values"`
+	Value   step.Inputs            `hcl:"value,optional" help:"JSON artifact that the cells read, or a list of them, one per seed: cells are then mean and standard deviation"`
+	Values  map[string]step.Inputs `hcl:"values,optional" help:"the same by name, for columns with from"`
+	Format  string                 `hcl:"format,optional" enum:",integer,fixed,kilo,signed,text" help:"how this row's numbers are printed, instead of the columns' format"`
+	Digits  int                    `hcl:"decimals,optional" help:"digits after the point, with format"`
+	Scale   float64                `hcl:"scale,optional" help:"factor before printing, with format"`
+	Prefix  string                 `hcl:"prefix,added" help:"text before the row's numbers, with format: letters, digits, spaces and ="`
+	Under   bool                   `hcl:"under,added" help:"whether, in LaTeX, the row's texts stand below those of the row above, in its line"`
+	At      string                 `hcl:"at,optional" help:"object in the JSON that the fields are in; FILE: or FILE:PATH of a tree"`
+	Fields  map[string]string      `hcl:"fields,optional" help:"paths that this row reads instead of the columns' fields, by column id"`
+	Texts   map[string]string      `hcl:"texts,optional" help:"cells that are text, by column id"`
+	Numbers map[string]float64     `hcl:"numbers,optional" help:"cells that are constants, such as published results, by column id"`
+}
+
+// data reports whether the row has cells.
+func (r tableRow) data() bool { return r.Section == "" && !r.Rule && !r.Space }
+
+type tableExpect struct {
+	Cell      string   `hcl:"cell,label" help:"ROW.COLUMN by their ids"`
+	Value     float64  `hcl:"value" help:"the number as the paper prints it"`
+	Tolerance float64  `hcl:"tolerance,optional" help:"absolute difference that still matches, beyond the paper's rounding"`
+	Relative  float64  `hcl:"relative,optional" help:"the same as a fraction of value"`
+	Stds      float64  `hcl:"stds,optional" help:"the same in standard deviations of the rebuilt cell"`
+	Source    string   `hcl:"source,optional" help:"where the paper says so; default: its label"`
+	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±, compared within the same tolerance"`
+}
+
+var Table = step.Define(step.Kind[tableConfig]{
+	Name:    "render_table",
+	Version: 4,
+	Block:   true,
+	Inline:  true,
+	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.
+Cells are numbers in JSON artifacts of other steps; a list of artifacts, one per
+seed, becomes mean and standard deviation. Editing a caption, an expectation or
+a bold rule reruns only this.`,
+	Example: `table "dedup_counts" {
+  paper   = "tab:dedup-counts"
+  stubs   = ["Grouping key"]
+  columns = [{ id = "train", title = "Train", format = "integer", field = "documents.train" }]
+  rows    = [{ id = "url", titles = ["<sc>URL</sc>"], value = step.dedup.nq["url"].counts }]
+  expect "url.train" { value = 226180 }
+}`,
+	Outputs: []step.Output{
+		{Name: "markdown", Type: "table/markdown", Help: "for reading"},
+		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper"},
+		{Name: "csv", Type: "table/csv", Help: "values that are not rounded"},
+		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper"},
+	},
+	Check: checkTable,
+	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
+		t, err := buildTable(x, c)
+		if err != nil {
+			return err
+		}
+		for output, write := range map[string]func(io.Writer) error{"markdown": t.Markdown, "latex": t.LaTeX, "csv": t.CSV, "json": t.JSON} {
+			w, err := x.Create(output)
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(write(w), w.Close()); err != nil {
+				return err
+			}
+		}
+		for _, k := range t.Checks {
+			if k.Verdict != render.NotHere { // counted cell by cell
+				x.Count("cells "+string(k.Verdict), 1)
+			}
+		}
+		return nil
+	},
+})
+
+// layout is the table without its values: what can be checked before a run.
+func (c tableConfig) layout() *render.Table {
+	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, QuoteFormulas: c.CSV == "quote"}
+	for _, k := range c.Columns {
+		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
+		if f.Style == "" {
+			f.Style = "fixed"
+		}
+		t.Columns = append(t.Columns, render.Column{ID: k.ID, Title: k.Title, Groups: k.Groups, Format: f, Best: k.Best, Align: k.Align})
+	}
+	for _, r := range c.Rows {
+		if r.data() && r.Titles == nil {
+			r.Titles = []string{} // of a table without stubs
+		}
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Section: r.Section, Center: r.Center, Rule: r.Rule, Space: r.Space, Titles: r.Titles, Under: r.Under,
+			Compare: r.Compare, Cells: map[string]render.Cell{}})
+	}
+	return t
+}
+
+func checkTable(c tableConfig) error {
+	var ps step.Problems
+	for i, r := range c.Rows {
+		forms := 0
+		for _, is := range []bool{r.Section != "", r.Rule, r.Space, len(r.Titles) > 0 || len(c.Stubs) == 0 && r.data()} {
+			if is {
+				forms++
+			}
+		}
+		if forms != 1 {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: "is exactly one of titles, section, rule and space"})
+		}
+		for _, id := range r.Bold {
+			if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].bold", i), Detail: fmt.Sprintf("there is no column %q", id)})
+			}
+		}
+		if r.Format != "" {
+			if err := (render.Format{Style: r.Format, Decimals: r.Digits, Prefix: r.Prefix}).Check(); err != nil {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].format", i), Detail: err.Error()})
+			}
+		}
+		if r.Prefix != "" && r.Format == "" {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].prefix", i), Detail: "is for rows with format"})
+		}
+		if r.Center && r.Section == "" {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d].center", i), Detail: "is for a section"})
+		}
+		for _, text := range append([]string{r.Section}, r.Titles...) {
+			if err := render.CheckMarkup(text); err != nil {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("rows[%d]", i), Detail: err.Error()})
+			}
+		}
+	}
+	for i, k := range c.Columns {
+		if k.Format == "" && slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.Format == "" }) {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].format", i), Detail: `is needed: "integer", "fixed", "kilo", "signed" or "text"`})
+		}
+		if len(k.Minus) != 0 && len(k.Minus) != 2 {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: "needs two column ids"})
+		}
+		for _, m := range k.Minus {
+			if !slices.ContainsFunc(c.Columns, func(o tableColumn) bool { return o.ID == m }) {
+				ps = append(ps, step.Problem{Path: fmt.Sprintf("columns[%d].minus", i), Detail: fmt.Sprintf("there is no column %q", m)})
+			}
+		}
+	}
+	t := c.layout()
+	if err := t.Finish(); err != nil {
+		ps = append(ps, step.Problem{Path: "rows", Detail: err.Error()})
+	} else if err := t.Expect(c.expectations()); err != nil {
+		ps = append(ps, step.Problem{Path: "expect", Detail: err.Error()})
+	}
+	if err := render.CheckMarkup(c.Caption); err != nil {
+		ps = append(ps, step.Problem{Path: "caption", Detail: err.Error()})
+	}
+	if err := render.CheckLabel(c.Paper); err != nil {
+		ps = append(ps, step.Problem{Path: "paper", Detail: err.Error()})
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+func (c tableConfig) expectations() []render.Expectation {
+	es := make([]render.Expectation, len(c.Expect))
+	for i, e := range c.Expect {
+		es[i] = render.Expectation(e)
+	}
+	return es
+}
+
+func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
+	t := c.layout()
+	docs := newCells(x)
+	for i, r := range c.Rows {
+		if !r.data() {
+			continue
+		}
+		for _, k := range c.Columns {
+			cell, err := docs.cell(r, k)
+			if err != nil {
+				return nil, step.Permanent(fmt.Errorf("row %s, column %s: %w", r.ID, k.ID, err))
+			}
+			if r.Format != "" {
+				cell.Format = &render.Format{Style: r.Format, Decimals: r.Digits, Scale: r.Scale, Std: k.Std, Prefix: r.Prefix}
+			}
+			if !cell.Missing() {
+				t.Rows[i].Cells[k.ID] = cell
+			}
+		}
+		subtract(t.Rows[i].Cells, c.Columns)
+		for _, id := range r.Bold {
+			if cell, ok := t.Rows[i].Cells[id]; ok {
+				cell.Bold = true
+				t.Rows[i].Cells[id] = cell
+			}
+		}
+	}
+	if err := t.Finish(); err != nil {
+		return nil, step.Permanent(err)
+	}
+	return t, step.Permanent(t.Expect(c.expectations()))
+}
+
+func subtract(cells map[string]render.Cell, columns []tableColumn) {
+	for _, k := range columns {
+		if len(k.Minus) != 2 {
+			continue
+		}
+		a, b := cells[k.Minus[0]], cells[k.Minus[1]]
+		if a.Value != nil && b.Value != nil {
+			d := render.Number(*a.Value - *b.Value)
+			d.Inputs = append(slices.Clone(a.Inputs), b.Inputs...)
+			cells[k.ID] = d
+		}
+	}
+}
+
+// cell reads what stands at a row and a column.
+func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
+	if s, ok := r.Texts[k.ID]; ok {
+		return render.Cell{Text: s}, render.CheckMarkup(s)
+	}
+	if v, ok := r.Numbers[k.ID]; ok {
+		return render.Number(v), nil
+	}
+	if len(k.Minus) > 0 {
+		return render.Cell{}, nil
+	}
+	ins := r.Value
+	if k.From != "" {
+		ins = r.Values[k.From]
+	}
+	path := k.Field
+	if path == "" {
+		path = k.ID
+	}
+	if f, ok := r.Fields[k.ID]; ok {
+		path = f
+	}
+	if r.At != "" {
+		between := "."
+		if strings.HasSuffix(r.At, ":") {
+			between = "" // a file of a tree, not an object in it
+		}
+		path = r.At + between + path
+	}
+	var vs []float64
+	var digests []string
+	for _, in := range ins {
+		at, err := d.Find(in, path)
+		if err != nil {
+			return render.Cell{}, err
+		}
+		from := in.Artifact.Digest.String()
+		if a, ok := at.(inout.Absent); ok {
+			d.x.Count("cells "+render.AbsentText, 1)
+			cell := render.Absent(a.Why)
+			cell.Inputs = []string{from}
+			return cell, nil
+		}
+		if cell, ok := inout.Summary(at); ok && len(ins) == 1 {
+			cell.Inputs = []string{from}
+			return cell, nil
+		}
+		v, text, ok, err := inout.Scalar(at, path)
+		if err != nil {
+			return render.Cell{}, err
+		}
+		if text != "" {
+			return render.Cell{Text: text, Data: true, Inputs: []string{from}}, nil
+		}
+		if ok {
+			vs = append(vs, v)
+			digests = append(digests, from)
+		}
+	}
+	cell := render.Mean(vs)
+	cell.Inputs = digests
+	return cell, nil
+}

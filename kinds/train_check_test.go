@@ -1,0 +1,58 @@
+package kinds_test
+
+import (
+	"maps"
+	"math"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
+)
+
+// TestTrainChecks: mistakes in a configuration are told with the attribute.
+func TestTrainChecks(t *testing.T) {
+	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
+	whole := map[string]map[string]any{
+		"train":     {"model": in, "ids": in, "corpus": in, "queries": in, "t5_tokenizer": in},
+		"random_t5": {"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1)},
+	}
+	for _, c := range []struct {
+		kind string
+		bad  map[string]any
+		want string // "" if nothing is wrong
+	}{
+		{"train", nil, ""},
+		{"train", map[string]any{"ratio": "32:1", "select": "Recall@100", "dropout": 0.0, "precision": "fp16", "init": "random", "device": "cuda:1", "checkpoint_every": int64(7)}, ""},
+		{"train", map[string]any{"max_input": int64(1)}, "max_input: must be at least 2"},
+		{"train", map[string]any{"steps": int64(0), "batch": int64(0)}, "steps: must be at least 1; batch: must be at least 1"},
+		{"train", map[string]any{"learning_rate": 0.0}, "learning_rate: must be above 0, such as 1e-3"},
+		{"train", map[string]any{"learning_rate": -1.0}, "learning_rate: must be above 0, such as 1e-3"},
+		{"train", map[string]any{"learning_rate": math.Inf(1)}, "learning_rate: want number, got the number +Inf"},
+		{"train", map[string]any{"warmup": int64(-1)}, "warmup: must be at least 0"},
+		{"train", map[string]any{"seed": int64(-1)}, "seed: must be at least 0"},
+		{"train", map[string]any{"evaluate_every": int64(0)}, "evaluate_every: must be at least 1"},
+		{"train", map[string]any{"beams": int64(0)}, "beams: must be at least 1"},
+		{"train", map[string]any{"checkpoint_every": int64(-1)}, "checkpoint_every: must be at least 0"},
+		{"train", map[string]any{"dropout": 1.0}, "dropout: must be at least 0 and below 1"},
+		{"train", map[string]any{"ratio": "1:0"}, `ratio: indexing-to-retrieval ratio "1:0": it is "natural" or a:b with a ≥ 0 and b ≥ 1, such as "1:1", "32:1" or "0:1"`},
+		{"train", map[string]any{"select": "loss"}, `select: metric "loss" is unknown; there are Hits@k, MRR@k, Recall@k, Invalid@k`},
+		{"train", map[string]any{"select": "Invalid@40"}, "select: Invalid@40 is better the lower it is; choose Hits@k, MRR@k or Recall@k"},
+		{"train", map[string]any{"device": "gpu"}, "device: must be auto, cpu, cuda or cuda:N"},
+		{"train", map[string]any{"device": "cpu", "precision": "fp16"}, "precision: fp16 trains on a CUDA device only; take fp32 or bf16, or another device"},
+		{"train", map[string]any{"precision": "int8"}, `precision: "int8" is not one of "fp32", "bf16", "fp16"`},
+		{"train", map[string]any{"init": "zeros"}, `init: "zeros" is not one of "weights", "random"`},
+		{"random_t5", nil, ""},
+		{"random_t5", map[string]any{"decoder_layers": int64(3), "feed_forward": "gated-gelu", "dropout": 0.0}, ""},
+		{"random_t5", map[string]any{"layers": int64(0), "heads": int64(1001)}, "layers: must be 1 to 1000; heads: must be 1 to 1000"},
+		{"random_t5", map[string]any{"vocabulary": int64(1)}, "vocabulary: must be 2 to 16777216"},
+		{"random_t5", map[string]any{"dropout": 1.0}, "dropout: must be at least 0 and below 1"},
+	} {
+		config := maps.Clone(whole[c.kind])
+		maps.Copy(config, c.bad)
+		_, err := kinds.Registry().Lookup(c.kind).Complete(config)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%s %v:\n got %v\nwant %s", c.kind, c.bad, err, c.want)
+		}
+	}
+}

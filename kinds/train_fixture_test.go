@@ -1,0 +1,134 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/step"
+)
+
+// training is a hand-made collection of 20 documents. Each has words of its own,
+// that its three training queries and its development query ask with, in other
+// combinations.
+type training struct {
+	*local
+	encode  docid.Encoder
+	queries []dedup.Query
+	config  map[string]any // of a train step with naive identifiers
+}
+
+const trainedDocuments = 20
+
+func newTraining(t *testing.T, l *local) *training {
+	t.Helper()
+	activities.UseThreads(1)
+	tokenizer := filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")
+	tok, err := tokenize.LoadT5(tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tok.Close() })
+	f := &training{local: l, encode: tok.EncodeBatch}
+	r := rand.New(rand.NewPCG(1, 2))
+	var texts []string
+	id := int64(0)
+	ask := func(split nq.Split, doc int, text string, args ...any) {
+		id++
+		f.queries = append(f.queries, dedup.Query{ExampleID: id, Split: split, Question: fmt.Sprintf(text, args...), Doc: int32(doc)})
+	}
+	for doc := range trainedDocuments {
+		w := make([]any, 4)
+		for i := range w {
+			word := ""
+			for range 3 {
+				word += string("bdfgklmnprstvz"[r.IntN(14)]) + string("aeiou"[r.IntN(5)])
+			}
+			w[i] = word
+		}
+		texts = append(texts, fmt.Sprintf("%s %s is a %s of the %s kind", w...))
+		ask(nq.Train, doc, "who made %s %s", w[0], w[1])
+		ask(nq.Train, doc, "where is the %s near %s", w[1], w[2])
+		ask(nq.Train, doc, "what %s has a %s", w[3], w[0])
+		ask(nq.Dev, doc, "tell me of %s and %s", w[0], w[2])
+	}
+	toy, err := l.do("random_t5", map[string]any{"layers": int64(1), "d_model": int64(32), "d_kv": int64(8), "d_ff": int64(64), "heads": int64(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.config = map[string]any{
+		"model": step.In(toy.Outputs["model"]), "ids": f.set(f.ids(docid.KindNaive)), "corpus": f.corpusOf(texts), "queries": f.lines(f.queries),
+		"t5_tokenizer": f.blob("files", readFile(t, tokenizer)), "device": "cpu",
+		"max_input": int64(16), "batch": int64(16), "learning_rate": 1e-2, "dropout": 0.0,
+	}
+	return f
+}
+
+// ids are the collection's identifiers; those that are semantic are of random
+// vectors.
+func (f *training) ids(kind docid.Kind) *docid.Set {
+	f.t.Helper()
+	names := make([]string, trainedDocuments)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	var set *docid.Set
+	var err error
+	switch kind {
+	case docid.KindAtomic:
+		set, err = docid.Atomic(names, docid.FirstAtomicToken)
+	case docid.KindNaive:
+		set, err = docid.Naive(names, 1000, 42, f.encode)
+	case docid.KindSemantic:
+		r := rand.New(rand.NewPCG(3, 4))
+		vectors := kmeans.Matrix{Rows: len(names), Cols: 8, Data: make([]float32, 8*len(names))}
+		for i := range vectors.Data {
+			vectors.Data[i] = float32(r.NormFloat64())
+		}
+		set, _, err = docid.Semantic(context.Background(), names, vectors, docid.SemanticOptions{Clusters: 10, LeafSize: 5, Seed: 42}, f.encode)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return set
+}
+
+// with is the train step with some attributes changed; of two changes the first
+// counts.
+func (f *training) with(changes ...map[string]any) map[string]any {
+	config := maps.Clone(f.config)
+	for _, c := range slices.Backward(changes) {
+		maps.Copy(config, c)
+	}
+	return config
+}
+
+// edited is the tree of an input with other files.
+func edited(t *testing.T, input any, change func([]artifacts.File) []artifacts.File) artifacts.Artifact {
+	t.Helper()
+	was := input.(step.Input).Artifact
+	tree, err := artifacts.Tree(was.Type, change(slices.Clone(was.Files)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// onlyConfig leaves of a model's files what its weights are not.
+func onlyConfig(files []artifacts.File) []artifacts.File {
+	return slices.DeleteFunc(files, func(f artifacts.File) bool { return f.Name != "config.json" })
+}

@@ -1,0 +1,116 @@
+package kinds_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/kinds"
+)
+
+var toyStore = flag.String("toy-store", "", "with -update: URL of a store that has every result of pipelines.hcl at toy scale")
+
+// paperKey is what the golden has of a step of the paper.
+type paperKey struct {
+	Key     artifacts.Digest              `json:"key"`
+	Outputs map[string]artifacts.Artifact `json:"outputs"`
+}
+
+// TestPaperKeys: the key of every step of the paper at toy scale is what it was, so that
+// nobody computes again what did not change. After a change of pipelines.hcl itself:
+// `redsi run --var scale=toy`, then
+// `go test ./kinds -run TestPaperKeys -update -toy-store "file://$PWD/.redsi/store"`.
+func TestPaperKeys(t *testing.T) {
+	golden := filepath.Join("testdata", "paper-keys.json.gz")
+	l := newLocal(t)
+	pl := l.plan(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
+	if *update {
+		if *toyStore == "" {
+			t.Skip("needs -toy-store")
+		}
+		store, err := open.Store(t.Context(), *toyStore, open.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := preview(t, pl, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+			return artifacts.LookupMany(ctx, store, keys)
+		})
+		want := map[string]paperKey{}
+		for i, it := range v.Items {
+			if it.Result == nil {
+				t.Fatalf("the store has no result of %s", pl.Steps[i].Address)
+			}
+			want[pl.Steps[i].Address] = paperKey{it.Key, it.Result.Outputs}
+		}
+		writeKeys(t, golden, want)
+		return
+	}
+	want := readKeys(t, golden)
+	known := map[artifacts.Digest]*artifacts.Result{}
+	for _, w := range want {
+		known[w.Key] = &artifacts.Result{Key: w.Key, Outputs: w.Outputs}
+	}
+	lookup := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) { return known, nil }
+	for i, it := range preview(t, pl, lookup).Items {
+		address := pl.Steps[i].Address
+		w, ok := want[address]
+		switch {
+		case !ok:
+			t.Errorf("%s is not in the golden", address)
+		case it.Outcome != plan.Hit || it.Key != w.Key:
+			t.Errorf("%s: its key was %s and is %s, %s", address, w.Key, it.Key, it.Outcome)
+		}
+	}
+	if len(want) != len(pl.Steps) {
+		t.Errorf("the golden has %d steps, the pipeline %d", len(want), len(pl.Steps))
+	}
+}
+
+func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
+	t.Helper()
+	v, err := pl.Preview(t.Context(), kinds.Registry(), lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func readKeys(t *testing.T, path string) (keys map[string]paperKey) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(&keys); err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func writeKeys(t *testing.T, path string, keys map[string]paperKey) {
+	t.Helper()
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
+	if err := json.NewEncoder(z).Encode(keys); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -27,53 +27,77 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script/*.txtar: whole command lines, on a real
 // embedded Temporal and real Natural Questions records.
 func TestScripts(t *testing.T) {
+	testscript.Run(t, scripts(t, testscript.Params{Dir: filepath.Join("testdata", "script")}))
+}
+
+// TestUpgrade runs testdata/upgrade/upgrade.txtar on what each release left there.
+func TestUpgrade(t *testing.T) {
+	folder := filepath.Join("testdata", "upgrade")
+	releases, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
+	if err != nil || len(releases) < 3 {
+		t.Fatal(releases, err)
+	}
+	for _, r := range releases {
+		name := strings.TrimSuffix(filepath.Base(r), ".tar.gz")
+		t.Run(name, func(t *testing.T) {
+			p := scripts(t, testscript.Params{Files: []string{filepath.Join(folder, "upgrade.txtar")}})
+			setup := p.Setup
+			p.Setup = func(e *testscript.Env) error {
+				e.Setenv("RELEASE", name)
+				return setup(e)
+			}
+			testscript.Run(t, p)
+		})
+	}
+}
+
+// scripts adds to p what all scripts have.
+func scripts(t *testing.T, p testscript.Params) testscript.Params {
 	data, err := filepath.Abs(filepath.Join("..", "..", "internal"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
-		Setup: func(e *testscript.Env) error {
-			for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS"} {
-				if v := os.Getenv(k); v != "" {
-					e.Setenv(k, v)
-				}
+	p.Setup = func(e *testscript.Env) error {
+		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS"} {
+			if v := os.Getenv(k); v != "" {
+				e.Setenv(k, v)
 			}
-			e.Setenv("DATA", data)
-			w := newWeb(data)
-			e.Values[webKey{}] = w
-			e.Defer(func() { w.CloseClientConnections(); w.Close() })
-			for _, f := range []string{"real.hcl"} {
-				b, err := os.ReadFile(filepath.Join("testdata", f))
-				if err != nil {
-					return err
-				}
-				if err := os.WriteFile(filepath.Join(e.WorkDir, "pipelines.hcl"), b, 0o644); err != nil {
-					return err
-				}
+		}
+		e.Setenv("DATA", data)
+		w := newWeb(data)
+		e.Values[webKey{}] = w
+		e.Defer(func() { w.CloseClientConnections(); w.Close() })
+		for _, f := range []string{"real.hcl"} {
+			b, err := os.ReadFile(filepath.Join("testdata", f))
+			if err != nil {
+				return err
 			}
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"replace": replaceInFile,
-			"minio":   startMinIO(t),
-			"same":    sameFiles,
-			"web":     webCommand,
-			"asked":   askedCommand,
-			"until":   untilPlan,
-			"fetch":   fetchCommand,
-			"upgrade": upgradeCommand(t),
-			"nowhere": nowhere,
-			"private": private,
-		},
-		Condition: func(name string) (bool, error) { // `make race` tests a build without libtorch
-			if name != "libtorch" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			if err := os.WriteFile(filepath.Join(e.WorkDir, "pipelines.hcl"), b, 0o644); err != nil {
+				return err
 			}
-			return tensor.Available() == nil, nil
-		},
-		UpdateScripts: os.Getenv("REDSI_UPDATE") != "",
-	})
+		}
+		return nil
+	}
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"replace": replaceInFile,
+		"minio":   startMinIO(t),
+		"same":    sameFiles,
+		"web":     webCommand,
+		"asked":   askedCommand,
+		"until":   untilPlan,
+		"fetch":   fetchCommand,
+		"upgrade": upgradeCommand(t),
+		"nowhere": nowhere,
+		"private": private,
+	}
+	p.Condition = func(name string) (bool, error) { // `make race` tests a build without libtorch
+		if name != "libtorch" {
+			return false, fmt.Errorf("there is no condition %q", name)
+		}
+		return tensor.Available() == nil, nil
+	}
+	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
+	return p
 }
 
 // replaceInFile is: replace FILE OLD NEW. OLD must be there.

@@ -59,6 +59,7 @@ func (s strict) ToPayloads(values ...any) (*commonpb.Payloads, error) {
 type largeRun struct {
 	*Activities
 	t    *testing.T
+	leaf step.Part[leafConfig]
 	ran  atomic.Int64
 	fail atomic.Bool
 	most atomic.Int64      // bytes of a payload
@@ -69,7 +70,7 @@ type largeRun struct {
 
 func newLargeRun(t *testing.T) *largeRun {
 	l := &largeRun{t: t}
-	kind := step.Kind[leafConfig]{Name: "leaf", Version: 1, Doc: "Text.", Inline: true,
+	l.leaf = step.DefinePart(step.Kind[leafConfig]{Name: "leaf", Version: 1, Doc: "Text.", Inline: true,
 		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
 		Run: func(_ context.Context, x *step.IO, c leafConfig) error {
 			l.ran.Add(1)
@@ -81,9 +82,9 @@ func newLargeRun(t *testing.T) *largeRun {
 				_, err = io.WriteString(w, c.Text)
 			}
 			return errors.Join(err, w.Close())
-		}}
+		}})
 	store := mem.New()
-	l.Activities = &Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: step.NewRegistry(step.Define(kind)), Log: slog.New(slog.DiscardHandler)}
+	l.Activities = &Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: step.NewRegistry(l.leaf.Spec), Log: slog.New(slog.DiscardHandler)}
 	return l
 }
 
@@ -92,7 +93,7 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 	l.t.Helper()
 	p := &plan.Plan{Format: plan.Format, Pipeline: "t.hcl"}
 	add := func(address string, c leafConfig, deps []int) {
-		task, err := step.TaskOf("leaf", c)
+		task, err := l.leaf.Task(c)
 		if err != nil {
 			l.t.Fatal(err)
 		}

@@ -10,22 +10,22 @@ import (
 )
 
 // All lists every step kind that this build knows, in the order in which data
-// flows through them. Parts of a kind follow it.
+// flows through them.
 func All() []step.Spec {
 	return []step.Spec{
-		general.Download, general.DownloadFile,
+		general.Download,
 		collection.Synth,
-		collection.Extract, collection.ExtractFile,
-		collection.Pages, collection.PagesFile,
+		collection.Extract,
+		collection.Pages,
 		collection.PageTable,
 		collection.Dedup, collection.Diagnose,
-		collection.Serialize, collection.SerializeFile,
+		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
 		collection.Export,
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.Tokens,
-		model.RandomT5, model.Train, model.Evaluate, model.EvaluateShard,
+		model.RandomT5, model.Train, model.Evaluate,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure,

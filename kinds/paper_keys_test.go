@@ -58,7 +58,9 @@ func TestPaperKeys(t *testing.T) {
 	for _, w := range want {
 		known[w.Key] = &artifacts.Result{Key: w.Key, Outputs: w.Outputs}
 	}
-	lookup := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) { return known, nil }
+	lookup := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return known, nil
+	}
 	for i, it := range preview(t, pl, lookup).Items {
 		address := pl.Steps[i].Address
 		w, ok := want[address]

@@ -32,13 +32,6 @@ func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 	return encodeTask(spec.Name, tree)
 }
 
-// TaskOf makes a task of a configuration struct of the named kind, as Split
-// does for its parts. The struct must be of that kind's configuration type.
-func TaskOf(kind string, config any) (Task, error) {
-	v := reflect.ValueOf(config)
-	return encodeTask(kind, encodeObject(v, reflect.Value{}, schemaOf(v.Type()), false))
-}
-
 func encodeTask(kind string, tree map[string]any) (Task, error) {
 	err := checkText(tree)
 	if err != nil {

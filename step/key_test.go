@@ -148,10 +148,10 @@ func TestKeyMoves(t *testing.T) {
 func TestKeyOfParts(t *testing.T) {
 	kind := func(partVersion int) *Registry {
 		k := everythingKind()
-		k.Parts = []string{"part"}
 		p := everythingKind()
 		p.Name, p.Version = "part", partVersion
-		return NewRegistry(Define(k), Define(p))
+		k.Parts = []Spec{DefinePart(p).Spec}
+		return NewRegistry(Define(k))
 	}
 	a, _ := keyOf(t, kind(1), minimal())
 	b, _ := keyOf(t, kind(2), minimal())
@@ -195,7 +195,7 @@ func TestRandomConfigurations(t *testing.T) {
 		if x, y := asJSON(t, a), asJSON(t, b); x != y {
 			t.Fatalf("Run would get something else:\n%s\n%s", x, y)
 		}
-		direct, err := TaskOf("everything", a)
+		direct, err := Part[everything]{*spec}.Task(a.(everything))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,11 +55,11 @@ type Kind[C any] struct {
 	// are thought alike otherwise.
 	Class string
 
-	// Split, if set, cuts the work into tasks of the kinds named in Parts, each
-	// cached by its own key and run on any worker; Run then finds their results
-	// by IO.Parts. A step may so be resumed part by part.
+	// Split, if set, cuts the work into tasks of Parts, each cached by its own key and
+	// run on any worker; Run then finds their results by IO.Parts. A step may so be
+	// resumed part by part.
 	Split func(ctx context.Context, io *IO, c C) ([]Task, error)
-	Parts []string
+	Parts []Spec // of DefinePart
 
 	// Run does the work. It reads and writes through io only, is deterministic
 	// in its configuration and inputs, and returns Permanent errors for what a
@@ -72,7 +72,6 @@ type Kind[C any] struct {
 
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
-	Hidden  bool   // a part of another kind, not written in HCL
 	Block   bool   // written as a table or figure block, not as a step
 	Queue   Queue  // default CPU
 	Needs   string // a build capability, such as "libtorch"; "" for none
@@ -87,8 +86,9 @@ type Spec struct {
 	Version            int
 	Outputs            []Output
 	Attrs              []Attr
-	Parts              []string
-	Inline, Hidden     bool
+	Parts              []string // names of the kinds that it is cut into
+	Inline             bool
+	Hidden             bool // a part of another kind, not written in HCL
 	Resumes            bool
 	Block              bool
 	Queue              Queue
@@ -96,6 +96,7 @@ type Spec struct {
 	Available          func() error
 	Clock              map[string][]string
 
+	parts      []Spec
 	class      string
 	configType reflect.Type
 	defaults   reflect.Value
@@ -116,11 +117,15 @@ func Define[C any](k Kind[C]) Spec {
 		k.Queue = CPU
 	}
 	s := Spec{
-		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs, Parts: k.Parts,
-		Inline: k.Inline, Resumes: k.Resumes, Hidden: k.Hidden, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available, Clock: k.Clock,
+		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
+		Inline: k.Inline, Resumes: k.Resumes, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available, Clock: k.Clock,
+		parts:      k.Parts,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
 		defaults:   reflect.ValueOf(k.Defaults),
+	}
+	for _, p := range k.Parts {
+		s.Parts = append(s.Parts, p.Name)
 	}
 	s.Attrs = schemaOf(s.configType)
 	defaults := encodeObject(s.defaults, s.defaults, s.Attrs, false)
@@ -143,6 +148,23 @@ func Define[C any](k Kind[C]) Spec {
 		s.pins = func(c any, o map[string]artifacts.Artifact) []Pin { return k.Pins(c.(C), o) }
 	}
 	return s
+}
+
+// Part is a kind that others are cut into: in no pipeline, but with results, keys and a
+// version of its own.
+type Part[C any] struct{ Spec }
+
+// DefinePart is Define for parts.
+func DefinePart[C any](k Kind[C]) Part[C] {
+	s := Define(k)
+	s.Hidden = true
+	return Part[C]{s}
+}
+
+// Task is a piece of the work, as Split makes it.
+func (p Part[C]) Task(c C) (Task, error) {
+	v := reflect.ValueOf(c)
+	return encodeTask(p.Name, encodeObject(v, reflect.Value{}, p.Attrs, false))
 }
 
 // Output finds a declared output.

@@ -67,7 +67,7 @@ func TestDefinePanics(t *testing.T) {
 		}
 	}
 	good := Define(Kind[ok]{Name: "k", Version: 1, Doc: "d", Outputs: out, Run: none[ok]})
-	for name, list := range map[string][]Spec{"twice": {good, good}, "part": {Define(Kind[ok]{Name: "k", Version: 1, Doc: "d", Outputs: out, Parts: []string{"p"}, Run: none[ok]})}} {
+	for name, list := range map[string][]Spec{"twice": {good, good}, "part": {Define(Kind[ok]{Name: "p", Version: 1, Doc: "d", Outputs: out, Parts: []Spec{good}, Run: none[ok]}), good}} {
 		if run(func() Spec { NewRegistry(list...); return Spec{} }) == nil {
 			t.Errorf("%s: it is registered", name)
 		}

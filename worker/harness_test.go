@@ -106,14 +106,14 @@ func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry
 	t.Helper()
 	b := &bench{t: t, slots: slots, codec: codec, shown: shown, store: mem.New(), hold: make(chan struct{}), held: make(chan string, 100)}
 	outputs := []step.Output{{Name: "out", Type: "text", Help: "text"}}
-	part := step.Kind[textConfig]{Name: "part", Version: 1, Hidden: true, Doc: "A part.", Outputs: outputs, Run: b.write}
+	part := step.DefinePart(step.Kind[textConfig]{Name: "part", Version: 1, Doc: "A part.", Outputs: outputs, Run: b.write})
 	whole := step.Kind[textConfig]{Name: "text", Version: 1, Doc: "Text.", Outputs: outputs, Run: b.write}
 	short := step.Kind[textConfig]{Name: "short", Version: 1, Doc: "Text, inline.", Outputs: outputs, Inline: true, Run: b.write}
-	split := step.Kind[textConfig]{Name: "split", Version: 1, Doc: "Text in parts.", Outputs: outputs, Parts: []string{"part"},
+	split := step.Kind[textConfig]{Name: "split", Version: 1, Doc: "Text in parts.", Outputs: outputs, Parts: []step.Spec{part.Spec},
 		Split: func(_ context.Context, _ *step.IO, c textConfig) ([]step.Task, error) {
 			var tasks []step.Task
 			for i := range c.Split {
-				task, err := step.TaskOf("part", textConfig{Text: fmt.Sprintf("%s%d ", c.Text, i), After: c.After})
+				task, err := part.Task(textConfig{Text: fmt.Sprintf("%s%d ", c.Text, i), After: c.After})
 				if err != nil {
 					return nil, err
 				}
@@ -128,7 +128,7 @@ func watchedBench(t *testing.T, slots int, codec payload.Codec, shown *telemetry
 			c.Text = ""
 			return b.write(ctx, x, c)
 		}}
-	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split), step.Define(part))
+	b.reg = step.NewRegistry(step.Define(whole), step.Define(short), step.Define(split))
 
 	opts, err := clientOptions()
 	if err != nil {

@@ -96,7 +96,7 @@ func kinds() *step.Registry {
 			Outputs: []step.Output{{Name: "markdown", Type: "text"}}, Run: noRun[table]}),
 		step.Define(step.Kind[table]{Name: "render_figure", Version: 1, Doc: "Draws a figure.", Block: true, Inline: true,
 			Outputs: []step.Output{{Name: "svg", Type: "svg"}}, Run: noRun[table]}),
-		step.Define(step.Kind[download]{Name: "download_part", Version: 1, Doc: "A part.", Hidden: true,
-			Outputs: []step.Output{{Name: "file", Type: "file"}}, Run: noRun[download]}),
+		step.DefinePart(step.Kind[download]{Name: "download_part", Version: 1, Doc: "A part.",
+			Outputs: []step.Output{{Name: "file", Type: "file"}}, Run: noRun[download]}).Spec,
 	)
 }

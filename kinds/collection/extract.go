@@ -53,7 +53,7 @@ few records and 20 bytes for each example.`,
 		}
 		return nil
 	},
-	Parts: []string{"extract_file"},
+	Parts: []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
 		names := map[string]bool{}
 		var tasks []step.Task
@@ -65,7 +65,7 @@ few records and 20 bytes for each example.`,
 				names[f.Name] = true
 				part := extractFileConfig{File: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}),
 					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require}
-				t, err := step.TaskOf("extract_file", part)
+				t, err := extractFile.Task(part)
 				if err != nil {
 					return nil, step.Permanent(err)
 				}
@@ -88,10 +88,9 @@ type extractFileConfig struct {
 	Require    []string   `hcl:"require,optional" help:"what URLs must name"`
 }
 
-var ExtractFile = step.Define(step.Kind[extractFileConfig]{
+var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
 	Name:    "extract_file",
 	Version: 3,
-	Hidden:  true,
 	Doc:     "One file of an extract.",
 	Outputs: []step.Output{
 		{Name: "records", Type: "nq/records", Help: "records@1"},

@@ -36,12 +36,12 @@ gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 		{Name: "table", Type: "wikipedia/pages", Help: "oldid, page_id, title, namespace and redirect, sorted by oldid"},
 		{Name: "report", Type: "report", Help: "pages, revisions and redirects of the dump by namespace, as JSON"},
 	},
-	Parts: []string{"pages_file"},
+	Parts: []step.Spec{pagesFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c pagesConfig) ([]step.Task, error) {
 		var tasks []step.Task
 		for i, in := range c.Dump {
 			for _, f := range x.Files(in, fmt.Sprintf("dump-%02d.xml.gz", i)) {
-				t, err := step.TaskOf("pages_file", pagesFileConfig{Headers: c.Headers, Name: f.Name,
+				t, err := pagesFile.Task(pagesFileConfig{Headers: c.Headers, Name: f.Name,
 					Dump: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size})})
 				if err != nil {
 					return nil, step.Permanent(err)
@@ -61,10 +61,9 @@ type pagesFileConfig struct {
 	Name    string      `hcl:"name" help:"file name, for errors"`
 }
 
-var PagesFile = step.Define(step.Kind[pagesFileConfig]{
+var pagesFile = step.DefinePart(step.Kind[pagesFileConfig]{
 	Name:    "pages_file",
 	Version: 1,
-	Hidden:  true,
 	Doc:     "One dump file of a pages step.",
 	Outputs: []step.Output{
 		{Name: "table", Type: "wikipedia/pages", Help: "wanted revisions in this file"},

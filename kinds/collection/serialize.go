@@ -48,14 +48,14 @@ memory is bounded.`,
 	},
 	Defaults: serializeConfig{Options: serialize.Defaults()},
 	Check:    func(c serializeConfig) error { return c.Options.Validate() },
-	Parts:    []string{"serialize_file"},
+	Parts:    []step.Spec{serializeFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
 		var tasks []step.Task
 		for _, in := range c.Records {
 			for _, f := range x.Files(in, "records") {
 				p := serializeFileConfig{Records: step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size}),
 					Documents: c.Documents, Form: c.Form, T5: c.T5, BERT: c.BERT, Options: c.Options}
-				t, err := step.TaskOf("serialize_file", p)
+				t, err := serializeFile.Task(p)
 				if err != nil {
 					return nil, step.Permanent(err)
 				}
@@ -77,10 +77,9 @@ type serializeFileConfig struct {
 	Options   serialize.Options `hcl:"options" help:"rules"`
 }
 
-var SerializeFile = step.Define(step.Kind[serializeFileConfig]{
+var serializeFile = step.DefinePart(step.Kind[serializeFileConfig]{
 	Name:    "serialize_file",
 	Version: 2,
-	Hidden:  true,
 	Doc:     "One records file of a serialize step.",
 	Outputs: []step.Output{
 		{Name: "corpus", Type: "nq/corpus", Help: "the documents that this file's records represent"},

@@ -54,13 +54,13 @@ over the disk.`,
 		}
 		return pins
 	},
-	Parts: []string{"download_file"},
+	Parts: []step.Spec{downloadFile.Spec},
 	Split: func(_ context.Context, _ *step.IO, c downloadConfig) ([]step.Task, error) {
 		tasks := make([]step.Task, len(c.URLs))
 		for i, u := range c.URLs {
 			p := downloadFileConfig{URL: u, Name: c.Names[i], SHA256: c.SHA256[i], Mirrors: c.Mirrors}
 			var err error
-			if tasks[i], err = step.TaskOf("download_file", p); err != nil {
+			if tasks[i], err = downloadFile.Task(p); err != nil {
 				return nil, step.Permanent(err)
 			}
 		}
@@ -194,10 +194,9 @@ type downloadFileConfig struct {
 	Mirrors []string `hcl:"mirrors,optional,nokey" help:"URL prefixes to try next"`
 }
 
-var DownloadFile = step.Define(step.Kind[downloadFileConfig]{
+var downloadFile = step.DefinePart(step.Kind[downloadFileConfig]{
 	Name:    "download_file",
 	Version: 1,
-	Hidden:  true,
 	Doc:     "One file of a download.",
 	Outputs: []step.Output{{Name: "file", Type: "file", Help: "the bytes"}},
 	Resolve: func(ctx context.Context, env step.Sources, c downloadFileConfig) (downloadFileConfig, error) {

@@ -83,7 +83,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 		}
 		return nil
 	},
-	Parts: []string{"evaluate_shard"},
+	Parts: []step.Spec{evaluateShard.Spec},
 	Split: splitEvaluation,
 	Run:   joinEvaluation,
 })
@@ -111,10 +111,9 @@ type evaluateShardConfig struct {
 	Device        string      `hcl:"device,nokey" help:"where it is computed"`
 }
 
-var EvaluateShard = step.Define(step.Kind[evaluateShardConfig]{
+var evaluateShard = step.DefinePart(step.Kind[evaluateShardConfig]{
 	Name:    "evaluate_shard",
 	Version: 1,
-	Hidden:  true,
 	Doc:     "Some queries of an evaluate step.",
 	Outputs: []step.Output{
 		{Name: "run", Type: "trec/run", Help: "TREC run of these queries"},
@@ -161,7 +160,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	}
 	var tasks []step.Task
 	for from := 0; from < len(queries); from += c.Shard {
-		t, err := step.TaskOf("evaluate_shard", evaluateShardConfig{
+		t, err := evaluateShard.Task(evaluateShardConfig{
 			Model: c.Model, IDs: c.IDs, Queries: c.Queries, T5: c.T5, Split: c.Split,
 			Decoding: c.Decoding, Beams: c.Beams, LengthPenalty: c.LengthPenalty, EarlyStopping: c.EarlyStopping,
 			From: from, To: min(from+c.Shard, len(queries)), Batch: c.Batch, Device: c.Device,

@@ -50,15 +50,16 @@ func registry() *step.Registry {
 		Outputs:  []step.Output{{Name: "out", Type: "nq/out", Help: "one line per record"}, {Name: "files", Type: "x", Tree: true}},
 		Defaults: config{Key: "a", Options: options{Gap: 3}, Mirrors: []string{"x<y"}},
 		Example:  "\nstep \"read\" \"a\" {\n  records = step.x.y.records\n}\n",
-		Queue:    step.GPU, Needs: "libtorch", Parts: []string{"read_part"},
+		Queue:    step.GPU, Needs: "libtorch",
 		Available: func() error { return errors.New("built without libtorch") },
 		Run:       run,
 	}
 	part := kind
-	part.Name, part.Hidden, part.Parts = "read_part", true, nil
+	part.Name = "read_part"
+	kind.Parts = []step.Spec{step.DefinePart(part).Spec}
 	table := kind
 	table.Name, table.Block, table.Parts, table.Available, table.Needs, table.Queue = "render_table", true, nil, nil, "", step.CPU
-	return step.NewRegistry(step.Define(table), step.Define(kind), step.Define(part))
+	return step.NewRegistry(step.Define(table), step.Define(kind))
 }
 
 func golden(t *testing.T, name string, write func(io.Writer) error) {

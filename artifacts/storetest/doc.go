@@ -1,0 +1,6 @@
+// Package storetest holds what tests of and on artifact stores share: the suite
+// that every store passes (Run, Integrity), a store that fails on demand
+// (Faulty), and a real MinIO server (MinIO).
+//
+// It is imported by tests only.
+package storetest

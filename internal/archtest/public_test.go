@@ -1,0 +1,132 @@
+package archtest
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden of exported identifiers")
+
+// TestPublic holds what other modules can import: nothing is added, changed or taken away
+// without a line in testdata/public.golden, and CHANGELOG.md tells of it. Each public
+// package has a doc.go.
+func TestPublic(t *testing.T) {
+	folders := map[string]bool{}
+	for _, s := range sources(t) {
+		folder := filepath.ToSlash(filepath.Dir(s.path))
+		if !strings.Contains("/"+folder+"/", "/internal/") && !strings.HasPrefix(folder, "tools/") {
+			folders[folder] = true
+		}
+	}
+	var got bytes.Buffer
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		writePublic(t, &got, folder)
+	}
+	golden := filepath.Join("testdata", "public.golden")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("the public identifiers are others (-golden +tree); if that is meant, `go test ./internal/archtest -update` and a line in CHANGELOG.md:\n%s", diff)
+	}
+}
+
+// writePublic lists a package's exported declarations, without comments and bodies.
+func writePublic(t *testing.T, out *bytes.Buffer, folder string) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name.Name == "main" {
+			return
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(root, folder, "doc.go")); err != nil && folder != "." {
+		t.Errorf("%s is public and has no doc.go", folder)
+	}
+	p, err := doc.NewFromFiles(fset, files, module+folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(out, "package %s\n", strings.TrimSuffix(module+strings.TrimPrefix(folder, "."), "/"))
+	list := func(consts, vars []*doc.Value, funcs []*doc.Func) {
+		for _, v := range slices.Concat(consts, vars) {
+			for _, name := range v.Names {
+				if ast.IsExported(name) {
+					fmt.Fprintf(out, "%s %s\n", v.Decl.Tok, name)
+				}
+			}
+		}
+		for _, f := range funcs {
+			f.Decl.Doc, f.Decl.Body = nil, nil
+			declare(t, out, fset, f.Decl)
+		}
+	}
+	list(p.Consts, p.Vars, p.Funcs)
+	for _, typ := range p.Types {
+		for _, s := range typ.Decl.Specs {
+			s := s.(*ast.TypeSpec)
+			s.Doc, s.Comment = nil, nil
+			ast.Inspect(s, func(n ast.Node) bool {
+				if f, ok := n.(*ast.Field); ok {
+					f.Doc, f.Comment = nil, nil
+				}
+				return true
+			})
+		}
+		typ.Decl.Doc = nil
+		declare(t, out, fset, typ.Decl)
+		list(typ.Consts, typ.Vars, slices.Concat(typ.Funcs, typ.Methods))
+	}
+	fmt.Fprintln(out)
+}
+
+func declare(t *testing.T, out *bytes.Buffer, fset *token.FileSet, n ast.Node) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := format.Node(&b, fset, n); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) { // what was a comment is an empty line
+		if strings.TrimSpace(line) != "" {
+			out.WriteString(line)
+		}
+	}
+	out.WriteString("\n")
+}

@@ -1,0 +1,20 @@
+# Run by this folder's own program: `go build -o own . && ./own run`.
+step "download" "letters" {
+  urls = ["letters/first.txt", "letters/second.txt"]
+}
+
+step "word_count" "letters" {
+  for_each = { all = 1, long = 5 }
+  files    = step.download.letters.files
+  letters  = each.value
+}
+
+table "words" {
+  paper   = "tab:words"
+  caption = "Words in two letters."
+  stubs   = ["Words"]
+  columns = [{ id = "words", title = "Count", format = "integer" }]
+  rows    = [for k in keys(step.word_count.letters) : { id = k, titles = [k], value = step.word_count.letters[k].report }]
+
+  expect "all.words" { value = 12 }
+}

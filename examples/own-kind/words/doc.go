@@ -1,0 +1,2 @@
+// Package words counts words: a step kind that redsi does not have.
+package words

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
+// do what redsi does, with a kind that this tree does not have.
+func TestOwnKind(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "own-redsi")
+	args := []string{"build", "-o", program, "."}
+	if tensor.Available() != nil { // as this test was built
+		args = []string{"build", "-tags", "notorch", "-o", program, "."}
+	}
+	build := exec.Command("go", args...)
+	build.Dir = example("own-kind")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	own := func(code int, want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Dir = filepath.Join(dir, "own")
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), want) {
+			t.Errorf("%v: exit %d instead of %d, or no %q:\n%s", args, got, code, want, out)
+		}
+	}
+	file := func(name string) string { return filepath.Join(dir, "own", name) }
+	own(exitOK, "artifact of type files, required", "kinds", "word_count")
+	own(exitOK, "is valid", "validate")
+	own(exitOK, "4 steps: 0 hit, 4 ran", "run")
+	own(exitOK, "4 steps: 4 hit", "plan", "--detailed-exitcode")
+	own(exitOK, "10 results", "verify")
+
+	// Another file: the one that stayed is not counted again.
+	if err := os.WriteFile(file("letters/second.txt"), []byte("It has words\nto be counted again.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own(exitOK, "all.words: paper 12, rebuilt 13", "run")
+	own(exitOK, "17 results", "verify") // 10 before; a download, its one file, two counts with one file each, a table
+
+	b, err := os.ReadFile(file("pipelines.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file("pipelines.hcl"), []byte(strings.Replace(string(b), "letters  =", "leters   =", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own(exitInput, `Did you mean "letters"?`, "validate")
+}

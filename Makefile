@@ -20,11 +20,14 @@ SEED       ?= 1
 ROUNDS     ?= 43
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
+# Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.
+CHECKER    := $(GO) tool -modfile=tools/check/go.mod
+PROGRAMS   := ./cmd/redsi ./bench ./tools/...
 # How long `make fuzz` tries each target.
 FUZZTIME   ?= 1m
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "-X github.com/redsi/redsi/internal/cli.version=$(shell git describe --always --dirty 2>/dev/null)"
+LDFLAGS    = -ldflags "-X github.com/redsi/redsi/internal/cli.version=$(VERSION)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))
@@ -77,7 +80,7 @@ missing          = $(strip $(foreach part,$(1),$(if $(wildcard $(part)/done),,$(
 INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test chaos fuzz race check fmt bench docs \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test chaos fuzz race check fmt bench docs dist \
 	doctor env clean
 
 help: ## list the targets
@@ -113,13 +116,21 @@ fuzz: deps-tokenizers ## every fuzz target for FUZZTIME= each, one after the oth
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
 		echo "== $$dir $$name"; $(GO) test -tags notorch $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
-race: deps-tokenizers deps-embedded deps-servers ## all tests that need no libtorch under the race detector
-	$(GO) test -race -tags notorch -timeout $(TIMEOUT) $(PKGS)
+race: deps-tokenizers deps-embedded deps-servers ## tests that need no libtorch under the race detector, but for whole command lines
+	$(GO) test -race -vet=off -tags notorch -timeout $(TIMEOUT) $$($(GO) list -tags notorch ./... | grep -v -e /internal/cli$$ -e /tools/chaos$$)
 
-check: deps-torch deps-tokenizers ## gofmt and go vet
+# What is unused is looked for in both builds: what one leaves out may be all that used it.
+check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet $(PKGS)
 	$(SERVER_ENV) $(GO) -C tools/temporal-server vet ./...
+	$(CHECKER) staticcheck $(PKGS)
+	$(CHECKER) staticcheck -tags notorch -tests=false $(PKGS)
+	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
+	@for tags in torch notorch; do dead=$$($(CHECKER) deadcode -tags $$tags $(PROGRAMS)) || exit 1; \
+		test -z "$$dead" || { echo "what no program uses (-tags $$tags):"; echo "$$dead"; exit 1; }; done
+	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
+	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
 
 fmt: ## gofmt all Go files
 	gofmt -w .
@@ -130,6 +141,17 @@ bench: build deps ## measure, each peer beside it in one run, into bench/results
 docs: build ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
 
+# Versions are tags; between them the archive says how far behind which one the tree is.
+VERSION = $(shell git describe --always --dirty 2>/dev/null)
+DIST    = dist/redsi-$(VERSION)-$(PLATFORM).tar.gz
+
+dist: build ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+	@mkdir -p dist
+	$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
+	bin/dist -redsi bin/redsi -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) \
+		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
+	@ls -l $(DIST)
+
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
 	@$(foreach part,$(PARTS),test -e $(part)/done && echo 'ready    $(part)' || echo 'missing  $(part) (make deps)';)
@@ -139,7 +161,7 @@ env: ## print the environment of every go command here, KEY=VALUE
 	@$(foreach key,$(ENV_KEYS),printf '%s\n' '$(key)=$($(key))';)
 
 clean: ## remove what was built here; the parts in REDSI_DEPS stay
-	rm -rf bin
+	rm -rf bin dist
 
 deps: tools ## all parts
 	@$(if $(call missing,$(PARTS)),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-embedded deps-servers)
@@ -153,7 +175,7 @@ deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to c
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
 deps-embedded deps-servers: NEED := go
 deps-torch: NEED := $(NEED_TORCH)
-deps deps-run build quickstart toy-paper test chaos fuzz race check bench docs: NEED := $(NEED)
+deps deps-run build quickstart toy-paper test chaos fuzz race check bench docs dist: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

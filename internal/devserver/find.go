@@ -12,8 +12,12 @@ import (
 // ErrNoServer says that no server program was found.
 var ErrNoServer = errors.New("the program of the embedded Temporal server, temporal-server, was not found: run `make deps-embedded`, or name it in REDSI_TEMPORAL_SERVER, or give an existing cluster with --temporal-address")
 
-// Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else the
-// one that `make` installed last, else redsi-temporal-server on PATH.
+// beside is the server program's name where it is not in a folder of its own.
+const beside = "redsi-temporal-server"
+
+// Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else
+// redsi-temporal-server beside this program, as in an archive of `make dist`, else the one
+// that `make` installed last, else redsi-temporal-server on PATH.
 func Find() (string, error) {
 	if p := os.Getenv("REDSI_TEMPORAL_SERVER"); p != "" {
 		if _, err := os.Stat(p); err != nil {
@@ -21,10 +25,15 @@ func Find() (string, error) {
 		}
 		return p, nil
 	}
+	if self, err := os.Executable(); err == nil {
+		if p, err := exec.LookPath(filepath.Join(filepath.Dir(self), beside)); err == nil {
+			return p, nil
+		}
+	}
 	if found := installed(depsDir()); found != "" {
 		return found, nil
 	}
-	if p, err := exec.LookPath("redsi-temporal-server"); err == nil {
+	if p, err := exec.LookPath(beside); err == nil {
 		return p, nil
 	}
 	return "", ErrNoServer

@@ -15,7 +15,7 @@ import (
 	"regexp"
 )
 
-// libtorch fills DIR/include and DIR/lib from the wheels that the versions file lists for the platform.
+// libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
 type libtorch struct{ versions, platform string }
 
 // libtorchFiles says where a wheel's files go; all others stay behind. Of torch/lib, what needs CUDA or Python is
@@ -23,6 +23,7 @@ type libtorch struct{ versions, platform string }
 var libtorchFiles = []rule{
 	{regexp.MustCompile(`^torch/(include/.*)$`), nil, "$1"},
 	{regexp.MustCompile(`^torch/(lib/lib[^/]*\.(so[.0-9]*|dylib))$`), regexp.MustCompile(`cuda|nvrtc|nvshmem|python|libshm`), "$1"},
+	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
 	{regexp.MustCompile(`^nvidia/.*/(lib/(libcupti|libcudart)\.so[.0-9]*)$`), nil, "$1"},
 }
 

@@ -1,0 +1,6 @@
+// What `make dist` needs to make an archive, apart from redsi's own modules.
+module github.com/redsi/redsi/tools/dist
+
+go 1.26.8
+
+require github.com/CycloneDX/cyclonedx-go v0.12.0

@@ -15,7 +15,7 @@ import (
 // with sorted keys, no white space, strings in UTF-8 with only the escapes that
 // JSON requires, numbers in shortest form (an integral value without exponent
 // or point), inputs as {"$input": digest}. Equal trees give equal bytes on any
-// machine and Go version (design.md §4).
+// machine and Go version.
 //
 // The tree is made of map[string]any, []any, string, bool, nil, Input and the
 // number types json.Number, int64, float64 and *big.Float; anything else, a

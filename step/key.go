@@ -149,7 +149,7 @@ func (t Task) mayRefer() bool {
 //	{"config": …, "format": "redsi-key/1", "kind": …, "parts": […], "version": …}
 //
 // with every input replaced by its content digest. Names of steps, paths, hosts,
-// times, queues and run ids are not in it (design.md §4). The key is the SHA-256
+// times, queues and run ids are not in it. The key is the SHA-256
 // of the frame "redsi-key/1 <length of preimage>\n" and the preimage.
 func (r *Registry) Key(t Task) (artifacts.Digest, []byte, error) {
 	tree, err := t.Tree()

@@ -20,7 +20,7 @@ type Output struct {
 // Queue says which workers run a kind.
 type Queue string
 
-// The queues of design.md §5.
+// The queues: workers of a class of machines.
 const (
 	CPU Queue = "cpu"
 	GPU Queue = "gpu"

@@ -19,7 +19,7 @@ import (
 // Workflows are pinned: a run, its steps and its continuations stay with the workers of
 // the build that began it. That is more than their code asks for, which RunAgain would
 // mend: a plan is made for versions of kinds, and a worker with others has to refuse it
-// (plan.CheckKinds) or would give its steps other keys. A step that two runs of two builds
+// (plan.Plan.CheckKinds) or would give its steps other keys. A step that two runs of two builds
 // want has one key, so the same kind in both, and is done by the build that began it.
 type Deployment struct{ Name, Build string }
 

@@ -7,6 +7,6 @@
 // be compared with brute force; t5.go binds it to a model. It must not know
 // datasets, document names or steps: a document is its index.
 //
-// Reading order: beam.go, expand.go, hypotheses.go; candidates.go; rank.go; then
+// Reading order: beam.go, expand.go; candidates.go; rank.go; then
 // batches.go and, with libtorch, t5.go and atomic.go.
 package decode

@@ -54,7 +54,7 @@ func (e *UnknownTarget) Error() string {
 func quoted(address string) string { return "'" + address + "'" }
 
 // Build selects what the targets need, all of it if there are none, and orders
-// it: every step after its inputs, otherwise as in the source. A target is an
+// it: every step after its inputs, see topological. A target is an
 // address (table.dedup_counts, step.dedup.nq["url"]) or a prefix of one that
 // ends at a dot or bracket (step.train.dsi, step.train, table).
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
@@ -162,8 +162,8 @@ func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool
 	return selected, nil
 }
 
-// topological orders the selected steps: repeatedly the first one in source
-// order whose inputs are all placed. The loader has already refused cycles.
+// topological orders the selected steps as in the source, but that each comes right after
+// those of its inputs that are not placed yet. The loader has already refused cycles.
 func topological(deps [][]int, selected []bool) []int {
 	var order []int
 	placed := make([]bool, len(deps))

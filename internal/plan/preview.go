@@ -15,7 +15,7 @@ import (
 // Outcome is what a plan knows of a step.
 type Outcome string
 
-// The three outcomes before a run (design.md §4).
+// The three outcomes before a run.
 const (
 	Hit   Outcome = "hit"   // its result is there and complete
 	Run   Outcome = "run"   // its key is known and has no complete result

@@ -80,7 +80,7 @@ type Counts struct {
 	Blank     int64            `json:"blank_lines,omitempty"`
 	Skipped   map[Reason]int64 `json:"skipped,omitempty"`
 	Named     []RecordError    `json:"skipped_examples,omitempty"` // the first 20 skipped
-	Fallbacks int64            `json:"fallbacks"`                  // records that encoding/json decoded
+	Fallbacks int64            `json:"fallbacks"`                  // records that decodeLibrary decoded
 	BytesIn   int64            `json:"bytes_in"`                   // as stored, compressed
 	BytesOut  int64            `json:"bytes_out"`                  // after decompression
 }

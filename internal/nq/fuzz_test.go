@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestScanAgainstLibrary: on every real record the scanner and encoding/json agree.
+// TestScanAgainstLibrary: on every real record the scanner and the library agree.
 func TestScanAgainstLibrary(t *testing.T) {
 	var scan lineScanner
 	for _, file := range []string{
@@ -21,7 +21,7 @@ func TestScanAgainstLibrary(t *testing.T) {
 	}
 }
 
-// compareDecoders fails if the scanner accepts a line that encoding/json refuses
+// compareDecoders fails if the scanner accepts a line that the library refuses
 // or reads differently.
 func compareDecoders(t *testing.T, scan *lineScanner, line []byte, must bool) {
 	t.Helper()
@@ -35,7 +35,7 @@ func compareDecoders(t *testing.T, scan *lineScanner, line []byte, must bool) {
 	}
 	want, err := decodeLibrary(line, &b)
 	if err != nil {
-		t.Fatalf("the scanner accepted what encoding/json refuses: %v", err)
+		t.Fatalf("the scanner accepted what the library refuses: %v", err)
 	}
 	if have != want || !sameRecord(&a, &b) {
 		t.Fatalf("scanner %x %+v\nlibrary %x %+v", have, a, want, b)

@@ -8,7 +8,7 @@ import (
 )
 
 // scanner walks one JSON text byte by byte. Every method either consumes valid
-// JSON and reports true, or reports false: the line then goes to encoding/json,
+// JSON and reports true, or reports false: the line then goes to decodeLibrary,
 // which decides. The text must be valid UTF-8 (checked by the caller).
 type scanner struct {
 	b []byte

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/hashicorp/hcl/v2"
-	"github.com/mattn/go-runewidth"
 	wordwrap "github.com/mitchellh/go-wordwrap"
 
 	"github.com/redsi/redsi/internal/escape"
@@ -26,6 +26,9 @@ type Style struct {
 //	   4 | step "dedpu" "nq" {
 //	     |      ^^^^^^^
 //	There is no kind "dedpu". Did you mean "dedup"?
+//
+// It is not hcl.NewDiagnosticTextWriter's: that shows no second place, marks the first by
+// underlining alone and so not in a file, and gives a terminal what the source has.
 func (ds Diagnostics) Write(w io.Writer, s Style) error {
 	b := bufio.NewWriter(w)
 	texts := map[string]*text{}
@@ -108,9 +111,9 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 		last := len(strings.TrimRight(line, " \t"))
 		from := min(max(rng.Start.Byte-t.starts[n-1], first), len(line))
 		to := max(min(rng.End.Byte-t.starts[n-1], last), from)
-		mark := max(1, runewidth.StringWidth(printable(line[from:to])))
+		mark := max(1, ansi.StringWidth(printable(line[from:to])))
 		fmt.Fprintf(r.w, "%5d | %s\n", n, printable(line))
-		fmt.Fprintf(r.w, "      | %s%s\n", strings.Repeat(" ", runewidth.StringWidth(printable(line[:from]))), r.paint(strings.Repeat("^", mark)))
+		fmt.Fprintf(r.w, "      | %s%s\n", strings.Repeat(" ", ansi.StringWidth(printable(line[:from]))), r.paint(strings.Repeat("^", mark)))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // WriteEvents writes the curve as a TensorBoard event file, to be named
@@ -52,21 +54,20 @@ func maskedCRC(data []byte) uint32 {
 
 // event is tensorflow.Event: wall_time = 1, step = 2, and what.
 func event(at time.Time, step int64, what []byte) []byte {
-	b := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(float64(at.UnixNano())/1e9))
+	b := protowire.AppendTag(nil, 1, protowire.Fixed64Type)
+	b = protowire.AppendFixed64(b, math.Float64bits(float64(at.UnixNano())/1e9))
 	if step > 0 {
-		b = binary.AppendUvarint(append(b, 2<<3), uint64(step))
+		b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), uint64(step))
 	}
 	return append(b, what...)
 }
 
 // scalar appends tensorflow.Summary.Value (1): tag = 1, simple_value = 2.
 func scalar(b []byte, tag string, v float64) []byte {
-	value := appendBytes(nil, 1, []byte(tag))
-	value = binary.LittleEndian.AppendUint32(append(value, 2<<3|5), math.Float32bits(float32(v)))
-	return appendBytes(b, 1, value)
+	value := protowire.AppendTag(appendBytes(nil, 1, []byte(tag)), 2, protowire.Fixed32Type)
+	return appendBytes(b, 1, protowire.AppendFixed32(value, math.Float32bits(float32(v))))
 }
 
-func appendBytes(b []byte, field byte, data []byte) []byte {
-	b = binary.AppendUvarint(append(b, field<<3|2), uint64(len(data)))
-	return append(b, data...)
+func appendBytes(b []byte, field protowire.Number, data []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), data)
 }

@@ -20,13 +20,16 @@ var (
 	zstdMark = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// isBzip2 wants the block mark too: a text may begin with "BZh".
+// isBzip2 wants the level too: a text may begin with "BZh".
 func isBzip2(head []byte) bool {
-	if !bytes.HasPrefix(head, []byte("BZh")) || len(head) < bzMagicLen {
-		return bytes.HasPrefix(head, []byte("BZh"))
-	}
-	return head[3] >= '1' && head[3] <= '9'
+	return bytes.HasPrefix(head, []byte("BZh")) && (len(head) < bzMarkLen || head[3] >= '1' && head[3] <= '9')
 }
+
+// bzMarkLen is the length of "BZh", the level and one of bzMarks.
+const bzMarkLen = 10
+
+// bzMarks begin the first block of a bzip2 stream, or end one that is empty.
+var bzMarks = [2][]byte{[]byte("1AY&SY"), {0x17, 0x72, 0x45, 0x38, 0x50, 0x90}}
 
 const (
 	unpackFirst = "unpack it and give the file that is in it, plain or compressed with gzip, bzip2 or zstd"
@@ -73,7 +76,8 @@ func foreign(head []byte) error {
 
 // inner looks at the first bytes behind decompression.
 func inner(head []byte) error {
-	if bytes.HasPrefix(head, gzipMark) || bytes.HasPrefix(head, zstdMark) || len(head) >= bzMagicLen && nextStream(head[:bzMagicLen], 0) == 0 {
+	bz := len(head) >= bzMarkLen && isBzip2(head) && (bytes.HasPrefix(head[4:], bzMarks[0]) || bytes.HasPrefix(head[4:], bzMarks[1]))
+	if bytes.HasPrefix(head, gzipMark) || bytes.HasPrefix(head, zstdMark) || bz {
 		return &ForeignError{"compressed twice", "decompress it once"}
 	}
 	return foreign(head)

@@ -3,6 +3,7 @@ package unpack
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"errors"
 	"io"
 
@@ -57,8 +58,7 @@ func decompressor(br *bufio.Reader, head []byte) (*Reader, error) {
 		}
 		return &Reader{r: gz, stop: func() {}}, nil
 	case isBzip2(head):
-		m := newMultiBzip2(br)
-		return &Reader{r: m, stop: m.close}, nil
+		return &Reader{r: bzip2.NewReader(br), stop: func() {}}, nil
 	case bytes.HasPrefix(head, zstdMark):
 		// The zstd program too reads windows of up to 128 MiB by itself.
 		zr, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
@@ -83,8 +83,7 @@ func (u *Reader) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// Close frees the decompressor and ends its goroutines, for a pending Read as well;
-// it does not close what Open was given.
+// Close frees the decompressor; it does not close what Open was given.
 func (u *Reader) Close() { u.stop() }
 
 // fill reads until b is full or the source ends; unlike io.ReadFull it returns the

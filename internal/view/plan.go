@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/plan"
 )
 
@@ -68,7 +71,7 @@ func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]stri
 	width := 0
 	for i, s := range v.Plan.Steps {
 		if all || v.Items[i].Outcome != plan.Hit {
-			width = max(width, len(s.Address))
+			width = max(width, ansi.StringWidth(escape.Line(s.Address)))
 		}
 	}
 	var expect time.Duration
@@ -93,7 +96,7 @@ func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]stri
 		default:
 			note = why[i]
 		}
-		Printf(w, "%s  %-*s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), width, s.Address, st.Dim(note))
+		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), pad(s.Address, width), st.Dim(note))
 	}
 	sum := v.Summary()
 	Printf(w, "%d steps: %d hit, %d to run, %d known later", len(v.Items), sum.Hit, sum.Run, sum.Maybe)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -125,7 +123,7 @@ func (l *Live) block(s workflows.State, progress map[string]step.Progress, now t
 	}
 	lines = append(lines, l.st.Dim(fmt.Sprintf("       %d running, %d to do of %d", running, waiting, len(s.Steps))))
 	for _, t := range lines {
-		Println(l.w, t)
+		Println(l.w, fit(t, l.width-1)) // a terminal may wrap behind its last column
 	}
 	l.drawn = len(lines)
 }
@@ -135,11 +133,7 @@ func (l *Live) running(x workflows.StepState, p step.Progress, now time.Time) Sh
 	if t := Progress(p, now.Sub(l.began[x.Address])); t != "" {
 		note += "  " + t
 	}
-	text := escape.Line(x.Address + "  " + note)
-	if limit := l.width - 8; limit > 10 {
-		text = runewidth.Truncate(text, limit, "")
-	}
-	return Shown{l.st.Outcome("running", "…").text + "  " + text}
+	return Shown{l.st.Outcome("running", "…").text + "  " + escape.Line(x.Address+"  "+note)}
 }
 
 // Progress prints how far a step is, with the time that is left if it is known

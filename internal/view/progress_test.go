@@ -1,10 +1,18 @@
 package view
 
 import (
+	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
 )
 
 func TestProgress(t *testing.T) {
@@ -24,5 +32,41 @@ func TestProgress(t *testing.T) {
 		if got := Progress(tt.p, tt.elapsed); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// Lines of the block that are wider than the terminal would wrap, and clearing
+// the block would leave some of them behind.
+func TestBlockFitsTerminal(t *testing.T) {
+	steps := make([]workflows.StepState, 10)
+	for i := range steps {
+		steps[i] = workflows.StepState{Address: fmt.Sprintf(`step.text["Zürich 東京 👩‍👩‍👧 %d"]`, i), Status: workflows.Running}
+	}
+	for width := 1; width <= 50; width++ {
+		for _, color := range []bool{false, true} {
+			var b bytes.Buffer
+			NewLive(&b, Style{Color: color}, width).Update(workflows.State{Steps: steps}, nil, time.Unix(9, 0))
+			for line := range strings.Lines(b.String()) {
+				line = strings.TrimSuffix(line, "\n")
+				if ansi.StringWidth(line) > width || !utf8.ValidString(line) {
+					t.Fatalf("%d columns: %q", width, line)
+				}
+				if color && strings.Count(line, "\x1b[") != 2*strings.Count(line, "\x1b[0m") {
+					t.Fatalf("%d columns: the colour is left on: %q", width, line)
+				}
+			}
+		}
+	}
+}
+
+// Notes stand below each other whatever letters an address has.
+func TestPlanAligned(t *testing.T) {
+	v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: "step.a"}, {Address: `step.a["Zürich"]`}, {Address: `step.a["東京"]`}}},
+		Items: []plan.Item{{Outcome: plan.Run}, {Outcome: plan.Run}, {Outcome: plan.Run}}}
+	var b bytes.Buffer
+	Plan(&b, v, Style{}, nil, map[int]string{0: "new", 1: "new", 2: "new"}, true)
+	want := "RUN    step.a            new\nRUN    step.a[\"Zürich\"]  new\nRUN    step.a[\"東京\"]    new\n"
+	if got := b.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

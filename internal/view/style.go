@@ -2,8 +2,10 @@ package view
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/escape"
@@ -39,6 +41,15 @@ func (s Style) Bold(t string) Shown { return s.paint("1", t) }
 func (s Style) Outcome(outcome, word string) Shown {
 	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35"}[outcome]
 	return s.paint(code, fmt.Sprintf("%-5s", word))
+}
+
+// fit cuts a text to columns of a terminal, between letters; its colours stay whole.
+func fit(t Shown, columns int) Shown { return Shown{ansi.Truncate(t.text, columns, "")} }
+
+// pad fills a text up to columns of a terminal.
+func pad(t string, columns int) Shown {
+	t = escape.Line(t)
+	return Shown{t + strings.Repeat(" ", max(0, columns-ansi.StringWidth(t)))}
 }
 
 // Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.

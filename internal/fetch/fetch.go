@@ -104,8 +104,13 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
-	lock := flock.New(part + ".lock") // of this transfer, among all processes; others wait and then find the bytes, or fetch anew
-	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+	lock := flock.New(part + ".lock") // of this transfer, among all processes
+	free, err := lock.TryLock()
+	if err == nil && !free {
+		r.Log("waiting for another transfer of this source to the same folder", "source", Redact(s.Raw))
+		_, err = lock.TryLockContext(ctx, lockPoll)
+	}
+	if err != nil {
 		return nil, err
 	}
 	f, err := r.fetch(ctx, s, part)

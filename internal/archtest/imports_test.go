@@ -25,8 +25,9 @@ type rule struct {
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack"}
 
 var rules = []rule{
-	{"artifacts", []string{"artifacts", "internal/filetype"}},
+	{"artifacts", []string{"artifacts", "internal/filetype", "internal/atomicfile"}},
 	{"step", []string{"artifacts"}},
+	{"internal/atomicfile", nil},
 	{"internal/escape", nil},
 	{"internal/filetype", nil},
 	{"internal/secret", nil},
@@ -35,7 +36,7 @@ var rules = []rule{
 	{"internal/lease", []string{"internal/process", "artifacts"}},
 	{"internal/livegraph", []string{"internal/loopback", "internal/pipeline"}},
 	{"internal/pipeline", []string{"step", "internal/filetype", "internal/escape", "internal/secret"}},
-	{"internal/lockfile", []string{"step", "internal/fetch", "artifacts"}},
+	{"internal/lockfile", []string{"step", "internal/fetch", "internal/atomicfile", "artifacts"}},
 	{"internal/plan", []string{"internal/pipeline", "step", "artifacts"}},
 	{"internal/devserver", nil},
 	{"internal/payload", nil},
@@ -75,7 +76,7 @@ var onlyFrom = map[string][]string{
 // model packages form a chain of their own.
 var chain = map[string][]string{
 	"internal/tensor":    nil,
-	"internal/t5":        {"internal/tensor"},
+	"internal/t5":        {"internal/tensor", "internal/atomicfile"},
 	"internal/bert":      {"internal/tensor"},
 	"internal/train":     {"internal/t5", "internal/tensor", "internal/metrics"},
 	"internal/decode":    {"internal/t5", "internal/tensor", "internal/docid"},

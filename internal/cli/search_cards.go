@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -62,7 +63,7 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cards, writeWhole(path, func(w io.Writer) error { return search.WriteCards(w, cards) })
+	return cards, atomicfile.Write(path, 0o644, func(w io.Writer) error { return search.WriteCards(w, cards) })
 }
 
 // openInput reads an artifact of one file, verified; the reading ends with ctx.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/step"
 )
@@ -145,27 +146,5 @@ func (f *File) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, append(b, '\n'))
-}
-
-// writeFile replaces a file as a whole.
-func writeFile(path string, b []byte) error {
-	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(t.Name())
-	if _, err = t.Write(b); err == nil {
-		err = t.Sync()
-	}
-	if cerr := t.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(t.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(t.Name(), path)
-	}
-	return err
+	return atomicfile.WriteFile(path, append(b, '\n'), 0o644)
 }

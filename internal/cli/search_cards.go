@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/readers"
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -79,5 +80,5 @@ func (a *app) openInput(ctx context.Context, store artifacts.Store, art artifact
 	return struct {
 		io.Reader
 		io.Closer
-	}{artifacts.ContextReader(ctx, f), f}, nil
+	}{readers.WithContext(ctx, f), f}, nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/redsi/redsi/internal/atomicfile"
 )
 
 // Local is a Blobs whose blobs are files on this machine.
@@ -85,17 +87,11 @@ func (c Cache) download(ctx context.Context, blobs Blobs, d Digest, path string)
 		return err
 	}
 	defer rc.Close()
-	f, err := os.CreateTemp(filepath.Join(c.Dir, "blobs"), ".fetch-*")
-	if err != nil {
-		return fmt.Errorf("cache of blobs: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = io.Copy(f, rc)
-	if err = errors.Join(err, f.Chmod(0o444), f.Close()); err != nil {
-		return fmt.Errorf("fetch blob %s to %s: %w", d, c.Dir, err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("cache of blobs: %w", err)
+	if err := atomicfile.Write(path, 0o444, func(w io.Writer) error {
+		_, err := io.Copy(w, rc)
+		return err
+	}); err != nil {
+		return fmt.Errorf("fetch blob %s: %w", d, err)
 	}
 	// Its stamp is of this moment and proves nothing yet: who asks again reads the
 	// copy once more.
@@ -133,23 +129,16 @@ func (c Cache) verify(ctx context.Context, d Digest, path string) error {
 	return c.note(d, seen)
 }
 
-// note records a verified file. It is written whole or not at all; a note that
-// is lost costs one more hash.
+// note records a verified file; a note that is lost costs one more hash.
 func (c Cache) note(d Digest, seen Seen) error {
 	b, err := json.Marshal(seen)
-	if err != nil {
-		return err
+	if err == nil {
+		err = atomicfile.WriteFile(c.notePath(d), b, 0o600)
 	}
-	f, err := os.CreateTemp(filepath.Join(c.Dir, "verified"), ".note-*")
 	if err != nil {
 		return fmt.Errorf("cache of blobs: %w", err)
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("cache of blobs: %w", err)
-	}
-	return os.Rename(f.Name(), c.notePath(d))
+	return nil
 }
 
 // trim drops copies, the ones unused for longest first, until the limit is kept

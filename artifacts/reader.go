@@ -72,21 +72,3 @@ func ReadBlob(ctx context.Context, s Blobs, d Digest, limit int64) ([]byte, erro
 	}
 	return b.Bytes(), nil
 }
-
-// ContextReader returns r with ctx checked before each read, so that a copy of
-// any length stops soon after ctx is cancelled.
-func ContextReader(ctx context.Context, r io.Reader) io.Reader {
-	return &contextReader{ctx, r}
-}
-
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r *contextReader) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
-}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // Stamp tells a file from every other, and from itself after a change: size and
@@ -117,25 +119,12 @@ func hashOnce(ctx context.Context, path string, progress func(done, total int64)
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
-	r := &countedReader{r: ContextReader(ctx, f), seen: func(n int64) { progress(n, seen.Size) }}
+	r := readers.Counted(readers.WithContext(ctx, f), func(n int64) { progress(n, seen.Size) })
 	if _, err := io.Copy(h, r); err != nil {
 		return d, seen, err
 	}
 	h.Sum(d[:0])
 	return d, seen, nil
-}
-
-type countedReader struct {
-	r    io.Reader
-	n    int64
-	seen func(n int64)
-}
-
-func (c *countedReader) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	c.seen(c.n)
-	return n, err
 }
 
 // Unchanged reports whether the file at path still has the bytes that HashFile

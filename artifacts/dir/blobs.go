@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // Blobs is the blob half of a store in a directory. It is artifacts.Local.
@@ -42,7 +43,7 @@ func (b *Blobs) LocalPath(d artifacts.Digest) (string, bool) {
 // age starts anew, and bytes that have gone bad are healed. Only a short blob that this
 // process has put before is left where it is, when its bytes are right.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	start, err := io.ReadAll(io.LimitReader(artifacts.ContextReader(ctx, r), smallBlob+1))
+	start, err := io.ReadAll(io.LimitReader(readers.WithContext(ctx, r), smallBlob+1))
 	if err != nil {
 		return artifacts.Digest{}, 0, explain("store a blob", err)
 	}
@@ -84,7 +85,7 @@ func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 	if err != nil {
 		return nil, explain("read a blob", err)
 	}
-	return artifacts.VerifyReader(file{artifacts.ContextReader(ctx, f), f}, d, p), nil
+	return artifacts.VerifyReader(file{readers.WithContext(ctx, f), f}, d, p), nil
 }
 
 type file struct {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 const (
@@ -84,7 +85,7 @@ func writeTemp(ctx context.Context, root string, r io.Reader, loose bool) (path 
 			os.Remove(f.Name())
 		}
 	}()
-	if n, err = io.Copy(f, artifacts.ContextReader(ctx, r)); err != nil {
+	if n, err = io.Copy(f, readers.WithContext(ctx, r)); err != nil {
 		return "", 0, err
 	}
 	if err = f.Chmod(0o444); err != nil {

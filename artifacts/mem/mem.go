@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // New returns an empty store.
@@ -85,7 +86,7 @@ type blobs struct {
 }
 
 func (b *blobs) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) {
-	data, err := io.ReadAll(artifacts.ContextReader(ctx, r))
+	data, err := io.ReadAll(readers.WithContext(ctx, r))
 	if err != nil {
 		return artifacts.Digest{}, 0, fmt.Errorf("store a blob: %w", err)
 	}
@@ -102,7 +103,7 @@ func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 	if !ok {
 		return nil, fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
 	}
-	r := artifacts.ContextReader(ctx, bytes.NewReader(e.data))
+	r := readers.WithContext(ctx, bytes.NewReader(e.data))
 	return artifacts.VerifyReader(io.NopCloser(r), d, "mem:"), nil
 }
 

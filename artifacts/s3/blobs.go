@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 const (
@@ -95,7 +96,7 @@ type spooled struct {
 
 func spool(ctx context.Context, r io.Reader, dir string) (*spooled, error) {
 	sum := sha256.New()
-	in := io.TeeReader(artifacts.ContextReader(ctx, r), sum)
+	in := io.TeeReader(readers.WithContext(ctx, r), sum)
 	var head bytes.Buffer
 	n, err := io.Copy(&head, io.LimitReader(in, smallBlob+1))
 	if err != nil {

@@ -22,9 +22,6 @@ type Config struct {
 	// PathStyle puts the bucket into the path, never into the host's name.
 	// Without it the client chooses by the kind of server.
 	PathStyle bool
-	// NoConditional keeps Create from using If-None-Match on a server that would
-	// take it. A server that does not is found out by itself.
-	NoConditional bool
 	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its
 	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
 	// role of the machine or container.
@@ -37,7 +34,7 @@ type Config struct {
 const defaultEndpoint = "s3.amazonaws.com"
 
 // ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R
-// &path_style=true&conditional=false. Endpoint and region default to those of
+// &path_style=true. Endpoint and region default to those of
 // AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION and AWS_DEFAULT_REGION, which
 // getenv looks up. Credentials have no place in a URL: it is printed and stored.
 func ParseURL(raw string, getenv func(string) string) (Config, error) {
@@ -61,13 +58,11 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 	if err := s3utils.CheckValidBucketNameStrict(c.Bucket); err != nil {
 		return Config{}, fmt.Errorf("the store's bucket %q: %w", c.Bucket, err)
 	}
-	conditional := true
 	options := map[string]func(string) error{
-		"endpoint":    func(v string) error { c.Endpoint = v; return nil },
-		"region":      func(v string) error { c.Region = v; return nil },
-		"insecure":    boolInto(&c.Insecure),
-		"path_style":  boolInto(&c.PathStyle),
-		"conditional": boolInto(&conditional),
+		"endpoint":   func(v string) error { c.Endpoint = v; return nil },
+		"region":     func(v string) error { c.Region = v; return nil },
+		"insecure":   boolInto(&c.Insecure),
+		"path_style": boolInto(&c.PathStyle),
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -83,7 +78,6 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 			return Config{}, fmt.Errorf("store s3://%s: option %s: %w", c.Bucket, name, err)
 		}
 	}
-	c.NoConditional = !conditional
 	if err := c.normalize(); err != nil {
 		return Config{}, err
 	}
@@ -146,9 +140,6 @@ func (c Config) URL() string {
 		if on {
 			q.Set(name, "true")
 		}
-	}
-	if c.NoConditional {
-		q.Set("conditional", "false")
 	}
 	u := url.URL{Scheme: "s3", Host: c.Bucket, RawQuery: q.Encode()}
 	if c.Prefix != "" {

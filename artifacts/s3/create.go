@@ -3,7 +3,9 @@ package s3
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	mrand "math/rand/v2"
 	"net/http"
 	"time"
 
@@ -20,23 +22,15 @@ const writerHeader = "Redsi-Writer"
 // that it collided with another one (AWS answers 409 then, and decides nothing).
 const conflicts = 10
 
-// Create has the server refuse a name that is taken, by If-None-Match. A server
-// that does not know that condition is found out by a probe, and Create then
-// takes turns with other writers by claims (claim.go).
+// Create has the server refuse a name that is taken, by If-None-Match.
 func (r *Records) Create(ctx context.Context, name string, data []byte) error {
 	if err := check(ctx, name, data); err != nil {
 		return err
 	}
-	conditional, err := r.isConditional(ctx)
-	if err != nil {
+	if err := r.conditional(ctx); err != nil {
 		return r.explain("probe for If-None-Match", err)
 	}
-	won := false
-	if conditional {
-		won, err = r.createIfNone(ctx, r.recordKey(name), data)
-	} else {
-		won, err = r.createByClaim(ctx, name, data)
-	}
+	won, err := r.createIfNone(ctx, r.recordKey(name), data)
 	if err != nil {
 		return r.explain("create record "+name, err)
 	}
@@ -85,40 +79,47 @@ func pause(ctx context.Context, i int) error {
 	if i < 7 {
 		most = 8 * time.Millisecond << i
 	}
+	return wait(ctx, mrand.N(most))
+}
+
+// wait returns after d, or when ctx is over.
+func wait(ctx context.Context, d time.Duration) error {
 	select {
-	case <-time.After(jitter(most)):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// isConditional finds out, once, whether the server heeds If-None-Match: it puts
-// one fixed object, and if it may, puts it again, which must be refused. Some
-// servers ignore the header without a word.
-func (r *Records) isConditional(ctx context.Context) (bool, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conditional != nil {
-		return *r.conditional, nil
+// errUnconditional refuses a server on which two writers could both be the first.
+var errUnconditional = &artifacts.RefusedError{Err: errors.New("the server does not heed If-None-Match on writes, by which only the first writer of a result wins; " +
+	"AWS S3, MinIO, Cloudflare R2 and Ceph do: use one of those, in a release that does, or a directory")}
+
+// conditional fails unless the server is known to heed If-None-Match: it puts one fixed
+// object, and if it may, puts it again, which must be refused. Some servers ignore the
+// header without a word.
+func (b *bucket) conditional(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.heeds {
+		return nil
 	}
-	heeds := false
 	for range 2 {
 		opts := minio.PutObjectOptions{}
 		opts.SetMatchETagExcept("*")
-		_, err := r.put(ctx, r.key("probe/if-none-match"), []byte("{}"), opts)
+		_, err := b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
 		resp := minio.ToErrorResponse(err)
 		switch {
 		case err == nil:
-			continue
 		case resp.StatusCode == http.StatusPreconditionFailed, resp.StatusCode == http.StatusConflict:
-			heeds = true
-		case resp.StatusCode == http.StatusNotImplemented, resp.Code == "NotImplemented":
+			b.heeds = true
+			return nil
+		case resp.StatusCode == http.StatusNotImplemented, resp.Code == minio.NotImplemented:
+			return errUnconditional
 		default:
-			return false, err
+			return err
 		}
-		break
 	}
-	r.conditional = &heeds
-	return heeds, nil
+	return errUnconditional
 }

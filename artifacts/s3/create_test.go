@@ -2,21 +2,19 @@ package s3
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/redsi/redsi/artifacts"
 )
 
 // fakeServer keeps objects in a map and answers like an S3 with the given
 // attitude to If-None-Match.
-func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists bool) (handled bool)) *Records {
+func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists bool) (handled bool)) (artifacts.Store, error) {
 	t.Helper()
 	var mu sync.Mutex
 	objects := map[string]bool{}
@@ -37,109 +35,71 @@ func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists boo
 		}
 	}))
 	t.Cleanup(front.Close)
-	return openFake(t, front)
-}
-
-func openFake(t *testing.T, front *httptest.Server) *Records {
-	t.Helper()
-	s, err := Open(t.Context(), Config{
+	return Open(t.Context(), Config{
 		Bucket: "bucket", Endpoint: strings.TrimPrefix(front.URL, "http://"), Insecure: true, Region: "us-east-1",
 		Credentials: credentials.NewStaticV4("a", "b", ""),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Records.(*Records)
 }
 
-func TestProbe(t *testing.T) {
+// TestOpenAsksForConditions checks that a server on which two writers could both be
+// the first is refused when the store is opened, and that a user who cannot write is not.
+func TestOpenAsksForConditions(t *testing.T) {
 	answer := func(status int) func(http.ResponseWriter, bool) bool {
 		return func(w http.ResponseWriter, _ bool) bool { w.WriteHeader(status); return true }
 	}
 	for name, c := range map[string]struct {
-		onCondition func(http.ResponseWriter, bool) bool
-		want        bool
+		onCondition  func(http.ResponseWriter, bool) bool
+		open, create string // what the errors say; "" for none
 	}{
-		"heeds": {func(w http.ResponseWriter, exists bool) bool {
-			if exists {
-				w.WriteHeader(http.StatusPreconditionFailed)
-			}
-			return exists
-		}, true},
-		"heeds, probed before": {answer(http.StatusPreconditionFailed), true},
-		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, false},
-		"refuses the header":   {answer(http.StatusNotImplemented), false},
+		"heeds":                {heeds, "", ""},
+		"heeds, probed before": {answer(http.StatusPreconditionFailed), "", "already"},
+		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, "does not heed If-None-Match", ""},
+		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3, MinIO, Cloudflare R2 and Ceph", ""},
+		"denies all writes":    {answer(http.StatusForbidden), "", "may not do that"},
 	} {
-		r := fakeServer(t, c.onCondition)
-		for range 2 {
-			if got, err := r.isConditional(t.Context()); err != nil || got != c.want {
-				t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
+		s, err := fakeServer(t, c.onCondition)
+		told := func(what string, err error, want string) {
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %s: %v; want %q", name, what, err, want)
 			}
 		}
+		told("open", err, c.open)
+		var refused *artifacts.RefusedError
+		if err != nil {
+			if !errors.As(err, &refused) {
+				t.Errorf("%s: %v is no refusal", name, err)
+			}
+			continue
+		}
+		told("create", s.Records.Create(t.Context(), "runs/x", []byte("{}")), c.create)
 	}
-	r := fakeServer(t, answer(http.StatusForbidden))
-	if _, err := r.isConditional(t.Context()); err == nil {
-		t.Error("a server that refuses the probe told nothing, and no error came")
+}
+
+func heeds(w http.ResponseWriter, exists bool) bool {
+	if exists {
+		w.WriteHeader(http.StatusPreconditionFailed)
 	}
+	return exists
 }
 
 // TestConflict checks the answer 409, by which AWS says that two conditional
 // puts collided: it decides nothing, so the put is sent again.
 func TestConflict(t *testing.T) {
-	conflicts := 3
-	r := fakeServer(t, func(w http.ResponseWriter, exists bool) bool {
-		switch {
-		case exists:
-			w.WriteHeader(http.StatusPreconditionFailed)
-			return true
-		case conflicts > 0:
+	conflicts := 0
+	s, err := fakeServer(t, func(w http.ResponseWriter, exists bool) bool {
+		if conflicts > 0 {
 			conflicts--
 			w.WriteHeader(http.StatusConflict)
 			return true
 		}
-		return false
+		return heeds(w, exists)
 	})
-	heeds := true
-	r.conditional = &heeds
-	won, err := r.createIfNone(t.Context(), "records/x", []byte("{}"))
-	if !won || err != nil || conflicts != 0 {
-		t.Errorf("won %v, %v, with %d conflicts to come", won, err, conflicts)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// TestRivals checks who counts: claims within a lease of one's own by the
-// server's clock, of which the smallest has its turn; older ones are swept.
-func TestRivals(t *testing.T) {
-	const mine = "claims/x/M"
-	for name, c := range map[string]struct {
-		claims          map[string]string // name to the time of day
-		alone, smallest bool
-		swept           string
-	}{
-		"alone":         {map[string]string{"M": "12:00:00"}, true, true, ""},
-		"stale rival":   {map[string]string{"M": "12:00:00", "A": "11:58:59"}, true, true, "A"},
-		"smaller rival": {map[string]string{"M": "12:00:00", "A": "11:59:30"}, false, false, ""},
-		"larger rival":  {map[string]string{"M": "12:00:00", "Z": "12:00:30"}, false, true, ""},
-		"swept oneself": {map[string]string{"Z": "12:00:30"}, false, false, ""},
-	} {
-		var swept []string
-		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodDelete {
-				swept = append(swept, path.Base(r.URL.Path))
-				w.WriteHeader(http.StatusNoContent)
-				return
-			}
-			io.WriteString(w, "<ListBucketResult>")
-			for name, at := range c.claims {
-				fmt.Fprintf(w, "<Contents><Key>claims/x/%s</Key><LastModified>2026-11-21T%sZ</LastModified></Contents>", name, at)
-			}
-			io.WriteString(w, "</ListBucketResult>")
-		}))
-		t.Cleanup(front.Close)
-		alone, smallest, err := openFake(t, front).rivals(t.Context(), "claims/x/", mine)
-		if err != nil || alone != c.alone || smallest != c.smallest && !alone || strings.Join(swept, " ") != c.swept {
-			t.Errorf("%s: alone %v, smallest %v, swept %q, %v", name, alone, smallest, swept, err)
-		}
+	conflicts = 3
+	if err := s.Records.Create(t.Context(), "runs/x", []byte("{}")); err != nil || conflicts != 0 {
+		t.Errorf("%v, with %d conflicts to come", err, conflicts)
 	}
 }
 

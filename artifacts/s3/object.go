@@ -10,7 +10,8 @@ import (
 )
 
 // resumes is how many breaks in a row, without a byte between them, a read
-// survives, pauseMost the longest time between two: seven seconds in all. minio-go
+// survives, pauseMost the longest time between two, each longer than the one before:
+// what breaks connections may last. That is seven seconds in all; minio-go
 // retries and backs off within each, some three seconds more where the server is away.
 const (
 	resumes   = 8
@@ -59,7 +60,7 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 	for err = o.b.explain("read "+o.key, err); o.left > 0; {
 		o.left--
-		if err := o.pause(resumes - o.left); err != nil {
+		if err := wait(o.ctx, min(pauseMost, 25*time.Millisecond<<(resumes-o.left))); err != nil {
 			return n, err
 		}
 		var again bool
@@ -68,19 +69,6 @@ func (o *object) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// pause waits before the n-th attempt to go on, longer each time: what breaks
-// connections may last.
-func (o *object) pause(n int) error {
-	t := time.NewTimer(min(pauseMost, 25*time.Millisecond<<n))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-o.ctx.Done():
-		return context.Cause(o.ctx)
-	}
 }
 
 // resume asks for the rest. Again says of an error that the server gave no verdict: it

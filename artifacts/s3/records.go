@@ -8,7 +8,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/minio/minio-go/v7"
 
@@ -18,17 +17,7 @@ import (
 // Records is the record half of a store in a bucket.
 type Records struct {
 	*bucket
-	top, claims string // below the prefix: "records/", and claim.go's "claims/"
-	mu          sync.Mutex
-	conditional *bool // whether the server heeds If-None-Match; nil: not known yet
-}
-
-func newRecords(b *bucket, top, claims string) *Records {
-	r := &Records{bucket: b, top: top, claims: claims}
-	if b.cfg.NoConditional {
-		r.conditional = new(bool)
-	}
-	return r
+	top string // below the prefix: "records/" or "leases/"
 }
 
 func (r *Records) recordKey(name string) string {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -30,10 +31,14 @@ const openTimeout = 15 * time.Second
 type bucket struct {
 	core minio.Core
 	cfg  Config
+
+	mu    sync.Mutex
+	heeds bool // the server is known to heed If-None-Match
 }
 
-// Open returns the store in c's bucket after one request that proves that the
-// endpoint answers, the bucket is there and the credentials may list it.
+// Open returns the store in c's bucket after requests that prove that the endpoint
+// answers, the bucket is there, the credentials may list it, and, if they may write,
+// that the server heeds If-None-Match.
 func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	if err := c.normalize(); err != nil {
 		return artifacts.Store{}, err
@@ -64,16 +69,26 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	if err := b.probe(ctx); err != nil {
 		return artifacts.Store{}, err
 	}
-	return artifacts.Store{Blobs: &Blobs{b}, Records: newRecords(b, "records/", "claims/"), Leases: newRecords(b, "leases/", "lease-claims/"), URL: c.URL()}, nil
+	return artifacts.Store{Blobs: &Blobs{b}, Records: &Records{b, "records/"}, Leases: &Records{b, "leases/"}, URL: c.URL()}, nil
 }
 
 func (b *bucket) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	for o := range b.core.ListObjectsIter(ctx, b.cfg.Bucket, minio.ListObjectsOptions{Prefix: b.key("blobs/"), MaxKeys: 1}) {
-		return b.explain("open the store", o.Err)
+		if o.Err != nil {
+			return b.explain("open the store", o.Err)
+		}
 	}
-	return b.explain("open the store", context.Cause(ctx))
+	if err := context.Cause(ctx); err != nil {
+		return b.explain("open the store", err)
+	}
+	// Who may only read, and who wants to free space of a full disk, gets no verdict
+	// here: Create asks again.
+	if err := b.conditional(ctx); errors.Is(err, errUnconditional) {
+		return b.explain("open the store", err)
+	}
+	return nil
 }
 
 // usualCredentials looks where the AWS tools do. The metadata service is asked

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/loopback"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -65,9 +66,16 @@ func MinIO(t *testing.T) *Server {
 // start reports whether the server came up; if so it stops with t.
 func (s *Server) start(t *testing.T, binary string) bool {
 	t.Helper()
-	address := freeAddress(t)
+	address, err := loopback.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	console, err := loopback.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var log lockedBuffer
-	cmd := exec.Command(binary, "server", "--quiet", "--address", address, "--console-address", freeAddress(t), s.Dir)
+	cmd := exec.Command(binary, "server", "--quiet", "--address", address, "--console-address", console, s.Dir)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+s.access, "MINIO_ROOT_PASSWORD="+s.secret,
 		"MINIO_BROWSER=off", "MINIO_UPDATE=off", "HOME="+t.TempDir())
@@ -76,7 +84,7 @@ func (s *Server) start(t *testing.T, binary string) bool {
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	err := healthy(t.Context(), "http://"+address+"/minio/health/ready", exited)
+	err = healthy(t.Context(), "http://"+address+"/minio/health/ready", exited)
 	if err != nil {
 		cmd.Process.Kill()
 		t.Logf("MinIO at %s: %v\n%s", address, err, log.String())
@@ -115,16 +123,6 @@ func healthy(ctx context.Context, url string, exited <-chan error) error {
 		case <-tick.C:
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // Config returns the configuration of a place in the bucket that no other call

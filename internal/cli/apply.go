@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -77,7 +78,7 @@ func (a *app) savePlan(v *plan.Preview, path string) error {
 	}
 	b, err := json.Marshal(s)
 	if err == nil {
-		err = writePrivate(path, append(b, '\n'))
+		err = atomicfile.WriteFile(path, append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		return inputError(fmt.Errorf("--out: %w", err))
@@ -92,19 +93,6 @@ func (a *app) openVars() []string {
 		_, is := a.secrets[name]
 		return is
 	})
-}
-
-// writePrivate writes a file that its owner alone may read.
-func writePrivate(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	err = f.Chmod(0o600) // of a file that was there
-	if err == nil {
-		_, err = f.Write(b)
-	}
-	return errors.Join(err, f.Close())
 }
 
 func readSavedPlan(path string) (*savedPlan, error) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -179,23 +179,13 @@ func (a *app) materialize(ctx context.Context, store artifacts.Store, art artifa
 			return nil
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	r, err := store.Blobs.Open(ctx, art.Digest)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
-	if err != nil {
+	return atomicfile.Write(path, 0o644, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
 		return err
-	}
-	defer os.Remove(t.Name())
-	_, err = io.Copy(t, r)
-	err = errors.Join(err, t.Chmod(0o644), t.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(t.Name(), path)
+	})
 }

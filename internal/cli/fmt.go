@@ -3,12 +3,14 @@ package cli
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	textdiff "github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -80,21 +82,18 @@ func (a *app) format(paths []string, check, diff bool) error {
 	return nil
 }
 
-// replaceFile writes a file whole or not at all, keeping its permissions.
+// replaceFile writes a file whole or not at all, keeping its permissions. A link stays
+// one: what it points at is written.
 func replaceFile(name string, b []byte) error {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
-	tmp := name + ".redsi-fmt"
-	if err := os.WriteFile(tmp, b, info.Mode().Perm()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, name); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return nil
+	return atomicfile.WriteFile(name, b, info.Mode().Perm())
 }
 
 func sortedNames(sources map[string][]byte) []string {

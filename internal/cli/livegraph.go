@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/livegraph"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/process"
@@ -137,7 +138,7 @@ func (a *app) listenForGraphs(port int) (net.Listener, error) {
 	if p.Process, err = process.Self(); err == nil {
 		var b []byte
 		if b, err = json.Marshal(p); err == nil {
-			err = writePrivate(a.graphPageFile(), append(b, '\n'))
+			err = atomicfile.WriteFile(a.graphPageFile(), append(b, '\n'), 0o600)
 		}
 	}
 	if err != nil {

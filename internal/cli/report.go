@@ -3,14 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/view"
@@ -58,7 +57,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if err != nil {
 				return err
 			}
-			if err := writeWhole(out, r.HTML); err != nil {
+			if err := atomicfile.Write(out, 0o644, r.HTML); err != nil {
 				return err
 			}
 			written, err := writeBundle(ctx, r, store.Blobs.Open, latex, pdf)
@@ -87,22 +86,6 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace of those links")
 	return cmd
-}
-
-// writeWhole writes a file that is there whole or not at all.
-func writeWhole(path string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(t.Name())
-	if err := errors.Join(write(t), t.Chmod(0o644), t.Close()); err != nil {
-		return err
-	}
-	return os.Rename(t.Name(), path)
 }
 
 func newTraceCmd(a *app) *cobra.Command {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/report"
 )
 
@@ -34,7 +34,7 @@ func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir 
 			return nil, err
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := writeWhole(path, func(w io.Writer) error { _, err := w.Write(f.Data); return err }); err != nil {
+		if err := atomicfile.WriteFile(path, f.Data, 0o644); err != nil {
 			return nil, err
 		}
 	}

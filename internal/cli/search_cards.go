@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/readers"
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -62,7 +64,7 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cards, writeWhole(path, func(w io.Writer) error { return search.WriteCards(w, cards) })
+	return cards, atomicfile.Write(path, 0o644, func(w io.Writer) error { return search.WriteCards(w, cards) })
 }
 
 // openInput reads an artifact of one file, verified; the reading ends with ctx.
@@ -78,5 +80,5 @@ func (a *app) openInput(ctx context.Context, store artifacts.Store, art artifact
 	return struct {
 		io.Reader
 		io.Closer
-	}{artifacts.ContextReader(ctx, f), f}, nil
+	}{readers.WithContext(ctx, f), f}, nil
 }

@@ -31,12 +31,9 @@ const (
 // look says how the server of a folder is reached, if one answers; held is true
 // if one is there, answering, starting or ending.
 func look(dir string) (i Info, answers, held bool, err error) {
-	f, err := lockFile(dir, ownerLock)
-	if err != nil {
-		return i, false, false, err
-	}
-	defer f.Close()
-	free, err := take(f, syscall.LOCK_SH)
+	owner := lockOf(dir, ownerLock)
+	defer owner.Close()
+	free, err := take(owner, shared)
 	if free || err != nil {
 		return i, false, false, err
 	}

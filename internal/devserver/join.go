@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+
+	"github.com/gofrs/flock"
 )
 
 // Options says which server is needed.
@@ -33,7 +35,7 @@ type Server struct {
 	Info // as it was when this process joined
 
 	o              Options
-	clients, first *os.File
+	clients, first *flock.Flock
 
 	mu   sync.Mutex
 	seen int // process of the server that was last told of
@@ -62,7 +64,7 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, explainFull(o.Dir, err)
 	}
-	s := &Server{o: o}
+	s := &Server{o: o, clients: lockOf(o.Dir, clientsLock), first: lockOf(o.Dir, firstLock)}
 	if err := s.join(ctx); err != nil {
 		s.Close()
 		return nil, explainFull(o.Dir, err)
@@ -71,27 +73,19 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 }
 
 func (s *Server) join(ctx context.Context) error {
-	var err error
-	if s.clients, err = lockFile(s.o.Dir, clientsLock); err != nil {
-		return err
-	}
 	ending := &patience{say: s.o.Say, what: func() string {
 		return "waiting for the last Temporal server of this state folder, which is ending: " + Condition(s.o.Dir)
 	}}
-	if _, err = await(ctx, s.clients, ending, syscall.LOCK_SH); err != nil {
-		return err
-	}
-	if s.first, err = lockFile(s.o.Dir, firstLock); err != nil {
+	if err := await(ctx, s.clients, ending, shared); err != nil {
 		return err
 	}
 	starting := &patience{say: s.o.Say, what: func() string {
 		return "waiting for another redsi of this state folder, which is starting the Temporal server"
 	}}
-	how, err := await(ctx, s.first, starting, syscall.LOCK_EX, syscall.LOCK_SH)
-	if err != nil {
+	if err := await(ctx, s.first, starting, whole, shared); err != nil {
 		return err
 	}
-	alone := how == syscall.LOCK_EX
+	alone := s.first.Locked()
 	if err := s.agree(ctx, alone); err != nil {
 		return err
 	}
@@ -103,8 +97,7 @@ func (s *Server) join(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = await(ctx, s.first, starting, syscall.LOCK_SH)
-	return err
+	return await(ctx, s.first, starting, shared)
 }
 
 // agree gets a server at the wanted ports. One at other ports is ended if nobody
@@ -159,11 +152,8 @@ func portOf(address string) int {
 
 // Close leaves the server, which ends when all have left.
 func (s *Server) Close() {
-	for _, f := range []*os.File{s.first, s.clients} {
-		if f != nil {
-			f.Close() // and with it the lock
-		}
-	}
+	s.first.Close()
+	s.clients.Close()
 }
 
 // Condition says in words how the server is now.

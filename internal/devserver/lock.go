@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // The locks of a state folder.
@@ -21,37 +22,37 @@ const (
 // lookEvery is how often a lock or a file that another process changes is looked at.
 const lookEvery = 20 * time.Millisecond
 
-// lockFile opens a lock of the folder. Programs that this one starts do not
+// lockOf is a lock of the folder, not taken yet. Programs that this one starts do not
 // inherit it.
-func lockFile(dir, name string) (*os.File, error) {
-	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
-}
+func lockOf(dir, name string) *flock.Flock { return flock.New(filepath.Join(dir, name)) }
 
-// take takes a lock if nobody is in the way.
-func take(f *os.File, how int) (bool, error) {
-	for {
-		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, syscall.EINTR):
-			return false, fmt.Errorf("lock %s: %w", f.Name(), err)
-		}
+// Ways to take a lock, if nobody is in the way. Who has it whole may take it shared.
+var (
+	whole  = (*flock.Flock).TryLock
+	shared = (*flock.Flock).TryRLock
+)
+
+func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
+	ok, err := how(l)
+	switch {
+	case errors.Is(err, syscall.EINTR): // the next try may tell
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("lock %s: %w", l.Path(), err)
 	}
+	return ok, nil
 }
 
-// await takes the first of some kinds of lock that can be had, and says which.
-func await(ctx context.Context, f *os.File, told *patience, hows ...int) (int, error) {
+// await takes a lock in the first of some ways that can be had.
+func await(ctx context.Context, l *flock.Flock, told *patience, hows ...func(*flock.Flock) (bool, error)) error {
 	for {
 		for _, how := range hows {
-			if ok, err := take(f, how); ok || err != nil {
-				return how, err
+			if ok, err := take(l, how); ok || err != nil {
+				return err
 			}
 		}
 		if err := told.wait(ctx); err != nil {
-			return 0, err
+			return err
 		}
 	}
 }

@@ -85,12 +85,9 @@ func (s *Server) tell(i Info) {
 // start starts a server, unless another process is at it, and waits until it
 // answers or has ended.
 func (s *Server) start(ctx context.Context, p *patience) error {
-	lock, err := lockFile(s.o.Dir, startLock)
-	if err != nil {
-		return err
-	}
+	lock := lockOf(s.o.Dir, startLock)
 	defer lock.Close()
-	if ok, err := take(lock, syscall.LOCK_EX); !ok {
+	if ok, err := take(lock, whole); !ok {
 		return err
 	}
 	if _, _, held, err := look(s.o.Dir); held || err != nil {

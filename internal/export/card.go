@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/nq"
 )
@@ -212,13 +213,7 @@ func inline(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").
 func cell(s string) string { return strings.ReplaceAll(inline(s), "|", "\\|") }
 
 // thousands prints 109229 as "109,229".
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func thousands(n int) string { return humanize.Comma(int64(n)) }
 
 // sizeCategory is the host's size class of n.
 func sizeCategory(n int) string {

@@ -83,12 +83,7 @@ func TestCardWithoutOptionalParts(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 109229: "109,229", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
+func TestSizeCategory(t *testing.T) {
 	for n, want := range map[int]string{0: "n<1K", 1000: "1K<n<10K", 109229: "100K<n<1M", 10_000_000: "n>10M"} {
 		if got := sizeCategory(n); got != want {
 			t.Errorf("%d: %s", n, got)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // Request is one file to bring.
@@ -104,8 +106,13 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
-	lock := flock.New(part + ".lock") // of this transfer, among all processes; others wait and then find the bytes, or fetch anew
-	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+	lock := flock.New(part + ".lock") // of this transfer, among all processes
+	free, err := lock.TryLock()
+	if err == nil && !free {
+		r.Log("waiting for another transfer of this source to the same folder", "source", Redact(s.Raw))
+		_, err = lock.TryLockContext(ctx, lockPoll)
+	}
+	if err != nil {
 		return nil, err
 	}
 	f, err := r.fetch(ctx, s, part)
@@ -152,12 +159,10 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 }
 
 func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	}
 }
@@ -182,7 +187,7 @@ func (r *Request) check(ctx context.Context, f *Fetched) error {
 	}
 	defer in.Close()
 	h := sha256.New()
-	if f.Size, err = io.Copy(h, &cancelled{ctx, in}); err != nil {
+	if f.Size, err = io.Copy(h, readers.WithContext(ctx, in)); err != nil {
 		return err
 	}
 	f.SHA256 = hex.EncodeToString(h.Sum(nil))
@@ -205,18 +210,6 @@ func (e *MismatchError) Error() string {
 		hint = "the file has changed since it was planned, or is another one on this machine; plan and run again"
 	}
 	return fmt.Sprintf("its %d bytes have sha256 %s, not the pinned %s: %s", e.Size, e.Got, e.Want, hint)
-}
-
-type cancelled struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *cancelled) Read(b []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(b)
 }
 
 func sizeOf(path string) int64 {

@@ -1,15 +1,20 @@
 package fetch
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestTransfersOfOneURL share the folder of partial files; the server has no
@@ -51,6 +56,66 @@ func TestTransfersOfOneURL(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestTransferOfAKilledProcess waits for a transfer of another process, which is killed
+// half way, and goes on from there.
+func TestTransferOfAKilledProcess(t *testing.T) {
+	body, sum := content(10_000)
+	const half = 5_000
+	waiting := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		if r.Header.Get("Range") != "" {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+			return
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		w.Write(body[:half])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	r := request(t, sum, s.URL+"/a.bin")
+	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the one that is killed
+		r = request(t, sum, os.Getenv("REDSI_TEST_URL"))
+		r.Partials, r.Progress = to, func(done, _ int64) {
+			if done == half {
+				fmt.Println("half")
+			}
+		}
+		Get(context.Background(), r)
+		return
+	}
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestTransferOfAKilledProcess$")
+	c.Env = append(os.Environ(), "REDSI_TEST_PARTIALS="+r.Partials, "REDSI_TEST_URL="+s.URL+"/a.bin")
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("the other process brought no half: %v", err)
+	}
+	go func() {
+		<-waiting
+		c.Process.Kill()
+		c.Wait()
+	}()
+	r.Log = func(msg string, _ ...any) {
+		if strings.HasPrefix(msg, "waiting") {
+			close(waiting)
+		}
+	}
+	f, err := Get(context.Background(), r)
+	if err != nil || f.SHA256 != sum {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestRedirectToHTTPIsRefused(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // idle is how long a connection may bring nothing before it is given up.
@@ -120,10 +122,10 @@ func (r *Request) append(ctx context.Context, cancel context.CancelCauseFunc, bo
 	}
 	watch := time.AfterFunc(idle, func() { cancel(fmt.Errorf("nothing came for %s", idle)) })
 	defer watch.Stop()
-	n, err := io.Copy(f, &counted{r: body, seen: func(n int64) {
+	n, err := io.Copy(f, readers.Counted(body, func(n int64) {
 		watch.Reset(idle)
 		r.Progress(have+n, max(p.Size, 0))
-	}})
+	}))
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -134,19 +136,6 @@ func (r *Request) append(ctx context.Context, cancel context.CancelCauseFunc, bo
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-type counted struct {
-	r    io.Reader
-	n    int64
-	seen func(int64)
-}
-
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	c.seen(c.n)
-	return n, err
 }
 
 // validator is what If-Range takes: a strong ETag, else the date.

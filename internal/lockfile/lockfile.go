@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/step"
 )
@@ -99,20 +100,29 @@ func (f *File) project() string {
 }
 
 // Add pins sources that are not pinned yet and writes the file if that changed
-// it. A source with another checksum than the one pinned is an error.
+// it; where nothing is new, nothing is written, not even a lock. A source with another
+// checksum than the one pinned is an error.
 func Add(path string, pins []step.Pin) error {
-	if len(pins) == 0 {
-		return nil
-	}
-	return exclusively(path, func() error { return add(path, pins) })
-}
-
-func add(path string, pins []step.Pin) error {
 	f, err := Read(path)
 	if err != nil {
 		return err
 	}
-	changed := false
+	if changed, err := f.add(path, pins); err != nil || !changed {
+		return err
+	}
+	return exclusively(path, func() error {
+		f, err := Read(path) // what other processes have added since
+		if err != nil {
+			return err
+		}
+		if changed, err := f.add(path, pins); err != nil || !changed {
+			return err
+		}
+		return f.write(path)
+	})
+}
+
+func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
 	for _, p := range pins {
 		have, ok := f.Pinned(p.Source)
 		switch {
@@ -120,13 +130,10 @@ func add(path string, pins []step.Pin) error {
 			f.Sources = append(f.Sources, p)
 			changed = true
 		case have.SHA256 != p.SHA256:
-			return fmt.Errorf("%s has sha256 %s, %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())
+			return false, fmt.Errorf("%s has sha256 %s, %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())
 		}
 	}
-	if !changed {
-		return nil
-	}
-	return f.write(path)
+	return changed, nil
 }
 
 func (f *File) write(path string) error {
@@ -139,27 +146,5 @@ func (f *File) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, append(b, '\n'))
-}
-
-// writeFile replaces a file as a whole.
-func writeFile(path string, b []byte) error {
-	t, err := os.CreateTemp(filepath.Dir(path), ".redsi-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(t.Name())
-	if _, err = t.Write(b); err == nil {
-		err = t.Sync()
-	}
-	if cerr := t.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Chmod(t.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(t.Name(), path)
-	}
-	return err
+	return atomicfile.WriteFile(path, append(b, '\n'), 0o644)
 }

@@ -38,6 +38,16 @@ func TestAdd(t *testing.T) {
 	if a, b := strings.Index(string(first), "https://a"), strings.Index(string(first), "https://b"); a < 0 || b < a {
 		t.Errorf("sources are not in order:\n%s", first)
 	}
+	lock := filepath.Join(filepath.Dir(path), "."+Name+".lock")
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := Add(path, []step.Pin{pin("https://a", "a")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(lock); err == nil { // a checkout may be read-only
+		t.Error("pinning what is pinned wrote to the folder")
+	}
 	err = Add(path, []step.Pin{pin("https://a", "other bytes")})
 	if err == nil || !strings.Contains(err.Error(), "https://a") || !strings.Contains(err.Error(), path) {
 		t.Errorf("other bytes under a pinned source: %v", err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/step"
 )
 
@@ -123,8 +124,5 @@ func writeMemo(memo string, known map[string]remembered) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(memo), 0o755); err != nil {
-		return err
-	}
-	return writeFile(memo, b)
+	return atomicfile.WriteFile(memo, b, 0o644)
 }

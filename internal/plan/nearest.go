@@ -3,25 +3,18 @@ package plan
 import (
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // nearest finds the address, or block prefix of one, that a mistyped target
 // most likely meant; "" if nothing is close.
 func nearest(target string, p *pipeline.Pipeline) string {
-	best, bestDist := "", 4
-	try := func(s string) {
-		if d := levenshtein.Distance(target, s, nil); d < bestDist {
-			best, bestDist = s, d
-		}
-	}
+	var names []string
 	for _, s := range p.Steps {
-		try(s.Address)
-		if i := strings.IndexByte(s.Address, '['); i > 0 {
-			try(s.Address[:i])
+		names = append(names, s.Address)
+		if block, _, ok := strings.Cut(s.Address, "["); ok {
+			names = append(names, block)
 		}
 	}
-	return best
+	return pipeline.Nearest(target, names)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Format says how a column's numbers are printed.
@@ -48,7 +50,7 @@ func (f Format) digits(v float64) string {
 	v = f.scaled(v)
 	switch f.Style {
 	case "integer":
-		return thousands(strconv.FormatFloat(math.Round(v), 'f', 0, 64))
+		return humanize.Commaf(math.Round(v))
 	case "kilo":
 		return fixed(v/1000, f.Decimals) + " K"
 	case "signed":
@@ -88,17 +90,6 @@ func (f Format) unsigned() string {
 		return "fixed"
 	}
 	return f.Style
-}
-
-func thousands(s string) string {
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
 }
 
 // none is what a cell without value shows.

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/gofrs/flock"
+
 	"github.com/redsi/redsi/internal/process"
 )
 
@@ -32,8 +34,8 @@ type Area struct {
 	root string // of all processes of this user
 
 	mu       sync.Mutex
-	place    string   // "" until the first folder
-	owner    *os.File // holds the lock
+	place    string // "" until the first folder
+	owner    *flock.Flock
 	programs map[string]process.Identity
 }
 
@@ -76,14 +78,15 @@ func (a *Area) open() error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(place, ownerFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	owner := flock.New(filepath.Join(place, ownerFile))
+	b, err := json.Marshal(me)
 	if err == nil {
-		err = errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), json.NewEncoder(f).Encode(me))
+		err = errors.Join(owner.Lock(), os.WriteFile(owner.Path(), b, 0o600))
 	}
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(place))
+		return errors.Join(err, owner.Close(), os.RemoveAll(place))
 	}
-	a.place, a.owner = place, f
+	a.place, a.owner = place, owner
 	return nil
 }
 
@@ -172,20 +175,12 @@ func openRoot(root string) (string, error) {
 }
 
 // lock keeps out whoever else makes or claims places below root.
-func lock(root string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
+func lock(root string) (unlock func() error, err error) {
+	l := flock.New(filepath.Join(root, "lock"))
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = l.Lock()
 	}
-	for {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() { f.Close() }, nil
+	return l.Close, err
 }
 
 // removeAll removes a folder, also where its owner took away the right to.

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/internal/process"
 )
@@ -48,7 +49,7 @@ func (a *Area) Sweep() (Swept, error) {
 // deadPlace is the place of a dead process, locked by this one.
 type deadPlace struct {
 	path  string
-	owner *os.File
+	owner *flock.Flock
 }
 
 // claim locks the places whose owners are dead. Nobody makes one meanwhile.
@@ -73,25 +74,25 @@ func claim(root string) ([]deadPlace, error) {
 			continue
 		}
 		path := filepath.Join(root, e.Name())
-		f, err := os.OpenFile(filepath.Join(path, ownerFile), os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
+		owner := flock.New(filepath.Join(path, ownerFile))
+		free, err := owner.TryLock()
+		switch {
+		case err != nil:
 			problems = append(problems, err)
-			continue
+		case !free || elsewhere(owner.Path(), here): // it lives
+			problems = append(problems, owner.Close())
+		default:
+			dead = append(dead, deadPlace{path, owner})
 		}
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil || elsewhere(f, here) {
-			f.Close() // it lives
-			continue
-		}
-		dead = append(dead, deadPlace{path, f})
 	}
 	return dead, errors.Join(problems...)
 }
 
 // elsewhere reports whether a place may be another machine's, which shares this
 // folder: its locks may not be seen here.
-func elsewhere(owner *os.File, here process.Host) bool {
+func elsewhere(owner string, here process.Host) bool {
 	var id process.Identity
-	if json.NewDecoder(owner).Decode(&id) != nil {
+	if b, err := os.ReadFile(owner); err != nil || json.Unmarshal(b, &id) != nil {
 		return false // killed before it wrote who it is
 	}
 	return id.Machine != here.Machine && id.Boot != here.Boot

@@ -3,6 +3,8 @@ package synth
 import (
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/splitmix"
 )
 
 // renderer turns records into lines, reusing its memory.
@@ -110,7 +112,7 @@ func (r *renderer) render(rec record, dev bool, subs *substitutions) {
 
 // exampleID is different for every record, and negative for half of them.
 func exampleID(cfg Config, rec record) int64 {
-	return int64(finish(mix(cfg.Seed, forExample) + uint64(rec.index)*golden))
+	return int64(splitmix.Finish(mix(cfg.Seed, forExample) + uint64(rec.index)*splitmix.Gamma))
 }
 
 // annotate makes the answers: one annotator in train, five in dev, half of them

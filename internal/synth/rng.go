@@ -1,16 +1,18 @@
 package synth
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/redsi/redsi/internal/splitmix"
+)
 
 // rng is splitmix64: its sequence is fixed by its definition, and it is seeded
 // with any number. Integers only, so that no machine rounds otherwise.
 type rng struct{ state uint64 }
 
-const golden = 0x9e3779b97f4a7c15
-
 func (r *rng) next() uint64 {
-	r.state += golden
-	return finish(r.state)
+	r.state += splitmix.Gamma
+	return splitmix.Finish(r.state)
 }
 
 // n draws from 0..k-1; k is small, so the bias is below 2^-40.
@@ -22,18 +24,11 @@ func (r *rng) n(k int) int {
 // chance is true in percent of the draws.
 func (r *rng) chance(percent int) bool { return r.n(100) < percent }
 
-// finish is the output function of splitmix64, a bijection.
-func finish(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 // mix hashes numbers that name one decision, for instance seed, purpose, page.
 func mix(words ...uint64) uint64 {
-	h := uint64(golden)
+	h := uint64(splitmix.Gamma)
 	for _, w := range words {
-		h = finish(h ^ w*golden + bits.RotateLeft64(h, 23))
+		h = splitmix.Finish(h ^ w*splitmix.Gamma + bits.RotateLeft64(h, 23))
 	}
 	return h
 }

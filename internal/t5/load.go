@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
 )
@@ -144,31 +145,8 @@ func (m *Model) Save(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := atomicfile.Write(filepath.Join(folder, WeightsFile), 0o644, m.WriteWeights); err != nil {
 		return err
 	}
-	if err := whole(filepath.Join(folder, WeightsFile), m.WriteWeights); err != nil {
-		return err
-	}
-	return whole(filepath.Join(folder, ConfigFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
-}
-
-// whole writes beside path and renames, so that a full disk leaves no half file.
-func whole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := write(f); err != nil {
-		f.Close()
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.WriteFile(filepath.Join(folder, ConfigFile), append(text, '\n'), 0o644)
 }

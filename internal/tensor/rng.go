@@ -2,7 +2,11 @@
 
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/redsi/redsi/internal/splitmix"
+)
 
 // RNG is a source of random numbers whose whole state are two numbers, so that it
 // can be stored in a checkpoint and continued exactly. The zero value is seed 0.
@@ -14,7 +18,7 @@ type RNG struct {
 // key is a fresh 64-bit number: splitmix64 over seed and counter.
 func (r *RNG) key() uint64 {
 	r.Counter++
-	return mix(mix(r.Seed) + r.Counter*0x9e3779b97f4a7c15)
+	return splitmix.Finish(splitmix.Finish(r.Seed) + r.Counter*splitmix.Gamma)
 }
 
 // keyFor is a fresh key where p asks for random numbers; otherwise the state stays.
@@ -23,13 +27,6 @@ func (r *RNG) keyFor(p float64) uint64 {
 		return 0
 	}
 	return r.key()
-}
-
-// Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014.
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
 }
 
 // Normal is a CPU tensor of normally distributed F32 numbers (Box-Muller).
@@ -61,5 +58,5 @@ func (s *Scope) Uniform(rng *RNG, low, high float64, shape ...int64) *Tensor {
 
 // unit is the i-th number of key, uniform in [0, 1).
 func unit(key uint64, i int) float64 {
-	return float64(mix(key+uint64(i)*0x9e3779b97f4a7c15)>>11) / (1 << 53)
+	return float64(splitmix.Finish(key+uint64(i)*splitmix.Gamma)>>11) / (1 << 53)
 }

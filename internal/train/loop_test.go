@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/splitmix"
 )
 
 // sum is a learner of one number: every update mixes in the batch, the step and the
@@ -21,10 +23,10 @@ type sum struct {
 }
 
 func (s *sum) Step(_ context.Context, b *Batch, step int64, rate float64) (float64, error) {
-	s.Value = mix(s.Value + uint64(step) + math.Float64bits(rate))
+	s.Value = splitmix.Finish(s.Value + uint64(step) + math.Float64bits(rate))
 	for _, tokens := range append(slices.Clone(b.Inputs), b.Targets...) {
 		for _, v := range tokens {
-			s.Value = mix(s.Value + uint64(v))
+			s.Value = splitmix.Finish(s.Value + uint64(v))
 		}
 	}
 	if s.onStep != nil {

@@ -1,6 +1,10 @@
 package train
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/redsi/redsi/internal/splitmix"
+)
 
 // permutation is a pseudo-random order of 0 … n-1 that needs no memory: a Feistel
 // network of eight rounds on the smallest even number of bits that holds n, walked
@@ -17,10 +21,10 @@ func newPermutation(n int, key ...uint64) permutation {
 	p := permutation{n: uint64(n), half: uint(max(bits.Len64(uint64(max(n-1, 0)))+1, 2)) / 2}
 	h := uint64(0)
 	for _, k := range key {
-		h = mix(h + 0x9e3779b97f4a7c15 + k)
+		h = splitmix.Finish(h + splitmix.Gamma + k)
 	}
 	for i := range p.keys {
-		h = mix(h + 0x9e3779b97f4a7c15)
+		h = splitmix.Finish(h + splitmix.Gamma)
 		p.keys[i] = h
 	}
 	return p
@@ -40,15 +44,7 @@ func (p *permutation) encrypt(x uint64) uint64 {
 	mask := uint64(1)<<p.half - 1
 	left, right := x>>p.half, x&mask
 	for _, k := range p.keys {
-		left, right = right, left^(mix(right+k)&mask)
+		left, right = right, left^(splitmix.Finish(right+k)&mask)
 	}
 	return left<<p.half | right
-}
-
-// mix is the finalizer of splitmix64 (Steele, Lea, Flood: Fast splittable
-// pseudorandom number generators, 2014).
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
 }

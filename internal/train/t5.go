@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/redsi/redsi/internal/splitmix"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -60,7 +61,7 @@ func (l *T5) Skipped() int64 { return l.skipped }
 func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss float64, err error) {
 	left := false
 	err = tensor.Run(func(s *tensor.Scope) {
-		rng := &tensor.RNG{Seed: mix(mix(uint64(l.Seed)) + uint64(step))}
+		rng := &tensor.RNG{Seed: splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))}
 		scale := 1.0
 		if l.Model.Compute == tensor.F16 {
 			scale = l.scaler.Scale

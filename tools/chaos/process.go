@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // process is one that a round has started itself.
@@ -188,11 +189,8 @@ func eventually(limit time.Duration, ok func() bool) bool {
 
 // unlocked reports whether nobody holds the lock of a file.
 func unlocked(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	return !errors.Is(err, syscall.EWOULDBLOCK)
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY)) // nothing is made by asking
+	defer l.Close()
+	free, err := l.TryLock()
+	return free || err != nil
 }

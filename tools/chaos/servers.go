@@ -10,9 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/loopback"
 )
 
 // server is a Temporal or MinIO server of a round's cluster, which can be ended
@@ -54,7 +55,7 @@ func temporalServer(dir string, env []string) (*server, error) {
 	if program == "" {
 		return nil, errors.New("REDSI_TEMPORAL does not name a temporal program: run by `make chaos`, which sets it")
 	}
-	address, err := freeAddress()
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +77,11 @@ func minioServer(dir string, env []string) (*server, error) {
 	if program == "" {
 		return nil, errors.New("REDSI_MINIO does not name a minio program: run by `make chaos`, which sets it")
 	}
-	address, err := freeAddress()
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	console, err := freeAddress()
+	console, err := loopback.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -123,27 +124,4 @@ func ready(url string) error {
 		return errors.New(resp.Status)
 	}
 	return nil
-}
-
-// freeAddress finds a port that nobody is given by the system for a minute: the
-// connection that was on it is in TIME_WAIT.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	out, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		return "", err
-	}
-	in, err := l.Accept()
-	if err != nil {
-		out.Close()
-		return "", err
-	}
-	in.Close() // first, so that the port's side waits
-	out.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }

@@ -16,7 +16,7 @@ func TestAssemblyEqualsGo(t *testing.T) {
 	row := func(n int) []float32 {
 		out := make([]float32, n)
 		for i := range out {
-			out[i] = float32((rng.float64() - 0.5) * math.Pow(10, float64(rng.uint32()%7)-3))
+			out[i] = float32((rng.float64() - 0.5) * math.Pow(10, float64(rng.Uint32()%7)-3))
 		}
 		return out
 	}

@@ -109,8 +109,8 @@ func (f *File) openZip(size int64) (any, error) {
 // openLegacy reads four pickles (magic number, protocol, system, dictionary), a
 // fifth with the order of the storages, then each one's length and numbers.
 func (f *File) openLegacy(size int64) (any, error) {
-	counted := &countReader{r: io.NewSectionReader(f.r, 0, min(size, maxPickle))}
-	r := bufio.NewReader(counted)
+	pickles := io.NewSectionReader(f.r, 0, min(size, maxPickle))
+	r := bufio.NewReader(pickles)
 	var values [5]any
 	for i := range values {
 		var err error
@@ -134,7 +134,10 @@ func (f *File) openLegacy(size int64) (any, error) {
 	if err := storageTypes(values[3], types); err != nil {
 		return nil, err
 	}
-	at := counted.n - int64(r.Buffered())
+	at, err := pickles.Seek(-int64(r.Buffered()), io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range keys.items {
 		key, ok := k.(string)
 		if !ok {
@@ -296,15 +299,4 @@ func (f *File) Open(t Info) io.Reader {
 		return bytes.NewReader(nil)
 	}
 	return io.NewSectionReader(f.r, s.begin+t.offset, t.bytes)
-}
-
-type countReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }

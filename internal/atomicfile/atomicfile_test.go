@@ -1,0 +1,73 @@
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// only fails unless path is all that its folder has, with these bytes and permissions.
+func only(t *testing.T, path, want string, perm os.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || string(b) != want || info.Mode() != perm {
+		t.Errorf("%q of mode %v, %v; want %q of %v", b, info.Mode(), err, want, perm)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folder", "file")
+	if err := WriteFile(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	only(t, path, "one", 0o600)
+	if err := WriteFile(path, []byte("two"), 0o666); err != nil { // more than a umask leaves
+		t.Fatal(err)
+	}
+	only(t, path, "two", 0o666)
+	broken := errors.New("broken")
+	err := Write(path, 0o600, func(w io.Writer) error {
+		io.WriteString(w, "half")
+		return broken
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+	only(t, path, "two", 0o666)
+	for what, to := range map[string]string{"a file for a folder": filepath.Join(path, "x"), "a folder for a file": filepath.Dir(path)} {
+		if err := WriteFile(to, nil, 0o600); err == nil || !strings.Contains(err.Error(), to) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	only(t, path, "two", 0o666)
+}
+
+func TestWritersAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			if err := WriteFile(path, bytes.Repeat([]byte{'a' + byte(i)}, 100_000), 0o644); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	b, err := os.ReadFile(path)
+	if err != nil || len(b) != 100_000 || !bytes.Equal(b, bytes.Repeat(b[:1], len(b))) {
+		t.Errorf("%d bytes of several writers, %v", len(b), err)
+	}
+	only(t, path, string(b), 0o644)
+}

@@ -1,0 +1,39 @@
+// Package readers has what is put around an io.Reader in more than one place.
+package readers
+
+import (
+	"context"
+	"io"
+)
+
+// WithContext returns r with ctx checked before each read, so that a copy of any length
+// stops soon after ctx is over, with its cause.
+func WithContext(ctx context.Context, r io.Reader) io.Reader { return &withContext{ctx, r} }
+
+type withContext struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *withContext) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// Counted returns r, telling seen after each read how many bytes have come so far.
+func Counted(r io.Reader, seen func(n int64)) io.Reader { return &counted{r: r, seen: seen} }
+
+type counted struct {
+	r    io.Reader
+	n    int64
+	seen func(n int64)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	c.seen(c.n)
+	return n, err
+}

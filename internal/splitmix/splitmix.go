@@ -1,0 +1,14 @@
+// Package splitmix has what splitmix64 is made of (Steele, Lea, Flood: Fast splittable
+// pseudorandom number generators, 2014): the generator with state s is s += Gamma and
+// Finish(s). Results are made of these bits: they never change.
+package splitmix
+
+// Gamma is the increment of the state: 2^64 over the golden ratio, made odd.
+const Gamma = 0x9e3779b97f4a7c15
+
+// Finish is the output function, a bijection.
+func Finish(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -99,9 +99,9 @@ func (e *asked) check(out map[string]string, width int, decoding string) (r eval
 		r.Width != width || r.Decoding != decoding || r.Identifiers != string(e.ids.Kind) || r.Parameters < 514_048 {
 		e.t.Errorf("report %s of a run that gives %+v", out["report"], want)
 	}
-	if e.ids.Kind == docid.KindAtomic {
+	if !e.ids.Kind.CanBeInvalid() {
 		if r.Percent.Invalid != nil || *want.Percent.Invalid != 0 {
-			e.t.Errorf("invalid atomic identifiers: %s", out["report"])
+			e.t.Errorf("identifiers that cannot be invalid: %s", out["report"])
 		}
 	} else if r.Percent.Invalid == nil || math.Abs(*r.Percent.Invalid-*want.Percent.Invalid) > 1e-9 {
 		e.t.Errorf("report %s; the run has %v invalid", out["report"], *want.Percent.Invalid)

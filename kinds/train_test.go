@@ -87,7 +87,7 @@ func (f *training) checkReport(kind docid.Kind, r trained, res *artifacts.Result
 		f.t.Errorf("%s: %+v", kind, r)
 	}
 	names := []string{"Hits@1", "Hits@10", "Invalid@40", "MRR@10"}
-	if kind == docid.KindAtomic {
+	if !kind.CanBeInvalid() {
 		names = []string{"Hits@1", "Hits@10", "MRR@10"}
 	}
 	if got := slices.Sorted(keysOf(r.Metrics)); !slices.Equal(got, names) {

@@ -8,6 +8,6 @@
 // Documents are names in a fixed order; embeddings come in as a matrix and the
 // model's tokenizer as a function. It must not know datasets, models or steps.
 //
-// Reading order: identifier.go, atomic.go, naive.go, semantic.go; codec.go,
+// Reading order: kind.go, identifier.go, atomic.go, naive.go, semantic.go; codec.go,
 // vectors.go; trie.go; statistics.go. The clustering is in kmeans/.
 package docid

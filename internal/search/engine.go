@@ -95,7 +95,7 @@ func (e *Engine) About() About {
 	a := About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
 		Decoding: Unconstrained, Beams: e.options.Width, Device: e.device.String()}
 	switch {
-	case e.settings.Identifiers == docid.KindAtomic:
+	case e.settings.Identifiers.OneToken():
 		a.Decoding = Exhaustive
 	case e.options.Constrained:
 		a.Decoding = Constrained

@@ -154,7 +154,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	if err != nil {
 		return nil, err
 	}
-	if settings.Identifiers == docid.KindAtomic { // searched in one way: its parts are shared
+	if settings.Identifiers.OneToken() { // searched in one way: its parts are shared
 		d := evaluateDefaults
 		c.Decoding, c.LengthPenalty, c.EarlyStopping = d.Decoding, d.LengthPenalty, d.EarlyStopping
 	}

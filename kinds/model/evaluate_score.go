@@ -21,7 +21,7 @@ type evaluation struct {
 	Percent struct {
 		Raw          effectiveness `json:"raw"`
 		PostFiltered effectiveness `json:"post_filtered"`
-		Invalid      *float64      `json:"invalid_40"` // null for atomic identifiers, which cannot be invalid
+		Invalid      *float64      `json:"invalid_40"` // null for identifiers that cannot be invalid
 	} `json:"percent"`
 	Queries     int        `json:"queries"`
 	Width       int        `json:"width"`
@@ -134,7 +134,7 @@ func (e *evaluation) score(x *step.IO, rankings []metrics.Ranking, qrels *metric
 		return effectiveness{100 * r.Mean[0], 100 * r.Mean[1], 100 * r.Mean[2]}
 	}
 	e.Percent.Raw, e.Percent.PostFiltered = percent(raw), percent(filtered)
-	if e.Identifiers != docid.KindAtomic {
+	if e.Identifiers.CanBeInvalid() {
 		invalid := 100 * raw.Mean[3]
 		e.Percent.Invalid = &invalid
 	}

@@ -113,7 +113,7 @@ func checkTrain(c trainConfig) error {
 	if c.Precision == "fp16" && c.Device == "cpu" {
 		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
 	}
-	if _, err := c.metrics(false); err != nil {
+	if _, err := c.metrics(true); err != nil {
 		bad("select", "%v", err)
 	}
 	if len(ps) > 0 {
@@ -122,11 +122,11 @@ func checkTrain(c trainConfig) error {
 	return nil
 }
 
-// metrics are those of the paper and the one that selects. Invalid@k looks at the
-// whole beam; atomic identifiers are never invalid.
-func (c trainConfig) metrics(atomic bool) ([]metrics.Metric, error) {
+// metrics are those of the paper and the one that selects. Invalid@k, which looks at
+// the whole beam, is one where identifiers can be invalid.
+func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	names := []string{"Hits@1", "Hits@10", "MRR@10"}
-	if !atomic && c.Beams > 0 {
+	if canBeInvalid && c.Beams > 0 {
 		names = append(names, "Invalid@"+strconv.Itoa(min(c.Beams, 40)))
 	}
 	if strings.HasPrefix(c.Select, "Invalid@") {

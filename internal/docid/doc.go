@@ -9,5 +9,5 @@
 // model's tokenizer as a function. It must not know datasets, models or steps.
 //
 // Reading order: kind.go, identifier.go, atomic.go, naive.go, semantic.go; codec.go,
-// vectors.go; trie.go; statistics.go. The clustering is in kmeans/.
+// vectors.go; pairing.go; trie.go; statistics.go. The clustering is in kmeans/.
 package docid

@@ -2,7 +2,6 @@ package ids
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/redsi/redsi/internal/docid"
@@ -104,11 +103,13 @@ func chosenIDs(x *step.IO, c tokensConfig) ([]docid.Identifier, error) {
 		return nil, inout.DataError(err)
 	}
 	var out []docid.Identifier
+	pairing := set.PairWith("the attribute documents")
 	for _, n := range c.Documents {
-		if n < 0 || n >= len(set.Identifiers) {
-			return nil, step.Permanent(fmt.Errorf("documents: there is no document %d among %d", n, len(set.Identifiers)))
+		place, err := pairing.Find(n)
+		if err != nil {
+			return nil, step.Permanent(err)
 		}
-		out = append(out, set.Identifiers[n])
+		out = append(out, set.Identifiers[place])
 	}
 	return out, nil
 }

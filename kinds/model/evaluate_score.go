@@ -47,13 +47,13 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err != nil {
 		return err
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
+	queries, err := askedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return err
 	}
 	var qrels metrics.Qrels
 	for _, q := range queries {
-		if err := qrels.Add(q.name, ids.Identifiers[q.doc].Document); err != nil {
+		if err := qrels.Add(q.name, ids.Identifiers[q.target].Document); err != nil {
 			return step.Permanent(err)
 		}
 	}

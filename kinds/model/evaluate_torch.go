@@ -29,7 +29,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	if err != nil {
 		return err
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
+	queries, err := askedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return err
 	}

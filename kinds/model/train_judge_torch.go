@@ -41,7 +41,7 @@ func newJudge(x *step.IO, c trainConfig, m *t5.Model, catalog *retrieve.Catalog,
 	}
 	for i, q := range dev {
 		j.queries = append(j.queries, q.tokens)
-		if err := j.qrels.Add(strconv.Itoa(i), ids.Identifiers[q.doc].Document); err != nil {
+		if err := j.qrels.Add(strconv.Itoa(i), ids.Identifiers[q.target].Document); err != nil {
 			return nil, step.Permanent(err)
 		}
 	}

@@ -49,7 +49,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
-	dev, err := readQueries(x, c.Queries, nq.Dev, len(ids.Identifiers), text)
+	dev, err := readQueries(x, c.Queries, nq.Dev, ids, text)
 	if err != nil {
 		return err
 	}

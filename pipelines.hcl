@@ -64,6 +64,15 @@ variable "toy_pages" {
   default     = 60
 }
 
+variable "more_identifiers" {
+  description = "Types of identifiers beside the paper's three: residual."
+  default     = []
+  validation {
+    condition     = length([for id in var.more_identifiers : id if id != "residual"]) == 0
+    error_message = "more_identifiers is a list; it may have residual."
+  }
+}
+
 locals {
   full = var.scale == "full"
 
@@ -609,6 +618,15 @@ step "semantic_ids" "nq" {
   leaf_size    = local.full ? 100 : 10
 }
 
+# No type of the paper: residual-quantized codes of the same embeddings.
+step "residual_ids" "nq" {
+  for_each     = contains(var.more_identifiers, "residual") ? product({ collection = keys(local.collections), form = keys(local.forms) }) : {}
+  documents    = step.dedup.nq[each.value.collection].documents
+  embeddings   = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
+  t5_tokenizer = step.download.t5_tokenizer.files
+  codes        = local.full ? 256 : 8
+}
+
 # --- Models (section "Experimental Setup") -------------------------------------------------------
 
 # Types of identifiers, once: which steps make them and what those vary with, what models are trained with, and how tables
@@ -616,7 +634,8 @@ step "semantic_ids" "nq" {
 # "For atomic identifiers, we retain l = 64, a learning rate of 5e-4, and 10K warmup steps; naive and semantic
 # identifiers use l = 32, a learning rate of 1e-3, and no warmup."
 locals {
-  identifier_types = {
+  identifier_types = merge(local.paper_types, { for id, t in local.more_types : id => t if contains(var.more_identifiers, id) })
+  paper_types = {
     atomic = {
       title     = "Atomic"
       short     = "At."
@@ -648,8 +667,19 @@ locals {
       color     = "semantic"
     }
   }
+  more_types = {
+    residual = {
+      title     = "Residual"
+      steps     = step.residual_ids.nq
+      by        = ["collection", "form"]
+      one_token = false
+      selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+      line      = "dash-dot"
+      color     = "#cc79a7"
+    }
+  }
   identifiers = { for id, t in local.identifier_types : id => t.title }
-  swept       = local.identifiers # in sweeps and seeds, and beside other papers' numbers
+  swept       = { for id, t in local.paper_types : id => t.title } # in sweeps and seeds, and beside other papers' numbers
   beam_found  = [for id, t in local.identifier_types : id if !t.one_token]
 }
 

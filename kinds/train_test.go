@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type trained struct {
 func TestTrain(t *testing.T) {
 	f := newTraining(t, newLocal(t))
 	live := tensor.Live()
+	sizes := map[int64]bool{} // without the rows of tokens that identifiers have of their own
 	for _, kind := range docid.Kinds() {
 		ids := f.ids(kind)
 		res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(80), "evaluate_every": int64(20)}))
@@ -64,8 +66,13 @@ func TestTrain(t *testing.T) {
 		if r.Metrics["MRR@10"] < 3*chance {
 			t.Errorf("%s: MRR@10 is %.3f, by chance %.3f", kind, r.Metrics["MRR@10"], chance)
 		}
+		_, last := ids.TokenRange()
+		sizes[r.Parameters-32*max(0, int64(last)+1-32128)] = true
 		f.checkReport(kind, r, res)
 		f.checkEvaluation(ids, r, res)
+	}
+	if len(sizes) != 1 {
+		t.Errorf("the models differ by more than their vocabulary: %v parameters", slices.Collect(maps.Keys(sizes)))
 	}
 }
 
@@ -137,6 +144,19 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 	}
 	if p.Invalid != nil && !close(*p.Invalid, 100*r.Metrics["Invalid@40"]) {
 		f.t.Errorf("%s: invalid %v, train says %v", ids.Kind, *p.Invalid, r.Metrics["Invalid@40"])
+	}
+	if !ids.Kind.CanBeInvalid() {
+		return
+	}
+	if *p.Invalid == 0 {
+		f.t.Errorf("%s: 40 free beams for %d documents find nothing but identifiers", ids.Kind, len(ids.Identifiers))
+	}
+	free := p.PostFiltered.MRR10
+	if err := json.Unmarshal([]byte(e.evaluate(map[string]any{"decoding": "constrained"})["report"]), &report); err != nil {
+		f.t.Fatal(err)
+	}
+	if p := report.Percent; *p.Invalid != 0 || p.PostFiltered.MRR10 < free-5 {
+		f.t.Errorf("%s: along the trie %v are invalid and MRR@10 is %v, of free beams %v", ids.Kind, *p.Invalid, p.PostFiltered.MRR10, free)
 	}
 }
 

@@ -8,6 +8,7 @@ const (
 	KindAtomic   Kind = "atomic"
 	KindNaive    Kind = "naive"
 	KindSemantic Kind = "semantic"
+	KindResidual Kind = "residual"
 )
 
 // facets are how kinds differ for those who use identifiers.
@@ -24,6 +25,7 @@ var kinds = []struct {
 	{KindAtomic, facets{oneToken: true, growsVocabulary: true}},
 	{KindNaive, facets{canBeInvalid: true}},
 	{KindSemantic, facets{canBeInvalid: true}},
+	{KindResidual, facets{growsVocabulary: true, canBeInvalid: true}},
 }
 
 // Kinds lists them, the paper's first and in its order.

@@ -18,7 +18,11 @@ func made(t *testing.T) map[Kind]*Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic}
+	residual, _, err := Residual(t.Context(), docs, scattered(120, 3), ResidualOptions{Levels: 2, Codes: 8, FirstToken: FirstAtomicToken, EOS: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual}
 }
 
 // TestFacets: what a kind's facets say is so of its identifiers.

@@ -68,10 +68,11 @@ func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
 	}
 	for _, id := range chosen {
 		e := tokensExample{Document: id.Document, Text: id.Text, Tokens: id.Tokens}
-		for _, t := range id.Tokens {
+		parts := strings.Split(id.Text, "-") // an atomic identifier is one, a residual one has a part for each code
+		for i, t := range id.Tokens {
 			piece, ok := t5.Piece(t)
 			if !ok {
-				piece = id.Text // a document's own token
+				piece = parts[min(i, len(parts)-1)] // a token of its own
 			}
 			e.Pieces = append(e.Pieces, piece)
 		}

@@ -64,6 +64,15 @@ variable "toy_pages" {
   default     = 60
 }
 
+variable "more_identifiers" {
+  description = "Types of identifiers beside the paper's three: residual."
+  default     = []
+  validation {
+    condition     = length([for id in var.more_identifiers : id if id != "residual"]) == 0
+    error_message = "more_identifiers is a list; it may have residual."
+  }
+}
+
 locals {
   full = var.scale == "full"
 
@@ -609,11 +618,73 @@ step "semantic_ids" "nq" {
   leaf_size    = local.full ? 100 : 10
 }
 
+# No type of the paper: residual-quantized codes of the same embeddings.
+step "residual_ids" "nq" {
+  for_each     = contains(var.more_identifiers, "residual") ? product({ collection = keys(local.collections), form = keys(local.forms) }) : {}
+  documents    = step.dedup.nq[each.value.collection].documents
+  embeddings   = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
+  t5_tokenizer = step.download.t5_tokenizer.files
+  codes        = local.full ? 256 : 8
+}
+
 # --- Models (section "Experimental Setup") -------------------------------------------------------
 
+# Types of identifiers, once: which steps make them and what those vary with, what models are trained with, and how tables
+# and figures show them. Those that are not of one token are found by beams, free or along the trie, and can be invalid.
+# "For atomic identifiers, we retain l = 64, a learning rate of 5e-4, and 10K warmup steps; naive and semantic
+# identifiers use l = 32, a learning rate of 1e-3, and no warmup."
 locals {
-  identifiers = { atomic = "Atomic", naive = "Naive", semantic = "Semantic" }
-  sizes       = { base = "Base", small = "Small", tiny = "Eff.-Tiny" }
+  identifier_types = merge(local.paper_types, { for id, t in local.more_types : id => t if contains(var.more_identifiers, id) })
+  paper_types = {
+    atomic = {
+      title     = "Atomic"
+      short     = "At."
+      steps     = step.atomic_ids.nq
+      by        = ["collection"]
+      one_token = true
+      selected  = { max_input = "64", learning_rate = "5e-4", warmup = "10K" }
+      line      = "dotted"
+      color     = "atomic"
+    }
+    naive = {
+      title     = "Naive"
+      short     = "Nv."
+      steps     = step.naive_ids.nq
+      by        = ["collection", "budget"]
+      one_token = false
+      selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+      line      = "solid"
+      color     = "naive"
+    }
+    semantic = {
+      title     = "Semantic"
+      short     = "Sm."
+      steps     = step.semantic_ids.nq
+      by        = ["collection", "form"]
+      one_token = false
+      selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+      line      = "dashed"
+      color     = "semantic"
+    }
+  }
+  more_types = {
+    residual = {
+      title     = "Residual"
+      steps     = step.residual_ids.nq
+      by        = ["collection", "form"]
+      one_token = false
+      selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+      line      = "dash-dot"
+      color     = "#cc79a7"
+    }
+  }
+  identifiers = { for id, t in local.identifier_types : id => t.title }
+  swept       = { for id, t in local.paper_types : id => t.title } # in sweeps and seeds, and beside other papers' numbers
+  beam_found  = [for id, t in local.identifier_types : id if !t.one_token]
+}
+
+locals {
+  sizes = { base = "Base", small = "Small", tiny = "Eff.-Tiny" }
 
   weights = {
     base  = { repository = "google-t5/t5-base", revision = "a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1", file = "model.safetensors" }
@@ -660,14 +731,7 @@ locals {
   max_input     = { "32" = 32, "64" = 64 }
   learning_rate = { full = { "1e-3" = 0.001, "5e-4" = 0.0005 }, toy = { "1e-3" = 0.003, "5e-4" = 0.0015 } }[var.scale]
   warmup        = { full = { "0" = 0, "10K" = 10000, "100K" = 100000 }, toy = { "0" = 0, "10K" = 2, "100K" = 20 } }[var.scale]
-
-  # "For atomic identifiers, we retain l = 64, a learning rate of 5e-4, and 10K warmup steps; naive and semantic
-  # identifiers use l = 32, a learning rate of 1e-3, and no warmup."
-  selected = {
-    atomic   = { max_input = "64", learning_rate = "5e-4", warmup = "10K" }
-    naive    = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
-    semantic = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
-  }
+  selected      = { for id, t in local.identifier_types : id => t.selected }
 }
 
 # Every training run of the paper, by name. A name says what the run is: COLLECTION/FORM/SIZE/IDENTIFIER/SEED, then what
@@ -682,11 +746,11 @@ locals {
 
   # Runs of the sweeps by what they vary; where that is nothing, the reference.
   ratio_runs = {
-    for k, v in product({ identifier = keys(local.identifiers), ratio = local.ratios }) :
+    for k, v in product({ identifier = keys(local.swept), ratio = local.ratios }) :
     k => v.ratio == "natural" ? local.reference[v.identifier] : "${local.reference[v.identifier]}/ratio=${v.ratio}"
   }
   hyper_runs = {
-    for k, v in product({ identifier = keys(local.identifiers), hyper = keys(local.hyper) }) :
+    for k, v in product({ identifier = keys(local.swept), hyper = keys(local.hyper) }) :
     k => local.hyper[v.hyper] == local.selected[v.identifier] ? local.reference[v.identifier] : join("/", [local.reference[v.identifier], replace(v.hyper, "/", ",")])
   }
   budget_runs = { for b in keys(local.budgets) : b => b == "dsi" ? local.reference.naive : "${local.reference.naive}/budget=${b}" }
@@ -696,9 +760,9 @@ locals {
       # tab:nq320k_identifier_comparison
       product({ collection = keys(local.collections), form = keys(local.forms), size = keys(local.sizes), identifier = keys(local.identifiers), seed = [42] }),
       # tab:representation-grouping-seeds
-      product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.identifiers), seed = local.seeds }),
-      { for k, v in product({ identifier = keys(local.identifiers), ratio = local.ratios }) : local.ratio_runs[k] => v },
-      { for k, v in product({ identifier = keys(local.identifiers), hyper = keys(local.hyper) }) : local.hyper_runs[k] => merge(v, local.hyper[v.hyper]) },
+      product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.swept), seed = local.seeds }),
+      { for k, v in product({ identifier = keys(local.swept), ratio = local.ratios }) : local.ratio_runs[k] => v },
+      { for k, v in product({ identifier = keys(local.swept), hyper = keys(local.hyper) }) : local.hyper_runs[k] => merge(v, local.hyper[v.hyper]) },
       { for b in keys(local.budgets) : local.budget_runs[b] => { identifier = "naive", budget = b } },
     ) :
     name => merge({ collection = "title", form = "nci_norm", size = "base", seed = 42, ratio = "natural", budget = "dsi" }, local.selected[r.identifier], r)
@@ -706,18 +770,15 @@ locals {
 
   # Those that are also decoded along the trie: tab:decoding-by-model-scale and fig:budget-decoding.
   trie_runs = {
-    for name in setunion([for v in setproduct(keys(local.sizes), ["naive", "semantic"]) : "title/nci_norm/${v[0]}/${v[1]}/42"], values(local.budget_runs)) :
+    for name in setunion([for v in setproduct(keys(local.sizes), local.beam_found) : "title/nci_norm/${v[0]}/${v[1]}/42"], values(local.budget_runs)) :
     name => local.runs[name]
   }
 }
 
 locals {
   ids = {
-    for name, r in local.runs : name => {
-      atomic   = step.atomic_ids.nq[r.collection].ids
-      naive    = step.naive_ids.nq["${r.collection}/${r.budget}"].ids
-      semantic = step.semantic_ids.nq["${r.collection}/${r.form}"].ids
-    }[r.identifier]
+    for name, r in local.runs :
+    name => local.identifier_types[r.identifier].steps[join("/", [for a in local.identifier_types[r.identifier].by : r[a]])].ids
   }
 }
 
@@ -787,8 +848,8 @@ table "published_dsi_nq" {
       { id = "t5", title = "T5", format = "text", align = "c" },
     ],
     [
-      for id, title in { atomic = "At.", naive = "Nv.", semantic = "Sm." } :
-      { id = id, title = title, groups = ["Hits@1"], from = id, field = "percent.post_filtered.hits_1", format = "fixed", decimals = 1 }
+      for id in keys(local.swept) :
+      { id = id, title = local.identifier_types[id].short, groups = ["Hits@1"], from = id, field = "percent.post_filtered.hits_1", format = "fixed", decimals = 1 }
     ],
     [{ id = "code", title = "</>", format = "text", align = "c" }],
   )
@@ -801,7 +862,7 @@ table "published_dsi_nq" {
             id      = p.id
             titles  = [p.reported_by]
             texts   = { documents = p.documents, t5 = p.t5, code = p.code == "" ? " " : p.code }
-            numbers = { for id in keys(local.identifiers) : id => tonumber(p[id]) if p[id] != "" }
+            numbers = { for id in keys(local.swept) : id => tonumber(p[id]) if p[id] != "" }
           } if p.coverage == coverage
         ],
         { rule = true },
@@ -814,7 +875,7 @@ table "published_dsi_nq" {
         titles = ["<sc>${local.collections[d.collection]}</sc>/<sc>${local.forms[d.form]}</sc>"]
         values = merge(
           { documents = step.dedup.nq[d.collection].counts },
-          { for id in keys(local.identifiers) : id => step.evaluate.dsi["${d.name}/base/${id}/42"].report },
+          { for id in keys(local.swept) : id => step.evaluate.dsi["${d.name}/base/${id}/42"].report },
         )
         texts = { t5 = "B", code = "✓" }
       }
@@ -829,14 +890,14 @@ table "indexing_retrieval_ratio_mrr" {
   scale   = var.scale
   stubs   = ["Ratio"]
   columns = [
-    for id, title in local.identifiers :
+    for id, title in local.swept :
     { id = id, title = title, groups = ["<b>MRR@10</b>"], from = id, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }
   ]
   rows = [
     for ratio in local.ratios : {
       id     = ratio
       titles = [ratio != "natural" ? ratio : local.full ? "1:2.8 (natural)" : "natural"]
-      values = { for id in keys(local.identifiers) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
+      values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
   expect = local.printed.indexing_retrieval_ratio_mrr
@@ -896,7 +957,7 @@ table "smallest_models" {
   )
   rows = [for id, title in local.identifiers : { id = id, titles = [title], value = step.evaluate.dsi["title/nci_norm/tiny/${id}/42"].report }]
   expect = [
-    for v in setproduct(keys(local.identifiers), keys(local.metrics)) :
+    for v in setproduct(keys(local.swept), keys(local.metrics)) :
     merge({ for e in local.printed.nq320k_identifier_comparison : e.cell => e }["title/nci_norm/tiny.${join("_", v)}"], { cell = join(".", v) })
   ]
 }
@@ -953,8 +1014,8 @@ table "decoding_by_model_scale" {
   stubs   = ["Identifier", "Model"]
   columns = local.decoding_columns
   rows = flatten([
-    for id in ["naive", "semantic"] : [
-      [for mark in [{ rule = true }] : mark if id != "naive"],
+    for i, id in local.beam_found : [
+      [for mark in [{ rule = true }] : mark if i > 0],
       [
         for size, title in local.sizes :
         { id = "${id}/${size}", titles = [local.identifiers[id], "T5-${title}"], values = local.decoded["title/nci_norm/${size}/${id}/42"] }
@@ -966,9 +1027,8 @@ table "decoding_by_model_scale" {
 
 # --- Figures of results --------------------------------------------------------------------------
 
-# A size has its marker, an identifier type its colour and line. Axes have the paper's range where the run has its scale.
+# A size has its marker, an identifier type its colour and line (local.identifier_types). Axes have the paper's range where the run has its scale.
 locals {
-  lines      = { atomic = "dotted", naive = "solid", semantic = "dashed" }
   markers    = { tiny = "square", small = "triangle", base = "circle" }
   size_names = { tiny = "T5-Efficient-Tiny", small = "T5-Small", base = "T5-Base" }
   size_keys  = [for size in ["tiny", "small", "base"] : { title = local.size_names[size], marker = local.markers[size] }]
@@ -990,11 +1050,11 @@ figure "model_scaling" {
   y    = { title = "MRR@10", decimals = 1, min = local.full ? 45 : null, max = local.full ? 70 : null }
   keys = local.size_keys
   series = [
-    for id, line in local.lines : {
+    for id, t in local.identifier_types : {
       id    = id
-      title = local.identifiers[id]
-      color = id
-      line  = line
+      title = t.title
+      color = t.color
+      line  = t.line
       points = [
         for size in ["tiny", "small", "base"] : {
           id     = size
@@ -1023,11 +1083,11 @@ figure "model_scaling_and_training" {
   y    = { title = "MRR@10", scale = 100, decimals = 2, min = local.full ? 55 : null, max = local.full ? 70 : null }
   keys = [{ title = "95% of peak", marker = "circle", hollow = true }, { title = "selected checkpoint", marker = "circle" }]
   series = [
-    for id, line in local.lines : {
+    for id, t in local.identifier_types : {
       id     = id
-      title  = local.identifiers[id]
-      color  = id
-      line   = line
+      title  = t.title
+      color  = t.color
+      line   = t.line
       marker = "circle"
       points = [
         for p in [["reach", "seconds_to_95_percent", "mrr_at_95_percent"], ["best", "seconds_to_best", "metrics.${local.select}"]] : {
@@ -1050,11 +1110,11 @@ figure "identifier_validity" {
   y       = { title = "MRR@10", decimals = 1, min = local.full ? 45 : null, max = local.full ? 62 : null }
   keys    = local.size_keys
   series = [
-    for id in ["naive", "semantic"] : {
+    for id in local.beam_found : {
       id    = id
       title = local.identifiers[id]
-      color = id
-      line  = local.lines[id]
+      color = local.identifier_types[id].color
+      line  = local.identifier_types[id].line
       points = [
         for size in ["base", "small", "tiny"] : {
           id     = size
@@ -1077,7 +1137,7 @@ table "indexing_retrieval_ratio" {
   scale   = var.scale
   stubs   = ["Ratio"]
   columns = flatten([
-    for id, title in local.identifiers : [
+    for id, title in local.swept : [
       [
         for metric, name in local.metrics :
         { id = "${id}_${metric}", title = name, groups = ["<b>${title}</b>"], from = id, field = "percent.post_filtered.${metric}", format = "fixed", decimals = 2, best = "max" }
@@ -1089,7 +1149,7 @@ table "indexing_retrieval_ratio" {
     for ratio in local.ratios : {
       id     = ratio
       titles = [ratio != "natural" ? ratio : local.full ? "Natural (≈1:2.8)" : "Natural"]
-      values = { for id in keys(local.identifiers) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
+      values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
   expect = local.printed.indexing_retrieval_ratio
@@ -1097,7 +1157,7 @@ table "indexing_retrieval_ratio" {
 
 locals {
   sweep = {
-    for id in keys(local.identifiers) : id => [
+    for id in keys(local.swept) : id => [
       for h in setproduct(["32", "64"], ["1e-3", "5e-4"], ["0", "10K", "100K"]) : merge(local.hyper[join("/", h)], {
         name  = "${id}/${join("/", h)}"
         run   = local.hyper_runs["${id}/${join("/", h)}"]
@@ -1122,8 +1182,8 @@ table "hparams_controlled_full" {
     [{ id = "invalid_40", title = "Inv@40", field = "percent.invalid_40", format = "fixed", decimals = 1 }],
   )
   rows = flatten([
-    for id, title in local.identifiers : [
-      [for mark in [{ space = true }] : mark if id != "atomic"],
+    for id, title in local.swept : [
+      [for mark in [{ space = true }] : mark if id != keys(local.swept)[0]],
       { section = "<i>${title}</i>" },
       [
         for h in local.sweep[id] : {
@@ -1182,7 +1242,7 @@ table "representation_grouping_seeds" {
       { section = "<sc>${local.collections[collection]}</sc>", center = true },
       { rule = true },
       [
-        for id, title in local.identifiers : {
+        for id, title in local.swept : {
           id     = "${collection}/${id}"
           titles = [title]
           values = { for form in keys(local.forms) : form => [for seed in local.seeds : step.evaluate.dsi["${collection}/${form}/tiny/${id}/${seed}"].report] }
@@ -1207,7 +1267,7 @@ step "effects" "nq" {
   to       = each.value.to
   field    = "percent.post_filtered.mrr_10"
   runs = [
-    for name, r in product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.identifiers), seed = local.seeds }) :
+    for name, r in product({ collection = keys(local.collections), form = keys(local.forms), size = ["tiny"], identifier = keys(local.swept), seed = local.seeds }) :
     { group = r.identifier, level = r[each.key], other = r[each.value.other], seed = r.seed, report = step.evaluate.dsi[name].report }
   ]
 }
@@ -1224,7 +1284,7 @@ table "representation_grouping_effects" {
   columns = [for factor in ["form", "collection"] : { id = factor, title = local.factors[factor].title, from = factor, format = "signed", decimals = 2, std = true }]
   rows = concat(
     [
-      for id, title in local.identifiers :
+      for id, title in local.swept :
       { id = id, titles = [title], values = local.effects, fields = { for factor in keys(local.factors) : factor => "groups.${id}" } }
     ],
     [
@@ -1242,7 +1302,7 @@ table "invalid_40" {
   scale   = var.scale
   stubs   = ["Model"]
   columns = [
-    for v in setproduct(local.variants, ["naive", "semantic"]) : {
+    for v in setproduct(local.variants, local.beam_found) : {
       id       = "${v[0].name}/${v[1]}"
       title    = local.identifiers[v[1]]
       groups   = ["<b><sc>${local.collections[v[0].collection]}</sc></b>", "<sc>${local.forms[v[0].form]}</sc>"]
@@ -1256,7 +1316,7 @@ table "invalid_40" {
     for size, title in local.sizes : {
       id     = size
       titles = ["T5-${title}"]
-      values = { for v in setproduct(local.variants, ["naive", "semantic"]) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
+      values = { for v in setproduct(local.variants, local.beam_found) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
     }
   ]
   expect = local.printed.invalid_40

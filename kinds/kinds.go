@@ -24,7 +24,7 @@ func All() []step.Spec {
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
 		collection.Export,
 		ids.EmbedHashing, ids.Embed,
-		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.Tokens,
+		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
 		model.RandomT5, model.Train, model.Evaluate,
 		results.Effects,
 		general.Command,

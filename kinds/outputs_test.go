@@ -12,11 +12,12 @@ import (
 )
 
 // TestOutputs holds the output digests of every kind of pipelines.hcl at toy
-// scale, up to the trained models. A kind that gives other bytes under the same
-// version would serve stale results: raise its Version, then -update.
+// scale with all types of identifiers, up to the trained models. A kind that gives
+// other bytes under the same version would serve stale results: raise its Version,
+// then -update.
 func TestOutputs(t *testing.T) {
 	l := newLocal(t)
-	pl := l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy"})
+	pl := l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy", "more_identifiers": `["residual"]`})
 	var lines []string
 	kinds := map[string]bool{}
 	for i, res := range l.run(pl) {

@@ -78,13 +78,17 @@ func newTraining(t *testing.T, l *local) *training {
 	return f
 }
 
-// ids are the collection's identifiers; those that are semantic are of random
-// vectors.
+// ids are the collection's identifiers; those of embeddings are of random vectors.
 func (f *training) ids(kind docid.Kind) *docid.Set {
 	f.t.Helper()
 	names := make([]string, trainedDocuments)
 	for i := range names {
 		names[i] = strconv.Itoa(i)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	vectors := kmeans.Matrix{Rows: len(names), Cols: 8, Data: make([]float32, 8*len(names))}
+	for i := range vectors.Data {
+		vectors.Data[i] = float32(r.NormFloat64())
 	}
 	var set *docid.Set
 	var err error
@@ -94,12 +98,9 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 	case docid.KindNaive:
 		set, err = docid.Naive(names, 1000, 42, f.encode)
 	case docid.KindSemantic:
-		r := rand.New(rand.NewPCG(3, 4))
-		vectors := kmeans.Matrix{Rows: len(names), Cols: 8, Data: make([]float32, 8*len(names))}
-		for i := range vectors.Data {
-			vectors.Data[i] = float32(r.NormFloat64())
-		}
 		set, _, err = docid.Semantic(context.Background(), names, vectors, docid.SemanticOptions{Clusters: 10, LeafSize: 5, Seed: 42}, f.encode)
+	case docid.KindResidual: // some documents have equal codes
+		set, _, err = docid.Residual(context.Background(), names, vectors, docid.ResidualOptions{Levels: 2, Codes: 4, FirstToken: docid.FirstAtomicToken, EOS: 1, Seed: 42})
 	}
 	if err != nil {
 		f.t.Fatal(err)

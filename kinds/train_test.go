@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type trained struct {
 func TestTrain(t *testing.T) {
 	f := newTraining(t, newLocal(t))
 	live := tensor.Live()
+	sizes := map[int64]bool{} // without the rows of tokens that identifiers have of their own
 	for _, kind := range docid.Kinds() {
 		ids := f.ids(kind)
 		res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(80), "evaluate_every": int64(20)}))
@@ -64,8 +66,13 @@ func TestTrain(t *testing.T) {
 		if r.Metrics["MRR@10"] < 3*chance {
 			t.Errorf("%s: MRR@10 is %.3f, by chance %.3f", kind, r.Metrics["MRR@10"], chance)
 		}
+		_, last := ids.TokenRange()
+		sizes[r.Parameters-32*max(0, int64(last)+1-32128)] = true
 		f.checkReport(kind, r, res)
 		f.checkEvaluation(ids, r, res)
+	}
+	if len(sizes) != 1 {
+		t.Errorf("the models differ by more than their vocabulary: %v parameters", slices.Collect(maps.Keys(sizes)))
 	}
 }
 
@@ -87,7 +94,7 @@ func (f *training) checkReport(kind docid.Kind, r trained, res *artifacts.Result
 		f.t.Errorf("%s: %+v", kind, r)
 	}
 	names := []string{"Hits@1", "Hits@10", "Invalid@40", "MRR@10"}
-	if kind == docid.KindAtomic {
+	if !kind.CanBeInvalid() {
 		names = []string{"Hits@1", "Hits@10", "MRR@10"}
 	}
 	if got := slices.Sorted(keysOf(r.Metrics)); !slices.Equal(got, names) {
@@ -138,6 +145,19 @@ func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Res
 	if p.Invalid != nil && !close(*p.Invalid, 100*r.Metrics["Invalid@40"]) {
 		f.t.Errorf("%s: invalid %v, train says %v", ids.Kind, *p.Invalid, r.Metrics["Invalid@40"])
 	}
+	if !ids.Kind.CanBeInvalid() {
+		return
+	}
+	if *p.Invalid == 0 {
+		f.t.Errorf("%s: 40 free beams for %d documents find nothing but identifiers", ids.Kind, len(ids.Identifiers))
+	}
+	free := p.PostFiltered.MRR10
+	if err := json.Unmarshal([]byte(e.evaluate(map[string]any{"decoding": "constrained"})["report"]), &report); err != nil {
+		f.t.Fatal(err)
+	}
+	if p := report.Percent; *p.Invalid != 0 || p.PostFiltered.MRR10 < free-5 {
+		f.t.Errorf("%s: along the trie %v are invalid and MRR@10 is %v, of free beams %v", ids.Kind, *p.Invalid, p.PostFiltered.MRR10, free)
+	}
 }
 
 func close(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -184,11 +204,11 @@ func TestTrainRefuses(t *testing.T) {
 	}{
 		{map[string]any{"device": "auto", "precision": "fp16", "queries": of(nq.Train)}, half},
 		{map[string]any{"ids": f.set(shifted)}, "ids: the identifiers begin at token 32100, the model's vocabulary ends at 32128: make them by atomic_ids with first_token = 32128"},
-		{map[string]any{"ids": f.set(fewer)}, "document 19 has no identifier; the corpus and the identifiers are of different collections"},
-		{map[string]any{"corpus": f.corpusOf([]string{"one"})}, "the corpus has 1 documents, the identifiers are of 20"},
+		{map[string]any{"ids": f.set(fewer)}, "document 19 of corpus is none of the 19 documents of ids: give both of the same collection"},
+		{map[string]any{"corpus": f.corpusOf([]string{"one"})}, "document 1 of ids is not in corpus: give both of the same collection"},
 		{map[string]any{"ids": f.set(large)}, "of document 3 has token 40000, the model's vocabulary has 32128"},
 		{map[string]any{"ids": f.set(open)}, "of document 3 ends with token 6, the model's sequences with eos_token_id 1: make them with the model's tokenizer"},
-		{map[string]any{"queries": f.lines([]dedup.Query{{ExampleID: 1, Split: nq.Dev, Question: "who", Doc: 20}})}, "queries: "},
+		{map[string]any{"queries": f.lines([]dedup.Query{{ExampleID: 1, Split: nq.Dev, Question: "who", Doc: 20}})}, "queries: line 1: dev example 1: document 20 of queries is none of the 20 documents of ids"},
 		{map[string]any{"queries": of(nq.Train)}, "there is no development query"},
 		{map[string]any{"queries": of(nq.Dev), "ratio": "0:1"}, "the ratio 0:1 needs labeled queries, and there are none"},
 		{map[string]any{"model": step.In(small.Outputs["model"])}, "the model's vocabulary has 1000: they do not belong together"},

@@ -156,6 +156,25 @@ func TestLongerLists(t *testing.T) {
 	}
 }
 
+// TestMoreIdentifiers: the variable turns a type of identifiers on, at both scales, in
+// every collection, form and size, and takes nothing from the paper's steps.
+func TestMoreIdentifiers(t *testing.T) {
+	for _, scale := range []string{"toy", "full"} {
+		base := loadPaper(t, nil, "scale", scale)
+		more := loadPaper(t, nil, "scale", scale, "more_identifiers", `["residual"]`)
+		got := map[string]int{}
+		for _, address := range difference(t, base, more) {
+			got[more[address].Kind]++
+			if !strings.Contains(address, "residual") {
+				t.Errorf("%s: it adds %s", scale, address)
+			}
+		}
+		if want := map[string]int{"residual_ids": 4, "train": 12, "evaluate": 15}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: it adds %v, want %v", scale, got, want)
+		}
+	}
+}
+
 // TestReproductionIsListed: docs/reproduction.md names every table and figure of
 // the paper's pipeline with its label in the paper, no other, and every example.
 func TestReproductionIsListed(t *testing.T) {
@@ -208,15 +227,19 @@ func paperSource(t *testing.T) []byte {
 	return src
 }
 
-// loadPaper loads the paper's pipeline at toy scale, with files beside it or in
-// its place: the task of each address.
-func loadPaper(t *testing.T, beside map[string][]byte) map[string]step.Task {
+// loadPaper loads the paper's pipeline, with files beside it or in its place, at toy
+// scale or with other names and values of variables: the task of each address.
+func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[string]step.Task {
 	t.Helper()
+	vars := map[string]string{"scale": "toy"}
+	for i := 0; i < len(variables); i += 2 {
+		vars[variables[i]] = variables[i+1]
+	}
 	sources := map[string][]byte{"pipelines.hcl": paperSource(t)}
 	for name, src := range beside {
 		sources[name] = src
 	}
-	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: map[string]string{"scale": "toy"},
+	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())

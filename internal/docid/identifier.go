@@ -2,26 +2,16 @@ package docid
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 )
-
-// Kind is a way to make identifiers.
-type Kind string
-
-const (
-	KindAtomic   Kind = "atomic"
-	KindNaive    Kind = "naive"
-	KindSemantic Kind = "semantic"
-)
-
-// Kinds lists them in the paper's order.
-func Kinds() []Kind { return []Kind{KindAtomic, KindNaive, KindSemantic} }
 
 // Identifier is the name that a model generates for a document.
 type Identifier struct {
 	Document string  // the document's own name in the collection
 	Text     string  // "141913"; for an atomic identifier "doc_0042"
-	Tokens   []int32 // what the decoder generates: with </s>, but for an atomic identifier
+	Tokens   []int32 // what the decoder generates: with </s>, unless the kind is of one token
 }
 
 // Set is the identifiers of a collection, in document order.
@@ -89,4 +79,15 @@ func (s *Set) Sequences() [][]int32 {
 		out[i] = id.Tokens
 	}
 	return out
+}
+
+// TokenRange returns the lowest token that begins an identifier and the highest of any:
+// where the kind grows the vocabulary, the tokens that it grows by. A set without
+// identifiers has none: the last is below the first.
+func (s *Set) TokenRange() (first, last int32) {
+	first, last = math.MaxInt32, -1
+	for _, id := range s.Identifiers {
+		first, last = min(first, id.Tokens[0]), max(last, slices.Max(id.Tokens))
+	}
+	return first, last
 }

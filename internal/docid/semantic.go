@@ -60,14 +60,8 @@ func Semantic(ctx context.Context, documents []string, vectors kmeans.Matrix, o 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := vectors.Check(); err != nil {
-		return nil, nil, fmt.Errorf("semantic identifiers: embeddings: %w", err)
-	}
-	if vectors.Rows != len(documents) {
-		return nil, nil, fmt.Errorf("semantic identifiers: %d embeddings for %d documents; make both from the same collection", vectors.Rows, len(documents))
-	}
-	if err := vectors.CheckFinite(); err != nil {
-		return nil, nil, fmt.Errorf("semantic identifiers: embeddings: %w", err)
+	if err := checkVectors(KindSemantic, documents, vectors); err != nil {
+		return nil, nil, err
 	}
 	g := &grower{vectors: vectors, o: o, texts: make([]string, len(documents))}
 	if err := g.all(ctx); err != nil {

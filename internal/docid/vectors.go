@@ -99,3 +99,17 @@ func ReadVectors(r io.Reader) (kmeans.Matrix, error) {
 	}
 	return m, nil
 }
+
+// checkVectors says whether there is one finite embedding per document.
+func checkVectors(kind Kind, documents []string, vectors kmeans.Matrix) error {
+	if err := vectors.Check(); err != nil {
+		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
+	}
+	if vectors.Rows != len(documents) {
+		return fmt.Errorf("%s identifiers: %d embeddings for %d documents; make both from the same collection", kind, vectors.Rows, len(documents))
+	}
+	if err := vectors.CheckFinite(); err != nil {
+		return fmt.Errorf("%s identifiers: embeddings: %w", kind, err)
+	}
+	return nil
+}

@@ -18,7 +18,7 @@ type Catalog struct {
 	kind      docid.Kind
 	first     int64
 	documents int
-	trie      *docid.Trie // nil for atomic identifiers
+	trie      *docid.Trie // nil for identifiers of one token
 }
 
 // NewCatalog checks a set and builds its trie.
@@ -27,14 +27,14 @@ func NewCatalog(ids *docid.Set) (*Catalog, error) {
 		return nil, errors.New("the collection has no identifiers")
 	}
 	c := &Catalog{kind: ids.Kind, documents: len(ids.Identifiers)}
-	if ids.Kind != docid.KindAtomic {
+	if !ids.Kind.OneToken() {
 		var err error
 		c.trie, err = docid.NewTrie(ids.Sequences())
 		return c, err
 	}
 	for i, id := range ids.Identifiers {
 		if len(id.Tokens) != 1 {
-			return nil, fmt.Errorf("document %q is tokens %v; an atomic identifier is one token", id.Document, id.Tokens)
+			return nil, fmt.Errorf("document %q is tokens %v; an %s identifier is one token", id.Document, id.Tokens, ids.Kind)
 		}
 		if i == 0 {
 			c.first = int64(id.Tokens[0])
@@ -50,7 +50,7 @@ func NewCatalog(ids *docid.Set) (*Catalog, error) {
 // must be made anew when the model's weights have changed.
 type Index struct {
 	catalog  *Catalog
-	ranker   *decode.Ranker   // atomic identifiers
+	ranker   *decode.Ranker   // identifiers of one token
 	searcher *decode.Searcher // the others
 }
 

@@ -30,7 +30,7 @@ func TestSettingsErrors(t *testing.T) {
 		settings Settings
 		want     string
 	}{
-		{Settings{"other", 1, assignment, 32, true}, `identifiers "other"; one of [atomic naive semantic]`},
+		{Settings{"other", 1, assignment, 32, true}, `identifiers "other"; one of [atomic naive semantic residual]`},
 		{Settings{docid.KindNaive, 0, assignment, 32, true}, "documents 0"},
 		{Settings{docid.KindNaive, 1, assignment, 1, true}, "max_input 1; at least 2"},
 		{Settings{docid.KindNaive, 1, "", 32, true}, `assignment ""; a SHA-256`},

@@ -28,9 +28,9 @@ type Answer struct {
 
 // About says what is searched and how.
 type About struct {
-	Identifiers string `json:"identifiers"` // atomic, naive or semantic
+	Identifiers string `json:"identifiers"` // a docid.Kind
 	Documents   int    `json:"documents"`
-	Decoding    string `json:"decoding"` // constrained, unconstrained, or exhaustive for atomic identifiers
+	Decoding    string `json:"decoding"` // constrained, unconstrained, or exhaustive for identifiers of one token
 	Beams       int    `json:"beams"`    // of a search, and the most documents of an answer
 	Device      string `json:"device"`
 }

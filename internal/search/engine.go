@@ -25,16 +25,16 @@ type Engine struct {
 	options  retrieve.Options
 	device   tensor.Device
 	ids      *docid.Set
-	cards    []Card
+	cards    []Card // in the order of ids
 	tok      *tokenize.T5
 	model    *t5.Model
 	index    *retrieve.Index
 }
 
-// Open reads the files and checks that they and the cards, one per document, belong
+// Open reads the files and checks that they and the cards, by document number, belong
 // together.
 func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
-	e := &Engine{options: retrieve.Default(), cards: cards}
+	e := &Engine{options: retrieve.Default()}
 	e.options.Width, e.options.Constrained = o.Beams, !o.Unconstrained
 	if err := e.options.Check(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if err := e.settings.Match(e.ids); err != nil {
 		return nil, err
 	}
-	if len(cards) != len(e.ids.Identifiers) {
-		return nil, fmt.Errorf("the texts are of %d documents, the identifiers of %d", len(cards), len(e.ids.Identifiers))
+	if e.cards, err = inOrder(e.ids, cards); err != nil {
+		return nil, err
 	}
 	if e.tok, err = tokenize.LoadT5(f.Tokenizer); err != nil {
 		return nil, err
@@ -71,6 +71,19 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	}
 	e.index, err = retrieve.NewIndex(e.model, catalog)
 	return e, err
+}
+
+// inOrder pairs documents' cards with their identifiers.
+func inOrder(ids *docid.Set, cards []Card) ([]Card, error) {
+	pairing, ordered := ids.PairWith("the texts"), make([]Card, len(ids.Identifiers))
+	for document, card := range cards {
+		place, err := pairing.Find(document)
+		if err != nil {
+			return nil, err
+		}
+		ordered[place] = card
+	}
+	return ordered, pairing.Complete()
 }
 
 func readIDs(path string) (*docid.Set, error) {
@@ -95,7 +108,7 @@ func (e *Engine) About() About {
 	a := About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
 		Decoding: Unconstrained, Beams: e.options.Width, Device: e.device.String()}
 	switch {
-	case e.settings.Identifiers == docid.KindAtomic:
+	case e.settings.Identifiers.OneToken():
 		a.Decoding = Exhaustive
 	case e.options.Constrained:
 		a.Decoding = Constrained

@@ -240,7 +240,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Open(atomic, cards[:4], options); err == nil || !strings.Contains(err.Error(), "texts are of 4 documents, the identifiers of 5") {
+	if _, err := Open(atomic, cards[:4], options); err == nil || !strings.Contains(err.Error(), "document 4 of ids is not in the texts") {
 		t.Errorf("other texts: error %v", err)
 	}
 	e := open(t, atomic, options)

@@ -177,8 +177,8 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 	return m, nil
 }
 
-// Extend appends n rows to the vocabulary, for atomic document identifiers: token
-// VocabSize+i of the old model is identifier i. The new rows are drawn as
+// Extend appends n rows to the vocabulary, for the tokens that document identifiers have
+// of their own, from VocabSize of the old model on. The new rows are drawn as
 // transformers' resize_token_embeddings draws them, which leaves them to PyTorch's
 // defaults: N(0, 1) in the embedding, U(±d_model^-0.5) in an untied head. The
 // parameters affected are new tensors: an optimizer made before does not fit any more.

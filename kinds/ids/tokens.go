@@ -2,7 +2,6 @@ package ids
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/redsi/redsi/internal/docid"
@@ -69,10 +68,11 @@ func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
 	}
 	for _, id := range chosen {
 		e := tokensExample{Document: id.Document, Text: id.Text, Tokens: id.Tokens}
-		for _, t := range id.Tokens {
+		parts := strings.Split(id.Text, "-") // an atomic identifier is one, a residual one has a part for each code
+		for i, t := range id.Tokens {
 			piece, ok := t5.Piece(t)
 			if !ok {
-				piece = id.Text // a document's own token
+				piece = parts[min(i, len(parts)-1)] // a token of its own
 			}
 			e.Pieces = append(e.Pieces, piece)
 		}
@@ -104,11 +104,13 @@ func chosenIDs(x *step.IO, c tokensConfig) ([]docid.Identifier, error) {
 		return nil, inout.DataError(err)
 	}
 	var out []docid.Identifier
+	pairing := set.PairWith("the attribute documents")
 	for _, n := range c.Documents {
-		if n < 0 || n >= len(set.Identifiers) {
-			return nil, step.Permanent(fmt.Errorf("documents: there is no document %d among %d", n, len(set.Identifiers)))
+		place, err := pairing.Find(n)
+		if err != nil {
+			return nil, step.Permanent(err)
 		}
-		out = append(out, set.Identifiers[n])
+		out = append(out, set.Identifiers[place])
 	}
 	return out, nil
 }

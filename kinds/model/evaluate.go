@@ -150,11 +150,11 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	if err := settings.Match(ids); err != nil {
 		return nil, step.Permanent(err)
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
+	queries, err := askedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return nil, err
 	}
-	if settings.Identifiers == docid.KindAtomic { // searched in one way: its parts are shared
+	if settings.Identifiers.OneToken() { // searched in one way: its parts are shared
 		d := evaluateDefaults
 		c.Decoding, c.LengthPenalty, c.EarlyStopping = d.Decoding, d.LengthPenalty, d.EarlyStopping
 	}
@@ -192,13 +192,13 @@ func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
 
 // askedQuery is a query and its one relevant document.
 type askedQuery struct {
-	name string // as in runs, qrels and exports
-	text string
-	doc  int32
+	name   string // as in runs, qrels and exports
+	text   string
+	target int // place of the document among the identifiers
 }
 
 // askedQueries reads the queries of a split.
-func askedQueries(x *step.IO, in step.Input, split string, documents int) ([]askedQuery, error) {
+func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]askedQuery, error) {
 	r, err := x.Open(in)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func askedQueries(x *step.IO, in step.Input, split string, documents int) ([]ask
 	defer r.Close()
 	var out []askedQuery
 	seen := map[int64]bool{}
-	err = dedup.ReadQueries(r, documents, func(q *dedup.Query) error {
+	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
 		if string(q.Split) != split {
 			return nil
 		}
@@ -214,7 +214,7 @@ func askedQueries(x *step.IO, in step.Input, split string, documents int) ([]ask
 			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
 		}
 		seen[q.ExampleID] = true
-		out = append(out, askedQuery{strconv.FormatInt(q.ExampleID, 10), q.Question, q.Doc})
+		out = append(out, askedQuery{strconv.FormatInt(q.ExampleID, 10), q.Question, target})
 		return nil
 	})
 	if err != nil {

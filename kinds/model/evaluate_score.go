@@ -21,7 +21,7 @@ type evaluation struct {
 	Percent struct {
 		Raw          effectiveness `json:"raw"`
 		PostFiltered effectiveness `json:"post_filtered"`
-		Invalid      *float64      `json:"invalid_40"` // null for atomic identifiers, which cannot be invalid
+		Invalid      *float64      `json:"invalid_40"` // null for identifiers that cannot be invalid
 	} `json:"percent"`
 	Queries     int        `json:"queries"`
 	Width       int        `json:"width"`
@@ -47,13 +47,13 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err != nil {
 		return err
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
+	queries, err := askedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return err
 	}
 	var qrels metrics.Qrels
 	for _, q := range queries {
-		if err := qrels.Add(q.name, ids.Identifiers[q.doc].Document); err != nil {
+		if err := qrels.Add(q.name, ids.Identifiers[q.target].Document); err != nil {
 			return step.Permanent(err)
 		}
 	}
@@ -134,7 +134,7 @@ func (e *evaluation) score(x *step.IO, rankings []metrics.Ranking, qrels *metric
 		return effectiveness{100 * r.Mean[0], 100 * r.Mean[1], 100 * r.Mean[2]}
 	}
 	e.Percent.Raw, e.Percent.PostFiltered = percent(raw), percent(filtered)
-	if e.Identifiers != docid.KindAtomic {
+	if e.Identifiers.CanBeInvalid() {
 		invalid := 100 * raw.Mean[3]
 		e.Percent.Invalid = &invalid
 	}

@@ -29,7 +29,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	if err != nil {
 		return err
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, len(ids.Identifiers))
+	queries, err := askedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return err
 	}
@@ -105,6 +105,9 @@ func ranking(query string, found decode.Result, ids *docid.Set, text *modelText)
 		r.Hypotheses[i].Score = h.Score
 		if h.Document < 0 {
 			r.Hypotheses[i].Text = text.t5.Decode(h.Tokens, true)
+			if ids.Kind.GrowsVocabulary() { // tokens that have no text
+				r.Hypotheses[i].Text = fmt.Sprint(h.Tokens)
+			}
 		} else {
 			r.Hypotheses[i].Document = ids.Identifiers[h.Document].Document
 		}

@@ -30,7 +30,7 @@ type trainConfig struct {
 	LearningRate    float64     `hcl:"learning_rate,optional" help:"of Adafactor, constant after the warmup (paper: 5e-4 for atomic identifiers, else 1e-3)"`
 	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
 	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate"`
-	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of atomic identifiers, the order of examples and dropout"`
+	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
 	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
 	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
@@ -45,8 +45,9 @@ var Train = step.Define(step.Kind[trainConfig]{
 	Version: 1,
 	Doc: `Train a T5 model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
-examples from a query to it; Adafactor, constant rate after a linear warmup. For
-atomic identifiers the vocabulary grows by one row per document. Each evaluation
+examples from a query to it; Adafactor, constant rate after a linear warmup. The
+vocabulary grows by the tokens that identifiers have of their own: one per document
+for atomic ones, the codes of residual ones. Each evaluation
 retrieves for all development queries, post-filtered; the checkpoint with the best
 metric is kept. Defaults are the paper's for naive and semantic identifiers.
 Resumes, on any worker, at its newest checkpoint with the bits that it would have
@@ -113,7 +114,7 @@ func checkTrain(c trainConfig) error {
 	if c.Precision == "fp16" && c.Device == "cpu" {
 		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
 	}
-	if _, err := c.metrics(false); err != nil {
+	if _, err := c.metrics(true); err != nil {
 		bad("select", "%v", err)
 	}
 	if len(ps) > 0 {
@@ -122,11 +123,11 @@ func checkTrain(c trainConfig) error {
 	return nil
 }
 
-// metrics are those of the paper and the one that selects. Invalid@k looks at the
-// whole beam; atomic identifiers are never invalid.
-func (c trainConfig) metrics(atomic bool) ([]metrics.Metric, error) {
+// metrics are those of the paper and the one that selects. Invalid@k, which looks at
+// the whole beam, is one where identifiers can be invalid.
+func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	names := []string{"Hits@1", "Hits@10", "MRR@10"}
-	if !atomic && c.Beams > 0 {
+	if canBeInvalid && c.Beams > 0 {
 		names = append(names, "Invalid@"+strconv.Itoa(min(c.Beams, 40)))
 	}
 	if strings.HasPrefix(c.Select, "Invalid@") {

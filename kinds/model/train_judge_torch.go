@@ -36,12 +36,12 @@ func newJudge(x *step.IO, c trainConfig, m *t5.Model, catalog *retrieve.Catalog,
 	j := &judge{x: x, model: m, catalog: catalog, ids: ids, options: retrieve.Default(), steps: int64(c.Steps)}
 	j.options.Width = c.Beams
 	var err error
-	if j.metrics, err = c.metrics(ids.Kind == docid.KindAtomic); err != nil {
+	if j.metrics, err = c.metrics(ids.Kind.CanBeInvalid()); err != nil {
 		return nil, step.Permanent(err)
 	}
 	for i, q := range dev {
 		j.queries = append(j.queries, q.tokens)
-		if err := j.qrels.Add(strconv.Itoa(i), ids.Identifiers[q.doc].Document); err != nil {
+		if err := j.qrels.Add(strconv.Itoa(i), ids.Identifiers[q.target].Document); err != nil {
 			return nil, step.Permanent(err)
 		}
 	}

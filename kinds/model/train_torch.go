@@ -49,7 +49,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
-	dev, err := readQueries(x, c.Queries, nq.Dev, len(ids.Identifiers), text)
+	dev, err := readQueries(x, c.Queries, nq.Dev, ids, text)
 	if err != nil {
 		return err
 	}
@@ -169,8 +169,8 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) 
 	return m, nil
 }
 
-// extend gives atomic identifiers their rows of the vocabulary, and checks that
-// texts and the other identifiers need no more than what there is.
+// extend gives the tokens of identifiers that have their own rows of the vocabulary,
+// and checks that texts and identifiers need no more than what there is.
 func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev []query) error {
 	size := m.Config.VocabSize
 	inputs := func(yield func([]int32) bool) {
@@ -194,12 +194,19 @@ func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev [
 			}
 		}
 	}
-	if ids.Kind == docid.KindAtomic {
-		if first := int64(ids.Identifiers[0].Tokens[0]); first != size {
-			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d, the model's vocabulary ends at %d: make them by atomic_ids with first_token = %d", first, size, size))
+	if ids.Kind.GrowsVocabulary() {
+		first, last := ids.TokenRange()
+		if int64(first) != size {
+			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d, the model's vocabulary ends at %d: make them by %s_ids with first_token = %d", first, size, ids.Kind, size))
 		}
-		return step.Permanent(m.Extend(int64(len(ids.Identifiers)), uint64(c.Seed)<<32|1)) // not the numbers of any seed's random weights
+		if err := m.Extend(int64(last)+1-size, uint64(c.Seed)<<32|1); err != nil { // not the numbers of any seed's random weights
+			return step.Permanent(err)
+		}
 	}
+	if ids.Kind.OneToken() {
+		return nil
+	}
+	size = m.Config.VocabSize
 	for _, id := range ids.Identifiers {
 		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Config.EOSToken {
 			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Config.EOSToken))

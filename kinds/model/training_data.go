@@ -59,20 +59,21 @@ func readIDs(x *step.IO, in step.Input) (*docid.Set, error) {
 // query is a labeled question.
 type query struct {
 	tokens []int32
-	doc    int32
+	target int // place of its document among the identifiers
 }
 
-// readQueries reads the questions of one split, tokenized.
-func readQueries(x *step.IO, in step.Input, split nq.Split, docs int, text *modelText) ([]query, error) {
+// readQueries reads the questions of one split, tokenized, and pairs those of all
+// splits with identifiers.
+func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, text *modelText) ([]query, error) {
 	r, err := x.Open(in)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	var qs []query
-	err = dedup.ReadQueries(r, docs, func(q *dedup.Query) error {
+	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
 		if q.Split == split {
-			qs = append(qs, query{text.tokens(q.Question), q.Doc})
+			qs = append(qs, query{text.tokens(q.Question), target})
 		}
 		return nil
 	})
@@ -80,6 +81,18 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, docs int, text *mode
 		return nil, inout.DataError(fmt.Errorf("queries: %w", err))
 	}
 	return qs, nil
+}
+
+// eachQuery yields queries with the places of their documents among the identifiers.
+func eachQuery(r io.Reader, ids *docid.Set, yield func(q *dedup.Query, target int) error) error {
+	pairing := ids.PairWith("queries")
+	return dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+		target, err := pairing.Find(int(q.Doc))
+		if err != nil {
+			return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
+		}
+		return yield(q, target)
+	})
 }
 
 // trainingData makes the examples of a collection: one indexing example per
@@ -91,6 +104,7 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 	}
 	defer done()
 	d := &train.Data{}
+	pairing := ids.PairWith("corpus")
 	for {
 		doc, err := rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -101,20 +115,21 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if int(doc.Doc) >= len(ids.Identifiers) {
-			return nil, step.Permanent(fmt.Errorf("document %d has no identifier; the corpus and the identifiers are of different collections", doc.Doc))
+		place, err := pairing.Find(int(doc.Doc))
+		if err != nil {
+			return nil, step.Permanent(err)
 		}
-		d.Indexing = append(d.Indexing, train.Example{Input: text.tokens(doc.Text), Target: ids.Identifiers[doc.Doc].Tokens})
+		d.Indexing = append(d.Indexing, train.Example{Input: text.tokens(doc.Text), Target: ids.Identifiers[place].Tokens})
 	}
-	if len(d.Indexing) != len(ids.Identifiers) {
-		return nil, step.Permanent(fmt.Errorf("the corpus has %d documents, the identifiers are of %d", len(d.Indexing), len(ids.Identifiers)))
+	if err := pairing.Complete(); err != nil {
+		return nil, step.Permanent(err)
 	}
-	qs, err := readQueries(x, queriesIn, nq.Train, len(ids.Identifiers), text)
+	qs, err := readQueries(x, queriesIn, nq.Train, ids, text)
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range qs {
-		d.Retrieval = append(d.Retrieval, train.Example{Input: q.tokens, Target: ids.Identifiers[q.doc].Tokens})
+		d.Retrieval = append(d.Retrieval, train.Example{Input: q.tokens, Target: ids.Identifiers[q.target].Tokens})
 	}
 	x.Count("indexing_examples", int64(len(d.Indexing)))
 	x.Count("retrieval_examples", int64(len(d.Retrieval)))

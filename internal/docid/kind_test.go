@@ -1,0 +1,56 @@
+package docid
+
+import "testing"
+
+// made has a set of every kind, of 120 documents.
+func made(t *testing.T) map[Kind]*Set {
+	t.Helper()
+	docs := names(120)
+	atomic, err := Atomic(docs, FirstAtomicToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	naive, err := Naive(docs, 120, 42, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	semantic, _, err := Semantic(t.Context(), docs, scattered(120, 3), SemanticOptions{}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	residual, _, err := Residual(t.Context(), docs, scattered(120, 3), ResidualOptions{Levels: 2, Codes: 8, FirstToken: FirstAtomicToken, EOS: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual}
+}
+
+// TestFacets: what a kind's facets say is so of its identifiers.
+func TestFacets(t *testing.T) {
+	sets := made(t)
+	for _, kind := range Kinds() {
+		s := sets[kind]
+		if s == nil || s.Kind != kind {
+			t.Fatalf("no set of %s identifiers", kind)
+		}
+		own := false // a token that is not the tokenizer's
+		for i, id := range s.Identifiers {
+			if one := len(id.Tokens) == 1; one != kind.OneToken() || kind.OneToken() && id.Tokens[0] != s.Identifiers[0].Tokens[0]+int32(i) {
+				t.Fatalf("%s: document %d is tokens %v", kind, i, id.Tokens)
+			}
+			for _, token := range id.Tokens {
+				own = own || token >= FirstAtomicToken
+			}
+		}
+		first, last := s.TokenRange()
+		if own != kind.GrowsVocabulary() || own != (first == FirstAtomicToken) || own != (last >= FirstAtomicToken) {
+			t.Errorf("%s: own tokens %v, from %d to %d", kind, own, first, last)
+		}
+		if kind.CanBeInvalid() == kind.OneToken() {
+			t.Errorf("%s: documents that are ranked cannot be invalid, beams can", kind)
+		}
+	}
+	if other := Kind("other"); other.OneToken() || other.GrowsVocabulary() || other.CanBeInvalid() {
+		t.Error("an unknown kind has facets")
+	}
+}

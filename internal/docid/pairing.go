@@ -1,0 +1,47 @@
+package docid
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Pairing pairs the documents of another input with their identifiers by name: a
+// document is named by its number in the collection. Nothing is paired by its place
+// in a file.
+type Pairing struct {
+	set   *Set
+	input string
+	place map[string]int
+	met   []bool // by place
+}
+
+// PairWith begins to pair s with an input, which errors name, such as "corpus".
+func (s *Set) PairWith(input string) *Pairing {
+	p := &Pairing{set: s, input: input, place: make(map[string]int, len(s.Identifiers)), met: make([]bool, len(s.Identifiers))}
+	for i, id := range s.Identifiers {
+		p.place[id.Document] = i
+	}
+	return p
+}
+
+// Find returns the place among s.Identifiers of a document of the input. The error
+// names a document that has no identifier.
+func (p *Pairing) Find(document int) (int, error) {
+	i, ok := p.place[strconv.Itoa(document)]
+	if !ok {
+		return 0, fmt.Errorf("document %d of %s is none of the %d documents of ids: give both of the same collection", document, p.input, len(p.met))
+	}
+	p.met[i] = true
+	return i, nil
+}
+
+// Complete checks that the input has had every document; the error names the first
+// that it has not.
+func (p *Pairing) Complete() error {
+	for i, met := range p.met {
+		if !met {
+			return fmt.Errorf("document %s of ids is not in %s: give both of the same collection", p.set.Identifiers[i].Document, p.input)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package docid
+
+import (
+	"strconv"
+	"testing"
+)
+
+// TestPairing: documents find their identifiers by name, in any order, and the first
+// one that has none, or that is missing, is named.
+func TestPairing(t *testing.T) {
+	s := &Set{Kind: KindNaive}
+	for _, name := range []string{"3", "0", "2", "1"} {
+		s.Identifiers = append(s.Identifiers, Identifier{Document: name, Text: "text " + name, Tokens: []int32{1}})
+	}
+	p := s.PairWith("corpus")
+	for _, document := range []int{2, 0, 1, 0} {
+		i, err := p.Find(document)
+		if want := "text " + strconv.Itoa(document); err != nil || s.Identifiers[i].Text != want {
+			t.Errorf("document %d: place %d, %v; want %q", document, i, err, want)
+		}
+	}
+	if want := "document 3 of ids is not in corpus: give both of the same collection"; p.Complete() == nil || p.Complete().Error() != want {
+		t.Errorf("incomplete: %v, want %q", p.Complete(), want)
+	}
+	if _, err := p.Find(3); err != nil || p.Complete() != nil {
+		t.Errorf("complete: %v, %v", err, p.Complete())
+	}
+	for _, document := range []int{4, -1} {
+		if _, err := p.Find(document); err == nil {
+			t.Errorf("document %d has an identifier", document)
+		}
+	}
+	_, err := p.Find(4)
+	if want := "document 4 of corpus is none of the 4 documents of ids: give both of the same collection"; err.Error() != want {
+		t.Errorf("error %q, want %q", err, want)
+	}
+}

@@ -40,7 +40,7 @@ var rules = []rule{
 	{"internal/devserver", nil},
 	{"internal/payload", nil},
 	{"workflows", []string{"internal/plan", "step", "artifacts"}},
-	{"internal/report", []string{"internal/plan", "internal/fetch", "step", "internal/render", "artifacts"}},
+	{"internal/report", []string{"internal/plan", "internal/pipeline", "internal/fetch", "step", "internal/render", "artifacts"}},
 	{"internal/view", []string{"internal/plan", "step", "internal/pipeline", "internal/report", "internal/escape", "workflows", "artifacts"}},
 	{"internal/device", []string{"step", "internal/tensor"}},
 	{"kinds/internal/inout", []string{"step", "artifacts", "internal"}},

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"github.com/agext/levenshtein"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -19,8 +17,8 @@ func nearest(target string, p *pipeline.Pipeline) string {
 	}
 	for _, s := range p.Steps {
 		try(s.Address)
-		if i := strings.IndexByte(s.Address, '['); i > 0 {
-			try(s.Address[:i])
+		if block := pipeline.BlockOf(s.Address); block != s.Address {
+			try(block)
 		}
 	}
 	return best

@@ -36,6 +36,7 @@ var rules = []rule{
 	{"internal/livegraph", []string{"internal/loopback", "internal/pipeline"}},
 	{"internal/pipeline", []string{"step", "internal/filetype", "internal/escape", "internal/secret"}},
 	{"internal/lockfile", []string{"step", "internal/fetch", "artifacts"}},
+	{"internal/modules", []string{"internal/pipeline", "internal/lockfile"}},
 	{"internal/plan", []string{"internal/pipeline", "step", "artifacts"}},
 	{"internal/devserver", nil},
 	{"internal/payload", nil},

@@ -1325,3 +1325,52 @@ table "budget_effects" {
   ]
   expect = local.printed.budget_effects
 }
+
+# --- For other papers ----------------------------------------------------------------------------
+
+# What a pipeline that has this one as a module can build on: examples/second-paper.
+
+output "records" {
+  description = "Natural Questions as read: step.extract by split, with records and headers."
+  value       = { train = step.extract.train, dev = step.extract.dev }
+}
+
+output "pages" {
+  description = "The table of revisions and their pages."
+  value       = step.pages.nq.table
+}
+
+output "dedup" {
+  description = "step.dedup by grouping key, such as page_id, with documents, queries and counts."
+  value       = step.dedup.nq
+}
+
+output "texts" {
+  description = "Texts of documents by collection and form, such as page_id/html_norm."
+  value       = { for name, s in step.serialize.nq : name => s.corpus }
+}
+
+output "runs" {
+  description = "What each training run is, by name: COLLECTION/FORM/SIZE/IDENTIFIER/SEED and what a sweep changes."
+  value       = local.runs
+}
+
+output "ids" {
+  description = "Identifiers of documents by run."
+  value       = local.ids
+}
+
+output "models" {
+  description = "Trained models by run."
+  value       = { for name, t in step.train.dsi : name => t.model }
+}
+
+output "evaluations" {
+  description = "Reports of evaluation by run."
+  value       = { for name, e in step.evaluate.dsi : name => e.report }
+}
+
+output "bert_tokenizer" {
+  description = "The tokenizer that titles are normalized with."
+  value       = step.download.bert_tokenizer.files
+}

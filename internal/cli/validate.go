@@ -53,22 +53,34 @@ type validated struct {
 	Steps   int `json:"steps"`
 	Tables  int `json:"tables"`
 	Figures int `json:"figures"`
+
+	Modules     int `json:"modules,omitempty"`
+	ModuleSteps int `json:"module_steps,omitempty"` // tables and figures among them
 }
 
 func countSteps(p *pipeline.Pipeline) (v validated) {
+	modules := map[string]bool{}
 	for _, s := range p.Steps {
-		switch s.Block {
-		case "table":
+		switch {
+		case s.Module != "":
+			modules[s.Module] = true
+			v.ModuleSteps++
+		case s.Block == "table":
 			v.Tables++
-		case "figure":
+		case s.Block == "figure":
 			v.Figures++
 		default:
 			v.Steps++
 		}
 	}
+	v.Modules = len(modules)
 	return v
 }
 
 func (v validated) String() string {
-	return view.Count(v.Steps, "step") + ", " + view.Count(v.Tables, "table") + ", " + view.Count(v.Figures, "figure")
+	text := view.Count(v.Steps, "step") + ", " + view.Count(v.Tables, "table") + ", " + view.Count(v.Figures, "figure")
+	if v.Modules > 0 {
+		text += "; " + view.Count(v.Modules, "module") + " with " + view.Count(v.ModuleSteps, "step")
+	}
+	return text
 }

@@ -50,14 +50,17 @@ func gitTo(ctx context.Context, out io.Writer, repository string, env []string, 
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("git: %s", lastLine(said.String(), err))
+	return fmt.Errorf("git: %s", reason(said.String(), err))
 }
 
-func lastLine(said string, err error) string {
+// reason is the first line in which git says what is wrong.
+func reason(said string, err error) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if strings.HasPrefix(lines[i], "fatal: ") || strings.HasPrefix(lines[i], "error: ") {
-			return lines[i]
+	for _, line := range lines {
+		for _, prefix := range []string{"fatal: ", "error: "} {
+			if what, ok := strings.CutPrefix(line, prefix); ok {
+				return what
+			}
 		}
 	}
 	if lines[0] == "" {

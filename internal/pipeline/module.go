@@ -79,7 +79,7 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 	}
 	files, err := l.Module(n.dir, plain(v.AsString()))
 	if err != nil {
-		l.diags.error(e.Range(), "Module cannot be had", err.Error()+".")
+		l.diags.error(e.Range(), "Module cannot be had", strings.TrimRight(err.Error(), ".")+".")
 		return nil
 	}
 	depth := 0

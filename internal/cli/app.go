@@ -44,6 +44,7 @@ type app struct {
 	secrets  map[string]string // sensitive variables of the pipeline that was read
 	modules  *modules.Reader   // of the pipeline that was read
 	update   func(repository string) bool
+	lint     bool
 	StateDir string
 	LogLevel string
 

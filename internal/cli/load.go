@@ -89,7 +89,7 @@ func (a *app) read(ctx context.Context, file string, vars map[string]string, fil
 		return ctx.Err()
 	}
 	p, ds := pipeline.Load(sources, pipeline.Options{
-		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop,
+		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop, Lint: a.lint,
 		Module: func(folder, source string) (map[string][]byte, error) { return mods.Open(ctx, folder, source) }})
 	return p, ds, nil
 }

@@ -105,6 +105,26 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
+// TestLint: what lint warns of, and what it does not.
+func TestLint(t *testing.T) {
+	const name = "testdata/lint/hints.hcl"
+	sources, err := pipeline.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, sources[name])
+	o.Lint = true
+	p, ds := pipeline.Load(sources, o)
+	if p == nil {
+		t.Fatal(ds.Err())
+	}
+	var b bytes.Buffer
+	if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/lint/hints.golden", b.String())
+}
+
 // Every entry of testdata/valid loads, with a golden of what it means.
 func TestValid(t *testing.T) {
 	for _, name := range entries(t, "testdata/valid") {

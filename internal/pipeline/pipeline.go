@@ -77,6 +77,9 @@ type Options struct {
 	// the folder says it; nil if there are no modules.
 	Module func(folder, source string) (map[string][]byte, error)
 
+	// Lint adds warnings of what is hardly meant to those that are always there.
+	Lint bool
+
 	// Stop, if set, is asked now and then; an error ends the evaluation.
 	Stop func() error
 }
@@ -99,6 +102,9 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	l.evaluateAll()
 	if !l.diags.failed() {
 		l.warnUnused()
+		if l.Lint {
+			l.lint()
+		}
 	}
 	ds := l.diags.done()
 	if ds.HasErrors() {

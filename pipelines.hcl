@@ -1,6 +1,23 @@
 # ReDSI: Addressing the Reproducibility and Evaluation Consistency of Differentiable Search Indexing.
 # The whole paper, in the order in which it is read. `redsi run` rebuilds it; edit anything and
 # `redsi plan` says what that costs.
+#
+# Its sections, each with its tables and figures; docs/reproduction.md lists them by their labels in the paper.
+# Sources               variables, downloads, the generated corpus
+# Records               nq_format_fields, nq_format_example, nq_token_substitutions, substitution_totals
+# Documents             nq_document_collections_splits, dedup_counts
+# Qualitative analysis  title_grouping_examples, grouping_effects, shared_title_revision_variation,
+#                       fixed_revision_variation, revision_texts, page_id_resolution
+# Document text         document_text_construction, ipa_tokenization_example, nq_text_representation_example
+# Identifiers           naive_identifier_tokenization, semantic_identifier_tokenization
+# Models                weights, hyperparameters, every run by its name, training, evaluation
+# Results               published_dsi_nq, indexing_retrieval_ratio_mrr, nq320k_identifier_comparison, smallest_models,
+#                       downscaling, training_updates, decoding_by_model_scale
+# Figures of results    model_scaling, model_scaling_and_training, identifier_validity
+# Appendices            indexing_retrieval_ratio, hparams_controlled_full, pradeep_settings,
+#                       representation_grouping_seeds, representation_grouping_effects, invalid_40, budget_decoding,
+#                       budget_effects
+# For other papers      outputs
 
 variable "scale" {
   description = "full: the real data. toy: a generated corpus that has every case the paper studies."
@@ -1384,4 +1401,53 @@ table "budget_effects" {
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
   ]
   expect = local.printed.budget_effects
+}
+
+# --- For other papers ----------------------------------------------------------------------------
+
+# What a pipeline that has this one as a module can build on: examples/second-paper.
+
+output "records" {
+  description = "Natural Questions as read: step.extract by split, with records and headers."
+  value       = { train = step.extract.train, dev = step.extract.dev }
+}
+
+output "pages" {
+  description = "The table of revisions and their pages."
+  value       = step.pages.nq.table
+}
+
+output "dedup" {
+  description = "step.dedup by grouping key, such as page_id, with documents, queries and counts."
+  value       = step.dedup.nq
+}
+
+output "texts" {
+  description = "Texts of documents by collection and form, such as page_id/html_norm."
+  value       = { for name, s in step.serialize.nq : name => s.corpus }
+}
+
+output "runs" {
+  description = "What each training run is, by name: COLLECTION/FORM/SIZE/IDENTIFIER/SEED and what a sweep changes."
+  value       = local.runs
+}
+
+output "ids" {
+  description = "Identifiers of documents by run."
+  value       = local.ids
+}
+
+output "models" {
+  description = "Trained models by run."
+  value       = { for name, t in step.train.dsi : name => t.model }
+}
+
+output "evaluations" {
+  description = "Reports of evaluation by run."
+  value       = { for name, e in step.evaluate.dsi : name => e.report }
+}
+
+output "bert_tokenizer" {
+  description = "The tokenizer that titles are normalized with."
+  value       = step.download.bert_tokenizer.files
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// accepts reports a pipeline file that a workflow's input may not make this worker
+// Accepts reports a pipeline file that a workflow's input may not make this worker
 // read: HCL can name any program, so whoever may submit workflows could run
 // commands as the worker's user with any file of theirs. Stored plans, which
 // `redsi run` makes, need no such leave.
-func (a *Activities) accepts(file string) error {
+func (a *Activities) Accepts(file string) error {
 	path, err := resolved(file)
 	if err != nil {
 		return step.Permanent(err)

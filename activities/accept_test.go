@@ -33,7 +33,7 @@ func TestAccepts(t *testing.T) {
 	}
 	for file, want := range map[string]bool{"sub/p.hcl": true, "sub": true, ".": true, "none.hcl": true,
 		"out.hcl": false, "folder/p.hcl": false, "../inside-not/p.hcl": false, "..": false, "sub/../../inside-not/p.hcl": false} {
-		err := (&Activities{Accept: []string{inside}}).accepts(filepath.Join(inside, file))
+		err := (&Activities{Accept: []string{inside}}).Accepts(filepath.Join(inside, file))
 		if (err == nil) != want {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -41,7 +41,7 @@ func TestAccepts(t *testing.T) {
 			t.Errorf("%s: the refusal says %v", file, err)
 		}
 	}
-	if err := new(Activities).accepts(filepath.Join(inside, "sub", "p.hcl")); err == nil {
+	if err := new(Activities).Accepts(filepath.Join(inside, "sub", "p.hcl")); err == nil {
 		t.Error("a worker that was given no folder accepts a file")
 	}
 }

@@ -37,7 +37,7 @@ func (a *Activities) journal(ctx context.Context, req workflows.JournalRequest) 
 		return nil
 	}
 	// The path comes with the run, from the worker that loaded it.
-	if err := a.accepts(req.Lock); err != nil || filepath.Base(req.Lock) != lockfile.Name {
+	if err := a.Accepts(req.Lock); err != nil || filepath.Base(req.Lock) != lockfile.Name {
 		a.Log.Warn("the sources of a run were not pinned: this worker accepts no pipelines of that folder", "file", req.Lock)
 		return nil
 	}

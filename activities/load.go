@@ -101,7 +101,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 		p, err := a.storedPlan(ctx, out.Plan)
 		return p, out, err
 	}
-	if err := a.accepts(req.Pipeline); err != nil {
+	if err := a.Accepts(req.Pipeline); err != nil {
 		return nil, out, err
 	}
 	p, lock, err := a.Open(ctx, req.Pipeline, req.Vars, req.Targets)

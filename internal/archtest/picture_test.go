@@ -23,12 +23,13 @@ var boxes = []box{
 	{"activities", []string{"activities"}},
 	{"workflows", []string{"workflows"}},
 	{"kinds", []string{"kinds"}},
-	{"plan", []string{"internal/plan", "internal/pipeline", "internal/lockfile"}},
+	{"plan", []string{"internal/plan", "internal/modules", "internal/pipeline", "internal/lockfile"}},
 	{"models", []string{"internal/search", "internal/retrieve", "internal/train", "internal/decode", "internal/families", "internal/seq2seq", "internal/t5", "internal/bart", "internal/bert", "internal/adafactor", "internal/tensor", "internal/device"}},
 	{"documents", []string{"internal/synth", "internal/export", "internal/serialize", "internal/dedup", "internal/corpus", "internal/docid", "internal/metrics", "internal/wikipedia", "internal/nq", "internal/tokenize", "internal/render", "internal/unpack", "internal/fetch"}},
 	{"step", []string{"step"}},
-	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/command", "internal/isolation", "internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/atomicfile"}},
-	{"artifacts", []string{"artifacts", "internal/filetype"}},
+	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/command", "internal/isolation"}},
+	{"artifacts", []string{"artifacts"}},
+	{"ground", []string{"internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/readers", "internal/splitmix"}},
 }
 
 // apart are packages that are no part of the program.

@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/modules"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
@@ -41,6 +42,9 @@ type app struct {
 	Targets  []string
 	StoreURL string
 	secrets  map[string]string // sensitive variables of the pipeline that was read
+	modules  *modules.Reader   // of the pipeline that was read
+	update   func(repository string) bool
+	lint     bool
 	StateDir string
 	LogLevel string
 
@@ -181,6 +185,9 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	var problems []error
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
+		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
+			return nil, inputError(err)
+		}
 		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, sources, s.Task)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))

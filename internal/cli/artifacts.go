@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -121,13 +122,14 @@ program reads them; on a terminal, control characters are shown as escapes.`,
 // output finds the blob that an argument names.
 func (a *app) output(cmd *cobra.Command, arg string) (artifacts.Store, artifacts.Digest, error) {
 	var none artifacts.Digest
-	at := strings.LastIndex(arg, ".")
-	if slash := strings.LastIndex(arg, "]."); slash >= 0 {
+	_, local := pipeline.SplitAddress(arg)
+	at := strings.LastIndex(local, ".")
+	if slash := strings.LastIndex(local, "]."); slash >= 0 {
 		at = slash + 1
-	} else if i := strings.Index(arg, "/"); i >= 0 {
-		at = strings.LastIndex(arg[:i], ".")
+	} else if i := strings.Index(local, "/"); i >= 0 {
+		at = strings.LastIndex(local[:i], ".")
 	}
-	if at <= 0 {
+	if at += len(arg) - len(local); at <= len(arg)-len(local) {
 		return artifacts.Store{}, none, inputError(fmt.Errorf("%q is not STEP.OUTPUT", arg))
 	}
 	address, output := arg[:at], arg[at+1:]

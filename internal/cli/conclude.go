@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -52,7 +53,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 	out.Rendered = []renderedFile{}
 	for _, i := range a.rendered(pl) {
 		s := pl.Steps[i]
-		block, name, _ := strings.Cut(s.Address, ".")
+		block, name := pipeline.BlockType(s.Address), renderedName(s.Address)
 		res := out.preview.Items[i].Result
 		if res == nil { // it failed, or what it reads
 			continue
@@ -103,7 +104,19 @@ func (s *runSummary) sum(steps int) string {
 
 // isRendered reports whether an address is that of a table or figure.
 func isRendered(address string) bool {
-	return strings.HasPrefix(address, "table.") || strings.HasPrefix(address, "figure.")
+	block := pipeline.BlockType(address)
+	return block == "table" || block == "figure"
+}
+
+// renderedName is what a table or figure is called beside others: dedup_counts, and
+// first.dedup_counts of a module.
+func renderedName(address string) string {
+	module, local := pipeline.SplitAddress(address)
+	_, name, _ := strings.Cut(local, ".")
+	if module != "" {
+		name = strings.TrimPrefix(module, "module.") + "." + name
+	}
+	return name
 }
 
 // rendered lists the tables and figures of a plan: in the order of the targets

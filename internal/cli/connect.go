@@ -300,14 +300,15 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 	if conn == nil {
 		conn = &connection{}
 	}
-	return &activities.Activities{
+	acts := &activities.Activities{
 		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(), Telemetry: a.telemetry,
 		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
-		Open: func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
-			return a.openForWorker(ctx, file, vars, targets)
-		},
 	}
+	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+		return a.openForWorker(ctx, acts.Accepts, file, vars, targets)
+	}
+	return acts
 }
 
 // scratchArea is where this process's steps work, rid of what dead processes left.

@@ -25,7 +25,8 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(files) < 7 {
 		t.Fatalf("%d examples, %v", len(files), err)
 	}
-	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")))
+	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")), example(filepath.Join("second-paper", "pipelines.hcl")),
+		"starter.hcl", filepath.Join("..", "..", "bench", "run_train.hcl"))
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			src, err := os.ReadFile(f)
@@ -39,11 +40,11 @@ func TestExamples(t *testing.T) {
 				for _, scale := range []string{"full", "toy"} {
 					p := newPaper(t, f)
 					p.args = append(p.args, "--var", "scale="+scale)
-					p.run("validate")
+					p.run("validate", "--strict")
 				}
 			} else {
 				p := &paper{t: t, args: append([]string{"-f", f}, aloneVars[filepath.Base(f)]...)}
-				p.run("validate")
+				p.run("validate", "--strict")
 			}
 			p := &paper{t: t}
 			p.run("fmt", "--check", f)
@@ -53,6 +54,7 @@ func TestExamples(t *testing.T) {
 
 // aloneVars are what examples without defaults need.
 var aloneVars = map[string][]string{
+	"run_train.hcl":  {"--var", "assets=assets"},
 	"own_corpus.hcl": {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
 }
 

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	textdiff "github.com/rogpeppe/go-internal/diff"
@@ -16,59 +20,65 @@ import (
 )
 
 func newFmtCmd(a *app) *cobra.Command {
-	var check, diff bool
+	var o formatOptions
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...]",
 		Short: "Bring pipeline files into the usual form",
-		Long: `Rewrites pipeline files in place: indentation, and = signs in one column. The
-names of files that change are printed. What a file means never changes.`,
+		Long: `Rewrites pipeline files in place: indentation, and = signs in one column. Of a
+folder those in it, with --recursive also those in folders within it, but for hidden
+ones. The names of files that change are printed. What a file means never changes.
+If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check pipelines/   # exit 2 if a file would change
+  redsi fmt --recursive .        # chapters and modules, too
   redsi fmt --diff pipelines.hcl # show what would change, write nothing`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{a.File}
 			}
-			return a.format(args, check, diff)
+			return a.format(args, o)
 		},
 	}
 	a.pipelineFlags(cmd)
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 2 if a file would change")
-	cmd.Flags().BoolVar(&diff, "diff", false, "show what would change; write nothing")
+	cmd.Flags().BoolVar(&o.check, "check", false, "write nothing; exit 2 if a file would change")
+	cmd.Flags().BoolVar(&o.diff, "diff", false, "show what would change; write nothing")
+	cmd.Flags().BoolVarP(&o.recursive, "recursive", "r", false, "go into folders within the folders")
 	return cmd
 }
 
-func (a *app) format(paths []string, check, diff bool) error {
-	changed := []string{}
+type formatOptions struct{ check, diff, recursive bool }
+
+func (a *app) format(paths []string, o formatOptions) error {
+	sources := map[string][]byte{}
 	for _, path := range paths {
-		sources, err := pipeline.Read(path)
-		if err != nil {
+		if err := readSources(sources, path, o.recursive); err != nil {
 			return inputError(err)
 		}
-		if ds := pipeline.CheckSyntax(sources); ds.HasErrors() {
-			return inputError(ds.Err())
+	}
+	if ds := pipeline.CheckSyntax(sources); ds.HasErrors() {
+		return inputError(ds.Err())
+	}
+	changed := []string{}
+	for _, name := range sortedNames(sources) {
+		src := sources[name]
+		out := hclwrite.Format(src)
+		if bytes.Equal(src, out) {
+			continue
 		}
-		for _, name := range sortedNames(sources) {
-			src := sources[name]
-			out := hclwrite.Format(src)
-			if bytes.Equal(src, out) {
-				continue
+		changed = append(changed, name)
+		switch {
+		case o.diff && !a.JSON:
+			d := bytes.NewReader(textdiff.Diff(name, src, name+" (formatted)", out))
+			if err := view.Copy(a.Out, d, terminal(a.Out) > 0); err != nil {
+				return err
 			}
-			changed = append(changed, name)
-			switch {
-			case diff && !a.JSON:
-				d := bytes.NewReader(textdiff.Diff(name, src, name+" (formatted)", out))
-				if err := view.Copy(a.Out, d, terminal(a.Out) > 0); err != nil {
-					return err
-				}
-			case !check && !diff:
-				if err := replaceFile(name, out); err != nil {
-					return err
-				}
+		case !o.check && !o.diff:
+			if err := replaceFile(name, src, out); err != nil {
+				return err
 			}
-			if !a.JSON && !diff {
-				view.Println(a.Out, name)
-			}
+		}
+		if !a.JSON && !o.diff {
+			view.Println(a.Out, name)
 		}
 	}
 	if a.JSON {
@@ -76,15 +86,56 @@ func (a *app) format(paths []string, check, diff bool) error {
 			return err
 		}
 	}
-	if check && len(changed) > 0 {
+	if o.check && len(changed) > 0 {
 		return &exitError{code: exitInput}
 	}
 	return nil
 }
 
-// replaceFile writes a file whole or not at all, keeping its permissions. A link stays
-// one: what it points at is written.
-func replaceFile(name string, b []byte) error {
+// readSources adds the pipeline files that a path means.
+func readSources(sources map[string][]byte, path string, recursive bool) error {
+	folders := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
+		if folders, err = foldersWithin(path); err != nil {
+			return err
+		}
+		if len(folders) == 0 {
+			return fmt.Errorf("the folder %s has no *.hcl file, nor have those within it", path)
+		}
+	}
+	for _, f := range folders {
+		files, err := pipeline.Read(f)
+		if err != nil {
+			return err
+		}
+		maps.Copy(sources, files)
+	}
+	return nil
+}
+
+// foldersWithin lists the folders that have pipeline files, of a folder and those
+// within it that are not hidden.
+func foldersWithin(top string) (folders []string, err error) {
+	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := name != top && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case d.IsDir() && hidden:
+			return fs.SkipDir
+		case !d.IsDir() && !hidden && strings.HasSuffix(name, ".hcl"):
+			folders = append(folders, filepath.Dir(name))
+		}
+		return nil
+	})
+	slices.Sort(folders)
+	return slices.Compact(folders), err
+}
+
+// replaceFile writes a file whole or not at all, keeping its permissions, unless it
+// has other bytes than when it was read: somebody else's edit stays.
+func replaceFile(name string, was, b []byte) error {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return err
@@ -92,6 +143,14 @@ func replaceFile(name string, b []byte) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
+	}
+	switch now, err := os.ReadFile(name); {
+	case err != nil:
+		return err
+	case bytes.Equal(now, b): // another redsi fmt was first
+		return nil
+	case !bytes.Equal(now, was):
+		return fmt.Errorf("%s was changed while it was formatted, and is left as it is: redsi fmt again", name)
 	}
 	return atomicfile.WriteFile(name, b, info.Mode().Perm())
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/graph"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
@@ -53,13 +54,7 @@ of a for_each block are one node unless --expand is given.`,
 func graphSteps(pl *plan.Plan) []graph.Step {
 	steps := make([]graph.Step, len(pl.Steps))
 	for i, s := range pl.Steps {
-		block := "step"
-		for _, b := range []string{"table", "figure"} {
-			if plan.Matches(b, s.Address) {
-				block = b
-			}
-		}
-		steps[i] = graph.Step{Address: s.Address, Block: block, Deps: s.Deps}
+		steps[i] = graph.Step{Address: s.Address, Block: pipeline.BlockType(s.Address), Deps: s.Deps}
 	}
 	return steps
 }

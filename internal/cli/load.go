@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/modules"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -54,7 +57,8 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 		}
 		files = append(files, pipeline.File{Name: f, Bytes: b})
 	}
-	p, ds, err := a.read(ctx, a.File, vars, files)
+	a.modules = a.reader(a.File)
+	p, ds, err := a.read(ctx, a.File, vars, files, a.modules)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -64,7 +68,12 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 // evaluationTime is how long the expressions of a pipeline may take.
 const evaluationTime = 2 * time.Minute
 
-func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
+// reader opens the modules of a pipeline.
+func (a *app) reader(file string) *modules.Reader {
+	return &modules.Reader{Lock: filepath.Join(projectDir(file), lockfile.Name), Cache: filepath.Join(a.StateDir, "modules"), Update: a.update}
+}
+
+func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipeline.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
@@ -72,19 +81,25 @@ func (a *app) read(ctx context.Context, file string, vars map[string]string, fil
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, inputError(err)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, evaluationTime,
-		fmt.Errorf("evaluating the pipeline took longer than %s; let command steps do what its expressions do", evaluationTime))
-	defer cancel()
-	stop := func() error { return context.Cause(limited) }
+	began := time.Now()
+	stop := func() error {
+		if time.Since(began)-mods.Waited > evaluationTime {
+			return fmt.Errorf("evaluating the pipeline took longer than %s; let command steps do what its expressions do", evaluationTime)
+		}
+		return ctx.Err()
+	}
 	p, ds := pipeline.Load(sources, pipeline.Options{
-		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop})
+		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop, Lint: a.lint,
+		Module: func(folder, source string) (map[string][]byte, error) { return mods.Open(ctx, folder, source) }})
 	return p, ds, nil
 }
 
-// loadWith loads a pipeline on somebody else's behalf, with what they give: the
-// error says all that is wrong.
-func (a *app) loadWith(ctx context.Context, file string, vars map[string]string) (*pipeline.Pipeline, error) {
-	p, ds, err := a.read(ctx, file, vars, nil)
+// loadWith loads a pipeline on somebody else's behalf, with what they give, whose
+// modules are in files that are accepted: the error says all that is wrong.
+func (a *app) loadWith(ctx context.Context, accept func(file string) error, file string, vars map[string]string) (*pipeline.Pipeline, error) {
+	mods := a.reader(file)
+	mods.Accept, mods.Update = accept, nil
+	p, ds, err := a.read(ctx, file, vars, nil, mods)
 	switch {
 	case err != nil:
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,7 @@ func newSourcesCmd(a *app) *cobra.Command {
 		Short: "Say of every source whether its bytes are in the store, and whether its place still has them",
 		Long: `Say of every source whether its bytes are in the store, and whether its place still has them.
 
+Of a module's repository it says whether its ref is still the pinned commit.
 Nothing is fetched: a web server is asked for the size, which is compared with
 that in redsi.lock. States: ok; unpinned, there, but no one has seen its bytes;
 changed, its place has another size than was pinned; unreachable, its place does
@@ -68,7 +70,7 @@ unreachable whose bytes are not in the store.`,
 	a.pipelineFlags(check)
 	a.targetFlag(check)
 	check.Flags().BoolVar(&offline, "offline", false, "ask nobody, look into the store only")
-	cmd.AddCommand(check)
+	cmd.AddCommand(check, newSourcesUpdateCmd(a))
 	return cmd
 }
 
@@ -111,7 +113,76 @@ func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) 
 	for i := range states { // last: pins are looked up by the source as it is written
 		states[i].Source = fetch.Redact(states[i].Source)
 	}
-	return states, ctx.Err()
+	return append(states, a.repositories(ctx, offline)...), ctx.Err()
+}
+
+// repositories are those of the pipeline's modules, whose pinned commits are here, or
+// the pipeline would not have been read.
+func (a *app) repositories(ctx context.Context, offline bool) (states []sourceState) {
+	for _, u := range a.modules.Used {
+		s := sourceState{Source: u.Source(), State: "ok", InStore: true, Note: "commit " + u.Commit}
+		if !offline {
+			switch now, err := u.Moved(ctx); {
+			case err != nil:
+				s.State, s.Note = "unreachable", err.Error()
+			case now != "":
+				s.State, s.Note = "changed", fmt.Sprintf("is now commit %s, pinned is %s: `redsi sources update` takes the new one", now, u.Commit)
+			}
+		}
+		states = append(states, s)
+	}
+	return states
+}
+
+// updated is a repository whose ref was looked up again.
+type updated struct {
+	Source string `json:"source"`
+	Before string `json:"before,omitempty"`
+	Commit string `json:"commit"`
+}
+
+func newSourcesUpdateCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "update [TEXT]",
+		Short: "Take the commits that the refs of modules' repositories are now, and pin them",
+		Long: `Take the commits that the refs of modules' repositories are now, and pin them
+in redsi.lock in place of those that were pinned. With TEXT, of those only whose
+git::URL?ref=REF has it.`,
+		Example: `  redsi sources update
+  redsi sources update first-paper   # this repository only`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.update = func(source string) bool { return len(args) == 0 || strings.Contains(source, args[0]) }
+			if _, err := a.Load(cmd.Context()); err != nil {
+				return err
+			}
+			list := []updated{}
+			for _, u := range a.modules.Used {
+				if a.update(u.Source()) {
+					list = append(list, updated{u.Source(), u.Before, u.Commit})
+				}
+			}
+			if len(list) == 0 && len(args) > 0 {
+				return inputError(fmt.Errorf("the pipeline has no module from a repository with %q in its source", args[0]))
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, list)
+			}
+			for _, u := range list {
+				what := "still " + u.Commit
+				if u.Before != u.Commit {
+					what = "now " + u.Commit
+				}
+				if u.Before != u.Commit && u.Before != "" {
+					what += ", was " + u.Before
+				}
+				view.Printf(a.Out, "%s  %s\n", u.Source, what)
+			}
+			return nil
+		},
+	}
+	a.pipelineFlags(cmd)
+	return cmd
 }
 
 // pinnedSources lists the sources of a plan's downloads, as they are pinned.

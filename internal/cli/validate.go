@@ -8,18 +8,24 @@ import (
 )
 
 func newValidateCmd(a *app) *cobra.Command {
+	strict := false
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check a pipeline without running it",
 		Long: `Evaluates the pipeline and checks every step against its kind. All mistakes
-are shown at once, each with its place. Nothing is run or looked up.
+are shown at once, each with its place. Nothing is run or looked up. Warnings are of
+what is hardly meant: variables, local values, sources and modules that nothing
+uses, steps that are written twice, for_each of one element or of equal instances,
+templates of one value, and names that hide others.
 
-Exit code 0 if the pipeline is valid, 2 if not.`,
+Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there are
+warnings.`,
 		Example: `  redsi validate
   redsi validate -f pipelines/ --var scale=toy
   redsi validate --json | jq '.diagnostics[] | [.file, .line, .summary]'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.lint = true
 			p, ds, err := a.evaluate(cmd.Context())
 			if err != nil {
 				return err
@@ -36,7 +42,7 @@ Exit code 0 if the pipeline is valid, 2 if not.`,
 			switch {
 			case err != nil:
 				return err
-			case ds.HasErrors():
+			case ds.HasErrors(), strict && len(ds.List) > 0:
 				return &exitError{code: exitInput}
 			case !a.JSON:
 				view.Printf(a.Out, "%s is valid: %s\n", a.File, counts)
@@ -45,6 +51,7 @@ Exit code 0 if the pipeline is valid, 2 if not.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit 2 if there are warnings, too")
 	return cmd
 }
 
@@ -53,22 +60,34 @@ type validated struct {
 	Steps   int `json:"steps"`
 	Tables  int `json:"tables"`
 	Figures int `json:"figures"`
+
+	Modules     int `json:"modules,omitempty"`
+	ModuleSteps int `json:"module_steps,omitempty"` // tables and figures among them
 }
 
 func countSteps(p *pipeline.Pipeline) (v validated) {
+	modules := map[string]bool{}
 	for _, s := range p.Steps {
-		switch s.Block {
-		case "table":
+		switch {
+		case s.Module != "":
+			modules[s.Module] = true
+			v.ModuleSteps++
+		case s.Block == "table":
 			v.Tables++
-		case "figure":
+		case s.Block == "figure":
 			v.Figures++
 		default:
 			v.Steps++
 		}
 	}
+	v.Modules = len(modules)
 	return v
 }
 
 func (v validated) String() string {
-	return view.Count(v.Steps, "step") + ", " + view.Count(v.Tables, "table") + ", " + view.Count(v.Figures, "figure")
+	text := view.Count(v.Steps, "step") + ", " + view.Count(v.Tables, "table") + ", " + view.Count(v.Figures, "figure")
+	if v.Modules > 0 {
+		text += "; " + view.Count(v.Modules, "module") + " with " + view.Count(v.ModuleSteps, "step")
+	}
+	return text
 }

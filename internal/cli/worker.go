@@ -250,9 +250,9 @@ func quoted(s string) string {
 	return s
 }
 
-// openForWorker loads a pipeline named by a workflow's input.
-func (a *app) openForWorker(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
-	p, err := a.loadWith(ctx, file, vars)
+// openForWorker loads a pipeline named by a workflow's input, of files that are accepted.
+func (a *app) openForWorker(ctx context.Context, accept func(file string) error, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
+	p, err := a.loadWith(ctx, accept, file, vars)
 	if err != nil {
 		return nil, "", err
 	}

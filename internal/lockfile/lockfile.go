@@ -25,6 +25,7 @@ const Name = "redsi.lock"
 type File struct {
 	Comment string     `json:"comment"`
 	Project string     `json:"project,omitempty"` // tells this project's runs from others' in one store
+	Modules []Module   `json:"modules,omitempty"` // sorted by source
 	Sources []step.Pin `json:"sources"`           // sorted by source
 }
 

@@ -16,6 +16,8 @@ import (
 type Sources struct {
 	lock *File
 	base string // folder that relative paths start from
+	near *File  // lock file there
+	read map[string]*File
 	memo string // file with the checksums of local files, by path
 
 	mu    sync.Mutex
@@ -38,11 +40,27 @@ func Open(lock, base, memo string) (*Sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sources{lock: f, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
+	return &Sources{lock: f, near: f, read: map[string]*File{}, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
+}
+
+// From makes relative paths of local files start from another folder, that of a
+// module, whose own lock file has pins that the pipeline's has not.
+func (s *Sources) From(base string) (err error) {
+	s.base = base
+	if s.near = s.read[base]; s.near == nil {
+		s.near, err = Read(filepath.Join(base, Name))
+		s.read[base] = s.near
+	}
+	return err
 }
 
 // Pinned returns what the lock file has for a source.
-func (s *Sources) Pinned(source string) (step.Pin, bool) { return s.lock.Pinned(source) }
+func (s *Sources) Pinned(source string) (step.Pin, bool) {
+	if p, ok := s.lock.Pinned(source); ok {
+		return p, true
+	}
+	return s.near.Pinned(source)
+}
 
 // HashAgain makes LocalFile believe the memory no more, or again.
 func (s *Sources) HashAgain(again bool) { s.again = again }

@@ -18,19 +18,20 @@ const (
 	FigureKind = "render_figure"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output"}
 
-// node is something that is evaluated: one local value, or a block.
+// node is something that is evaluated: one local value or output, or a block.
 type node struct {
-	name  string // local.sizes, step.train.dsi, table.dedup_counts
+	name  string // local.sizes, step.train.dsi, table.dedup_counts, module.first, output.texts
 	dir   string // the folder of its source, for file()
 	rng   hcl.Range
 	value cty.Value // what references to it give; DynamicVal where that failed
 	deps  []edge
 	read  bool // something refers to it
 
-	expr  hclsyntax.Expression // of a local
-	block *block               // of a step, table or figure
+	expr   hclsyntax.Expression // of a local or output
+	block  *block               // of a step, table or figure
+	module *moduleCall
 }
 
 // edge is a reference from one node to another.
@@ -65,6 +66,10 @@ func (l *loader) declare() {
 				l.declareLocals(b, blk)
 			case "step", "table", "figure":
 				l.declareBlock(b, blk)
+			case "module":
+				l.declareModule(b, blk)
+			case "output":
+				l.declareOutput(b, blk)
 			default:
 				l.diags.error(blk.TypeRange, "Unknown block type",
 					fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, blockTypes, "block type")))

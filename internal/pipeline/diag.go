@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -120,6 +121,7 @@ type collector struct {
 	list    hcl.Diagnostics
 	at      map[string]int // what makes a diagnostic the same as another -> index
 	more    map[int]*repeated
+	within  []related // the modules that are being loaded, innermost first
 	sources map[string][]byte
 }
 
@@ -168,6 +170,9 @@ func (c *collector) addHCL(d *hcl.Diagnostic, rng hcl.Range, inst *instance) {
 func (c *collector) add(d *hcl.Diagnostic, inst *instance, about string) {
 	d.Summary, d.Detail = plainEscapes(d.Summary), plainEscapes(d.Detail)
 	id := fmt.Sprintf("%s:%d:%d %d %s\x00%s", d.Subject.Filename, d.Subject.Start.Byte, d.Subject.End.Byte, d.Severity, d.Summary, about)
+	if len(c.within) > 0 {
+		d.Extra = append(slices.Clip(alsoAt(d)), c.within...)
+	}
 	i, again := c.at[id]
 	switch {
 	case !again:

@@ -13,12 +13,16 @@ import (
 // refers to has been evaluated.
 func (l *loader) evaluate(n *node) {
 	ctx := l.scope(n)
-	if n.block == nil {
+	switch {
+	case n.module != nil:
+		l.evaluateModule(n, ctx)
+		return
+	case n.block == nil:
 		n.value = l.value(n.expr, ctx, nil)
 		return
 	}
 	b := n.block
-	instances, ok := l.instances(b, ctx)
+	instances, ok := l.instances(b.forEach, ctx)
 	if ok {
 		ok = l.countSteps(b, len(instances))
 	}
@@ -28,16 +32,7 @@ func (l *loader) evaluate(n *node) {
 	values := map[string]cty.Value{} // of what something refers to
 	for i := range instances {
 		inst := &instances[i]
-		inst.address = n.name
-		if inst.keyed {
-			inst.address += "[" + strconv.Quote(plain(inst.key)) + "]"
-		}
-		inst.ctx = ctx
-		if inst.keyed {
-			inst.ctx = ctx.NewChild()
-			inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
-				"key": cty.StringVal(inst.key), "value": inst.value})}
-		}
+		l.place(inst, n, ctx)
 		if s, ok := l.step(b, inst); ok {
 			l.steps[n] = append(l.steps[n], s)
 		}
@@ -54,6 +49,20 @@ func (l *loader) evaluate(n *node) {
 		n.value = cty.MapValEmpty(stepType(b.spec))
 	default:
 		n.value = cty.MapVal(values)
+	}
+}
+
+// place gives an instance of a block its address and what its expressions can see.
+func (l *loader) place(inst *instance, n *node, ctx *hcl.EvalContext) {
+	inst.address, inst.ctx = n.name, ctx
+	if l.address != "" {
+		inst.address = l.address + "." + n.name
+	}
+	if inst.keyed {
+		inst.address += "[" + strconv.Quote(plain(inst.key)) + "]"
+		inst.ctx = ctx.NewChild()
+		inst.ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(map[string]cty.Value{
+			"key": cty.StringVal(inst.key), "value": inst.value})}
 	}
 }
 
@@ -76,9 +85,11 @@ func (l *loader) countSteps(b *block, n int) bool {
 // a scope costs no more than its node.
 func (l *loader) scope(n *node) *hcl.EvalContext {
 	locals, steps := map[string]cty.Value{}, map[string]map[string]cty.Value{}
-	others := map[string]map[string]cty.Value{"table": {}, "figure": {}}
+	others := map[string]map[string]cty.Value{"table": {}, "figure": {}, "module": {}}
 	for _, e := range n.deps {
 		switch b := e.to.block; {
+		case e.to.module != nil:
+			others["module"][e.to.module.name] = e.to.value
 		case b == nil:
 			locals[e.to.name[len("local."):]] = e.to.value
 		case b.typ == "step":
@@ -102,6 +113,7 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 			"step":   cty.ObjectVal(kinds),
 			"table":  cty.ObjectVal(others["table"]),
 			"figure": cty.ObjectVal(others["figure"]),
+			"module": cty.ObjectVal(others["module"]),
 		},
 	}
 }
@@ -145,7 +157,7 @@ func (l *loader) measured(e hclsyntax.Expression, v cty.Value, inst *instance) c
 	return cty.DynamicVal
 }
 
-// instance is one of the steps that a block makes.
+// instance is one of the steps or modules that a block makes.
 type instance struct {
 	keyed   bool // the block has for_each
 	key     string
@@ -155,13 +167,13 @@ type instance struct {
 }
 
 // instances evaluates for_each. Without it there is one instance.
-func (l *loader) instances(b *block, ctx *hcl.EvalContext) ([]instance, bool) {
-	if b.forEach == nil {
+func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) ([]instance, bool) {
+	if forEach == nil {
 		return []instance{{}}, true
 	}
-	v := l.open(l.value(b.forEach, ctx, nil), b.forEach.Range(), nil)
+	v := l.open(l.value(forEach, ctx, nil), forEach.Range(), nil)
 	fail := func(format string, args ...any) ([]instance, bool) {
-		l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
+		l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	const forms = "for_each takes a map, an object, or a list or set of strings; product({ … }) makes all combinations of several lists."
@@ -182,7 +194,7 @@ func (l *loader) instances(b *block, ctx *hcl.EvalContext) ([]instance, bool) {
 		for _, k := range sortedKeys(m) {
 			list = append(list, instance{keyed: true, key: k, value: m[k]})
 		}
-		return l.checkKeys(b, list)
+		return l.checkKeys(forEach, list)
 	case t.IsSetType() || t.IsListType() || t.IsTupleType():
 		var list []instance
 		for it := v.ElementIterator(); it.Next(); {
@@ -197,7 +209,7 @@ func (l *loader) instances(b *block, ctx *hcl.EvalContext) ([]instance, bool) {
 			}
 			list = append(list, instance{keyed: true, key: e.AsString(), value: e})
 		}
-		return l.checkKeys(b, sortInstances(list))
+		return l.checkKeys(forEach, sortInstances(list))
 	}
 	return fail("It is a %s. %s", t.FriendlyName(), forms)
 }

@@ -49,7 +49,10 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
-	summary, detail := lacks(of, v, k.AsString())
+	summary, detail := l.lacksOutput(of, v, k.AsString())
+	if summary == "" {
+		summary, detail = lacks(of, v, k.AsString())
+	}
 	if summary == "" {
 		return d
 	}
@@ -103,6 +106,19 @@ func steps(of string, v cty.Value, rest hcl.Traversal) (string, cty.Value, cty.V
 		v = next
 	}
 	return of, cty.NilVal, cty.NilVal
+}
+
+// lacksOutput says that a module has no output, or no instance, of the given name.
+func (l *loader) lacksOutput(of string, v cty.Value, name string) (summary, detail string) {
+	module, rest := SplitAddress(of + ".")
+	if module == "" || rest != "" || !v.IsKnown() || !v.Type().IsObjectType() {
+		return "", ""
+	}
+	noun := "output"
+	if n := l.byBlock[of]; n != nil && n.module.forEach != nil {
+		noun = "instance"
+	}
+	return "Unknown " + noun, fmt.Sprintf("%s has no %s %q. %s", of, noun, name, suggest(name, sortedKeys(v.Type().AttributeTypes()), noun))
 }
 
 // lacks says that a value has no part of the given name.

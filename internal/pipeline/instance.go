@@ -18,20 +18,20 @@ func sortInstances(list []instance) []instance {
 }
 
 // checkKeys refuses keys that cannot stand in an address.
-func (l *loader) checkKeys(b *block, list []instance) ([]instance, bool) {
+func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]instance, bool) {
 	for i, inst := range list {
 		switch {
 		case inst.key == "":
-			l.diags.error(b.forEach.Range(), "Wrong for_each", "It has the empty text as a key.")
+			l.diags.error(forEach.Range(), "Wrong for_each", "It has the empty text as a key.")
 			return nil, false
 		case len(inst.key) > maxName:
-			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes, and %d is the most. Let a map have a short name as key and the text as value.", inst.key, len(inst.key), maxName))
+			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes, and %d is the most. Let a map have a short name as key and the text as value.", inst.key, len(inst.key), maxName))
 			return nil, false
 		case strings.ContainsFunc(inst.key, unicode.IsControl):
-			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %q has a control character.", inst.key))
+			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %q has a control character.", inst.key))
 			return nil, false
 		case i > 0 && list[i-1].key == inst.key:
-			l.diags.error(b.forEach.Range(), "Wrong for_each", fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key))
+			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("It has the key %q twice; distinct() leaves one of each.", inst.key))
 			return nil, false
 		}
 	}
@@ -61,7 +61,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		return Step{}, false
 	}
 	s := Step{
-		Address: inst.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
+		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
 		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
 	}
 	return s, true

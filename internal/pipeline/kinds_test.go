@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/step"
 )
 
@@ -63,6 +64,9 @@ func kinds() *step.Registry {
 	return step.NewRegistry(
 		step.Define(step.Kind[download]{Name: "download", Version: 1, Doc: "Fetches a file.",
 			Outputs: []step.Output{{Name: "file", Type: "file"}}, Run: noRun[download]}),
+		step.Define(step.Kind[download]{Name: "fetch", Version: 1, Doc: "Fetches a file and pins it.",
+			Outputs: []step.Output{{Name: "file", Type: "file"}}, Run: noRun[download],
+			Pins: func(download, map[string]artifacts.Artifact) []step.Pin { return nil }}),
 		step.Define(step.Kind[extract]{Name: "extract", Version: 1, Doc: "Reads NQ.",
 			Outputs:  []step.Output{{Name: "records", Type: "nq/records"}, {Name: "audit", Type: "audit"}},
 			Defaults: extract{Split: "train"}, Run: noRun[extract]}),

@@ -40,13 +40,14 @@ func over(summary, format string, args ...any) *limit {
 
 // meter is what an evaluation has used.
 type meter struct {
-	stop   func() error
-	work   int64
-	asked  int64
-	made   int64
-	ended  *limit // what ended it; nothing is evaluated any more
-	config int64
-	steps  int
+	stop    func() error
+	work    int64
+	asked   int64
+	made    int64
+	ended   *limit // what ended it; nothing is evaluated any more
+	config  int64
+	steps   int
+	modules int
 }
 
 // spend counts elements gone through and bytes made.

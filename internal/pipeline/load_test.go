@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -43,7 +44,7 @@ func golden(t *testing.T, name, got string) {
 //	#env NAME=VALUE    an environment variable
 //	#varfile NAME TEXT a variable file of one line
 func options(t *testing.T, src []byte) pipeline.Options {
-	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, ReadFile: os.ReadFile}
+	o := pipeline.Options{Registry: kinds(), Vars: map[string]string{}, ReadFile: os.ReadFile, Module: pipeline.LocalModule}
 	for line := range strings.Lines(string(src)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
@@ -104,6 +105,26 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
+// TestLint: what lint warns of, and what it does not.
+func TestLint(t *testing.T) {
+	const name = "testdata/lint/hints.hcl"
+	sources, err := pipeline.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, sources[name])
+	o.Lint = true
+	p, ds := pipeline.Load(sources, o)
+	if p == nil {
+		t.Fatal(ds.Err())
+	}
+	var b bytes.Buffer
+	if err := ds.Write(&b, pipeline.Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/lint/hints.golden", b.String())
+}
+
 // Every entry of testdata/valid loads, with a golden of what it means.
 func TestValid(t *testing.T) {
 	for _, name := range entries(t, "testdata/valid") {
@@ -118,7 +139,7 @@ func TestValid(t *testing.T) {
 			}
 			golden(t, strings.TrimSuffix(name, ".hcl")+".golden", b.String()+text(t, p))
 
-			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs()})
+			again, ds := pipeline.Load(p.Sources, pipeline.Options{Registry: kinds(), Vars: p.Inputs(), Module: modulesOf(p)})
 			if ds.HasErrors() {
 				t.Fatalf("from its own sources and inputs: %v", ds.Err())
 			}
@@ -126,6 +147,19 @@ func TestValid(t *testing.T) {
 				t.Errorf("loaded again from its own sources and inputs (-first +second):\n%s", d)
 			}
 		})
+	}
+}
+
+// modulesOf opens modules from the files that a pipeline carries.
+func modulesOf(p *pipeline.Pipeline) func(folder, source string) (map[string][]byte, error) {
+	return func(folder, source string) (map[string][]byte, error) {
+		files := map[string][]byte{}
+		for name, b := range p.Modules {
+			if at := path.Join(folder, source); name == at || path.Dir(name) == at {
+				files[name] = b
+			}
+		}
+		return files, nil
 	}
 }
 
@@ -153,6 +187,9 @@ func text(t *testing.T, p *pipeline.Pipeline) string {
 	fmt.Fprintf(&b, "vars %s\n", vars)
 	for _, n := range sortedNames(p.Sources) {
 		fmt.Fprintf(&b, "source %s\n", n)
+	}
+	for _, n := range sortedNames(p.Modules) {
+		fmt.Fprintf(&b, "module file %s\n", n)
 	}
 	for _, s := range p.Steps {
 		fmt.Fprintf(&b, "\n%s  %s:%d\n", s.Address, s.Pos.File, s.Pos.Line)

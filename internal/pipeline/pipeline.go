@@ -18,7 +18,8 @@ type Pos struct {
 // Step is one piece of work: a step, table or figure block, or one instance of
 // such a block with for_each.
 type Step struct {
-	Address string // step.dedup.nq["url"], table.dedup_counts
+	Address string // step.dedup.nq["url"], table.dedup_counts, module.first.step.dedup.nq["url"]
+	Module  string // address of the module that it is part of; "" if none
 	Block   string // the block's type: step, table or figure
 	Kind    string
 	Name    string
@@ -33,12 +34,16 @@ type Step struct {
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
 	// Steps stand in the order of the sources (files by name), the instances of a
-	// block in the order of their keys.
+	// block in the order of their keys. Those of modules follow, module by module.
 	Steps []Step
 
 	// Sources is every file that was read, pipeline files and those that file()
-	// read, by name. Loading them again gives the same pipeline.
+	// read, by name. Loading them again, with the modules' files, gives the same
+	// pipeline.
 	Sources map[string][]byte
+
+	// Modules has the pipeline files of modules, by name.
+	Modules map[string][]byte
 
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
@@ -68,6 +73,13 @@ type Options struct {
 	// ReadFile reads what file() names; nil if only Sources are to be had.
 	ReadFile func(name string) ([]byte, error)
 
+	// Module returns the pipeline files that a module's source names, as a source in
+	// the folder says it; nil if there are no modules.
+	Module func(folder, source string) (map[string][]byte, error)
+
+	// Lint adds warnings of what is hardly meant to those that are always there.
+	Lint bool
+
 	// Stop, if set, is asked now and then; an error ends the evaluation.
 	Stop func() error
 }
@@ -87,12 +99,12 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	}
 	l.declare()
 	l.setVariables()
-	l.resolve()
-	for _, n := range l.order() {
-		l.evaluate(n)
-	}
+	l.evaluateAll()
 	if !l.diags.failed() {
 		l.warnUnused()
+		if l.Lint {
+			l.lint()
+		}
 	}
 	ds := l.diags.done()
 	if ds.HasErrors() {
@@ -101,51 +113,78 @@ func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	return l.pipeline(), ds
 }
 
-// loader is the state of one Load.
+// loader is the state of one Load, or of one module within it, which shares what
+// stands in session.
 type loader struct {
-	Options
-	sources map[string][]byte
-	read    map[string][]byte // what the pipeline will carry as Sources
-	diags   *collector
-	meter   *meter
-	bodies  []*body
+	*session
+	files  map[string][]byte // its pipeline files
+	bodies []*body
+
+	address string    // of the module; "" of the pipeline itself
+	parent  *loader   // nil of the pipeline itself
+	modules []*loader // that were loaded, in order
 
 	variables map[string]*variable
 	locals    map[string]*node
+	outputs   map[string]*node
 	blocks    []*node
-	byBlock   map[string]*node // step.train.dsi
-	nodes     []*node          // locals and blocks in source order
-
-	hasSecrets bool // a variable is sensitive
+	byBlock   map[string]*node // step.train.dsi, module.first
+	nodes     []*node          // locals, outputs, modules and blocks in source order
 
 	bad   map[hcl.Expression]bool // refers to what does not exist; reported
 	used  map[string]bool         // var.x and local.x that something refers to
-	funcs map[string]funcs        // by folder, for file()
 	steps map[*node][]Step
+	typos map[string]bool // body and attribute that a reported name was meant to be
+}
+
+// session is what the modules of a pipeline share with it.
+type session struct {
+	Options
+	root    *loader
+	sources map[string][]byte
+	read    map[string][]byte // what the pipeline will carry as Sources
+	modRead map[string][]byte // and as Modules
+	diags   *collector
+	meter   *meter
+	parsed  map[string]*body // by name; nil of a file that is no HCL
+
+	hasSecrets bool             // a variable is sensitive
+	funcs      map[string]funcs // by folder, for file()
 
 	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
-	typos  map[string]bool                                    // body and attribute that a reported name was meant to be
 }
 
 func newLoader(sources map[string][]byte, o Options) *loader {
 	if o.Registry == nil {
 		o.Registry = step.NewRegistry()
 	}
-	l := &loader{
-		Options: o, sources: sources, read: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		variables: map[string]*variable{}, locals: map[string]*node{}, byBlock: map[string]*node{},
-		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, funcs: map[string]funcs{},
-		steps: map[*node][]Step{}, splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, typos: map[string]bool{},
-	}
-	l.diags = newCollector(sources)
+	l := (&session{
+		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
+		parsed: map[string]*body{}, funcs: map[string]funcs{},
+		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
+	}).loader(sources)
+	l.root = l
 	return l
 }
 
-func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Sources: l.read, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
-	for _, n := range l.blocks {
-		p.Steps = append(p.Steps, l.steps[n]...)
+func (s *session) loader(files map[string][]byte) *loader {
+	return &loader{
+		session: s, files: files,
+		variables: map[string]*variable{}, locals: map[string]*node{}, outputs: map[string]*node{}, byBlock: map[string]*node{},
+		bad: map[hcl.Expression]bool{}, used: map[string]bool{}, steps: map[*node][]Step{}, typos: map[string]bool{},
 	}
+}
+
+// evaluateAll evaluates what was declared, with the values that variables have.
+func (l *loader) evaluateAll() {
+	l.resolve()
+	for _, n := range l.order() {
+		l.evaluate(n)
+	}
+}
+
+func (l *loader) pipeline() *Pipeline {
+	p := &Pipeline{Steps: l.allSteps(), Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for name, v := range l.variables {
 		if v.sensitive {
 			if v.value, _ = v.value.Unmark(); !v.value.IsNull() {
@@ -159,4 +198,15 @@ func (l *loader) pipeline() *Pipeline {
 		}
 	}
 	return p
+}
+
+// allSteps are the loader's own and those of its modules.
+func (l *loader) allSteps() (steps []Step) {
+	for _, n := range l.blocks {
+		steps = append(steps, l.steps[n]...)
+	}
+	for _, m := range l.modules {
+		steps = append(steps, m.allSteps()...)
+	}
+	return steps
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // roots are the names that an expression can start with.
-var roots = []string{"var", "local", "step", "table", "figure", "each"}
+var roots = []string{"var", "local", "step", "table", "figure", "module", "each"}
 
 func folder(file string) string { return path.Dir(file) }
 
@@ -22,6 +22,10 @@ func (l *loader) resolve() {
 	for _, n := range l.nodes {
 		if n.expr != nil {
 			l.link(n, n.expr, false)
+			continue
+		}
+		if n.module != nil {
+			l.linkModule(n)
 			continue
 		}
 		b := n.block
@@ -117,7 +121,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 		case len(p) > 1 && p[1] != "key" && p[1] != "value":
 			return "Unknown name", "each has each.key and each.value."
 		}
-	case "step", "table", "figure":
+	case "step", "table", "figure", "module":
 		if len(l.targets(tr)) == 0 {
 			return l.noBlock(p)
 		}
@@ -129,7 +133,7 @@ func (l *loader) dangling(tr hcl.Traversal, each bool) (summary, detail string) 
 
 func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	for _, n := range l.nodes {
-		if suffix := "." + name; strings.HasSuffix(n.name, suffix) {
+		if suffix := "." + name; strings.HasSuffix(n.name, suffix) && l.outputs[name] != n {
 			return "Unknown name", fmt.Sprintf("There is no %q. Did you mean %q?", name, n.name)
 		}
 	}
@@ -154,9 +158,9 @@ func (l *loader) noBlock(p []string) (summary, detail string) {
 	}
 	given := strings.Join(p[:min(len(p), depth)], ".")
 	var all []string
-	for _, n := range l.blocks {
-		if n.block.typ == typ {
-			all = append(all, n.name)
+	for name := range l.byBlock {
+		if strings.HasPrefix(name, typ+".") {
+			all = append(all, name)
 		}
 	}
 	sort.Strings(all)
@@ -189,7 +193,7 @@ func (l *loader) targets(tr hcl.Traversal) []*node {
 			all = append(all, l.locals[name])
 		}
 		return all
-	case "step", "table", "figure":
+	case "step", "table", "figure", "module":
 		depth := 2
 		if p[0] == "step" {
 			depth = 3
@@ -201,8 +205,8 @@ func (l *loader) targets(tr hcl.Traversal) []*node {
 			return nil
 		}
 		var all []*node
-		for _, n := range l.blocks {
-			if n.block.typ == p[0] && (len(p) == 1 || n.block.kind == p[1]) {
+		for _, n := range l.nodes {
+			if strings.HasPrefix(n.name, strings.Join(p, ".")+".") {
 				all = append(all, n)
 			}
 		}

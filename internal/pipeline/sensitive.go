@@ -108,8 +108,8 @@ func (l *loader) wholeVariable(v cty.Value) (string, bool) {
 		return "", false
 	}
 	for m := range marks {
-		if s, ok := m.(sensitive); ok && l.variables[string(s)] != nil {
-			value, _ := l.variables[string(s)].value.Unmark()
+		if s, ok := m.(sensitive); ok && l.root.variables[string(s)] != nil {
+			value, _ := l.root.variables[string(s)].value.Unmark()
 			return string(s), plain.RawEquals(value)
 		}
 	}

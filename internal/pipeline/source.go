@@ -90,9 +90,10 @@ type body struct {
 	*hclsyntax.Body
 }
 
+// parse reads the loader's files; what is not HCL is reported and left out.
 func (l *loader) parse() {
 	var names []string
-	for name := range l.sources {
+	for name := range l.files {
 		if isPipelineFile(name) {
 			names = append(names, name)
 		}
@@ -102,24 +103,39 @@ func (l *loader) parse() {
 		l.diags.error(hcl.Range{Filename: DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")
 	}
-	for _, name := range names {
-		src := l.sources[name]
-		l.read[name] = src
-		if !l.tame(name, src) {
-			continue
-		}
-		src = carriedSource(src, name)
-		l.diags.sources[name] = src // what ranges are counted in
-		f, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-		l.diags.hcl(ds, hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos})
-		if ds.HasErrors() {
-			continue
-		}
-		b := &body{name, f.Body.(*hclsyntax.Body)}
-		plainLabels(b.Body)
-		l.rewrite(b.Body)
-		l.bodies = append(l.bodies, b)
+	read := l.read
+	if l.parent != nil {
+		read = l.modRead
 	}
+	for _, name := range names {
+		read[name] = l.files[name]
+		b, ok := l.parsed[name]
+		if !ok {
+			b = l.parseFile(name, l.files[name])
+			l.parsed[name] = b
+		}
+		if b != nil {
+			l.bodies = append(l.bodies, b)
+		}
+	}
+}
+
+// parseFile returns nil for what is not HCL.
+func (l *loader) parseFile(name string, src []byte) *body {
+	if !l.tame(name, src) {
+		return nil
+	}
+	src = carriedSource(src, name)
+	l.diags.sources[name] = src // what ranges are counted in
+	f, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	l.diags.hcl(ds, hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos})
+	if ds.HasErrors() {
+		return nil
+	}
+	b := &body{name, f.Body.(*hclsyntax.Body)}
+	plainLabels(b.Body)
+	l.rewrite(b.Body)
+	return b
 }
 
 // plainLabels undoes the spelling of texts for labels, which are names.

@@ -176,6 +176,11 @@ func (l *loader) setVariables() {
 			v.value = v.value.Mark(sensitive(name))
 		}
 	}
+	l.validateAll()
+}
+
+// validateAll runs the validation blocks of all variables.
+func (l *loader) validateAll() {
 	var refused []*variable
 	for _, v := range l.variables {
 		if !l.validate(v) {
@@ -210,7 +215,11 @@ func (l *loader) validate(v *variable) bool {
 			continue
 		}
 		detail := fmt.Sprintf("The value of var.%s is not shown, as it is sensitive.", v.name)
-		if !v.sensitive {
+		switch {
+		case v.sensitive || sensitiveIn(v.value) != "":
+		case holdsArtifact(v.value.Type()):
+			detail = fmt.Sprintf("The value of var.%s has an artifact.", v.name)
+		default:
 			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, v.argument())
 		}
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {

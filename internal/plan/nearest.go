@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
@@ -12,7 +10,7 @@ func nearest(target string, p *pipeline.Pipeline) string {
 	var names []string
 	for _, s := range p.Steps {
 		names = append(names, s.Address)
-		if block, _, ok := strings.Cut(s.Address, "["); ok {
+		if block := pipeline.BlockOf(s.Address); block != s.Address {
 			names = append(names, block)
 		}
 	}

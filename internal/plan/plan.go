@@ -53,8 +53,9 @@ func (e *UnknownTarget) Error() string {
 // quoted is an address as a shell takes it: many have quotation marks in them.
 func quoted(address string) string { return "'" + address + "'" }
 
-// Build selects what the targets need, all of it if there are none, and orders
-// it: every step after its inputs, see topological. A target is an
+// Build selects what the targets need, or without targets the pipeline's own steps
+// and what these need of its modules, and orders it: every step after its inputs, see
+// topological. A target is an
 // address (table.dedup_counts, step.dedup.nq["url"]) or a prefix of one that
 // ends at a dot or bracket (step.train.dsi, step.train, table).
 func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []string) (*Plan, error) {
@@ -142,8 +143,10 @@ func selectTargets(p *pipeline.Pipeline, deps [][]int, targets []string) ([]bool
 		}
 	}
 	if len(targets) == 0 {
-		for i := range p.Steps {
-			selected[i] = true
+		for i, s := range p.Steps {
+			if s.Module == "" {
+				mark(i)
+			}
 		}
 		return selected, nil
 	}

@@ -98,6 +98,51 @@ func TestSelectionAndOrder(t *testing.T) {
 	}
 }
 
+// TestModules: of a module runs what the pipeline reads, or what a target names.
+func TestModules(t *testing.T) {
+	files := map[string][]byte{"m/m.hcl": []byte(diamond + `
+table "t" { text = "t" }
+output "left" { value = step.text.left.out }
+`)}
+	reg := step.NewRegistry(append(registry(1).Kinds(), step.Define(step.Kind[config]{Name: pipeline.TableKind, Version: 1, Doc: "Text.", Block: true,
+		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run:     func(context.Context, *step.IO, config) error { return nil }}))...)
+	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`
+module "m" {
+  source   = "./m"
+  for_each = ["a", "]."]
+}
+step "text" "own" {
+  text  = "own"
+  after = [module.m["a"].left]
+}
+`)}, pipeline.Options{Registry: reg, Module: func(string, string) (map[string][]byte, error) { return files, nil }})
+	if ds.HasErrors() {
+		t.Fatal(ds.Err())
+	}
+	for target, want := range map[string]string{
+		"":                              `module.m["a"].step.text.first module.m["a"].step.text.left own`,
+		"step":                          `module.m["a"].step.text.first module.m["a"].step.text.left own`,
+		`module.m["]."].step.text.left`: `module.m["]."].step.text.first module.m["]."].step.text.left`,
+		`module.m["a"].table`:           `module.m["a"].table.t`,
+	} {
+		var targets []string
+		if target != "" {
+			targets = []string{target}
+		}
+		pl, err := Build("p.hcl", p, reg, targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := addresses(pl); got != want {
+			t.Errorf("target %q gives %s, want %s", target, got, want)
+		}
+	}
+	if _, err := Build("p.hcl", p, reg, []string{"table"}); err == nil {
+		t.Error("a table of a module is one of the pipeline")
+	}
+}
+
 // results answers look-ups with a fixed output for every key that it knows.
 type results struct {
 	has   map[artifacts.Digest]string

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 )
 
@@ -104,7 +104,7 @@ func Gather(p *plan.Plan) *Gatherer {
 // block is that of step i.
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
-	address, _, _ := strings.Cut(s.Address, "[")
+	address := pipeline.BlockOf(s.Address)
 	b := g.blocks[address]
 	if b == nil {
 		b = &Block{Address: address, Kind: s.Task.Kind}

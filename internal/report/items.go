@@ -57,7 +57,7 @@ const mostRead = 16 << 20
 func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Reader) (*Item, error) {
 	n := nodes[i]
 	block, _ := isRendered(n.Address)
-	it := &Item{Index: i, Address: n.Address, Block: block, Name: strings.TrimPrefix(n.Address, block+"."), State: NotRun}
+	it := &Item{Index: i, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun}
 	r := v.Items[i].Result
 	if r == nil {
 		return it, it.planned(v, i)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/step"
 )
@@ -287,6 +288,6 @@ func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {
 
 // isRendered reports whether an address is that of a table or figure.
 func isRendered(address string) (block string, ok bool) {
-	block, _, _ = strings.Cut(address, ".")
+	block = pipeline.BlockType(address)
 	return block, block == "table" || block == "figure"
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // Step is a step to draw. Deps are indexes into the list of steps; each is of a
@@ -48,9 +50,9 @@ func New(steps []Step, expand bool) Graph {
 	at := make([]int, len(steps))
 	byID := map[string]int{}
 	for i, s := range steps {
-		id, instance := s.Address, false
-		if n := strings.IndexByte(id, '['); n >= 0 && !expand {
-			id, instance = id[:n], true
+		id := s.Address
+		if !expand {
+			id = pipeline.BlockOf(id)
 		}
 		n, ok := byID[id]
 		if !ok {
@@ -58,7 +60,7 @@ func New(steps []Step, expand bool) Graph {
 			byID[id] = n
 			g.Nodes = append(g.Nodes, Node{Title: title(id), ID: id, Block: s.Block})
 		}
-		if instance {
+		if id != s.Address {
 			g.Nodes[n].Count++
 		}
 		at[i] = n
@@ -79,10 +81,14 @@ func New(steps []Step, expand bool) Graph {
 
 // title is an address as people read it: without the word step, its parts apart.
 func title(address string) string {
-	name, key, ok := strings.Cut(address, "[")
+	module, local := pipeline.SplitAddress(address)
+	name, key, ok := strings.Cut(local, "[")
 	name = strings.Replace(strings.TrimPrefix(name, "step."), ".", " ", 1)
 	if ok {
 		name += " [" + key
+	}
+	if module != "" {
+		name = strings.TrimPrefix(module, "module.") + ": " + name
 	}
 	return name
 }

@@ -1,0 +1,195 @@
+package modules
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// Reader opens modules for one pipeline.
+type Reader struct {
+	Lock  string // the pipeline's lock file
+	Cache string // folder that keeps commits
+
+	// Accept, if set, refuses folders and files that modules may not be in. With it a
+	// repository must be pinned already.
+	Accept func(file string) error
+
+	// Update, if set, says of which repositories the refs are looked up again.
+	Update func(source string) bool
+
+	Used   []Used        // repositories, in the order in which they were opened
+	Waited time.Duration // for repositories
+}
+
+// Used is a repository as a pipeline uses it.
+type Used struct {
+	Repository
+	Commit string
+	Before string // what was pinned before; "" if nothing was
+}
+
+// Open returns the pipeline files that a module's source names, as a source in the
+// folder says it.
+func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]byte, error) {
+	repository, isGit, err := ParseGit(source)
+	if err != nil {
+		return nil, err
+	}
+	if !isGit {
+		if err := r.accepts(folder, source); err != nil {
+			return nil, err
+		}
+		return pipeline.LocalModule(folder, source)
+	}
+	began := time.Now()
+	dir, err := r.checkout(ctx, repository)
+	r.Waited += time.Since(began)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return pipeline.Read(filepath.Join(dir, filepath.FromSlash(repository.Folder)))
+}
+
+// accepts refuses a path that leads out of the folders that are accepted; what lies in
+// a commit that is pinned is.
+func (r *Reader) accepts(folder, source string) error {
+	if r.Accept == nil || !pipeline.IsLocalModule(source) {
+		return nil
+	}
+	file := source
+	if !path.IsAbs(source) {
+		file = path.Join(folder, source)
+	}
+	if inside, err := filepath.Rel(r.Cache, filepath.FromSlash(file)); err == nil && filepath.IsLocal(inside) {
+		return nil
+	}
+	return r.Accept(filepath.FromSlash(file))
+}
+
+// checkout returns a folder with the files of a repository's commit: the one that is
+// pinned, or else that of its ref, which it pins.
+func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
+	for _, u := range r.Used { // one commit for all of a pipeline
+		if u.Source() == of.Source() {
+			return r.folder(of, u.Commit), nil
+		}
+	}
+	lock, err := lockfile.Read(r.Lock)
+	if err != nil {
+		return "", err
+	}
+	pin, pinned := lock.Module(of.Source())
+	switch {
+	case r.Accept != nil && !pinned:
+		return "", fmt.Errorf("it is not pinned in %s, which this worker asks of repositories: run `redsi validate` where the pipeline is, and bring the file here", r.Lock)
+	case r.Update != nil && r.Update(of.Source()):
+		return r.pin(ctx, of, pin.Commit)
+	case !pinned:
+		return r.pin(ctx, of, "")
+	}
+	dir := r.folder(of, pin.Commit)
+	if tree, err := treeOf(dir); err != nil || tree != pin.Tree { // not there, or not as it was
+		if _, dir, err = r.fetch(ctx, of, pin.Commit); err != nil {
+			return "", err
+		}
+		if tree, err = treeOf(dir); err != nil {
+			return "", err
+		} else if tree != pin.Tree {
+			return "", fmt.Errorf("commit %s has files of digest %s, and %s pins %s: they are not what was pinned", pin.Commit, tree, r.Lock, pin.Tree)
+		}
+	}
+	r.Used = append(r.Used, Used{of, pin.Commit, pin.Commit})
+	return dir, nil
+}
+
+// pin fetches the commit that a ref is now, and pins it.
+func (r *Reader) pin(ctx context.Context, of Repository, before string) (string, error) {
+	commit, dir, err := r.fetch(ctx, of, "")
+	if err != nil {
+		return "", err
+	}
+	tree, err := treeOf(dir)
+	if err != nil {
+		return "", err
+	}
+	r.Used = append(r.Used, Used{of, commit, before})
+	return dir, lockfile.PinModule(r.Lock, lockfile.Module{Source: of.Source(), Commit: commit, Tree: tree})
+}
+
+// fetch brings a commit, or that of the ref if it is "", into the cache.
+func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (string, string, error) {
+	if err := os.MkdirAll(r.Cache, 0o755); err != nil {
+		return "", "", err
+	}
+	tmp, err := os.MkdirTemp(r.Cache, ".fetch-")
+	if err != nil {
+		return "", "", err
+	}
+	defer os.RemoveAll(tmp)
+	repository := filepath.Join(tmp, "git")
+	got, err := "", errors.New("")
+	if commit != "" {
+		got, err = fetch(ctx, repository, of.URL, commit)
+	}
+	if err != nil { // some servers give commits by the names of refs only
+		if got, err = fetch(ctx, repository, of.URL, of.Ref); err != nil {
+			return "", "", err
+		}
+	}
+	if commit != "" && got != commit {
+		return "", "", fmt.Errorf("%s is now commit %s; %s pins %s, which the repository gives no more: `redsi sources update` takes the new one", of.Ref, got, r.Lock, commit)
+	}
+	files := filepath.Join(tmp, "files")
+	if err := extract(ctx, repository, got, files); err != nil {
+		return "", "", err
+	}
+	dir := r.folder(of, got)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", "", err
+	}
+	err = os.Rename(files, dir)
+	if errors.Is(err, fs.ErrExist) { // another process's, or one that was changed
+		here, herr := treeOf(dir)
+		if ours, err := treeOf(files); herr == nil && err == nil && here == ours {
+			return got, dir, nil
+		}
+		if err = os.Rename(dir, filepath.Join(tmp, "old")); err == nil {
+			err = os.Rename(files, dir)
+		}
+	}
+	return got, dir, err
+}
+
+// folder keeps the files of a commit.
+func (r *Reader) folder(of Repository, commit string) string {
+	sum := sha256.Sum256([]byte(of.URL))
+	name := strings.TrimSuffix(path.Base(of.URL), ".git") + "-" + hex.EncodeToString(sum[:4])
+	return filepath.Join(r.Cache, name, commit)
+}
+
+// treeOf is a digest of the names and bytes of a folder's files.
+func treeOf(folder string) (string, error) { return dirhash.HashDir(folder, "", dirhash.Hash1) }
+
+// Moved returns the commit that the ref of a repository has moved to; "" if it is the
+// one in use.
+func (u Used) Moved(ctx context.Context) (string, error) {
+	now, err := remoteCommit(ctx, u.Repository)
+	if err != nil || now == u.Commit {
+		return "", err
+	}
+	return now, nil
+}

@@ -1,0 +1,47 @@
+package pipeline
+
+import (
+	"strconv"
+	"strings"
+)
+
+// SplitAddress cuts an address into its modules and what it names within the
+// innermost one: module.first["a"].step.dedup.nq["url"] into module.first["a"] and
+// step.dedup.nq["url"]. Without modules the first part is "".
+func SplitAddress(address string) (module, local string) {
+	end := 0 // of the modules, their last dot included
+	for strings.HasPrefix(address[end:], "module.") {
+		at := end + len("module.")
+		n := strings.IndexAny(address[at:], ".[")
+		if n < 0 {
+			break
+		}
+		at += n
+		if address[at] == '[' {
+			q, err := strconv.QuotedPrefix(address[at+1:])
+			if at += 1 + len(q); err != nil || !strings.HasPrefix(address[at:], "].") {
+				break
+			}
+			at++
+		}
+		end = at + 1
+	}
+	if end == 0 {
+		return "", address
+	}
+	return address[:end-1], address[end:]
+}
+
+// BlockOf is the address of the block whose instance has an address.
+func BlockOf(address string) string {
+	_, local := SplitAddress(address)
+	block, _, _ := strings.Cut(local, "[")
+	return strings.TrimSuffix(address, local) + block
+}
+
+// BlockType is the type of the block that an address is of: step, table or figure.
+func BlockType(address string) string {
+	_, local := SplitAddress(address)
+	typ, _, _ := strings.Cut(local, ".")
+	return typ
+}

@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// lint warns of what is no mistake but hardly meant. What it says has to be so of
+// every pipeline: a warning that is often wrong is read by nobody.
+func (l *loader) lint() {
+	for _, n := range l.nodes {
+		switch {
+		case n.module != nil && !n.read:
+			l.diags.warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
+		case n.block != nil && n.block.spec.HasPins() && !n.read:
+			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, and what it brings is fetched all the same.", n.name))
+		}
+		if forEach := n.forEach(); forEach != nil {
+			l.lintForEach(n, forEach)
+		}
+	}
+	l.lintTwins()
+	for _, b := range l.bodies {
+		_ = hclsyntax.Walk(b.Body, &lintWalk{l: l, keys: map[hclsyntax.Node]bool{}}) // it reports through l
+	}
+}
+
+func (n *node) forEach() hclsyntax.Expression {
+	switch {
+	case n.module != nil:
+		return n.module.forEach
+	case n.block != nil:
+		return n.block.forEach
+	}
+	return nil
+}
+
+func (l *loader) lintForEach(n *node, forEach hclsyntax.Expression) {
+	if writtenElements(forEach) == 1 {
+		l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, which is written without for_each: others then refer to %s, not to an instance of it.", n.name))
+	}
+	if len(l.steps[n]) > 1 && !usesEach(n.block.Body, forEach) {
+		l.diags.warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", n.name, len(l.steps[n])))
+	}
+}
+
+// writtenElements is how many elements a list or object has that is written out; -1
+// for other expressions.
+func writtenElements(e hclsyntax.Expression) int {
+	switch x := unwrap(e).(type) {
+	case *hclsyntax.TupleConsExpr:
+		return len(x.Exprs)
+	case *hclsyntax.ObjectConsExpr:
+		return len(x.Items)
+	case *hclsyntax.FunctionCallExpr:
+		if len(x.Args) == 1 && slices.Contains([]string{"toset", "tolist", "tomap", meterFunction}, x.Name) {
+			return writtenElements(x.Args[0])
+		}
+	}
+	return -1
+}
+
+func usesEach(b *hclsyntax.Body, forEach hclsyntax.Expression) bool {
+	for _, a := range b.Attributes {
+		if a.Expr == forEach {
+			continue
+		}
+		for _, tr := range a.Expr.Variables() {
+			if tr.RootName() == "each" {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(b.Blocks, func(inner *hclsyntax.Block) bool { return usesEach(inner.Body, forEach) })
+}
+
+// lintTwins finds steps of different names that are the same work. Instances are left
+// alone: that a sweep meets another one in a point is what shared results are for.
+func (l *loader) lintTwins() {
+	first := map[string]*node{}
+	for _, n := range l.blocks {
+		if n.block.forEach != nil || n.block.typ != "step" || len(l.steps[n]) != 1 {
+			continue
+		}
+		task := l.steps[n][0].Task
+		id := task.Kind + " " + string(task.Config)
+		if other := first[id]; other != nil {
+			l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Same step twice", Subject: &n.rng,
+				Detail: fmt.Sprintf("%s is the same work as %s, which is done once. Refer to one of them.", n.name, other.name),
+				Extra:  []related{{other.rng, "the other one"}}}, nil, n.name)
+			continue
+		}
+		first[id] = n
+	}
+}
+
+// lintWalk looks at every expression of a file.
+type lintWalk struct {
+	l    *loader
+	keys map[hclsyntax.Node]bool // expressions that are keys of objects
+}
+
+func (w *lintWalk) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	switch e := n.(type) {
+	case *hclsyntax.ObjectConsKeyExpr:
+		w.keys[e.Wrapped] = true // "${x}" is one way to write a key that is not a word
+	case *hclsyntax.TemplateWrapExpr:
+		if !w.keys[n] {
+			w.l.diags.warn(e.Range(), "Template of one value", "This is the value itself, of whatever type it is. Write it without quotation marks and ${ }; tostring() makes a text of it.")
+		}
+	case *hclsyntax.ForExpr:
+		for _, name := range []string{e.KeyVar, e.ValVar} {
+			if slices.Contains([]string{"var", "local", "step", "module", "each"}, name) {
+				w.l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and no longer what references start with. Give the element another name.", name))
+			}
+		}
+	}
+	return nil
+}
+
+func (w *lintWalk) Exit(hclsyntax.Node) hcl.Diagnostics { return nil }

@@ -1,0 +1,285 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// What a pipeline may be made of.
+const (
+	maxModuleDepth = 20   // modules within each other
+	maxModules     = 1000 // of a pipeline, instances one by one
+)
+
+const sourceAttr = "source"
+
+// moduleCall is a module block: another pipeline, with values for its variables. It
+// is evaluated like any pipeline, in a scope of its own; what others see of it is
+// its outputs.
+type moduleCall struct {
+	*hclsyntax.Block
+	name      string
+	files     map[string][]byte // nil if they cannot be had; reported
+	forEach   hclsyntax.Expression
+	arguments []*hclsyntax.Attribute
+}
+
+func (l *loader) declareModule(src *body, b *hclsyntax.Block) {
+	if !l.labels(b, "NAME") {
+		return
+	}
+	m := &moduleCall{Block: b, name: b.Labels[0]}
+	n := &node{name: "module." + m.name, dir: folder(src.name), rng: header(b), value: cty.DynamicVal, module: m}
+	if old := l.byBlock[n.name]; old != nil {
+		l.twice(n.name, n.rng, old.rng)
+		return
+	}
+	l.byBlock[n.name] = n
+	l.nodes = append(l.nodes, n)
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Unknown block", "A module has attributes only: source, for_each, and its variables.")
+	}
+	for _, a := range sortedAttributes(b.Body) {
+		switch a.Name {
+		case sourceAttr:
+			m.files = l.openModule(n, a.Expr)
+		case forEachAttr:
+			m.forEach = a.Expr
+		default:
+			m.arguments = append(m.arguments, a)
+		}
+	}
+	if b.Body.Attributes[sourceAttr] == nil {
+		l.diags.error(n.rng, "Missing attribute", `A module needs source = "…": a folder or .hcl file by a path that starts with ./ or ../, or git::URL?ref=REF.`)
+	}
+}
+
+// openModule returns the files of a module; nil if they cannot be had.
+func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
+	if !l.constant(e, "The source of a module") {
+		return nil
+	}
+	v := l.value(e, nil, nil)
+	switch {
+	case !v.IsKnown():
+		return nil
+	case v.IsNull() || v.Type() != cty.String:
+		l.diags.error(e.Range(), "Wrong type", "The source of a module is a string.")
+		return nil
+	case l.Module == nil:
+		l.diags.error(e.Range(), "No modules", "Modules cannot be had here.")
+		return nil
+	}
+	files, err := l.Module(n.dir, plain(v.AsString()))
+	if err != nil {
+		l.diags.error(e.Range(), "Module cannot be had", strings.TrimRight(err.Error(), ".")+".")
+		return nil
+	}
+	depth := 0
+	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {
+		for name := range files {
+			if _, again := outer.files[name]; again {
+				l.diags.error(e.Range(), "Modules in a circle", fmt.Sprintf("%s is part of what this module is a module of. A pipeline cannot have itself as a module.", name))
+				return nil
+			}
+		}
+	}
+	if depth > maxModuleDepth {
+		l.diags.error(e.Range(), "Modules too deep", fmt.Sprintf("More than %d modules stand within each other here.", maxModuleDepth))
+		return nil
+	}
+	return files
+}
+
+func (l *loader) linkModule(n *node) {
+	if n.module.forEach != nil {
+		l.link(n, n.module.forEach, false)
+	}
+	for _, a := range n.module.arguments {
+		l.link(n, a.Expr, n.module.forEach != nil)
+	}
+}
+
+// evaluateModule loads each instance of a module; the value is an object of its
+// outputs, and with for_each one of such objects by key.
+func (l *loader) evaluateModule(n *node, ctx *hcl.EvalContext) {
+	m := n.module
+	instances, ok := l.instances(m.forEach, ctx)
+	if !ok || m.files == nil {
+		return
+	}
+	values := make(map[string]cty.Value, len(instances))
+	for i := range instances {
+		if l.meter.modules++; l.meter.modules > maxModules {
+			if l.meter.modules == maxModules+1 {
+				l.diags.error(n.rng, "Too many modules", fmt.Sprintf("With this block the pipeline has more than %d modules.", maxModules))
+			}
+			return
+		}
+		inst := &instances[i]
+		l.place(inst, n, ctx)
+		arguments := make(map[string]argument, len(m.arguments))
+		for _, a := range m.arguments {
+			arguments[a.Name] = argument{l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), a.NameRange}
+		}
+		values[inst.key] = l.loadModule(m, inst.address, arguments)
+	}
+	switch {
+	case m.forEach == nil:
+		n.value = values[""]
+	case len(values) == 0:
+		n.value = cty.EmptyObjectVal
+	case sameTypes(values):
+		n.value = cty.MapVal(values)
+	default:
+		n.value = cty.ObjectVal(values)
+	}
+}
+
+func sameTypes(values map[string]cty.Value) bool {
+	first := cty.NilType
+	for _, v := range values {
+		if first == cty.NilType {
+			first = v.Type()
+		}
+		if t := v.Type(); !t.Equals(first) || t.HasDynamicTypes() {
+			return false
+		}
+	}
+	return true
+}
+
+// loadModule evaluates a module and returns its outputs, unknown ones if something
+// is wrong with it.
+func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]argument) cty.Value {
+	c := l.session.loader(m.files)
+	c.address, c.parent = address, l
+	outside := l.diags.within
+	l.diags.within = append([]related{{header(m.Block), "in " + address}}, outside...)
+	defer func() { l.diags.within = outside }()
+	if c.parse(); len(c.bodies) < len(c.files) {
+		return cty.DynamicVal // what a broken file declares is not known
+	}
+	c.declare()
+	c.setArguments(m, arguments)
+	c.evaluateAll()
+	l.modules = append(l.modules, c)
+	outputs := make(map[string]cty.Value, len(c.outputs))
+	for name, n := range c.outputs {
+		outputs[name] = n.value
+	}
+	return cty.ObjectVal(outputs)
+}
+
+// argument is the value that a module's variable is given.
+type argument struct {
+	value     cty.Value
+	rng, name hcl.Range
+}
+
+// setArguments gives the variables of a module their values.
+func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
+	for _, name := range sortedKeys(arguments) {
+		if l.variables[name] == nil {
+			l.diags.error(arguments[name].name, "Undeclared variable",
+				fmt.Sprintf("The module has no variable %q. %s", name, suggest(name, sortedKeys(l.variables), "variable")))
+		}
+	}
+	for _, name := range sortedKeys(l.variables) {
+		v := l.variables[name]
+		a, given := arguments[name]
+		switch {
+		case given && !(a.value.IsKnown() && a.value.IsNull() && v.optional):
+			v.value = l.argumentOf(v, a)
+		case v.optional:
+			v.value = v.fallback
+		default:
+			l.diags.error(header(m.Block), "Variable without a value",
+				fmt.Sprintf("The module's var.%s has no default. Give it a value: %s = ….", name, name), related{v.rng, "declared here"})
+		}
+	}
+	l.validateAll()
+}
+
+// argumentOf converts what a module is given to the variable's type. A sensitive
+// variable takes a sensitive one of the pipeline, whose name its uses then have.
+func (l *loader) argumentOf(v *variable, a argument) cty.Value {
+	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
+		l.diags.error(a.rng, "Not a sensitive variable",
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes a sensitive variable of the pipeline itself, whole: its value stands in no file.", v.name), related{v.rng, "declared here"})
+		return cty.DynamicVal
+	}
+	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
+		return a.value // reported
+	}
+	out, err := convert.Convert(a.value, v.typ)
+	if err != nil {
+		hint := ""
+		if holdsArtifact(a.value.Type()) {
+			hint = " A variable that takes artifacts has type = any."
+		}
+		l.diags.error(a.rng, "Wrong type",
+			fmt.Sprintf("The value does not fit the type of the module's var.%s, %s: %s.%s", v.name, typeexpr.TypeString(v.typ), err, hint), related{v.rng, "declared here"})
+		return cty.DynamicVal
+	}
+	return out
+}
+
+var outputAttrs = []string{"value", "description"}
+
+// declareOutput declares what a pipeline shows of itself where it is a module.
+func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
+	if !l.labels(b, "NAME") {
+		return
+	}
+	n := &node{name: "output." + b.Labels[0], dir: folder(src.name), rng: header(b), value: cty.DynamicVal}
+	if old := l.outputs[b.Labels[0]]; old != nil {
+		l.twice(n.name, n.rng, old.rng)
+		return
+	}
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Unknown block", "An output has attributes only: value and description.")
+	}
+	for _, a := range sortedAttributes(b.Body) {
+		switch a.Name {
+		case "value":
+			n.expr = a.Expr
+		case "description":
+			if l.constant(a.Expr, "A description") {
+				if d := l.value(a.Expr, nil, nil); d.IsKnown() && (d.IsNull() || d.Type() != cty.String) {
+					l.diags.error(a.Expr.Range(), "Wrong type", "A description is a string.")
+				}
+			}
+		default:
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("An output has no attribute %q. %s", a.Name, suggest(a.Name, outputAttrs, "attribute")))
+		}
+	}
+	l.outputs[b.Labels[0]] = n
+	if n.expr == nil {
+		l.diags.error(n.rng, "Missing attribute", "An output needs value = …: what a pipeline that has this one as a module refers to.")
+		return
+	}
+	l.nodes = append(l.nodes, n)
+}
+
+// LocalModule returns the pipeline files of a module whose source is a path: that
+// file, or all *.hcl of that folder. It is an Options.Module.
+func LocalModule(folder, source string) (map[string][]byte, error) {
+	if !IsLocalModule(source) {
+		return nil, fmt.Errorf("%q is no source of a module: it is a path that starts with ./ or ../, or git::URL?ref=REF", source)
+	}
+	return Read(beside(folder, source))
+}
+
+// IsLocalModule reports whether a module's source is a path.
+func IsLocalModule(source string) bool {
+	return slices.Contains([]string{".", ".."}, source) || slices.ContainsFunc([]string{"./", "../", "/"}, func(p string) bool { return strings.HasPrefix(source, p) })
+}

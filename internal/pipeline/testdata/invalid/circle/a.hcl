@@ -1,0 +1,3 @@
+module "other" {
+  source = "./other"
+}

@@ -1,0 +1,1 @@
+variable "unused_there" { default = 1 }

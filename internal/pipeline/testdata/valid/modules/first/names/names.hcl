@@ -1,0 +1,5 @@
+variable "key" {}
+
+output "renamed" {
+  value = jsondecode(file("names.json"))[var.key]
+}

@@ -42,7 +42,7 @@ headers only; 315,203 records take seconds and less than 600 MB.`,
 	Outputs: []step.Output{
 		{Name: "documents", Type: "nq/documents", Help: "documents.jsonl.zst: one line per document with the snapshot that represents it"},
 		{Name: "queries", Type: "nq/queries", Help: "queries.jsonl.zst: every question and its document"},
-		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union; records without heading, for the keys of headings"},
+		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union; records without heading, for the keys of headings", Fields: step.FieldsOf[dedupCounts]()},
 		{Name: "unresolved", Type: "dedup/unresolved", Help: "unresolved.jsonl.zst: records whose revision has no page"},
 	},
 	Defaults: dedupConfig{TextLimit: dedup.TextLimit, Representative: string(dedup.First), Fallback: string(dedup.FallbackURLTitleCased)},

@@ -22,6 +22,17 @@ type fieldsConfig struct {
 	Lines      int         `hcl:"lines,optional" help:"records of each file that are looked at"`
 }
 
+// fieldsReport is what each format has.
+type fieldsReport struct {
+	Full       formatFields `json:"full"`
+	Simplified formatFields `json:"simplified"`
+}
+
+type formatFields struct {
+	Counts nq.FieldCounts      `json:"counts"`
+	Fields map[nq.Field]string `json:"fields"` // ✓ or –; without records none
+}
+
 var Fields = step.Define(step.Kind[fieldsConfig]{
 	Name:    "format_fields",
 	Version: 1,
@@ -32,29 +43,23 @@ has it.`,
   full       = step.download.nq["dev"].files
   simplified = step.download.nq["simplified"].files
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/fields", Help: "per field and format: ✓ or –, and counts, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/fields", Help: "per field and format: ✓ or –, and counts, as JSON", Fields: step.FieldsOf[fieldsReport]()}},
 	Defaults: fieldsConfig{Lines: 100},
 	Run: func(_ context.Context, x *step.IO, c fieldsConfig) error {
-		rep := map[string]any{}
-		for name, ins := range map[string]step.Inputs{"full": c.Full, "simplified": c.Simplified} {
-			var counts nq.FieldCounts
-			for _, in := range ins {
+		var rep fieldsReport
+		for name, to := range map[string]struct {
+			ins  step.Inputs
+			into *formatFields
+		}{"full": {c.Full, &rep.Full}, "simplified": {c.Simplified, &rep.Simplified}} {
+			for _, in := range to.ins {
 				for _, f := range x.Files(in, name) {
-					if err := sampleFields(x, f, c.Lines, &counts); err != nil {
+					if err := sampleFields(x, f, c.Lines, &to.into.Counts); err != nil {
 						return err
 					}
 				}
 			}
-			fields := map[string]string{}
-			for _, f := range nq.AllFields {
-				if counts.With[f] > 0 {
-					fields[string(f)] = "✓"
-				} else if counts.Records > 0 {
-					fields[string(f)] = "–"
-				}
-			}
-			rep[name] = map[string]any{"fields": fields, "counts": counts}
-			x.Count(name+"_records", counts.Records)
+			to.into.Fields = to.into.Counts.Marks()
+			x.Count(name+"_records", to.into.Counts.Records)
 		}
 		return inout.WriteJSON(x, "report", rep)
 	},

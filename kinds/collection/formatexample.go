@@ -37,7 +37,7 @@ found; a format whose files do not have it says so.`,
   simplified = step.download.nq["simplified"].files
   example_id = "6915606477668963399"
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON", Fields: step.FieldsOf[formatExampleReport]()}},
 	Defaults: formatExampleConfig{Items: 1, Characters: 160},
 	Check: func(c formatExampleConfig) error {
 		if c.ExampleID != "" {
@@ -60,21 +60,35 @@ found; a format whose files do not have it says so.`,
 		if err != nil {
 			return err
 		}
-		rep := map[string]any{"example_id": id}
-		for name, line := range map[string][]byte{"simplified": simplified, "full": full} {
-			if line == nil {
-				rep[name] = inout.NotHere(x, fmt.Errorf("no %s file has example %s", name, id))
-				continue
-			}
-			var b strings.Builder
-			if err := (nq.Abridged{Items: c.Items, Characters: c.Characters}).Print(&b, line); err != nil {
-				return step.Permanent(fmt.Errorf("%s, example %s: %w", name, id, err))
-			}
-			rep[name] = b.String()
+		rep := formatExampleReport{ExampleID: id}
+		if rep.Full, err = c.abridged(x, "full", id, full); err != nil {
+			return err
+		}
+		if rep.Simplified, err = c.abridged(x, "simplified", id, simplified); err != nil {
+			return err
 		}
 		return inout.WriteJSON(x, "report", rep)
 	},
 })
+
+// formatExampleReport has the example's two texts.
+type formatExampleReport struct {
+	ExampleID  string                `json:"example_id"`
+	Full       inout.Example[string] `json:"full"`
+	Simplified inout.Example[string] `json:"simplified"`
+}
+
+// abridged is a line as it is shown, or, if the format's files have none, absent.
+func (c formatExampleConfig) abridged(x *step.IO, format, id string, line []byte) (inout.Example[string], error) {
+	if line == nil {
+		return inout.ExampleOf(x, "", fmt.Errorf("no %s file has example %s", format, id)), nil
+	}
+	var b strings.Builder
+	if err := (nq.Abridged{Items: c.Items, Characters: c.Characters}).Print(&b, line); err != nil {
+		return inout.Example[string]{}, step.Permanent(fmt.Errorf("%s, example %s: %w", format, id, err))
+	}
+	return inout.ExampleOf(x, b.String(), nil), nil
+}
 
 // findLine reads files until the example, or, with an empty id, the first line,
 // whose id it then sets; nil if none has it.

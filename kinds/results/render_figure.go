@@ -133,10 +133,11 @@ an expectation reruns only this.`,
 		{Name: "pdf", Type: "figure/pdf", Help: "for LaTeX; fonts are embedded"},
 		{Name: "png", Type: "figure/png", Help: "220 dots per inch"},
 		{Name: "csv", Type: "figure/csv", Help: "values that are not rounded"},
-		{Name: "json", Type: "figure/json", Help: "the data, the inputs of each point, and the comparison with the paper"},
+		{Name: "json", Type: "figure/json", Help: "the data, the inputs of each point, and the comparison with the paper", Fields: step.FieldsOf[render.Figure]()},
 	},
 	Defaults: figureConfig{Width: 8.5},
 	Check:    checkFigure,
+	Reads:    figureConfig.reads,
 	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
 		f, err := buildFigure(x, c)
 		if err != nil {

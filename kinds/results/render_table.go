@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,10 @@ a bold rule reruns only this.`,
 		{Name: "markdown", Type: "table/markdown", Help: "for reading"},
 		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper"},
 		{Name: "csv", Type: "table/csv", Help: "values that are not rounded"},
-		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper"},
+		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper", Fields: step.FieldsOf[render.Table]()},
 	},
 	Check: checkTable,
+	Reads: tableConfig.reads,
 	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
 		t, err := buildTable(x, c)
 		if err != nil {
@@ -262,6 +264,28 @@ func subtract(cells map[string]render.Cell, columns []tableColumn) {
 	}
 }
 
+// inputs are what a column reads in a row.
+func (r tableRow) inputs(k tableColumn) step.Inputs {
+	if k.From != "" {
+		return r.Values[k.From]
+	}
+	return r.Value
+}
+
+// reads is the path that a column reads in the row's inputs, below the row's at; false
+// for a cell that is given.
+func (r tableRow) reads(k tableColumn) (path string, ok bool) {
+	_, text := r.Texts[k.ID]
+	_, number := r.Numbers[k.ID]
+	if text || number || len(k.Minus) > 0 {
+		return "", false
+	}
+	if f, ok := r.Fields[k.ID]; ok {
+		return f, true
+	}
+	return cmp.Or(k.Field, k.ID), true
+}
+
 // cell reads what stands at a row and a column.
 func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if s, ok := r.Texts[k.ID]; ok {
@@ -270,20 +294,11 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if v, ok := r.Numbers[k.ID]; ok {
 		return render.Number(v), nil
 	}
-	if len(k.Minus) > 0 {
+	path, ok := r.reads(k)
+	if !ok {
 		return render.Cell{}, nil
 	}
-	ins := r.Value
-	if k.From != "" {
-		ins = r.Values[k.From]
-	}
-	path := k.Field
-	if path == "" {
-		path = k.ID
-	}
-	if f, ok := r.Fields[k.ID]; ok {
-		path = f
-	}
+	ins := r.inputs(k)
 	if r.At != "" {
 		between := "."
 		if strings.HasSuffix(r.At, ":") {

@@ -53,6 +53,16 @@ type Output struct {
 	Type string `json:"type,omitempty"`
 	Tree bool   `json:"tree,omitempty"`
 	Help string `json:"help,omitempty"`
+
+	Fields []Field `json:"fields,omitempty"` // of JSON that is declared
+}
+
+// Field is a number, text or bool of an output's JSON. Its path is a pattern: [] stands
+// for the number of an element, * for any name.
+type Field struct {
+	Path string `json:"path"`
+	Type string `json:"type"`
+	Unit string `json:"unit,omitempty"`
 }
 
 // Kinds describes every kind that can be written in a pipeline, steps first,
@@ -106,9 +116,23 @@ func describe(s step.Spec) Kind {
 		}
 	}
 	for _, o := range s.Outputs {
-		k.Outputs = append(k.Outputs, Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help)})
+		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help)}
+		if o.Fields != nil {
+			for path, f := range o.Fields.All() {
+				out.Fields = append(out.Fields, Field{path, string(f.Type), f.Unit})
+			}
+		}
+		k.Outputs = append(k.Outputs, out)
 	}
 	return k
+}
+
+// form is the field's type and unit.
+func (f Field) form() string {
+	if f.Unit == "" {
+		return f.Type
+	}
+	return f.Type + ", " + f.Unit
 }
 
 // attributes describes a schema. The default of an object is told with its

@@ -47,6 +47,9 @@ func Text(w io.Writer, k Kind, width int) error {
 	for _, o := range k.Outputs {
 		fmt.Fprintf(b, "  %-20s %s\n", o.Name, o.form())
 		indent(b, o.Help, width)
+		for _, f := range o.Fields {
+			fmt.Fprintf(b, "    %-30s %s\n", f.Path, f.form())
+		}
 	}
 	if k.Example != "" {
 		fmt.Fprintf(b, "\nExample\n")

@@ -36,7 +36,7 @@ A step reads what its attributes refer to and follows the steps that make it; th
 order. Everything but the contents of artifacts is known before anything runs, and of JSON that a
 step leaves its fields are: a table, figure or effects step that names another one is refused at its line.
 A field is named by a path with dots, an element of a list by its number from zero: in the lists below ` + "`[]`" + `
-stands for such a number, ` + "`*`" + ` for any name.
+stands for such a number, ` + "`*`" + ` for any name. What has neither type nor unit there is an integer.
 `
 
 // Markdown writes the whole of docs/kinds.md. Equal kinds give equal bytes.
@@ -91,12 +91,8 @@ func kind(b *bufio.Writer, k Kind) {
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Name, cell(o.form()), cell(o.Help))
 	}
 	for _, o := range k.Outputs {
-		if len(o.Fields) == 0 {
-			continue
-		}
-		fmt.Fprintf(b, "\nFields of `%s`:\n\n| field | type |\n|---|---|\n", o.Name)
-		for _, f := range o.Fields {
-			fmt.Fprintf(b, "| `%s` | %s |\n", f.Path, f.form())
+		if len(o.Fields) > 0 {
+			fmt.Fprintf(b, "\n%s\n", wrap(o.fieldList("`"), 118))
 		}
 	}
 	if k.Example != "" {

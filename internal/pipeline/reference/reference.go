@@ -127,12 +127,21 @@ func describe(s step.Spec) Kind {
 	return k
 }
 
-// form is the field's type and unit.
-func (f Field) form() string {
-	if f.Unit == "" {
-		return f.Type
+// fieldList names an output's fields in one paragraph, each with its unit, or its type if
+// that is not integer, which most are.
+func (o Output) fieldList(quote string) string {
+	var list []string
+	for _, f := range o.Fields {
+		word := quote + f.Path + quote
+		switch {
+		case f.Unit != "":
+			word += " (" + f.Unit + ")"
+		case f.Type != string(step.Int):
+			word += " (" + f.Type + ")"
+		}
+		list = append(list, word)
 	}
-	return f.Type + ", " + f.Unit
+	return "Fields of " + quote + o.Name + quote + ": " + strings.Join(list, ", ") + "."
 }
 
 // attributes describes a schema. The default of an object is told with its

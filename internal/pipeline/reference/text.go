@@ -47,8 +47,8 @@ func Text(w io.Writer, k Kind, width int) error {
 	for _, o := range k.Outputs {
 		fmt.Fprintf(b, "  %-20s %s\n", o.Name, o.form())
 		indent(b, o.Help, width)
-		for _, f := range o.Fields {
-			fmt.Fprintf(b, "    %-30s %s\n", f.Path, f.form())
+		if len(o.Fields) > 0 {
+			indent(b, o.fieldList(""), width)
 		}
 	}
 	if k.Example != "" {

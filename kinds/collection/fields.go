@@ -1,16 +1,12 @@
 package collection
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -66,29 +62,15 @@ has it.`,
 })
 
 func sampleFields(x *step.IO, f artifacts.File, lines int, into *nq.FieldCounts) error {
-	r, err := x.OpenFile(f)
-	if err != nil {
-		return err
+	if lines < 1 {
+		return nil
 	}
-	defer r.Close()
-	z, err := unpack.Open(r)
-	if err != nil {
-		return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
-	}
-	defer z.Close()
-	b := bufio.NewReaderSize(z, 1<<20)
-	for n := 1; n <= lines; n++ {
-		line, err := b.ReadBytes('\n')
+	return inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
 		if len(bytes.TrimSpace(line)) > 0 {
-			if cerr := into.Count(line); cerr != nil {
-				return step.Permanent(fmt.Errorf("%s, line %d: %w", f.Name, n, cerr))
+			if err := into.Count(line); err != nil {
+				return false, step.Permanent(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
-		}
-	}
-	return nil
+		return n < lines, nil
+	})
 }

@@ -1,18 +1,14 @@
 package collection
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -107,37 +103,19 @@ func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id 
 	return nil, nil
 }
 
-func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) ([]byte, error) {
-	r, err := x.OpenFile(f)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	z, err := unpack.Open(r)
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
-	}
-	defer z.Close()
-	b := bufio.NewReaderSize(z, 1<<20)
-	for n := int64(1); ; n++ {
-		line, err := b.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, inout.DataError(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
-		}
+func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) (found []byte, err error) {
+	err = inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
 		if has, ok := nq.ExampleID(line); ok {
 			if *id == "" {
 				*id = strconv.FormatInt(has, 10)
 			}
 			if strconv.FormatInt(has, 10) == *id {
-				return bytes.TrimSpace(line), nil
+				found = bytes.Clone(bytes.TrimSpace(line))
+				return false, nil
 			}
 		}
-		if err != nil {
-			return nil, nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		x.Report(step.Progress{Done: n, Unit: "records", Note: f.Name})
-	}
+		x.Report(step.Progress{Done: int64(n), Unit: "records", Note: f.Name})
+		return true, ctx.Err()
+	})
+	return found, err
 }

@@ -13,7 +13,7 @@ import (
 
 // layout is the figure without its data: what can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
-	f := &render.Figure{Paper: c.Paper, Caption: c.Caption, Scale: c.Scale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
+	f := &render.Figure{Paper: c.Paper, Caption: c.Caption, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
 		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
 	for _, s := range c.Series {
 		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Right: s.Axis == "y2", Points: []render.Point{}}

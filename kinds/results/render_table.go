@@ -22,7 +22,8 @@ type tableConfig struct {
 	Columns []tableColumn `hcl:"columns" help:"columns of values"`
 	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
 	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
-	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at paper_scale, or if there is none"`
+	AtScale string        `hcl:"paper_scale,added" help:"scale of the paper's numbers"`
 	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect `hcl:"expect,block" help:"a number that the paper prints; the label is ROW.COLUMN"`
 }
@@ -77,6 +78,9 @@ type tableExpect struct {
 	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±, compared within the same tolerance"`
 }
 
+// fullScale is what tables and figures take for the paper's scale if nothing is declared.
+const fullScale = "full"
+
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
 	Version: 4,
@@ -99,8 +103,9 @@ a bold rule reruns only this.`,
 		{Name: "csv", Type: "table/csv", Help: "values that are not rounded"},
 		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper"},
 	},
-	Check: checkTable,
-	Reads: tableConfig.reads,
+	Defaults: tableConfig{AtScale: fullScale},
+	Check:    checkTable,
+	Reads:    tableConfig.reads,
 	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
 		t, err := buildTable(x, c)
 		if err != nil {
@@ -126,7 +131,7 @@ a bold rule reruns only this.`,
 
 // layout is the table without its values: what can be checked before a run.
 func (c tableConfig) layout() *render.Table {
-	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, QuoteFormulas: c.CSV == "quote"}
+	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
 		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		if f.Style == "" {

@@ -96,7 +96,7 @@ func TestOtherPeoplesFiles(t *testing.T) {
 }
 
 // TestCurveOfNoField: a figure whose field no point has is an error that lists those
-// they have, and not an empty picture.
+// in its place, and not an empty picture.
 func TestCurveOfNoField(t *testing.T) {
 	dir := t.TempDir()
 	curve := func(points string) string { return write(t, dir, "curve.json", `{"points":`+points+`}`) }
@@ -113,7 +113,7 @@ figure "f" {
 	points := `[{"seconds":1,"metrics":{"MRR@10":0.5,"Hits@1":0.25}},{"seconds":2,"metrics":{"MRR@10":null}}]`
 	l := newLocal(t)
 	_, err := l.try(l.plan(file, map[string]string{"file": curve(points), "y": "metrics.mrr_at_10"}))
-	if err == nil || !strings.Contains(err.Error(), `none of the 2 points has a field "metrics.mrr_at_10"; the first has metrics.Hits@1, metrics.MRR@10, seconds`) {
+	if err == nil || !strings.Contains(err.Error(), `none of the 2 points has it: there is no field "metrics.mrr_at_10": beside "mrr_at_10" there is Hits@1, MRR@10`) {
 		t.Errorf("%v", err)
 	}
 	var drawn struct {

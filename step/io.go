@@ -113,8 +113,9 @@ func (x *IO) Files(in Input, name string) []artifacts.File {
 	}
 }
 
-// Path returns a verified, read-only local file with the bytes of d, for
-// readers that need to seek or map.
+// Path returns a verified, read-only local file with the bytes of d, for readers that
+// need to seek or map, or want the beginning only: the whole is hashed once on a worker,
+// where Open would go to the end each time.
 func (x *IO) Path(d artifacts.Digest) (string, error) { return x.host.LocalPath(x.ctx, d) }
 
 // Parts returns the results of the tasks that Split made, in its order.

@@ -15,6 +15,10 @@ type Output struct {
 	Type string // artifact type, such as "nq/records"; inputs with accepts ask for it
 	Help string
 	Tree bool // many named files rather than one blob
+
+	// Fields, if set, declares the JSON that the output is; see FieldsOf. What reads a
+	// field of it, such as a table, is checked before anything runs.
+	Fields *Fields
 }
 
 // Queue says which workers run a kind.
@@ -41,6 +45,10 @@ type Kind[C any] struct {
 
 	// Check reports mistakes that types cannot: ranges, exclusive options.
 	Check func(C) error
+
+	// Reads, if set, names the fields of JSON inputs that Run will read, so that those
+	// that an output does not declare are reported at their place in the pipeline.
+	Reads func(C) []Read
 
 	// Resolve, if set, fills in before a key is made what configuration alone
 	// does not say, such as the pinned checksum of a source.
@@ -101,6 +109,7 @@ type Spec struct {
 	configType reflect.Type
 	defaults   reflect.Value
 	check      func(any) error
+	reads      func(any) []Read
 	resolve    func(context.Context, Sources, any) (any, error)
 	pins       func(any, map[string]artifacts.Artifact) []Pin
 	split      func(context.Context, *IO, any) ([]Task, error)
@@ -137,6 +146,9 @@ func Define[C any](k Kind[C]) Spec {
 	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
 	if k.Check != nil {
 		s.check = func(c any) error { return k.Check(c.(C)) }
+	}
+	if k.Reads != nil {
+		s.reads = func(c any) []Read { return k.Reads(c.(C)) }
 	}
 	if k.Split != nil {
 		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
@@ -184,6 +196,21 @@ func (s *Spec) ClassOf(t Task) string {
 		return s.Name
 	}
 	return s.Name + " " + string(attrs[s.class])
+}
+
+// ReadsFields reports whether tasks of this kind read fields of JSON inputs.
+func (s *Spec) ReadsFields() bool { return s.reads != nil }
+
+// Reads names the fields of JSON inputs that a completed tree's task will read.
+func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
+	if s.reads == nil {
+		return nil, nil
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	return s.reads(c), nil
 }
 
 // Splits reports whether work of this kind is cut into parts.

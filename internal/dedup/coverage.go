@@ -3,11 +3,11 @@ package dedup
 // Coverage says how far train supervises what dev asks for (section "Qualitative
 // Analysis of NQ320K").
 type Coverage struct {
-	DevTargets   int     `json:"dev_targets"`   // distinct documents of dev queries
-	InTrain      int     `json:"in_train"`      // those that train queries have too
-	Percent      float64 `json:"percent"`       // InTrain of DevTargets: supervision coverage
-	TrainQueries int     `json:"train_queries"` // train queries whose target is a dev target
-	DevQueries   int     `json:"dev_queries"`   // dev queries whose target is in train
+	DevTargets   int     `json:"dev_targets"`            // distinct documents of dev queries
+	InTrain      int     `json:"in_train"`               // those that train queries have too
+	Percent      float64 `json:"percent" unit:"percent"` // InTrain of DevTargets: supervision coverage
+	TrainQueries int     `json:"train_queries"`          // train queries whose target is a dev target
+	DevQueries   int     `json:"dev_queries"`            // dev queries whose target is in train
 }
 
 // Coverage counts over the documents.

@@ -36,11 +36,11 @@ type PrefixReport struct {
 	Tokens          int     `json:"tokens"`
 	Docs            int     `json:"documents"`
 	Differ          int     `json:"differ"`
-	DifferPercent   float64 `json:"differ_percent"`
+	DifferPercent   float64 `json:"differ_percent" unit:"percent"`
 	UnknownA        int     `json:"unknown_a"`
-	UnknownAPercent float64 `json:"unknown_a_percent"`
+	UnknownAPercent float64 `json:"unknown_a_percent" unit:"percent"`
 	UnknownB        int     `json:"unknown_b"`
-	UnknownBPercent float64 `json:"unknown_b_percent"`
+	UnknownBPercent float64 `json:"unknown_b_percent" unit:"percent"`
 }
 
 // Report returns the counts so far.

@@ -77,7 +77,7 @@ func (r *Records) OldID(i int) uint64 { return r.light[i].oldid }
 type Resolution struct {
 	Revisions         int     `json:"revisions"` // distinct revision ids
 	Resolved          int     `json:"resolved_revisions"`
-	ResolvedPercent   float64 `json:"resolved_percent"` // of the revision ids: the paper's 99.95 %
+	ResolvedPercent   float64 `json:"resolved_percent" unit:"percent"` // of the revision ids: the paper's 99.95 %
 	Records           int     `json:"records"`
 	UnresolvedRecords int     `json:"unresolved_records"` // those that fall back, with and without revision id
 	NoRevision        int     `json:"records_without_revision"`

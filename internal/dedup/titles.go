@@ -119,9 +119,9 @@ func (t *Titles) CollidingPages() int {
 
 // Affected counts the queries of one split that title grouping treats otherwise.
 type Affected struct {
-	Queries int     `json:"queries"` // page fragmented, or key colliding
-	Of      int     `json:"of"`      // all records of the split
-	Percent float64 `json:"percent"` // 0 for an empty split
+	Queries int     `json:"queries"`                // page fragmented, or key colliding
+	Of      int     `json:"of"`                     // all records of the split
+	Percent float64 `json:"percent" unit:"percent"` // 0 for an empty split
 }
 
 // Affected counts train and dev. A record without a page is affected if its key

@@ -100,3 +100,6 @@ func (m Metric) score(r *Ranking, documents, relevant []string) float64 {
 	}
 	return r.Invalid(m.k)
 }
+
+// Percent is a metric, which is a fraction, as reports of evaluations have it.
+func Percent(fraction float64) float64 { return 100 * fraction }

@@ -81,8 +81,8 @@ type Counts struct {
 	Skipped   map[Reason]int64 `json:"skipped,omitempty"`
 	Named     []RecordError    `json:"skipped_examples,omitempty"` // the first 20 skipped
 	Fallbacks int64            `json:"fallbacks"`                  // records that decodeLibrary decoded
-	BytesIn   int64            `json:"bytes_in"`                   // as stored, compressed
-	BytesOut  int64            `json:"bytes_out"`                  // after decompression
+	BytesIn   int64            `json:"bytes_in" unit:"bytes"`      // as stored, compressed
+	BytesOut  int64            `json:"bytes_out" unit:"bytes"`     // after decompression
 }
 
 // Skip counts a record that was left out.

@@ -37,6 +37,20 @@ type FieldCounts struct {
 	With    map[Field]int64 `json:"with"`
 }
 
+// Marks has a tick for each of AllFields that a record has, a dash for the others; of no
+// records, nothing.
+func (c *FieldCounts) Marks() map[Field]string {
+	marks := map[Field]string{}
+	for _, f := range AllFields {
+		if c.With[f] > 0 {
+			marks[f] = "✓"
+		} else if c.Records > 0 {
+			marks[f] = "–"
+		}
+	}
+	return marks
+}
+
 // Add merges the counts of another shard.
 func (c *FieldCounts) Add(o FieldCounts) {
 	c.Records += o.Records

@@ -37,7 +37,7 @@ type Reader struct {
 	name   string
 	opt    Options
 	src    *unpack.Reader
-	taken  *counter // below src
+	taken  *unpack.Counter // below src
 	counts Counts
 
 	free  chan *batch
@@ -94,7 +94,7 @@ func NewReader(r io.Reader, name string, o Options) *Reader {
 	}
 	n := o.Workers + 3
 	rd := &Reader{
-		name: name, opt: o, taken: &counter{r: r},
+		name: name, opt: o, taken: unpack.NewCounter(r),
 		free: make(chan *batch, n), queue: make(chan *batch, n), work: make(chan *batch, n),
 		quit: make(chan struct{}),
 	}
@@ -282,7 +282,7 @@ func (rd *Reader) endBatch(b *batch) {
 	rd.last += int64(len(b.ends))
 	rd.counts.Blank += int64(len(b.ends) - b.n)
 	rd.counts.BytesOut += int64(len(b.buf))
-	rd.counts.BytesIn = rd.taken.n.Load()
+	rd.counts.BytesIn = rd.taken.Taken()
 	if rd.opt.Progress != nil {
 		rd.opt.Progress(rd.counts.BytesIn)
 	}

@@ -64,9 +64,9 @@ func (rd *Reader) streamError(err error) *RecordError {
 		e.Reason, e.Detail = f.reason, f.detail
 		return e
 	}
-	at := rd.taken.n.Load()
-	if rd.taken.err != nil {
-		e.Reason, e.Err = ReadFailed, rd.taken.err
+	at := rd.taken.Taken()
+	if err := rd.taken.Err(); err != nil {
+		e.Reason, e.Err = ReadFailed, err
 		e.Detail = fmt.Sprintf("reading failed after %d stored bytes: %v", at, e.Err)
 		return e
 	}

@@ -121,8 +121,8 @@ type SubstitutionReport struct {
 	Compared   int64             `json:"compared"`
 	Mismatches int64             `json:"mismatches"`
 	Pairs      int64             `json:"pairs"`
-	Share      float64           `json:"share"`     // mismatches / compared
-	TopShare   float64           `json:"top_share"` // mismatches in Top / mismatches
+	Share      float64           `json:"share" unit:"fraction"`     // mismatches / compared
+	TopShare   float64           `json:"top_share" unit:"fraction"` // mismatches in Top / mismatches
 	Top        []SubstitutionRow `json:"top"`
 }
 

@@ -18,6 +18,8 @@ type config struct {
 	b      *block
 	inst   *instance
 	broken [][]any // paths of values that are wrong; reported
+
+	outputs map[step.Ref]step.Output // artifacts among the values, where the kind reads fields of them
 }
 
 // broken stands in a tree for a value that is known to be wrong. No type takes
@@ -127,6 +129,9 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 				fmt.Sprintf("%s takes %s, but %s is %s.", show(at), strings.ReplaceAll(accepts, ",", " or "), a.ref, typeName(a.output.Type)))
 		}
 		ref := a.ref
+		if c.outputs != nil {
+			c.outputs[ref] = a.output
+		}
 		return step.Input{Ref: &ref}
 	case ty == cty.String:
 		return plain(v.AsString())

@@ -44,11 +44,16 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		return Step{}, false
 	}
 	c := &config{l: l, b: b, inst: inst}
+	if b.spec.ReadsFields() {
+		c.outputs = map[step.Ref]step.Output{}
+	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err)
+	} else {
+		c.fields(tree)
 	}
 	if err != nil || c.failed() || !queueOK {
 		return Step{}, false

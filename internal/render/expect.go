@@ -52,11 +52,11 @@ func (t *Table) Expect(es []Expectation) error {
 			return fmt.Errorf("expect %w", err)
 		}
 		f := cell.format(col.Format)
-		t.Checks = append(t.Checks, e.check(cell, f, t.Paper, t.Scale))
+		t.Checks = append(t.Checks, e.check(cell, f, t.Paper, AtPaperScale(t.Scale, t.PaperScale)))
 		if e.Std != nil {
 			f.Style = f.unsigned()
 			std := Expectation{Cell: e.Cell + StdSuffix, Value: *e.Std, Tolerance: e.Tolerance, Source: e.Source}
-			t.Checks = append(t.Checks, std.check(Cell{Value: cell.Std}, f, t.Paper, t.Scale))
+			t.Checks = append(t.Checks, std.check(Cell{Value: cell.Std}, f, t.Paper, AtPaperScale(t.Scale, t.PaperScale)))
 		}
 	}
 	return nil
@@ -65,8 +65,12 @@ func (t *Table) Expect(es []Expectation) error {
 // StdSuffix names the standard deviation of a cell in checks.
 const StdSuffix = ".std"
 
+// AtPaperScale reports whether numbers of a run of that scale may be compared with the
+// paper's.
+func AtPaperScale(scale, paper string) bool { return scale == "" || scale == paper }
+
 // check compares the paper's number with a cell that is printed by f.
-func (e Expectation) check(cell Cell, f Format, paper, scale string) Check {
+func (e Expectation) check(cell Cell, f Format, paper string, comparable bool) Check {
 	c := Check{Cell: e.Cell, Paper: e.Value, Source: e.Source, Verdict: NotRun,
 		Allowed: math.Max(e.Tolerance, e.Relative*math.Abs(e.Value))}
 	if c.Source == "" {
@@ -93,7 +97,7 @@ func (e Expectation) check(cell Cell, f Format, paper, scale string) Check {
 		rounding = 500 * math.Pow(10, -float64(f.Decimals))
 	}
 	switch {
-	case scale != "" && scale != "full":
+	case !comparable:
 		c.Verdict = NotComparable
 	case math.Abs(d) <= c.Allowed+rounding*(1+1e-9):
 		c.Verdict = Matches

@@ -15,7 +15,7 @@ import (
 type Figure struct {
 	Paper   string   `json:"paper,omitempty"`   // label in the paper, such as fig:model-scaling
 	Caption string   `json:"caption,omitempty"` // with markup
-	Scale   string   `json:"scale,omitempty"`   // "" or "full": comparable with the paper
+	Scale   string   `json:"scale,omitempty"`   // of the run; see PaperScale
 	Width   float64  `json:"width"`             // cm
 	Height  float64  `json:"height,omitempty"`  // cm; panels and flows are as high as their content
 	X       *Axis    `json:"x,omitempty"`
@@ -26,6 +26,10 @@ type Figure struct {
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
 	Checks  []Check  `json:"checks,omitempty"`
+
+	// PaperScale is the scale of the paper's numbers. A run that has another one is not
+	// compared with them; one that declares none is.
+	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
 }
@@ -177,7 +181,7 @@ func (f *Figure) Expect(es []Expectation, open bool) error {
 		if axis != nil {
 			format.Decimals = axis.Decimals
 		}
-		f.Checks = append(f.Checks, e.check(cell, format, f.Paper, f.Scale))
+		f.Checks = append(f.Checks, e.check(cell, format, f.Paper, AtPaperScale(f.Scale, f.PaperScale)))
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func TestFigureExpect(t *testing.T) {
 		{"atomic.tiny.z", 1, "", "", "SERIES.POINT"},
 	} {
 		f := figures()["scaling"]
-		f.Scale = c.scale
+		f.Scale, f.PaperScale = c.scale, "full"
 		err := f.Expect([]Expectation{{Cell: c.cell, Value: c.value}}, false)
 		switch {
 		case c.err != "":

@@ -15,8 +15,12 @@ type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    []Row    `json:"rows"`
 	Wide    bool     `json:"wide,omitempty"`  // over both columns of a page
-	Scale   string   `json:"scale,omitempty"` // "" or "full": comparable with the paper
+	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
 	Checks  []Check  `json:"checks,omitempty"`
+
+	// PaperScale is the scale of the paper's numbers. A run that has another one is not
+	// compared with them; one that declares none is.
+	PaperScale string `json:"-"`
 
 	QuoteFormulas bool `json:"-"` // in CSV, texts that a spreadsheet would calculate
 }

@@ -81,7 +81,7 @@ func TestVerdicts(t *testing.T) {
 	want := map[string]Verdict{"a.h1": Matches, "a.mrr": Matches, "c.n": Matches, "b.n": NotRun, "a.delta": Differs, "b.mrr": Matches}
 	for _, scale := range []string{"", "full", "toy"} {
 		tab := sample()
-		tab.Scale = scale
+		tab.Scale, tab.PaperScale = scale, "full"
 		if err := tab.Finish(); err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,7 @@ type Item struct {
 	Paper   string
 	Caption string // with markup
 	Scale   string
+	Other   bool // its scale is not the paper's
 	State   State
 	Waits   []string // for NotRun: the steps that must run first
 	Table   *render.Table
@@ -58,9 +59,12 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 	n := nodes[i]
 	block, _ := isRendered(n.Address)
 	it := &Item{Index: i, Address: n.Address, Block: block, Name: strings.Replace(n.Address, block+".", "", 1), State: NotRun}
+	if err := it.planned(v, i); err != nil {
+		return nil, err
+	}
 	r := v.Items[i].Result
 	if r == nil {
-		return it, it.planned(v, i)
+		return it, nil
 	}
 	it.State, it.result = Done, r
 	b, err := readOutput(ctx, r, "json", read)
@@ -89,10 +93,11 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 	return it, nil
 }
 
-// planned fills in what is known before a run.
+// planned fills in what is known before a run, and the paper's scale.
 func (it *Item) planned(v *plan.Preview, i int) error {
 	var c struct {
 		Paper, Caption, Scale string
+		PaperScale            string `json:"paper_scale"`
 		Expect                []struct {
 			Cell   string
 			Value  float64
@@ -104,6 +109,10 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
+	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
+	if v.Items[i].Result != nil {
+		return nil // which has the rest
+	}
 	for _, e := range c.Expect {
 		it.Checks = append(it.Checks, render.Check{Cell: e.Cell, Paper: e.Value, Source: e.Source, Verdict: render.NotRun})
 		if e.Std != nil {

@@ -32,7 +32,7 @@ var nasty = []string{
 // worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
-	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Verdicts: map[render.Verdict]int{}}
+	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Verdicts: map[render.Verdict]int{}}
 	for i, text := range nasty {
 		cell := render.Cell{Text: text, Data: true}
 		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0,

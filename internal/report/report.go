@@ -29,7 +29,8 @@ type Report struct {
 	Targets  []string
 	Runs     []string // that left the results, newest first
 	Newest   time.Time
-	Scales   []string // declared by tables and figures; none is full
+	Scales   []string // declared by tables and figures
+	Other    bool     // one of these is not the paper's
 	Summary  plan.Summary
 	Verdicts map[render.Verdict]int
 	Items    []*Item
@@ -110,6 +111,7 @@ func (r *Report) judge() {
 		if it.Scale != "" {
 			scales[it.Scale] = true
 		}
+		r.Other = r.Other || it.Other
 		for _, c := range it.Checks {
 			r.Verdicts[c.Verdict]++
 		}
@@ -143,7 +145,7 @@ func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Re
 
 // Full reports whether the results are at the paper's scale.
 func (r *Report) Full() bool {
-	return !slices.ContainsFunc(r.Scales, func(s string) bool { return s != "full" })
+	return !r.Other
 }
 
 // Complete reports whether every step has a result.

@@ -45,14 +45,14 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	n := render.Number(42)
 	n.Inputs = []string{counts.Digest.String()}
 	constant := render.Number(7)
-	table := &render.Table{Paper: "tab:x", Caption: "A <b>caption</b> & more", Scale: scale, Stubs: []string{"Key"},
+	table := &render.Table{Paper: "tab:x", Caption: "A <b>caption</b> & more", Scale: scale, PaperScale: "full", Stubs: []string{"Key"},
 		Columns: []render.Column{{ID: "n", Title: "N", Groups: []string{"Group"}, Format: render.Format{Style: "integer"}}, {ID: "k", Title: "K", Format: render.Format{Style: "fixed"}}},
 		Rows: []render.Row{{Section: "<i>All</i>"}, {ID: "one", Titles: []string{"<script>alert(1)</script>"}, Cells: map[string]render.Cell{"n": n, "k": constant}},
 			{Rule: true}, {ID: "two", Titles: []string{"2"}, Cells: map[string]render.Cell{"k": {Text: "<b>", Data: true}}}}}
 	if err := errors.Join(table.Finish(), table.Expect([]render.Expectation{{Cell: "one.n", Value: 42}, {Cell: "one.k", Value: 9}, {Cell: "two.n", Value: 1}})); err != nil {
 		t.Fatal(err)
 	}
-	figure := &render.Figure{Paper: "fig:x", Scale: scale, Width: 8, X: &render.Axis{Title: "x"}, Y: &render.Axis{Title: "y"},
+	figure := &render.Figure{Paper: "fig:x", Scale: scale, PaperScale: "full", Width: 8, X: &render.Axis{Title: "x"}, Y: &render.Axis{Title: "y"},
 		Series: []render.Series{{ID: "s", Title: "S", Color: "naive", Line: "solid", Points: []render.Point{{ID: "p", X: render.Number(1), Y: n, Marker: "circle"}}}}}
 	written := func(f func(io.Writer) error) string {
 		var b bytes.Buffer
@@ -68,9 +68,9 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	}{
 		{"step.download.x", "download", `{"urls":["https://example.org/a.txt"],"names":["a.txt"],"sha256":["pinned"],"license":"CC0"}`, nil, map[string]artifacts.Artifact{"files": files}},
 		{`step.count.x["a"]`, "count", `{"files":{"$ref":{"step":"step.download.x","output":"files"}},"options":{"deep":[1,2]},"on":true}`, []int{0}, map[string]artifacts.Artifact{"counts": counts}},
-		{"table.x", "render_table", `{"paper":"tab:x","caption":"C","scale":"` + scale + `","rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}],"expect":[{"cell":"one.n","value":42,"std":0.5}]}`, []int{1},
+		{"table.x", "render_table", `{"paper":"tab:x","caption":"C","scale":"` + scale + `","paper_scale":"full","rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}],"expect":[{"cell":"one.n","value":42,"std":0.5}]}`, []int{1},
 			map[string]artifacts.Artifact{"json": put("table/json", written(table.JSON)), "latex": put("table/latex", written(table.LaTeX))}},
-		{"figure.x", "render_figure", `{"paper":"fig:x","scale":"` + scale + `","series":[{"y":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}]}`, []int{1},
+		{"figure.x", "render_figure", `{"paper":"fig:x","scale":"` + scale + `","paper_scale":"full","series":[{"y":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}}]}`, []int{1},
 			map[string]artifacts.Artifact{"json": put("figure/json", written(figure.JSON)), "svg": put("figure/svg", written(figure.SVG)), "pdf": put("figure/pdf", written(figure.PDF))}},
 	}
 	v := &plan.Preview{Plan: &plan.Plan{Pipeline: "p.hcl"}}

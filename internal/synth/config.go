@@ -18,7 +18,7 @@ type Config struct {
 	// MeanHTMLBytes is the mean size of document_html, within a few percent from
 	// 24,000 on; pages vary between 0.4 and 1.6 times it, and none is below about
 	// 10,000. A real page has about 150,000.
-	MeanHTMLBytes int `json:"mean_html_bytes"`
+	MeanHTMLBytes int `json:"mean_html_bytes" unit:"bytes"`
 
 	// TrapEvery puts the designed pages (renames, shared titles, ...; 16 of 60)
 	// into every n-th block of 60 pages; 0 makes plain pages only.

@@ -29,9 +29,9 @@ type Truth struct {
 // File is one generated file.
 type File struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"`    // train, dev, simplified_train, stub
-	Entries int    `json:"entries"` // records, or pages of a dump
-	Bytes   int64  `json:"bytes"`   // before compression
+	Kind    string `json:"kind"`               // train, dev, simplified_train, stub
+	Entries int    `json:"entries"`            // records, or pages of a dump
+	Bytes   int64  `json:"bytes" unit:"bytes"` // before compression
 }
 
 // Counts of the splits, each by itself, and of both together.

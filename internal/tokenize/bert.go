@@ -27,7 +27,8 @@ type BERT struct {
 // LoadBERT reads a tokenizer.json or tokenizer.json.gz.
 func LoadBERT(path string) (*BERT, error) { return load(path, NewBERT) }
 
-// NewBERT builds the tokenizer from the bytes of a tokenizer.json, gzip or plain.
+// NewBERT builds the tokenizer from the bytes of a tokenizer.json, plain or
+// compressed.
 func NewBERT(data []byte) (*BERT, error) {
 	c, _, err := parse(data)
 	if err != nil {

@@ -6,7 +6,7 @@
 // because NCI's titles come from transformers' slow BertTokenizer, whose decode
 // that library does not have; it needs no native code.
 //
-// It owns reading tokenizer.json (plain or gzip) and the ids of special tokens. It
+// It owns reading tokenizer.json (plain or compressed) and the ids of special tokens. It
 // must not know documents, datasets, identifiers or steps.
 //
 // Reading order: file.go, t5.go, prefix.go; then wordpiece.go, basic.go, bert.go.

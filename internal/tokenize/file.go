@@ -2,13 +2,14 @@ package tokenize
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/goccy/go-json"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // maxFile bounds what a compressed tokenizer file may unpack to.
@@ -42,20 +43,18 @@ func (c *config) special(content string) (int32, error) {
 	return 0, fmt.Errorf("the tokenizer has no special token %q", content)
 }
 
-// parse reads a tokenizer.json, gzip or plain, and returns its plain bytes too.
+// parse reads a tokenizer.json, plain or compressed, and returns its plain bytes too.
 func parse(data []byte) (*config, []byte, error) {
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		zr, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, nil, err
-		}
-		data, err = io.ReadAll(io.LimitReader(zr, maxFile+1))
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(data) > maxFile {
-			return nil, nil, fmt.Errorf("unpacks to more than %d bytes", maxFile)
-		}
+	z, err := unpack.Open(bytes.NewReader(data))
+	if err != nil {
+		return nil, nil, fmt.Errorf("is not a Hugging Face tokenizer.json: %w", err)
+	}
+	defer z.Close()
+	if data, err = io.ReadAll(io.LimitReader(z, maxFile+1)); err != nil {
+		return nil, nil, err
+	}
+	if len(data) > maxFile {
+		return nil, nil, fmt.Errorf("unpacks to more than %d bytes", maxFile)
 	}
 	if len(data) == 0 {
 		return nil, nil, errors.New("is empty; want a Hugging Face tokenizer.json")

@@ -30,7 +30,8 @@ type T5 struct {
 // LoadT5 reads a tokenizer.json or tokenizer.json.gz.
 func LoadT5(path string) (*T5, error) { return load(path, NewT5) }
 
-// NewT5 builds the tokenizer from the bytes of a tokenizer.json, gzip or plain.
+// NewT5 builds the tokenizer from the bytes of a tokenizer.json, plain or
+// compressed.
 func NewT5(data []byte) (*T5, error) {
 	c, plain, err := parse(data)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 
 // Point is one line of a training curve.
 type Point struct {
-	Step    int64              `json:"step"`              // updates made
-	Seconds float64            `json:"seconds"`           // wall clock of training and evaluation, over all resumed parts
-	Loss    float64            `json:"loss"`              // mean over the steps since the last point
-	Rate    float64            `json:"lr"`                // of the last step
-	Metrics map[string]float64 `json:"metrics,omitempty"` // of an evaluation at this step
+	Step    int64              `json:"step"`                              // updates made
+	Seconds float64            `json:"seconds" unit:"s"`                  // wall clock of training and evaluation, over all resumed parts
+	Loss    float64            `json:"loss"`                              // mean over the steps since the last point
+	Rate    float64            `json:"lr"`                                // of the last step
+	Metrics map[string]float64 `json:"metrics,omitempty" unit:"fraction"` // of an evaluation at this step
 }
 
 // Curve is a run's history, in order of steps.

@@ -7,12 +7,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // stub is the state of one scan.
 type stub struct {
 	w       *window
-	src     *source
+	taken   *unpack.Counter
 	wanted  Wanted
 	opt     ScanOptions
 	stats   Stats
@@ -55,7 +57,7 @@ func (s *stub) explain(name string, err error) error {
 		e.Detail, e.Err = "stopped", s.w.err
 	case s.w.err != nil && s.w.err != io.EOF:
 		e.Detail = fmt.Sprintf("the input is damaged or ends early, within its first %d stored bytes, after %d pages and %d revisions",
-			s.src.taken.n.Load(), s.stats.Pages, s.stats.Revisions)
+			s.taken.Taken(), s.stats.Pages, s.stats.Revisions)
 		e.Err = s.w.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail, e.Err = "the text ends inside "+s.where(), ErrTruncated
@@ -77,7 +79,7 @@ func (s *stub) where() string {
 
 // account reports progress.
 func (s *stub) account() {
-	s.stats.BytesIn, s.stats.BytesOut = s.src.taken.n.Load(), s.w.offset()
+	s.stats.BytesIn, s.stats.BytesOut = s.taken.Taken(), s.w.offset()
 	if s.opt.Progress != nil {
 		s.opt.Progress(s.stats.BytesIn)
 	}

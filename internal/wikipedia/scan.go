@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // StubError names the place where a dump cannot be read.
@@ -59,14 +61,15 @@ func ScanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, o Sc
 }
 
 func scanStub(ctx context.Context, r io.Reader, name string, wanted Wanted, o ScanOptions, chunk int) (*Table, Stats, error) {
-	src, err := openSource(r)
+	taken := unpack.NewCounter(r)
+	src, err := unpack.Open(taken)
 	if err != nil {
 		return nil, Stats{}, &StubError{name, 0, "the input cannot be opened", err}
 	}
 	defer src.Close()
 	w := newWindow(ctx, src, chunk)
 	defer w.stop()
-	s := &stub{w: w, src: src, wanted: wanted, opt: o, stats: Stats{ByNS: map[int32]*NSCount{}}}
+	s := &stub{w: w, taken: taken, wanted: wanted, opt: o, stats: Stats{ByNS: map[int32]*NSCount{}}}
 	if err := s.documents(); err != nil {
 		return nil, s.stats, s.explain(name, err)
 	}

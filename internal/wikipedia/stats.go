@@ -17,8 +17,8 @@ type Stats struct {
 	ByNS      map[int32]*NSCount `json:"by_ns"`
 	Found     int64              `json:"found"`     // wanted revisions
 	Fallbacks int64              `json:"fallbacks"` // elements that encoding/xml decoded
-	BytesIn   int64              `json:"bytes_in"`
-	BytesOut  int64              `json:"bytes_out"`
+	BytesIn   int64              `json:"bytes_in" unit:"bytes"`
+	BytesOut  int64              `json:"bytes_out" unit:"bytes"`
 }
 
 // Add merges the statistics of another part file.

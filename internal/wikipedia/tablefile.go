@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redsi/redsi/internal/unpack"
 )
 
 // WriteTable writes t as JSON lines, sorted by oldid: equal tables give equal bytes.
@@ -33,7 +35,7 @@ func WriteTable(w io.Writer, t *Table) error {
 // gzip, bzip2 or zstd; name appears in errors. No bytes are a table
 // without entries, as WriteTable writes it.
 func ReadTable(r io.Reader, name string) (*Table, error) {
-	src, err := openSource(r)
+	src, err := unpack.Open(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

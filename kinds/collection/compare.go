@@ -28,7 +28,7 @@ compares. Cost: reading both once; memory is 50 bytes a record.`,
   full       = step.extract.train.records
   simplified = step.extract.train_simplified.records
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/comparison", Help: "how many examples both have, are the same or differ, and where, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/comparison", Help: "how many examples both have, are the same or differ, and where, as JSON", Fields: step.FieldsOf[formatReport]()}},
 	Defaults: compareConfig{Examples: 20},
 	Run:      runCompare,
 })

@@ -18,7 +18,7 @@ type dedupConfig struct {
 	Dev            step.Inputs `hcl:"dev,optional" accepts:"nq/headers" help:"headers of the development records"`
 	Key            string      `hcl:"key" enum:"text4k_cased,text4k,url,url_title_cased,url_title,h1_cased,h1,nci_h1,title,page_id,corpus_text" help:"comparison operator: when two snapshots are one document; corpus_text compares texts"`
 	Pages          step.Input  `hcl:"pages,optional" accepts:"wikipedia/pages" help:"revisions and their PageIDs; needed by page_id and by the audit of resolution"`
-	Tokenizer      step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or gzip; needed by nci_h1, title and fallback title"`
+	Tokenizer      step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by nci_h1, title and fallback title"`
 	Texts          step.Input  `hcl:"texts,optional" accepts:"nq/corpus" help:"the text of every record, from a serialize step without documents that read the same files in the same order; needed by corpus_text and longest_text"`
 	TextLimit      int         `hcl:"text_limit,optional" help:"code points of a text that corpus_text compares; 0: all"`
 	TextCased      bool        `hcl:"text_cased,optional" help:"whether corpus_text tells upper from lower case"`
@@ -42,7 +42,7 @@ headers only; 315,203 records take seconds and less than 600 MB.`,
 	Outputs: []step.Output{
 		{Name: "documents", Type: "nq/documents", Help: "documents.jsonl.zst: one line per document with the snapshot that represents it"},
 		{Name: "queries", Type: "nq/queries", Help: "queries.jsonl.zst: every question and its document"},
-		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union; records without heading, for the keys of headings"},
+		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union; records without heading, for the keys of headings", Fields: step.FieldsOf[dedupCounts]()},
 		{Name: "unresolved", Type: "dedup/unresolved", Help: "unresolved.jsonl.zst: records whose revision has no page"},
 	},
 	Defaults: dedupConfig{TextLimit: dedup.TextLimit, Representative: string(dedup.First), Fallback: string(dedup.FallbackURLTitleCased)},

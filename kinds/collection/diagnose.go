@@ -36,7 +36,7 @@ have is counted and said to be absent; the numbers do not depend on it.`,
   tokenizer = step.download.bert_tokenizer.files
   fragment  = "Elsa (Disney)"
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "dedup/diagnostics", Help: "dedup.Diagnostics, with the chosen examples, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "dedup/diagnostics", Help: "dedup.Diagnostics, with the chosen examples, as JSON", Fields: step.FieldsOf[diagnosis]()}},
 	Defaults: diagnoseConfig{Key: "title", Examples: 20},
 	Run:      runDiagnose,
 })
@@ -44,9 +44,9 @@ have is counted and said to be absent; the numbers do not depend on it.`,
 // diagnosis is the report: the numbers, and the examples that tables print.
 type diagnosis struct {
 	dedup.Diagnostics
-	Fragment     any                 `json:"fragment"`  // dedup.Fragment, absent, or null: there is none
-	Collision    any                 `json:"collision"` // dedup.Collision, likewise
-	SharedTitles []dedup.SharedTitle `json:"shared_titles"`
+	Fragment     *inout.Example[dedup.Fragment]  `json:"fragment"` // null: there is none
+	Collision    *inout.Example[dedup.Collision] `json:"collision"`
+	SharedTitles []dedup.SharedTitle             `json:"shared_titles"`
 }
 
 func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
@@ -93,21 +93,23 @@ func (d *diagnosis) choose(x *step.IO, title *dedup.Grouping, c diagnoseConfig) 
 	if err != nil {
 		return err
 	}
-	if len(d.Fragments) > 0 {
-		d.Fragment = &d.Fragments[0]
-	}
-	if c.Fragment != "" {
-		if d.Fragment, err = t.Fragment(c.Fragment); err != nil {
-			d.Fragment = inout.NotHere(x, err)
-		}
-	}
-	if len(d.Collisions) > 0 {
-		d.Collision = &d.Collisions[0]
-	}
-	if c.Collision != "" {
-		if d.Collision, err = t.Collision(c.Collision); err != nil {
-			d.Collision = inout.NotHere(x, err)
-		}
-	}
+	d.Fragment = chosen(x, c.Fragment, d.Fragments, t.Fragment)
+	d.Collision = chosen(x, c.Collision, d.Collisions, t.Collision)
 	return nil
+}
+
+// chosen is the example that a title names, else the first; nil if there is none.
+func chosen[T any](x *step.IO, title string, all []T, find func(title string) (T, error)) *inout.Example[T] {
+	var v T
+	var err error
+	switch {
+	case title != "":
+		v, err = find(title)
+	case len(all) == 0:
+		return nil
+	default:
+		v = all[0]
+	}
+	e := inout.ExampleOf(x, v, err)
+	return &e
 }

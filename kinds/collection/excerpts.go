@@ -39,7 +39,7 @@ records that it is in. A title that no record has is counted and said to be abse
   titles       = ["List of woods"]
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
-	Outputs: []step.Output{{Name: "report", Type: "serialize/examples", Help: "per page: title, revision, and per form its text, as JSON"}},
+	Outputs: []step.Output{{Name: "report", Type: "serialize/examples", Help: "per page: title, revision, and per form its text, as JSON", Fields: step.FieldsOf[excerptsReport]()}},
 	Defaults: excerptsConfig{Forms: []string{"simplified", "simplenorm", "htmlnorm"}, Characters: 1800,
 		Options: serialize.Defaults()},
 	Check: func(c excerptsConfig) error {
@@ -55,6 +55,10 @@ records that it is in. A title that no record has is counted and said to be abse
 	},
 	Run: runExcerpts,
 })
+
+type excerptsReport struct {
+	Pages []inout.Example[excerpt] `json:"pages"`
+}
 
 // excerpt is one page.
 type excerpt struct {
@@ -84,14 +88,14 @@ func runExcerpts(_ context.Context, x *step.IO, c excerptsConfig) error {
 	if len(titles) == 0 {
 		titles = []string{""}
 	}
-	pages := []any{} // excerpt or absent
+	rep := excerptsReport{Pages: []inout.Example[excerpt]{}}
 	for _, title := range titles {
 		r, err := recordTitled(x, c, title)
 		if err != nil {
 			return err
 		}
 		if r == nil {
-			pages = append(pages, inout.NotHere(x, fmt.Errorf("no record has the title %q", title)))
+			rep.Pages = append(rep.Pages, inout.ExampleOf(x, excerpt{}, fmt.Errorf("no record has the title %q", title)))
 			continue
 		}
 		e := excerpt{Title: title, ExampleID: r.ExampleID, Texts: map[string]string{}, Lengths: map[string]int{}}
@@ -106,9 +110,9 @@ func runExcerpts(_ context.Context, x *step.IO, c excerptsConfig) error {
 			}
 			e.Texts[c.Forms[i]], e.Lengths[c.Forms[i]] = cutText(t.String(), c.Characters)
 		}
-		pages = append(pages, e)
+		rep.Pages = append(rep.Pages, inout.ExampleOf(x, e, nil))
 	}
-	return inout.WriteJSON(x, "report", map[string]any{"pages": pages})
+	return inout.WriteJSON(x, "report", rep)
 }
 
 // cutText also counts the code points of the whole.

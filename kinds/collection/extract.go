@@ -42,7 +42,7 @@ few records and 20 bytes for each example.`,
 	Outputs: []step.Output{
 		{Name: "records", Type: "nq/records", Tree: true, Help: "records@1 streams, one per file, in the order of their names"},
 		{Name: "headers", Type: "nq/headers", Tree: true, Help: "headers@1 streams beside them"},
-		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON"},
+		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON", Fields: step.FieldsOf[nq.Counts]()},
 	},
 	Defaults: extractConfig{Format: "auto", OnBadInput: "fail"},
 	Check: func(c extractConfig) error {

@@ -1,16 +1,12 @@
 package collection
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -20,6 +16,17 @@ type fieldsConfig struct {
 	Full       step.Inputs `hcl:"full" accepts:"files" help:"files in the full format"`
 	Simplified step.Inputs `hcl:"simplified,optional" accepts:"files" help:"files in the simplified format"`
 	Lines      int         `hcl:"lines,optional" help:"records of each file that are looked at"`
+}
+
+// fieldsReport is what each format has.
+type fieldsReport struct {
+	Full       formatFields `json:"full"`
+	Simplified formatFields `json:"simplified"`
+}
+
+type formatFields struct {
+	Counts nq.FieldCounts      `json:"counts"`
+	Fields map[nq.Field]string `json:"fields"` // ✓ or –; without records none
 }
 
 var Fields = step.Define(step.Kind[fieldsConfig]{
@@ -32,58 +39,38 @@ has it.`,
   full       = step.download.nq["dev"].files
   simplified = step.download.nq["simplified"].files
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/fields", Help: "per field and format: ✓ or –, and counts, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/fields", Help: "per field and format: ✓ or –, and counts, as JSON", Fields: step.FieldsOf[fieldsReport]()}},
 	Defaults: fieldsConfig{Lines: 100},
 	Run: func(_ context.Context, x *step.IO, c fieldsConfig) error {
-		rep := map[string]any{}
-		for name, ins := range map[string]step.Inputs{"full": c.Full, "simplified": c.Simplified} {
-			var counts nq.FieldCounts
-			for _, in := range ins {
+		var rep fieldsReport
+		for name, to := range map[string]struct {
+			ins  step.Inputs
+			into *formatFields
+		}{"full": {c.Full, &rep.Full}, "simplified": {c.Simplified, &rep.Simplified}} {
+			for _, in := range to.ins {
 				for _, f := range x.Files(in, name) {
-					if err := sampleFields(x, f, c.Lines, &counts); err != nil {
+					if err := sampleFields(x, f, c.Lines, &to.into.Counts); err != nil {
 						return err
 					}
 				}
 			}
-			fields := map[string]string{}
-			for _, f := range nq.AllFields {
-				if counts.With[f] > 0 {
-					fields[string(f)] = "✓"
-				} else if counts.Records > 0 {
-					fields[string(f)] = "–"
-				}
-			}
-			rep[name] = map[string]any{"fields": fields, "counts": counts}
-			x.Count(name+"_records", counts.Records)
+			to.into.Fields = to.into.Counts.Marks()
+			x.Count(name+"_records", to.into.Counts.Records)
 		}
 		return inout.WriteJSON(x, "report", rep)
 	},
 })
 
 func sampleFields(x *step.IO, f artifacts.File, lines int, into *nq.FieldCounts) error {
-	r, err := x.OpenFile(f)
-	if err != nil {
-		return err
+	if lines < 1 {
+		return nil
 	}
-	defer r.Close()
-	z, err := unpack.Open(r)
-	if err != nil {
-		return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
-	}
-	defer z.Close()
-	b := bufio.NewReaderSize(z, 1<<20)
-	for n := 1; n <= lines; n++ {
-		line, err := b.ReadBytes('\n')
+	return inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
 		if len(bytes.TrimSpace(line)) > 0 {
-			if cerr := into.Count(line); cerr != nil {
-				return step.Permanent(fmt.Errorf("%s, line %d: %w", f.Name, n, cerr))
+			if err := into.Count(line); err != nil {
+				return false, step.Permanent(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
-		}
-	}
-	return nil
+		return n < lines, nil
+	})
 }

@@ -1,18 +1,14 @@
 package collection
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -37,7 +33,7 @@ found; a format whose files do not have it says so.`,
   simplified = step.download.nq["simplified"].files
   example_id = "6915606477668963399"
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON", Fields: step.FieldsOf[formatExampleReport]()}},
 	Defaults: formatExampleConfig{Items: 1, Characters: 160},
 	Check: func(c formatExampleConfig) error {
 		if c.ExampleID != "" {
@@ -60,21 +56,35 @@ found; a format whose files do not have it says so.`,
 		if err != nil {
 			return err
 		}
-		rep := map[string]any{"example_id": id}
-		for name, line := range map[string][]byte{"simplified": simplified, "full": full} {
-			if line == nil {
-				rep[name] = inout.NotHere(x, fmt.Errorf("no %s file has example %s", name, id))
-				continue
-			}
-			var b strings.Builder
-			if err := (nq.Abridged{Items: c.Items, Characters: c.Characters}).Print(&b, line); err != nil {
-				return step.Permanent(fmt.Errorf("%s, example %s: %w", name, id, err))
-			}
-			rep[name] = b.String()
+		rep := formatExampleReport{ExampleID: id}
+		if rep.Full, err = c.abridged(x, "full", id, full); err != nil {
+			return err
+		}
+		if rep.Simplified, err = c.abridged(x, "simplified", id, simplified); err != nil {
+			return err
 		}
 		return inout.WriteJSON(x, "report", rep)
 	},
 })
+
+// formatExampleReport has the example's two texts.
+type formatExampleReport struct {
+	ExampleID  string                `json:"example_id"`
+	Full       inout.Example[string] `json:"full"`
+	Simplified inout.Example[string] `json:"simplified"`
+}
+
+// abridged is a line as it is shown, or, if the format's files have none, absent.
+func (c formatExampleConfig) abridged(x *step.IO, format, id string, line []byte) (inout.Example[string], error) {
+	if line == nil {
+		return inout.ExampleOf(x, "", fmt.Errorf("no %s file has example %s", format, id)), nil
+	}
+	var b strings.Builder
+	if err := (nq.Abridged{Items: c.Items, Characters: c.Characters}).Print(&b, line); err != nil {
+		return inout.Example[string]{}, step.Permanent(fmt.Errorf("%s, example %s: %w", format, id, err))
+	}
+	return inout.ExampleOf(x, b.String(), nil), nil
+}
 
 // findLine reads files until the example, or, with an empty id, the first line,
 // whose id it then sets; nil if none has it.
@@ -93,37 +103,19 @@ func findLine(ctx context.Context, x *step.IO, name string, ins step.Inputs, id 
 	return nil, nil
 }
 
-func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) ([]byte, error) {
-	r, err := x.OpenFile(f)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	z, err := unpack.Open(r)
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
-	}
-	defer z.Close()
-	b := bufio.NewReaderSize(z, 1<<20)
-	for n := int64(1); ; n++ {
-		line, err := b.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, inout.DataError(fmt.Errorf("%s, line %d: %w", f.Name, n, err))
-		}
+func findLineIn(ctx context.Context, x *step.IO, f artifacts.File, id *string) (found []byte, err error) {
+	err = inout.EachLine(x, f, func(n int, line []byte) (bool, error) {
 		if has, ok := nq.ExampleID(line); ok {
 			if *id == "" {
 				*id = strconv.FormatInt(has, 10)
 			}
 			if strconv.FormatInt(has, 10) == *id {
-				return bytes.TrimSpace(line), nil
+				found = bytes.Clone(bytes.TrimSpace(line))
+				return false, nil
 			}
 		}
-		if err != nil {
-			return nil, nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		x.Report(step.Progress{Done: n, Unit: "records", Note: f.Name})
-	}
+		x.Report(step.Progress{Done: int64(n), Unit: "records", Note: f.Name})
+		return true, ctx.Err()
+	})
+	return found, err
 }

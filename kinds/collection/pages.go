@@ -34,7 +34,7 @@ gunzip, one core per dump file; memory is the wanted set, 5 MB for all of NQ.`,
 }`,
 	Outputs: []step.Output{
 		{Name: "table", Type: "wikipedia/pages", Help: "oldid, page_id, title, namespace and redirect, sorted by oldid"},
-		{Name: "report", Type: "report", Help: "pages, revisions and redirects of the dump by namespace, as JSON"},
+		{Name: "report", Type: "report", Help: "pages, revisions and redirects of the dump by namespace, as JSON", Fields: step.FieldsOf[wikipedia.Stats]()},
 	},
 	Parts: []step.Spec{pagesFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c pagesConfig) ([]step.Task, error) {

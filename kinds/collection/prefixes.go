@@ -36,7 +36,7 @@ collection does not have is counted and said to be absent.`,
   b            = step.serialize.html_norm.corpus
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "serialize/first_tokens", Help: "dedup.PrefixReport and examples, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "serialize/first_tokens", Help: "dedup.PrefixReport and examples, as JSON", Fields: step.FieldsOf[prefixReport]()}},
 	Defaults: prefixesConfig{Tokens: 32, Lowercase: true},
 	Check: func(c prefixesConfig) error {
 		if c.Tokens < 1 {
@@ -49,7 +49,7 @@ collection does not have is counted and said to be absent.`,
 
 type prefixReport struct {
 	dedup.PrefixReport
-	Examples []any `json:"examples"` // prefixExample or absent
+	Examples []inout.Example[prefixExample] `json:"examples"`
 }
 
 type prefixExample struct {
@@ -86,13 +86,13 @@ func runPrefixes(ctx context.Context, x *step.IO, c prefixesConfig) error {
 	if err != nil {
 		return err
 	}
-	rep := prefixReport{PrefixReport: p.Report(), Examples: []any{}}
+	rep := prefixReport{PrefixReport: p.Report(), Examples: []inout.Example[prefixExample]{}}
 	for at, e := range shown.found {
 		switch {
 		case e != nil:
-			rep.Examples = append(rep.Examples, *e)
+			rep.Examples = append(rep.Examples, inout.ExampleOf(x, *e, nil))
 		case len(c.Examples) > 0:
-			rep.Examples = append(rep.Examples, inout.NotHere(x, fmt.Errorf("no document has the title %q", c.Examples[at])))
+			rep.Examples = append(rep.Examples, inout.ExampleOf(x, prefixExample{}, fmt.Errorf("no document has the title %q", c.Examples[at])))
 		}
 	}
 	x.Count("documents", int64(p.Docs))

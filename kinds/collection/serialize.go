@@ -44,7 +44,7 @@ memory is bounded.`,
 }`,
 	Outputs: []step.Output{
 		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst: doc, title, abstract and text, by document number"},
-		{Name: "report", Type: "report", Help: "what each rule removed, as JSON"},
+		{Name: "report", Type: "report", Help: "what each rule removed, as JSON", Fields: step.FieldsOf[serialize.Tally]()},
 	},
 	Defaults: serializeConfig{Options: serialize.Defaults()},
 	Check:    func(c serializeConfig) error { return c.Options.Validate() },

@@ -28,7 +28,7 @@ records once; memory is per distinct pair.`,
   records      = step.extract.dev.records
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/substitutions", Help: "nq.SubstitutionReport as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/substitutions", Help: "nq.SubstitutionReport as JSON", Fields: step.FieldsOf[nq.SubstitutionReport]()}},
 	Defaults: substitutionsConfig{Top: 10},
 	Run: func(ctx context.Context, x *step.IO, c substitutionsConfig) error {
 		tools, done, err := serializerTools(x, c.T5, nil)

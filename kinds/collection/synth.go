@@ -56,7 +56,7 @@ are known by construction: output truth. The same bytes on every machine.`,
 		{Name: "dev", Type: "files", Tree: true, Help: "full format, dev"},
 		{Name: "simplified", Type: "files", Tree: true, Help: "simplified format, train"},
 		{Name: "stub", Type: "files", Tree: true, Help: "stub-meta-history dump, schema 0.10"},
-		{Name: "truth", Type: "synth/truth", Help: "counts that the pipeline must find, as JSON"},
+		{Name: "truth", Type: "synth/truth", Help: "counts that the pipeline must find, as JSON", Fields: step.FieldsOf[synth.Truth]()},
 	},
 	Defaults: synthDefaults(),
 	Check: func(c synthConfig) error {

@@ -2,11 +2,9 @@ package collection
 
 import (
 	"context"
-	"slices"
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/wikipedia"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -39,21 +37,21 @@ be absent; the numbers do not depend on it.`,
 		}
 		return nil
 	},
-	Outputs:  []step.Output{{Name: "report", Type: "dedup/variation", Help: "counts and examples, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "dedup/variation", Help: "counts and examples, as JSON", Fields: step.FieldsOf[variationReport]()}},
 	Defaults: variationConfig{Examples: 2},
 	Run:      runVariation,
 })
 
 // variationReport is what the two tables read.
 type variationReport struct {
-	Records   int   `json:"records"`
-	Revisions int   `json:"revisions"`
-	Texts     int   `json:"texts"`
-	Varying   int   `json:"varying_revisions"`
-	Examples  []any `json:"examples"` // variationExcerpt or absent
+	Records   int                               `json:"records"`
+	Revisions int                               `json:"revisions"`
+	Texts     int                               `json:"texts"`
+	Varying   int                               `json:"varying_revisions"`
+	Examples  []inout.Example[variationExcerpt] `json:"examples"`
 
-	SharedTitles int   `json:"shared_titles"` // titles whose oldest and newest text differ
-	Shared       []any `json:"shared"`        // sharedExcerpt or absent
+	SharedTitles int                            `json:"shared_titles"` // titles whose oldest and newest text differ
+	Shared       []inout.Example[sharedExcerpt] `json:"shared"`
 }
 
 // variationExcerpt is one revision with two of its texts where they first differ.
@@ -78,125 +76,68 @@ type sharedExcerpt struct {
 }
 
 func runVariation(ctx context.Context, x *step.IO, c variationConfig) error {
-	revs := dedup.NewRevisions()
-	key, err := dedup.Lookup("url_title_cased")
+	v, err := dedup.NewVariation()
 	if err != nil {
 		return step.Permanent(err)
 	}
-	titles, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{}, dedup.Sources{})
-	if err != nil {
-		return step.Permanent(err)
-	}
-	err = eachRecord(ctx, x, c.Records, func(r *nq.Record) error {
-		oldid, err := wikipedia.OldID(r.URL)
-		if err != nil {
-			oldid = 0 // counted by title alone
-		}
-		title, _ := wikipedia.URLTitle(r.URL)
-		text := dedup.FlatText(r, 0)
-		revs.Add(title, dedup.Snapshot{ExampleID: r.ExampleID, Split: r.Split, OldID: oldid}, dedup.TextDigest(text, 0, false))
-		h := nq.HeaderOf(r)
-		h.Text4KCased, h.Text4K = dedup.TextDigest(text, dedup.TextLimit, false), dedup.TextDigest(text, dedup.TextLimit, true)
-		return step.Permanent(titles.Add(&h))
-	})
-	if err != nil {
+	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { return step.Permanent(v.Add(r)) }); err != nil {
 		return err
 	}
-	sum := revs.Summary()
-	chosen := chooseRevisions(x, sum, c)
-	all, shared := chooseShared(x, titles.Groupings()[0], c)
-	text, err := textsOf(ctx, x, c.Records, slices.Concat(chosen, shared))
-	if err != nil {
+	sum, titles := v.Revisions(), v.SharedTitles()
+	chosen, shared := c.chooseRevisions(x, sum), c.chooseShared(x, v, titles)
+	texts := dedup.ShownTexts{}
+	for _, e := range chosen {
+		texts.Want(e.Found.Texts[:min(2, len(e.Found.Texts))]...) // of an absent one none
+	}
+	for _, e := range shared {
+		texts.Want(e.Found.A, e.Found.B)
+	}
+	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { texts.Add(r); return nil }); err != nil {
 		return err
 	}
 	rep := variationReport{Records: sum.Records, Revisions: sum.Revisions, Texts: sum.Texts, Varying: len(sum.Varying),
-		Examples: []any{}, SharedTitles: all, Shared: []any{}}
+		Examples: []inout.Example[variationExcerpt]{}, SharedTitles: len(titles), Shared: []inout.Example[sharedExcerpt]{}}
 	for _, e := range chosen {
-		f, ok := e.(dedup.FixedRevision)
-		if !ok {
-			rep.Examples = append(rep.Examples, e)
-			continue
-		}
-		a, b := text.contrast(f.Texts[0], f.Texts[1])
-		rep.Examples = append(rep.Examples, variationExcerpt{Title: f.Title, OldID: f.OldID, Records: f.Records, Texts: len(f.Texts), A: a, B: b})
+		rep.Examples = append(rep.Examples, inout.Map(e, func(f dedup.FixedRevision) variationExcerpt {
+			a, b := texts.Contrast(f.Texts[0], f.Texts[1])
+			return variationExcerpt{Title: f.Title, OldID: f.OldID, Records: f.Records, Texts: len(f.Texts), A: a, B: b}
+		}))
 	}
 	for _, e := range shared {
-		s, ok := e.(dedup.SharedTitle)
-		if !ok {
-			rep.Shared = append(rep.Shared, e)
-			continue
-		}
-		a, b := text.contrast(s.A, s.B)
-		rep.Shared = append(rep.Shared, sharedExcerpt{Title: s.Title, Records: s.Records, Revisions: s.Revisions, OldIDA: s.A.OldID, OldIDB: s.B.OldID, A: a, B: b})
+		rep.Shared = append(rep.Shared, inout.Map(e, func(s dedup.SharedTitle) sharedExcerpt {
+			a, b := texts.Contrast(s.A, s.B)
+			return sharedExcerpt{Title: s.Title, Records: s.Records, Revisions: s.Revisions, OldIDA: s.A.OldID, OldIDB: s.B.OldID, A: a, B: b}
+		}))
 	}
 	x.Count("revisions", int64(sum.Revisions))
 	x.Count("texts", int64(sum.Texts))
 	return inout.WriteJSON(x, "report", rep)
 }
 
-// chooseRevisions gives a dedup.FixedRevision for each example, or absent.
-func chooseRevisions(x *step.IO, sum dedup.RevisionTexts, c variationConfig) []any {
-	var out []any
+// chooseRevisions gives the revisions that are shown.
+func (c variationConfig) chooseRevisions(x *step.IO, sum dedup.RevisionTexts) (out []inout.Example[dedup.FixedRevision]) {
 	if len(c.OldIDs) == 0 {
 		for _, f := range sum.Varying[:min(c.Examples, len(sum.Varying))] {
-			out = append(out, f)
+			out = append(out, inout.ExampleOf(x, f, nil))
 		}
 	}
 	for _, id := range c.OldIDs {
-		if f, err := sum.Of(uint64(id)); err != nil {
-			out = append(out, inout.NotHere(x, err))
-		} else {
-			out = append(out, f)
-		}
+		f, err := sum.Of(uint64(id))
+		out = append(out, inout.ExampleOf(x, f, err))
 	}
 	return out
 }
 
-// chooseShared gives a dedup.SharedTitle for each example, or absent, and counts the
-// titles to choose from.
-func chooseShared(x *step.IO, g *dedup.Grouping, c variationConfig) (all int, out []any) {
-	found := dedup.SharedTitles(g)
+// chooseShared gives the titles that are shown, with two of their revisions.
+func (c variationConfig) chooseShared(x *step.IO, v *dedup.Variation, all []dedup.SharedTitle) (out []inout.Example[dedup.SharedTitle]) {
 	if len(c.Shared) == 0 {
-		for _, s := range found[:min(c.Examples, len(found))] {
-			out = append(out, s)
+		for _, s := range all[:min(c.Examples, len(all))] {
+			out = append(out, inout.ExampleOf(x, s, nil))
 		}
 	}
 	for i := 0; i+1 < len(c.Shared); i += 2 {
-		if s, err := dedup.SharedTitleOf(g, uint64(c.Shared[i]), uint64(c.Shared[i+1])); err != nil {
-			out = append(out, inout.NotHere(x, err))
-		} else {
-			out = append(out, s)
-		}
+		s, err := v.SharedTitle(uint64(c.Shared[i]), uint64(c.Shared[i+1]))
+		out = append(out, inout.ExampleOf(x, s, err))
 	}
-	return len(found), out
-}
-
-// shownTexts are the flattened texts of the records that excerpts are made of.
-type shownTexts map[exampleKey]string
-
-func textsOf(ctx context.Context, x *step.IO, records step.Inputs, examples []any) (shownTexts, error) {
-	want := shownTexts{}
-	for _, e := range examples {
-		var shown []dedup.Snapshot
-		switch e := e.(type) {
-		case dedup.FixedRevision:
-			shown = e.Texts[:2]
-		case dedup.SharedTitle:
-			shown = []dedup.Snapshot{e.A, e.B}
-		}
-		for _, s := range shown {
-			want[exampleKey{s.Split, s.ExampleID}] = ""
-		}
-	}
-	return want, eachRecord(ctx, x, records, func(r *nq.Record) error {
-		if _, ok := want[exampleKey{r.Split, r.ExampleID}]; ok {
-			want[exampleKey{r.Split, r.ExampleID}] = dedup.FlatText(r, 0)
-		}
-		return nil
-	})
-}
-
-func (t shownTexts) contrast(a, b dedup.Snapshot) (string, string) {
-	sa, sb, _ := dedup.Contrast(t[exampleKey{a.Split, a.ExampleID}], t[exampleKey{b.Split, b.ExampleID}], dedup.Snippet{})
-	return sa, sb
+	return out
 }

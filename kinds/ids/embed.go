@@ -10,7 +10,7 @@ import (
 type embedConfig struct {
 	Corpus      step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
-	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or gzip"`
+	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
 	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean" help:"vector of a text: the last hidden state of [CLS], as NCI takes it, or the mean of all tokens' with [CLS] and [SEP]; the paper does not say"`
 	MaxTokens   int         `hcl:"max_tokens,optional" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
 	BatchTokens int         `hcl:"batch_tokens,optional,nokey" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`

@@ -18,7 +18,7 @@ import (
 // idOutputs are what every kind of identifiers leaves.
 var idOutputs = []step.Output{
 	{Name: "ids", Type: "docid/ids", Help: "identifier and decoder tokens of every document, by document number"},
-	{Name: "report", Type: "docid/report", Help: "lengths, shared prefixes and distinct tokens, as JSON"},
+	{Name: "report", Type: "docid/report", Help: "lengths, shared prefixes and distinct tokens, as JSON", Fields: step.FieldsOf[docid.Statistics]()},
 }
 
 // atomicIDsConfig gives each document a token of its own.
@@ -128,7 +128,7 @@ x depth; the result does not depend on the number of processors.`,
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: append(slices.Clone(idOutputs),
-		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON"}),
+		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
 	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42},
 	Run:      runSemanticIDs,
 })

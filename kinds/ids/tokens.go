@@ -30,10 +30,14 @@ a tree also with its path, its leaf and its index within it.`,
   t5_tokenizer = step.download.t5_tokenizer.files
   texts        = ["141913", "18510"]
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "docid/tokens", Help: "examples with text, pieces and tokens, as JSON"}},
+	Outputs:  []step.Output{{Name: "report", Type: "docid/tokens", Help: "examples with text, pieces and tokens, as JSON", Fields: step.FieldsOf[tokensReport]()}},
 	Defaults: tokensConfig{Documents: []int{0}},
 	Run:      runTokens,
 })
+
+type tokensReport struct {
+	Examples []tokensExample `json:"examples"`
+}
 
 // tokensExample is one identifier.
 type tokensExample struct {
@@ -87,7 +91,7 @@ func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
 			examples[i].locate(&tree)
 		}
 	}
-	return inout.WriteJSON(x, "report", map[string]any{"examples": examples})
+	return inout.WriteJSON(x, "report", tokensReport{examples})
 }
 
 func chosenIDs(x *step.IO, c tokensConfig) ([]docid.Identifier, error) {

@@ -22,7 +22,7 @@ type evaluation struct {
 		Raw          effectiveness `json:"raw"`
 		PostFiltered effectiveness `json:"post_filtered"`
 		Invalid      *float64      `json:"invalid_40"` // null for identifiers that cannot be invalid
-	} `json:"percent"`
+	} `json:"percent" unit:"percent"`
 	Queries     int        `json:"queries"`
 	Width       int        `json:"width"`
 	Decoding    string     `json:"decoding"`
@@ -131,11 +131,11 @@ func (e *evaluation) score(x *step.IO, rankings []metrics.Ranking, qrels *metric
 		return step.Permanent(err)
 	}
 	percent := func(r *metrics.Report) effectiveness {
-		return effectiveness{100 * r.Mean[0], 100 * r.Mean[1], 100 * r.Mean[2]}
+		return effectiveness{metrics.Percent(r.Mean[0]), metrics.Percent(r.Mean[1]), metrics.Percent(r.Mean[2])}
 	}
 	e.Percent.Raw, e.Percent.PostFiltered = percent(raw), percent(filtered)
 	if e.Identifiers.CanBeInvalid() {
-		invalid := 100 * raw.Mean[3]
+		invalid := metrics.Percent(raw.Mean[3])
 		e.Percent.Invalid = &invalid
 	}
 	return writeQueryScores(x, measures, raw, filtered)

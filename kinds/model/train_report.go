@@ -14,18 +14,18 @@ type trainReport struct {
 	Parameters int64              `json:"parameters"` // trainable numbers, tied ones counted once
 	Steps      int64              `json:"steps"`
 	BestStep   int64              `json:"best_step"`
-	Metrics    map[string]float64 `json:"metrics"` // of the selected checkpoint
+	Metrics    map[string]float64 `json:"metrics" unit:"fraction"` // of the selected checkpoint
 	Indexing   int                `json:"indexing_examples"`
 	Retrieval  int                `json:"retrieval_examples"`
 
-	Seconds       float64 `json:"seconds"`
-	SecondsToBest float64 `json:"seconds_to_best"`
+	Seconds       float64 `json:"seconds" unit:"s"`
+	SecondsToBest float64 `json:"seconds_to_best" unit:"s"`
 
 	// The first evaluation whose selecting metric is at least 95 % of the best
 	// (figure "model scaling and training", hollow markers).
 	StepsTo95   int64   `json:"steps_to_95_percent"`
-	SecondsTo95 float64 `json:"seconds_to_95_percent"`
-	MRRAt95     float64 `json:"mrr_at_95_percent"`
+	SecondsTo95 float64 `json:"seconds_to_95_percent" unit:"s"`
+	MRRAt95     float64 `json:"mrr_at_95_percent" unit:"fraction"`
 
 	Device    string `json:"device"`
 	Threads   int    `json:"threads"`    // of one operation on the CPU

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -16,7 +13,7 @@ import (
 
 // layout is the figure without its data: what can be checked before a run.
 func (c figureConfig) layout() *render.Figure {
-	f := &render.Figure{Paper: c.Paper, Caption: c.Caption, Scale: c.Scale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
+	f := &render.Figure{Paper: c.Paper, Caption: c.Caption, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote", Width: c.Width, Height: c.Height,
 		X: c.X.axis(), Y: c.Y.axis(), Y2: c.Y2.axis()}
 	for _, s := range c.Series {
 		out := render.Series{ID: s.ID, Title: s.Title, Color: cmp.Or(s.Color, "black"), Line: cmp.Or(s.Line, "solid"), Right: s.Axis == "y2", Points: []render.Point{}}
@@ -145,22 +142,15 @@ func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
 
 // curve reads the points of a curve, or the two that its milestones are.
 func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
-	at, err := d.tree(s.Curve.Value, cmp.Or(s.Curve.List, "points"))
+	list, err := d.pointsOf(*s.Curve)
 	if err != nil {
-		return nil, err
-	}
-	list, ok := at.([]any)
-	if !ok {
-		return nil, fmt.Errorf("%q is not a list", cmp.Or(s.Curve.List, "points"))
-	}
-	if err := d.pathsInCurve(list, *s.Curve); err != nil {
 		return nil, err
 	}
 	inputs := []string{s.Curve.Value.Artifact.Digest.String()}
 	var out []render.Point
 	for i, o := range list {
-		x, okX := follow(o, s.Curve.X).(float64)
-		y, okY := follow(o, s.Curve.Y).(float64)
+		x, okX := o[0].(float64)
+		y, okY := o[1].(float64)
 		if !okX || !okY {
 			d.x.Count("curve points without value", 1)
 			continue
@@ -190,43 +180,40 @@ func (d cells) curve(s figureSeries, fx, fy float64) ([]render.Point, error) {
 	return []render.Point{first, best}, nil
 }
 
-// pathsInCurve refuses a path that no point has, which would give an empty figure; one
-// that is null in a point is a value that is missing there.
-func (d cells) pathsInCurve(list []any, c figureCurve) error {
+// list is the path of a curve's points.
+func (c figureCurve) list() string { return cmp.Or(c.List, "points") }
+
+// pointsOf reads x and y of each point; nil where a point lacks one. That all of them
+// lack it is an error, which would else be an empty figure.
+func (d cells) pointsOf(c figureCurve) ([][2]any, error) {
+	at, err := d.Find(c.Value, c.list())
+	if err != nil {
+		return nil, err
+	}
+	list, ok := at.([]any)
+	if _, absent := at.(inout.Absent); !ok && !absent && at != nil {
+		return nil, fmt.Errorf("%q is not a list", c.list())
+	}
 	if len(list) == 0 {
 		d.x.Count("curves without points", 1)
-		return nil
+		return nil, nil
 	}
-	for _, path := range []string{c.X, c.Y} {
-		if !slices.ContainsFunc(list, func(o any) bool { return reaches(o, path) }) {
-			return fmt.Errorf("none of the %d points has a field %q; the first has %s", len(list), path, strings.Join(leaves(list[0], ""), ", "))
+	out := make([][2]any, len(list))
+	for k, path := range []string{c.X, c.Y} {
+		var lost error
+		found := false
+		for i, o := range list {
+			if out[i][k], err = inout.Follow(o, path); err == nil {
+				found = true
+			} else if lost == nil {
+				lost = err
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("none of the %d points has it: %w", len(list), lost)
 		}
 	}
-	return nil
-}
-
-// reaches reports whether a path leads to something, be it null.
-func reaches(o any, path string) bool {
-	parent, name := o, path
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		parent, name = follow(o, path[:i]), path[i+1:]
-	}
-	m, _ := parent.(map[string]any)
-	_, ok := m[name]
-	return ok || follow(o, path) != nil
-}
-
-// leaves are the paths of what is no object below o.
-func leaves(o any, prefix string) []string {
-	m, ok := o.(map[string]any)
-	if !ok {
-		return []string{strings.TrimSuffix(prefix, ".")}
-	}
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, leaves(m[name], prefix+name+".")...)
-	}
-	return out
+	return out, nil
 }
 
 func (d cells) panel(p figurePanel, out *render.Panel) error {
@@ -255,17 +242,22 @@ func (d cells) stage(s figureStage, out *render.Stage) error {
 		return nil
 	}
 	out.Inputs = []string{s.Value.Artifact.Digest.String()}
-	at, err := d.tree(s.Value, s.Field)
+	at, err := d.Find(s.Value, s.Field)
 	if err != nil {
 		return err
 	}
-	list, ok := at.([]any)
-	if !ok {
+	switch v := at.(type) {
+	case inout.Absent:
+		d.x.Count("stages "+render.AbsentText, 1)
+		out.Text = render.AbsentText
+	case nil:
+		d.x.Count("stages without value", 1)
+	case []any:
+		for _, e := range v {
+			out.Items = append(out.Items, plainText(e))
+		}
+	default:
 		out.Text = "<tt>" + plainText(at) + "</tt>"
-		return nil
-	}
-	for _, e := range list {
-		out.Items = append(out.Items, plainText(e))
 	}
 	return nil
 }
@@ -276,40 +268,4 @@ func plainText(v any) string {
 	}
 	b, _ := json.Marshal(v) // what came from JSON
 	return string(b)
-}
-
-// tree reads what a path leads to in an input, be it a list or an object.
-func (d cells) tree(in step.Input, path string) (any, error) {
-	file, path, err := inout.FileOfTree(in, path)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := d.Document(file)
-	if err != nil {
-		return nil, err
-	}
-	at := follow(doc, path)
-	if at == nil {
-		return nil, fmt.Errorf("the artifact has nothing at %q", path)
-	}
-	return at, nil
-}
-
-// follow goes down a path of names and numbers of elements; nil if it ends.
-func follow(at any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
-		switch v := at.(type) {
-		case map[string]any:
-			at = v[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			at = v[i]
-		default:
-			return nil
-		}
-	}
-	return at
 }

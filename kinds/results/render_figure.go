@@ -14,7 +14,7 @@ import (
 type figureConfig struct {
 	Paper   string         `hcl:"paper,optional" help:"label of the figure in the paper, such as fig:model-scaling"`
 	Caption string         `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
-	Scale   string         `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	Scale   string         `hcl:"scale,optional" help:"scale of the run; expectations are compared only at paper_scale, or if there is none"`
 	Width   float64        `hcl:"width,optional" help:"cm"`
 	Height  float64        `hcl:"height,optional" help:"cm; default 0.72 of the width; panels and flows are as high as their content"`
 	X       *figureAxis    `hcl:"x,optional" help:"axis below"`
@@ -24,6 +24,7 @@ type figureConfig struct {
 	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are no series, such as what a marker means"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
+	AtScale string         `hcl:"paper_scale,added" help:"scale of the paper's numbers"`
 	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect  `hcl:"expect,block" help:"a number that the paper prints; the label is SERIES.POINT.x or SERIES.POINT.y"`
 }
@@ -135,8 +136,9 @@ an expectation reruns only this.`,
 		{Name: "csv", Type: "figure/csv", Help: "values that are not rounded"},
 		{Name: "json", Type: "figure/json", Help: "the data, the inputs of each point, and the comparison with the paper"},
 	},
-	Defaults: figureConfig{Width: 8.5},
+	Defaults: figureConfig{Width: 8.5, AtScale: fullScale},
 	Check:    checkFigure,
+	Reads:    figureConfig.reads,
 	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
 		f, err := buildFigure(x, c)
 		if err != nil {

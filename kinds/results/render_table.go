@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ type tableConfig struct {
 	Columns []tableColumn `hcl:"columns" help:"columns of values"`
 	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
 	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
-	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at \"full\""`
+	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at paper_scale, or if there is none"`
+	AtScale string        `hcl:"paper_scale,added" help:"scale of the paper's numbers"`
 	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect `hcl:"expect,block" help:"a number that the paper prints; the label is ROW.COLUMN"`
 }
@@ -76,6 +78,9 @@ type tableExpect struct {
 	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±, compared within the same tolerance"`
 }
 
+// fullScale is what tables and figures take for the paper's scale if nothing is declared.
+const fullScale = "full"
+
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
 	Version: 4,
@@ -98,7 +103,9 @@ a bold rule reruns only this.`,
 		{Name: "csv", Type: "table/csv", Help: "values that are not rounded"},
 		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper"},
 	},
-	Check: checkTable,
+	Defaults: tableConfig{AtScale: fullScale},
+	Check:    checkTable,
+	Reads:    tableConfig.reads,
 	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
 		t, err := buildTable(x, c)
 		if err != nil {
@@ -124,7 +131,7 @@ a bold rule reruns only this.`,
 
 // layout is the table without its values: what can be checked before a run.
 func (c tableConfig) layout() *render.Table {
-	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, QuoteFormulas: c.CSV == "quote"}
+	t := &render.Table{Paper: c.Paper, Caption: c.Caption, Stubs: c.Stubs, Wide: c.Wide, Scale: c.Scale, PaperScale: c.AtScale, QuoteFormulas: c.CSV == "quote"}
 	for _, k := range c.Columns {
 		f := render.Format{Style: k.Format, Decimals: k.Decimals, Scale: k.Scale, Std: k.Std}
 		if f.Style == "" {
@@ -262,6 +269,28 @@ func subtract(cells map[string]render.Cell, columns []tableColumn) {
 	}
 }
 
+// inputs are what a column reads in a row.
+func (r tableRow) inputs(k tableColumn) step.Inputs {
+	if k.From != "" {
+		return r.Values[k.From]
+	}
+	return r.Value
+}
+
+// reads is the path that a column reads in the row's inputs, below the row's at; false
+// for a cell that is given.
+func (r tableRow) reads(k tableColumn) (path string, ok bool) {
+	_, text := r.Texts[k.ID]
+	_, number := r.Numbers[k.ID]
+	if text || number || len(k.Minus) > 0 {
+		return "", false
+	}
+	if f, ok := r.Fields[k.ID]; ok {
+		return f, true
+	}
+	return cmp.Or(k.Field, k.ID), true
+}
+
 // cell reads what stands at a row and a column.
 func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if s, ok := r.Texts[k.ID]; ok {
@@ -270,20 +299,11 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 	if v, ok := r.Numbers[k.ID]; ok {
 		return render.Number(v), nil
 	}
-	if len(k.Minus) > 0 {
+	path, ok := r.reads(k)
+	if !ok {
 		return render.Cell{}, nil
 	}
-	ins := r.Value
-	if k.From != "" {
-		ins = r.Values[k.From]
-	}
-	path := k.Field
-	if path == "" {
-		path = k.ID
-	}
-	if f, ok := r.Fields[k.ID]; ok {
-		path = f
-	}
+	ins := r.inputs(k)
 	if r.At != "" {
 		between := "."
 		if strings.HasSuffix(r.At, ":") {

@@ -42,7 +42,8 @@ sample standard deviation are then over seeds.`,
     { group = r.identifier, level = r.form, other = r.collection, seed = r.seed, report = step.evaluate.dsi[r.name].report }
   ]
 }`,
-	Outputs: []step.Output{{Name: "report", Type: "effects", Help: "mean, std and n of each group and of all together, as JSON"}},
+	Outputs: []step.Output{{Name: "report", Type: "effects", Help: "mean, std and n of each group and of all together, as JSON", Fields: step.FieldsOf[effectsReport]()}},
+	Reads:   effectsConfig.reads,
 	Run:     runEffects,
 })
 

@@ -33,7 +33,10 @@ Steps, tables and figures take, besides the attributes below:
 - ` + "`resources { queue = \"gpu\" }`" + `: which workers run it; never part of a cache key.
 
 A step reads what its attributes refer to and follows the steps that make it; there is no other
-order. Everything but the contents of artifacts is known before anything runs.
+order. Everything but the contents of artifacts is known before anything runs, and of JSON that a
+step leaves its fields are: a table, figure or effects step that names another one is refused at its line.
+A field is named by a path with dots, an element of a list by its number from zero: in the lists below ` + "`[]`" + `
+stands for such a number, ` + "`*`" + ` for any name. What has neither type nor unit there is an integer.
 `
 
 // Markdown writes the whole of docs/kinds.md. Equal kinds give equal bytes.
@@ -86,6 +89,11 @@ func kind(b *bufio.Writer, k Kind) {
 	fmt.Fprintf(b, "\n| output | type | |\n|---|---|---|\n")
 	for _, o := range k.Outputs {
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Name, cell(o.form()), cell(o.Help))
+	}
+	for _, o := range k.Outputs {
+		if len(o.Fields) > 0 {
+			fmt.Fprintf(b, "\n%s\n", wrap(o.fieldList("`"), 118))
+		}
 	}
 	if k.Example != "" {
 		fmt.Fprintf(b, "\n```hcl\n%s\n```\n", k.Example)

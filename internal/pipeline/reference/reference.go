@@ -53,6 +53,16 @@ type Output struct {
 	Type string `json:"type,omitempty"`
 	Tree bool   `json:"tree,omitempty"`
 	Help string `json:"help,omitempty"`
+
+	Fields []Field `json:"fields,omitempty"` // of JSON that is declared
+}
+
+// Field is a number, text or bool of an output's JSON. Its path is a pattern: [] stands
+// for the number of an element, * for any name.
+type Field struct {
+	Path string `json:"path"`
+	Type string `json:"type"`
+	Unit string `json:"unit,omitempty"`
 }
 
 // Kinds describes every kind that can be written in a pipeline, steps first,
@@ -106,9 +116,32 @@ func describe(s step.Spec) Kind {
 		}
 	}
 	for _, o := range s.Outputs {
-		k.Outputs = append(k.Outputs, Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help)})
+		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help)}
+		if o.Fields != nil {
+			for path, f := range o.Fields.All() {
+				out.Fields = append(out.Fields, Field{path, string(f.Type), f.Unit})
+			}
+		}
+		k.Outputs = append(k.Outputs, out)
 	}
 	return k
+}
+
+// fieldList names an output's fields in one paragraph, each with its unit, or its type if
+// that is not integer, which most are.
+func (o Output) fieldList(quote string) string {
+	var list []string
+	for _, f := range o.Fields {
+		word := quote + f.Path + quote
+		switch {
+		case f.Unit != "":
+			word += " (" + f.Unit + ")"
+		case f.Type != string(step.Int):
+			word += " (" + f.Type + ")"
+		}
+		list = append(list, word)
+	}
+	return "Fields of " + quote + o.Name + quote + ": " + strings.Join(list, ", ") + "."
 }
 
 // attributes describes a schema. The default of an object is told with its

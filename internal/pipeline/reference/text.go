@@ -47,6 +47,9 @@ func Text(w io.Writer, k Kind, width int) error {
 	for _, o := range k.Outputs {
 		fmt.Fprintf(b, "  %-20s %s\n", o.Name, o.form())
 		indent(b, o.Help, width)
+		if len(o.Fields) > 0 {
+			indent(b, o.fieldList(""), width)
+		}
 	}
 	if k.Example != "" {
 		fmt.Fprintf(b, "\nExample\n")

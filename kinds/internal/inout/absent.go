@@ -1,6 +1,9 @@
 package inout
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"github.com/redsi/redsi/step"
 )
 
@@ -11,11 +14,45 @@ type Absent struct {
 	Why string `json:"absent"`
 }
 
-// NotHere makes the absent example of err, and counts it.
-func NotHere(x *step.IO, err error) Absent {
-	x.Count("examples_not_in_these_files", 1)
-	return Absent{err.Error()}
+// Example is an example in a report, or an Absent in its place.
+type Example[T any] struct {
+	Found  T
+	Absent *Absent // nil if it is in the data
 }
+
+// ExampleOf is an example that is in the data or, with an error, one that is not for
+// that reason, which is counted.
+func ExampleOf[T any](x *step.IO, v T, err error) Example[T] {
+	if err == nil {
+		return Example[T]{Found: v}
+	}
+	x.Count("examples_not_in_these_files", 1)
+	return Example[T]{Absent: &Absent{err.Error()}}
+}
+
+// Map makes another example of one that is in the data.
+func Map[T, U any](e Example[T], f func(T) U) Example[U] {
+	if e.Absent != nil {
+		return Example[U]{Absent: e.Absent}
+	}
+	return Example[U]{Found: f(e.Found)}
+}
+
+// MarshalJSON writes one or the other.
+func (e Example[T]) MarshalJSON() ([]byte, error) {
+	var v any = e.Found
+	if e.Absent != nil {
+		v = e.Absent
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // the outer encoder has the say
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+// JSONFields are those of the example.
+func (Example[T]) JSONFields() *step.Fields { return step.FieldsOf[T]() }
 
 // asAbsent recognises it in JSON.
 func asAbsent(at any) (Absent, bool) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -13,7 +12,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// jsonInputs reads the JSON documents that cells come from, each once.
+// JSONInputs reads the JSON documents that cells come from, each once.
 type JSONInputs struct {
 	x    *step.IO
 	read map[artifacts.Digest]any
@@ -85,47 +84,60 @@ func (d *JSONInputs) Value(in step.Input, path string) (v float64, text string, 
 	return Scalar(at, path)
 }
 
-// Find follows a path in an input; elements of lists are named by their number.
-// A path that does not exist is an error; null, and a list that is shorter, is
-// nil: nothing to show. A path into an absent example gives that.
+// Find follows a path in an input, as Follow does.
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	file, path, err := FileOfTree(in, path)
 	if err != nil {
 		return nil, err
 	}
-	at, err := d.Document(file)
+	doc, err := d.Document(file)
 	if err != nil {
 		return nil, err
 	}
-	for name := range strings.SplitSeq(path, ".") {
-		if list, ok := at.([]any); ok {
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 {
-				return nil, fmt.Errorf("field %q: %q is not the number of an element", path, name)
-			}
-			if i >= len(list) {
-				return nil, nil // there are fewer: nothing to show
-			}
-			at = list[i]
-			continue
-		}
+	return Follow(doc, path)
+}
+
+// Follow is what a path leads to in JSON, by the rule of what is missing that the package
+// comment gives: Absent, nil, or a *step.NoFieldError.
+func Follow(at any, path string) (any, error) {
+	w := step.WalkPath(path)
+	for {
 		if a, ok := asAbsent(at); ok {
 			return a, nil
 		}
-		m, isObject := at.(map[string]any)
-		next, there := m[name]
-		if at == nil {
-			return nil, nil
+		if at == nil || !w.Next() {
+			return at, nil
 		}
-		if !isObject || !there {
-			return nil, fmt.Errorf("the artifact has no field %q; beside it there is %s", path, strings.Join(slices.Sorted(maps.Keys(m)), ", "))
+		switch v := at.(type) {
+		case map[string]any:
+			next, there := v[w.Name]
+			if !there {
+				return nil, w.Lost(step.Object, slices.Sorted(maps.Keys(v)))
+			}
+			at = next
+		case []any:
+			i, ok := w.Index()
+			if !ok {
+				return nil, w.Lost(step.List, nil)
+			}
+			if i >= len(v) {
+				return nil, nil
+			}
+			at = v[i]
+		default:
+			return nil, w.Lost(typeOf(at), nil)
 		}
-		at = next
 	}
-	if a, ok := asAbsent(at); ok {
-		return a, nil
+}
+
+func typeOf(scalar any) step.TypeKind {
+	switch scalar.(type) {
+	case string:
+		return step.String
+	case bool:
+		return step.Bool
 	}
-	return at, nil
+	return step.Float
 }
 
 // Scalar reads a number, a text, or null for "does not apply".

@@ -1,0 +1,34 @@
+package unpack
+
+import (
+	"io"
+	"sync/atomic"
+)
+
+// Counter counts the stored bytes that Open's Reader takes, for progress; another
+// goroutine may look. It keeps the error that the underlying reader gave, which tells a
+// failed read from damaged data.
+type Counter struct {
+	r   io.Reader
+	n   atomic.Int64
+	err error
+}
+
+// NewCounter counts what is read from r.
+func NewCounter(r io.Reader) *Counter { return &Counter{r: r} }
+
+// Read reads from the underlying reader.
+func (c *Counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+// Taken is the number of bytes so far.
+func (c *Counter) Taken() int64 { return c.n.Load() }
+
+// Err is the underlying reader's error, if it gave one; for the goroutine that reads.
+func (c *Counter) Err() error { return c.err }

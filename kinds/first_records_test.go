@@ -1,0 +1,91 @@
+package kinds_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+)
+
+const firstRecords = `
+variable "file" {}
+step "download" "nq" { urls = [var.file] }
+step "format_fields" "nq" {
+  full  = step.download.nq.files
+  lines = 1
+}
+step "format_example" "nq" {
+  full       = step.download.nq.files
+  simplified = step.download.nq.files
+}
+`
+
+// TestFirstRecordsAreVerified: a kind that needs the first records alone trusts none of
+// a file that is damaged behind them.
+func TestFirstRecordsAreVerified(t *testing.T) {
+	l := newLocal(t)
+	var err error
+	if l.Store, err = dir.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	file := write(t, t.TempDir(), "p.hcl", firstRecords)
+	vars := map[string]string{"file": dataFile(t)}
+	for _, target := range []string{"step.format_fields.nq", "step.format_example.nq"} {
+		got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0] // anew: a damaged blob is dropped
+		path, _ := l.Store.Blobs.(artifacts.Local).LocalPath(got.Digest)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)-1] ^= 1
+		if err := errors.Join(os.Remove(path), os.WriteFile(path, b, 0o444)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = l.try(l.plan(file, vars, target)); err == nil || !strings.Contains(err.Error(), got.Digest.String()+" is corrupt") {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}
+
+// opened counts the passes over a blob.
+type opened struct {
+	artifacts.Blobs
+	digest artifacts.Digest
+	n      int
+}
+
+func (o *opened) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+	if d == o.digest {
+		o.n++
+	}
+	return o.Blobs.Open(ctx, d)
+}
+
+// TestFirstRecordsAreReadOnce: who needs the first records takes a file from the store
+// once, however many steps do.
+func TestFirstRecordsAreReadOnce(t *testing.T) {
+	l := newLocal(t)
+	file := write(t, t.TempDir(), "p.hcl", firstRecords)
+	vars := map[string]string{"file": dataFile(t)}
+	got := l.run(l.plan(file, vars, "step.download.nq"))[0].Outputs["files"].Files[0]
+	count := &opened{Blobs: l.Store.Blobs, digest: got.Digest}
+	l.Store.Blobs = count
+	l.run(l.plan(file, vars))
+	if count.n != 1 {
+		t.Errorf("the file was read %d times from the store", count.n)
+	}
+}
+
+func dataFile(t *testing.T) string {
+	path, err := filepath.Abs(filepath.Join("..", "internal", "nq", "testdata", "real-pages-dev-full.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

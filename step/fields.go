@@ -1,0 +1,236 @@
+package step
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Any is the shape of JSON that nothing is declared of.
+const Any TypeKind = "any"
+
+// Fields declares the shape of JSON: of a document, or of what stands within one. It is
+// no part of keys: it tells beforehand what a field of an output will be.
+type Fields struct {
+	Type   TypeKind // Object, List, Map, Int, Float, String, Bool or Any
+	Unit   string   // of a number, such as "percent"; "" for counts and plain numbers
+	Object []Field  // the fields of an Object, in order
+	Elem   *Fields  // of a List or Map
+}
+
+// Field is a named member of an object.
+type Field struct {
+	Name string
+	Fields
+}
+
+// JSONFields is what a type may have that writes its JSON itself, to say what it writes.
+type JSONFields interface{ JSONFields() *Fields }
+
+// FieldsOf declares what encoding/json writes of a T. Struct fields may have a tag
+// `unit:"percent"`, which holds for all numbers below them that have none of their own.
+// What it cannot know, interfaces and types with a MarshalJSON of their own, is Any.
+func FieldsOf[T any]() *Fields {
+	f := fieldsOf(reflect.TypeFor[T](), "", nil)
+	return &f
+}
+
+var (
+	jsonFields    = reflect.TypeFor[JSONFields]()
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+func fieldsOf(t reflect.Type, unit string, within []reflect.Type) Fields {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return fieldsOf(t.Elem(), unit, within)
+	case t.Implements(jsonFields):
+		return *reflect.Zero(t).Interface().(JSONFields).JSONFields()
+	case t.Implements(jsonMarshaler), slices.Contains(within, t):
+		return Fields{Type: Any}
+	case t.Implements(textMarshaler):
+		return Fields{Type: String}
+	}
+	within = append(slices.Clip(within), t)
+	switch k := t.Kind(); {
+	case k == reflect.Bool:
+		return Fields{Type: Bool}
+	case k == reflect.String, k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return Fields{Type: String}
+	case reflect.Int <= k && k <= reflect.Uint64:
+		return Fields{Type: Int, Unit: unit}
+	case k == reflect.Float32, k == reflect.Float64:
+		return Fields{Type: Float, Unit: unit}
+	case k == reflect.Slice, k == reflect.Array:
+		e := fieldsOf(t.Elem(), unit, within)
+		return Fields{Type: List, Elem: &e}
+	case k == reflect.Map:
+		e := fieldsOf(t.Elem(), unit, within)
+		return Fields{Type: Map, Elem: &e}
+	case k == reflect.Struct:
+		return Fields{Type: Object, Object: members(t, unit, within)}
+	}
+	return Fields{Type: Any}
+}
+
+// members are the fields of a struct, those of embedded ones among them.
+func members(t reflect.Type, unit string, within []reflect.Type) (list []Field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		u := unit
+		if own, ok := f.Tag.Lookup("unit"); ok {
+			u = own
+		}
+		of := fieldsOf(f.Type, u, within)
+		if f.Anonymous && name == "" && of.Type == Object {
+			list = append(list, of.Object...)
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		list = append(list, Field{name, of})
+	}
+	return list
+}
+
+// NoFieldError says that JSON cannot have, or has not, what a path asks for.
+type NoFieldError struct {
+	Path   string   // as it was asked for
+	Name   string   // the part of it that leads nowhere
+	Within string   // the path of what lacks it, "" for the document
+	Is     TypeKind // what stands there, if it is no object
+	Names  []string // the fields that are there, if it is one
+}
+
+func (e *NoFieldError) Error() string {
+	where := "it"
+	if e.Within != "" {
+		where = strconv.Quote(e.Within)
+	}
+	switch e.Is {
+	case "", Object:
+		names := "nothing"
+		if len(e.Names) > 0 {
+			names = strings.Join(e.Names, ", ")
+		}
+		return fmt.Sprintf("there is no field %q: beside %q there is %s", e.Path, e.Name, names)
+	case List:
+		return fmt.Sprintf("there is no field %q: %s is a list, and %q is not the number of an element", e.Path, where, e.Name)
+	}
+	return fmt.Sprintf("there is no field %q: %s is of type %s and has no %q", e.Path, where, e.Is, e.Name)
+}
+
+// At is what a path of names and numbers of elements, with dots between them, leads to.
+// A path that cannot lead anywhere is a *NoFieldError.
+func (f *Fields) At(path string) (*Fields, error) {
+	at := f
+	for w := WalkPath(path); w.Next(); {
+		switch at.Type {
+		case Any:
+			return at, nil
+		case Map:
+			at = at.Elem
+			continue
+		case List:
+			if _, ok := w.Index(); ok {
+				at = at.Elem
+				continue
+			}
+		}
+		i := slices.IndexFunc(at.Object, func(m Field) bool { return m.Name == w.Name })
+		if i < 0 {
+			return nil, w.Lost(at.Type, at.names())
+		}
+		at = &at.Object[i].Fields
+	}
+	return at, nil
+}
+
+func (f *Fields) names() []string {
+	var list []string
+	for _, m := range f.Object {
+		list = append(list, m.Name)
+	}
+	return list
+}
+
+// All visits what is neither object, list nor map, by patterns such as "points[].step"
+// and "counts.*": [] stands for every element, * for every name.
+func (f *Fields) All() iter.Seq2[string, *Fields] {
+	return func(yield func(string, *Fields) bool) { f.each("", yield) }
+}
+
+func (f *Fields) each(at string, yield func(string, *Fields) bool) bool {
+	switch f.Type {
+	case List:
+		return f.Elem.each(at+"[]", yield)
+	case Map:
+		return f.Elem.each(join(at, "*"), yield)
+	case Object:
+		for i := range f.Object {
+			if m := &f.Object[i]; !m.each(join(at, m.Name), yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return yield(at, f)
+}
+
+// PathWalk goes along a path in JSON, part by part: of what is declared and of what is
+// there alike.
+type PathWalk struct {
+	Name string // the present part
+
+	path, rest, within string
+	end                bool
+}
+
+// WalkPath begins before the first part.
+func WalkPath(path string) *PathWalk { return &PathWalk{path: path, rest: path} }
+
+// Next goes to the next part; false behind the last.
+func (w *PathWalk) Next() bool {
+	if w.end {
+		return false
+	}
+	if w.rest != w.path {
+		w.within = join(w.within, w.Name)
+	}
+	var more bool
+	w.Name, w.rest, more = strings.Cut(w.rest, ".")
+	w.end = !more
+	return true
+}
+
+// Index is the present part as the number of an element of a list, from zero.
+func (w *PathWalk) Index() (int, bool) {
+	i, err := strconv.Atoi(w.Name)
+	return i, err == nil && i >= 0
+}
+
+// Lost says that the present part leads nowhere from what is there.
+func (w *PathWalk) Lost(is TypeKind, names []string) error {
+	return &NoFieldError{Path: w.path, Name: w.Name, Within: w.within, Is: is, Names: names}
+}
+
+// Read is a field of a JSON input that a step will read. If the input is an output with
+// Fields, it is checked before anything runs.
+type Read struct {
+	Attr  string // of the configuration, where a mistake is shown: columns[2].field
+	Input Input
+	Under string              // path of what Path begins at, which another Read checks; "" for the document
+	Path  string              // with dots
+	Check func(*Fields) error // may refuse what the path leads to, such as a list; nil takes all
+}

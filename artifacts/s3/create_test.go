@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
 	"github.com/redsi/redsi/artifacts"
 )
 

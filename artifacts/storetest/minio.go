@@ -16,13 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redsi/redsi/internal/loopback"
-
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/s3"
+	"github.com/redsi/redsi/internal/loopback"
 )
 
 // minioStart bounds the start of the server, which takes a second or two.

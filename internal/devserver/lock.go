@@ -26,12 +26,13 @@ const lookEvery = 20 * time.Millisecond
 // inherit it.
 func lockOf(dir, name string) *flock.Flock { return flock.New(filepath.Join(dir, name)) }
 
-// Ways to take a lock, if nobody is in the way. Who has it whole may take it shared.
+// Ways to take a lock. Who has it whole may take it shared.
 var (
 	whole  = (*flock.Flock).TryLock
 	shared = (*flock.Flock).TryRLock
 )
 
+// take takes a lock if nobody is in the way.
 func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	ok, err := how(l)
 	switch {

@@ -106,7 +106,9 @@ func (r *Request) from(ctx context.Context, s Source) (*Fetched, error) {
 	}
 	sum := sha256.Sum256([]byte(s.URL))
 	part := filepath.Join(r.Partials, hex.EncodeToString(sum[:16])+".part")
-	lock := flock.New(part + ".lock") // of this transfer, among all processes
+	// Of this transfer, among all processes: others wait, and then go on with what one that
+	// failed or was killed has left, or begin anew.
+	lock := flock.New(part + ".lock")
 	free, err := lock.TryLock()
 	if err == nil && !free {
 		r.Log("waiting for another transfer of this source to the same folder", "source", Redact(s.Raw))

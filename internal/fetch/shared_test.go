@@ -63,6 +63,18 @@ func TestTransfersOfOneURL(t *testing.T) {
 func TestTransferOfAKilledProcess(t *testing.T) {
 	body, sum := content(10_000)
 	const half = 5_000
+	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the one that is killed
+		source, err := ParseSource(os.Getenv("REDSI_TEST_URL"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		Get(context.Background(), Request{Sources: []Source{source}, SHA256: sum, Partials: to, Progress: func(done, _ int64) {
+			if done == half {
+				fmt.Println("half")
+			}
+		}})
+		return
+	}
 	waiting := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
@@ -77,16 +89,6 @@ func TestTransferOfAKilledProcess(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	r := request(t, sum, s.URL+"/a.bin")
-	if to := os.Getenv("REDSI_TEST_PARTIALS"); to != "" { // the one that is killed
-		r = request(t, sum, os.Getenv("REDSI_TEST_URL"))
-		r.Partials, r.Progress = to, func(done, _ int64) {
-			if done == half {
-				fmt.Println("half")
-			}
-		}
-		Get(context.Background(), r)
-		return
-	}
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestTransferOfAKilledProcess$")
 	c.Env = append(os.Environ(), "REDSI_TEST_PARTIALS="+r.Partials, "REDSI_TEST_URL="+s.URL+"/a.bin")
 	out, err := c.StdoutPipe()

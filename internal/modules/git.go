@@ -38,7 +38,7 @@ func gitTo(ctx context.Context, out io.Writer, repository string, env []string, 
 	cmd.Env = append(environment(), env...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its helpers end with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its helpers end with it, and have no terminal to ask on
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()

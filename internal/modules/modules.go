@@ -135,6 +135,7 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 	if err := os.MkdirAll(r.Cache, 0o755); err != nil {
 		return "", "", err
 	}
+	r.sweep()
 	tmp, err := os.MkdirTemp(r.Cache, ".fetch-")
 	if err != nil {
 		return "", "", err
@@ -172,6 +173,19 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 		}
 	}
 	return got, dir, err
+}
+
+// sweep removes what fetches left whose processes were killed.
+func (r *Reader) sweep() {
+	left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*"))
+	if err != nil {
+		return
+	}
+	for _, folder := range left {
+		if info, err := os.Stat(folder); err == nil && time.Since(info.ModTime()) > 4*fetchTime {
+			_ = os.RemoveAll(folder) // the next fetch tries again
+		}
+	}
 }
 
 // folder keeps the files of a commit.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/modules"
@@ -148,7 +149,19 @@ func TestPinned(t *testing.T) {
 	if got, err := open(t, again(r), source); got != "# two\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*")); err != nil || len(left) > 0 {
+	old, young := filepath.Join(r.Cache, ".fetch-old"), filepath.Join(r.Cache, ".fetch-young")
+	write(t, filepath.Join(old, "x"), "")
+	write(t, filepath.Join(young, "x"), "")
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(kept[0])))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, again(r), source); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*")); err != nil || len(left) != 1 || left[0] != young {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -63,8 +63,6 @@ func noRun[C any](context.Context, *step.IO, C) error { return errors.New("not i
 func kinds() *step.Registry {
 	return step.NewRegistry(
 		step.Define(step.Kind[download]{Name: "download", Version: 1, Doc: "Fetches a file.",
-			Outputs: []step.Output{{Name: "file", Type: "file"}}, Run: noRun[download]}),
-		step.Define(step.Kind[download]{Name: "fetch", Version: 1, Doc: "Fetches a file and pins it.",
 			Outputs: []step.Output{{Name: "file", Type: "file"}}, Run: noRun[download],
 			Pins: func(download, map[string]artifacts.Artifact) []step.Pin { return nil }}),
 		step.Define(step.Kind[extract]{Name: "extract", Version: 1, Doc: "Reads NQ.",

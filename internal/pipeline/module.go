@@ -77,10 +77,15 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 		l.diags.error(e.Range(), "No modules", "Modules cannot be had here.")
 		return nil
 	}
-	files, err := l.Module(n.dir, plain(v.AsString()))
-	if err != nil {
-		l.diags.error(e.Range(), "Module cannot be had", strings.TrimRight(err.Error(), ".")+".")
-		return nil
+	id := [2]string{n.dir, plain(v.AsString())}
+	files, ok := l.opened[id]
+	if !ok {
+		var err error
+		if files, err = l.Module(id[0], id[1]); err != nil {
+			l.diags.error(e.Range(), "Module cannot be had", strings.TrimRight(err.Error(), ".")+".")
+			return nil
+		}
+		l.opened[id] = files
 	}
 	depth := 0
 	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {

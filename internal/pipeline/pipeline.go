@@ -146,7 +146,8 @@ type session struct {
 	modRead map[string][]byte // and as Modules
 	diags   *collector
 	meter   *meter
-	parsed  map[string]*body // by name; nil of a file that is no HCL
+	opened  map[[2]string]map[string][]byte // files of modules by the folder and source that name them
+	parsed  map[string]*body                // by name; nil of a file that is no HCL
 
 	hasSecrets bool             // a variable is sensitive
 	funcs      map[string]funcs // by folder, for file()
@@ -160,7 +161,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	}
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
-		parsed: map[string]*body{}, funcs: map[string]funcs{},
+		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]funcs{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
 	l.root = l

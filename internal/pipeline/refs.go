@@ -205,8 +205,9 @@ func (l *loader) targets(tr hcl.Traversal) []*node {
 			return nil
 		}
 		var all []*node
+		prefix := strings.Join(p, ".") + "."
 		for _, n := range l.nodes {
-			if strings.HasPrefix(n.name, strings.Join(p, ".")+".") {
+			if strings.HasPrefix(n.name, prefix) {
 				all = append(all, n)
 			}
 		}

@@ -118,3 +118,56 @@ func TestSensitive(t *testing.T) {
 		}
 	}
 }
+
+// A module gets a sensitive variable of the pipeline whole, whatever it calls it, and
+// does not show it either.
+func TestSensitiveModules(t *testing.T) {
+	const module = `
+variable "token" {
+  ATTRS
+  validation {
+    condition     = nonsensitive(length(var.token) > 3)
+    error_message = "too short"
+  }
+}
+step "command" "a" {
+  argv       = USE
+  secret_env = { TOKEN = var.token }
+}
+output "token" { value = var.token }
+`
+	for _, c := range []struct{ attrs, value, argv, after, want string }{
+		{"sensitive = true", "var.s", `["x"]`, "", ""},
+		{"", "var.s", `["x"]`, "", ""},
+		{"sensitive = true", "var.s", `["x"]`, "step \"command\" \"b\" {\n argv = [\"x\"]\n secret_env = { TOKEN = module.m.token }\n}", ""},
+		{"sensitive = true", "var.s", `[var.token]`, "", "Sensitive value"},
+		{"", "var.s", `[var.token]`, "", "Sensitive value"},
+		{"", "var.s", `["x"]`, "step \"command\" \"b\" { argv = [module.m.token] }", "Sensitive value"},
+		{"sensitive = true", `"in clear"`, `["x"]`, "", "Not a sensitive variable"},
+		{"sensitive = true", `"Bearer ${var.s}"`, `["x"]`, "", "Not a sensitive variable"},
+		{"", `regexreplace(var.s, "^.*$", "ab")`, `["x"]`, "", "too short"},
+	} {
+		main := "variable \"s\" { sensitive = true }\nmodule \"m\" {\n  source = \"./m\"\n  token = " + c.value + "\n}\n" + c.after
+		files := map[string][]byte{"m/m.hcl": []byte(strings.NewReplacer("ATTRS", c.attrs, "USE", c.argv).Replace(module))}
+		p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(main)}, pipeline.Options{Registry: programs(), Vars: map[string]string{"s": planted},
+			Module: func(string, string) (map[string][]byte, error) { return files, nil }})
+		report := fmt.Sprint(ds.Err())
+		switch {
+		case strings.Contains(report, "is ab") || strings.Contains(report, planted):
+			t.Errorf("%+v tells the value: %s", c, report)
+		case c.want != "" && (p != nil || !strings.Contains(report, c.want)):
+			t.Errorf("%+v: %s", c, report)
+		case c.want == "" && p == nil:
+			t.Errorf("%+v: %s", c, report)
+		case c.want == "":
+			for _, s := range p.Steps {
+				if got, want := string(s.Task.Config), `{"argv":["x"],"secret_env":{"TOKEN":"var:s"}}`; got != want {
+					t.Errorf("%+v: %s has %s", c, s.Address, got)
+				}
+			}
+			if p.Secrets["s"] != planted || len(p.Secrets) != 1 {
+				t.Errorf("%+v: secrets %v", c, p.Secrets)
+			}
+		}
+	}
+}

@@ -13,7 +13,7 @@ const intro = `# Kinds and functions
 
 <!-- Made by "redsi kinds --markdown". A test compares it with the code. -->
 
-A pipeline file has blocks of five types:
+A pipeline file has blocks of seven types:
 
 | block | what it declares |
 |---|---|
@@ -22,6 +22,8 @@ A pipeline file has blocks of five types:
 | ` + "`step \"KIND\" \"NAME\" {}`" + ` | a piece of work; its outputs are ` + "`step.KIND.NAME.OUTPUT`" + ` |
 | ` + "`table \"NAME\" {}`" + ` | a table of the paper |
 | ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
+| ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [modules.md](modules.md) |
+| ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` that pipelines see that have this one as a module |
 
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`" + `, else its default.
 

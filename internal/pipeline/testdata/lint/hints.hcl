@@ -9,14 +9,14 @@ locals {
 
 module "other" { source = "./other" }
 
-step "fetch" "unread" { url = "https://lab.example.org/a" }
+step "download" "unread" { url = "https://lab.example.org/a" }
 
-step "fetch" "one" {
+step "download" "one" {
   for_each = toset(["a"])
   url      = each.key
 }
 
-step "fetch" "same" {
+step "download" "same" {
   for_each = local.names
   url      = "https://lab.example.org/b"
 }
@@ -32,9 +32,11 @@ table "drawn" {
   expect "a" { value = length(each.value) }
 }
 
-step "extract" "a" { shards = concat(step.fetch.one[*].file, step.fetch.same[*].file) }
+step "extract" "maybe" { shards = step.download.maybe[*].file }
+
+step "extract" "a" { shards = concat(step.download.one[*].file, step.download.same[*].file) }
 
 step "extract" "b" {
   split  = "train"
-  shards = concat(step.fetch.one[*].file, step.fetch.same[*].file)
+  shards = concat(step.download.one[*].file, step.download.same[*].file)
 }

@@ -315,7 +315,7 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 	if err != nil || len(pins) == 0 {
 		return res.Key, nil, err
 	}
-	settled, err := spec.Resolved(ctx, pinned(pins), task)
+	settled, err := a.Registry.Resolved(ctx, pinned(pins), task)
 	if err != nil {
 		return res.Key, nil, fmt.Errorf("pin the sources of %s: %w", res.Origin.Step, err)
 	}

@@ -181,7 +181,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	var problems []error
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
-		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, sources, s.Task)
+		t, err := a.Registry.Resolved(ctx, sources, s.Task)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
 			continue

@@ -259,7 +259,7 @@ func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (w
 		if fits, err := small(parts); err != nil || fits {
 			return workflows.Split{Parts: parts}, err
 		}
-		long, err := pagesOf(ctx, a, parts)
+		long, err := PagesOf(ctx, a.Store.Blobs, parts)
 		return workflows.Split{Long: long}, err
 	})
 }

@@ -66,10 +66,18 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		}
 	}
 	var hits []workflows.DoneStep
-	if !req.Again {
-		if hits, err = a.hits(ctx, p); err != nil {
-			return out, err
-		}
+	switch {
+	case req.Again:
+	case req.Hits != nil:
+		hits, err = a.known(ctx, p, *req.Hits)
+	default:
+		hits, err = a.hits(ctx, p)
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, h := range hits {
+		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
 	fits, err := small(heads, hits)
 	switch {
@@ -79,8 +87,8 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		out.Steps, out.Hits = heads, hits
 	default:
 		out.Long = new(workflows.LongPlan)
-		if out.Long.Steps, err = pagesOf(ctx, a, heads); err == nil {
-			out.Long.Hits, err = pagesOf(ctx, a, hits)
+		if out.Long.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+			out.Long.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 		}
 		if err != nil {
 			return out, err
@@ -135,13 +143,28 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.D
 	if err != nil {
 		return nil, err
 	}
-	for i, it := range preview.Items {
-		if it.Outcome == plan.Hit {
-			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
-			a.Telemetry.Hits(p.Steps[i].Task.Kind, 1)
+	return HitsOf(preview), nil
+}
+
+// known is what who made the plan has found done; it may be anything.
+func (a *Activities) known(ctx context.Context, p *plan.Plan, pages workflows.Pages[workflows.DoneStep]) ([]workflows.DoneStep, error) {
+	hits, err := rowsOf(ctx, a, pages)
+	for _, h := range hits {
+		if h.Index < 0 || h.Index >= len(p.Steps) || !h.Hit {
+			return nil, step.Permanent(fmt.Errorf("the run's list of hits has an entry for step %d that cannot be: run again", h.Index))
 		}
 	}
-	return hits, nil
+	return hits, err
+}
+
+// HitsOf lists the hits of a preview.
+func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
+	for i, it := range v.Items {
+		if it.Outcome == plan.Hit {
+			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+		}
+	}
+	return hits
 }
 
 func (a *Activities) lookup(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {

@@ -98,6 +98,8 @@ type ReproduceInput struct {
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
+
+	Hits *Pages[DoneStep] `json:"hits,omitempty"` // what whoever made the plan found done, a moment ago
 }
 
 // UnmarshalJSON refuses fields that there are not: an input is written by hand,
@@ -214,6 +216,7 @@ type LoadRequest struct {
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"`
 	Again    bool              `json:"again,omitempty"` // the run is under way: what has a result is known
+	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
 }
 
 // Loaded is the skeleton of a stored plan. Lists that are too long for a payload

@@ -56,7 +56,7 @@ func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipelin
 	switch {
 	case len(other) == 0:
 		return nil, failure
-	case o.exact:
+	case o.saved != nil:
 		return nil, &exitError{exitFailed, fmt.Errorf("%w\n%s changed after the plan was saved: plan again", failed, strings.Join(other, ", "))}
 	}
 	a.Log.Warn("a source or program changed while it was planned or run; planned again", "steps", strings.Join(other, ", "))

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +31,7 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
-	exact    bool // a saved plan: this one or none
+	saved    *savedPlan // this one or none
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -81,18 +83,18 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && !o.cluster.given() {
 		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
 	}
-	if _, err := lockfile.Project(a.lockFile()); err != nil {
-		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
-	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {
-		v, perr := a.previewForRun(ctx, store, pl)
-		if perr != nil {
-			return perr
+		if out.preview, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.isRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
+			return err
 		}
-		if out.Hit = v.Summary().Hit; v.Done() {
-			out.preview = v
-			err = a.recordHits(ctx, store, pl, v)
+		if try == 1 {
+			if err := a.begin(o.saved, out.preview); err != nil {
+				return err
+			}
+		}
+		if out.Hit = out.preview.Summary().Hit; out.preview.Done() {
+			err = a.recordHits(ctx, store, pl, out.preview)
 			break
 		}
 		if err = a.drive(ctx, o, store, pl, &out); err == nil || try == planTries {
@@ -115,14 +117,12 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		out.Failed, out.Skipped, out.NotStarted = failed.res.Failed, failed.res.Skipped, failed.res.NotStarted
 		out.RunID, out.Hit, out.Ran = failed.res.RunID, failed.res.Hit, failed.res.Ran
 	}
-	if out.preview == nil {
-		v, perr := a.previewForRun(ctx, store, pl)
-		if perr != nil {
-			return cmp.Or(err, perr)
+	if out.RunID != "" {
+		if rerr := a.results(ctx, store, pl, &out); rerr != nil {
+			return cmp.Or(err, rerr)
 		}
-		out.preview = v
 	}
-	if perr := a.pinSources(store, pl, &out); perr != nil {
+	if perr := a.pinSources(pl, &out); perr != nil {
 		return cmp.Or(err, perr)
 	}
 	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
@@ -143,13 +143,59 @@ func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Pl
 	return activities.RecordHits(ctx, store, pl, rec)
 }
 
-// previewForRun holds what a run reads of results when it is done: pins, and what
-// tables and figures are.
-func (a *app) previewForRun(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*plan.Preview, error) {
-	return a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool {
-		s := &pl.Steps[i]
-		return isRendered(s.Address) || a.Registry.Lookup(s.Task.Kind).HasPins()
-	})
+// begin checks, before anything is done, that a plan is the saved one, and that the
+// project has an id.
+func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
+	if saved != nil {
+		if err := a.refuse(saved, v); err != nil {
+			return err
+		}
+	}
+	if _, err := lockfile.Project(a.lockFile()); err != nil {
+		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
+	}
+	return nil
+}
+
+// isRead reports whether a run reads the result of step i when it is done: pins, and
+// what tables and figures are.
+func (a *app) isRead(pl *plan.Plan, i int) bool {
+	return isRendered(pl.Steps[i].Address) || a.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
+}
+
+// results adds to the preview of a run what that has left and is read: by the keys in
+// its record, so that the plan is previewed once.
+func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	lost := func(what string) error {
+		return fmt.Errorf("%s is not in %s after the run: the run's workers must have the same --store", what, store.URL)
+	}
+	rec, err := activities.ReadRun(ctx, store, out.RunID)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return lost("its record")
+	}
+	if err != nil {
+		return err
+	}
+	left := map[int]artifacts.Digest{}
+	for i, s := range rec.Steps {
+		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) {
+			continue
+		}
+		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && out.preview.Items[i].Result == nil {
+			left[i] = s.Key
+		}
+	}
+	found, err := artifacts.LookupMany(ctx, store, slices.Collect(maps.Values(left)))
+	if err != nil {
+		return err
+	}
+	for i, key := range left {
+		if found[key] == nil {
+			return lost("the result of " + pl.Steps[i].Address)
+		}
+		out.preview.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key]}
+	}
+	return nil
 }
 
 // drive starts the workflow, here or on a cluster, and follows it to its end.
@@ -166,8 +212,12 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err != nil {
 		return err
 	}
+	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(out.preview))
+	if err != nil {
+		return err
+	}
 	runID := newRunID()
-	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project()}
+	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project(), Hits: &hits}
 	var wf client.WorkflowRun
 	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -227,25 +277,20 @@ func newRunID() string {
 }
 
 // pinSources writes what downloads found out into the lock file.
-func (a *app) pinSources(store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+func (a *app) pinSources(pl *plan.Plan, out *runSummary) error {
 	lock := a.lockFile()
 	for i, it := range out.preview.Items {
-		if it.Outcome != plan.Hit && out.Failed > 0 {
+		s := &pl.Steps[i]
+		spec := a.Registry.Lookup(s.Task.Kind)
+		if it.Outcome != plan.Hit || !spec.HasPins() { // it failed, or was not started
 			continue
 		}
-		if it.Outcome != plan.Hit {
-			return fmt.Errorf("%s has no result in %s after the run: the run's workers must have the same --store", pl.Steps[i].Address, store.URL)
-		}
-		spec := a.Registry.Lookup(pl.Steps[i].Task.Kind)
-		if !spec.HasPins() {
-			continue
-		}
-		pins, err := spec.Pins(it.Task, it.Result.Outputs)
+		pins, err := spec.Pins(s.Task, it.Result.Outputs)
 		if err == nil {
 			err = lockfile.Add(lock, pins)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", pl.Steps[i].Address, err)
+			return fmt.Errorf("%s: %w", s.Address, err)
 		}
 	}
 	return nil

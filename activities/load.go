@@ -37,6 +37,14 @@ func ReadPlan(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (*
 	return p, nil
 }
 
+// planLostError says that the store has no plan of that digest.
+type planLostError struct {
+	workflows.PlanLost
+	err error
+}
+
+func (e *planLostError) Error() string { return e.err.Error() }
+
 // Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
 func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {

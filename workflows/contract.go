@@ -82,6 +82,8 @@ const (
 	InputLostError     = "input-lost"     // an input's bytes are gone or corrupt: run its producer again
 	SourceChangedError = "source-changed" // a source or program has other bytes than the plan: plan again
 
+	PlanLostError = "plan-lost" // the worker's store has no such plan; its detail is a PlanLost
+
 	FailedRun = "failed" // of a run some of whose steps failed; its detail is the ReproduceResult
 )
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,16 +105,16 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		}
 		pl = next
 	}
-	var failed *failedRun
+	var failed *workflows.RunError
 	if o.detach && out.RunID != "" { // the run goes on without this command
 		return err
 	}
-	if err != nil && (!errors.As(err, &failed) || failed.res.RunID == "") {
+	if err != nil && (!errors.As(err, &failed) || failed.Result.RunID == "") {
 		return err
 	}
 	if failed != nil { // what is finished is written all the same
-		out.Failed, out.Skipped, out.NotStarted = failed.res.Failed, failed.res.Skipped, failed.res.NotStarted
-		out.RunID, out.Hit, out.Ran = failed.res.RunID, failed.res.Hit, failed.res.Ran
+		out.Failed, out.Skipped, out.NotStarted = failed.Result.Failed, failed.Result.Skipped, failed.Result.NotStarted
+		out.RunID, out.Hit, out.Ran = failed.Result.RunID, failed.Result.Hit, failed.Result.Ran
 	}
 	if out.RunID != "" {
 		if rerr := a.results(ctx, store, pl, &out); rerr != nil {
@@ -242,8 +241,9 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	res, err := a.follow(ctx, conn, wf)
 	if err != nil {
 		err = a.ended(err, runID)
-		if o.cluster.given() && strings.Contains(err.Error(), digest.String()) { // the plan itself, stored a moment ago
-			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s: give them and this command the same --store", err, store.URL)
+		var failed *workflows.RunError
+		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.given() { // it was stored a moment ago
+			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s, they have %s: give them and this command the same --store", err, store.URL, failed.PlanLost.Store)
 		}
 		return err
 	}
@@ -253,7 +253,6 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 
 // ended turns a workflow's error into what the user should read.
 func (a *app) ended(err error, runID string) error {
-	var app *temporal.ApplicationError
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
 	var terminated *temporal.TerminatedError
@@ -262,8 +261,8 @@ func (a *app) ended(err error, runID string) error {
 		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server, whose UI says why; `redsi run` goes on from what is in the store", runID)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
-	case errors.As(err, &app):
-		return &exitError{exitFailed, newFailedRun(app)}
+	case workflows.ErrorOf(err) != nil:
+		return &exitError{exitFailed, workflows.ErrorOf(err)}
 	case errors.As(err, &unknown):
 		return &exitError{exitFailed, fmt.Errorf("Temporal does not know run %s any more (%w); `redsi run` goes on from what is in the store", runID, err)}
 	}

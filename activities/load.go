@@ -79,7 +79,10 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 	case req.Hits != nil:
 		hits, err = a.known(ctx, p, *req.Hits)
 	default:
-		hits, err = a.hits(ctx, p)
+		var pins []step.Pin
+		if hits, pins, err = a.hits(ctx, p, out.Lock != ""); err == nil && len(pins) > 0 {
+			out.Pins, err = PagesOf(ctx, a.Store.Blobs, pins)
+		}
 	}
 	if err != nil {
 		return out, err
@@ -139,19 +142,32 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 	return p, out, nil
 }
 
-func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.DoneStep, err error) {
+// hits lists what is done, and, for a run that has a lock file, what that found out about
+// its sources: another run, or this one before a worker of another version took over, may
+// not have written it there.
+func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
 	var storeErr error // not the plan's: a retry may mend it
 	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
 		found, storeErr = a.lookup(ctx, keys)
 		return found, storeErr
-	}, func(int, *plan.Item) bool { return false })
+	}, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil && storeErr == nil {
 		err = step.Permanent(err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return HitsOf(preview), nil
+	for i, it := range preview.Items {
+		if it.Result == nil {
+			continue
+		}
+		found, err := a.Registry.Lookup(p.Steps[i].Task.Kind).Pins(it.Task, it.Result.Outputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		pins = append(pins, found...)
+	}
+	return HitsOf(preview), pins, nil
 }
 
 // known is what who made the plan has found done; it may be anything.

@@ -231,6 +231,7 @@ type Loaded struct {
 	Steps    []Head           `json:"steps"`
 	Hits     []DoneStep       `json:"hits,omitempty"`
 	Long     *LongPlan        `json:"long,omitempty"`
+	Pins     Pages[step.Pin]  `json:"pins"` // that hits have, of a run with a lock file
 	Features Features         `json:"features"`
 }
 

@@ -115,6 +115,10 @@ func (r *run) load(ctx workflow.Context) error {
 			p.set(d.Index, Ran)
 		}
 	}
+	var err error
+	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
+		return err
+	}
 	r.tries, r.mine = map[int]int{}, map[int]bool{}
 	if err := r.resume(ctx, p); err != nil {
 		return err

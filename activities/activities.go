@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -65,6 +66,9 @@ func (a *Activities) storedPlan(ctx context.Context, d artifacts.Digest) (*plan.
 		return p, nil
 	}
 	p, err := ReadPlan(ctx, a.Store.Blobs, d)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		err = &planLostError{workflows.PlanLost{Plan: d, Store: a.Store.URL}, err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -259,7 +259,7 @@ func (a *Activities) Split(ctx context.Context, req workflows.ExecuteRequest) (w
 		if fits, err := small(parts); err != nil || fits {
 			return workflows.Split{Parts: parts}, err
 		}
-		long, err := pagesOf(ctx, a, parts)
+		long, err := PagesOf(ctx, a.Store.Blobs, parts)
 		return workflows.Split{Long: long}, err
 	})
 }
@@ -315,7 +315,7 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 	if err != nil || len(pins) == 0 {
 		return res.Key, nil, err
 	}
-	settled, err := spec.Resolved(ctx, pinned(pins), task)
+	settled, err := a.Registry.Resolved(ctx, pinned(pins), task)
 	if err != nil {
 		return res.Key, nil, fmt.Errorf("pin the sources of %s: %w", res.Origin.Step, err)
 	}

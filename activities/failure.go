@@ -41,6 +41,7 @@ func pause(attempt int32) time.Duration {
 // the server takes. Once the context has ended, what a step says is no verdict:
 // it was cancelled, or its worker lost the server for a while, which a retry mends.
 func (a *Activities) failure(ctx context.Context, err error) error {
+	var plan *planLostError
 	switch {
 	case err == nil:
 		return nil
@@ -50,6 +51,8 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return context.Canceled
 	case typed(err):
 		return err
+	case errors.As(err, &plan):
+		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PlanLostError, nil, plan.PlanLost)
 	case a.sourceChanged(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.SourceChangedError, nil)
 	case step.IsPermanent(err), sealed(err):

@@ -129,3 +129,16 @@ func TestMisread(t *testing.T) {
 		}
 	}
 }
+
+// A worker whose store has not the run's plan says so by a kind and fields: most likely
+// it has another store than the client.
+func TestPlanLost(t *testing.T) {
+	a := &Activities{Store: mem.New()}
+	a.Store.URL = "/worker"
+	plan := artifacts.Sum([]byte("plan"))
+	_, err := a.storedPlan(t.Context(), plan)
+	got := workflows.ErrorOf(a.failure(t.Context(), err))
+	if want := (&workflows.PlanLost{Plan: plan, Store: "/worker"}); got == nil || got.Type != workflows.PlanLostError || got.PlanLost == nil || *got.PlanLost != *want {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -65,6 +65,8 @@ type largeRun struct {
 	most atomic.Int64      // bytes of a payload
 	done func(what string) // hears of each activity that ends; may be nil
 
+	journal func(context.Context, workflows.JournalRequest) error // by another worker
+
 	apart bool // steps are tried out in workflows of their own before they go together
 }
 
@@ -119,7 +121,15 @@ func (l *largeRun) wide(leaves int) artifacts.Digest {
 // run does a run and returns how many executions it took.
 func (l *largeRun) run(id string, d artifacts.Digest) (res workflows.ReproduceResult, executions int, err error) {
 	l.t.Helper()
-	in := workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: id}
+	return l.runOf(workflows.ReproduceInput{Pipeline: "t.hcl", Plan: &d, RunID: id})
+}
+
+func (l *largeRun) runOf(in workflows.ReproduceInput) (res workflows.ReproduceResult, executions int, err error) {
+	l.t.Helper()
+	journal := l.Journal
+	if l.journal != nil {
+		journal = l.journal
+	}
 	for {
 		executions++
 		var suite testsuite.WorkflowTestSuite
@@ -131,7 +141,7 @@ func (l *largeRun) run(id string, d artifacts.Digest) (res workflows.ReproduceRe
 		env.RegisterWorkflowWithOptions(workflows.Reproduce, workflow.RegisterOptions{Name: workflows.ReproduceWorkflow})
 		env.RegisterWorkflowWithOptions(workflows.Step, workflow.RegisterOptions{Name: workflows.StepWorkflow})
 		for name, f := range map[string]any{workflows.LoadActivity: l.Load, workflows.PrepareActivity: l.Prepare, workflows.ExecuteActivity: l.Execute, workflows.BatchActivity: l.Batch,
-			workflows.JournalActivity: l.Journal, workflows.StashActivity: l.Stash, workflows.PageActivity: l.Page} {
+			workflows.JournalActivity: journal, workflows.StashActivity: l.Stash, workflows.PageActivity: l.Page} {
 			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 		}
 		// A hundred times what the server counts, three events an activity and three a workflow task.

@@ -31,8 +31,8 @@ func readPage(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) ([
 	return b, nil
 }
 
-// pagesOf keeps what does not fit a payload in the store.
-func pagesOf[T any](ctx context.Context, a *Activities, rows []T) (out workflows.Pages[T], err error) {
+// PagesOf keeps what does not fit a payload in the store.
+func PagesOf[T any](ctx context.Context, blobs artifacts.Blobs, rows []T) (out workflows.Pages[T], err error) {
 	for len(rows) > 0 {
 		var page []byte
 		if page, rows, err = workflows.Pack(rows); err != nil {
@@ -42,7 +42,7 @@ func pagesOf[T any](ctx context.Context, a *Activities, rows []T) (out workflows
 			out.Page = page
 			return out, nil
 		}
-		d, _, err := a.Store.Blobs.Put(ctx, bytes.NewReader(page))
+		d, _, err := blobs.Put(ctx, bytes.NewReader(page))
 		if err != nil {
 			return out, err
 		}

@@ -37,6 +37,14 @@ func ReadPlan(ctx context.Context, blobs artifacts.Blobs, d artifacts.Digest) (*
 	return p, nil
 }
 
+// planLostError says that the store has no plan of that digest.
+type planLostError struct {
+	workflows.PlanLost
+	err error
+}
+
+func (e *planLostError) Error() string { return e.err.Error() }
+
 // Load returns the skeleton of a plan: one that is stored already, or the one
 // that a pipeline file on this worker makes.
 func (a *Activities) Load(ctx context.Context, req workflows.LoadRequest) (workflows.Loaded, error) {
@@ -66,10 +74,21 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		}
 	}
 	var hits []workflows.DoneStep
-	if !req.Again {
-		if hits, err = a.hits(ctx, p); err != nil {
-			return out, err
+	switch {
+	case req.Again:
+	case req.Hits != nil:
+		hits, err = a.known(ctx, p, *req.Hits)
+	default:
+		var pins []step.Pin
+		if hits, pins, err = a.hits(ctx, p, out.Lock != ""); err == nil && len(pins) > 0 {
+			out.Pins, err = PagesOf(ctx, a.Store.Blobs, pins)
 		}
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, h := range hits {
+		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
 	fits, err := small(heads, hits)
 	switch {
@@ -79,8 +98,8 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		out.Steps, out.Hits = heads, hits
 	default:
 		out.Long = new(workflows.LongPlan)
-		if out.Long.Steps, err = pagesOf(ctx, a, heads); err == nil {
-			out.Long.Hits, err = pagesOf(ctx, a, hits)
+		if out.Long.Steps, err = PagesOf(ctx, a.Store.Blobs, heads); err == nil {
+			out.Long.Hits, err = PagesOf(ctx, a.Store.Blobs, hits)
 		}
 		if err != nil {
 			return out, err
@@ -123,25 +142,53 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 	return p, out, nil
 }
 
-func (a *Activities) hits(ctx context.Context, p *plan.Plan) (hits []workflows.DoneStep, err error) {
+// hits lists what is done, and, for a run that has a lock file, what that found out about
+// its sources: another run, or this one before a worker of another version took over, may
+// not have written it there.
+func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []workflows.DoneStep, pins []step.Pin, err error) {
 	var storeErr error // not the plan's: a retry may mend it
 	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
 		found, storeErr = a.lookup(ctx, keys)
 		return found, storeErr
-	}, func(int, *plan.Item) bool { return false })
+	}, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
 	if err != nil && storeErr == nil {
 		err = step.Permanent(err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, it := range preview.Items {
-		if it.Outcome == plan.Hit {
-			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
-			a.Telemetry.Hits(p.Steps[i].Task.Kind, 1)
+		if it.Result == nil {
+			continue
+		}
+		found, err := a.Registry.Lookup(p.Steps[i].Task.Kind).Pins(it.Task, it.Result.Outputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		pins = append(pins, found...)
+	}
+	return HitsOf(preview), pins, nil
+}
+
+// known is what who made the plan has found done; it may be anything.
+func (a *Activities) known(ctx context.Context, p *plan.Plan, pages workflows.Pages[workflows.DoneStep]) ([]workflows.DoneStep, error) {
+	hits, err := rowsOf(ctx, a, pages)
+	for _, h := range hits {
+		if h.Index < 0 || h.Index >= len(p.Steps) || !h.Hit {
+			return nil, step.Permanent(fmt.Errorf("the run's list of hits has an entry for step %d that cannot be: run again", h.Index))
 		}
 	}
-	return hits, nil
+	return hits, err
+}
+
+// HitsOf lists the hits of a preview.
+func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
+	for i, it := range v.Items {
+		if it.Outcome == plan.Hit {
+			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
+		}
+	}
+	return hits
 }
 
 func (a *Activities) lookup(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {

@@ -2,12 +2,25 @@ package artifacts
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 )
 
 // KeyFormat names the form of a key's preimage. It changes only together with
 // every key; docs/formats.md tells how.
-const KeyFormat = "redsi-key/1"
+const KeyFormat = keyFormats + "1"
+
+// keyFormats begins the names of all formats of keys.
+const keyFormats = "redsi-key/"
+
+// keyFormatOf is the format that a preimage says it has; "" if it says none.
+func keyFormatOf(preimage []byte) string {
+	var p struct {
+		Format string `json:"format"`
+	}
+	_ = json.Unmarshal(preimage, &p) // of what is no preimage Validate tells
+	return p.Format
+}
 
 // KeyOf is the key that a preimage gives: the SHA-256 of the frame
 // "redsi-key/1 <length of preimage>\n" and the preimage.

@@ -55,7 +55,10 @@ func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
 
 // Miss says why the entry is not a hit; it is empty for a hit.
 func (e Entry) Miss() string {
+	var unknown *FormatError
 	switch {
+	case errors.As(e.Damage, &unknown):
+		return unknown.Error()
 	case e.Damage != nil:
 		return "the result's record is damaged: " + e.Damage.Error()
 	case e.Result == nil:

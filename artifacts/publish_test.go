@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -189,5 +190,32 @@ func TestPublishFaults(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A result under a key of a format that this code does not make is another redsi's, not
+// damaged: nothing takes it for a hit, writes over it or collects it.
+func TestOtherKeyFormat(t *testing.T) {
+	s := mem.New()
+	r := example(t, s)
+	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{}`, artifacts.ResultFormat, r.Key)
+	record := fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))
+	if err := s.Records.Create(t.Context(), artifacts.ResultName(r.Key), record); err != nil {
+		t.Fatal(err)
+	}
+	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	e := found[r.Key]
+	var other *artifacts.FormatError
+	if err != nil || e.Hit() || !errors.As(e.Damage, &other) || other.Format != "redsi-key/9" || other.Reads != artifacts.KeyFormat {
+		t.Errorf("it is looked up as %+v: %v", e, err)
+	}
+	if m := e.Miss(); strings.Contains(m, "damaged") || !strings.Contains(m, "redsi-key/9") {
+		t.Errorf("the miss says %q", m)
+	}
+	if _, _, err := artifacts.Publish(t.Context(), s, r); !errors.As(err, &other) {
+		t.Errorf("it is written over: %v", err)
+	}
+	if _, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{}); !errors.As(err, &other) {
+		t.Errorf("it is collected: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // A result record ends with a seal: its last member is the digest of all bytes
@@ -30,12 +31,12 @@ func sealed(b []byte) []byte {
 	return fmt.Appendf(body, "%s%s%s", sealOpen, Sum(body), sealClose)
 }
 
-// FormatError says that a result was written in a format that this code does
-// not know, most likely by a newer redsi.
-type FormatError struct{ Name, Format string }
+// FormatError says that a result was written in a format, or under a key of one, that
+// this code does not know, most likely by a newer redsi.
+type FormatError struct{ Name, Format, Reads string }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s has format %q, this redsi reads %q: use the redsi that wrote it, or newer", e.Name, e.Format, ResultFormat)
+	return fmt.Sprintf("%s has format %q, this redsi reads %q: use the redsi that wrote it, or newer", e.Name, e.Format, e.Reads)
 }
 
 // decodeResult reads the record of key. Any change to the record's bytes since
@@ -50,7 +51,7 @@ func decodeResult(key Digest, b []byte) (*Result, error) {
 	}
 	body, err := unseal(b)
 	if head.Format != ResultFormat && err == nil {
-		return nil, &FormatError{ResultName(key), head.Format}
+		return nil, &FormatError{ResultName(key), head.Format, ResultFormat}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
@@ -63,6 +64,9 @@ func decodeResult(key Digest, b []byte) (*Result, error) {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), r.Key)
 	}
 	r.Preimage = canonical(r.Preimage)
+	if f := keyFormatOf(r.Preimage); f != KeyFormat && strings.HasPrefix(f, keyFormats) {
+		return nil, &FormatError{ResultName(key), f, KeyFormat}
+	}
 	if err := r.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", ResultName(key), err)
 	}

@@ -278,11 +278,11 @@ func TestCommandMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, argv := range map[string]string{"relative to nothing": "bin/x", "to plan without it": "no-such-program"} {
-		tree, err := spec.Complete(map[string]any{"argv": []any{argv}, "outputs": []any{"o"}})
+		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "outputs": []any{"o"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := spec.Resolve(context.Background(), sources, tree); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := l.Registry.Resolved(context.Background(), sources, task); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", argv, err)
 		}
 	}

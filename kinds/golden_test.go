@@ -59,7 +59,7 @@ func (l *local) plan(file string, vars map[string]string, targets ...string) *pl
 		l.t.Fatal(err)
 	}
 	for i, s := range pl.Steps {
-		pl.Steps[i].Task, err = l.Registry.Lookup(s.Task.Kind).Resolved(context.Background(), sources, s.Task)
+		pl.Steps[i].Task, err = l.Registry.Resolved(context.Background(), sources, s.Task)
 		if err != nil {
 			l.t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package step
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,10 @@ const KeyFormat = artifacts.KeyFormat
 type Task struct {
 	Kind   string          `json:"kind"`
 	Config json.RawMessage `json:"config"`
+
+	// What is known of Config since it was made of a tree; pointers, as plans hold many tasks.
+	key  *artifacts.Digest // see Registry.Resolved
+	refs *[]Ref            // if there are some
 }
 
 // NewTask makes a task of a tree.
@@ -29,7 +34,12 @@ func NewTask(spec *Spec, tree map[string]any) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	return encodeTask(spec.Name, tree)
+	t, err := encodeTask(spec.Name, tree)
+	if err == nil && t.mayRefer() {
+		refs := refsOf(tree)
+		t.refs = &refs
+	}
+	return t, err
 }
 
 func encodeTask(kind string, tree map[string]any) (Task, error) {
@@ -72,21 +82,24 @@ func (t Task) Tree() (map[string]any, error) { return ParseTree(t.Config) }
 
 // Refs lists the outputs of other steps that the task still waits for.
 func (t Task) Refs() ([]Ref, error) {
+	if t.refs != nil {
+		return *t.refs, nil
+	}
 	if !t.mayRefer() {
 		return nil, nil
 	}
 	tree, err := t.Tree()
-	if err != nil {
-		return nil, err
-	}
-	var refs []Ref
-	_, err = MapInputs(tree, func(_ string, in Input) (Input, error) {
+	return refsOf(tree), err
+}
+
+func refsOf(tree map[string]any) (refs []Ref) {
+	_, _ = MapInputs(tree, func(_ string, in Input) (Input, error) {
 		if in.Ref != nil {
 			refs = append(refs, *in.Ref)
 		}
 		return in, nil
 	})
-	return refs, err
+	return refs
 }
 
 // Bind replaces every reference by the artifact that find returns.
@@ -119,7 +132,12 @@ func bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (
 }
 
 // Bind is Task.Bind and the Key of what it returns, in one pass.
+//
+// The preimage is nil where the key was known before: a result under it has one.
 func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Task, artifacts.Digest, []byte, error) {
+	if t.key != nil {
+		return t, *t.key, nil, nil
+	}
 	tree, err := t.Tree()
 	if err == nil && t.mayRefer() {
 		if tree, err = bindTree(tree, find); err == nil {
@@ -131,6 +149,27 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 	}
 	key, preimage, err := r.keyOf(t.Kind, tree)
 	return t, key, preimage, err
+}
+
+// Resolved returns the task with its kind's Resolve applied. Of one that refers to no
+// other step it makes the key as well, while the configuration is at hand: Bind reads it
+// no more.
+func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
+	spec := r.Lookup(t.Kind)
+	if spec == nil || spec.resolve == nil {
+		return t, nil
+	}
+	c, err := spec.resolved(ctx, env, t)
+	if err != nil {
+		return Task{}, err
+	}
+	out, err := encodeTask(t.Kind, encodeObject(reflect.ValueOf(c), spec.defaults, spec.Attrs, false))
+	if err == nil && !out.mayRefer() {
+		var key artifacts.Digest
+		key, _, err = r.keyOfConfig(spec, c)
+		out.key = &key
+	}
+	return out, err
 }
 
 // mayRefer is false only of tasks without a Ref: its field stands there by its name, or
@@ -168,6 +207,11 @@ func (r *Registry) keyOf(kind string, tree map[string]any) (artifacts.Digest, []
 	if err != nil {
 		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", kind, err)
 	}
+	return r.keyOfConfig(spec, c)
+}
+
+// keyOfConfig is the one place that makes keys.
+func (r *Registry) keyOfConfig(spec *Spec, c any) (artifacts.Digest, []byte, error) {
 	pre := map[string]any{
 		"format":  KeyFormat,
 		"kind":    spec.Name,
@@ -183,7 +227,7 @@ func (r *Registry) keyOf(kind string, tree map[string]any) (artifacts.Digest, []
 	}
 	b, err := Canonical(pre)
 	if err != nil {
-		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", kind, err)
+		return artifacts.Digest{}, nil, fmt.Errorf("kind %s: %w", spec.Name, err)
 	}
 	return artifacts.KeyOf(b), b, nil
 }

@@ -2,6 +2,7 @@ package step
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -281,5 +282,38 @@ func TestKeyErrors(t *testing.T) {
 		if _, _, err := reg.Key(task); err == nil {
 			t.Errorf("%s: there is a key", name)
 		}
+	}
+}
+
+// A key that is made with a task's resolved configuration is the one that is made of the
+// task as a plan has it, and Bind then reads no configuration.
+func TestResolvedKey(t *testing.T) {
+	kind := everythingKind()
+	kind.Resolve = func(_ context.Context, _ Sources, c everything) (everything, error) {
+		c.Count++
+		return c, nil
+	}
+	reg := NewRegistry(Define(kind))
+	task, err := NewTask(&reg.Kinds()[0], minimal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := reg.Resolved(t.Context(), nil, task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, err := reg.Key(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, key, preimage, err := reg.Bind(out, nil); err != nil || key != want || preimage != nil {
+		t.Errorf("the key is %s, want %s, made again: %v, error %v", key, want, preimage != nil, err)
+	}
+	var read Task
+	if b, err := json.Marshal(out); err != nil || json.Unmarshal(b, &read) != nil {
+		t.Fatal(err)
+	}
+	if _, key, _, err := reg.Bind(read, nil); err != nil || key != want {
+		t.Errorf("of a stored plan the key is %s, want %s: %v", key, want, err)
 	}
 }

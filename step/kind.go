@@ -242,34 +242,17 @@ func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
 	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
 }
 
-// Resolve runs the kind's Resolve on a completed tree.
-func (s *Spec) Resolve(ctx context.Context, env Sources, tree map[string]any) (map[string]any, error) {
-	if s.resolve == nil {
-		return tree, nil
+// resolved is the configuration of a task with the kind's Resolve applied.
+func (s *Spec) resolved(ctx context.Context, env Sources, t Task) (any, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
 	}
 	c, err := s.decode(tree)
 	if err != nil {
 		return nil, err
 	}
-	if c, err = s.resolve(ctx, env, c); err != nil {
-		return nil, err
-	}
-	return encodeObject(reflect.ValueOf(c), s.defaults, s.Attrs, false), nil
-}
-
-// Resolved returns the task with Resolve applied.
-func (s *Spec) Resolved(ctx context.Context, env Sources, t Task) (Task, error) {
-	if s.resolve == nil {
-		return t, nil
-	}
-	tree, err := t.Tree()
-	if err != nil {
-		return Task{}, err
-	}
-	if tree, err = s.Resolve(ctx, env, tree); err != nil {
-		return Task{}, err
-	}
-	return encodeTask(t.Kind, tree)
+	return s.resolve(ctx, env, c)
 }
 
 // HasPins reports whether tasks of this kind find out checksums of sources.

@@ -82,6 +82,8 @@ const (
 	InputLostError     = "input-lost"     // an input's bytes are gone or corrupt: run its producer again
 	SourceChangedError = "source-changed" // a source or program has other bytes than the plan: plan again
 
+	PlanLostError = "plan-lost" // the worker's store has no such plan; its detail is a PlanLost
+
 	FailedRun = "failed" // of a run some of whose steps failed; its detail is the ReproduceResult
 )
 
@@ -98,6 +100,8 @@ type ReproduceInput struct {
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"` // whose run it is: the id in redsi.lock
 	Carried  *Carried          `json:"carried,omitempty"` // by continue-as-new
+
+	Hits *Pages[DoneStep] `json:"hits,omitempty"` // what whoever made the plan found done, a moment ago
 }
 
 // UnmarshalJSON refuses fields that there are not: an input is written by hand,
@@ -214,6 +218,7 @@ type LoadRequest struct {
 	RunID    string            `json:"run_id,omitempty"`
 	Project  string            `json:"project,omitempty"`
 	Again    bool              `json:"again,omitempty"` // the run is under way: what has a result is known
+	Hits     *Pages[DoneStep]  `json:"hits,omitempty"`  // the same is known of the plan
 }
 
 // Loaded is the skeleton of a stored plan. Lists that are too long for a payload
@@ -226,6 +231,7 @@ type Loaded struct {
 	Steps    []Head           `json:"steps"`
 	Hits     []DoneStep       `json:"hits,omitempty"`
 	Long     *LongPlan        `json:"long,omitempty"`
+	Pins     Pages[step.Pin]  `json:"pins"` // that hits have, of a run with a lock file
 	Features Features         `json:"features"`
 }
 

@@ -20,6 +20,7 @@ const (
 	keysInline = 2000
 	healTries  = 3 // runs of one step after its inputs were lost
 	leaveGrace = 20 * time.Second
+	hitsKnown  = time.Minute     // what was found for a run that waits longer for a worker is looked up again
 	lookUp     = 5 * time.Minute // of one attempt to look up a batch, or to write a record
 )
 
@@ -84,6 +85,9 @@ type run struct {
 func (r *run) load(ctx workflow.Context) error {
 	lctx := workflow.WithActivityOptions(ctx, doing(controlQueue(ctx), "load "+r.in.Pipeline, unbounded))
 	req := LoadRequest{Pipeline: r.in.Pipeline, Targets: r.in.Targets, Vars: r.in.Vars, Plan: r.in.Plan, RunID: r.id, Project: r.in.Project, Again: r.in.Carried != nil}
+	if waited := workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime); r.again == "" && waited < hitsKnown {
+		req.Hits = r.in.Hits
+	}
 	if err := workflow.ExecuteActivity(lctx, LoadActivity, req).Get(ctx, &r.loaded); err != nil {
 		return err
 	}
@@ -110,6 +114,10 @@ func (r *run) load(ctx workflow.Context) error {
 		} else {
 			p.set(d.Index, Ran)
 		}
+	}
+	var err error
+	if r.pins, err = unstash(ctx, r.loaded.Pins); err != nil {
+		return err
 	}
 	r.tries, r.mine = map[int]int{}, map[int]bool{}
 	if err := r.resume(ctx, p); err != nil {

@@ -33,11 +33,7 @@ func final(err error) error {
 	case errors.As(err, &app) && app.NonRetryable() && error(app) == err:
 		return err
 	}
-	kind := errorType(err)
-	if kind == "" {
-		kind = PermanentError
-	}
-	return temporal.NewNonRetryableApplicationError(reason(err), kind, err)
+	return ended(err)
 }
 
 // What the SDK says of a workflow whose code panics or does not do what its history

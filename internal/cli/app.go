@@ -188,7 +188,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
 			return nil, inputError(err)
 		}
-		t, err := a.Registry.Lookup(s.Task.Kind).Resolved(ctx, sources, s.Task)
+		t, err := a.Registry.Resolved(ctx, sources, s.Task)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
 			continue

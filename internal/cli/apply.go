@@ -34,6 +34,15 @@ type savedPlan struct {
 	Store    string       `json:"store"`
 	Summary  plan.Summary `json:"summary"`
 	Steps    []savedStep  `json:"steps"`
+
+	name string
+	keys map[string]artifacts.Digest // by address, where they are known
+}
+
+// other reports whether a hit has another key than in the saved plan, if there is one:
+// its preimage says why.
+func (s *savedPlan) other(pl *plan.Plan, i int, it *plan.Item) bool {
+	return s != nil && s.keys[pl.Steps[i].Address] != it.Key
 }
 
 // savedStep is a step with its key, or, where that is known later, with its
@@ -104,6 +113,12 @@ func readSavedPlan(path string) (*savedPlan, error) {
 	if err := json.Unmarshal(b, &s); err != nil || s.Format != savedPlanFormat {
 		return nil, inputError(fmt.Errorf("%s is not a plan that `redsi plan --out` saved (format %q, this build reads %q)", path, s.Format, savedPlanFormat))
 	}
+	s.name, s.keys = path, map[string]artifacts.Digest{}
+	for _, x := range s.Steps {
+		if x.Key != nil {
+			s.keys[x.Address] = *x.Key
+		}
+	}
 	return &s, nil
 }
 
@@ -130,18 +145,7 @@ others have added to the store since are used.`,
 			if !cmd.Flags().Changed("store") {
 				a.StoreURL = s.Store
 			}
-			v, _, err := a.preview(cmd.Context())
-			if err != nil {
-				return err
-			}
-			drifts, err := driftOf(s.Steps, savedSteps(v))
-			if err != nil {
-				return err
-			}
-			if len(drifts) > 0 {
-				return a.refuse(drifts, args[0])
-			}
-			o.exact = true
+			o.saved = s
 			return a.run(cmd.Context(), o)
 		},
 	}
@@ -157,7 +161,12 @@ type drift struct {
 	Changes []step.Change `json:"changes,omitempty"`
 }
 
-func (a *app) refuse(drifts []drift, file string) error {
+// refuse returns an error if a plan is not the saved one, and shows why.
+func (a *app) refuse(s *savedPlan, v *plan.Preview) error {
+	drifts, err := driftOf(s.Steps, savedSteps(v))
+	if err != nil || len(drifts) == 0 {
+		return err
+	}
 	if a.JSON {
 		if err := view.WriteJSON(a.Out, map[string]any{"drift": drifts}); err != nil {
 			return err
@@ -170,7 +179,7 @@ func (a *app) refuse(drifts []drift, file string) error {
 			}
 		}
 	}
-	return inputError(fmt.Errorf("%d steps are not as in %s; nothing was run: plan again", len(drifts), file))
+	return inputError(fmt.Errorf("%d steps are not as in %s; nothing was run: plan again", len(drifts), s.name))
 }
 
 // driftOf compares two plans: keys where both are known, else configurations.

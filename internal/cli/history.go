@@ -19,6 +19,8 @@ type journal struct {
 	took view.History
 	key  map[string]artifacts.Digest // of the newest result
 	run  map[string]string
+
+	moved map[string]int // steps whose newest result has a key of another format, by that
 }
 
 // runsRead bounds how many run records are read for a plan, newest first.
@@ -27,7 +29,7 @@ const runsRead = 20
 // journalOf reads what the newest run records of a pipeline of this project say of the
 // steps that are no hits.
 func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
-	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}}
+	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}, moved: map[string]int{}}
 	wanted := map[string]bool{}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
@@ -107,6 +109,10 @@ func (a *app) changes(ctx context.Context, store artifacts.Store, v *plan.Previe
 		return nil, "", err
 	}
 	e := entries[old]
+	var other *artifacts.FormatError
+	if errors.As(e.Damage, &other) {
+		past.moved[other.Format]++
+	}
 	if e.Result == nil {
 		return nil, e.Miss(), nil
 	}

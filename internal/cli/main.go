@@ -70,7 +70,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	var e *exitError
 	if !errors.As(err, &e) {
 		e = &exitError{exitFailed, err}
-		if isUsage(err) {
+		if _, _, unknown := root.Find(args); unknown != nil {
 			e = &exitError{exitInput, misused(cmd, err)}
 		}
 	}
@@ -97,7 +97,24 @@ func newRoot(a *app) *cobra.Command {
 		newSearchCmd(a), newServeCmd(a),
 		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newVerifyCmd(a), newGCCmd(a),
 	)
+	root.InitDefaultCompletionCmd()
+	checkArgs(root)
 	return root
+}
+
+// checkArgs makes what is wrong with a command's arguments the user's to mend.
+func checkArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return inputError(misused(cmd, err))
+			}
+			return nil
+		}
+	}
+	for _, c := range cmd.Commands() {
+		checkArgs(c)
+	}
 }
 
 // misused adds to a complaint about a command line how a verb is used.
@@ -121,14 +138,4 @@ func group(use, short string) *cobra.Command {
 			}
 			return inputError(misused(cmd, errors.New(msg)))
 		}}
-}
-
-// isUsage recognises cobra's own complaints about a command line.
-func isUsage(err error) bool {
-	for _, p := range []string{"unknown command", "accepts ", "requires at least", "unknown flag", "unknown shorthand"} {
-		if len(err.Error()) >= len(p) && err.Error()[:len(p)] == p {
-			return true
-		}
-	}
-	return false
 }

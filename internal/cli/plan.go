@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
 )
 
 func newPlanCmd(a *app) *cobra.Command {
@@ -37,6 +38,9 @@ func newPlanCmd(a *app) *cobra.Command {
 			why, err := a.reasons(ctx, store, v, past)
 			if err != nil {
 				return err
+			}
+			for format, n := range past.moved {
+				a.Log.Warn("keys moved: results of this pipeline are under keys of a format that this redsi does not read, and are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
 			if saveTo != "" {
 				if err := a.savePlan(v, saveTo); err != nil {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"go.temporal.io/sdk/temporal"
-
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/workflows"
@@ -18,32 +16,16 @@ import (
 // they are planned are the user's to stop.
 const planTries = 5
 
-// failedRun is a run that ended with failed steps.
-type failedRun struct {
-	text string
-	res  workflows.ReproduceResult // without a RunID if the run ended before its steps
-}
-
-func (e *failedRun) Error() string { return e.text }
-
-func newFailedRun(app *temporal.ApplicationError) *failedRun {
-	var res workflows.ReproduceResult
-	if app.HasDetails() && app.Details(&res) != nil {
-		res = workflows.ReproduceResult{}
-	}
-	return &failedRun{text: app.Message(), res: res}
-}
-
 // afterChange makes another plan after a run that failed because a source or
 // program had other bytes than its plan said: it changed in between, or the memory
 // of checksums was wrong. Any other failure, and a plan that comes out the same, is
 // returned as it is.
 func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipeline, old *plan.Plan, failure error) (*plan.Plan, error) {
-	var failed *failedRun
-	if !errors.As(failure, &failed) || len(failed.res.Changed) == 0 {
+	var failed *workflows.RunError
+	if !errors.As(failure, &failed) || len(failed.Result.Changed) == 0 {
 		return nil, failure
 	}
-	next, err := a.planAgain(ctx, p, a.File, a.Targets, failed.res.Changed)
+	next, err := a.planAgain(ctx, p, a.File, a.Targets, failed.Result.Changed)
 	if err != nil {
 		return nil, errors.Join(failure, err)
 	}
@@ -56,7 +38,7 @@ func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipelin
 	switch {
 	case len(other) == 0:
 		return nil, failure
-	case o.exact:
+	case o.saved != nil:
 		return nil, &exitError{exitFailed, fmt.Errorf("%w\n%s changed after the plan was saved: plan again", failed, strings.Join(other, ", "))}
 	}
 	a.Log.Warn("a source or program changed while it was planned or run; planned again", "steps", strings.Join(other, ", "))

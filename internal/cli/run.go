@@ -7,7 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
-	exact    bool // a saved plan: this one or none
+	saved    *savedPlan // this one or none
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -81,18 +82,18 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && !o.cluster.given() {
 		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
 	}
-	if _, err := lockfile.Project(a.lockFile()); err != nil {
-		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
-	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {
-		v, perr := a.previewForRun(ctx, store, pl)
-		if perr != nil {
-			return perr
+		if out.preview, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.isRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
+			return err
 		}
-		if out.Hit = v.Summary().Hit; v.Done() {
-			out.preview = v
-			err = a.recordHits(ctx, store, pl, v)
+		if try == 1 {
+			if err := a.begin(o.saved, out.preview); err != nil {
+				return err
+			}
+		}
+		if out.Hit = out.preview.Summary().Hit; out.preview.Done() {
+			err = a.recordHits(ctx, store, pl, out.preview)
 			break
 		}
 		if err = a.drive(ctx, o, store, pl, &out); err == nil || try == planTries {
@@ -104,25 +105,23 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		}
 		pl = next
 	}
-	var failed *failedRun
+	var failed *workflows.RunError
 	if o.detach && out.RunID != "" { // the run goes on without this command
 		return err
 	}
-	if err != nil && (!errors.As(err, &failed) || failed.res.RunID == "") {
+	if err != nil && (!errors.As(err, &failed) || failed.Result.RunID == "") {
 		return err
 	}
 	if failed != nil { // what is finished is written all the same
-		out.Failed, out.Skipped, out.NotStarted = failed.res.Failed, failed.res.Skipped, failed.res.NotStarted
-		out.RunID, out.Hit, out.Ran = failed.res.RunID, failed.res.Hit, failed.res.Ran
+		out.Failed, out.Skipped, out.NotStarted = failed.Result.Failed, failed.Result.Skipped, failed.Result.NotStarted
+		out.RunID, out.Hit, out.Ran = failed.Result.RunID, failed.Result.Hit, failed.Result.Ran
 	}
-	if out.preview == nil {
-		v, perr := a.previewForRun(ctx, store, pl)
-		if perr != nil {
-			return cmp.Or(err, perr)
+	if out.RunID != "" {
+		if rerr := a.results(ctx, store, pl, &out); rerr != nil {
+			return cmp.Or(err, rerr)
 		}
-		out.preview = v
 	}
-	if perr := a.pinSources(store, pl, &out); perr != nil {
+	if perr := a.pinSources(pl, &out); perr != nil {
 		return cmp.Or(err, perr)
 	}
 	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
@@ -143,13 +142,59 @@ func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Pl
 	return activities.RecordHits(ctx, store, pl, rec)
 }
 
-// previewForRun holds what a run reads of results when it is done: pins, and what
-// tables and figures are.
-func (a *app) previewForRun(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*plan.Preview, error) {
-	return a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool {
-		s := &pl.Steps[i]
-		return isRendered(s.Address) || a.Registry.Lookup(s.Task.Kind).HasPins()
-	})
+// begin checks, before anything is done, that a plan is the saved one, and that the
+// project has an id.
+func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
+	if saved != nil {
+		if err := a.refuse(saved, v); err != nil {
+			return err
+		}
+	}
+	if _, err := lockfile.Project(a.lockFile()); err != nil {
+		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
+	}
+	return nil
+}
+
+// isRead reports whether a run reads the result of step i when it is done: pins, and
+// what tables and figures are.
+func (a *app) isRead(pl *plan.Plan, i int) bool {
+	return isRendered(pl.Steps[i].Address) || a.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
+}
+
+// results adds to the preview of a run what that has left and is read: by the keys in
+// its record, so that the plan is previewed once.
+func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	lost := func(what string) error {
+		return fmt.Errorf("%s is not in %s after the run: the run's workers must have the same --store", what, store.URL)
+	}
+	rec, err := activities.ReadRun(ctx, store, out.RunID)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return lost("its record")
+	}
+	if err != nil {
+		return err
+	}
+	left := map[int]artifacts.Digest{}
+	for i, s := range rec.Steps {
+		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) {
+			continue
+		}
+		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && out.preview.Items[i].Result == nil {
+			left[i] = s.Key
+		}
+	}
+	found, err := artifacts.LookupMany(ctx, store, slices.Collect(maps.Values(left)))
+	if err != nil {
+		return err
+	}
+	for i, key := range left {
+		if found[key] == nil {
+			return lost("the result of " + pl.Steps[i].Address)
+		}
+		out.preview.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key]}
+	}
+	return nil
 }
 
 // drive starts the workflow, here or on a cluster, and follows it to its end.
@@ -166,8 +211,12 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err != nil {
 		return err
 	}
+	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(out.preview))
+	if err != nil {
+		return err
+	}
 	runID := newRunID()
-	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project()}
+	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project(), Hits: &hits}
 	var wf client.WorkflowRun
 	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -192,8 +241,9 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	res, err := a.follow(ctx, conn, wf)
 	if err != nil {
 		err = a.ended(err, runID)
-		if o.cluster.given() && strings.Contains(err.Error(), digest.String()) { // the plan itself, stored a moment ago
-			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s: give them and this command the same --store", err, store.URL)
+		var failed *workflows.RunError
+		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.given() { // it was stored a moment ago
+			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s, they have %s: give them and this command the same --store", err, store.URL, failed.PlanLost.Store)
 		}
 		return err
 	}
@@ -203,7 +253,6 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 
 // ended turns a workflow's error into what the user should read.
 func (a *app) ended(err error, runID string) error {
-	var app *temporal.ApplicationError
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
 	var terminated *temporal.TerminatedError
@@ -212,8 +261,8 @@ func (a *app) ended(err error, runID string) error {
 		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server, whose UI says why; `redsi run` goes on from what is in the store", runID)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
-	case errors.As(err, &app):
-		return &exitError{exitFailed, newFailedRun(app)}
+	case workflows.ErrorOf(err) != nil:
+		return &exitError{exitFailed, workflows.ErrorOf(err)}
 	case errors.As(err, &unknown):
 		return &exitError{exitFailed, fmt.Errorf("Temporal does not know run %s any more (%w); `redsi run` goes on from what is in the store", runID, err)}
 	}
@@ -227,25 +276,20 @@ func newRunID() string {
 }
 
 // pinSources writes what downloads found out into the lock file.
-func (a *app) pinSources(store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+func (a *app) pinSources(pl *plan.Plan, out *runSummary) error {
 	lock := a.lockFile()
 	for i, it := range out.preview.Items {
-		if it.Outcome != plan.Hit && out.Failed > 0 {
+		s := &pl.Steps[i]
+		spec := a.Registry.Lookup(s.Task.Kind)
+		if it.Outcome != plan.Hit || !spec.HasPins() { // it failed, or was not started
 			continue
 		}
-		if it.Outcome != plan.Hit {
-			return fmt.Errorf("%s has no result in %s after the run: the run's workers must have the same --store", pl.Steps[i].Address, store.URL)
-		}
-		spec := a.Registry.Lookup(pl.Steps[i].Task.Kind)
-		if !spec.HasPins() {
-			continue
-		}
-		pins, err := spec.Pins(it.Task, it.Result.Outputs)
+		pins, err := spec.Pins(s.Task, it.Result.Outputs)
 		if err == nil {
 			err = lockfile.Add(lock, pins)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", pl.Steps[i].Address, err)
+			return fmt.Errorf("%s: %w", s.Address, err)
 		}
 	}
 	return nil

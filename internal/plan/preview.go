@@ -167,7 +167,14 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		it := &f.Items[i]
 		if r := found[it.Key]; r != nil {
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
+			if it.Preimage == nil {
+				it.Preimage = r.Preimage
+			}
 			f.wanted[i] = f.keep(i, it)
+		} else if it.Preimage == nil {
+			if _, it.Preimage, err = f.reg.Key(it.Task); err != nil {
+				return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
+			}
 		}
 	}
 	return nil
@@ -191,7 +198,7 @@ func (f *follower) release(i int) {
 }
 
 // Bind fills in the inputs of step i from the results of its dependencies and
-// returns the task that can run, its key and the key's preimage.
+// returns the task that can run, its key and the key's preimage, see Registry.Bind.
 func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.Result) (step.Task, artifacts.Digest, []byte, error) {
 	s := p.Steps[i]
 	byAddress := make(map[string]*artifacts.Result, len(s.Deps))

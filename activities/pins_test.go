@@ -1,0 +1,91 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// sourceConfig is a kind that finds out the checksum of what it writes.
+type sourceConfig struct {
+	URL    string `hcl:"url" help:"what to write"`
+	SHA256 string `hcl:"sha256,optional" help:"of it"`
+}
+
+// What sources were found to be is state of the run: what its first execution found is in
+// the lock file at the end, whichever worker loads the plan again or writes the record.
+func TestPinsOverContinueAsNew(t *testing.T) {
+	const sources = 1500
+	l := newLargeRun(t)
+	l.Registry = step.NewRegistry(step.Define(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
+		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run: func(_ context.Context, x *step.IO, c sourceConfig) error {
+			l.ran.Add(1)
+			w, err := x.Create("out")
+			if err == nil {
+				_, err = io.WriteString(w, c.URL)
+			}
+			return errors.Join(err, w.Close())
+		},
+		Resolve: func(_ context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
+			if p, ok := env.Pinned(c.URL); ok {
+				c.SHA256 = p.SHA256.Hex()
+			}
+			return c, nil
+		},
+		Pins: func(c sourceConfig, outputs map[string]artifacts.Artifact) []step.Pin {
+			return []step.Pin{{Source: c.URL, SHA256: outputs["out"].Digest, Size: outputs["out"].Size}}
+		},
+	}))
+	p := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
+	for i := range sources {
+		url := fmt.Sprintf("https://example.org/%d", i)
+		task, err := step.TaskOf("source", sourceConfig{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Steps = append(p.Steps, plan.Step{Address: fmt.Sprintf("step.source.x[%q]", url), Task: task, Inline: true})
+	}
+	folder := t.TempDir()
+	lock := filepath.Join(folder, lockfile.Name)
+	l.Accept = []string{folder}
+	l.Open = func(context.Context, string, map[string]string, []string) (*plan.Plan, string, error) { return p, lock, nil }
+	// A worker that has neither been asked to load the plan nor done any of it.
+	l.journal = (&Activities{Store: l.Store, Registry: l.Registry, Log: l.Log, Accept: l.Accept}).Journal
+
+	res, executions, err := l.runOf(workflows.ReproduceInput{Pipeline: filepath.Join(folder, "p.hcl"), RunID: "1"})
+	if err != nil || res.Ran != sources || l.ran.Load() != sources || executions < 2 {
+		t.Fatalf("%+v in %d executions, %d ran: %v", res, executions, l.ran.Load(), err)
+	}
+	f, err := lockfile.Read(lock)
+	if err != nil || len(f.Sources) != sources {
+		t.Fatalf("%d of %d sources are pinned after %d executions: %v", len(f.Sources), sources, executions, err)
+	}
+	for _, s := range f.Sources {
+		if s.SHA256 != artifacts.Sum([]byte(s.Source)) {
+			t.Fatalf("%+v is not what was found", s)
+		}
+	}
+
+	// A run that finds the results of another, or its own under another id, pins them too.
+	lock = filepath.Join(folder, "elsewhere", lockfile.Name)
+	if err := os.Mkdir(filepath.Dir(lock), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if res, _, err = l.runOf(workflows.ReproduceInput{Pipeline: filepath.Join(folder, "p.hcl"), RunID: "2"}); err != nil || res.Hit != sources {
+		t.Fatalf("%+v: %v", res, err)
+	}
+	if f, err = lockfile.Read(lock); err != nil || len(f.Sources) != sources {
+		t.Errorf("%d of %d sources of hits are pinned: %v", len(f.Sources), sources, err)
+	}
+}

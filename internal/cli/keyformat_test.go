@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Where the results of a pipeline are under keys of another format, `redsi plan` says so.
+func TestPlanOfOtherKeyFormat(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "pipelines.hcl")
+	if err := os.WriteFile(file, []byte("step \"command\" \"x\" {\n  argv = [\"sh\"]\n  outputs = [\"o\"]\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(folder, ".redsi")
+	store, err := dir.Open(filepath.Join(state, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := artifacts.Sum([]byte("a key of another format"))
+	body := fmt.Appendf(nil, `{"format":%q,"key":%q,"preimage":{"format":"redsi-key/9"},"outputs":{}`, artifacts.ResultFormat, key)
+	if err := store.Records.Create(t.Context(), artifacts.ResultName(key), fmt.Appendf(body, `,"seal":%q}`, artifacts.Sum(body))); err != nil {
+		t.Fatal(err)
+	}
+	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: filepath.Base(file),
+		Steps: []workflows.RunStep{{Address: "step.command.x", Key: key, Outcome: workflows.Ran}}}
+	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+		t.Fatal(err)
+	}
+	var out, errw bytes.Buffer
+	if code := execute(t.Context(), kinds.Registry(), []string{"plan", "-f", file, "--state", state}, &out, &errw); code != exitOK {
+		t.Fatalf("exit %d: %s", code, &errw)
+	}
+	for _, want := range []string{"keys moved", "redsi-key/9", step.KeyFormat} {
+		if !strings.Contains(errw.String(), want) {
+			t.Errorf("it does not say %q: %s%s", want, &out, &errw)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// After a run only what is written as files is read, by the keys in the run's record.
+func TestResultsOfARun(t *testing.T) {
+	const steps = 100
+	store, counted := storetest.Faulty(mem.New())
+	a := &app{Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler)}
+	pl := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
+	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
+	var table artifacts.Digest
+	for i := range steps + 1 {
+		address, kind := fmt.Sprintf("step.command.x[%q]", fmt.Sprint(i)), "command"
+		if i == steps {
+			address, kind = "table.t", "table"
+		}
+		preimage := fmt.Appendf(nil, `{"config":{},"format":%q,"kind":%q,"version":%d}`, step.KeyFormat, kind, i+1)
+		key := artifacts.KeyOf(preimage)
+		d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte(address))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := artifacts.Artifact{Type: "file", Digest: d, Size: int64(len(address))}
+		if _, _, err := artifacts.Publish(t.Context(), store, artifacts.Result{Key: key, Preimage: preimage, Outputs: map[string]artifacts.Artifact{"out": out}}); err != nil {
+			t.Fatal(err)
+		}
+		pl.Steps = append(pl.Steps, plan.Step{Address: address, Task: step.Task{Kind: kind}})
+		rec.Steps = append(rec.Steps, workflows.RunStep{Address: address, Key: key, Outcome: workflows.Ran})
+		table = key
+	}
+	out := &runSummary{RunID: rec.RunID, preview: &plan.Preview{Plan: pl, Items: make([]plan.Item, len(pl.Steps))}}
+	if err := a.results(t.Context(), store, pl, out); err == nil {
+		t.Error("a run without a record has results")
+	}
+	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+		t.Fatal(err)
+	}
+	before := counted.Calls(storetest.RecordsGet)
+	if err := a.results(t.Context(), store, pl, out); err != nil {
+		t.Fatal(err)
+	}
+	if n := counted.Calls(storetest.RecordsGet) - before; n != 2 {
+		t.Errorf("%d records are read, want the run's and the table's", n)
+	}
+	if it := out.preview.Items[steps]; it.Outcome != plan.Hit || it.Key != table || it.Result == nil {
+		t.Errorf("the table's result: %+v", it)
+	}
+}

@@ -1,0 +1,70 @@
+package workflows
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Errors cross Temporal as application errors: the type is the kind of error, the detail
+// has its fields, and the message is for people alone. ErrorOf is the one place that
+// makes errors of Go of them again.
+
+// PlanLost is the detail of a PlanLostError: which plan a worker's store has not.
+type PlanLost struct {
+	Plan  artifacts.Digest `json:"plan"`
+	Store string           `json:"store"` // the worker's
+}
+
+// A RunError is how a run ended that did not do all of its steps.
+type RunError struct {
+	Type   string          // PermanentError and the like; FailedRun
+	Text   string          // for people
+	Result ReproduceResult // of a FailedRun; without a RunID if the run ended before its steps
+
+	PlanLost *PlanLost // of a PlanLostError
+}
+
+func (e *RunError) Error() string { return e.Text }
+
+// ErrorOf is the application error inside err, nil if there is none. Details that are
+// not there, or not readable, are left out: another version of redsi wrote them.
+func ErrorOf(err error) *RunError {
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) {
+		return nil
+	}
+	e := &RunError{Type: app.Type(), Text: app.Message()}
+	if !app.HasDetails() {
+		return e
+	}
+	switch e.Type {
+	case PlanLostError:
+		var d PlanLost
+		if app.Details(&d) == nil {
+			e.PlanLost = &d
+		}
+	case FailedRun:
+		if app.Details(&e.Result) != nil {
+			e.Result = ReproduceResult{}
+		}
+	}
+	return e
+}
+
+// ended is an error of a run that the server does not retry, with the type and fields of
+// the error in it.
+func ended(err error) error {
+	kind, details := PermanentError, []any(nil)
+	if e := ErrorOf(err); e != nil {
+		if e.Type != "" {
+			kind = e.Type
+		}
+		if e.PlanLost != nil {
+			details = []any{e.PlanLost}
+		}
+	}
+	return temporal.NewApplicationErrorWithOptions(reason(err), kind, temporal.ApplicationErrorOptions{NonRetryable: true, Cause: err, Details: details})
+}

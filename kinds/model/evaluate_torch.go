@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/retrieve"
@@ -65,8 +66,8 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: m.Config.ParameterCount()})
 }
 
-func loadModel(x *step.IO, model step.Input, device string) (*t5.Model, error) {
-	d, err := device.Of(device)
+func loadModel(x *step.IO, model step.Input, on string) (*t5.Model, error) {
+	d, err := device.Of(on)
 	if err != nil {
 		return nil, err
 	}

@@ -75,13 +75,15 @@ var onlyFrom = map[string][]string{
 // model packages form a chain of their own.
 var chain = map[string][]string{
 	"internal/tensor":    nil,
-	"internal/t5":        {"internal/tensor"},
+	"internal/seq2seq":   {"internal/tensor"},
+	"internal/t5":        {"internal/seq2seq", "internal/tensor"},
+	"internal/models":    {"internal/t5", "internal/seq2seq", "internal/tensor"},
 	"internal/bert":      {"internal/tensor"},
-	"internal/train":     {"internal/t5", "internal/tensor", "internal/metrics"},
-	"internal/decode":    {"internal/t5", "internal/tensor", "internal/docid"},
-	"internal/retrieve":  {"internal/decode", "internal/t5", "internal/docid"},
+	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics"},
+	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid"},
+	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid"},
 	"internal/adafactor": {"internal/tensor"},
-	"internal/search":    {"internal/retrieve", "internal/decode", "internal/t5", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
+	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }
 
 func TestImports(t *testing.T) {

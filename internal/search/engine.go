@@ -12,8 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tokenize"
 )
@@ -27,7 +28,7 @@ type Engine struct {
 	ids      *docid.Set
 	cards    []Card
 	tok      *tokenize.T5
-	model    *t5.Model
+	model    *seq2seq.Model
 	index    *retrieve.Index
 }
 
@@ -66,7 +67,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.model, err = t5.Load(f.Model, e.device); err != nil {
+	if e.model, err = models.Load(f.Model, e.device); err != nil {
 		return nil, err
 	}
 	e.index, err = retrieve.NewIndex(e.model, catalog)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -36,7 +37,7 @@ func TestThreads(t *testing.T) {
 func trained(t *testing.T) string {
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 3000, 128, 32, 512, 2, 2, 4
-	m, err := t5.Init(c, 5, tensor.CPU)
+	m, err := seq2seq.Init(c, 5, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func trained(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	l, err := NewT5(m, o, 9)
+	l, err := NewSeq2Seq(m, o, 9)
 	if err != nil {
 		t.Fatal(err)
 	}

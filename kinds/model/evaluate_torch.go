@@ -12,8 +12,9 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -63,26 +64,26 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	if err := errors.Join(metrics.WriteRun(w, runTag, rankings), w.Close()); err != nil {
 		return err
 	}
-	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: m.Config.ParameterCount()})
+	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})
 }
 
-func loadModel(x *step.IO, model step.Input, on string) (*t5.Model, error) {
+func loadModel(x *step.IO, model step.Input, on string) (*seq2seq.Model, error) {
 	d, err := device.Of(on)
 	if err != nil {
 		return nil, err
 	}
-	folder, err := inout.StageTree(x, model, t5.ConfigFile, t5.WeightsFile)
+	folder, err := inout.StageTree(x, model, seq2seq.ConfigFile, seq2seq.WeightsFile)
 	if err != nil {
 		return nil, err
 	}
-	m, err := t5.Load(folder, d)
+	m, err := models.Load(folder, d)
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	return m, nil
 }
 
-func search(ctx context.Context, x *step.IO, m *t5.Model, ids *docid.Set, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
+func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
 	x.Report(step.Progress{Total: int64(len(queries)), Unit: "queries"})
 	catalog, err := retrieve.NewCatalog(ids)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -13,7 +14,7 @@ import (
 )
 
 func runRandomT5(ctx context.Context, x *step.IO, c randomT5Config) error {
-	m, err := t5.Init(c.config(), uint64(c.Seed), tensor.CPU)
+	m, err := seq2seq.Init(c.config(), uint64(c.Seed), tensor.CPU)
 	if err != nil {
 		return step.Permanent(err)
 	}
@@ -25,7 +26,7 @@ func runRandomT5(ctx context.Context, x *step.IO, c randomT5Config) error {
 	if err := m.Save(folder); err != nil {
 		return err
 	}
-	x.Count("parameters", m.Config.ParameterCount())
+	x.Count("parameters", seq2seq.ParameterCount(m.Config))
 	return inout.CopyFolder(ctx, x, "model", folder)
 }
 

@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/models"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-func loadT5(t testing.TB, name string) *t5.Model {
+func loadT5(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
-	m, err := t5.Load("../t5/testdata/"+name, tensor.CPU)
+	m, err := models.Load("../t5/testdata/"+name, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ type t5Golden struct {
 }
 
 // find and rank make what is needed for one call.
-func find(ctx context.Context, m *t5.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
+func find(ctx context.Context, m *seq2seq.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
 	x, err := NewSearcher(m)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func find(ctx context.Context, m *t5.Model, queries [][]int32, b Beam, batch int
 	return x.Search(ctx, queries, b, batch, report)
 }
 
-func rank(ctx context.Context, m *t5.Model, queries [][]int32, first, documents int64, k, batch int) ([]Result, error) {
+func rank(ctx context.Context, m *seq2seq.Model, queries [][]int32, first, documents int64, k, batch int) ([]Result, error) {
 	x, err := NewRanker(m, first, documents)
 	if err != nil {
 		return nil, err

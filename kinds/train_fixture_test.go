@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/nq"
@@ -36,7 +36,7 @@ const trainedDocuments = 20
 
 func newTraining(t *testing.T, l *local) *training {
 	t.Helper()
-	activities.UseThreads(1)
+	device.UseThreads(1)
 	tokenizer := filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")
 	tok, err := tokenize.LoadT5(tokenizer)
 	if err != nil {

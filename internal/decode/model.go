@@ -100,14 +100,15 @@ func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
 }
 
 // Search finds the hypotheses of queries, batch queries at a time, those of similar
-// length together. A query is tokens with </s>; b's Start and EOS are the model's.
+// length together. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	m := x.output.m
-	b.Start, b.EOS = int32(m.Vocabulary().Start), int32(m.Vocabulary().EOS)
+	v := m.Vocabulary()
+	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
 	err := batches(ctx, m, queries, batch, report, func(part []int, inputs [][]int32) error {
 		c, err := start(x.output, memory, inputs, b.MaxTokens)

@@ -55,6 +55,9 @@ type Vocabulary struct {
 	Pad   int64 // what the decoder reads for an ignored label
 	Start int64 // what the decoder reads first
 	EOS   int64 // ends a sequence
+	// What plain generation writes whatever its score: as the first token, and as the last
+	// one that there is room for. nil: nothing.
+	ForcedBOS, ForcedEOS *int64
 }
 
 // Spec is one tensor of a model.

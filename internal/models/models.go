@@ -3,13 +3,14 @@
 package models
 
 import (
+	"github.com/redsi/redsi/internal/bart"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
 // families are all of them; a config.json without model_type is of the first.
-var families = []seq2seq.Family{t5.Family}
+var families = []seq2seq.Family{t5.Family, bart.Family}
 
 // Load opens a model folder: config.json with model.safetensors or, where that is not
 // there, pytorch_model.bin.

@@ -89,7 +89,7 @@ func TestFilesRoundTrip(t *testing.T) {
 			same(name+"/"+file, got)
 		}
 		folder := filepath.Join(t.TempDir(), "new")
-		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/t5_opens.py
+		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
 			folder = filepath.Join(kept, name)
 		}
 		if err := want.Save(folder); err != nil {

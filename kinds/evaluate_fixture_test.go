@@ -74,7 +74,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 	}
 	e.config = map[string]any{
 		"model": e.model(e.ids), "ids": e.set(e.ids), "queries": e.lines(e.queries),
-		"t5_tokenizer": e.blob("files", readFile(t, tokenizer)), "device": "cpu",
+		"tokenizer": e.blob("files", readFile(t, tokenizer)), "device": "cpu",
 	}
 	return e
 }

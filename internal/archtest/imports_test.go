@@ -82,7 +82,7 @@ var chain = map[string][]string{
 	"internal/bert":      {"internal/tensor"},
 	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics"},
 	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid"},
-	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid"},
+	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid", "internal/tokenize", "internal/dedup"},
 	"internal/adafactor": {"internal/tensor"},
 	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }

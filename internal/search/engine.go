@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/internal/decode"
-	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
@@ -27,7 +26,7 @@ type Engine struct {
 	device   tensor.Device
 	ids      *docid.Set
 	cards    []Card
-	tok      *tokenize.T5
+	tok      *tokenize.Subword
 	model    *seq2seq.Model
 	index    *retrieve.Index
 }
@@ -55,7 +54,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if len(cards) != len(e.ids.Identifiers) {
 		return nil, fmt.Errorf("the texts are of %d documents, the identifiers of %d", len(cards), len(e.ids.Identifiers))
 	}
-	if e.tok, err = tokenize.LoadT5(f.Tokenizer); err != nil {
+	if e.tok, err = tokenize.LoadSubword(f.Tokenizer); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -111,8 +110,9 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer,
 		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be had", k, e.options.Width, e.options.Width)
 	}
 	answers, inputs := make([]Answer, len(queries)), make([][]int32, len(queries))
+	read := e.settings.Reader(e.tok)
 	for i, q := range queries {
-		inputs[i], answers[i].Truncated = e.tokens(q)
+		inputs[i], answers[i].Truncated = read.Tokens(q)
 	}
 	found, err := e.index.Search(ctx, inputs, e.options, nil)
 	if err != nil {
@@ -132,17 +132,6 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer,
 		}
 	}
 	return answers, nil
-}
-
-// tokens are a query as the model was trained to read it.
-func (e *Engine) tokens(query string) (tokens []int32, truncated bool) {
-	if e.settings.Lowercase {
-		query = dedup.Lower(query)
-	}
-	most := e.settings.MaxInput - 1
-	tokens = e.tok.PiecesPrefix(query, most+1)
-	truncated = len(tokens) > most
-	return append(tokens[:min(most, len(tokens))], e.tok.EOS()), truncated
 }
 
 func (e *Engine) hit(rank int, r decode.Ranked) (Hit, error) {

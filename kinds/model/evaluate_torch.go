@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -35,14 +36,14 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 		return err
 	}
 	queries = queries[c.From:c.To]
-	text, err := openModelText(x, c.T5, settings.MaxInput, settings.Lowercase)
+	read, err := openReader(x, c.Tokenizer, settings.MaxInput, settings.Lowercase)
 	if err != nil {
 		return err
 	}
-	defer text.close()
+	defer read.Tokenizer.Close()
 	tokens := make([][]int32, len(queries))
 	for i, q := range queries {
-		tokens[i] = text.tokens(q.text)
+		tokens[i], _ = read.Tokens(q.text)
 	}
 	m, err := loadModel(x, c.Model, c.Device)
 	if err != nil {
@@ -55,7 +56,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	}
 	rankings := make([]metrics.Ranking, len(queries))
 	for i, q := range queries {
-		rankings[i] = ranking(q.name, found[i], ids, text)
+		rankings[i] = ranking(q.name, found[i], ids, read.Tokenizer)
 	}
 	w, err := x.Create("run")
 	if err != nil {
@@ -100,12 +101,12 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, q
 }
 
 // ranking names the documents of a result, and spells what is no identifier.
-func ranking(query string, found decode.Result, ids *docid.Set, text *modelText) metrics.Ranking {
+func ranking(query string, found decode.Result, ids *docid.Set, tok *tokenize.Subword) metrics.Ranking {
 	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
 		r.Hypotheses[i].Score = h.Score
 		if h.Document < 0 {
-			r.Hypotheses[i].Text = text.t5.Decode(h.Tokens, true)
+			r.Hypotheses[i].Text = tok.Decode(h.Tokens, true)
 		} else {
 			r.Hypotheses[i].Document = ids.Identifiers[h.Document].Document
 		}

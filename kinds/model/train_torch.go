@@ -41,16 +41,16 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return step.Permanent(fmt.Errorf("ids: %w", err))
 	}
-	text, err := openModelText(x, c.T5, c.MaxInput, c.Lowercase)
+	read, err := openReader(x, c.Tokenizer, c.MaxInput, c.Lowercase)
 	if err != nil {
 		return err
 	}
-	defer text.close()
-	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, text)
+	defer read.Tokenizer.Close()
+	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read)
 	if err != nil {
 		return err
 	}
-	dev, err := readQueries(x, c.Queries, nq.Dev, len(ids.Identifiers), text)
+	dev, err := readQueries(x, c.Queries, nq.Dev, len(ids.Identifiers), read)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, 
 	for tokens := range inputs {
 		for _, t := range tokens {
 			if int64(t) >= size {
-				return step.Permanent(fmt.Errorf("t5_tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", t, size))
+				return step.Permanent(fmt.Errorf("tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", t, size))
 			}
 		}
 	}

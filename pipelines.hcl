@@ -536,8 +536,8 @@ step "export" "nq320k" {
 
 # fig:naive-identifier-tokenization and fig:semantic-identifier-tokenization
 step "id_tokens" "paper" {
-  t5_tokenizer = step.download.t5_tokenizer.files
-  texts        = ["141913", "18510"]
+  tokenizer = step.download.t5_tokenizer.files
+  texts     = ["141913", "18510"]
 }
 
 figure "naive_identifier_tokenization" {
@@ -586,11 +586,11 @@ locals {
 }
 
 step "naive_ids" "nq" {
-  for_each     = merge(product({ collection = keys(local.collections), budget = ["dsi"] }), product({ collection = ["title"], budget = keys(local.budgets) }))
-  documents    = step.dedup.nq[each.value.collection].documents
-  t5_tokenizer = step.download.t5_tokenizer.files
-  budget       = each.value.budget == "dsi" ? local.dsi_budget : null
-  times        = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
+  for_each  = merge(product({ collection = keys(local.collections), budget = ["dsi"] }), product({ collection = ["title"], budget = keys(local.budgets) }))
+  documents = step.dedup.nq[each.value.collection].documents
+  tokenizer = step.download.t5_tokenizer.files
+  budget    = each.value.budget == "dsi" ? local.dsi_budget : null
+  times     = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
 }
 
 # Semantic identifiers cluster the embeddings of whole texts: NciNorm's go on after the first paragraph, as SimpleNorm's do.
@@ -628,11 +628,11 @@ step "embed_hashing" "nq" {
 }
 
 step "semantic_ids" "nq" {
-  for_each     = product({ collection = keys(local.collections), form = keys(local.forms) })
-  documents    = step.dedup.nq[each.value.collection].documents
-  embeddings   = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
-  t5_tokenizer = step.download.t5_tokenizer.files
-  leaf_size    = local.full ? 100 : 10
+  for_each   = product({ collection = keys(local.collections), form = keys(local.forms) })
+  documents  = step.dedup.nq[each.value.collection].documents
+  embeddings = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
+  tokenizer  = step.download.t5_tokenizer.files
+  leaf_size  = local.full ? 100 : 10
 }
 
 # No type of the paper: residual-quantized codes of the same embeddings.
@@ -805,7 +805,7 @@ step "train" "dsi" {
   ids            = local.ids[each.key]
   corpus         = step.serialize.nq["${each.value.collection}/${each.value.form}"].corpus
   queries        = step.dedup.nq[each.value.collection].queries
-  t5_tokenizer   = step.download.t5_tokenizer.files
+  tokenizer      = step.download.t5_tokenizer.files
   max_input      = local.max_input[each.value.max_input]
   learning_rate  = local.learning_rate[each.value.learning_rate]
   warmup         = local.warmup[each.value.warmup]
@@ -822,23 +822,23 @@ step "train" "dsi" {
 # "We use unconstrained beam search with width 40 for multi-token identifiers, followed by a filtering step." A report has
 # both rankings, raw and post-filtered.
 step "evaluate" "dsi" {
-  for_each     = local.runs
-  model        = step.train.dsi[each.key].model
-  ids          = local.ids[each.key]
-  queries      = step.dedup.nq[each.value.collection].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
-  beams        = 40
+  for_each  = local.runs
+  model     = step.train.dsi[each.key].model
+  ids       = local.ids[each.key]
+  queries   = step.dedup.nq[each.value.collection].queries
+  tokenizer = step.download.t5_tokenizer.files
+  beams     = 40
   resources { queue = local.queue }
 }
 
 step "evaluate" "trie" {
-  for_each     = local.trie_runs
-  model        = step.train.dsi[each.key].model
-  ids          = local.ids[each.key]
-  queries      = step.dedup.nq[each.value.collection].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
-  beams        = 40
-  decoding     = "constrained"
+  for_each  = local.trie_runs
+  model     = step.train.dsi[each.key].model
+  ids       = local.ids[each.key]
+  queries   = step.dedup.nq[each.value.collection].queries
+  tokenizer = step.download.t5_tokenizer.files
+  beams     = 40
+  decoding  = "constrained"
   resources { queue = local.queue }
 }
 

@@ -27,7 +27,7 @@ type sourceConfig struct {
 func TestPinsOverContinueAsNew(t *testing.T) {
 	const sources = 1500
 	l := newLargeRun(t)
-	l.Registry = step.NewRegistry(step.Define(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
+	source := step.DefinePart(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
 		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
 		Run: func(_ context.Context, x *step.IO, c sourceConfig) error {
 			l.ran.Add(1)
@@ -46,11 +46,12 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 		Pins: func(c sourceConfig, outputs map[string]artifacts.Artifact) []step.Pin {
 			return []step.Pin{{Source: c.URL, SHA256: outputs["out"].Digest, Size: outputs["out"].Size}}
 		},
-	}))
+	})
+	l.Registry = step.NewRegistry(source.Spec)
 	p := &plan.Plan{Format: plan.Format, Pipeline: "p.hcl"}
 	for i := range sources {
 		url := fmt.Sprintf("https://example.org/%d", i)
-		task, err := step.TaskOf("source", sourceConfig{URL: url})
+		task, err := source.Task(sourceConfig{URL: url})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,9 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 	folder := t.TempDir()
 	lock := filepath.Join(folder, lockfile.Name)
 	l.Accept = []string{folder}
-	l.Open = func(context.Context, string, map[string]string, []string) (*plan.Plan, string, error) { return p, lock, nil }
+	l.Open = func(context.Context, string, map[string]string, []string) (*plan.Plan, string, error) {
+		return p, lock, nil
+	}
 	// A worker that has neither been asked to load the plan nor done any of it.
 	l.journal = (&Activities{Store: l.Store, Registry: l.Registry, Log: l.Log, Accept: l.Accept}).Journal
 

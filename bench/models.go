@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/models"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -102,13 +103,13 @@ func peerOn(weights, script string, args ...string) side {
 
 // openT5 reads a workload's arguments and its model. option is the one flag's name
 // and default.
-func openT5(args []string, option, value string) (m *t5.Model, chosen string, err error) {
+func openT5(args []string, option, value string) (m *seq2seq.Model, chosen string, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	of := set.String(option, value, "")
 	if err := set.Parse(args); err != nil {
 		return nil, "", err
 	}
-	m, err = t5.Load(set.Arg(0), tensor.CPU)
+	m, err = models.Load(set.Arg(0), tensor.CPU)
 	return m, *of, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/t5"
 )
 
 // The searches of bench/peers/beam.py.
@@ -69,7 +70,7 @@ func beamProducts(args []string) (*workload, error) {
 		return nil, err
 	}
 	defer m.Close()
-	c, tokens := m.Config, 0
+	c, tokens := m.Config.(t5.Config), 0
 	d := draw(3)
 	for _, q := range d.sequences(beamQueries, 8, 16) {
 		tokens += len(q)
@@ -100,7 +101,7 @@ func atomicWork(args []string) (*workload, error) {
 	const documents, batch = 100_000, 64
 	d := draw(3)
 	queries := d.sequences(256, 4, 32)
-	ranker, err := decode.NewRanker(m, m.Config.VocabSize-documents, documents)
+	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-documents, documents)
 	if err != nil {
 		return nil, err
 	}

@@ -6,17 +6,18 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
 // trainBatch is bench/peers/train_step.py's.
-func trainBatch(lengths string) t5.Batch {
+func trainBatch(lengths string) seq2seq.Batch {
 	d := draw(1)
 	if lengths == "full" {
-		return t5.Batch{Inputs: d.sequences(128, 32, 32), Labels: d.sequences(128, 8, 8)}
+		return seq2seq.Batch{Inputs: d.sequences(128, 32, 32), Labels: d.sequences(128, 8, 8)}
 	}
-	return t5.Batch{Inputs: append(d.sequences(32, 32, 32), d.sequences(96, 8, 16)...), Labels: d.sequences(128, 4, 8)}
+	return seq2seq.Batch{Inputs: append(d.sequences(32, 32, 32), d.sequences(96, 8, 16)...), Labels: d.sequences(128, 4, 8)}
 }
 
 // trainWork is one training step, gradients and optimizer; the check is the loss
@@ -60,7 +61,7 @@ func trainProducts(args []string) (*workload, error) {
 		return nil, err
 	}
 	defer m.Close()
-	batch, c := trainBatch(lengths), m.Config
+	batch, c := trainBatch(lengths), m.Config.(t5.Config)
 	var from, to int64
 	for i := range batch.Inputs {
 		from, to = from+int64(len(batch.Inputs[i])), to+int64(len(batch.Labels[i]))

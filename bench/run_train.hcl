@@ -43,9 +43,9 @@ step "serialize" "nq" {
 }
 
 step "naive_ids" "nq" {
-  documents    = step.dedup.title.documents
-  t5_tokenizer = step.download.tokenizer["t5"].files
-  budget       = 320000
+  documents = step.dedup.title.documents
+  tokenizer = step.download.tokenizer["t5"].files
+  budget    = 320000
 }
 
 step "random_t5" "tiny" {
@@ -71,7 +71,7 @@ step "train" "tiny" {
   ids            = step.naive_ids.nq.ids
   corpus         = step.serialize.nq.corpus
   queries        = step.dedup.title.queries
-  t5_tokenizer   = step.download.tokenizer["t5"].files
+  tokenizer      = step.download.tokenizer["t5"].files
   steps          = 40
   batch          = 128
   evaluate_every = 40

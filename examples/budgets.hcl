@@ -2,9 +2,9 @@
 # Beside pipelines.hcl: cp examples/budgets.hcl . && redsi plan -f .
 
 step "naive_ids" "sparse" {
-  documents    = step.dedup.nq["title"].documents
-  t5_tokenizer = step.download.t5_tokenizer.files
-  times        = 64
+  documents = step.dedup.nq["title"].documents
+  tokenizer = step.download.t5_tokenizer.files
+  times     = 64
 }
 
 step "train" "sparse" {
@@ -12,7 +12,7 @@ step "train" "sparse" {
   ids            = step.naive_ids.sparse.ids
   corpus         = step.serialize.nq["title/nci_norm"].corpus
   queries        = step.dedup.nq["title"].queries
-  t5_tokenizer   = step.download.t5_tokenizer.files
+  tokenizer      = step.download.t5_tokenizer.files
   max_input      = local.max_input[local.selected.naive.max_input]
   learning_rate  = local.learning_rate[local.selected.naive.learning_rate]
   warmup         = local.warmup[local.selected.naive.warmup]
@@ -24,12 +24,12 @@ step "train" "sparse" {
 }
 
 step "evaluate" "sparse" {
-  for_each     = { post_filtered = "unconstrained", trie = "constrained" }
-  model        = step.train.sparse.model
-  ids          = step.naive_ids.sparse.ids
-  queries      = step.dedup.nq["title"].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
-  decoding     = each.value
+  for_each  = { post_filtered = "unconstrained", trie = "constrained" }
+  model     = step.train.sparse.model
+  ids       = step.naive_ids.sparse.ids
+  queries   = step.dedup.nq["title"].queries
+  tokenizer = step.download.t5_tokenizer.files
+  decoding  = each.value
   resources { queue = local.queue }
 }
 

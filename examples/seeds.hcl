@@ -15,7 +15,7 @@ step "train" "seeded" {
   ids            = local.ids[each.value.paper]
   corpus         = step.serialize.nq["title/nci_norm"].corpus
   queries        = step.dedup.nq["title"].queries
-  t5_tokenizer   = step.download.t5_tokenizer.files
+  tokenizer      = step.download.t5_tokenizer.files
   max_input      = local.max_input[each.value.max_input]
   learning_rate  = local.learning_rate[each.value.learning_rate]
   warmup         = local.warmup[each.value.warmup]
@@ -28,11 +28,11 @@ step "train" "seeded" {
 }
 
 step "evaluate" "seeded" {
-  for_each     = local.seeded
-  model        = step.train.seeded[each.key].model
-  ids          = local.ids[each.value.paper]
-  queries      = step.dedup.nq["title"].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
+  for_each  = local.seeded
+  model     = step.train.seeded[each.key].model
+  ids       = local.ids[each.value.paper]
+  queries   = step.dedup.nq["title"].queries
+  tokenizer = step.download.t5_tokenizer.files
   resources { queue = local.queue }
 }
 

@@ -29,7 +29,7 @@ step "train" "mini" {
   ids            = local.ids[each.value]
   corpus         = step.serialize.nq["title/nci_norm"].corpus
   queries        = step.dedup.nq["title"].queries
-  t5_tokenizer   = step.download.t5_tokenizer.files
+  tokenizer      = step.download.t5_tokenizer.files
   max_input      = local.max_input[local.selected[each.key].max_input]
   learning_rate  = local.learning_rate[local.selected[each.key].learning_rate]
   warmup         = local.warmup[local.selected[each.key].warmup]
@@ -41,11 +41,11 @@ step "train" "mini" {
 }
 
 step "evaluate" "mini" {
-  for_each     = local.mini
-  model        = step.train.mini[each.key].model
-  ids          = local.ids[each.value]
-  queries      = step.dedup.nq["title"].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
+  for_each  = local.mini
+  model     = step.train.mini[each.key].model
+  ids       = local.ids[each.value]
+  queries   = step.dedup.nq["title"].queries
+  tokenizer = step.download.t5_tokenizer.files
   resources { queue = local.queue }
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tokenize"
@@ -73,7 +74,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 	}
 	e.config = map[string]any{
 		"model": e.model(e.ids), "ids": e.set(e.ids), "queries": e.lines(e.queries),
-		"t5_tokenizer": e.blob("files", readFile(t, tokenizer)), "device": "cpu",
+		"tokenizer": e.blob("files", readFile(t, tokenizer)), "device": "cpu",
 	}
 	return e
 }
@@ -137,7 +138,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 	l.t.Helper()
 	c := t5.Defaults()
 	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads, c.TieEmbeddings = 16, 8, 32, 1, 1, 2, false
-	m, err := t5.Init(c, 11, tensor.CPU)
+	m, err := seq2seq.Init(c, 11, tensor.CPU)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 	if err := settings.Write(folder); err != nil {
 		l.t.Fatal(err)
 	}
-	return l.folder("dsi/model", folder, t5.ConfigFile, t5.WeightsFile, retrieve.SettingsFile)
+	return l.folder("dsi/model", folder, seq2seq.ConfigFile, seq2seq.WeightsFile, retrieve.SettingsFile)
 }
 
 // trainedOn is the model as if it had been trained on ids.

@@ -256,7 +256,7 @@ func TestEvaluateErrors(t *testing.T) {
 		{map[string]any{"device": "cuda:77"}, `device "cuda:77"`},
 		{map[string]any{"model": step.In(ruined)}, "the model's scores are not numbers"},
 		{map[string]any{"model": step.In(ruined), "decoding": "constrained"}, "the model's scores are not numbers"},
-		{map[string]any{"t5_tokenizer": e.blob("files", []byte("{}"))}, "T5 tokenizer"},
+		{map[string]any{"tokenizer": e.blob("files", []byte("{}"))}, "tokenizer: its model is"},
 	} {
 		if _, err := e.try(c.change); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

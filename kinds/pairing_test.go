@@ -25,7 +25,7 @@ func TestOrderOfIdentifiers(t *testing.T) {
 		}
 		weights = append(weights, digestOf(res.Outputs["model"], "model.safetensors").Hex())
 		e := &asked{local: f.local, ids: set, config: map[string]any{"model": step.In(res.Outputs["model"]), "ids": f.set(set),
-			"queries": f.config["queries"], "t5_tokenizer": f.config["t5_tokenizer"], "device": "cpu", "decoding": "constrained"}}
+			"queries": f.config["queries"], "tokenizer": f.config["tokenizer"], "device": "cpu", "decoding": "constrained"}}
 		out := e.evaluate(nil)
 		qrels, runs = append(qrels, out["qrels"]), append(runs, out["run"])
 	}

@@ -16,7 +16,7 @@ func TestTokensOfTheirOwn(t *testing.T) {
 	f := newTraining(t, newLocal(t))
 	for _, kind := range []docid.Kind{docid.KindAtomic, docid.KindResidual} {
 		ids := f.ids(kind)
-		res, err := f.do("id_tokens", map[string]any{"t5_tokenizer": f.config["t5_tokenizer"], "ids": f.set(ids), "documents": []any{int64(0), int64(7)}})
+		res, err := f.do("id_tokens", map[string]any{"tokenizer": f.config["tokenizer"], "ids": f.set(ids), "documents": []any{int64(0), int64(7)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 func TestTrainChecks(t *testing.T) {
 	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
 	whole := map[string]map[string]any{
-		"train":     {"model": in, "ids": in, "corpus": in, "queries": in, "t5_tokenizer": in},
+		"train":     {"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in},
 		"random_t5": {"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1)},
 	}
 	for _, c := range []struct {
@@ -45,6 +45,9 @@ func TestTrainChecks(t *testing.T) {
 		{"random_t5", nil, ""},
 		{"random_t5", map[string]any{"decoder_layers": int64(3), "feed_forward": "gated-gelu", "dropout": 0.0}, ""},
 		{"random_t5", map[string]any{"layers": int64(0), "heads": int64(1001)}, "layers: must be 1 to 1000; heads: must be 1 to 1000"},
+		{"random_t5", map[string]any{"family": "bart", "vocabulary": int64(50265)}, ""},
+		{"random_t5", map[string]any{"family": "bart", "d_kv": int64(3), "feed_forward": "gated-gelu"}, "d_kv: of a BART, heads x d_kv must be d_model; feed_forward: a BART has its own"},
+		{"random_t5", map[string]any{"family": "bert"}, `family: "bert" is not one of "t5", "bart"`},
 		{"random_t5", map[string]any{"vocabulary": int64(1)}, "vocabulary: must be 2 to 16777216"},
 		{"random_t5", map[string]any{"dropout": 1.0}, "dropout: must be at least 0 and below 1"},
 	} {

@@ -28,22 +28,39 @@ import (
 type training struct {
 	*local
 	encode  docid.Encoder
+	first   int32 // token of atomic identifiers
 	queries []dedup.Query
 	config  map[string]any // of a train step with naive identifiers
 }
 
 const trainedDocuments = 20
 
+// newTraining is with a small T5.
 func newTraining(t *testing.T, l *local) *training {
 	t.Helper()
+	return newTrainingOf(t, l, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz"), nil)
+}
+
+// newBARTTraining is with a small BART, whose tokens are those of a small byte-level BPE:
+// more for a text than T5's.
+func newBARTTraining(t *testing.T, l *local) *training {
+	t.Helper()
+	f := newTrainingOf(t, l, filepath.Join("..", "internal", "tokenize", "testdata", "bart-tokenizer.json"),
+		map[string]any{"family": "bart", "vocabulary": int64(600)})
+	f.config["max_input"] = int64(48)
+	return f
+}
+
+// newTrainingOf is with a small random model of options.
+func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]any) *training {
+	t.Helper()
 	device.UseThreads(1)
-	tokenizer := filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")
-	tok, err := tokenize.LoadT5(tokenizer)
+	tok, err := tokenize.LoadSubword(tokenizer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tok.Close() })
-	f := &training{local: l, encode: tok.EncodeBatch}
+	f := &training{local: l, encode: tok.EncodeBatch, first: docid.FirstAtomicToken}
 	r := rand.New(rand.NewPCG(1, 2))
 	var texts []string
 	id := int64(0)
@@ -66,13 +83,18 @@ func newTraining(t *testing.T, l *local) *training {
 		ask(nq.Train, doc, "what %s has a %s", w[3], w[0])
 		ask(nq.Dev, doc, "tell me of %s and %s", w[0], w[2])
 	}
-	toy, err := l.do("random_t5", map[string]any{"layers": int64(1), "d_model": int64(32), "d_kv": int64(8), "d_ff": int64(64), "heads": int64(4)})
+	sizes := map[string]any{"layers": int64(1), "d_model": int64(32), "d_kv": int64(8), "d_ff": int64(64), "heads": int64(4)}
+	maps.Copy(sizes, options)
+	if n, ok := options["vocabulary"]; ok {
+		f.first = int32(n.(int64))
+	}
+	toy, err := l.do("random_t5", sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.config = map[string]any{
 		"model": step.In(toy.Outputs["model"]), "ids": f.set(f.ids(docid.KindNaive)), "corpus": f.corpusOf(texts), "queries": f.lines(f.queries),
-		"t5_tokenizer": f.blob("files", readFile(t, tokenizer)), "device": "cpu",
+		"tokenizer": f.blob("files", readFile(t, tokenizer)), "device": "cpu",
 		"max_input": int64(16), "batch": int64(16), "learning_rate": 1e-2, "dropout": 0.0,
 	}
 	return f
@@ -94,7 +116,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 	var err error
 	switch kind {
 	case docid.KindAtomic:
-		set, err = docid.Atomic(names, docid.FirstAtomicToken)
+		set, err = docid.Atomic(names, f.first)
 	case docid.KindNaive:
 		set, err = docid.Naive(names, 1000, 42, f.encode)
 	case docid.KindSemantic:

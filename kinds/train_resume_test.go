@@ -194,12 +194,17 @@ func (r recording) Put(ctx context.Context, name string, data []byte) error {
 // TestTrainCancelled: a training that is cancelled leaves a checkpoint of the update
 // that it has made, although its context is over.
 func TestTrainCancelled(t *testing.T) {
-	f := newTraining(t, newLocal(t))
+	t.Run("t5", func(t *testing.T) { testTrainCancelled(t, newTraining) })
+	t.Run("bart", func(t *testing.T) { testTrainCancelled(t, newBARTTraining) })
+}
+
+func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) {
+	f := start(t, newLocal(t))
 	whole, err := f.do("train", f.with(resumed))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f = newTraining(t, newLocal(t))
+	f = start(t, newLocal(t))
 	ctx := &ending{}
 	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
 	records := f.Store.Records

@@ -43,6 +43,9 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 	for i := range attrs {
 		a := &attrs[i]
 		val, ok := tree[a.Name]
+		if !ok && a.Was != "" {
+			val, ok = tree[a.Was]
+		}
 		if ok {
 			known++
 		}
@@ -64,8 +67,11 @@ func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path strin
 		return ps
 	}
 	for _, n := range sortedKeys(tree) {
-		if !slices.ContainsFunc(attrs, func(a Attr) bool { return a.Name == n }) {
+		i := slices.IndexFunc(attrs, func(a Attr) bool { return a.Name == n || a.Was == n })
+		if i < 0 {
 			ps = append(ps, Problem{join(path, n), "no such attribute"})
+		} else if a := attrs[i]; a.Was == n && tree[a.Name] != nil {
+			ps = append(ps, Problem{join(path, n), "is " + a.Name + " under its former name; give one of them"})
 		}
 	}
 	return ps

@@ -13,7 +13,8 @@ import (
 // Value), nothing is left out that could have one.
 //
 // With forKey, attributes marked "nokey" are left out, those marked "added" while
-// they equal their default, and of maps marked "names" all but the names.
+// they equal their default, and of maps marked "names" all but the names; renamed ones
+// have the names that they had.
 func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]any {
 	m := map[string]any{} // of few that are set
 	for i := range attrs {
@@ -35,7 +36,11 @@ func encodeObject(v, def reflect.Value, attrs []Attr, forKey bool) map[string]an
 		if values, ok := e.(map[string]any); ok && forKey && a.Names {
 			e = namesOf(values)
 		}
-		m[a.Name] = e
+		if forKey && a.Was != "" {
+			m[a.Was] = e
+		} else {
+			m[a.Name] = e
+		}
 	}
 	return m
 }

@@ -145,6 +145,35 @@ func TestKeyMoves(t *testing.T) {
 	}
 }
 
+// A renamed attribute has its key still, under either name.
+func TestKeyOfRenamed(t *testing.T) {
+	type before struct {
+		Text  string `hcl:"formerly" help:"h"`
+		Other string `hcl:"other,optional" help:"h"`
+	}
+	type after struct {
+		Text  string `hcl:"renamed,was=formerly" help:"h"`
+		Other string `hcl:"other,optional" help:"h"`
+	}
+	outputs := []Output{{Name: "out", Type: "a"}}
+	was := NewRegistry(Define(Kind[before]{Name: "k", Version: 1, Doc: "d", Outputs: outputs, Run: func(context.Context, *IO, before) error { return nil }}))
+	is := NewRegistry(Define(Kind[after]{Name: "k", Version: 1, Doc: "d", Outputs: outputs, Run: func(context.Context, *IO, after) error { return nil }}))
+	want, _ := keyOf(t, was, map[string]any{"formerly": "x"})
+	for _, name := range []string{"formerly", "renamed"} {
+		if got, preimage := keyOf(t, is, map[string]any{name: "x"}); got != want {
+			t.Errorf("%s moves the key: %s", name, preimage)
+		}
+	}
+	for want, tree := range map[string]map[string]any{
+		"renamed: required": {},
+		"formerly: is renamed under its former name; give one of them": {"formerly": "x", "renamed": "x"},
+	} {
+		if _, err := is.Lookup("k").Complete(tree); err == nil || err.Error() != want {
+			t.Errorf("%v: %v, want %q", tree, err, want)
+		}
+	}
+}
+
 // A part's version is in the key of what is made of it.
 func TestKeyOfParts(t *testing.T) {
 	kind := func(partVersion int) *Registry {

@@ -57,7 +57,7 @@ func (t Type) HasInput() bool {
 
 // Attr is one attribute of a kind, read from its struct tags:
 //
-//	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
+//	hcl:"name[,optional][,block][,label][,added][,nokey][,names][,secret][,was=name]"  help:"…"  [accepts:"type"]  [enum:"a,b"]
 //
 // optional attributes take their default from Kind.Defaults. block marks a list
 // of objects that HCL writes as repeated blocks; label is the attribute of such
@@ -65,7 +65,9 @@ func (t Type) HasInput() bool {
 // the kind was first published: it is left out of the key while it has its
 // default, so that adding it moved no key. Of a map that is marked names the key
 // has the sorted names only; one that is marked secret says by name where values
-// are found that are nowhere else, and takes sensitive variables.
+// are found that are nowhere else, and takes sensitive variables. was is the name
+// that the attribute was published under: keys have it still, so that renaming moved
+// none, and configurations may.
 type Attr struct {
 	Name     string
 	Help     string
@@ -77,6 +79,7 @@ type Attr struct {
 	NoKey    bool
 	Names    bool
 	Secret   bool
+	Was      string   // former name, which keys have; ""
 	Accepts  string   // artifact types that an input takes, with commas between them; "" for any
 	Enum     []string // allowed strings
 	Default  any      // configuration tree; nil where required or unset
@@ -120,6 +123,10 @@ func schemaOf(t reflect.Type) []Attr {
 			case "secret":
 				a.Secret = true
 			default:
+				if was, ok := strings.CutPrefix(p, "was="); ok && was != "" {
+					a.Was = was
+					break
+				}
 				panic(fmt.Sprintf("%s.%s: unknown tag option %q", t, f.Name, p))
 			}
 		}

@@ -80,13 +80,16 @@ var onlyFrom = map[string][]string{
 // model packages form a chain of their own.
 var chain = map[string][]string{
 	"internal/tensor":    {"internal/splitmix"},
-	"internal/t5":        {"internal/tensor", "internal/atomicfile"},
+	"internal/seq2seq":   {"internal/tensor", "internal/atomicfile"},
+	"internal/t5":        {"internal/seq2seq", "internal/tensor"},
+	"internal/bart":      {"internal/seq2seq", "internal/tensor"},
+	"internal/models":    {"internal/t5", "internal/bart", "internal/seq2seq", "internal/tensor"},
 	"internal/bert":      {"internal/tensor"},
-	"internal/train":     {"internal/t5", "internal/tensor", "internal/metrics", "internal/splitmix"},
-	"internal/decode":    {"internal/t5", "internal/tensor", "internal/docid"},
-	"internal/retrieve":  {"internal/decode", "internal/t5", "internal/docid"},
+	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics", "internal/splitmix"},
+	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid"},
+	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid", "internal/tokenize", "internal/dedup"},
 	"internal/adafactor": {"internal/tensor"},
-	"internal/search":    {"internal/retrieve", "internal/decode", "internal/t5", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
+	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }
 
 func TestImports(t *testing.T) {

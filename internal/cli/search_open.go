@@ -81,7 +81,7 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.En
 // modelFiles gives verified local files of a model, its tokenizer and identifiers.
 // done removes the folder that names the model's files.
 func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done func(), err error) {
-	for name, path := range map[string]*string{"ids": &f.IDs, "t5_tokenizer": &f.Tokenizer} {
+	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
 		art, err := t.input(name)
 		if err != nil {
 			return f, nil, err

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/decode/kernel"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 )
 
 // Ranker ranks documents by atomic identifiers: document i is the token first+i of
@@ -16,10 +16,10 @@ type Ranker struct{ output *output }
 
 // NewRanker takes a copy of the documents' rows of the model's output matrix: it
 // must be made anew when the model's weights have changed.
-func NewRanker(m *t5.Model, first, documents int64) (*Ranker, error) {
-	if documents < 1 || first < 0 || first+documents > m.Config.VocabSize {
+func NewRanker(m *seq2seq.Model, first, documents int64) (*Ranker, error) {
+	if documents < 1 || first < 0 || first+documents > m.Vocabulary().Size {
 		return nil, fmt.Errorf("atomic identifiers: tokens %d to %d for %d documents; the model's vocabulary has %d: was it extended for this collection?",
-			first, first+documents-1, documents, m.Config.VocabSize)
+			first, first+documents-1, documents, m.Vocabulary().Size)
 	}
 	o, err := newOutput(m, first, documents)
 	if err != nil {
@@ -48,7 +48,7 @@ func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, repo
 		defer c.close()
 		tokens := make([]int32, len(inputs))
 		for i := range tokens {
-			tokens[i] = int32(m.Config.DecoderStart)
+			tokens[i] = int32(m.Vocabulary().Start)
 		}
 		scores, err := c.Step(ctx, part, tokens, nil)
 		if err != nil {

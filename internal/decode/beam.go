@@ -33,6 +33,9 @@ type Beam struct {
 	Start         int32         // decoder_start_token_id
 	EOS           int32         // ends a hypothesis
 	Trie          *docid.Trie   // nil: every token may follow
+	// Tokens that are written without a trie at the first and at the last of MaxTokens
+	// steps, at no cost (forced_bos_token_id, forced_eos_token_id); nil: none.
+	ForcedBOS, ForcedEOS *int64
 }
 
 // NewBeam is the paper's search: 40 beams, all returned, length-normalized, for
@@ -122,6 +125,9 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
 		}
+		if token := b.forced(step); token != nil {
+			scores = forced{int32(*token), len(queries)}
+		}
 		var candidates [][]Candidate
 		if b.Trie == nil {
 			candidates, err = scores.Top(sums, 2*b.Width)
@@ -149,6 +155,19 @@ func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, erro
 		out[i] = q.finish()
 	}
 	return out, nil
+}
+
+// forced is the token of a step that nothing else may be written in, or nil.
+func (b *Beam) forced(step int) *int64 {
+	switch {
+	case b.Trie != nil: // it alone says what may follow
+		return nil
+	case step == b.MaxTokens && b.ForcedEOS != nil:
+		return b.ForcedEOS
+	case step == 1:
+		return b.ForcedBOS
+	}
+	return nil
 }
 
 // gather lays the beams of the queries out as rows of equal number per query; a

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/models"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -49,17 +51,17 @@ func (d *numbers) identifiers(n int) [][]int32 {
 }
 
 // benchModel is T5 Efficient Tiny: REDSI_BENCH_MODEL, or random weights.
-func benchModel(b *testing.B) *t5.Model {
+func benchModel(b *testing.B) *seq2seq.Model {
 	b.Helper()
 	tensor.SetNumThreads(2)
-	var m *t5.Model
+	var m *seq2seq.Model
 	var err error
 	if folder := os.Getenv("REDSI_BENCH_MODEL"); folder != "" {
-		m, err = t5.Load(folder, tensor.CPU)
+		m, err = models.Load(folder, tensor.CPU)
 	} else {
 		c := t5.Defaults()
 		c.DModel, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 256, 1024, 4, 4, 4
-		m, err = t5.Init(c, 1, tensor.CPU)
+		m, err = seq2seq.Init(c, 1, tensor.CPU)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -104,7 +106,7 @@ func BenchmarkBeam(b *testing.B) {
 // bench/peers/atomic_eval.py.
 func BenchmarkAtomic(b *testing.B) {
 	m := benchModel(b)
-	first := m.Config.VocabSize
+	first := m.Vocabulary().Size
 	if err := m.Extend(100_000, 1); err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -84,6 +85,31 @@ func (t *best) sorted() []Candidate {
 	out := t.heap
 	t.heap = nil
 	return out
+}
+
+// forced are Scores of one token that must follow: its log-probability is 0.
+type forced struct {
+	token   int32
+	queries int
+}
+
+// Top implements Scores.
+func (f forced) Top(sums []float32, n int) ([][]Candidate, error) {
+	out := make([][]Candidate, f.queries)
+	width := len(sums) / f.queries
+	for q := range out {
+		top := newBest(n)
+		for row := q * width; row < (q+1)*width; row++ {
+			top.offer(Candidate{Row: int32(row), Token: f.token, Score: sums[row]})
+		}
+		out[q] = top.sorted()
+	}
+	return out, nil
+}
+
+// At implements Scores.
+func (f forced) At(tokens [][]int32) ([][]float32, error) {
+	return nil, errors.New("a forced token is not looked up")
 }
 
 // Table is Scores in memory: a token's log-probability is its logit less the row's

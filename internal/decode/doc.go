@@ -4,9 +4,9 @@
 // transformers 4.44.1 generates them, unconstrained or along a trie of token ids.
 //
 // The search is written over the interface Stepper, so that it is pure Go and can
-// be compared with brute force; t5.go binds it to a model. It must not know
+// be compared with brute force; model.go binds it to a model. It must not know
 // datasets, document names or steps: a document is its index.
 //
 // Reading order: beam.go, expand.go; candidates.go; rank.go; then
-// batches.go and, with libtorch, t5.go and atomic.go.
+// batches.go and, with libtorch, model.go and atomic.go.
 package decode

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/redsi/redsi/internal/decode/kernel"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -19,26 +19,24 @@ const mostRows = 512
 // output is the part of a model's output matrix that a decoder scores, and the
 // memory that it scores in.
 type output struct {
-	m     *t5.Model
+	m     *seq2seq.Model
 	first int64 // tokens first … first+count-1
 	count int64
+	width int          // of its rows
 	head  *kernel.Head // nil: libtorch multiplies, on a card or in another type than float32
 }
 
 // newOutput packs a copy of the weights, where that is of use.
-func newOutput(m *t5.Model, first, count int64) (*output, error) {
+func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	o := &output{m: m, first: first, count: count}
 	if m.Device.IsCUDA() || m.Compute != tensor.F32 {
 		return o, nil
 	}
-	name := "shared.weight"
-	if !m.Config.TieEmbeddings {
-		name = "lm_head.weight"
-	}
 	var failed error
 	err := tensor.Run(func(s *tensor.Scope) {
-		failed = s.Narrow(m.Param(name), 0, first, count).Write(reading(func(weights []float32) (err error) {
-			o.head, err = kernel.Pack(weights, int(count), int(m.Config.DModel))
+		failed = s.Narrow(m.Head(s), 0, first, count).Write(reading(func(weights []float32) (err error) {
+			o.width = len(weights) / int(count)
+			o.head, err = kernel.Pack(weights, int(count), o.width)
 			return err
 		}))
 	})
@@ -48,7 +46,7 @@ func newOutput(m *t5.Model, first, count int64) (*output, error) {
 // logits are Scores that multiply states with the output matrix when asked.
 type logits struct {
 	*output
-	states  *tensor.Tensor // [rows, d_model]
+	states  *tensor.Tensor // [rows, width]
 	queries int
 	memory  *kernel.Logits // used again by every step
 }
@@ -88,7 +86,7 @@ func (l *logits) At(tokens [][]int32) (out [][]float32, err error) {
 func (l *logits) chunks(rows int, f func(from, to int, t *Table) error) error {
 	perQuery := rows / l.queries
 	step := max(mostRows/perQuery, 1)
-	depth, threads := int(l.m.Config.DModel), tensor.NumThreads()
+	depth, threads := l.width, tensor.NumThreads()
 	var failed error
 	err := tensor.Run(func(s *tensor.Scope) {
 		failed = s.Detach(l.states).Write(reading(func(states []float32) error {

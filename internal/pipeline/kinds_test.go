@@ -36,6 +36,7 @@ type train struct {
 	Rate    float64    `hcl:"rate,optional" help:"Learning rate."`
 	Budgets []int      `hcl:"budgets,optional" help:"Steps at which to evaluate."`
 	BF16    bool       `hcl:"bf16,optional" help:"Half precision."`
+	Pace    *int       `hcl:"pace,optional,was=tempo" help:"Of training."`
 }
 
 type row struct {

@@ -56,6 +56,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	for i := range attrs {
 		a := &attrs[i]
 		known[a.Name] = a
+		l.rename(body, a)
 		if !a.Label {
 			names = append(names, a.Name)
 		}
@@ -112,6 +113,23 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 		}
 		l.shapeBody(inner, object.Attrs, inner.Type, false)
 	}
+}
+
+// rename gives an attribute that is written under its former name the one that it has.
+func (l *loader) rename(body *hclsyntax.Body, a *step.Attr) {
+	was := body.Attributes[a.Was]
+	if a.Was == "" || was == nil {
+		return
+	}
+	delete(body.Attributes, a.Was)
+	if now := body.Attributes[a.Name]; now != nil {
+		l.diags.error(was.NameRange, "Written in two ways", fmt.Sprintf("%s is the former name of %s; give one of them.", a.Was, a.Name),
+			related{now.NameRange, "its present name"})
+		return
+	}
+	l.diags.warn(was.NameRange, "Renamed attribute", fmt.Sprintf("%s is now called %s; results and keys are the same under both names.", a.Was, a.Name))
+	was.Name = a.Name
+	body.Attributes[a.Name] = was
 }
 
 // blockObject is the type of what one block of an attribute holds.

@@ -2,8 +2,8 @@
 // collection (paper, "Retrieval"): one decoder step for atomic identifiers, beam
 // search for the others. It keeps with a model what its user must know to ask it.
 //
-// Queries come in as tokens and documents go out as numbers. It must not know
-// datasets, texts or steps.
+// Queries come in as tokens, which a Reader makes of texts, and documents go out as
+// numbers. It must not know datasets or steps.
 //
-// Reading order: settings.go, options.go; with libtorch, index.go.
+// Reading order: settings.go, reader.go, options.go; with libtorch, index.go.
 package retrieve

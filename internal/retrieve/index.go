@@ -9,7 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 )
 
 // Catalog is a collection's identifiers, ready to be searched. It is immutable,
@@ -55,7 +55,7 @@ type Index struct {
 }
 
 // NewIndex takes what it needs of m, which must stay open.
-func NewIndex(m *t5.Model, c *Catalog) (*Index, error) {
+func NewIndex(m *seq2seq.Model, c *Catalog) (*Index, error) {
 	x := &Index{catalog: c}
 	var err error
 	if c.trie == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -20,11 +21,11 @@ import (
 const vocabulary = 24
 
 // model has random weights and rows for atomic identifiers.
-func model(t *testing.T, documents int64) *t5.Model {
+func model(t *testing.T, documents int64) *seq2seq.Model {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = vocabulary, 16, 8, 32, 1, 2, 2
-	m, err := t5.Init(c, 3, tensor.CPU)
+	m, err := seq2seq.Init(c, 3, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func pairs() *docid.Set {
 	return s
 }
 
-func index(t *testing.T, m *t5.Model, ids *docid.Set) *Index {
+func index(t *testing.T, m *seq2seq.Model, ids *docid.Set) *Index {
 	t.Helper()
 	c, err := NewCatalog(ids)
 	if err != nil {
@@ -91,9 +92,9 @@ func find(t *testing.T, x *Index, queries [][]int32, o Options) []decode.Result 
 }
 
 // meanLogProb is the teacher-forced log-probability of tokens, by their number.
-func meanLogProb(t *testing.T, m *t5.Model, query, tokens []int32) float64 {
+func meanLogProb(t *testing.T, m *seq2seq.Model, query, tokens []int32) float64 {
 	t.Helper()
-	loss, err := m.Loss(t5.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}})
+	loss, err := m.Loss(seq2seq.Batch{Inputs: [][]int32{query}, Labels: [][]int32{tokens}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"os"
 
 	"github.com/redsi/redsi/internal/decode"
-	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tokenize"
 )
@@ -26,8 +26,8 @@ type Engine struct {
 	device   tensor.Device
 	ids      *docid.Set
 	cards    []Card // in the order of ids
-	tok      *tokenize.T5
-	model    *t5.Model
+	tok      *tokenize.Subword
+	model    *seq2seq.Model
 	index    *retrieve.Index
 }
 
@@ -54,7 +54,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if e.cards, err = inOrder(e.ids, cards); err != nil {
 		return nil, err
 	}
-	if e.tok, err = tokenize.LoadT5(f.Tokenizer); err != nil {
+	if e.tok, err = tokenize.LoadSubword(f.Tokenizer); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -66,7 +66,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.model, err = t5.Load(f.Model, e.device); err != nil {
+	if e.model, err = models.Load(f.Model, e.device); err != nil {
 		return nil, err
 	}
 	e.index, err = retrieve.NewIndex(e.model, catalog)
@@ -123,8 +123,9 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer,
 		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be had", k, e.options.Width, e.options.Width)
 	}
 	answers, inputs := make([]Answer, len(queries)), make([][]int32, len(queries))
+	read := e.settings.Reader(e.tok)
 	for i, q := range queries {
-		inputs[i], answers[i].Truncated = e.tokens(q)
+		inputs[i], answers[i].Truncated = read.Tokens(q)
 	}
 	found, err := e.index.Search(ctx, inputs, e.options, nil)
 	if err != nil {
@@ -144,17 +145,6 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer,
 		}
 	}
 	return answers, nil
-}
-
-// tokens are a query as the model was trained to read it.
-func (e *Engine) tokens(query string) (tokens []int32, truncated bool) {
-	if e.settings.Lowercase {
-		query = dedup.Lower(query)
-	}
-	most := e.settings.MaxInput - 1
-	tokens = e.tok.PiecesPrefix(query, most+1)
-	truncated = len(tokens) > most
-	return append(tokens[:min(most, len(tokens))], e.tok.EOS()), truncated
 }
 
 func (e *Engine) hit(rank int, r decode.Ranked) (Hit, error) {

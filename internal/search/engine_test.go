@@ -16,6 +16,7 @@ import (
 	tokenizers "github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tokenize"
@@ -42,7 +43,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 	names := []string{"0", "1", "2", "3", "4"}
 	c := t5.Defaults()
 	c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 16, 8, 32, 1, 1, 2
-	m, err := t5.Init(c, 7, tensor.CPU)
+	m, err := seq2seq.Init(c, 7, tensor.CPU)
 	check(t, err)
 	defer m.Close()
 	var ids *docid.Set

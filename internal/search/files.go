@@ -4,7 +4,7 @@ package search
 // is opened and none afterwards.
 type Files struct {
 	Model     string // folder: config.json, weights, retrieve.SettingsFile
-	Tokenizer string // T5 tokenizer.json, plain or gzip
+	Tokenizer string // tokenizer.json, plain or gzip
 	IDs       string // docid.Set
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -36,9 +37,9 @@ func sequences(state *uint64, n, from, to int) [][]int32 {
 }
 
 // benchBatches are bench/peers/train_step.py's.
-func benchBatches() map[string]Batch {
+func benchBatches() map[string]seq2seq.Batch {
 	full, real := uint64(1), uint64(1)
-	return map[string]Batch{
+	return map[string]seq2seq.Batch{
 		"full": {Inputs: sequences(&full, 128, 32, 32), Labels: sequences(&full, 128, 8, 8)},
 		"real": {Inputs: append(sequences(&real, 32, 32, 32), sequences(&real, 96, 8, 16)...), Labels: sequences(&real, 128, 4, 8)},
 	}
@@ -56,12 +57,12 @@ func BenchmarkTrainStep(b *testing.B) {
 		}
 	}
 	tensor.SetNumThreads(threads)
-	var m *Model
+	var m *seq2seq.Model
 	var err error
 	if folder := os.Getenv("REDSI_BENCH_MODEL"); folder != "" {
-		m, err = Load(folder, tensor.CPU)
+		m, err = seq2seq.Load(folder, tensor.CPU, Family)
 	} else {
-		m, err = Init(tiny(), 1, tensor.CPU)
+		m, err = seq2seq.Init(tiny(), 1, tensor.CPU)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -100,7 +101,7 @@ func BenchmarkTrainStep(b *testing.B) {
 				}
 			})
 		}
-		b.Run(lengths+"/bound", func(b *testing.B) { matrixProducts(b, m.Config, batch) })
+		b.Run(lengths+"/bound", func(b *testing.B) { matrixProducts(b, m.Config.(Config), batch) })
 	}
 }
 
@@ -120,7 +121,7 @@ func reportCPU(b *testing.B) func() {
 
 // matrixProducts does the products of one step, forward and both of backward, on
 // operands that lie ready.
-func matrixProducts(b *testing.B, c Config, batch Batch) {
+func matrixProducts(b *testing.B, c Config, batch seq2seq.Batch) {
 	var from, to int64
 	for i := range batch.Inputs {
 		from, to = from+int64(len(batch.Inputs[i])), to+int64(len(batch.Labels[i]))

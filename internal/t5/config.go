@@ -3,12 +3,19 @@
 package t5
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+
+	"github.com/redsi/redsi/internal/seq2seq"
 )
+
+// Family reads T5 models, v1.0 and v1.1.
+var Family = seq2seq.Family{Type: "t5", Parse: func(config []byte) (seq2seq.Config, error) {
+	var c Config
+	err := json.Unmarshal(config, &c)
+	return c, err
+}}
 
 // Config is Hugging Face's config.json of a T5 model. Fields that this package
 // does not use are kept and written again.
@@ -68,34 +75,30 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON writes config.json so that transformers' AutoModel opens it.
 func (c Config) MarshalJSON() ([]byte, error) {
-	all := map[string]json.RawMessage{
-		"architectures":      json.RawMessage(`["T5ForConditionalGeneration"]`),
-		"is_encoder_decoder": json.RawMessage("true"),
-		"output_past":        json.RawMessage("true"),
-		"use_cache":          json.RawMessage("true"),
-		"n_positions":        json.RawMessage("512"),
-		"torch_dtype":        json.RawMessage(`"float32"`),
-	}
-	maps.Copy(all, c.other)
-	all["model_type"] = json.RawMessage(`"t5"`)
-	own, err := json.Marshal(fields(c))
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(own, &all); err != nil {
-		return nil, err
-	}
-	return json.MarshalIndent(all, "", "  ")
+	return seq2seq.MarshalConfig(struct {
+		fields
+		Type string `json:"model_type"`
+	}{fields(c), "t5"}, c.other, map[string]any{
+		"architectures": []string{"T5ForConditionalGeneration"}, "is_encoder_decoder": true, "output_past": true,
+		"use_cache": true, "n_positions": 512, "torch_dtype": "float32",
+	})
 }
 
-// same says whether two configurations are written alike.
-func (c Config) same(other Config) (bool, error) {
-	a, err := json.Marshal(c)
-	if err != nil {
-		return false, err
-	}
-	b, err := json.Marshal(other)
-	return bytes.Equal(a, b), err
+// Vocabulary implements seq2seq.Config.
+func (c Config) Vocabulary() seq2seq.Vocabulary {
+	return seq2seq.Vocabulary{Size: c.VocabSize, Pad: c.PadToken, Start: c.DecoderStart, EOS: c.EOSToken}
+}
+
+// Extended implements seq2seq.Config.
+func (c Config) Extended(n int64) seq2seq.Config {
+	c.VocabSize += n
+	return c
+}
+
+// WithDropout implements seq2seq.Config.
+func (c Config) WithDropout(p float64) seq2seq.Config {
+	c.DropoutRate = p
+	return c
 }
 
 // gated says whether the feed-forward layer is v1.1's.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/tensor/safetensors"
@@ -19,9 +20,9 @@ import (
 // The goldens are transformers 4.44.1's (tools/golden/t5.py).
 var variants = []string{"v1_0", "v1_1"}
 
-func load(t testing.TB, name string) *Model {
+func load(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
-	m, err := Load(filepath.Join("testdata", name), tensor.CPU)
+	m, err := seq2seq.Load(filepath.Join("testdata", name), tensor.CPU, Family)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +30,9 @@ func load(t testing.TB, name string) *Model {
 	return m
 }
 
-func batch(t testing.TB) Batch {
+func batch(t testing.TB) seq2seq.Batch {
 	t.Helper()
-	var b Batch
+	var b seq2seq.Batch
 	text, err := os.ReadFile("testdata/batch.json")
 	if err != nil {
 		t.Fatal(err)
@@ -147,15 +148,15 @@ func TestGradientsAreTransformers(t *testing.T) {
 func TestIgnoredLabels(t *testing.T) {
 	m, b := load(t, "v1_0"), batch(t)
 	whole := func(labels []int32) float64 {
-		loss, err := m.Loss(Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}})
+		loss, err := m.Loss(seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{labels}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return loss
 	}
-	got, sum := whole([]int32{5, Ignore, 7}), 0.0
+	got, sum := whole([]int32{5, seq2seq.Ignore, 7}), 0.0
 	err := tensor.Run(func(s *tensor.Scope) {
-		logits := m.ForcedLogits(s, Batch{Inputs: b.Inputs[:1], Labels: [][]int32{{5, 0, 7}}})
+		logits := m.ForcedLogits(s, seq2seq.Batch{Inputs: b.Inputs[:1], Labels: [][]int32{{5, 0, 7}}})
 		p := s.LogSoftmax(logits, -1, tensor.F32).Float32s()
 		sum = -float64(p[5]) - float64(p[2*100+7])
 	})
@@ -202,7 +203,7 @@ func TestStepsAreTheWhole(t *testing.T) {
 				if row == 2 {
 					input = inputs[1]
 				}
-				whole := m.ForcedLogits(s, Batch{Inputs: [][]int32{input}, Labels: [][]int32{append(rows[row], 0)}})
+				whole := m.ForcedLogits(s, seq2seq.Batch{Inputs: [][]int32{input}, Labels: [][]int32{append(rows[row], 0)}})
 				got := s.Select(m.Logits(s, states), 0, i).Float32s()
 				if d, _ := apart(t, "step", got, s.Select(whole, 0, at).Float32s()); d > 1e-5 {
 					t.Errorf("%s: row %d, step %d: max |diff| %g", name, row, at, d)

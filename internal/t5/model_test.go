@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -26,9 +27,9 @@ func small() Config {
 	return c
 }
 
-func initial(t testing.TB, c Config, seed uint64) *Model {
+func initial(t testing.TB, c Config, seed uint64) *seq2seq.Model {
 	t.Helper()
-	m, err := Init(c, seed, tensor.CPU)
+	m, err := seq2seq.Init(c, seed, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func initial(t testing.TB, c Config, seed uint64) *Model {
 	return m
 }
 
-func optimizer(t testing.TB, m *Model) *adafactor.Optimizer {
+func optimizer(t testing.TB, m *seq2seq.Model) *adafactor.Optimizer {
 	t.Helper()
 	var params []adafactor.Parameter
 	for _, p := range m.Params() {
@@ -55,7 +56,7 @@ func optimizer(t testing.TB, m *Model) *adafactor.Optimizer {
 func TestFilesRoundTrip(t *testing.T) {
 	for _, name := range variants {
 		want := load(t, name)
-		same := func(what string, got *Model) {
+		same := func(what string, got *seq2seq.Model) {
 			if len(got.Params()) != len(want.Params()) {
 				t.Fatalf("%s: %d parameters", what, len(got.Params()))
 			}
@@ -71,7 +72,7 @@ func TestFilesRoundTrip(t *testing.T) {
 		}
 		for _, file := range []string{"pytorch_model.bin", "pytorch_model_legacy.bin"} {
 			folder := t.TempDir()
-			for from, to := range map[string]string{ConfigFile: ConfigFile, file: OldWeights} {
+			for from, to := range map[string]string{seq2seq.ConfigFile: seq2seq.ConfigFile, file: seq2seq.OldWeights} {
 				data, err := os.ReadFile(filepath.Join("testdata", name, from))
 				if err == nil {
 					err = os.WriteFile(filepath.Join(folder, to), data, 0o644)
@@ -80,7 +81,7 @@ func TestFilesRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := Load(folder, tensor.CPU)
+			got, err := seq2seq.Load(folder, tensor.CPU, Family)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,13 +89,13 @@ func TestFilesRoundTrip(t *testing.T) {
 			same(name+"/"+file, got)
 		}
 		folder := filepath.Join(t.TempDir(), "new")
-		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/t5_opens.py
+		if kept := os.Getenv("REDSI_KEEP"); kept != "" { // for tools/golden/model_opens.py
 			folder = filepath.Join(kept, name)
 		}
 		if err := want.Save(folder); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Load(folder, tensor.CPU)
+		got, err := seq2seq.Load(folder, tensor.CPU, Family)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func TestFilesRoundTrip(t *testing.T) {
 			t.Errorf("%v in the folder, %v", files, err)
 		}
 		var config map[string]any
-		text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+		text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
 		if err != nil || json.Unmarshal(text, &config) != nil || config["model_type"] != "t5" || config["d_ff"] != 32.0 || config["n_positions"] != 512.0 {
 			t.Errorf("config %s, %v", text, err)
 		}
@@ -122,8 +123,8 @@ func TestTrainingSoak(t *testing.T) {
 		}
 	}
 	live := tensor.Live()
-	train := func(steps int) (*Model, float64, float64) {
-		m, err := Init(small(), 5, tensor.CPU)
+	train := func(steps int) (*seq2seq.Model, float64, float64) {
+		m, err := seq2seq.Init(small(), 5, tensor.CPU)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestTrainingSoak(t *testing.T) {
 		var first, last float64
 		var settled int64
 		for step := range steps {
-			b := Batch{Inputs: sequences(&seed, 4, 3, 9), Labels: [][]int32{{3, 1}, {4, 5, 1}, {6, 1}, {7, 1}}}
+			b := seq2seq.Batch{Inputs: sequences(&seed, 4, 3, 9), Labels: [][]int32{{3, 1}, {4, 5, 1}, {6, 1}, {7, 1}}}
 			for _, ids := range b.Inputs {
 				for i := range ids {
 					ids[i] %= 50
@@ -203,30 +204,30 @@ func resident(t *testing.T) int64 {
 func TestMistakes(t *testing.T) {
 	m := load(t, "v1_0")
 	live := tensor.Live()
-	loss := func(b Batch) error { _, err := m.Loss(b); return err }
+	loss := func(b seq2seq.Batch) error { _, err := m.Loss(b); return err }
 	one := [][]int32{{5, 1}}
 	read := func(change, to string, cut int) error {
-		text, err := os.ReadFile("testdata/v1_0/" + ConfigFile)
+		text, err := os.ReadFile("testdata/v1_0/" + seq2seq.ConfigFile)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := os.ReadFile("testdata/v1_0/" + WeightsFile)
+		data, err := os.ReadFile("testdata/v1_0/" + seq2seq.WeightsFile)
 		if err != nil {
 			t.Fatal(err)
 		}
 		data = data[:len(data)-cut]
-		_, err = Read([]byte(strings.Replace(string(text), change, to, 1)), bytes.NewReader(data), int64(len(data)), tensor.CPU)
+		_, err = seq2seq.Read([]byte(strings.Replace(string(text), change, to, 1)), bytes.NewReader(data), int64(len(data)), tensor.CPU, Family)
 		return err
 	}
 	for want, err := range map[string]error{
-		"outside of the vocabulary of 100":  loss(Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
-		"token -3 at 0":                     loss(Batch{Inputs: [][]int32{{-3}}, Labels: one}),
-		"label 100 at row 0":                loss(Batch{Inputs: one, Labels: [][]int32{{100}}}),
-		"sequence 1 is empty":               loss(Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
-		"a batch of 1 inputs and 2 labels":  loss(Batch{Inputs: one, Labels: [][]int32{{1}, {1}}}),
-		"a batch of 0 inputs":               loss(Batch{}),
-		"label 0: token 100 at 1":           m.Config.CheckTokens(Batch{Labels: [][]int32{{Ignore, 100}}}),
-		"input 0: token -100 at 0":          m.Config.CheckTokens(Batch{Inputs: [][]int32{{Ignore}}}),
+		"outside of the vocabulary of 100":  loss(seq2seq.Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
+		"token -3 at 0":                     loss(seq2seq.Batch{Inputs: [][]int32{{-3}}, Labels: one}),
+		"label 100 at row 0":                loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{100}}}),
+		"sequence 1 is empty":               loss(seq2seq.Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
+		"a batch of 1 inputs and 2 labels":  loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{1}, {1}}}),
+		"a batch of 0 inputs":               loss(seq2seq.Batch{}),
+		"label 0: token 100 at 1":           m.Vocabulary().CheckTokens(seq2seq.Batch{Labels: [][]int32{{seq2seq.Ignore, 100}}}),
+		"input 0: token -100 at 0":          m.Vocabulary().CheckTokens(seq2seq.Batch{Inputs: [][]int32{{seq2seq.Ignore}}}),
 		"has shape [24 16], the configurat": read(`"d_kv": 8`, `"d_kv": 9`, 0),
 		`no tensor "encoder.block.2`:        read(`"num_layers": 2`, `"num_layers": 3`, 0),
 		"is the file cut off":               read("", "", 10),
@@ -235,9 +236,12 @@ func TestMistakes(t *testing.T) {
 		"eos_token_id 100 is outside":       read(`"eos_token_id": 1`, `"eos_token_id": 100`, 0),
 		"d_model is -1":                     read(`"d_model": 16`, `"d_model": -1`, 0),
 		"config.json":                       read(`{`, `[`, 0),
-		"config.json: it is null":           func() error { _, err := Read([]byte("null"), bytes.NewReader(nil), 0, tensor.CPU); return err }(),
-		"no such file":                      func() error { _, err := Load(t.TempDir(), tensor.CPU); return err }(),
-		"disk full":                         m.WriteWeights(full{}),
+		"config.json: it is null": func() error {
+			_, err := seq2seq.Read([]byte("null"), bytes.NewReader(nil), 0, tensor.CPU, Family)
+			return err
+		}(),
+		"no such file": func() error { _, err := seq2seq.Load(t.TempDir(), tensor.CPU, Family); return err }(),
+		"disk full":    m.WriteWeights(full{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -255,14 +259,14 @@ func TestMistakes(t *testing.T) {
 		if err := os.CopyFS(folder, os.DirFS("testdata/v1_0")); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+		text, err := os.ReadFile(filepath.Join(folder, seq2seq.ConfigFile))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
+			err = os.WriteFile(filepath.Join(folder, seq2seq.ConfigFile), []byte(strings.Replace(string(text), `"d_kv": 8`, change, 1)), 0o644)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(folder, tensor.CPU); err == nil || !strings.HasPrefix(err.Error(), folder) || !strings.Contains(err.Error(), want) {
+		if _, err := seq2seq.Load(folder, tensor.CPU, Family); err == nil || !strings.HasPrefix(err.Error(), folder) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -6,30 +6,21 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// spec is one parameter: Hugging Face's name, its shape, and how random
-// initialisation draws it (standard deviation, or the constant where constant).
-type spec struct {
-	name     string
-	shape    []int64
-	std      float64
-	constant bool
-}
-
-// specs lists all parameters in transformers' order, with the deviations of
-// T5PreTrainedModel._init_weights.
-func (c Config) specs() []spec {
+// Specs are all parameters, with the deviations of T5PreTrainedModel._init_weights.
+func (c Config) Specs() []seq2seq.Spec {
 	f := c.InitializerFactor
 	inner := c.NumHeads * c.DKV
 	d := math.Pow(float64(c.DModel), -0.5)
-	var all []spec
+	var all []seq2seq.Spec
 	add := func(name string, std float64, shape ...int64) {
-		all = append(all, spec{name: name + ".weight", shape: shape, std: std})
+		all = append(all, seq2seq.Spec{Name: name + ".weight", Shape: shape, Init: seq2seq.Draw{Deviation: std}})
 	}
 	norm := func(name string) {
-		all = append(all, spec{name: name + ".weight", shape: []int64{c.DModel}, std: f, constant: true})
+		all = append(all, seq2seq.Spec{Name: name + ".weight", Shape: []int64{c.DModel}, Init: seq2seq.Draw{Value: f}})
 	}
 	attention := func(prefix, kind string, table bool) {
 		p := prefix + "." + kind
@@ -55,6 +46,10 @@ func (c Config) specs() []spec {
 	}
 
 	add("shared", f, c.VocabSize, c.DModel)
+	// NOTE some files name the embedding only where it is used.
+	all[0].Other = []string{"encoder.embed_tokens.weight"}
+	// NOTE T5's _init_weights leaves new rows to PyTorch's defaults, here and in the head.
+	all[0].Grown = seq2seq.Draw{Deviation: 1}
 	for i := range c.NumLayers {
 		block := fmt.Sprintf("encoder.block.%d.layer.", i)
 		attention(block+"0", "SelfAttention", i == 0)
@@ -70,146 +65,44 @@ func (c Config) specs() []spec {
 	norm("decoder.final_layer_norm")
 	if !c.TieEmbeddings {
 		add("lm_head", f, c.VocabSize, c.DModel)
+		all[len(all)-1].Grown = seq2seq.Draw{Bound: d}
 	}
 	return all
 }
 
-// ParameterCount is the number of trainable numbers, tied ones counted once.
-func (c Config) ParameterCount() int64 {
-	var n int64
-	for _, p := range c.specs() {
-		size := int64(1)
-		for _, d := range p.shape {
-			size *= d
-		}
-		n += size
+// Network implements seq2seq.Config.
+func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
+	at := func(name string) *tensor.Tensor { return get(name + ".weight") }
+	attention := func(prefix, kind string) attention {
+		p := prefix + "." + kind
+		return attention{q: at(p + ".q"), k: at(p + ".k"), v: at(p + ".v"), o: at(p + ".o"), norm: at(prefix + ".layer_norm")}
 	}
-	return n
-}
-
-// Param is a parameter under its Hugging Face name.
-type Param struct {
-	Name   string
-	Tensor *tensor.Tensor
-}
-
-// build assembles a model from its parameters, in the order of specs.
-func build(c Config, device tensor.Device, scope *tensor.Scope, params []Param) *Model {
-	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, params: params}
-	at := 0
-	next := func() *tensor.Tensor { at++; return params[at-1].Tensor }
-	attention := func(table **tensor.Tensor) attention {
-		a := attention{q: next(), k: next(), v: next(), o: next()}
-		if table != nil {
-			*table = next()
-		}
-		a.norm = next()
-		return a
-	}
-	feed := func() feedForward {
-		var f feedForward
-		f.wi = next()
+	feed := func(prefix string) feedForward {
+		p := prefix + ".DenseReluDense"
+		f := feedForward{wo: at(p + ".wo"), norm: at(prefix + ".layer_norm")}
 		if c.gated() {
-			f.gate, f.wi = f.wi, next() // wi_0 goes through gelu, wi_1 does not
+			f.gate, f.wi = at(p+".wi_0"), at(p+".wi_1")
+		} else {
+			f.wi = at(p + ".wi")
 		}
-		f.wo, f.norm = next(), next()
 		return f
 	}
-	m.shared = next()
-	for i := range c.NumLayers {
-		var b block
-		b.self = attention(onlyFirst(i, &m.encoder.table))
-		b.feed = feed()
-		m.encoder.blocks = append(m.encoder.blocks, b)
-	}
-	m.encoder.norm = next()
-	for i := range c.NumDecoderLayers {
-		var b block
-		b.self = attention(onlyFirst(i, &m.decoder.table))
-		cross := attention(nil)
-		b.cross = &cross
-		b.feed = feed()
-		m.decoder.blocks = append(m.decoder.blocks, b)
-	}
-	m.decoder.norm = next()
-	m.head = m.shared
+	n := &network{c: c, shared: at("shared"), head: at("shared")}
 	if !c.TieEmbeddings {
-		m.head = next()
+		n.head = at("lm_head")
 	}
-	return m
-}
-
-// NOTE only layer 0 has a table of relative positions; all layers of its stack use it.
-func onlyFirst(layer int64, table **tensor.Tensor) **tensor.Tensor {
-	if layer == 0 {
-		return table
+	// NOTE only layer 0 has a table of relative positions; all layers of its stack use it.
+	n.encoder.table = at("encoder.block.0.layer.0.SelfAttention.relative_attention_bias")
+	n.decoder.table = at("decoder.block.0.layer.0.SelfAttention.relative_attention_bias")
+	n.encoder.norm, n.decoder.norm = at("encoder.final_layer_norm"), at("decoder.final_layer_norm")
+	for i := range c.NumLayers {
+		layer := fmt.Sprintf("encoder.block.%d.layer.", i)
+		n.encoder.blocks = append(n.encoder.blocks, block{self: attention(layer+"0", "SelfAttention"), feed: feed(layer + "1")})
 	}
-	return nil
-}
-
-// Init is a model with random parameters, as T5PreTrainedModel._init_weights draws
-// them; the same seed gives the same model on every machine.
-func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
+	for i := range c.NumDecoderLayers {
+		layer := fmt.Sprintf("decoder.block.%d.layer.", i)
+		n.decoder.blocks = append(n.decoder.blocks, block{
+			self: attention(layer+"0", "SelfAttention"), cross: attention(layer+"1", "EncDecAttention"), feed: feed(layer + "2")})
 	}
-	scope := tensor.NewScope()
-	var m *Model
-	err := tensor.Try(func() {
-		rng := &tensor.RNG{Seed: seed}
-		var params []Param
-		for _, p := range c.specs() {
-			var t *tensor.Tensor
-			if p.constant {
-				t = scope.Full(p.std, tensor.F32, device, p.shape...)
-			} else {
-				t = scope.ToDevice(scope.Normal(rng, 0, p.std, p.shape...), device)
-			}
-			params = append(params, Param{p.name, t})
-		}
-		m = build(c, device, scope, params)
-		m.leaves()
-	})
-	if err != nil {
-		scope.Close()
-		return nil, err
-	}
-	return m, nil
-}
-
-// Extend appends n rows to the vocabulary, for the tokens that document identifiers have
-// of their own, from VocabSize of the old model on. The new rows are drawn as
-// transformers' resize_token_embeddings draws them, which leaves them to PyTorch's
-// defaults: N(0, 1) in the embedding, U(±d_model^-0.5) in an untied head. The
-// parameters affected are new tensors: an optimizer made before does not fit any more.
-func (m *Model) Extend(n int64, seed uint64) error {
-	if n < 1 {
-		return fmt.Errorf("T5: cannot extend the vocabulary by %d", n)
-	}
-	c := m.Config
-	c.VocabSize += n
-	if err := c.Validate(); err != nil {
-		return err
-	}
-	return tensor.Try(func() {
-		rng := &tensor.RNG{Seed: seed}
-		for i, p := range m.params {
-			if p.Name != "shared.weight" && p.Name != "lm_head.weight" {
-				continue
-			}
-			tensor.Within(func(s *tensor.Scope) {
-				rows := s.Normal(rng, 0, 1, n, c.DModel)
-				if p.Name == "lm_head.weight" {
-					bound := math.Pow(float64(c.DModel), -0.5)
-					rows = s.Uniform(rng, -bound, bound, n, c.DModel)
-				}
-				m.params[i].Tensor = m.scope.Move(s.Cat(0, s.Detach(p.Tensor), s.ToDevice(rows, m.Device))) // [VocabSize+n, d_model]
-			})
-			tensor.Free(p.Tensor)
-		}
-		extended := build(c, m.Device, m.scope, m.params)
-		extended.Compute = m.Compute
-		*m = *extended
-		m.leaves()
-	})
+	return n
 }

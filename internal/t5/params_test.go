@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -19,7 +20,7 @@ func TestParameterCounts(t *testing.T) {
 		config Config
 		want   int64
 	}{"efficient-tiny": {tiny(), 15_570_688}, "small": {Defaults(), 60_506_624}, "base": {base, 222_903_552}} {
-		if n := c.config.ParameterCount(); n != c.want {
+		if n := seq2seq.ParameterCount(c.config); n != c.want {
 			t.Errorf("%s has %d parameters, want %d", name, n, c.want)
 		}
 	}
@@ -35,7 +36,7 @@ func TestParameterCounts(t *testing.T) {
 		atomic := c.config
 		atomic.VocabSize += documents
 		rows := float64(documents*atomic.DModel) / 1e6
-		if n := atomic.ParameterCount(); n != c.want || math.Abs(c.nominal+rows-c.paper) > 0.1 || math.Abs(float64(n)/1e6/c.paper-1) > 0.013 {
+		if n := seq2seq.ParameterCount(atomic); n != c.want || math.Abs(c.nominal+rows-c.paper) > 0.1 || math.Abs(float64(n)/1e6/c.paper-1) > 0.013 {
 			t.Errorf("atomic %s has %d parameters, %.2fM of them documents', want %d and about %gM", name, n, rows, c.want, c.paper)
 		}
 	}
@@ -52,14 +53,14 @@ func TestInit(t *testing.T) {
 				t.Errorf("%s does not depend on the seed", p.Name)
 			}
 		}
-		for i, p := range a.Config.specs() {
+		for i, p := range a.Config.Specs() {
 			var square float64
 			values := a.Params()[i].Tensor.Float32s()
 			for _, v := range values {
 				square += float64(v) * float64(v)
 			}
-			if sd := math.Sqrt(square / float64(len(values))); math.Abs(sd/p.std-1) > 0.25 {
-				t.Errorf("%s: deviation %g, want %g", p.name, sd, p.std)
+			if sd := math.Sqrt(square / float64(len(values))); math.Abs(sd/(p.Init.Deviation+p.Init.Value)-1) > 0.25 {
+				t.Errorf("%s: deviation %g, want %g", p.Name, sd, p.Init)
 			}
 		}
 	}); err != nil {
@@ -80,7 +81,9 @@ func TestExtend(t *testing.T) {
 			return all
 		}
 		before := scores()
-		m.Config.InitializerFactor = 0.1 // which new rows do not follow
+		c := m.Config.(Config)
+		c.InitializerFactor = 0.1 // which new rows do not follow
+		m.Config = c
 		if err := m.Extend(7, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -102,8 +105,8 @@ func TestExtend(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if d, _ := apart(t, "old scores", scores(), before); d > 1e-5 || m.Config.VocabSize != 107 {
-			t.Errorf("%s: old scores changed by %g, vocabulary %d", name, d, m.Config.VocabSize)
+		if d, _ := apart(t, "old scores", scores(), before); d > 1e-5 || m.Vocabulary().Size != 107 {
+			t.Errorf("%s: old scores changed by %g, vocabulary %d", name, d, m.Vocabulary().Size)
 		}
 		b.Labels = [][]int32{{103, 1}, {106, 1}, {100, 1}, {101, 1}}
 		if err := tensor.Run(func(s *tensor.Scope) {

@@ -34,15 +34,15 @@ func bucket(distance, buckets, maxDistance int64, bidirectional bool) int64 {
 	return first + min(exact+int64(scaled), buckets-1)
 }
 
-// positionBias is the additive bias of a stack, [heads, n, n]: query i, key j.
-func (m *Model) positionBias(s *tensor.Scope, table *tensor.Tensor, n int64, bidirectional bool) *tensor.Tensor {
-	index := make([]int64, 0, n*n)
-	for i := range n {
-		for j := range n {
-			index = append(index, bucket(j-i, m.Config.Buckets, m.Config.MaxDistance, bidirectional))
+// positionBias is the additive bias of a stack, [heads, most, most]: query i, key j.
+func (n *network) positionBias(s *tensor.Scope, table *tensor.Tensor, most int64, bidirectional bool) *tensor.Tensor {
+	index := make([]int64, 0, most*most)
+	for i := range most {
+		for j := range most {
+			index = append(index, bucket(j-i, n.c.Buckets, n.c.MaxDistance, bidirectional))
 		}
 	}
-	rows := s.IndexSelect(table, 0, s.FromInt64s(index, m.Device, n*n)) // [n*n, heads]
-	bias := s.View(s.Transpose(rows, 0, 1), m.Config.NumHeads, n, n)    // [heads, n, n]
+	rows := s.IndexSelect(table, 0, s.FromInt64s(index, table.Device(), most*most)) // [most*most, heads]
+	bias := s.View(s.Transpose(rows, 0, 1), n.c.NumHeads, most, most)
 	return s.Contiguous(bias)
 }

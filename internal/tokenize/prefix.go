@@ -2,20 +2,24 @@ package tokenize
 
 import "slices"
 
-// EncodeTruncated returns at most limit ids, the last one </s>: transformers'
-// truncation=True, max_length=limit. Only as much of text is read as is needed.
-// limit < 1 gives no ids.
-func (t *T5) EncodeTruncated(text string, limit int) []int32 {
-	if limit < 1 {
-		return nil
+// EncodeTruncated returns at most limit ids, special tokens around the text among them,
+// and whether that is not all of it: transformers' truncation=True, max_length=limit.
+// Only as much of text is read as is needed. A limit that has no room for the special
+// tokens gives no ids.
+func (t *Subword) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
+	room := limit - len(t.before) - len(t.after)
+	if room < 0 {
+		return nil, true
 	}
-	return append(t.PiecesPrefix(text, limit-1), t.eos)
+	ids = t.PiecesPrefix(text, room+1)
+	truncated = len(ids) > room
+	return slices.Concat(t.before, ids[:min(room, len(ids))], t.after), truncated
 }
 
-// PiecesPrefix returns the first limit ids of text, without </s>; equal to the
+// PiecesPrefix returns the first limit ids of text, without special tokens around it; equal to the
 // head of Pieces(text). A page has thousands of words and a model sees 32 to 64
 // tokens: the text is cut where a cut cannot change a token before it.
-func (t *T5) PiecesPrefix(text string, limit int) []int32 {
+func (t *Subword) PiecesPrefix(text string, limit int) []int32 {
 	if limit <= 0 {
 		return []int32{}
 	}

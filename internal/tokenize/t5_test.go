@@ -133,12 +133,12 @@ func TestT5Prefix(t *testing.T) {
 			if got := tok.PiecesPrefix(text, limit); !slices.Equal(got, want) {
 				t.Fatalf("PiecesPrefix(%.80q, %d) = %v, want %v", text, limit, got, want)
 			}
-			if got := tok.EncodeTruncated(text, limit+1); !slices.Equal(got, append(slices.Clone(want), 1)) {
+			if got, truncated := tok.EncodeTruncated(text, limit+1); !slices.Equal(got, append(slices.Clone(want), 1)) || truncated != (len(all) > limit) {
 				t.Fatalf("EncodeTruncated(%.80q, %d) = %v", text, limit+1, got)
 			}
 		}
 	}
-	if got := tok.EncodeTruncated("x", 0); got != nil {
+	if got, _ := tok.EncodeTruncated("x", 0); got != nil {
 		t.Errorf("EncodeTruncated with limit 0 = %v", got)
 	}
 	if got := tok.PiecesPrefix("x", 0); len(got) != 0 {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/bart"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -21,22 +23,25 @@ func TestThreads(t *testing.T) {
 	if !tensor.SameForAnyThreads() {
 		counts = []int{2, 2} // there for the same number only
 	}
-	var want string
-	for _, threads := range counts {
-		tensor.SetNumThreads(threads)
-		if got := trained(t); want == "" {
-			want = got
-		} else if got != want {
-			t.Errorf("%d threads: weights %s, the first time: %s", threads, got, want)
+	c, b := t5.Defaults(), bart.Defaults()
+	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 3000, 128, 32, 512, 2, 2, 4
+	b.VocabSize, b.DModel, b.EncoderLayers, b.DecoderLayers, b.EncoderHeads, b.DecoderHeads, b.EncoderFFN, b.DecoderFFN = 3000, 128, 2, 2, 4, 4, 512, 512
+	for _, config := range []seq2seq.Config{c, b} {
+		var want string
+		for _, threads := range counts {
+			tensor.SetNumThreads(threads)
+			if got := trained(t, config); want == "" {
+				want = got
+			} else if got != want {
+				t.Errorf("%T, %d threads: weights %s, the first time: %s", config, threads, got, want)
+			}
 		}
 	}
 }
 
-// trained is the digest of a T5's weights after some updates.
-func trained(t *testing.T) string {
-	c := t5.Defaults()
-	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 3000, 128, 32, 512, 2, 2, 4
-	m, err := t5.Init(c, 5, tensor.CPU)
+// trained is the digest of a model's weights after some updates.
+func trained(t *testing.T, c seq2seq.Config) string {
+	m, err := seq2seq.Init(c, 5, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +55,7 @@ func trained(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	l, err := NewT5(m, o, 9)
+	l, err := NewSeq2Seq(m, o, 9)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ Document n becomes <doc_n>, token first_token + n of the extended vocabulary.`,
 // naiveIDsConfig assigns random numbers.
 type naiveIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	T5        step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
 	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, instead of budget"`
 	Seed      int         `hcl:"seed,optional" help:"of the permutation"`
@@ -63,12 +63,12 @@ var NaiveIDs = step.Define(step.Kind[naiveIDsConfig]{
 	Name:    "naive_ids",
 	Version: 1,
 	Doc: `Give every document a random number below a budget (figure "naive identifier").
-Each number is written in decimal and tokenized by T5. No memory grows with the
+Each number is written in decimal and tokenized as the model is. No memory grows with the
 budget.`,
 	Example: `step "naive_ids" "title" {
-  documents    = step.dedup.nq["title"].documents
-  t5_tokenizer = step.download.t5_tokenizer.files
-  budget       = 320000
+  documents = step.dedup.nq["title"].documents
+  tokenizer = step.download.t5_tokenizer.files
+  budget    = 320000
 }`,
 	Outputs:  idOutputs,
 	Defaults: naiveIDsConfig{Seed: 42},
@@ -88,7 +88,7 @@ budget.`,
 		if err != nil {
 			return err
 		}
-		encode, done, err := idEncoder(x, c.T5)
+		encode, done, err := idEncoder(x, c.Tokenizer)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ budget.`,
 type semanticIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
-	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Clusters   int         `hcl:"clusters,optional" help:"of each node, 2 to 10"`
 	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most so many documents are not split"`
 	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
@@ -123,9 +123,9 @@ scikit-learn's KMeans with its defaults, 10 clusters a node, leaves of at most
 100; the index within the leaf follows. Cost: grows with documents x dimensions
 x depth; the result does not depend on the number of processors.`,
 	Example: `step "semantic_ids" "title" {
-  documents    = step.dedup.nq["title"].documents
-  embeddings   = step.embed.title.embeddings
-  t5_tokenizer = step.download.t5_tokenizer.files
+  documents  = step.dedup.nq["title"].documents
+  embeddings = step.embed.title.embeddings
+  tokenizer  = step.download.t5_tokenizer.files
 }`,
 	Outputs: append(slices.Clone(idOutputs),
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
@@ -142,7 +142,7 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error 
 	if err != nil {
 		return err
 	}
-	encode, done, err := idEncoder(x, c.T5)
+	encode, done, err := idEncoder(x, c.Tokenizer)
 	if err != nil {
 		return err
 	}
@@ -192,12 +192,12 @@ func documentNames(x *step.IO, in step.Input) ([]string, error) {
 	return names, inout.DataError(err)
 }
 
-func idEncoder(x *step.IO, t5 step.Inputs) (docid.Encoder, func(), error) {
-	path, err := inout.OnlyFile(x, t5, "t5_tokenizer")
+func idEncoder(x *step.IO, tokenizer step.Inputs) (docid.Encoder, func(), error) {
+	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
 	if err != nil {
 		return nil, nil, err
 	}
-	tok, err := tokenize.LoadT5(path)
+	tok, err := tokenize.LoadSubword(path)
 	if err != nil {
 		return nil, nil, step.Permanent(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // tokensConfig shows how identifiers become tokens.
 type tokensConfig struct {
-	T5        step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Texts     []string    `hcl:"texts,optional" help:"decimal identifiers to show, such as the paper's"`
 	IDs       step.Input  `hcl:"ids,optional" accepts:"docid/ids" help:"identifiers to show some of"`
 	Tree      step.Input  `hcl:"tree,optional" accepts:"docid/tree" help:"hierarchy of semantic identifiers: adds prefix, leaf and index"`
@@ -27,8 +27,8 @@ var Tokens = step.Define(step.Kind[tokensConfig]{
 Each with its pieces and vocabulary ids, </s> included; a semantic identifier of
 a tree also with its path, its leaf and its index within it.`,
 	Example: `step "id_tokens" "paper" {
-  t5_tokenizer = step.download.t5_tokenizer.files
-  texts        = ["141913", "18510"]
+  tokenizer = step.download.t5_tokenizer.files
+  texts     = ["141913", "18510"]
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "docid/tokens", Help: "examples with text, pieces and tokens, as JSON", Fields: step.FieldsOf[tokensReport]()}},
 	Defaults: tokensConfig{Documents: []int{0}},
@@ -53,18 +53,18 @@ type tokensExample struct {
 }
 
 func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
-	path, err := inout.OnlyFile(x, c.T5, "t5_tokenizer")
+	path, err := inout.OnlyFile(x, c.Tokenizer, "tokenizer")
 	if err != nil {
 		return err
 	}
-	t5, err := tokenize.LoadT5(path)
+	tok, err := tokenize.LoadSubword(path)
 	if err != nil {
 		return step.Permanent(err)
 	}
-	defer t5.Close()
+	defer tok.Close()
 	examples := []tokensExample{}
 	for _, text := range c.Texts {
-		examples = append(examples, tokensExample{Text: text, Pieces: t5.Tokens(text), Tokens: t5.Encode(text)})
+		examples = append(examples, tokensExample{Text: text, Pieces: tok.Tokens(text), Tokens: tok.Encode(text)})
 	}
 	chosen, err := chosenIDs(x, c)
 	if err != nil {
@@ -74,7 +74,7 @@ func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
 		e := tokensExample{Document: id.Document, Text: id.Text, Tokens: id.Tokens}
 		parts := strings.Split(id.Text, "-") // an atomic identifier is one, a residual one has a part for each code
 		for i, t := range id.Tokens {
-			piece, ok := t5.Piece(t)
+			piece, ok := tok.Piece(t)
 			if !ok {
 				piece = parts[min(i, len(parts)-1)] // a token of its own
 			}

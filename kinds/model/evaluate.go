@@ -22,7 +22,7 @@ type evaluateConfig struct {
 	Model         step.Input  `hcl:"model" accepts:"dsi/model" help:"trained model"`
 	IDs           step.Input  `hcl:"ids" accepts:"docid/ids" help:"the identifiers that it was trained on"`
 	Queries       step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection"`
-	T5            step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Tokenizer     step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Split         string      `hcl:"split,optional" enum:"train,dev" help:"which queries are asked"`
 	Decoding      string      `hcl:"decoding,optional" enum:"unconstrained,constrained" help:"beams over the whole vocabulary, or along the trie of identifiers; no effect on atomic identifiers"`
 	Beams         int         `hcl:"beams,optional" help:"beams, all of them returned; documents of an atomic ranking"`
@@ -53,10 +53,10 @@ the output matrix each. Memory: 4 bytes x (parameters + output matrix), 12 bytes
 prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch, and
 100 bytes per hypothesis of the joined run.`,
 	Example: `step "evaluate" "dsi" {
-  model        = step.train.dsi["semantic/42"].model
-  ids          = step.semantic_ids.title.ids
-  queries      = step.dedup.nq["title"].queries
-  t5_tokenizer = step.download.t5_tokenizer.files
+  model     = step.train.dsi["semantic/42"].model
+  ids       = step.semantic_ids.title.ids
+  queries   = step.dedup.nq["title"].queries
+  tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: []step.Output{
 		{Name: "run", Type: "trec/run", Help: "TREC run, invalid hypotheses as !POSITION:TEXT; equal scores are set apart by the least that trec_eval sees, so that it ranks as we do"},
@@ -99,7 +99,7 @@ type evaluateShardConfig struct {
 	Model         step.Input  `hcl:"model" help:"trained model"`
 	IDs           step.Input  `hcl:"ids" help:"identifiers"`
 	Queries       step.Input  `hcl:"queries" help:"queries"`
-	T5            step.Inputs `hcl:"t5_tokenizer" help:"T5 tokenizer"`
+	Tokenizer     step.Inputs `hcl:"tokenizer,was=t5_tokenizer" help:"tokenizer"`
 	Split         string      `hcl:"split" help:"which queries"`
 	Decoding      string      `hcl:"decoding" help:"unconstrained or constrained"`
 	Beams         int         `hcl:"beams" help:"beams"`
@@ -161,7 +161,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	var tasks []step.Task
 	for from := 0; from < len(queries); from += c.Shard {
 		t, err := evaluateShard.Task(evaluateShardConfig{
-			Model: c.Model, IDs: c.IDs, Queries: c.Queries, T5: c.T5, Split: c.Split,
+			Model: c.Model, IDs: c.IDs, Queries: c.Queries, Tokenizer: c.Tokenizer, Split: c.Split,
 			Decoding: c.Decoding, Beams: c.Beams, LengthPenalty: c.LengthPenalty, EarlyStopping: c.EarlyStopping,
 			From: from, To: min(from+c.Shard, len(queries)), Batch: c.Batch, Device: c.Device,
 		})

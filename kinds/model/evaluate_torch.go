@@ -12,8 +12,10 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -34,14 +36,14 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 		return err
 	}
 	queries = queries[c.From:c.To]
-	text, err := openModelText(x, c.T5, settings.MaxInput, settings.Lowercase)
+	read, err := openReader(x, c.Tokenizer, settings.MaxInput, settings.Lowercase)
 	if err != nil {
 		return err
 	}
-	defer text.close()
+	defer read.Tokenizer.Close()
 	tokens := make([][]int32, len(queries))
 	for i, q := range queries {
-		tokens[i] = text.tokens(q.text)
+		tokens[i], _ = read.Tokens(q.text)
 	}
 	m, err := loadModel(x, c.Model, c.Device)
 	if err != nil {
@@ -54,7 +56,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	}
 	rankings := make([]metrics.Ranking, len(queries))
 	for i, q := range queries {
-		rankings[i] = ranking(q.name, found[i], ids, text)
+		rankings[i] = ranking(q.name, found[i], ids, read.Tokenizer)
 	}
 	w, err := x.Create("run")
 	if err != nil {
@@ -63,26 +65,26 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	if err := errors.Join(metrics.WriteRun(w, runTag, rankings), w.Close()); err != nil {
 		return err
 	}
-	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: m.Config.ParameterCount()})
+	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})
 }
 
-func loadModel(x *step.IO, model step.Input, on string) (*t5.Model, error) {
+func loadModel(x *step.IO, model step.Input, on string) (*seq2seq.Model, error) {
 	d, err := device.Of(on)
 	if err != nil {
 		return nil, err
 	}
-	folder, err := inout.StageTree(x, model, t5.ConfigFile, t5.WeightsFile)
+	folder, err := inout.StageTree(x, model, seq2seq.ConfigFile, seq2seq.WeightsFile)
 	if err != nil {
 		return nil, err
 	}
-	m, err := t5.Load(folder, d)
+	m, err := models.Load(folder, d)
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	return m, nil
 }
 
-func search(ctx context.Context, x *step.IO, m *t5.Model, ids *docid.Set, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
+func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
 	x.Report(step.Progress{Total: int64(len(queries)), Unit: "queries"})
 	catalog, err := retrieve.NewCatalog(ids)
 	if err != nil {
@@ -99,12 +101,12 @@ func search(ctx context.Context, x *step.IO, m *t5.Model, ids *docid.Set, querie
 }
 
 // ranking names the documents of a result, and spells what is no identifier.
-func ranking(query string, found decode.Result, ids *docid.Set, text *modelText) metrics.Ranking {
+func ranking(query string, found decode.Result, ids *docid.Set, tok *tokenize.Subword) metrics.Ranking {
 	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
 		r.Hypotheses[i].Score = h.Score
 		if h.Document < 0 {
-			r.Hypotheses[i].Text = text.t5.Decode(h.Tokens, true)
+			r.Hypotheses[i].Text = tok.Decode(h.Tokens, true)
 			if ids.Kind.GrowsVocabulary() { // tokens that have no text
 				r.Hypotheses[i].Text = fmt.Sprint(h.Tokens)
 			}

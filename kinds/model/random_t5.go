@@ -7,26 +7,27 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// randomT5Config sizes a T5 model.
+// randomT5Config sizes a T5 or BART model.
 type randomT5Config struct {
+	Family        string  `hcl:"family,added" enum:"t5,bart" help:"what the model is; sizes are called as T5's for either"`
 	Layers        int     `hcl:"layers" help:"encoder layers"`
 	DecoderLayers int     `hcl:"decoder_layers,optional" help:"default: as many as layers"`
 	DModel        int     `hcl:"d_model" help:"width of the model"`
-	DKV           int     `hcl:"d_kv" help:"width of a head's keys and values; heads x d_kv need not be d_model"`
+	DKV           int     `hcl:"d_kv" help:"width of a head's keys and values; heads x d_kv need not be d_model in T5"`
 	DFF           int     `hcl:"d_ff" help:"width of the feed-forward layer"`
 	Heads         int     `hcl:"heads" help:"attention heads"`
-	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json"`
-	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries"`
-	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gated-gelu" help:"relu: T5 1.0, whose output matrix is the embedding; gated-gelu: T5 1.1, which has one of its own"`
+	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json (BART: dropout)"`
+	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; BART's 50265"`
+	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gated-gelu" help:"of T5; relu: 1.0, whose output matrix is the embedding; gated-gelu: 1.1, which has one of its own"`
 	Seed          int     `hcl:"seed,optional" help:"of the weights"`
 }
 
 var RandomT5 = step.Define(step.Kind[randomT5Config]{
 	Name:    "random_t5",
 	Version: 1,
-	Doc: `Make a T5 model with random weights, where no pretrained one is at hand.
-Weights are drawn as transformers' T5PreTrainedModel draws them, from a seed; the
-same on every machine of one architecture. Cost: memory and time grow with the
+	Doc: `Make a T5 or BART model with random weights, where no pretrained one is at hand.
+Weights are drawn as transformers' T5PreTrainedModel or BartPreTrainedModel draws them,
+from a seed; the same on every machine of one architecture. Cost: memory and time grow with the
 number of parameters, of which vocabulary x d_model are the embedding.`,
 	Example: `step "random_t5" "toy" {
   layers  = 2
@@ -36,7 +37,7 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
   heads   = 4
 }`,
 	Outputs:   []step.Output{{Name: "model", Type: "hf/model", Tree: true, Help: "config.json and model.safetensors, which transformers opens"}},
-	Defaults:  randomT5Config{Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
+	Defaults:  randomT5Config{Family: "t5", Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check: func(c randomT5Config) error {
@@ -52,6 +53,12 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 			if a.n < a.least || a.n > a.atMost {
 				ps = append(ps, step.Problem{Path: a.path, Detail: fmt.Sprintf("must be %d to %d", a.least, a.atMost)})
 			}
+		}
+		if c.Family == "bart" && c.Heads*c.DKV != c.DModel {
+			ps = append(ps, step.Problem{Path: "d_kv", Detail: "of a BART, heads x d_kv must be d_model"})
+		}
+		if c.Family == "bart" && c.FeedForward != "relu" {
+			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "a BART has its own"})
 		}
 		if c.Dropout < 0 || c.Dropout >= 1 {
 			ps = append(ps, step.Problem{Path: "dropout", Detail: "must be at least 0 and below 1"})

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/redsi/redsi/internal/bart"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -13,7 +15,7 @@ import (
 )
 
 func runRandomT5(ctx context.Context, x *step.IO, c randomT5Config) error {
-	m, err := t5.Init(c.config(), uint64(c.Seed), tensor.CPU)
+	m, err := seq2seq.Init(c.config(), uint64(c.Seed), tensor.CPU)
 	if err != nil {
 		return step.Permanent(err)
 	}
@@ -25,14 +27,26 @@ func runRandomT5(ctx context.Context, x *step.IO, c randomT5Config) error {
 	if err := m.Save(folder); err != nil {
 		return err
 	}
-	x.Count("parameters", m.Config.ParameterCount())
+	x.Count("parameters", seq2seq.ParameterCount(m.Config))
 	return inout.CopyFolder(ctx, x, "model", folder)
 }
 
-func (c randomT5Config) config() t5.Config {
+func (c randomT5Config) config() seq2seq.Config {
+	if c.Family == "bart" {
+		return c.bart()
+	}
 	m := t5.Defaults()
 	m.VocabSize, m.DModel, m.DKV, m.DFF = int64(c.Vocabulary), int64(c.DModel), int64(c.DKV), int64(c.DFF)
 	m.NumLayers, m.NumDecoderLayers, m.NumHeads = int64(c.Layers), int64(cmp.Or(c.DecoderLayers, c.Layers)), int64(c.Heads)
 	m.DropoutRate, m.FeedForward, m.TieEmbeddings = c.Dropout, c.FeedForward, c.FeedForward == "relu"
+	return m
+}
+
+// bart forces no token: scores of generation are the model's.
+func (c randomT5Config) bart() bart.Config {
+	m := bart.Defaults()
+	m.VocabSize, m.DModel, m.EncoderFFN, m.DecoderFFN = int64(c.Vocabulary), int64(c.DModel), int64(c.DFF), int64(c.DFF)
+	m.EncoderLayers, m.DecoderLayers = int64(c.Layers), int64(cmp.Or(c.DecoderLayers, c.Layers))
+	m.EncoderHeads, m.DecoderHeads, m.Dropout, m.ForcedEOS = int64(c.Heads), int64(c.Heads), c.Dropout, nil
 	return m
 }

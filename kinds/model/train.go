@@ -16,12 +16,12 @@ import (
 
 // trainConfig fits a model to a collection.
 type trainConfig struct {
-	Model           step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 model: config.json and model.safetensors or pytorch_model.bin"`
+	Model           step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
 	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
 	IDs             step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
 	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Queries         step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
-	T5              step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json"`
+	Tokenizer       step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	MaxInput        int         `hcl:"max_input,optional" help:"tokens of a document or query that the model reads, </s> included (the paper's ℓ: 64 for atomic identifiers, else 32)"`
 	Lowercase       bool        `hcl:"lowercase,optional" help:"lower-case texts and queries first, as the paper's examples are"`
 	Ratio           string      `hcl:"ratio,optional" help:"indexing-to-retrieval ratio: natural, every document and every query once per pass; or a:b, such as 32:1 or 0:1, which takes every query once and repeats or samples documents"`
@@ -29,7 +29,7 @@ type trainConfig struct {
 	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
 	LearningRate    float64     `hcl:"learning_rate,optional" help:"of Adafactor, constant after the warmup (paper: 5e-4 for atomic identifiers, else 1e-3)"`
 	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
-	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate"`
+	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
 	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
 	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
@@ -43,9 +43,10 @@ var Train = step.Define(step.Kind[trainConfig]{
 	Name:    "train",
 	Resumes: true,
 	Version: 1,
-	Doc: `Train a T5 model to name documents by their identifiers (section "Training", appendix "Implementation Details").
+	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
-examples from a query to it; Adafactor, constant rate after a linear warmup. The
+examples from a query to it; the model is a T5 or a BART, as its config.json says;
+Adafactor, constant rate after a linear warmup. The
 vocabulary grows by the tokens that identifiers have of their own: one per document
 for atomic ones, the codes of residual ones. Each evaluation
 retrieves for all development queries, post-filtered; the checkpoint with the best
@@ -64,7 +65,7 @@ a copy of the output matrix.`,
   ids           = step.atomic_ids.nq["title"].ids
   corpus        = step.serialize.nq["title/html_norm"].corpus
   queries       = step.dedup.nq["title"].queries
-  t5_tokenizer  = step.download.t5_tokenizer.files
+  tokenizer     = step.download.t5_tokenizer.files
   max_input     = 64
   learning_rate = 5e-4
   warmup        = 10000

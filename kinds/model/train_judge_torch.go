@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/step"
 )
@@ -19,7 +19,7 @@ import (
 // judge evaluates a model in training on the development queries.
 type judge struct {
 	x       *step.IO
-	model   *t5.Model
+	model   *seq2seq.Model
 	catalog *retrieve.Catalog
 	ids     *docid.Set
 	queries [][]int32
@@ -29,7 +29,7 @@ type judge struct {
 	steps   int64 // of the whole training, for progress
 }
 
-func newJudge(x *step.IO, c trainConfig, m *t5.Model, catalog *retrieve.Catalog, ids *docid.Set, dev []query) (*judge, error) {
+func newJudge(x *step.IO, c trainConfig, m *seq2seq.Model, catalog *retrieve.Catalog, ids *docid.Set, dev []query) (*judge, error) {
 	if len(dev) == 0 {
 		return nil, step.Permanent(errors.New("queries: there is no development query to choose a checkpoint by"))
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/redsi/redsi/internal/adafactor"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -40,16 +41,16 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return step.Permanent(fmt.Errorf("ids: %w", err))
 	}
-	text, err := openModelText(x, c.T5, c.MaxInput, c.Lowercase)
+	read, err := openReader(x, c.Tokenizer, c.MaxInput, c.Lowercase)
 	if err != nil {
 		return err
 	}
-	defer text.close()
-	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, text)
+	defer read.Tokenizer.Close()
+	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read)
 	if err != nil {
 		return err
 	}
-	dev, err := readQueries(x, c.Queries, nq.Dev, ids, text)
+	dev, err := readQueries(x, c.Queries, nq.Dev, ids, read)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 			EvaluateEvery: int64(c.EvaluateEvery), Select: c.Select,
 			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
 		},
-		Data: data, Vocabulary: int(m.Config.VocabSize), Learner: learner, Evaluate: judge.evaluate,
+		Data: data, Vocabulary: int(m.Vocabulary().Size), Learner: learner, Evaluate: judge.evaluate,
 		Checkpoints: folderCheckpoints{x.Checkpoints()}, Folder: folder, Report: func(p train.Progress) {
 			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
 		},
@@ -110,7 +111,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 		return err
 	}
 	r := newTrainReport(out.Curve, out.Best)
-	r.Parameters, r.Steps, r.ResumedAt = m.Config.ParameterCount(), int64(c.Steps), out.From
+	r.Parameters, r.Steps, r.ResumedAt = seq2seq.ParameterCount(m.Config), int64(c.Steps), out.From
 	r.Indexing, r.Retrieval = len(data.Indexing), len(data.Retrieval)
 	r.Device, r.Threads = device.String(), tensor.NumThreads()
 	return inout.WriteJSON(x, "report", r)
@@ -135,8 +136,8 @@ func trainError(err error) error {
 }
 
 // model loads the weights that training starts from, or draws them.
-func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) {
-	names := []string{t5.ConfigFile, t5.WeightsFile, t5.OldWeights}
+func (c trainConfig) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error) {
+	names := []string{seq2seq.ConfigFile, seq2seq.WeightsFile, seq2seq.OldWeights}
 	if c.Init == "random" {
 		names = names[:1]
 	}
@@ -144,14 +145,14 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) 
 	if err != nil {
 		return nil, err
 	}
-	var m *t5.Model
+	var m *seq2seq.Model
 	if c.Init == "random" {
-		var config t5.Config
-		if config, err = t5.ReadConfig(folder); err == nil {
-			m, err = t5.Init(config, uint64(c.Seed), device)
+		var config seq2seq.Config
+		if config, err = models.ReadConfig(folder); err == nil {
+			m, err = seq2seq.Init(config, uint64(c.Seed), device)
 		}
 	} else {
-		m, err = t5.Load(folder, device)
+		m, err = models.Load(folder, device)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; want config.json and, unless init is random, model.safetensors or pytorch_model.bin", err)
@@ -160,7 +161,7 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) 
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
 	if c.Dropout != nil {
-		m.Config.DropoutRate = *c.Dropout
+		m.SetDropout(*c.Dropout)
 	}
 	if m.Compute, err = tensor.ParseDType(c.Precision); err != nil {
 		m.Close()
@@ -171,8 +172,8 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*t5.Model, error) 
 
 // extend gives the tokens of identifiers that have their own rows of the vocabulary,
 // and checks that texts and identifiers need no more than what there is.
-func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev []query) error {
-	size := m.Config.VocabSize
+func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query) error {
+	size := m.Vocabulary().Size
 	inputs := func(yield func([]int32) bool) {
 		for _, examples := range [][]train.Example{data.Indexing, data.Retrieval} {
 			for _, e := range examples {
@@ -190,7 +191,7 @@ func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev [
 	for tokens := range inputs {
 		for _, t := range tokens {
 			if int64(t) >= size {
-				return step.Permanent(fmt.Errorf("t5_tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", t, size))
+				return step.Permanent(fmt.Errorf("tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", t, size))
 			}
 		}
 	}
@@ -206,10 +207,10 @@ func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev [
 	if ids.Kind.OneToken() {
 		return nil
 	}
-	size = m.Config.VocabSize
+	size = m.Vocabulary().Size
 	for _, id := range ids.Identifiers {
-		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Config.EOSToken {
-			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Config.EOSToken))
+		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Vocabulary().EOS {
+			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Vocabulary().EOS))
 		}
 		for _, t := range id.Tokens {
 			if int64(t) >= size {
@@ -221,7 +222,7 @@ func (c trainConfig) extend(m *t5.Model, ids *docid.Set, data *train.Data, dev [
 }
 
 // learner is the model with the paper's optimizer.
-func (c trainConfig) learner(m *t5.Model) (*train.T5, func(), error) {
+func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
 	params := make([]adafactor.Parameter, len(m.Params()))
 	for i, p := range m.Params() {
 		params[i] = adafactor.Parameter(p)
@@ -230,7 +231,7 @@ func (c trainConfig) learner(m *t5.Model) (*train.T5, func(), error) {
 	if err != nil {
 		return nil, nil, step.Permanent(err)
 	}
-	l, err := train.NewT5(m, o, int64(c.Seed))
+	l, err := train.NewSeq2Seq(m, o, int64(c.Seed))
 	if err != nil {
 		o.Close()
 		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))

@@ -9,41 +9,23 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// modelText is how texts become model input: the choices that the paper's table
-// of examples shows.
-type modelText struct {
-	t5        *tokenize.T5
-	maxInput  int
-	lowercase bool
-}
-
-func openModelText(x *step.IO, t5 step.Inputs, maxInput int, lowercase bool) (*modelText, error) {
-	path, err := inout.OnlyFile(x, t5, "t5_tokenizer")
+// openReader is how texts become model input: the choices that the paper's table of
+// examples shows. Its tokenizer is the caller's to close.
+func openReader(x *step.IO, tokenizer step.Inputs, maxInput int, lowercase bool) (retrieve.Reader, error) {
+	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
 	if err != nil {
-		return nil, err
+		return retrieve.Reader{}, err
 	}
-	tok, err := tokenize.LoadT5(path)
-	if err != nil {
-		return nil, step.Permanent(err)
-	}
-	return &modelText{t5: tok, maxInput: maxInput, lowercase: lowercase}, nil
+	tok, err := tokenize.LoadSubword(path)
+	return retrieve.Reader{Tokenizer: tok, MaxInput: maxInput, Lowercase: lowercase}, step.Permanent(err)
 }
-
-// tokens are the first tokens of a text, </s> being the last of them.
-func (m *modelText) tokens(text string) []int32 {
-	if m.lowercase {
-		text = dedup.Lower(text)
-	}
-	return m.t5.EncodeTruncated(text, m.maxInput)
-}
-
-func (m *modelText) close() { m.t5.Close() }
 
 // readIDs reads a collection's identifiers.
 func readIDs(x *step.IO, in step.Input) (*docid.Set, error) {
@@ -64,7 +46,7 @@ type query struct {
 
 // readQueries reads the questions of one split, tokenized, and pairs those of all
 // splits with identifiers.
-func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, text *modelText) ([]query, error) {
+func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read retrieve.Reader) ([]query, error) {
 	r, err := x.Open(in)
 	if err != nil {
 		return nil, err
@@ -73,7 +55,8 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, text
 	var qs []query
 	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
 		if q.Split == split {
-			qs = append(qs, query{text.tokens(q.Question), target})
+			tokens, _ := read.Tokens(q.Question)
+			qs = append(qs, query{tokens, target})
 		}
 		return nil
 	})
@@ -97,7 +80,7 @@ func eachQuery(r io.Reader, ids *docid.Set, yield func(q *dedup.Query, target in
 
 // trainingData makes the examples of a collection: one indexing example per
 // document, one retrieval example per training query.
-func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Input, ids *docid.Set, text *modelText) (*train.Data, error) {
+func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Input, ids *docid.Set, read retrieve.Reader) (*train.Data, error) {
 	rd, done, err := inout.OpenCorpus(x, corpusIn)
 	if err != nil {
 		return nil, err
@@ -119,12 +102,13 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 		if err != nil {
 			return nil, step.Permanent(err)
 		}
-		d.Indexing = append(d.Indexing, train.Example{Input: text.tokens(doc.Text), Target: ids.Identifiers[place].Tokens})
+		tokens, _ := read.Tokens(doc.Text)
+		d.Indexing = append(d.Indexing, train.Example{Input: tokens, Target: ids.Identifiers[place].Tokens})
 	}
 	if err := pairing.Complete(); err != nil {
 		return nil, step.Permanent(err)
 	}
-	qs, err := readQueries(x, queriesIn, nq.Train, ids, text)
+	qs, err := readQueries(x, queriesIn, nq.Train, ids, read)
 	if err != nil {
 		return nil, err
 	}

@@ -11,13 +11,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/models"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-func loadT5(t testing.TB, name string) *t5.Model {
+// loadT5 opens a model of package t5's tests.
+func loadT5(t testing.TB, name string) *seq2seq.Model {
 	t.Helper()
-	m, err := t5.Load("../t5/testdata/"+name, tensor.CPU)
+	return load(t, "../t5/testdata/"+name)
+}
+
+func load(t testing.TB, folder string) *seq2seq.Model {
+	t.Helper()
+	m, err := models.Load(folder, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +32,7 @@ func loadT5(t testing.TB, name string) *t5.Model {
 	return m
 }
 
-type t5Golden struct {
+type beamGolden struct {
 	Queries     [][]int32
 	Identifiers [][]int32
 	Results     map[string][][]struct {
@@ -35,7 +42,7 @@ type t5Golden struct {
 }
 
 // find and rank make what is needed for one call.
-func find(ctx context.Context, m *t5.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
+func find(ctx context.Context, m *seq2seq.Model, queries [][]int32, b Beam, batch int, report func(int)) ([][]Hypothesis, error) {
 	x, err := NewSearcher(m)
 	if err != nil {
 		return nil, err
@@ -43,7 +50,7 @@ func find(ctx context.Context, m *t5.Model, queries [][]int32, b Beam, batch int
 	return x.Search(ctx, queries, b, batch, report)
 }
 
-func rank(ctx context.Context, m *t5.Model, queries [][]int32, first, documents int64, k, batch int) ([]Result, error) {
+func rank(ctx context.Context, m *seq2seq.Model, queries [][]int32, first, documents int64, k, batch int) ([]Result, error) {
 	x, err := NewRanker(m, first, documents)
 	if err != nil {
 		return nil, err
@@ -51,25 +58,36 @@ func rank(ctx context.Context, m *t5.Model, queries [][]int32, first, documents 
 	return x.Rank(ctx, queries, k, batch, nil)
 }
 
-func readT5Golden(t testing.TB) *t5Golden {
+func readT5Golden(t testing.TB) *beamGolden {
 	t.Helper()
-	data, err := os.ReadFile("testdata/beam_t5.json")
+	return readGolden(t, "testdata/beam_t5.json")
+}
+
+func readGolden(t testing.TB, path string) *beamGolden {
+	t.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var g t5Golden
+	var g beamGolden
 	if err := json.Unmarshal(data, &g); err != nil {
 		t.Fatal(err)
 	}
 	return &g
 }
 
-// TestT5EqualsTransformers compares sequences and scores, for any size of batch.
-func TestT5EqualsTransformers(t *testing.T) {
-	g := readT5Golden(t)
+// TestEqualsTransformers compares sequences and scores, for any size of batch, of T5 and
+// BART (tools/golden/beam_t5.py, bart.py).
+func TestEqualsTransformers(t *testing.T) {
+	equalsTransformers(t, "../t5/testdata/", readT5Golden(t), "v1_0", "v1_1")
+	equalsTransformers(t, "../bart/testdata/", readGolden(t, "../bart/testdata/beam.json"), "plain", "scaled")
+}
+
+func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...string) {
+	t.Helper()
 	trie := trieOf(t, g.Identifiers)
-	for _, name := range []string{"v1_0", "v1_1"} {
-		m := loadT5(t, name)
+	for _, name := range names {
+		m := load(t, folder+name)
 		for _, batch := range []int{1, 2, 64} {
 			for mode, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie)} {
 				got, err := find(context.Background(), m, g.Queries, b, batch, nil)

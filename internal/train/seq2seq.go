@@ -11,8 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/splitmix"
-	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -26,11 +26,11 @@ type Optimizer interface {
 	Read(r io.ReaderAt, size int64) error
 }
 
-// T5 is a Learner: a T5 model whose dropout masks are a function of seed and step.
+// Seq2Seq is a Learner: a model whose dropout masks are a function of seed and step.
 // The model computes in its Compute type. For F16 the loss is scaled, and updates
 // whose loss or gradients overflow are left out, as torch.cuda.amp.GradScaler does.
-type T5 struct {
-	Model     *t5.Model
+type Seq2Seq struct {
+	Model     *seq2seq.Model
 	Optimizer Optimizer
 	Seed      int64
 
@@ -46,19 +46,19 @@ const mostInRow = 50
 // ErrFP16 says where fp16 does not train.
 var ErrFP16 = errors.New("fp16 trains on a CUDA card only; use fp32 or bf16 on a CPU")
 
-// NewT5 is a learner of a model on its device; F16 needs a CUDA card.
-func NewT5(m *t5.Model, o Optimizer, seed int64) (*T5, error) {
+// NewSeq2Seq is a learner of a model on its device; F16 needs a CUDA card.
+func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
 	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
 		return nil, ErrFP16
 	}
-	return &T5{Model: m, Optimizer: o, Seed: seed, scaler: NewScaler()}, nil
+	return &Seq2Seq{Model: m, Optimizer: o, Seed: seed, scaler: NewScaler()}, nil
 }
 
 // Skipped is how many updates were left out because fp16 gradients overflowed.
-func (l *T5) Skipped() int64 { return l.skipped }
+func (l *Seq2Seq) Skipped() int64 { return l.skipped }
 
 // Step implements Learner.
-func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss float64, err error) {
+func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) (loss float64, err error) {
 	left := false
 	err = tensor.Run(func(s *tensor.Scope) {
 		rng := &tensor.RNG{Seed: splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))}
@@ -67,7 +67,7 @@ func (l *T5) Step(_ context.Context, b *Batch, step int64, rate float64) (loss f
 			scale = l.scaler.Scale
 		}
 		var grads []*tensor.Tensor
-		loss, grads = l.Model.Gradients(s, t5.Batch{Inputs: b.Inputs, Labels: b.Targets}, rng, scale)
+		loss, grads = l.Model.Gradients(s, seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}, rng, scale)
 		if !finite(loss) {
 			if l.inRow++; l.Model.Compute == tensor.F16 && l.inRow <= mostInRow {
 				l.scaler.Update(false)
@@ -108,7 +108,7 @@ const (
 	scalerFile    = "scaler.json"
 )
 
-// scalerState is what of a T5 is neither model nor optimizer.
+// scalerState is what of a learner is neither model nor optimizer.
 type scalerState struct {
 	Scaler  Scaler `json:"scaler"`
 	Skipped int64  `json:"skipped"`
@@ -116,7 +116,7 @@ type scalerState struct {
 }
 
 // Save implements Learner.
-func (l *T5) Save(folder string) error {
+func (l *Seq2Seq) Save(folder string) error {
 	if err := finiteModel(l.Model); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (l *T5) Save(folder string) error {
 }
 
 // finiteModel is a *NotFiniteError of the first parameter that is not.
-func finiteModel(m *t5.Model) error {
+func finiteModel(m *seq2seq.Model) error {
 	var failed error
 	err := tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
@@ -154,7 +154,7 @@ func finiteModel(m *t5.Model) error {
 }
 
 // Load implements Learner: all is read and checked before anything is changed.
-func (l *T5) Load(folder string) error {
+func (l *Seq2Seq) Load(folder string) error {
 	saved, err := l.model(folder)
 	if err != nil {
 		return err
@@ -187,8 +187,8 @@ func (l *T5) Load(folder string) error {
 }
 
 // model reads a model of the learner's configuration.
-func (l *T5) model(folder string) (*t5.Model, error) {
-	m, err := t5.LoadAs(folder, l.Model.Config, tensor.CPU)
+func (l *Seq2Seq) model(folder string) (*seq2seq.Model, error) {
+	m, err := seq2seq.LoadAs(folder, l.Model.Config, tensor.CPU)
 	if err != nil {
 		return nil, misfit(err)
 	}
@@ -222,7 +222,7 @@ func readScaler(path string) (s scalerState, err error) {
 }
 
 // CheckModel implements Learner.
-func (l *T5) CheckModel(folder string) error {
+func (l *Seq2Seq) CheckModel(folder string) error {
 	m, err := l.model(folder)
 	if err == nil {
 		m.Close()
@@ -231,7 +231,7 @@ func (l *T5) CheckModel(folder string) error {
 }
 
 // SaveModel implements Learner.
-func (l *T5) SaveModel(folder string) error {
+func (l *Seq2Seq) SaveModel(folder string) error {
 	if err := finiteModel(l.Model); err != nil {
 		return err
 	}

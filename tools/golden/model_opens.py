@@ -1,12 +1,13 @@
-"""Opens in transformers 4.44.1 what internal/t5 saved, and compares the logits with
-those of the model that it was read from (t5_requirements.txt).
+"""Opens in transformers 4.44.1 what internal/t5 or internal/bart saved, and compares the logits with
+those of the model that it was read from (t5_requirements.txt, bart_requirements.txt).
 
     REDSI_KEEP=/tmp/saved go test -run TestFilesRoundTrip ./internal/t5
-    python tools/golden/t5_opens.py internal/t5/testdata /tmp/saved
+    python tools/golden/model_opens.py internal/t5/testdata /tmp/saved
 
-Printed, with transformers 4.44.1 and torch 2.1.0:
+Printed, with transformers 4.44.1 and torch 2.1.0; bart: torch 2.11.0:
 v1_0: T5ForConditionalGeneration, loading info {}, max |diff| of logits 0.0
 v1_1: T5ForConditionalGeneration, loading info {}, max |diff| of logits 0.0
+scaled: BartForConditionalGeneration, loading info {}, max |diff| of logits 0.0
 """
 import json
 import pathlib
@@ -19,7 +20,7 @@ from transformers import AutoModelForSeq2SeqLM
 transformers.logging.set_verbosity_error()
 ours, saved = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 batch = json.loads((ours / "batch.json").read_text())
-for name in ("v1_0", "v1_1"):
+for name in sorted(p.name for p in saved.iterdir()):
     logits = []
     for folder in (ours / name, saved / name):
         model, info = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)

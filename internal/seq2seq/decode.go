@@ -1,6 +1,6 @@
 //go:build !notorch
 
-package t5
+package seq2seq
 
 import (
 	"slices"
@@ -10,12 +10,12 @@ import (
 
 // Encoding is a set of encoded inputs, packed.
 type Encoding struct {
-	Hidden *tensor.Tensor // [sum of lengths, d_model]
-	seq    packed
+	Hidden *tensor.Tensor // [sum of lengths, width]
+	seq    Sequences
 }
 
 // Len is the number of inputs.
-func (e *Encoding) Len() int { return len(e.seq.start) }
+func (e *Encoding) Len() int { return len(e.seq.Start) }
 
 // Encode runs the encoder over inputs, without dropout and without gradients.
 func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
@@ -23,15 +23,14 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
 	e := &Encoding{seq: seq}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			f := pass{Model: m, s: inner}
-			e.Hidden = s.Move(f.encode(m.embed(inner, seq.ids), seq))
+			e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
 		})
 	})
 	return e
 }
 
 // Lengths are the inputs' lengths, whose states follow one another in Hidden.
-func (e *Encoding) Lengths() []int64 { return e.seq.len }
+func (e *Encoding) Lengths() []int64 { return e.seq.Len }
 
 // Cache is the decoder's state for a set of rows, each of them an unfinished
 // sequence that belongs to one input. A new one has one empty row per input.
@@ -40,33 +39,36 @@ func (e *Encoding) Lengths() []int64 { return e.seq.len }
 type Cache struct {
 	m      *Model
 	scope  *tensor.Scope
-	seq    packed         // where each input's cross-attention rows are
+	seq    Sequences      // where each input's cross-attention rows are
 	input  []int64        // input of each row, never decreasing
 	steps  int64          // tokens written so far
-	bias   *tensor.Tensor // [heads, most, most]
+	most   int64          // tokens that may be written
+	bias   *tensor.Tensor // [heads, most, most], or nil
 	layers []cacheLayer   // per decoder block
 	order  []int64        // rows to take before the next step; nil: as they are
 }
 
 type cacheLayer struct {
-	crossK, crossV *tensor.Tensor // [sum of input lengths, heads*d_kv]
-	k, v           *tensor.Tensor // [rows, steps, heads*d_kv], nil before the first step
+	crossK, crossV *tensor.Tensor // [sum of input lengths, heads*d]
+	k, v           *tensor.Tensor // [rows, steps, heads*d], nil before the first step
 }
 
 // NewCache prepares decoding of at most the given number of tokens per row.
 func (m *Model) NewCache(e *Encoding, most int) *Cache {
-	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq}
+	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most)}
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
 	}
 	tensor.NoGrad(func() {
-		f := pass{Model: m, s: c.scope}
 		tensor.Within(func(inner *tensor.Scope) {
-			c.bias = c.scope.Move(m.positionBias(inner, m.decoder.table, int64(most), false))
+			if bias := m.net.Bias(inner, c.most); bias != nil {
+				c.bias = c.scope.Move(bias)
+			}
+			for i := range m.net.Layers() {
+				k, v := m.net.Keys(m.pass(inner, nil), i, e.Hidden)
+				c.layers = append(c.layers, cacheLayer{crossK: c.scope.Move(k), crossV: c.scope.Move(v)})
+			}
 		})
-		for _, b := range m.decoder.blocks {
-			c.layers = append(c.layers, cacheLayer{crossK: f.linear(e.Hidden, b.cross.k), crossV: f.linear(e.Hidden, b.cross.v)})
-		}
 	})
 	return c
 }
@@ -88,11 +90,11 @@ func (c *Cache) Select(parents []int64) {
 	order := slices.Clone(parents)
 	for i, p := range parents {
 		if p < 0 || p >= int64(len(c.input)) {
-			tensor.Failf("T5", "row %d of a cache of %d rows", p, len(c.input))
+			tensor.Failf("model", "row %d of a cache of %d rows", p, len(c.input))
 		}
 		input[i] = c.input[p]
 		if i > 0 && input[i] < input[i-1] {
-			tensor.Failf("T5", "row %d belongs to input %d, the row before it to %d", i, input[i], input[i-1])
+			tensor.Failf("model", "row %d belongs to input %d, the row before it to %d", i, input[i], input[i-1])
 		}
 		if c.order != nil {
 			order[i] = c.order[p]
@@ -102,49 +104,56 @@ func (c *Cache) Select(parents []int64) {
 }
 
 // Step reads one token per row and returns the decoder's states, ready for Logits:
-// [rows, d_model], owned by s. The first token is the configuration's DecoderStart.
+// [rows, w], owned by s. The first token is the vocabulary's Start.
 func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 	rows := int64(len(tokens))
 	if rows == 0 || rows != int64(len(c.input)) {
-		tensor.Failf("T5", "%d tokens for %d rows", rows, len(c.input))
+		tensor.Failf("model", "%d tokens for %d rows", rows, len(c.input))
 	}
-	if c.steps == c.bias.Dim(1) {
-		tensor.Failf("T5", "the cache was made for %d tokens", c.steps)
+	if c.steps == c.most {
+		tensor.Failf("model", "the cache was made for %d tokens", c.most)
+	}
+	ids := make([]int64, rows)
+	for i, t := range tokens {
+		ids[i] = int64(t)
 	}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			f := pass{Model: c.m, s: inner}
-			self, cross := c.spans()
-			bias := inner.Narrow(c.bias, 1, c.steps, 1) // [heads, 1, most]
-			ids := make([]int64, rows)
-			for i, t := range tokens {
-				ids[i] = int64(t)
+			at := &next{Cache: c, Pass: c.m.pass(inner, nil)}
+			at.self, at.cross = c.spans()
+			if c.bias != nil {
+				at.bias = inner.Narrow(c.bias, 1, c.steps, 1) // [heads, 1, most]
 			}
-			var order *tensor.Tensor
 			if c.order != nil {
-				order = inner.FromInt64s(c.order, c.m.Device, rows)
+				at.order = inner.FromInt64s(c.order, c.m.Device, rows)
 			}
-			x := c.m.embed(inner, ids) // [rows, d_model]
-			for i, b := range c.m.decoder.blocks {
-				l := &c.layers[i]
-				h := f.norm(x, b.self.norm)
-				q := f.linear(h, b.self.q) // [rows, heads*d_kv]
-				k := c.extend(inner, &l.k, f.linear(h, b.self.k), order)
-				v := c.extend(inner, &l.v, f.linear(h, b.self.v), order)
-				h = inner.PackedAttention(q, k, v, bias, self, f.attention(false))
-				x = f.add(x, f.linear(h, b.self.o))
-
-				q = f.linear(f.norm(x, b.cross.norm), b.cross.q)
-				h = inner.PackedAttention(q, l.crossK, l.crossV, nil, cross, f.attention(false))
-				x = f.add(x, f.linear(h, b.cross.o))
-				x = f.feedForward(x, b.feed)
-			}
-			states = s.Move(f.toHead(f.norm(x, c.m.decoder.norm)))
+			states = s.Move(c.m.net.Decode(at.Pass, c.m.embed(inner, ids), at))
 		})
 	})
 	c.steps++
 	c.order = nil
 	return states
+}
+
+// next is the Attention of one step.
+type next struct {
+	*Cache
+	*Pass
+	self, cross tensor.Spans
+	bias, order *tensor.Tensor
+}
+
+func (n *next) Positions() []int64 { return slices.Repeat([]int64{n.steps}, len(n.input)) }
+
+func (n *next) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
+	l := &n.layers[layer]
+	k, v = n.extend(n.S, &l.k, k, n.order), n.extend(n.S, &l.v, v, n.order)
+	return n.S.PackedAttention(q, k, v, n.bias, n.self, n.heads)
+}
+
+func (n *next) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
+	l := n.layers[layer]
+	return n.S.PackedAttention(q, l.crossK, l.crossV, nil, n.cross, n.heads)
 }
 
 // spans are the sequences of one step: in self-attention each row is one, in
@@ -161,7 +170,7 @@ func (c *Cache) spans() (self, cross tensor.Spans) {
 			i++
 		}
 		cross.QStart, cross.QLen = append(cross.QStart, int64(first)), append(cross.QLen, int64(i-first))
-		cross.KStart, cross.KLen = append(cross.KStart, c.seq.start[of]), append(cross.KLen, c.seq.len[of])
+		cross.KStart, cross.KLen = append(cross.KStart, c.seq.Start[of]), append(cross.KLen, c.seq.Len[of])
 	}
 	return self, cross
 }
@@ -182,9 +191,9 @@ func (c *Cache) extend(s *tensor.Scope, kept **tensor.Tensor, step, order *tenso
 	return s.View(next, -1, w)
 }
 
-// Logits are the scores of all tokens after states [rows, d_model]: [rows, VocabSize].
+// Logits are the scores of all tokens after states [rows, w]: [rows, Size].
 func (m *Model) Logits(s *tensor.Scope, states *tensor.Tensor) *tensor.Tensor {
-	return m.LogitsRange(s, states, 0, m.Config.VocabSize)
+	return m.LogitsRange(s, states, 0, m.Vocabulary().Size)
 }
 
 // LogitsRange are the scores of tokens from … from+n-1: [rows, n]. With the range of
@@ -192,8 +201,8 @@ func (m *Model) Logits(s *tensor.Scope, states *tensor.Tensor) *tensor.Tensor {
 func (m *Model) LogitsRange(s *tensor.Scope, states *tensor.Tensor, from, n int64) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			f := pass{Model: m, s: inner}
-			logits = s.Move(inner.ToDType(f.linear(states, inner.Narrow(m.head, 0, from, n)), tensor.F32))
+			p := m.pass(inner, nil)
+			logits = s.Move(inner.ToDType(p.Linear(states, inner.Narrow(m.net.Head(inner), 0, from, n)), tensor.F32))
 		})
 	})
 	return logits

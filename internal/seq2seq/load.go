@@ -1,14 +1,17 @@
 //go:build !notorch
 
-package t5
+package seq2seq
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/tensor"
@@ -22,10 +25,45 @@ const (
 	OldWeights  = "pytorch_model.bin"
 )
 
-// Load opens a model folder: config.json with model.safetensors or, where that is
-// not there, pytorch_model.bin.
-func Load(folder string, device tensor.Device) (*Model, error) {
-	c, err := ReadConfig(folder)
+// ReadConfig reads a model folder's config.json, which must be of one of the families.
+func ReadConfig(folder string, families ...Family) (Config, error) {
+	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
+	if err != nil {
+		return nil, err
+	}
+	c, err := parse(text, families)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return c, nil
+}
+
+// parse finds the family of config.json by its model_type; one without is of the first.
+func parse(config []byte, families []Family) (Config, error) {
+	var of struct {
+		Type *string `json:"model_type"`
+	}
+	if err := json.Unmarshal(config, &of); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	var known []string
+	for _, f := range families {
+		if of.Type == nil || *of.Type == f.Type {
+			c, err := f.Parse(config)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+			}
+			return c, c.Validate()
+		}
+		known = append(known, strconv.Quote(f.Type))
+	}
+	return nil, fmt.Errorf("%s: model_type is %q, want %s", ConfigFile, *of.Type, strings.Join(known, " or "))
+}
+
+// Load opens a model folder of one of the families: config.json with model.safetensors
+// or, where that is not there, pytorch_model.bin.
+func Load(folder string, device tensor.Device, families ...Family) (*Model, error) {
+	c, err := ReadConfig(folder, families...)
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +73,19 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 // LoadAs opens a model folder that Save wrote of a model with the configuration c. A
 // folder of another one is an error.
 func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
-	have, err := ReadConfig(folder)
+	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
 	if err != nil {
 		return nil, err
 	}
-	if same, err := have.same(c); err != nil {
+	var have bytes.Buffer
+	if err := json.Compact(&have, text); err != nil {
+		return nil, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	want, err := json.Marshal(c)
+	if err != nil {
 		return nil, err
-	} else if !same {
+	}
+	if !bytes.Equal(have.Bytes(), want) {
 		return nil, fmt.Errorf("%s: it is of another model", ConfigFile)
 	}
 	return withWeights(folder, c, device)
@@ -55,42 +99,19 @@ func withWeights(folder string, c Config, device tensor.Device) (m *Model, err e
 	return m, err
 }
 
-// ReadConfig reads a model folder's config.json, which must be a T5's.
-func ReadConfig(folder string) (Config, error) {
-	text, err := os.ReadFile(filepath.Join(folder, ConfigFile))
-	if err != nil {
-		return Config{}, err
-	}
-	c, err := parse(text)
-	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", folder, err)
-	}
-	return c, nil
-}
-
 // Read makes a model of the text of config.json and a file of weights, of either
 // format. Parameters are converted to float32. A tensor that is missing or has
 // another shape than the configuration asks for is an error; tensors that the
 // configuration does not ask for are not read.
-func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
-	c, err := parse(config)
+func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device, families ...Family) (*Model, error) {
+	c, err := parse(config, families)
 	if err != nil {
 		return nil, err
 	}
 	return readWeights(c, weights, size, device)
 }
 
-func parse(config []byte) (c Config, err error) {
-	if err := json.Unmarshal(config, &c); err != nil {
-		return c, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	if kind, ok := c.other["model_type"]; ok && string(kind) != `"t5"` {
-		return c, fmt.Errorf("%s: model_type is %s, want \"t5\"", ConfigFile, kind)
-	}
-	return c, c.Validate()
-}
-
-// readWeights makes a model of the configuration that parse gave.
+// readWeights makes a model of the configuration c.
 func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
 	f, err := checkpoint.Open(weights, size)
 	if err != nil {
@@ -100,21 +121,23 @@ func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device
 	var m *Model
 	var failed error
 	err = tensor.Try(func() {
-		var params []Param
-		for _, p := range c.specs() {
-			name := p.name
-			// NOTE some files name the embedding only where it is used.
-			if name == "shared.weight" && !f.Has(name) {
-				name = "encoder.embed_tokens.weight"
+		var all []Param
+		for _, s := range c.Specs() {
+			name := s.Name
+			for _, other := range s.Other {
+				if !f.Has(name) && f.Has(other) {
+					name = other
+				}
 			}
 			var t *tensor.Tensor
-			if t, failed = f.Tensor(scope, name, tensor.F32, device, p.shape...); failed != nil {
+			if s.Fixed && !f.Has(name) {
+				t = scope.Zeros(tensor.F32, device, s.Shape...)
+			} else if t, failed = f.Tensor(scope, name, tensor.F32, device, s.Shape...); failed != nil {
 				return
 			}
-			params = append(params, Param{p.name, t})
+			all = append(all, Param{s.Name, t})
 		}
-		m = build(c, device, scope, params)
-		m.leaves()
+		m = build(c, device, scope, all)
 	})
 	if err = errors.Join(failed, err); err != nil {
 		scope.Close()
@@ -123,13 +146,13 @@ func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device
 	return m, nil
 }
 
-// WriteWeights writes the parameters as model.safetensors, as transformers names
+// WriteWeights writes all tensors as model.safetensors, as transformers names
 // them. The same parameters give the same bytes.
 func (m *Model) WriteWeights(w io.Writer) error {
 	var failed error
 	err := tensor.Try(func() {
-		named := make([]checkpoint.Named, len(m.params))
-		for i, p := range m.params {
+		named := make([]checkpoint.Named, len(m.all))
+		for i, p := range m.all {
 			named[i] = checkpoint.Named{Name: p.Name, Tensor: p.Tensor}
 		}
 		failed = checkpoint.Write(w, map[string]string{"format": "pt"}, named)
@@ -138,7 +161,7 @@ func (m *Model) WriteWeights(w io.Writer) error {
 }
 
 // Save writes config.json and model.safetensors to a folder, which transformers'
-// T5ForConditionalGeneration.from_pretrained opens. Each file appears whole or not
+// from_pretrained opens. Each file appears whole or not
 // at all.
 func (m *Model) Save(folder string) error {
 	text, err := json.MarshalIndent(m.Config, "", "  ")

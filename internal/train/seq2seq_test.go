@@ -14,22 +14,23 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
 // learner is a random T5 with dropout.
-func learner(t *testing.T) *T5 {
+func learner(t *testing.T) *Seq2Seq {
 	t.Helper()
 	return learnerOf(t, 2)
 }
 
-func learnerOf(t *testing.T, layers int64) *T5 {
+func learnerOf(t *testing.T, layers int64) *Seq2Seq {
 	t.Helper()
 	tensor.SetNumThreads(1)
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, layers, layers, 2
-	m, err := t5.Init(c, 5, tensor.CPU)
+	m, err := seq2seq.Init(c, 5, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +44,14 @@ func learnerOf(t *testing.T, layers int64) *T5 {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.Close)
-	l, err := NewT5(m, o, 9)
+	l, err := NewSeq2Seq(m, o, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func weights(t *testing.T, l *T5) []byte {
+func weights(t *testing.T, l *Seq2Seq) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := errors.Join(l.Model.WriteWeights(&b), l.Optimizer.Write(&b)); err != nil {
@@ -67,7 +68,7 @@ func t5Task(t *testing.T, l Learner, keep *shelf) Task {
 
 // killing is a learner whose process dies after a step.
 type killing struct {
-	*T5
+	*Seq2Seq
 	at int64
 }
 
@@ -77,12 +78,12 @@ func (k killing) Step(ctx context.Context, b *Batch, step int64, rate float64) (
 	if step == k.at {
 		return 0, errKilled
 	}
-	return k.T5.Step(ctx, b, step, rate)
+	return k.Seq2Seq.Step(ctx, b, step, rate)
 }
 
-// TestT5Resumes compares 40 steps with 20, a kill some steps later, and 20 more by
+// TestSeq2SeqResumes compares 40 steps with 20, a kill some steps later, and 20 more by
 // another process: the same parameters and optimizer state, bit for bit.
-func TestT5Resumes(t *testing.T) {
+func TestSeq2SeqResumes(t *testing.T) {
 	whole := learner(t)
 	want, err := Train(context.Background(), t5Task(t, whole, &shelf{folder: t.TempDir()}))
 	if err != nil {
@@ -115,7 +116,7 @@ func TestT5Resumes(t *testing.T) {
 	}
 }
 
-func TestT5Diverges(t *testing.T) {
+func TestSeq2SeqDiverges(t *testing.T) {
 	l := learner(t)
 	k := t5Task(t, l, &shelf{folder: t.TempDir()})
 	k.Schedule, k.CheckpointEvery = Schedule{Rate: 1e30}, 1
@@ -125,9 +126,9 @@ func TestT5Diverges(t *testing.T) {
 	}
 }
 
-// TestT5LeavesOverflowsOut gives F16's bookkeeping gradients that are not finite.
-func TestT5LeavesOverflowsOut(t *testing.T) {
-	if _, err := NewT5(&t5.Model{Compute: tensor.F16}, nil, 1); err == nil || !strings.Contains(err.Error(), "CUDA") {
+// TestSeq2SeqLeavesOverflowsOut gives F16's bookkeeping gradients that are not finite.
+func TestSeq2SeqLeavesOverflowsOut(t *testing.T) {
+	if _, err := NewSeq2Seq(&seq2seq.Model{Compute: tensor.F16}, nil, 1); err == nil || !strings.Contains(err.Error(), "CUDA") {
 		t.Errorf("error %v", err)
 	}
 	l := learner(t)
@@ -142,9 +143,9 @@ func TestT5LeavesOverflowsOut(t *testing.T) {
 	}
 }
 
-// TestT5LeavesLossesOut: an overflow in the forward pass of fp16 costs the update; one
+// TestSeq2SeqLeavesLossesOut: an overflow in the forward pass of fp16 costs the update; one
 // that does not end is divergence.
-func TestT5LeavesLossesOut(t *testing.T) {
+func TestSeq2SeqLeavesLossesOut(t *testing.T) {
 	l := learner(t)
 	l.Model.Compute = tensor.F16
 	huge := func(factor float64) {
@@ -176,9 +177,9 @@ func TestT5LeavesLossesOut(t *testing.T) {
 	}
 }
 
-// TestT5Soak makes 10,000 updates, with a checkpoint every 1,000, in memory that does
+// TestSeq2SeqSoak makes 10,000 updates, with a checkpoint every 1,000, in memory that does
 // not grow.
-func TestT5Soak(t *testing.T) {
+func TestSeq2SeqSoak(t *testing.T) {
 	k := t5Task(t, learnerOf(t, 1), &shelf{folder: t.TempDir()})
 	k.Steps, k.Batch, k.EvaluateEvery, k.CheckpointEvery = 10_000, 2, 1_000, 1_000
 	var live, bytes []int64
@@ -211,8 +212,8 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// TestT5Mistakes: what is no state of a learner is an *UnfitError, and changes nothing.
-func TestT5Mistakes(t *testing.T) {
+// TestSeq2SeqMistakes: what is no state of a learner is an *UnfitError, and changes nothing.
+func TestSeq2SeqMistakes(t *testing.T) {
 	folder, l := t.TempDir(), learner(t)
 	b := NewBatch(examples(30, 50), []Ref{{Index: 1}, {Indexing: true}})
 	if _, err := l.Step(context.Background(), b, 0, 1e-2); err != nil {

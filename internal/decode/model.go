@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"github.com/redsi/redsi/internal/decode/kernel"
-	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
@@ -17,8 +17,8 @@ type session struct {
 	output *output
 	memory *kernel.Logits
 	scope  *tensor.Scope // of the encoder's states and of the last step's
-	cache  *t5.Cache
-	states *tensor.Tensor // [rows, d_model], of the last step
+	cache  *seq2seq.Cache
+	states *tensor.Tensor // [rows, width], of the last step
 }
 
 // start encodes queries, once for all their beams, for at most the given number of
@@ -72,14 +72,14 @@ func identity(parents []int32, rows int) bool {
 }
 
 // checkQueries says which query the model cannot read.
-func checkQueries(m *t5.Model, queries [][]int32) error {
+func checkQueries(m *seq2seq.Model, queries [][]int32) error {
 	for i, q := range queries {
 		if len(q) == 0 {
 			return fmt.Errorf("query %d has no tokens", i)
 		}
 		for _, t := range q {
-			if t < 0 || int64(t) >= m.Config.VocabSize {
-				return fmt.Errorf("query %d has token %d; the model's vocabulary has %d", i, t, m.Config.VocabSize)
+			if t < 0 || int64(t) >= m.Vocabulary().Size {
+				return fmt.Errorf("query %d has token %d; the model's vocabulary has %d", i, t, m.Vocabulary().Size)
 			}
 		}
 	}
@@ -91,8 +91,8 @@ type Searcher struct{ output *output }
 
 // NewSearcher takes a copy of the model's output matrix, laid out for the
 // processor: it must be made anew when the model's weights have changed.
-func NewSearcher(m *t5.Model) (*Searcher, error) {
-	o, err := newOutput(m, 0, m.Config.VocabSize)
+func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
+	o, err := newOutput(m, 0, m.Vocabulary().Size)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,15 @@ func NewSearcher(m *t5.Model) (*Searcher, error) {
 }
 
 // Search finds the hypotheses of queries, batch queries at a time, those of similar
-// length together. A query is tokens with </s>; b's Start and EOS are the model's.
+// length together. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	m := x.output.m
-	b.Start, b.EOS = int32(m.Config.DecoderStart), int32(m.Config.EOSToken)
+	v := m.Vocabulary()
+	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
 	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
 	err := batches(ctx, m, queries, batch, report, func(part []int, inputs [][]int32) error {
 		c, err := start(x.output, memory, inputs, b.MaxTokens)
@@ -128,7 +129,7 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 }
 
 // batches calls f for parts of queries of similar length.
-func batches(ctx context.Context, m *t5.Model, queries [][]int32, size int, report func(done int), f func(part []int, inputs [][]int32) error) error {
+func batches(ctx context.Context, m *seq2seq.Model, queries [][]int32, size int, report func(done int), f func(part []int, inputs [][]int32) error) error {
 	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
 	// a while after each operation, so that a second one takes the first one's time.
 	runtime.LockOSThread()

@@ -1,0 +1,125 @@
+//go:build !notorch
+
+package bart
+
+import (
+	"math"
+
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// network is a seq2seq.Network.
+type network struct {
+	c                Config
+	shared           *tensor.Tensor // [vocab_size, d_model]
+	bias             *tensor.Tensor // final_logits_bias [1, vocab_size]
+	encoder, decoder stack
+}
+
+// stack is the encoder or the decoder.
+type stack struct {
+	positions *tensor.Tensor // [max_position_embeddings+2, d_model]
+	norm      dense          // of embeddings
+	layers    []layer
+}
+
+// dense is a matrix [out, in] and a bias [out], or a norm's scale and shift [d_model].
+type dense struct{ w, b *tensor.Tensor }
+
+type layer struct {
+	self, cross   attention // cross: decoder only
+	in, out, norm dense     // feed-forward: [ffn, d_model], [d_model, ffn]
+}
+
+// attention's matrices are [d_model, d_model].
+type attention struct{ q, k, v, o, norm dense }
+
+func (n *network) Embedding() *tensor.Tensor { return n.shared }
+func (n *network) Layers() int               { return len(n.decoder.layers) }
+
+// Head implements seq2seq.Network: the embedding and final_logits_bias as one more
+// column, which the states' last column of ones is for.
+func (n *network) Head(s *tensor.Scope) *tensor.Tensor {
+	return s.Cat(1, n.shared, s.Transpose(n.bias, 0, 1)) // [vocab_size, d_model+1]
+}
+
+func (n *network) Attention() tensor.AttentionOptions {
+	return tensor.AttentionOptions{Heads: n.c.EncoderHeads, Scale: math.Pow(float64(n.c.DModel/n.c.EncoderHeads), -0.5), Dropout: n.c.AttentionDropout}
+}
+
+// linear is x·wᵀ + b: [T, in] -> [T, out].
+func (n *network) linear(p *seq2seq.Pass, x *tensor.Tensor, w dense) *tensor.Tensor {
+	h := p.Linear(x, w.w)
+	return p.S.Add(h, p.S.ToDType(w.b, h.DType()))
+}
+
+// norm is LayerNorm, [T, d_model] -> [T, d_model].
+//
+// NOTE libtorch's own gradients of scale and shift depend on the number of threads; those
+// of a product and a sum do not.
+func (n *network) norm(p *seq2seq.Pass, x *tensor.Tensor, w dense) *tensor.Tensor {
+	d := n.c.DModel
+	ones, zeros := p.S.Full(1, tensor.F32, p.Device, d), p.S.Zeros(tensor.F32, p.Device, d)
+	return p.S.Add(p.S.Mul(p.S.LayerNorm(x, ones, zeros, 1e-5), w.w), w.b)
+}
+
+// add is a sublayer's end: the residual connection, then the norm.
+func (n *network) add(p *seq2seq.Pass, x, y *tensor.Tensor, norm dense) *tensor.Tensor {
+	return n.norm(p, p.Add(x, y, n.c.Dropout), norm)
+}
+
+// embed adds positions to embedded tokens x [T, d_model].
+func (n *network) embed(p *seq2seq.Pass, x *tensor.Tensor, positions []int64, of stack) *tensor.Tensor {
+	rows := make([]int64, len(positions))
+	for i, at := range positions {
+		if at >= n.c.MaxPositions {
+			tensor.Failf("BART", "a sequence of more than %d tokens, for which the model has no positions", n.c.MaxPositions)
+		}
+		rows[i] = at + offset
+	}
+	if n.c.ScaleEmbedding {
+		x = p.S.Scale(x, math.Sqrt(float64(n.c.DModel)))
+	}
+	x = p.S.Add(x, p.S.IndexSelect(of.positions, 0, p.S.FromInt64s(rows, p.Device, int64(len(rows)))))
+	return p.Dropout(n.norm(p, x, of.norm), n.c.Dropout)
+}
+
+// feedForward is one sublayer, x [T, d_model] -> [T, d_model].
+func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, l layer) *tensor.Tensor {
+	h := p.Dropout(p.S.Gelu(n.linear(p, x, l.in), false), n.c.ActivationDropout) // [T, ffn]
+	return n.add(p, x, n.linear(p, h, l.out), l.norm)
+}
+
+// Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
+func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
+	x = n.embed(p, x, seq.Positions(), n.encoder)
+	for _, l := range n.encoder.layers {
+		q, k, v := n.linear(p, x, l.self.q), n.linear(p, x, l.self.k), n.linear(p, x, l.self.v) // [S, d_model]
+		x = n.add(p, x, n.linear(p, p.Attend(q, k, v, nil, seq), l.self.o), l.self.norm)
+		x = n.feedForward(p, x, l)
+	}
+	return x
+}
+
+// Bias implements seq2seq.Network: positions are learned, attention has none.
+func (n *network) Bias(*tensor.Scope, int64) *tensor.Tensor { return nil }
+
+// Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
+func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {
+	cross := n.decoder.layers[layer].cross
+	return n.linear(p, states, cross.k), n.linear(p, states, cross.v)
+}
+
+// Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model+1], of which the last
+// column is ones.
+func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
+	x = n.embed(p, x, at.Positions(), n.decoder)
+	for i, l := range n.decoder.layers {
+		q, k, v := n.linear(p, x, l.self.q), n.linear(p, x, l.self.k), n.linear(p, x, l.self.v) // [T, d_model]
+		x = n.add(p, x, n.linear(p, at.Self(i, q, k, v), l.self.o), l.self.norm)
+		x = n.add(p, x, n.linear(p, at.Cross(i, n.linear(p, x, l.cross.q)), l.cross.o), l.cross.norm)
+		x = n.feedForward(p, x, l)
+	}
+	return p.S.Cat(1, x, p.S.Full(1, tensor.F32, p.Device, x.Dim(0), 1))
+}

@@ -1,0 +1,88 @@
+//go:build !notorch
+
+package bart
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// offset is where the table of positions begins to be used (BartLearnedPositionalEmbedding).
+const offset = 2
+
+// Specs are all tensors, with the deviations of BartPreTrainedModel._init_weights. Their
+// names may lack "model.", as in the checkpoints of facebook/bart-base and -large.
+//
+// NOTE transformers sets the embedding of the pad token to 0 and leaves it out of the
+// gradients of what is read; no sequence here has a pad token.
+func (c Config) Specs() []seq2seq.Spec {
+	d := c.DModel
+	random := seq2seq.Draw{Deviation: c.InitStd}
+	// NOTE final_logits_bias is no parameter: transformers never trains it.
+	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true}}
+	add := func(name string, init seq2seq.Draw, shape ...int64) {
+		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})
+	}
+	dense := func(name string, out, in int64) {
+		add(name+".weight", random, out, in)
+		add(name+".bias", seq2seq.Draw{}, out)
+	}
+	norm := func(name string) {
+		add(name+".weight", seq2seq.Draw{Value: 1}, d)
+		add(name+".bias", seq2seq.Draw{}, d)
+	}
+	attention := func(name string) {
+		for _, part := range []string{"k_proj", "v_proj", "q_proj", "out_proj"} {
+			dense(name+"."+part, d, d)
+		}
+		norm(name + "_layer_norm")
+	}
+	stack := func(name string, layers, ffn int64, cross bool) {
+		add(name+".embed_positions.weight", random, c.MaxPositions+offset, d)
+		for i := range layers {
+			layer := fmt.Sprintf("%s.layers.%d.", name, i)
+			attention(layer + "self_attn")
+			if cross {
+				attention(layer + "encoder_attn")
+			}
+			dense(layer+"fc1", ffn, d)
+			dense(layer+"fc2", d, ffn)
+			norm(layer + "final_layer_norm")
+		}
+		norm(name + ".layernorm_embedding")
+	}
+	add("shared.weight", random, c.VocabSize, d)
+	all[1].Grown = random
+	stack("encoder", c.EncoderLayers, c.EncoderFFN, false)
+	stack("decoder", c.DecoderLayers, c.DecoderFFN, true)
+	return all
+}
+
+// Network implements seq2seq.Config.
+func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
+	dense := func(name string) dense {
+		return dense{get("model." + name + ".weight"), get("model." + name + ".bias")}
+	}
+	attention := func(name string) attention {
+		return attention{q: dense(name + ".q_proj"), k: dense(name + ".k_proj"), v: dense(name + ".v_proj"), o: dense(name + ".out_proj"),
+			norm: dense(name + "_layer_norm")}
+	}
+	stack := func(name string, layers int64) stack {
+		s := stack{positions: get("model." + name + ".embed_positions.weight"), norm: dense(name + ".layernorm_embedding")}
+		for i := range layers {
+			at := fmt.Sprintf("%s.layers.%d.", name, i)
+			l := layer{self: attention(at + "self_attn"), in: dense(at + "fc1"), out: dense(at + "fc2"), norm: dense(at + "final_layer_norm")}
+			if strings.HasPrefix(name, "decoder") {
+				l.cross = attention(at + "encoder_attn")
+			}
+			s.layers = append(s.layers, l)
+		}
+		return s
+	}
+	n := &network{c: c, shared: get("model.shared.weight"), bias: get("final_logits_bias"),
+		encoder: stack("encoder", c.EncoderLayers), decoder: stack("decoder", c.DecoderLayers)}
+	return n
+}

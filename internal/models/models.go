@@ -1,0 +1,24 @@
+//go:build !notorch
+
+package models
+
+import (
+	"github.com/redsi/redsi/internal/bart"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// families are all of them; a config.json without model_type is of the first.
+var families = []seq2seq.Family{t5.Family, bart.Family}
+
+// Load opens a model folder: config.json with model.safetensors or, where that is not
+// there, pytorch_model.bin.
+func Load(folder string, device tensor.Device) (*seq2seq.Model, error) {
+	return seq2seq.Load(folder, device, families...)
+}
+
+// ReadConfig reads a model folder's config.json.
+func ReadConfig(folder string) (seq2seq.Config, error) {
+	return seq2seq.ReadConfig(folder, families...)
+}

@@ -1,0 +1,127 @@
+//go:build !notorch
+
+package seq2seq
+
+import "github.com/redsi/redsi/internal/tensor"
+
+// Pass is one run through a model: the scope of what it computes, the device and type of
+// matrix products, and dropout.
+type Pass struct {
+	S       *tensor.Scope
+	Device  tensor.Device
+	compute tensor.DType
+	rng     *tensor.RNG // nil outside of training: no dropout
+	heads   tensor.AttentionOptions
+}
+
+func (m *Model) pass(s *tensor.Scope, rng *tensor.RNG) *Pass {
+	p := &Pass{S: s, Device: m.Device, compute: m.Compute, rng: rng, heads: m.net.Attention()}
+	p.heads.Dropout, p.heads.RNG = p.rate(p.heads.Dropout), rng
+	return p
+}
+
+// rate is the probability of dropout: 0 outside of training.
+func (p *Pass) rate(probability float64) float64 {
+	if p.rng == nil {
+		return 0
+	}
+	return probability
+}
+
+// Linear is x·wᵀ in the compute type.
+func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
+	if p.compute != tensor.F32 {
+		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
+	}
+	return p.S.Linear(x, w)
+}
+
+// Dropout is x with elements set to zero with a probability, in training.
+func (p *Pass) Dropout(x *tensor.Tensor, probability float64) *tensor.Tensor {
+	return p.S.Dropout(x, p.rate(probability), p.rng)
+}
+
+// ReluDropout is Dropout(max(x, 0)) in one pass.
+func (p *Pass) ReluDropout(x *tensor.Tensor, probability float64) *tensor.Tensor {
+	return p.S.ReluDropout(x, p.rate(probability), p.rng)
+}
+
+// Add is a residual connection, in float32: x + Dropout(y).
+func (p *Pass) Add(x, y *tensor.Tensor, probability float64) *tensor.Tensor {
+	return p.S.AddDropout(x, p.S.ToDType(y, tensor.F32), p.rate(probability), p.rng)
+}
+
+// Attend is attention of sequences to themselves, in both directions, with a bias of the
+// scores or nil: q, k and v [T, heads*d] -> [T, heads*d].
+func (p *Pass) Attend(q, k, v, bias *tensor.Tensor, seq Sequences) *tensor.Tensor {
+	return p.S.PackedAttention(q, k, v, bias, between(seq, seq), p.heads)
+}
+
+// Sequences are a set of sequences, whose rows follow one another.
+type Sequences struct {
+	ids        []int64
+	Start, Len []int64 // of each, in rows
+	Most       int64   // rows of the longest
+}
+
+func pack(sequences [][]int32) Sequences {
+	var p Sequences
+	for i, ids := range sequences {
+		if len(ids) == 0 {
+			tensor.Failf("model", "sequence %d is empty", i)
+		}
+		p.Start = append(p.Start, int64(len(p.ids)))
+		p.Len = append(p.Len, int64(len(ids)))
+		p.Most = max(p.Most, int64(len(ids)))
+		for _, id := range ids {
+			p.ids = append(p.ids, int64(id))
+		}
+	}
+	return p
+}
+
+// Positions are those of all rows within their sequences, from 0.
+func (q Sequences) Positions() []int64 {
+	all := make([]int64, 0, len(q.ids))
+	for _, n := range q.Len {
+		for i := range n {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// between says where queries of one set look at keys of another.
+func between(q, k Sequences) tensor.Spans {
+	return tensor.Spans{QStart: q.Start, QLen: q.Len, KStart: k.Start, KLen: k.Len}
+}
+
+// taught is the Attention of a decoder that reads whole sequences at once.
+type taught struct {
+	*Pass
+	net       Network
+	seq, from Sequences
+	memory    *tensor.Tensor // the encoder's states [S, width]
+	bias      *tensor.Tensor
+}
+
+func (t *taught) Positions() []int64 { return t.seq.Positions() }
+
+func (t *taught) Self(_ int, q, k, v *tensor.Tensor) *tensor.Tensor {
+	causal := t.heads
+	causal.Causal = true
+	return t.S.PackedAttention(q, k, v, t.bias, between(t.seq, t.seq), causal)
+}
+
+func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
+	k, v := t.net.Keys(t.Pass, layer, t.memory)
+	return t.S.PackedAttention(q, k, v, nil, between(t.seq, t.from), t.heads)
+}
+
+// forced gives the decoder's states for embedded inputs and for embedded tokens that it
+// reads, all at once: [S, width] and [T, width] -> [T, w].
+func (m *Model) forced(p *Pass, in, out *tensor.Tensor, inputs, read Sequences) *tensor.Tensor {
+	memory := m.net.Encode(p, in, inputs)
+	bias := m.net.Bias(p.S, read.Most)
+	return m.net.Decode(p, out, &taught{Pass: p, net: m.net, seq: read, from: inputs, memory: memory, bias: bias})
+}

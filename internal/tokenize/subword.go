@@ -1,0 +1,212 @@
+package tokenize
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/daulet/tokenizers"
+	"github.com/goccy/go-json"
+)
+
+// Subword is the tokenizer of a sequence-to-sequence model, whatever its sort: T5's
+// Unigram, BART's byte-level BPE. Its methods may be called from several goroutines. Ids
+// are positions in the model's vocabulary.
+//
+// Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which
+// special tokens stand around a text is said by the file: "</s>" after it (T5), "<s>" and
+// "</s>" around it (BART). The text of a special token gives that token, as in
+// transformers.
+type Subword struct {
+	mu            sync.RWMutex // guards native against Close
+	native        *tokenizers.Tokenizer
+	pieces        []string // by id
+	before, after []int32  // special tokens around a text
+}
+
+// LoadSubword reads a tokenizer.json or tokenizer.json.gz.
+func LoadSubword(path string) (*Subword, error) { return load(path, NewSubword) }
+
+// NewSubword builds the tokenizer from the bytes of a tokenizer.json, gzip or plain.
+func NewSubword(data []byte) (*Subword, error) {
+	c, plain, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	t, err := newSubword(c, plain)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	return t, nil
+}
+
+func newSubword(c *config, plain []byte) (t *Subword, err error) {
+	t = new(Subword)
+	if t.pieces, err = piecesOf(c); err != nil {
+		return nil, err
+	}
+	if t.native, err = tokenizers.FromBytes(plain); err != nil {
+		return nil, err
+	}
+	text, whole := t.encode("a", false), t.encode("a", true)
+	at := 0
+	for at+len(text) < len(whole) && !slices.Equal(whole[at:at+len(text)], text) {
+		at++
+	}
+	if t.before, t.after = whole[:at], whole[at+len(text):]; len(text) == 0 || len(t.after) == 0 {
+		t.Close()
+		return nil, errors.New("it puts no end token after a text: its post_processor must, as those of T5 and BART do")
+	}
+	return t, nil
+}
+
+// piecesOf lists the texts of all ids, added tokens included.
+func piecesOf(c *config) (pieces []string, err error) {
+	switch c.Model.Type {
+	case "Unigram":
+		var vocab []unigramEntry
+		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
+			return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
+		}
+		for _, e := range vocab {
+			pieces = append(pieces, string(e))
+		}
+	case "BPE":
+		var vocab map[string]int32
+		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
+			return nil, fmt.Errorf("vocab is not a map of pieces to ids: %w", err)
+		}
+		pieces = make([]string, len(vocab))
+		for piece, id := range vocab {
+			if id < 0 || int(id) >= len(vocab) {
+				return nil, fmt.Errorf("piece %q has id %d, outside 0..%d", piece, id, len(vocab)-1)
+			}
+			pieces[id] = piece
+		}
+	default:
+		return nil, fmt.Errorf("its model is %q, want Unigram or BPE", c.Model.Type)
+	}
+	for _, a := range c.AddedTokens {
+		if a.ID < 0 || int(a.ID) > len(pieces) {
+			return nil, fmt.Errorf("added token %q has id %d, outside 0..%d", a.Content, a.ID, len(pieces))
+		}
+		if int(a.ID) == len(pieces) {
+			pieces = append(pieces, a.Content)
+		}
+		pieces[a.ID] = a.Content
+	}
+	return pieces, nil
+}
+
+// unigramEntry is the piece of one [piece, score] pair.
+type unigramEntry string
+
+func (e *unigramEntry) UnmarshalJSON(data []byte) error {
+	var pair [2]json.RawMessage
+	if err := json.Unmarshal(data, &pair); err != nil {
+		return err
+	}
+	return json.Unmarshal(pair[0], (*string)(e))
+}
+
+// Close frees the native tokenizer. No other method may be called after it.
+func (t *Subword) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.native == nil {
+		return nil
+	}
+	err := t.native.Close()
+	t.native = nil
+	return err
+}
+
+// VocabSize is the number of ids, 32,100 for T5. A model's embedding may have more
+// rows (32,128 for T5: padding to a multiple of 128).
+func (t *Subword) VocabSize() int { return len(t.pieces) }
+
+// Encode returns the ids of text with the special tokens around it.
+func (t *Subword) Encode(text string) []int32 { return t.encode(text, true) }
+
+// EncodeBatch encodes many texts on all processors, in order.
+func (t *Subword) EncodeBatch(texts []string) [][]int32 {
+	out := make([][]int32, len(texts))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(texts)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(texts); i = int(next.Add(1)) - 1 {
+				out[i] = t.encode(texts[i], true)
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// encode calls the library. NUL cannot pass its C strings; U+E000 stands in for
+// it, which like NUL is no part of the vocabulary and joins its neighbours' word.
+func (t *Subword) encode(text string, special bool) []int32 {
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", "\ue000")
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.native == nil {
+		panic("tokenize: tokenizer used after Close")
+	}
+	ids := t.native.EncodeWithOptions(text, special).IDs
+	out := make([]int32, len(ids))
+	for i, id := range ids {
+		out[i] = int32(id)
+	}
+	return out
+}
+
+// Pieces returns the ids of text without special tokens around it.
+func (t *Subword) Pieces(text string) []int32 { return t.encode(text, false) }
+
+// Tokens returns the vocabulary's texts for the ids of text as Encode gives them, as the
+// paper prints them: "▁14", "19", "13", "</s>".
+func (t *Subword) Tokens(text string) []string {
+	ids := t.Encode(text)
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = t.pieces[id]
+	}
+	return out
+}
+
+// Piece returns the vocabulary's text for one id; false if there is none (the
+// embedding's padding rows, a document's atomic token).
+func (t *Subword) Piece(id int32) (string, bool) {
+	if id < 0 || int(id) >= len(t.pieces) {
+		return "", false
+	}
+	return t.pieces[id], true
+}
+
+// Decode returns the text of ids, special tokens left out if skipSpecial (ids
+// without a text are left out always). Like transformers' decode with
+// clean_up_tokenization_spaces=False.
+func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
+	known := make([]uint32, 0, len(ids))
+	for _, id := range ids {
+		if id >= 0 && int(id) < len(t.pieces) {
+			known = append(known, uint32(id))
+		}
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.native == nil {
+		panic("tokenize: tokenizer used after Close")
+	}
+	return t.native.Decode(known, skipSpecial)
+}

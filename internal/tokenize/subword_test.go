@@ -1,0 +1,75 @@
+package tokenize
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A byte-level BPE as BART's gives transformers 4.44.1's tokens (tools/golden/bart_tokenizer.py).
+func TestBARTIsTransformers(t *testing.T) {
+	tok, err := LoadSubword("testdata/bart-tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tok.Close()
+	f, err := os.Open("testdata/bart.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := 0
+	for s := bufio.NewScanner(f); s.Scan(); lines++ {
+		var want struct {
+			Text, Decoded string
+			IDs, Short    []int32
+		}
+		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := tok.Encode(want.Text); !slices.Equal(got, want.IDs) {
+			t.Errorf("Encode(%.40q) = %v, want %v", want.Text, got, want.IDs)
+		}
+		if got, truncated := tok.EncodeTruncated(want.Text, 12); !slices.Equal(got, want.Short) || truncated != (len(want.IDs) > 12) {
+			t.Errorf("EncodeTruncated(%.40q) = %v, %v, want %v", want.Text, got, truncated, want.Short)
+		}
+		if got := tok.Decode(want.IDs, true); got != want.Decoded {
+			t.Errorf("Decode of %.40q = %.40q, want %.40q", want.Text, got, want.Decoded)
+		}
+	}
+	if lines < 20 || tok.VocabSize() != 600 {
+		t.Errorf("%d texts, %d tokens", lines, tok.VocabSize())
+	}
+	if piece, _ := tok.Piece(2); piece != "</s>" {
+		t.Errorf("token 2 is %q", piece)
+	}
+}
+
+func TestSubwordErrors(t *testing.T) {
+	data, err := os.ReadFile("testdata/bart-tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	file["post_processor"] = nil
+	bare, err := json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, data := range map[string]string{
+		"puts no end token after a text": string(bare),
+		`its model is "", want Unigram`:  `{}`,
+		"is not a map of pieces":         `{"model":{"type":"BPE","vocab":[]}}`,
+		"has id 7, outside 0..0":         `{"model":{"type":"BPE","vocab":{"a":7}}}`,
+	} {
+		if _, err := NewSubword([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40s: %v, want %q", data, err, want)
+		}
+	}
+}

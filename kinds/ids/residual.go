@@ -37,7 +37,7 @@ number of processors.`,
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
-		step.Output{Name: "quantization", Type: "docid/quantization", Help: "codes and mean squared reconstruction error of every level, and the documents with equal codes, as JSON"}),
+		step.Output{Name: "quantization", Type: "docid/quantization", Help: "codes and mean squared reconstruction error of every level, and the documents with equal codes, as JSON", Fields: step.FieldsOf[docid.Quantization]()}),
 	Defaults: residualIDsConfig{Levels: 3, Codes: 256, Seed: 42, FirstToken: docid.FirstAtomicToken},
 	Check: func(c residualIDsConfig) error {
 		if c.Levels < 1 || c.Codes < 2 || c.Seed < 0 || c.FirstToken < 0 {

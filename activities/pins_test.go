@@ -59,7 +59,9 @@ func TestPinsOverContinueAsNew(t *testing.T) {
 	folder := t.TempDir()
 	lock := filepath.Join(folder, lockfile.Name)
 	l.Accept = []string{folder}
-	l.Open = func(context.Context, string, map[string]string, []string) (*plan.Plan, string, error) { return p, lock, nil }
+	l.Open = func(context.Context, string, map[string]string, []string) (*plan.Plan, string, error) {
+		return p, lock, nil
+	}
 	// A worker that has neither been asked to load the plan nor done any of it.
 	l.journal = (&Activities{Store: l.Store, Registry: l.Registry, Log: l.Log, Accept: l.Accept}).Journal
 

@@ -20,39 +20,35 @@ func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ds.HasErrors() && a.JSON {
-		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
-			return nil, err
-		}
-		return nil, &exitError{code: exitInput}
-	}
-	if err := a.printDiagnostics(ds); err != nil {
+	if err := a.printLoaded(ds); err != nil {
 		return nil, err
-	}
-	if ds.HasErrors() {
-		return nil, &exitError{code: exitInput}
 	}
 	return p, nil
 }
 
+// printLoaded prints what is wrong with a pipeline that is to be used; an error if that
+// cannot be.
+func (a *app) printLoaded(ds pipeline.Diagnostics) error {
+	if ds.HasErrors() && a.JSON {
+		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
+			return err
+		}
+		return &exitError{code: exitInput}
+	}
+	if err := a.printDiagnostics(ds); err != nil {
+		return err
+	}
+	if ds.HasErrors() {
+		return &exitError{code: exitInput}
+	}
+	return nil
+}
+
 // evaluate is Load without printing.
 func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
-	var none pipeline.Diagnostics
-	vars := map[string]string{}
-	for _, v := range a.Vars {
-		name, value, ok := strings.Cut(v, "=")
-		if !ok || name == "" {
-			return nil, none, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
-		}
-		vars[name] = value
-	}
-	var files []pipeline.File
-	for _, f := range a.VarFiles {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return nil, none, inputError(fmt.Errorf("--var-file: %w", err))
-		}
-		files = append(files, pipeline.File{Name: f, Bytes: b})
+	vars, files, err := a.given()
+	if err != nil {
+		return nil, pipeline.Diagnostics{}, err
 	}
 	p, ds, err := a.read(ctx, a.File, vars, files)
 	if err == nil {
@@ -61,16 +57,52 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 	return p, ds, err
 }
 
+// given reads what the flags give the pipeline's variables.
+func (a *app) given() (vars map[string]string, files []pipeline.File, err error) {
+	vars = map[string]string{}
+	for _, v := range a.Vars {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return nil, nil, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
+		}
+		vars[name] = value
+	}
+	for _, f := range a.VarFiles {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, nil, inputError(fmt.Errorf("--var-file: %w", err))
+		}
+		files = append(files, pipeline.File{Name: f, Bytes: b})
+	}
+	return vars, files, nil
+}
+
+// openScope is Load that keeps the values for expressions to come.
+func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipeline, error) {
+	vars, files, err := a.given()
+	if err != nil {
+		return nil, nil, err
+	}
+	sources, err := readSources(a.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, p, ds := pipeline.Open(sources, pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(),
+		ReadFile: pipeline.ReadFile, Stop: ctx.Err})
+	if err := a.printLoaded(ds); err != nil {
+		return nil, nil, err
+	}
+	a.secrets = p.Secrets
+	return s, p, ctx.Err()
+}
+
 // evaluationTime is how long the expressions of a pipeline may take.
 const evaluationTime = 2 * time.Minute
 
 func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
-	sources, err := pipeline.Read(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
-	}
+	sources, err := readSources(file)
 	if err != nil {
-		return nil, pipeline.Diagnostics{}, inputError(err)
+		return nil, pipeline.Diagnostics{}, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, evaluationTime,
 		fmt.Errorf("evaluating the pipeline took longer than %s; let command steps do what its expressions do", evaluationTime))
@@ -79,6 +111,17 @@ func (a *app) read(ctx context.Context, file string, vars map[string]string, fil
 	p, ds := pipeline.Load(sources, pipeline.Options{
 		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop})
 	return p, ds, nil
+}
+
+func readSources(file string) (map[string][]byte, error) {
+	sources, err := pipeline.Read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
+	}
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return sources, nil
 }
 
 // loadWith loads a pipeline on somebody else's behalf, with what they give: the

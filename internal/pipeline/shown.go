@@ -20,9 +20,9 @@ const shownWidth = 100
 func Text(v cty.Value, note func(step.Ref) string) string {
 	t, comment := writer{note}.text(v, "")
 	if comment != "" {
-		t += "  # " + comment
+		t += " # " + comment
 	}
-	return t
+	return string(hclwrite.Format([]byte(t)))
 }
 
 type writer struct{ note func(step.Ref) string }
@@ -100,7 +100,7 @@ func (w writer) text(v cty.Value, indent string) (text, comment string) {
 			b.WriteString(",")
 		}
 		if x.comment != "" {
-			b.WriteString("  # " + x.comment)
+			b.WriteString(" # " + x.comment)
 		}
 	}
 	return b.String() + "\n" + indent + end, ""

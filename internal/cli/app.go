@@ -69,6 +69,11 @@ func (a *app) globalFlags(root *cobra.Command) {
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: an .hcl file, or a folder of them")
+	a.variableFlags(cmd)
+}
+
+func (a *app) variableFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
 	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables; may be repeated")
 }

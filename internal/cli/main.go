@@ -91,7 +91,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return inputError(misused(cmd, err)) })
 	a.globalFlags(root)
 	root.AddCommand(
-		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a), newConsoleCmd(a),
+		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a), newConsoleCmd(a), newLSPCmd(a),
 		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
 		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
 		newSearchCmd(a), newServeCmd(a),

@@ -115,3 +115,17 @@ func (ds Diagnostics) Before(file string, p hcl.Pos) string {
 	end := min(p.Byte, len(src))
 	return plain(string(src[strings.LastIndexByte(string(src[:end]), '\n')+1 : end]))
 }
+
+// Place is a further place that a diagnostic shows, and what it says there.
+type Place struct {
+	Range hcl.Range
+	Text  string
+}
+
+// Related lists the further places of a diagnostic.
+func (ds Diagnostics) Related(d *hcl.Diagnostic) (places []Place) {
+	for _, r := range alsoAt(d) {
+		places = append(places, Place{r.rng, r.text})
+	}
+	return places
+}

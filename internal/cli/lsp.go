@@ -58,7 +58,9 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	if err != nil {
 		return nil, err
 	}
-	lookup := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) { return nil, nil }
+	lookup := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
+		return nil, nil
+	}
 	if _, err := os.Stat(b.StoreURL); err == nil || strings.Contains(b.StoreURL, "://") {
 		store, err := b.openStore(ctx)
 		if err != nil {

@@ -252,7 +252,7 @@ locals {
 
 step "download" "nq" {
   for_each = local.sizes
-  urls     = [each.key]
+  urls     = ["https://127.0.0.1/${each.key}"]
   license  = var.scale
 }
 
@@ -262,8 +262,8 @@ step "extract" "train" {
 }
 
 step "dedup" "nq" {
-  records = [step.extract.train.records]
-  by      = "url"
+  train = step.extract.train.headers
+  key   = "url"
 }
 `
 
@@ -273,11 +273,11 @@ func TestLanguageServer(t *testing.T) {
 	if d := e.open("pipelines.hcl", edited); d != "" {
 		t.Fatalf("diagnostics of a valid pipeline: %s", d)
 	}
-	if d := e.change("pipelines.hcl", strings.Replace(edited, `by      = "url"`, `byy     = "😀"`, 1)); !strings.Contains(d, "22:2-22:5 Unknown attribute\n") {
+	if d := e.change("pipelines.hcl", strings.Replace(edited, `key   = "url"`, `kee = "😀"`, 1)); !strings.Contains(d, "23:2-23:5 Unknown attribute\n") {
 		t.Errorf("diagnostics: %s", d)
 	}
 	// Positions are in UTF-16, also where the text is not in NFC.
-	if d := e.change("pipelines.hcl", "locals {\n  a = [\"e\u0301😀\", local.b]\n  c = local.a\n  d = local.c\n  e = local.d\n}\n"); !strings.Contains(d, "1:14-1:21 Undeclared local value\n") {
+	if d := e.change("pipelines.hcl", "locals {\n  a = [\"e\u0301😀\", local.b]\n  c = local.a\n  d = local.c\n  e = local.d\n}\n"); !strings.Contains(d, "1:15-1:22 Undeclared local value\n") {
 		t.Errorf("diagnostics behind wide characters: %s", d)
 	}
 	if d := e.change("pipelines.hcl", "step \"extract\" {"); !strings.Contains(d, "0:") {
@@ -290,23 +290,23 @@ func TestLanguageServer(t *testing.T) {
 		without    []string
 	}{
 		{"top", "|", []string{"step", "table", "figure", "locals", "variable"}, nil},
-		{"kind", edited + "step \"ext|", []string{"analyze_dedup"}, []string{"render_table"}},
+		{"kind", edited + "step \"ext|", []string{"atomic_ids"}, []string{"render_table"}},
 		{"attributes", edited + "step \"extract\" \"dev\" {\n  |\n}\n", []string{"files", "split"}, nil},
 		{"written ones", strings.Replace(edited, "split = \"train\"", "split = \"train\"\n  |", 1), nil, []string{"files", "split"}},
 		{"enum", edited + "step \"extract\" \"dev\" {\n  split = |", []string{`"dev"`, `"train"`}, nil},
 		{"enum in quotes", edited + "step \"extract\" \"dev\" {\n  split = \"|\n}\n", []string{"dev", "train"}, nil},
-		{"artifacts", edited + "step \"dedup\" \"x\" {\n  records = [|", []string{"step.extract.train.records"}, []string{`step.download.nq["base"].files`}},
+		{"artifacts", edited + "step \"dedup\" \"x\" {\n  train = [|", []string{"step.extract.train.headers"}, []string{`step.download.nq["base"].files`}},
 		{"variables", edited + "locals { x = var.|", []string{"scale"}, nil},
 		{"locals", edited + "locals { x = \"${local.|", []string{"files", "sizes"}, nil},
 		{"fields", edited + "locals { x = local.sizes.|", []string{"base", "tiny"}, nil},
 		{"kinds", edited + "locals { x = step.|", []string{"dedup", "download", "extract"}, nil},
-		{"accepting", edited + "step \"dedup\" \"x\" {\n  records = [step.|]\n}\n", []string{"extract"}, []string{"download"}},
+		{"accepting", edited + "step \"dedup\" \"x\" {\n  train = [step.|]\n}\n", []string{"extract"}, []string{"download"}},
 		{"names", edited + "locals { x = step.extract.|", []string{"train"}, nil},
-		{"outputs", edited + "locals { x = step.extract.train.|", []string{"audit", "records"}, nil},
+		{"outputs", edited + "locals { x = step.extract.train.|", []string{"headers", "records", "report"}, nil},
 		{"instances", edited + "locals { x = step.download.nq[|", []string{`"base"`, `"tiny"`}, nil},
 		{"instances in quotes", edited + "locals { x = step.download.nq[\"|", []string{"base", "tiny"}, nil},
-		{"each", strings.Replace(edited, "urls     = [each.key]", "urls = [each.|", 1), []string{"key", "value"}, nil},
-		{"table columns", edited + "table \"t\" {\n  columns = [{ id = \"a\", | }]\n}\n", []string{"align"}, []string{"caption"}},
+		{"each", strings.Replace(edited, "{each.key}", "{each.|", 1), []string{"key", "value"}, nil},
+		{"table columns", edited + "table \"t\" {\n  columns = [{ id = \"a\", | }]\n}\n", []string{"id", "title", "align"}, []string{"caption"}},
 		{"a comment", edited + "# step.|", nil, []string{"dedup"}},
 		{"resources", edited + "step \"dedup\" \"x\" {\n  resources {\n    queue = |", []string{`"cpu"`, `"gpu"`}, nil},
 		{"functions", edited + "locals { x = merg|", nil, nil},
@@ -328,16 +328,16 @@ func TestLanguageServer(t *testing.T) {
 	}
 
 	for place, want := range map[string]string{
-		`spl|it = "train"`:         "train",
-		`step "ext|ract" "train"`:  "**MAYBE** `step.extract.train`",
-		`st|ep "dedup" "nq"`:       "**MAYBE** `step.dedup.nq`",
-		`[step.extract.tr|ain.rec`: "**MAYBE**",
-		`train.rec|ords]`:          "artifact of type",
-		`for_each = local.si|zes`:  "base = 2, tiny = 1",
-		`license  = var.sc|ale`:    "toy",
-		`var|iable "scale"`:        "toy",
-		`for_|each = local.sizes`:  "each.key",
-		`step "download" "n|q" {`:  "**RUN** `step.download.nq[\\\"base\\\"]`",
+		`spl|it = "train"`:                 "train",
+		`step "ext|ract" "train"`:          "**MAYBE** `step.extract.train`",
+		`st|ep "dedup" "nq"`:               "**MAYBE** `step.dedup.nq`",
+		`train = step.extract.tr|ain.head`: "**MAYBE**",
+		`train.head|ers`:                   "artifact of type",
+		`for_each = local.si|zes`:          "base = 2, tiny = 1",
+		`license  = var.sc|ale`:            "toy",
+		`var|iable "scale"`:                "toy",
+		`for_|each = local.sizes`:          "each.key",
+		`step "download" "n|q" {`:          "**RUN** `step.download.nq[\\\"base\\\"]`",
 	} {
 		plain := strings.Replace(place, "|", "", 1)
 		if got := e.ask("textDocument/hover", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
@@ -345,11 +345,11 @@ func TestLanguageServer(t *testing.T) {
 		}
 	}
 	for place, want := range map[string]string{
-		`[step.extract.tr|ain.rec`: `"line":16,"character":0`,
-		`files = local.fi|les`:     `"line":7,"character":2`,
-		`license  = var.sc|ale`:    `"line":0,"character":0`,
-		`[each.k|ey]`:              `"line":11,"character":2`,
-		`sp|lit = "train"`:         "null",
+		`train = step.extract.tr|ain.head`: `"line":16,"character":0`,
+		`files = local.fi|les`:             `"line":7,"character":2`,
+		`license  = var.sc|ale`:            `"line":0,"character":0`,
+		`{each.k|ey}`:                      `"line":11,"character":2`,
+		`sp|lit = "train"`:                 "null",
 	} {
 		plain := strings.Replace(place, "|", "", 1)
 		if got := e.ask("textDocument/definition", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
@@ -393,7 +393,7 @@ func TestLanguageServerFolder(t *testing.T) {
 	if d := e.open("a.hcl", "locals {\n  y = 1\n}\n"); d != "" && !strings.Contains(d, "Unused") {
 		t.Errorf("a.hcl: %s", d)
 	}
-	if d := e.diagnostics("b.hcl"); !strings.Contains(d, "1:12-1:19 Undeclared local value") {
+	if d := e.diagnostics("b.hcl"); !strings.Contains(d, "1:13-1:20 Undeclared local value") {
 		t.Errorf("b.hcl after a.hcl: %s", d)
 	}
 	// Changes of a part of a text, counted in UTF-16.
@@ -493,7 +493,7 @@ func TestLanguageServerEnds(t *testing.T) {
 		for range e.msgs { // until the server ends, though its input stays open
 		}
 		e.cmd.Wait()
-		if got := e.errs.String(); !strings.Contains(got, "has ended") {
+		if got := e.errs.String(); !strings.Contains(got, "the client, process") {
 			t.Error(got)
 		}
 	})

@@ -46,7 +46,7 @@ func (s *server) hover(d *document, offset int) any {
 		}
 	case p.where == inBody && len(p.blocks) == 0:
 		for _, b := range blockDocs {
-			if b.typ == name && name != "step" {
+			if b.typ == name && name == "locals" {
 				return text(b.help)
 			}
 		}
@@ -90,7 +90,7 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 				return nil
 			}
 			if o, ok := spec.Output(plain[depth]); ok {
-				text := fmt.Sprintf("`%s.%s`: artifact", name, o.Name)
+				text := fmt.Sprintf("Its `%s`: artifact", o.Name)
 				if o.Type != "" {
 					text += " of type `" + o.Type + "`"
 				}
@@ -141,8 +141,9 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	if spec == nil || spec.Hidden {
 		return nil
 	}
+	name := "`" + x.name + "`"
 	if text == "" {
-		text = fmt.Sprintf("`%s`: %s", x.name, strings.TrimSpace(spec.Doc))
+		text = strings.TrimSpace(spec.Doc) + "\n"
 		for _, o := range spec.Outputs {
 			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, sentence(o.Help))
 		}
@@ -150,7 +151,7 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	return func() any {
 		ctx, cancel := context.WithTimeout(context.Background(), outcomesWait)
 		defer cancel()
-		return &hover{markup{"markdown", text + s.outcomeText(ctx, d.path, x.name)}, &at}
+		return &hover{markup{"markdown", name + s.outcomeText(ctx, d.path, x.name) + "\n\n" + text}, &at}
 	}
 }
 

@@ -230,7 +230,7 @@ func (s *server) initialize(ctx context.Context, m *message) (any, error) {
 	}
 	s.snippets = p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
 	if p.ProcessID != nil {
-		go s.watch(ctx, *p.ProcessID)
+		s.watch(ctx, *p.ProcessID)
 	}
 	s.initialized = true
 	return map[string]any{
@@ -256,17 +256,19 @@ func (s *server) watch(ctx context.Context, pid int) {
 		}
 		return
 	}
-	t := time.NewTicker(parentPoll)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			if !parent.Running() {
-				s.cancel(fmt.Errorf("the client, process %d, has ended", pid))
+	go func() {
+		t := time.NewTicker(parentPoll)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
 				return
+			case <-t.C:
+				if !parent.Running() {
+					s.cancel(fmt.Errorf("the client, process %d, has ended", pid))
+					return
+				}
 			}
 		}
-	}
+	}()
 }

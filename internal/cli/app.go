@@ -38,11 +38,14 @@ type app struct {
 	File     string
 	Vars     []string
 	VarFiles []string
+	varFiles []pipeline.File // besides, and weaker; of tests
 	Targets  []string
 	StoreURL string
 	secrets  map[string]string // sensitive variables of the pipeline that was read
 	StateDir string
 	LogLevel string
+
+	lock string // the lock file; "" is that beside the pipeline
 
 	scratch *scratch.Area // once steps may run here
 
@@ -152,7 +155,14 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 }
 
 // lockFile is beside the pipeline.
-func (a *app) lockFile() string { return filepath.Join(projectDir(a.File), lockfile.Name) }
+func (a *app) lockFile() string { return a.lockOf(a.File) }
+
+func (a *app) lockOf(file string) string {
+	if a.lock != "" {
+		return a.lock
+	}
+	return filepath.Join(projectDir(file), lockfile.Name)
+}
 
 // project is the id of the pipeline's project; "" if it has none.
 func (a *app) project() string {
@@ -178,7 +188,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 		return nil, inputError(err)
 	}
 	dir := projectDir(file)
-	src, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, a.memoFile())
+	src, err := lockfile.Open(a.lockOf(file), dir, a.memoFile())
 	if err != nil {
 		return nil, inputError(err)
 	}

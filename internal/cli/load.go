@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,7 @@ func (a *app) given() (vars map[string]string, files []pipeline.File, err error)
 		}
 		vars[name] = value
 	}
+	files = slices.Clone(a.varFiles)
 	for _, f := range a.VarFiles {
 		b, err := os.ReadFile(f)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/lsp"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/testfile"
 )
 
 func newLSPCmd(a *app) *cobra.Command {
@@ -35,6 +36,7 @@ client.`,
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
 				Load:    pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile},
 				Version: revision(), Log: a.Log, Outcomes: a.outcomes,
+				CheckTest: func(name string, src []byte) pipeline.Diagnostics { _, ds := testfile.Parse(name, src); return ds },
 			})
 		},
 	}

@@ -129,3 +129,10 @@ func (ds Diagnostics) Related(d *hcl.Diagnostic) (places []Place) {
 	}
 	return places
 }
+
+// NewDiagnostics is a list of diagnostics about sources of whatever kind, by name.
+func NewDiagnostics(list hcl.Diagnostics, sources map[string][]byte) Diagnostics {
+	c := newCollector(sources)
+	c.hcl(list, hcl.Range{})
+	return c.done()
+}

@@ -16,8 +16,9 @@ type completions struct {
 	s     *server
 	d     *document
 	place place
-	edit  span // what is replaced
-	end   int  // its end
+	decls []decl // of the pipeline
+	edit  span   // what is replaced
+	end   int    // its end
 	list  []completionItem
 }
 
@@ -25,6 +26,9 @@ func (s *server) complete(d *document, offset int) completionList {
 	c := &completions{s: s, d: d, place: placeAt(d.src, offset), end: offset, list: []completionItem{}}
 	c.edit = span{d.position(offset - len(c.place.word)), d.position(offset)}
 	p := c.place
+	if p.where == inValue {
+		c.decls = s.work.declared(d)
+	}
 	switch {
 	case strings.HasSuffix(d.path, pipeline.TestSuffix):
 	case p.where == inLabel:
@@ -177,16 +181,15 @@ func (c *completions) start(want *step.Attr) {
 			}
 		}
 	}
-	all := c.s.work.declared(c.d)
 	if takesArtifact(want) {
-		for _, x := range all {
+		for _, x := range c.decls {
 			for _, o := range c.outputs(x, want) {
 				ref := x.name + c.instance(x) + "." + o.Name
 				c.verbatim(completionItem{Label: ref, Kind: itemRef, Detail: o.Type, Documentation: markdown(sentence(o.Help)), SortText: "1"}, ref)
 			}
 		}
 	}
-	for _, x := range all {
+	for _, x := range c.decls {
 		if x.typ == "variable" || x.typ == "local" {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
@@ -222,7 +225,7 @@ func (c *completions) instance(x decl) string {
 	if !x.forEach {
 		return ""
 	}
-	for _, d := range c.s.work.declared(c.d) {
+	for _, d := range c.decls {
 		if b := c.place.blocks; d.forEach && len(b) > 0 && d.name == strings.Join(append([]string{b[0].typ}, b[0].labels...), ".") {
 			return "[each.key]"
 		}
@@ -244,7 +247,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 	root := p.before[0]
 	var names []string
 	of := func(depth int, prefix string, wanted bool) {
-		for _, x := range c.s.work.declared(c.d) {
+		for _, x := range c.decls {
 			rest, ok := strings.CutPrefix(x.name, prefix)
 			if !ok || wanted && takesArtifact(want) && len(c.outputs(x, want)) == 0 {
 				continue
@@ -264,7 +267,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 	case root == "each" && p.before[1] == "value":
 		offer(c.each(offset, p.before[2:]), itemField)
 	case (root == "var" || root == "local") && len(p.before) == 1:
-		for _, x := range c.s.work.declared(c.d) {
+		for _, x := range c.decls {
 			if rest, ok := strings.CutPrefix(x.name, root+"."); ok {
 				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
 			}
@@ -283,7 +286,7 @@ func (c *completions) member(want *step.Attr, offset int) {
 		of(0, root+".", true)
 		offer(names, itemModule)
 	case root == "step" && len(block) == 3 || (root == "table" || root == "figure") && len(block) == 2:
-		for _, x := range c.s.work.declared(c.d) {
+		for _, x := range c.decls {
 			if x.name != strings.Join(block, ".") {
 				continue
 			}
@@ -330,17 +333,19 @@ func (c *completions) namesIn(name string) []string {
 	return namesOf(v)
 }
 
-// short is a value on one line.
+// short is a simple value, or what a larger one is.
 func (c *completions) short(name string) string {
 	v, ok := c.named(name)
-	if !ok {
+	switch t := v.Type(); {
+	case !ok:
 		return ""
+	case v.IsMarked() || !v.IsKnown() || v.IsNull() || t.IsPrimitiveType():
+		return pipeline.Text(v, nil)
+	case v.CanIterateElements():
+		return fmt.Sprintf("%s of %d", t.FriendlyNameForConstraint(), v.LengthInt())
+	default:
+		return t.FriendlyName()
 	}
-	line, more, cut := strings.Cut(pipeline.Text(v, nil), "\n")
-	if cut && more != "" {
-		line += " …"
-	}
-	return line
 }
 
 // each lists the names in each.value, of the first key, at a path within it.

@@ -97,7 +97,7 @@ func (c *completions) labels() {
 // written is the names in the body around an offset.
 func (c *completions) written(offset int) []string {
 	var names []string
-	decls, _ := declarations(c.d.path, []byte(c.d.src))
+	decls, _ := c.d.declarations()
 	for _, d := range decls {
 		if d.body == nil || offset < d.whole.Start.Byte || offset > d.whole.End.Byte {
 			continue
@@ -351,7 +351,7 @@ func (c *completions) short(name string) string {
 // each lists the names in each.value, of the first key, at a path within it.
 func (c *completions) each(offset int, path []string) []string {
 	l := c.s.work.loaded(c.d.path)
-	decls, _ := declarations(c.d.path, []byte(c.d.src))
+	decls, _ := c.d.declarations()
 	for _, d := range decls {
 		if !d.forEach || l.scope == nil || offset < d.whole.Start.Byte || offset > d.whole.End.Byte {
 			continue

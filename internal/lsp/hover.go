@@ -149,7 +149,7 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 		}
 	}
 	return func() any {
-		ctx, cancel := context.WithTimeout(context.Background(), outcomesWait)
+		ctx, cancel := context.WithTimeout(s.work.ctx, outcomesWait)
 		defer cancel()
 		return &hover{markup{"markdown", name + s.outcomeText(ctx, d.path, x.name) + "\n\n" + text}, &at}
 	}
@@ -157,23 +157,23 @@ func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 
 // outcomeText tells the outcomes of a block.
 func (s *server) outcomeText(ctx context.Context, path, block string) string {
-	l := s.work.outcomes(ctx, path)
+	p, found := s.work.outcomes(ctx, path)
 	switch {
-	case l.pipeline == nil:
+	case p == nil:
 		return ""
-	case l.problem != nil:
-		return "\n\nWhat has results is not known: " + l.problem.Error()
-	case l.at.IsZero():
+	case found != nil && found.err != nil:
+		return "\n\nWhat has results is not known: " + found.err.Error()
+	case found == nil:
 		return "\n\nWhat has results is still being looked up."
 	}
 	count := map[string]int{}
 	var lines []string
 	var last time.Time
-	for _, x := range l.pipeline.Steps {
+	for _, x := range p.Steps {
 		if !isOf(x, block) {
 			continue
 		}
-		o := l.outcomes[x.Address]
+		o := found.outcomes[x.Address]
 		count[o.Word]++
 		if o.Finished.After(last) {
 			last = o.Finished

@@ -48,7 +48,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	defer cancel(nil)
 	s := &server{Options: o, wire: wire{in: bufio.NewReader(in), out: out}, cancel: cancel}
 	s.Load.Stop = ctx.Err
-	s.work = newWork(s)
+	s.work = newWork(ctx, s)
 	bodies := make(chan []byte)
 	go func() {
 		for {
@@ -64,7 +64,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			}
 		}
 	}()
-	go s.work.run(ctx)
+	go s.work.run()
 	for {
 		select {
 		case b := <-bodies:

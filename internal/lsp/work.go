@@ -20,6 +20,7 @@ import (
 // pipelines and looks outcomes up, one at a time, always of the newest texts.
 type work struct {
 	s    *server
+	ctx  context.Context // of the server
 	wake chan struct{}
 
 	mu    sync.Mutex
@@ -30,10 +31,19 @@ type work struct {
 	good  map[string][]decl   // what a file declared when it last was HCL
 }
 
-// document is an open file.
+// document is the text of an open file, which another one follows when it is edited.
 type document struct {
 	*text
 	path string
+
+	read  sync.Once
+	decls []decl
+	isAll bool
+}
+
+func (d *document) declarations() ([]decl, bool) {
+	d.read.Do(func() { d.decls, d.isAll = declarations(d.path, []byte(d.src)) })
+	return d.decls, d.isAll
 }
 
 // loaded is what the last load of a document's pipeline found.
@@ -43,14 +53,19 @@ type loaded struct {
 	scope  *pipeline.Scope // of the last text that was HCL; nil if there was none
 
 	pipeline *pipeline.Pipeline // the last valid one; nil if there was none
-	asked    chan struct{}      // closed when outcomes are there
+	lookup   *lookup            // of its outcomes; nil if nobody has asked
+}
+
+// lookup is the outcomes of a pipeline, once done is closed.
+type lookup struct {
+	done     chan struct{}
 	outcomes map[string]Outcome
-	problem  error
+	err      error
 	at       time.Time
 }
 
-func newWork(s *server) *work {
-	return &work{s: s, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
+func newWork(ctx context.Context, s *server) *work {
+	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
 		known: map[string]*loaded{}, shown: map[string][]string{}, good: map[string][]decl{}}
 }
 
@@ -76,7 +91,7 @@ func (w *work) set(path string, t *text) {
 	if t == nil {
 		delete(w.docs, path)
 	} else {
-		w.docs[path] = &document{t, path}
+		w.docs[path] = &document{text: t, path: path}
 	}
 	w.mu.Unlock()
 	w.changed(path)
@@ -108,22 +123,22 @@ func (w *work) next() (path string, ok bool) {
 	return "", false
 }
 
-func (w *work) run(ctx context.Context) {
+func (w *work) run() {
 	for {
 		select {
-		case <-ctx.Done():
+		case <-w.ctx.Done():
 			return
 		case <-w.wake:
 		}
-		for path, ok := w.next(); ok && ctx.Err() == nil; path, ok = w.next() {
-			_, err := w.s.guard("load", func() (any, error) { return nil, w.load(ctx, path) })
+		for path, ok := w.next(); ok && w.ctx.Err() == nil; path, ok = w.next() {
+			_, err := w.s.guard("load", func() (any, error) { return nil, w.load(path) })
 			w.s.report(err)
 		}
 	}
 }
 
 // load loads the pipeline of a document and publishes what is wrong with it.
-func (w *work) load(ctx context.Context, path string) error {
+func (w *work) load(path string) error {
 	d := w.document(path)
 	if d == nil {
 		return w.publish(path, nil, pipeline.Diagnostics{})
@@ -145,16 +160,14 @@ func (w *work) load(ctx context.Context, path string) error {
 	if now.scope == nil {
 		now.scope = before.scope
 	}
-	if now.pipeline == nil { // what was found of the last one is better than nothing
-		now.pipeline, now.asked, now.outcomes, now.problem, now.at = before.pipeline, before.asked, before.outcomes, before.problem, before.at
-	}
 	w.mu.Lock()
+	if now.pipeline == nil { // what was found of the last one is better than nothing
+		now.pipeline, now.lookup = before.pipeline, before.lookup
+	}
 	w.known[path] = now
 	for _, f := range now.files {
-		if src, err := w.source(f); err == nil {
-			if decls, whole := declarations(f, src); whole {
-				w.good[f] = decls
-			}
+		if decls, whole := w.declarations(f); whole {
+			w.good[f] = decls
 		}
 	}
 	w.mu.Unlock()
@@ -194,6 +207,18 @@ func (w *work) source(path string) ([]byte, error) {
 	return pipeline.ReadFile(path)
 }
 
+// declarations lists what a file declares, and whether that is all; w.mu is held.
+func (w *work) declarations(path string) ([]decl, bool) {
+	if d := w.docs[path]; d != nil {
+		return d.declarations()
+	}
+	src, err := w.source(path)
+	if err != nil {
+		return nil, false
+	}
+	return declarations(path, src)
+}
+
 // declared lists what the files of a document's pipeline declare: in a file that is broken
 // now, also what it declared before.
 func (w *work) declared(d *document) []decl {
@@ -202,11 +227,7 @@ func (w *work) declared(d *document) []decl {
 	defer w.mu.Unlock()
 	var all []decl
 	for _, f := range files {
-		src, err := w.source(f)
-		if err != nil {
-			continue
-		}
-		decls, whole := declarations(f, src)
+		decls, whole := w.declarations(f)
 		all = append(all, decls...)
 		if whole {
 			continue
@@ -273,44 +294,48 @@ func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
 const outcomesFresh = 10 * time.Second
 
 // outcomes has the outcomes of a document's pipeline looked up, if that was not done just
-// now, and returns what is known when they are there.
-func (w *work) outcomes(ctx context.Context, path string) *loaded {
+// now, and waits for them; nil if the document has no pipeline, or ctx ends before.
+func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
 	w.mu.Lock()
 	l := w.known[path]
 	if l == nil || l.pipeline == nil || w.s.Outcomes == nil {
 		w.mu.Unlock()
-		return &loaded{}
+		return nil, nil
 	}
-	if l.asked == nil || !l.at.IsZero() && time.Since(l.at) > outcomesFresh {
-		l.asked, l.at = make(chan struct{}), time.Time{}
-		go w.look(ctx, l, path)
+	if l.lookup == nil || l.lookup.old() {
+		l.lookup = &lookup{done: make(chan struct{})}
+		file := path
+		if l.folder {
+			file = filepath.Dir(path)
+		}
+		go w.look(l.lookup, l.pipeline, file)
 	}
-	asked := l.asked
+	p, found := l.pipeline, l.lookup
 	w.mu.Unlock()
 	select {
-	case <-asked:
+	case <-found.done:
+		return p, found
 	case <-ctx.Done():
+		return p, nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	found := *l
-	return &found
 }
 
-func (w *work) look(ctx context.Context, l *loaded, path string) {
-	file := path
-	if l.folder {
-		file = filepath.Dir(path)
+func (k *lookup) old() bool {
+	select {
+	case <-k.done:
+		return time.Since(k.at) > outcomesFresh
+	default:
+		return false
 	}
-	var found map[string]Outcome
-	_, err := w.s.guard("outcomes", func() (_ any, err error) {
-		found, err = w.s.Outcomes(ctx, w.s.root, file, l.pipeline)
+}
+
+func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
+	defer close(k.done)
+	_, k.err = w.s.guard("outcomes", func() (_ any, err error) {
+		k.outcomes, err = w.s.Outcomes(w.ctx, w.s.root, file, p)
 		return nil, err
 	})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l.outcomes, l.problem, l.at = found, err, time.Now()
-	close(l.asked)
+	k.at = time.Now()
 }
 
 func (s *server) didOpen(m *message) (any, error) {

@@ -95,7 +95,7 @@ func placeAt(src string, offset int) place {
 	for i, t := range toks {
 		stack = feed(stack, toks, i, t)
 	}
-	return describe(stack, toks)
+	return describe(stack, toks, src[from:offset])
 }
 
 // feed goes on by one token.
@@ -169,8 +169,8 @@ func ends(t hclsyntax.TokenType) bool {
 	return t == hclsyntax.TokenIdent || t == hclsyntax.TokenCBrack || t == hclsyntax.TokenCParen
 }
 
-// describe says where the end of the tokens is.
-func describe(stack []*group, toks hclsyntax.Tokens) place {
+// describe says where the end of a text is, of which the tokens are.
+func describe(stack []*group, toks hclsyntax.Tokens, text string) place {
 	p := place{where: inValue}
 	for _, g := range stack[1:] {
 		if g.body {
@@ -211,9 +211,7 @@ func describe(stack []*group, toks hclsyntax.Tokens) place {
 		for start >= 0 && toks[start].Type != g.open {
 			start--
 		}
-		for _, t := range toks[start+1:] {
-			p.word += string(t.Bytes)
-		}
+		p.word = text[toks[start].Range.End.Byte:]
 		outer := stack[len(stack)-2]
 		switch {
 		case g.label:
@@ -231,7 +229,7 @@ func describe(stack []*group, toks hclsyntax.Tokens) place {
 		p.where = inBody
 		if len(g.names) > 0 {
 			p.word = g.names[len(g.names)-1]
-			if toks[n-1].Type != hclsyntax.TokenIdent {
+			if toks[n-1].Type != hclsyntax.TokenIdent || toks[n-1].Range.End.Byte < len(text) {
 				p.where, p.word = inComment, "" // between a name and what follows it
 			}
 		}
@@ -241,8 +239,16 @@ func describe(stack []*group, toks hclsyntax.Tokens) place {
 		return p
 	}
 	if n > 0 && toks[n-1].Type == hclsyntax.TokenIdent {
-		p.word = string(toks[n-1].Bytes)
-		toks = toks[:n-1]
+		last := string(toks[n-1].Bytes)
+		switch {
+		case toks[n-1].Range.End.Byte == len(text):
+			p.word, toks = last, toks[:n-1]
+		case last == "in" || last == "if":
+			return p
+		default:
+			p.where = inComment // an operator may follow
+			return p
+		}
 	}
 	if n = len(toks); n > 0 && toks[n-1].Type == hclsyntax.TokenDot {
 		if p.before = chain(toks[:n-1]); p.before == nil {

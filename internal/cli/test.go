@@ -53,7 +53,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is wrong.`,
 			if err != nil {
 				return err
 			}
-			t := &tester{a: a, keep: cmd.Flags().Changed("store") || os.Getenv("REDSI_STORE") != ""}
+			t := &tester{a: a, keep: cmd.Flags().Changed("store")}
 			return t.all(cmd.Context(), files, match)
 		},
 	}
@@ -103,6 +103,9 @@ type testResult struct {
 	Error      string             `json:"error,omitempty"`
 }
 
+// serverEnds is how long the tests' server is waited for, which ends when nobody uses it.
+const serverEnds = 30 * time.Second
+
 // tester runs tests, one after the other.
 type tester struct {
 	a       *app
@@ -132,7 +135,9 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	b := &app{Registry: t.a.Registry, Log: t.a.Log, Out: io.Discard, waits: t.a.waits, StateDir: filepath.Join(t.dir, "state")}
 	defer func() {
 		b.close()
-		if err := devserver.AwaitEnd(context.WithoutCancel(ctx), filepath.Join(b.StateDir, "temporal")); err != nil {
+		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)
+		defer cancel()
+		if err := devserver.AwaitEnd(patient, filepath.Join(b.StateDir, "temporal")); err != nil {
 			t.a.Log.Warn("the server of the tests", "err", err)
 		}
 		if err := os.RemoveAll(t.dir); err != nil {

@@ -77,7 +77,7 @@ func FuzzPlace(f *testing.F) {
 	f.Add("step \"a\" \"b\" {\n  x = \"${step.a[\"k\"].\"]})%{ if\n}")
 	f.Add("locals { a = <<E\n ${b.\nE\n c = ]}[ }")
 	f.Fuzz(func(t *testing.T, src string) {
-		if len(src) < 300 {
+		if len(src) < 100 {
 			askEvery(t, 1, src)
 			declarations("x.hcl", []byte(src))
 		}

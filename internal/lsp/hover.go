@@ -45,11 +45,6 @@ func (s *server) hover(d *document, offset int) any {
 			}
 		}
 	case p.where == inBody && len(p.blocks) == 0:
-		for _, b := range blockDocs {
-			if b.typ == name && name == "locals" {
-				return text(b.help)
-			}
-		}
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return text(s.hoverValue(d, "local."+name))

@@ -41,6 +41,8 @@ var rules = []rule{
 	{"internal/pipeline", []string{"step", "internal/filetype", "internal/escape", "internal/secret"}},
 	{"internal/lockfile", []string{"step", "internal/fetch", "internal/atomicfile", "artifacts"}},
 	{"internal/modules", []string{"internal/pipeline", "internal/lockfile"}},
+	{"internal/lsp", []string{"internal/pipeline", "internal/process", "step"}},
+	{"internal/testfile", []string{"internal/pipeline"}},
 	{"internal/plan", []string{"internal/pipeline", "step", "artifacts"}},
 	{"internal/devserver", nil},
 	{"internal/payload", nil},
@@ -67,7 +69,7 @@ var roomMay = []string{"step", "artifacts", "internal", "kinds/internal/inout"}
 var onlyFrom = map[string][]string{
 	"github.com/sugarme/gotch":     {"internal/tensor"},
 	"github.com/minio/minio-go":    {"artifacts/s3", "artifacts/storetest"},
-	"github.com/hashicorp/hcl":     {"internal/pipeline", "internal/cli"},
+	"github.com/hashicorp/hcl":     {"internal/pipeline", "internal/lsp", "internal/testfile", "internal/cli"},
 	"go.temporal.io":               {"workflows", "activities", "worker", "internal/devserver", "internal/payload", "internal/telemetry", "internal/cli"},
 	"go.opentelemetry.io":          {"internal/telemetry"},
 	"github.com/prometheus":        {"internal/telemetry"},

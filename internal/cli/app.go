@@ -39,6 +39,7 @@ type app struct {
 	File     string
 	Vars     []string
 	VarFiles []string
+	varFiles []pipeline.File // besides, and weaker; of tests
 	Targets  []string
 	StoreURL string
 	secrets  map[string]string // sensitive variables of the pipeline that was read
@@ -47,6 +48,8 @@ type app struct {
 	lint     bool
 	StateDir string
 	LogLevel string
+
+	lock string // the lock file; "" is that beside the pipeline
 
 	scratch *scratch.Area // once steps may run here
 
@@ -73,6 +76,11 @@ func (a *app) globalFlags(root *cobra.Command) {
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: an .hcl file, or a folder of them")
+	a.variableFlags(cmd)
+}
+
+func (a *app) variableFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringArrayVar(&a.Vars, "var", nil, "variable as NAME=VALUE; may be repeated")
 	f.StringArrayVar(&a.VarFiles, "var-file", nil, "file of variables; may be repeated")
 }
@@ -151,7 +159,14 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 }
 
 // lockFile is beside the pipeline.
-func (a *app) lockFile() string { return filepath.Join(projectDir(a.File), lockfile.Name) }
+func (a *app) lockFile() string { return a.lockOf(a.File) }
+
+func (a *app) lockOf(file string) string {
+	if a.lock != "" {
+		return a.lock
+	}
+	return filepath.Join(projectDir(file), lockfile.Name)
+}
 
 // project is the id of the pipeline's project; "" if it has none.
 func (a *app) project() string {
@@ -177,7 +192,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 		return nil, inputError(err)
 	}
 	dir := projectDir(file)
-	src, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, a.memoFile())
+	src, err := lockfile.Open(a.lockOf(file), dir, a.memoFile())
 	if err != nil {
 		return nil, inputError(err)
 	}

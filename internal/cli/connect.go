@@ -38,6 +38,7 @@ type clusterOptions struct {
 	port, uiPort                    int
 	slots, threads                  int      // of the worker of this process
 	strict                          bool     // the ports were asked for by the person
+	embedded                        bool     // whatever cluster the environment names
 	accept                          []string // folders of pipelines that the worker may be told to load
 }
 
@@ -117,7 +118,7 @@ func (o *clusterOptions) checkShare() error {
 
 // given reports whether a cluster was named in any way.
 func (o *clusterOptions) given() bool {
-	return o.address != "" || o.profile != "" || os.Getenv("TEMPORAL_ADDRESS") != ""
+	return !o.embedded && (o.address != "" || o.profile != "" || os.Getenv("TEMPORAL_ADDRESS") != "")
 }
 
 // connection is a client, with what this process runs behind it.

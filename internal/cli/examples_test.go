@@ -52,6 +52,15 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestExamplesOfTests runs the tests that the tree has of its own pipelines.
+func TestExamplesOfTests(t *testing.T) {
+	p := &paper{t: t}
+	out := p.run("test", example("kmeans-study"), filepath.Join("..", "..", "pipelines.test.hcl"))
+	if !bytes.Contains(out, []byte("5 tests: 5 passed")) {
+		t.Errorf("%s", out)
+	}
+}
+
 // aloneVars are what examples without defaults need.
 var aloneVars = map[string][]string{
 	"run_train.hcl":  {"--var", "assets=assets"},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,39 +24,35 @@ func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ds.HasErrors() && a.JSON {
-		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
-			return nil, err
-		}
-		return nil, &exitError{code: exitInput}
-	}
-	if err := a.printDiagnostics(ds); err != nil {
+	if err := a.printLoaded(ds); err != nil {
 		return nil, err
-	}
-	if ds.HasErrors() {
-		return nil, &exitError{code: exitInput}
 	}
 	return p, nil
 }
 
+// printLoaded prints what is wrong with a pipeline that is to be used; an error if that
+// cannot be.
+func (a *app) printLoaded(ds pipeline.Diagnostics) error {
+	if ds.HasErrors() && a.JSON {
+		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
+			return err
+		}
+		return &exitError{code: exitInput}
+	}
+	if err := a.printDiagnostics(ds); err != nil {
+		return err
+	}
+	if ds.HasErrors() {
+		return &exitError{code: exitInput}
+	}
+	return nil
+}
+
 // evaluate is Load without printing.
 func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
-	var none pipeline.Diagnostics
-	vars := map[string]string{}
-	for _, v := range a.Vars {
-		name, value, ok := strings.Cut(v, "=")
-		if !ok || name == "" {
-			return nil, none, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
-		}
-		vars[name] = value
-	}
-	var files []pipeline.File
-	for _, f := range a.VarFiles {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return nil, none, inputError(fmt.Errorf("--var-file: %w", err))
-		}
-		files = append(files, pipeline.File{Name: f, Bytes: b})
+	vars, files, err := a.given()
+	if err != nil {
+		return nil, pipeline.Diagnostics{}, err
 	}
 	a.modules = a.reader(a.File)
 	p, ds, err := a.read(ctx, a.File, vars, files, a.modules)
@@ -63,6 +60,47 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 		err = ctx.Err()
 	}
 	return p, ds, err
+}
+
+// given reads what the flags give the pipeline's variables.
+func (a *app) given() (vars map[string]string, files []pipeline.File, err error) {
+	vars = map[string]string{}
+	for _, v := range a.Vars {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return nil, nil, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
+		}
+		vars[name] = value
+	}
+	files = slices.Clone(a.varFiles)
+	for _, f := range a.VarFiles {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, nil, inputError(fmt.Errorf("--var-file: %w", err))
+		}
+		files = append(files, pipeline.File{Name: f, Bytes: b})
+	}
+	return vars, files, nil
+}
+
+// openScope is Load that keeps the values for expressions to come.
+func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipeline, error) {
+	vars, files, err := a.given()
+	if err != nil {
+		return nil, nil, err
+	}
+	sources, err := pipelineSources(a.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.modules = a.reader(a.File)
+	s, p, ds := pipeline.Open(sources, pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(),
+		ReadFile: pipeline.ReadFile, Stop: ctx.Err, Module: a.modules.For(ctx)})
+	if err := a.printLoaded(ds); err != nil {
+		return nil, nil, err
+	}
+	a.secrets = p.Secrets
+	return s, p, ctx.Err()
 }
 
 // evaluationTime is how long the expressions of a pipeline may take.
@@ -74,12 +112,9 @@ func (a *app) reader(file string) *modules.Reader {
 }
 
 func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
-	sources, err := pipeline.Read(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
-	}
+	sources, err := pipelineSources(file)
 	if err != nil {
-		return nil, pipeline.Diagnostics{}, inputError(err)
+		return nil, pipeline.Diagnostics{}, err
 	}
 	began := time.Now()
 	stop := func() error {
@@ -90,8 +125,19 @@ func (a *app) read(ctx context.Context, file string, vars map[string]string, fil
 	}
 	p, ds := pipeline.Load(sources, pipeline.Options{
 		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop, Lint: a.lint,
-		Module: func(folder, source string) (map[string][]byte, error) { return mods.Open(ctx, folder, source) }})
+		Module: mods.For(ctx)})
 	return p, ds, nil
+}
+
+func pipelineSources(file string) (map[string][]byte, error) {
+	sources, err := pipeline.Read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
+	}
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return sources, nil
 }
 
 // loadWith loads a pipeline on somebody else's behalf, with what they give, whose

@@ -58,12 +58,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	root.SetOut(out)
 	root.SetErr(errw)
 	cmd, err := root.ExecuteContextC(ctx)
-	if a.scratch != nil {
-		if left := a.scratch.Close(); left != nil {
-			a.Log.Warn("folders of steps", "err", left)
-		}
-	}
-	a.telemetry.Close()
+	a.close()
 	if err == nil {
 		return exitOK
 	}
@@ -80,6 +75,16 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 	return e.code
 }
 
+// close ends what a verb has begun.
+func (a *app) close() {
+	if a.scratch != nil {
+		if left := a.scratch.Close(); left != nil {
+			a.Log.Warn("folders of steps", "err", left)
+		}
+	}
+	a.telemetry.Close()
+}
+
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "redsi",
@@ -91,7 +96,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return inputError(misused(cmd, err)) })
 	a.globalFlags(root)
 	root.AddCommand(
-		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a),
+		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a), newConsoleCmd(a), newLSPCmd(a), newTestCmd(a),
 		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
 		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
 		newSearchCmd(a), newServeCmd(a),

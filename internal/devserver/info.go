@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Info is how the server of a folder is reached.
@@ -51,6 +53,23 @@ func Running(dir string) (Info, bool) {
 	}
 	i, answers, _, _ := look(dir)
 	return i, answers
+}
+
+// AwaitEnd waits until the server of a folder has ended, as it does when nobody uses it.
+func AwaitEnd(ctx context.Context, dir string) error {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
+			return nil // there never was one
+		}
+		if _, _, held, err := look(dir); err != nil || !held {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
 }
 
 // alive reports whether the process that wrote the file is there.

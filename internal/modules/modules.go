@@ -42,6 +42,11 @@ type Used struct {
 	Before string // what was pinned before; "" if nothing was
 }
 
+// For is Open as pipeline.Options has it.
+func (r *Reader) For(ctx context.Context) func(folder, source string) (map[string][]byte, error) {
+	return func(folder, source string) (map[string][]byte, error) { return r.Open(ctx, folder, source) }
+}
+
 // Open returns the pipeline files that a module's source names, as a source in the
 // folder says it.
 func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]byte, error) {

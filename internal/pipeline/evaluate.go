@@ -29,6 +29,7 @@ func (l *loader) evaluate(n *node) {
 	if !ok || b.spec == nil {
 		return
 	}
+	n.read = n.read || l.keepValues
 	values := map[string]cty.Value{} // of what something refers to
 	for i := range instances {
 		inst := &instances[i]

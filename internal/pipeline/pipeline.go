@@ -93,7 +93,10 @@ type File struct {
 // Load evaluates the pipeline files among the sources: those whose names end in
 // ".hcl". The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
-	l := newLoader(sources, o)
+	return newLoader(sources, o).load()
+}
+
+func (l *loader) load() (*Pipeline, Diagnostics) {
 	if l.parse(); l.diags.failed() {
 		return nil, l.diags.done() // what a broken file declares is not known
 	}
@@ -130,6 +133,9 @@ type loader struct {
 	blocks    []*node
 	byBlock   map[string]*node // step.train.dsi, module.first
 	nodes     []*node          // locals, outputs, modules and blocks in source order
+
+	hasSecrets bool // a variable is sensitive
+	keepValues bool // of all blocks, whether something refers to them or not
 
 	bad   map[hcl.Expression]bool // refers to what does not exist; reported
 	used  map[string]bool         // var.x and local.x that something refers to
@@ -188,8 +194,9 @@ func (l *loader) pipeline() *Pipeline {
 	p := &Pipeline{Steps: l.allSteps(), Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for name, v := range l.variables {
 		if v.sensitive {
-			if v.value, _ = v.value.Unmark(); !v.value.IsNull() {
-				p.Secrets[name] = v.argument()
+			open := *v
+			if open.value, _ = v.value.Unmark(); !open.value.IsNull() {
+				p.Secrets[name] = open.argument()
 			}
 			continue
 		}

@@ -17,6 +17,9 @@ import (
 // DefaultFile is the pipeline that is read when none is named.
 const DefaultFile = "pipelines.hcl"
 
+// TestSuffix ends the names of files that test the pipeline beside them and are no part of it.
+const TestSuffix = ".test.hcl"
+
 // Limits on one source. The parser and the evaluator recurse, so that depth has
 // to end somewhere; no file that a person wrote comes near.
 const (
@@ -55,7 +58,7 @@ func pipelineFiles(name string) ([]string, error) {
 	}
 	if !info.IsDir() {
 		if !isPipelineFile(name) {
-			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl", name)
+			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl, or it is one of tests", name)
 		}
 		return []string{filepath.Clean(name)}, nil
 	}
@@ -75,7 +78,9 @@ func pipelineFiles(name string) ([]string, error) {
 	return files, nil
 }
 
-func isPipelineFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
+func isPipelineFile(name string) bool {
+	return strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, TestSuffix)
+}
 
 // CheckSyntax reports what is not HCL in pipeline files, and nothing else.
 func CheckSyntax(sources map[string][]byte) Diagnostics {

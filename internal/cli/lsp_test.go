@@ -1,0 +1,500 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// editor is a client of the language server: the program, over its standard streams.
+type editor struct {
+	t    *testing.T
+	dir  string
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	msgs chan map[string]json.RawMessage
+	errs *strings.Builder
+	id   int
+	diag map[string]string // the last diagnostics of each file
+}
+
+type object = map[string]any
+
+// startEditor starts a server in a folder with the given files.
+func startEditor(t *testing.T, files map[string]string, args ...string) *editor {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // a server that hangs ends the test
+	t.Cleanup(cancel)
+	e := &editor{t: t, dir: dir, cmd: exec.CommandContext(ctx, "redsi", append([]string{"lsp"}, args...)...), msgs: make(chan map[string]json.RawMessage, 100),
+		errs: &strings.Builder{}, diag: map[string]string{}}
+	e.cmd.Dir, e.cmd.Stderr = dir, e.errs
+	in, err := e.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e.in = in
+	go func() {
+		defer close(e.msgs)
+		r := bufio.NewReader(out)
+		for {
+			h, err := textproto.NewReader(r).ReadMIMEHeader()
+			if err != nil {
+				return
+			}
+			n, _ := strconv.Atoi(h.Get("Content-Length"))
+			b := make([]byte, n)
+			if _, err := io.ReadFull(r, b); err != nil {
+				return
+			}
+			var m map[string]json.RawMessage
+			if json.Unmarshal(b, &m) == nil {
+				e.msgs <- m
+			}
+		}
+	}()
+	return e
+}
+
+func (e *editor) raw(body string) {
+	e.t.Helper()
+	if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *editor) send(m object) {
+	e.t.Helper()
+	m["jsonrpc"] = "2.0"
+	b, err := json.Marshal(m)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.raw(string(b))
+}
+
+func (e *editor) notify(method string, params any) {
+	e.t.Helper()
+	e.send(object{"method": method, "params": params})
+}
+
+// next is the next message; diagnostics are kept.
+func (e *editor) next() map[string]json.RawMessage {
+	e.t.Helper()
+	m, ok := <-e.msgs
+	if !ok {
+		e.cmd.Wait()
+		e.t.Fatalf("the server ended: %s", e.errs)
+	}
+	if string(m["method"]) == `"textDocument/publishDiagnostics"` {
+		var p struct {
+			URI         string
+			Diagnostics []struct {
+				Range   struct{ Start, End struct{ Line, Character int } }
+				Message string
+			}
+		}
+		if err := json.Unmarshal(m["params"], &p); err != nil {
+			e.t.Fatal(err)
+		}
+		text := ""
+		for _, d := range p.Diagnostics {
+			r := d.Range
+			text += fmt.Sprintf("%d:%d-%d:%d %s\n", r.Start.Line, r.Start.Character, r.End.Line, r.End.Character, strings.SplitN(d.Message, "\n", 2)[0])
+		}
+		e.diag[filepath.Base(p.URI)] = text
+	}
+	return m
+}
+
+// ask sends a request and returns its result, or its error as text.
+func (e *editor) ask(method string, params any) string {
+	e.t.Helper()
+	e.id++
+	e.send(object{"id": e.id, "method": method, "params": params})
+	return e.answer(strconv.Itoa(e.id))
+}
+
+func (e *editor) answer(id string) string {
+	e.t.Helper()
+	for {
+		m := e.next()
+		if string(m["id"]) != id || m["method"] != nil {
+			continue
+		}
+		if m["error"] != nil {
+			return "error " + string(m["error"])
+		}
+		return string(m["result"])
+	}
+}
+
+func (e *editor) uri(file string) string {
+	return "file://" + filepath.ToSlash(filepath.Join(e.dir, file))
+}
+
+func (e *editor) initialize() {
+	e.t.Helper()
+	if got := e.ask("initialize", object{"processId": os.Getpid(), "rootUri": "file://" + e.dir, "capabilities": object{}}); !strings.Contains(got, `"hoverProvider":true`) {
+		e.t.Fatal(got)
+	}
+	e.notify("initialized", object{})
+}
+
+// open opens a file and waits for its diagnostics.
+func (e *editor) open(file, text string) string {
+	e.t.Helper()
+	e.notify("textDocument/didOpen", object{"textDocument": object{"uri": e.uri(file), "languageId": "hcl", "version": 1, "text": text}})
+	return e.diagnostics(file)
+}
+
+func (e *editor) diagnostics(file string) string {
+	e.t.Helper()
+	delete(e.diag, file)
+	for {
+		if d, ok := e.diag[file]; ok {
+			return d
+		}
+		e.next()
+	}
+}
+
+// change replaces the text of a file and waits for its diagnostics.
+func (e *editor) change(file, text string) string {
+	e.t.Helper()
+	e.notify("textDocument/didChange", object{"textDocument": object{"uri": e.uri(file), "version": 2}, "contentChanges": []object{{"text": text}}})
+	return e.diagnostics(file)
+}
+
+// at is the parameters of a request about the place of a "|" in a text, which the document
+// then has without it.
+func (e *editor) at(file, text string) object {
+	e.t.Helper()
+	before, after, ok := strings.Cut(text, "|")
+	if !ok {
+		e.t.Fatalf("no place in %q", text)
+	}
+	e.change(file, before+after)
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	units := 0
+	for _, r := range line {
+		if units++; r > 0xFFFF {
+			units++
+		}
+	}
+	return object{"textDocument": object{"uri": e.uri(file)}, "position": object{"line": strings.Count(before, "\n"), "character": units}}
+}
+
+// labels are what is offered, in the order in which clients show it.
+func (e *editor) labels(file, text string) []string {
+	e.t.Helper()
+	var list struct {
+		Items []struct{ Label, SortText string }
+	}
+	got := e.ask("textDocument/completion", e.at(file, text))
+	if err := json.Unmarshal([]byte(got), &list); err != nil {
+		e.t.Fatal(got)
+	}
+	slices.SortStableFunc(list.Items, func(a, b struct{ Label, SortText string }) int { return strings.Compare(a.SortText, b.SortText) })
+	var labels []string
+	for _, i := range list.Items {
+		labels = append(labels, i.Label)
+	}
+	return labels
+}
+
+// end says goodbye and returns the exit code.
+func (e *editor) end() int {
+	e.t.Helper()
+	e.ask("shutdown", nil)
+	e.notify("exit", nil)
+	for range e.msgs {
+	}
+	e.cmd.Wait()
+	return e.cmd.ProcessState.ExitCode()
+}
+
+const edited = `variable "scale" {
+  description = "How much."
+  default     = "toy"
+}
+
+locals {
+  sizes = { tiny = 1, base = 2 }
+  files = step.download.nq["base"].files
+}
+
+step "download" "nq" {
+  for_each = local.sizes
+  urls     = ["https://127.0.0.1/${each.key}"]
+  license  = var.scale
+}
+
+step "extract" "train" {
+  files = local.files
+  split = "train"
+}
+
+step "dedup" "nq" {
+  train = step.extract.train.headers
+  key   = "url"
+}
+`
+
+func TestLanguageServer(t *testing.T) {
+	e := startEditor(t, map[string]string{"pipelines.hcl": edited})
+	e.initialize()
+	if d := e.open("pipelines.hcl", edited); d != "" {
+		t.Fatalf("diagnostics of a valid pipeline: %s", d)
+	}
+	if d := e.change("pipelines.hcl", strings.Replace(edited, `key   = "url"`, `kee = "😀"`, 1)); !strings.Contains(d, "23:2-23:5 Unknown attribute\n") {
+		t.Errorf("diagnostics: %s", d)
+	}
+	// Positions are in UTF-16, also where the text is not in NFC.
+	if d := e.change("pipelines.hcl", "locals {\n  a = [\"e\u0301😀\", local.b]\n  c = local.a\n  d = local.c\n  e = local.d\n}\n"); !strings.Contains(d, "1:15-1:22 Undeclared local value\n") {
+		t.Errorf("diagnostics behind wide characters: %s", d)
+	}
+	if d := e.change("pipelines.hcl", "step \"extract\" {"); !strings.Contains(d, "0:") {
+		t.Errorf("diagnostics of what is no HCL: %q", d)
+	}
+
+	tests := []struct {
+		name, text string
+		want       []string // the first ones
+		without    []string
+	}{
+		{"top", "|", []string{"step", "table", "figure", "locals", "variable"}, nil},
+		{"kind", edited + "step \"ext|", []string{"atomic_ids"}, []string{"render_table"}},
+		{"attributes", edited + "step \"extract\" \"dev\" {\n  |\n}\n", []string{"files", "split"}, nil},
+		{"written ones", strings.Replace(edited, "split = \"train\"", "split = \"train\"\n  |", 1), nil, []string{"files", "split"}},
+		{"enum", edited + "step \"extract\" \"dev\" {\n  split = |", []string{`"dev"`, `"train"`}, nil},
+		{"enum in quotes", edited + "step \"extract\" \"dev\" {\n  split = \"|\n}\n", []string{"dev", "train"}, nil},
+		{"artifacts", edited + "step \"dedup\" \"x\" {\n  train = [|", []string{"step.extract.train.headers"}, []string{`step.download.nq["base"].files`}},
+		{"variables", edited + "locals { x = var.|", []string{"scale"}, nil},
+		{"locals", edited + "locals { x = \"${local.|", []string{"files", "sizes"}, nil},
+		{"fields", edited + "locals { x = local.sizes.|", []string{"base", "tiny"}, nil},
+		{"kinds", edited + "locals { x = step.|", []string{"dedup", "download", "extract"}, nil},
+		{"accepting", edited + "step \"dedup\" \"x\" {\n  train = [step.|]\n}\n", []string{"extract"}, []string{"download"}},
+		{"names", edited + "locals { x = step.extract.|", []string{"train"}, nil},
+		{"outputs", edited + "locals { x = step.extract.train.|", []string{"headers", "records", "report"}, nil},
+		{"instances", edited + "locals { x = step.download.nq[|", []string{`"base"`, `"tiny"`}, nil},
+		{"instances in quotes", edited + "locals { x = step.download.nq[\"|", []string{"base", "tiny"}, nil},
+		{"each", strings.Replace(edited, "{each.key}", "{each.|", 1), []string{"key", "value"}, nil},
+		{"table columns", edited + "table \"t\" {\n  columns = [{ id = \"a\", | }]\n}\n", []string{"id", "title", "align"}, []string{"caption"}},
+		{"a comment", edited + "# step.|", nil, []string{"dedup"}},
+		{"resources", edited + "step \"dedup\" \"x\" {\n  resources {\n    queue = |", []string{`"cpu"`, `"gpu"`}, nil},
+		{"functions", edited + "locals { x = merg|", nil, nil},
+	}
+	e.change("pipelines.hcl", edited) // values are those of the last text that was HCL
+	for _, test := range tests {
+		got := e.labels("pipelines.hcl", test.text)
+		if len(got) < len(test.want) || !slices.Equal(got[:len(test.want)], test.want) {
+			t.Errorf("%s: offered %v, want %v first", test.name, got[:min(len(got), 12)], test.want)
+		}
+		for _, no := range test.without {
+			if slices.Contains(got, no) {
+				t.Errorf("%s: offers %s", test.name, no)
+			}
+		}
+	}
+	if got := e.labels("pipelines.hcl", edited+"locals { x = |"); !slices.Contains(got, "merge") || !slices.Contains(got, "local.sizes") {
+		t.Errorf("an expression: offered %v", got)
+	}
+
+	for place, want := range map[string]string{
+		`spl|it = "train"`:                 "train",
+		`step "ext|ract" "train"`:          "**MAYBE** `step.extract.train`",
+		`st|ep "dedup" "nq"`:               "**MAYBE** `step.dedup.nq`",
+		`train = step.extract.tr|ain.head`: "**MAYBE**",
+		`train.head|ers`:                   "artifact of type",
+		`for_each = local.si|zes`:          "base = 2, tiny = 1",
+		`license  = var.sc|ale`:            "toy",
+		`var|iable "scale"`:                "toy",
+		`for_|each = local.sizes`:          "each.key",
+		`step "download" "n|q" {`:          "**RUN** `step.download.nq[\\\"base\\\"]`",
+	} {
+		plain := strings.Replace(place, "|", "", 1)
+		if got := e.ask("textDocument/hover", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
+			t.Errorf("hover %s: %s, want %s", place, got, want)
+		}
+	}
+	for place, want := range map[string]string{
+		`train = step.extract.tr|ain.head`: `"line":16,"character":0`,
+		`files = local.fi|les`:             `"line":7,"character":2`,
+		`license  = var.sc|ale`:            `"line":0,"character":0`,
+		`{each.k|ey}`:                      `"line":11,"character":2`,
+		`sp|lit = "train"`:                 "null",
+	} {
+		plain := strings.Replace(place, "|", "", 1)
+		if got := e.ask("textDocument/definition", e.at("pipelines.hcl", strings.Replace(edited, plain, place, 1))); !strings.Contains(got, want) {
+			t.Errorf("definition %s: %s, want %s", place, got, want)
+		}
+	}
+
+	e.at("pipelines.hcl", edited+"|")
+	document := object{"textDocument": object{"uri": e.uri("pipelines.hcl")}, "options": object{}}
+	if got := e.ask("textDocument/documentSymbol", document); !strings.Contains(got, `"name":"step.extract.train"`) || !strings.Contains(got, `"name":"local.sizes"`) {
+		t.Errorf("symbols: %s", got)
+	}
+	if got := e.ask("textDocument/formatting", document); got != "[]" {
+		t.Errorf("formatting of a formatted text: %s", got)
+	}
+	e.change("pipelines.hcl", "locals {\na=1\n}\n")
+	if got := e.ask("textDocument/formatting", document); !strings.Contains(got, `"newText":"locals {\n  a = 1\n}\n"`) || !strings.Contains(got, `"line":3,"character":0`) {
+		t.Errorf("formatting: %s", got)
+	}
+	if code := e.end(); code != exitOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
+}
+
+// TestLanguageServerFolder: files of one folder are one pipeline if they are not one each.
+func TestLanguageServerFolder(t *testing.T) {
+	files := map[string]string{
+		"a.hcl": "locals {\n  x = 1\n}\n",
+		"b.hcl": "step \"download\" \"nq\" {\n  urls = [\"${local.x}\"]\n}\n",
+	}
+	e := startEditor(t, files)
+	e.initialize()
+	if d := e.open("b.hcl", files["b.hcl"]); d != "" {
+		t.Errorf("b.hcl: %s", d)
+	}
+	place := e.at("b.hcl", strings.Replace(files["b.hcl"], "local.x", "local.|x", 1))
+	if got := e.ask("textDocument/definition", place); !strings.Contains(got, "a.hcl") {
+		t.Errorf("definition in another file: %s", got)
+	}
+	// What is typed in one file shows in the other.
+	if d := e.open("a.hcl", "locals {\n  y = 1\n}\n"); d != "" && !strings.Contains(d, "Unused") {
+		t.Errorf("a.hcl: %s", d)
+	}
+	if d := e.diagnostics("b.hcl"); !strings.Contains(d, "1:13-1:20 Undeclared local value") {
+		t.Errorf("b.hcl after a.hcl: %s", d)
+	}
+	// Changes of a part of a text, counted in UTF-16.
+	e.notify("textDocument/didChange", object{"textDocument": object{"uri": e.uri("a.hcl"), "version": 2}, "contentChanges": []object{
+		{"range": object{"start": object{"line": 1, "character": 6}, "end": object{"line": 1, "character": 7}}, "text": "\"😀1\""},
+		{"range": object{"start": object{"line": 1, "character": 9}, "end": object{"line": 1, "character": 10}}, "text": "2"},
+		{"range": object{"start": object{"line": 1, "character": 2}, "end": object{"line": 1, "character": 3}}, "text": "x"},
+	}})
+	if d := e.diagnostics("b.hcl"); d != "" {
+		t.Errorf("b.hcl after it was mended: %s", d)
+	}
+	place = e.at("b.hcl", strings.Replace(files["b.hcl"], "local.x", "local.|x", 1))
+	if got := e.ask("textDocument/hover", place); !strings.Contains(got, "😀2") {
+		t.Errorf("hover: %s", got)
+	}
+	e.notify("textDocument/didClose", object{"textDocument": object{"uri": e.uri("a.hcl")}})
+	if code := e.end(); code != exitOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
+}
+
+// TestLanguageServerBadMessages: each is answered by an error that says what is wrong, and
+// the server goes on.
+func TestLanguageServerBadMessages(t *testing.T) {
+	e := startEditor(t, nil)
+	e.raw("{nonsense")
+	if got := e.answer("null"); !strings.Contains(got, "-32700") {
+		t.Errorf("no JSON: %s", got)
+	}
+	e.raw("[1]")
+	if got := e.answer("null"); !strings.Contains(got, "-32600") {
+		t.Errorf("no object: %s", got)
+	}
+	if got := e.ask("textDocument/hover", object{}); !strings.Contains(got, "-32002") {
+		t.Errorf("before initialize: %s", got)
+	}
+	e.initialize()
+	for _, m := range []struct {
+		method string
+		params any
+		want   string
+	}{
+		{"textDocument/rename", object{}, "-32601"},
+		{"textDocument/hover", "text", "-32602"},
+		{"textDocument/hover", object{"textDocument": object{"uri": "http://x/y"}}, "not the URI of a file"},
+		{"textDocument/hover", object{"textDocument": object{"uri": e.uri("none.hcl")}}, "is not open"},
+		{"textDocument/completion", nil, "-32602"},
+		{"initialize", object{}, "twice"},
+	} {
+		if got := e.ask(m.method, m.params); !strings.Contains(got, m.want) {
+			t.Errorf("%s %v: %s, want %s", m.method, m.params, got, m.want)
+		}
+	}
+	e.open("x.hcl", "a")
+	for _, p := range []object{{"line": -1, "character": -1}, {"line": 1 << 30, "character": 1 << 30}} {
+		if got := e.ask("textDocument/completion", object{"textDocument": object{"uri": e.uri("x.hcl")}, "position": p}); !strings.Contains(got, "items") {
+			t.Errorf("a place beyond the text: %s", got)
+		}
+	}
+	if code := e.end(); code != exitOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
+}
+
+// TestLanguageServerEnds: with its client, however that ends.
+func TestLanguageServerEnds(t *testing.T) {
+	t.Run("end of file", func(t *testing.T) {
+		e := startEditor(t, nil)
+		e.initialize()
+		e.in.Close()
+		for range e.msgs {
+		}
+		e.cmd.Wait()
+		if got := e.errs.String(); e.cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(got, "without saying goodbye") {
+			t.Errorf("exit %d: %s", e.cmd.ProcessState.ExitCode(), got)
+		}
+	})
+	t.Run("bad header", func(t *testing.T) {
+		e := startEditor(t, nil)
+		io.WriteString(e.in, "Content-Length: x\r\n\r\n")
+		for range e.msgs {
+		}
+		e.cmd.Wait()
+		if got := e.errs.String(); !strings.Contains(got, `Content-Length "x"`) {
+			t.Error(got)
+		}
+	})
+	t.Run("client killed", func(t *testing.T) {
+		client := exec.Command("sleep", "600")
+		if err := client.Start(); err != nil {
+			t.Fatal(err)
+		}
+		e := startEditor(t, nil)
+		e.ask("initialize", object{"processId": client.Process.Pid, "capabilities": object{}})
+		client.Process.Kill()
+		client.Wait()
+		for range e.msgs { // until the server ends, though its input stays open
+		}
+		e.cmd.Wait()
+		if got := e.errs.String(); !strings.Contains(got, "the client, process") {
+			t.Error(got)
+		}
+	})
+}

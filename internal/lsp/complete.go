@@ -1,0 +1,397 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/step"
+)
+
+// completions collects what may stand at a place.
+type completions struct {
+	s     *server
+	d     *document
+	place place
+	decls []decl // of the pipeline
+	edit  span   // what is replaced
+	end   int    // its end
+	list  []completionItem
+}
+
+func (s *server) complete(d *document, offset int) completionList {
+	c := &completions{s: s, d: d, place: placeAt(d.src, offset), end: offset, list: []completionItem{}}
+	c.edit = span{d.position(offset - len(c.place.word)), d.position(offset)}
+	p := c.place
+	if p.where == inValue {
+		c.decls = s.work.declared(d)
+	}
+	switch {
+	case strings.HasSuffix(d.path, pipeline.TestSuffix):
+	case p.where == inLabel:
+		c.labels()
+	case p.where == inBody && len(p.path) > 0:
+		if a := attrAt(s.attrsOf(p.blocks), p.path); a != nil {
+			c.attributes(element(a.Type).Attrs, nil)
+		}
+	case p.where == inBody && len(p.blocks) == 0:
+		for i, b := range blockDocs {
+			c.add(completionItem{Label: b.typ, Kind: itemKeyword, Documentation: markdown(b.help), SortText: fmt.Sprint(i)}, b.form)
+		}
+	case p.where == inBody && !p.quote:
+		c.attributes(s.attrsOf(p.blocks), c.written(offset))
+	case p.where == inValue:
+		c.value(offset)
+	}
+	return completionList{Items: c.list}
+}
+
+func markdown(text string) *markup { return &markup{"markdown", text} }
+
+// add adds an item that puts a snippet in, or what is left of it where the client has none.
+func (c *completions) add(i completionItem, snippet string) {
+	i.Format, i.TextEdit = 2, textEdit{c.edit, snippet}
+	if !c.s.snippets || !strings.ContainsRune(snippet, '$') {
+		i.Format, i.TextEdit.NewText = 1, plainSnippet(snippet)
+	}
+	if i.SortText == "" {
+		i.SortText = "5"
+	}
+	i.SortText += i.Label
+	c.list = append(c.list, i)
+}
+
+// plainSnippet leaves a snippet's marks out.
+func plainSnippet(s string) string {
+	for _, m := range []string{"${1:KIND}", "${2:NAME}", "${1:NAME}", "$0", "$1"} {
+		s = strings.ReplaceAll(s, m, "")
+	}
+	return strings.ReplaceAll(s, `\$`, "$")
+}
+
+// verbatim is a text that is no snippet.
+func (c *completions) verbatim(i completionItem, newText string) {
+	c.add(i, "")
+	last := &c.list[len(c.list)-1]
+	last.Format, last.TextEdit.NewText = 1, newText
+}
+
+// labels completes the kind of a step and the labels of inner blocks.
+func (c *completions) labels() {
+	p := c.place
+	if len(p.blocks) != 1 || p.blocks[0].typ != "step" || p.label != 0 {
+		return
+	}
+	for _, k := range c.s.Load.Registry.Kinds() {
+		if k.Hidden || k.Block {
+			continue
+		}
+		summary, _, _ := strings.Cut(strings.TrimSpace(k.Doc), "\n")
+		c.verbatim(completionItem{Label: k.Name, Kind: itemClass, Detail: summary, Documentation: markdown(k.Doc)}, k.Name)
+	}
+}
+
+// written is the names in the body around an offset.
+func (c *completions) written(offset int) []string {
+	var names []string
+	decls, _ := c.d.declarations()
+	for _, d := range decls {
+		if d.body == nil || offset < d.whole.Start.Byte || offset > d.whole.End.Byte {
+			continue
+		}
+		body := d.body
+		for i := 0; i < len(body.Blocks); i++ {
+			if b := body.Blocks[i]; b.Range().Start.Byte <= offset && offset <= b.Range().End.Byte {
+				body, i = b.Body, -1
+			}
+		}
+		for name := range body.Attributes {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// attributes completes names, those that are required first.
+func (c *completions) attributes(attrs []step.Attr, written []string) {
+	rest := strings.TrimLeft(c.d.src[c.end:], " \t")
+	for i := range attrs {
+		a := &attrs[i]
+		if a.Label || slices.Contains(written, a.Name) && a.Name != c.place.word {
+			continue
+		}
+		item := completionItem{Label: a.Name, Kind: itemProperty, Detail: a.Type.String(), Documentation: markdown(describeAttr(a)), SortText: "1"}
+		if !a.Optional {
+			item.Detail, item.SortText = item.Detail+", required", "0"
+		}
+		switch {
+		case strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, "{"):
+			c.verbatim(item, a.Name)
+		case a.Block:
+			label := ""
+			for _, x := range element(a.Type).Attrs {
+				if x.Label {
+					label = ` "$1"`
+				}
+			}
+			item.Detail = "block"
+			c.add(item, a.Name+label+" {\n  $0\n}")
+		case a.Type.Kind == step.String && len(a.Enum) == 0:
+			c.add(item, a.Name+` = "$0"`)
+		case a.Type.Kind == step.List:
+			c.add(item, a.Name+" = [$0]")
+		default:
+			c.add(item, a.Name+" = $0")
+		}
+	}
+}
+
+// value completes within an expression.
+func (c *completions) value(offset int) {
+	p := c.place
+	want := attrAt(c.s.attrsOf(p.blocks), p.path)
+	switch {
+	case p.index:
+		c.keys()
+	case p.quote:
+		if want != nil {
+			for _, e := range want.Enum {
+				c.verbatim(completionItem{Label: e, Kind: itemValue, Documentation: markdown(describeAttr(want))}, e)
+			}
+		}
+	case len(p.before) > 0:
+		c.member(want, offset)
+	default:
+		c.start(want)
+	}
+}
+
+// start completes the start of an expression.
+func (c *completions) start(want *step.Attr) {
+	if want != nil {
+		for _, e := range want.Enum {
+			c.verbatim(completionItem{Label: fmt.Sprintf("%q", e), Kind: itemValue, SortText: "0"}, fmt.Sprintf("%q", e))
+		}
+		if want.Type.Kind == step.Bool {
+			for _, b := range []string{"true", "false"} {
+				c.verbatim(completionItem{Label: b, Kind: itemValue, SortText: "0"}, b)
+			}
+		}
+	}
+	if takesArtifact(want) {
+		for _, x := range c.decls {
+			for _, o := range c.outputs(x, want) {
+				ref := x.name + c.instance(x) + "." + o.Name
+				c.verbatim(completionItem{Label: ref, Kind: itemRef, Detail: o.Type, Documentation: markdown(sentence(o.Help)), SortText: "1"}, ref)
+			}
+		}
+	}
+	for _, x := range c.decls {
+		if x.typ == "variable" || x.typ == "local" {
+			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
+		}
+	}
+	for _, root := range []string{"var", "local", "step", "table", "figure", "each"} {
+		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
+	}
+	for _, f := range pipeline.Functions() {
+		c.add(completionItem{Label: f.Name, Kind: itemFunction, Detail: f.Usage, Documentation: markdown(f.Help), SortText: "4"}, f.Name+"($0)")
+	}
+}
+
+// outputs lists what a declared block leaves that an attribute takes; nothing of the block
+// that is being written.
+func (c *completions) outputs(x decl, want *step.Attr) (list []step.Output) {
+	if b := c.place.blocks; len(b) > 0 && x.typ == b[0].typ && x.name == strings.Join(append([]string{b[0].typ}, b[0].labels...), ".") {
+		return nil
+	}
+	spec := c.s.Load.Registry.Lookup(x.kind)
+	if spec == nil {
+		return nil
+	}
+	for _, o := range spec.Outputs {
+		if accepts(want, o.Type) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// instance is an index that makes one step of a block with for_each.
+func (c *completions) instance(x decl) string {
+	if !x.forEach {
+		return ""
+	}
+	for _, d := range c.decls {
+		if b := c.place.blocks; d.forEach && len(b) > 0 && d.name == strings.Join(append([]string{b[0].typ}, b[0].labels...), ".") {
+			return "[each.key]"
+		}
+	}
+	if names := c.namesIn(x.name); len(names) > 0 {
+		return fmt.Sprintf("[%q]", names[0])
+	}
+	return "[each.key]"
+}
+
+// member completes what follows a reference and a dot.
+func (c *completions) member(want *step.Attr, offset int) {
+	p := c.place
+	offer := func(names []string, kind int) {
+		for _, n := range names {
+			c.verbatim(completionItem{Label: n, Kind: kind}, n)
+		}
+	}
+	root := p.before[0]
+	var names []string
+	of := func(depth int, prefix string, wanted bool) {
+		for _, x := range c.decls {
+			rest, ok := strings.CutPrefix(x.name, prefix)
+			if !ok || wanted && takesArtifact(want) && len(c.outputs(x, want)) == 0 {
+				continue
+			}
+			if n := strings.Split(rest, ".")[depth]; !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	block := p.before
+	if len(block) > 0 && strings.HasPrefix(block[len(block)-1], "[") {
+		block = block[:len(block)-1]
+	}
+	switch {
+	case root == "each" && len(p.before) == 1:
+		offer([]string{"key", "value"}, itemVariable)
+	case root == "each" && p.before[1] == "value":
+		offer(c.each(offset, p.before[2:]), itemField)
+	case (root == "var" || root == "local") && len(p.before) == 1:
+		for _, x := range c.decls {
+			if rest, ok := strings.CutPrefix(x.name, root+"."); ok {
+				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
+			}
+		}
+	case root == "var" || root == "local":
+		if v, ok := c.named(root + "." + p.before[1]); ok {
+			offer(namesOf(descend(v, p.before[2:])), itemField)
+		}
+	case root == "step" && len(p.before) == 1:
+		of(0, "step.", true)
+		offer(names, itemModule)
+	case root == "step" && len(p.before) == 2:
+		of(0, "step."+p.before[1]+".", true)
+		offer(names, itemModule)
+	case (root == "table" || root == "figure") && len(p.before) == 1:
+		of(0, root+".", true)
+		offer(names, itemModule)
+	case root == "step" && len(block) == 3 || (root == "table" || root == "figure") && len(block) == 2:
+		for _, x := range c.decls {
+			if x.name != strings.Join(block, ".") {
+				continue
+			}
+			for _, o := range c.outputs(x, want) {
+				c.verbatim(completionItem{Label: o.Name, Kind: itemField, Detail: o.Type, Documentation: markdown(sentence(o.Help))}, o.Name)
+			}
+		}
+	}
+}
+
+// keys completes an index of a reference.
+func (c *completions) keys() {
+	v, ok := c.named(strings.Join(c.place.before, "."))
+	if !ok && len(c.place.before) > 2 {
+		v, ok = c.named(strings.Join(c.place.before[:2], "."))
+		v = descend(v, c.place.before[2:])
+	}
+	if !ok {
+		return
+	}
+	for _, n := range namesOf(v) {
+		if c.place.quote {
+			c.verbatim(completionItem{Label: n, Kind: itemValue}, n)
+		} else {
+			c.verbatim(completionItem{Label: fmt.Sprintf("%q", n), Kind: itemValue}, fmt.Sprintf("%q", n))
+		}
+	}
+}
+
+// named is the value of a name at the last load.
+func (c *completions) named(name string) (cty.Value, bool) {
+	l := c.s.work.loaded(c.d.path)
+	if l.scope == nil {
+		return cty.DynamicVal, false
+	}
+	return l.scope.Named(name)
+}
+
+func (c *completions) namesIn(name string) []string {
+	v, ok := c.named(name)
+	if !ok {
+		return nil
+	}
+	return namesOf(v)
+}
+
+// short is a simple value, or what a larger one is.
+func (c *completions) short(name string) string {
+	v, ok := c.named(name)
+	switch t := v.Type(); {
+	case !ok:
+		return ""
+	case v.IsMarked() || !v.IsKnown() || v.IsNull() || t.IsPrimitiveType():
+		return pipeline.Text(v, nil)
+	case v.CanIterateElements():
+		return fmt.Sprintf("%s of %d", t.FriendlyNameForConstraint(), v.LengthInt())
+	default:
+		return t.FriendlyName()
+	}
+}
+
+// each lists the names in each.value, of the first key, at a path within it.
+func (c *completions) each(offset int, path []string) []string {
+	l := c.s.work.loaded(c.d.path)
+	decls, _ := c.d.declarations()
+	for _, d := range decls {
+		if !d.forEach || l.scope == nil || offset < d.whole.Start.Byte || offset > d.whole.End.Byte {
+			continue
+		}
+		v, ds := l.scope.Value(pipeline.Expression{Source: []byte(c.d.src), Range: d.body.Attributes["for_each"].Expr.Range()})
+		if ds.HasErrors() || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.CanIterateElements() {
+			return nil
+		}
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			return namesOf(descend(e, path))
+		}
+	}
+	return nil
+}
+
+// descend follows names into a value; what is not there is unknown.
+func descend(v cty.Value, path []string) cty.Value {
+	for _, name := range path {
+		name = strings.Trim(name, `[]"`)
+		if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+			return cty.DynamicVal
+		}
+		next, ok := v.AsValueMap()[name]
+		if !ok {
+			return cty.DynamicVal
+		}
+		v = next
+	}
+	return v
+}
+
+// namesOf are the names in an object or the keys of a map, sorted.
+func namesOf(v cty.Value) (names []string) {
+	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		return nil
+	}
+	for k := range v.AsValueMap() {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,47 @@
+package lsp
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// decl is something that a pipeline file declares.
+type decl struct {
+	name    string // var.x, local.x, step.train.dsi, table.t, figure.f
+	typ     string // variable, local, step, table or figure
+	kind    string // of a step
+	rng     hcl.Range
+	whole   hcl.Range
+	body    *hclsyntax.Body // nil for a local
+	forEach bool
+}
+
+// declarations lists what a file declares, as far as it can be read; whole if all could be.
+func declarations(file string, src []byte) (list []decl, whole bool) {
+	f, ds := hclsyntax.ParseConfig(src, file, hcl.InitialPos)
+	body, ok := f.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil, false
+	}
+	for _, b := range body.Blocks {
+		d := decl{typ: b.Type, rng: b.DefRange(), whole: b.Range(), body: b.Body}
+		switch {
+		case b.Type == "locals":
+			for _, a := range b.Body.Attributes {
+				list = append(list, decl{name: "local." + a.Name, typ: "local", rng: a.NameRange, whole: a.SrcRange})
+			}
+			continue
+		case b.Type == "variable" && len(b.Labels) == 1:
+			d.name = "var." + b.Labels[0]
+		case b.Type == "step" && len(b.Labels) == 2:
+			d.name, d.kind = "step."+b.Labels[0]+"."+b.Labels[1], b.Labels[0]
+		case (b.Type == "table" || b.Type == "figure") && len(b.Labels) == 1:
+			d.name, d.kind = b.Type+"."+b.Labels[0], "render_"+b.Type
+		default:
+			continue
+		}
+		d.forEach = b.Body.Attributes["for_each"] != nil
+		list = append(list, d)
+	}
+	return list, !ds.HasErrors()
+}

@@ -1,0 +1,199 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// shownLines and shownInstances bound what a hover shows of a value or a block.
+const (
+	shownLines     = 30
+	shownInstances = 8
+	outcomesWait   = 5 * time.Second
+)
+
+// hover says what the name at an offset is. The answer about a step waits, beside other
+// requests, until its outcomes are looked up.
+func (s *server) hover(d *document, offset int) any {
+	start, end, ok := under(d.src, offset)
+	if !ok {
+		return nil
+	}
+	at := d.between(start, end)
+	p := placeAt(d.src, end)
+	text := func(t string) any {
+		if t == "" {
+			return nil
+		}
+		return &hover{markup{"markdown", t}, &at}
+	}
+	name := d.src[start:end]
+	switch {
+	case strings.HasSuffix(d.path, pipeline.TestSuffix) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
+		return nil
+	case p.where == inLabel:
+		return s.hoverHeader(d, end, at)
+	case p.where == inBody && len(p.path) > 0:
+		if a := attrAt(s.attrsOf(p.blocks), p.path); a != nil {
+			if inner := find(element(a.Type).Attrs, name); inner != nil {
+				return text(describeAttr(inner))
+			}
+		}
+	case p.where == inBody && len(p.blocks) == 0:
+		return s.hoverHeader(d, end, at)
+	case p.where == inBody && p.blocks[0].typ == "locals":
+		return text(s.hoverValue(d, "local."+name))
+	case p.where == inBody:
+		if a := find(s.attrsOf(p.blocks), name); a != nil {
+			return text(describeAttr(a))
+		}
+	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):
+		for _, f := range pipeline.Functions() {
+			if f.Name == name {
+				return text(fmt.Sprintf("`%s`\n\n%s", f.Usage, sentence(f.Help)))
+			}
+		}
+	case p.where == inValue && !p.quote:
+		return s.hoverReference(d, append(slices.Clone(p.before), name), at)
+	}
+	return nil
+}
+
+func (t *text) between(start, end int) span { return span{t.position(start), t.position(end)} }
+
+// hoverReference says what a reference is.
+func (s *server) hoverReference(d *document, ref []string, at span) any {
+	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
+	depth := map[string]int{"var": 2, "local": 2, "table": 2, "figure": 2, "step": 3}[ref[0]]
+	if depth == 0 || len(plain) < depth {
+		return nil
+	}
+	name := strings.Join(plain[:depth], ".")
+	for _, x := range s.work.declared(d) {
+		switch {
+		case x.name != name:
+		case x.typ == "variable" || x.typ == "local":
+			return &hover{markup{"markdown", s.hoverValue(d, name)}, &at}
+		case len(plain) > depth:
+			spec := s.Load.Registry.Lookup(x.kind)
+			if spec == nil {
+				return nil
+			}
+			if o, ok := spec.Output(plain[depth]); ok {
+				text := fmt.Sprintf("Its `%s`: artifact", o.Name)
+				if o.Type != "" {
+					text += " of type `" + o.Type + "`"
+				}
+				if o.Tree {
+					text += ", a tree of files"
+				}
+				return s.hoverBlock(d, x, text+"\n\n"+sentence(o.Help), at)
+			}
+		default:
+			return s.hoverBlock(d, x, "", at)
+		}
+	}
+	return nil
+}
+
+// hoverHeader says what the block is whose header has an offset.
+func (s *server) hoverHeader(d *document, offset int, at span) any {
+	for _, x := range s.work.declared(d) {
+		if x.body != nil && x.rng.Filename == d.path && x.rng.Start.Byte <= offset && offset <= x.rng.End.Byte {
+			if x.typ == "variable" {
+				return &hover{markup{"markdown", s.hoverValue(d, x.name)}, &at}
+			}
+			return s.hoverBlock(d, x, "", at)
+		}
+	}
+	return nil
+}
+
+// hoverValue is a variable or local value, as of the last load.
+func (s *server) hoverValue(d *document, name string) string {
+	text := "`" + name + "`"
+	if l := s.work.loaded(d.path); l.scope != nil {
+		if v, ok := l.scope.Named(name); ok {
+			lines := strings.Split(pipeline.Text(v, nil), "\n")
+			if len(lines) > shownLines {
+				lines = append(lines[:shownLines], fmt.Sprintf("# … %d more lines", len(lines)-shownLines))
+			}
+			text += "\n\n```hcl\n" + strings.Join(lines, "\n") + "\n```"
+		}
+	}
+	return text
+}
+
+// hoverBlock tells of a step, table or figure, what its kind is and which of its steps
+// have results.
+func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
+	spec := s.Load.Registry.Lookup(x.kind)
+	if spec == nil || spec.Hidden {
+		return nil
+	}
+	name := "`" + x.name + "`"
+	if text == "" {
+		text = strings.TrimSpace(spec.Doc) + "\n"
+		for _, o := range spec.Outputs {
+			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, sentence(o.Help))
+		}
+	}
+	return func() any {
+		ctx, cancel := context.WithTimeout(s.work.ctx, outcomesWait)
+		defer cancel()
+		return &hover{markup{"markdown", name + s.outcomeText(ctx, d.path, x.name) + "\n\n" + text}, &at}
+	}
+}
+
+// outcomeText tells the outcomes of a block.
+func (s *server) outcomeText(ctx context.Context, path, block string) string {
+	p, found := s.work.outcomes(ctx, path)
+	switch {
+	case p == nil:
+		return ""
+	case found != nil && found.err != nil:
+		return "\n\nWhat has results is not known: " + found.err.Error()
+	case found == nil:
+		return "\n\nWhat has results is still being looked up."
+	}
+	count := map[string]int{}
+	var lines []string
+	var last time.Time
+	for _, x := range p.Steps {
+		if !isOf(x, block) {
+			continue
+		}
+		o := found.outcomes[x.Address]
+		count[o.Word]++
+		if o.Finished.After(last) {
+			last = o.Finished
+		}
+		line := fmt.Sprintf("\n- **%s** `%s`", o.Word, x.Address)
+		if !o.Finished.IsZero() {
+			line += fmt.Sprintf(", %s, took %s", o.Finished.Local().Format("2006-01-02 15:04"), o.Took.Round(time.Millisecond))
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) <= shownInstances {
+		return "\n" + strings.Join(lines, "")
+	}
+	text := fmt.Sprintf("\n\n%d steps:", len(lines))
+	for _, w := range []string{"HIT", "RUN", "MAYBE"} {
+		text += fmt.Sprintf(" %d %s", count[w], w)
+	}
+	if !last.IsZero() {
+		text += ", the last of " + last.Local().Format("2006-01-02 15:04")
+	}
+	return text
+}
+
+// isOf reports whether a step is of a block.
+func isOf(x pipeline.Step, block string) bool {
+	rest, ok := strings.CutPrefix(x.Address, block)
+	return ok && (rest == "" || rest[0] == '[')
+}

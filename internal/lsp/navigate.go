@@ -1,0 +1,98 @@
+package lsp
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+)
+
+// definition finds where what a reference names is declared; nil if nowhere.
+func (s *server) definition(d *document, offset int) any {
+	_, end, ok := under(d.src, offset)
+	if !ok {
+		return nil
+	}
+	p := placeAt(d.src, end)
+	if p.where != inValue || p.quote && !p.index {
+		return nil
+	}
+	ref := slices.Clone(p.before)
+	if !p.index {
+		ref = append(ref, p.word)
+	}
+	plain := slices.DeleteFunc(ref, func(x string) bool { return strings.HasPrefix(x, "[") })
+	for _, x := range s.work.declared(d) {
+		if each := x.body != nil && x.forEach && plain[0] == "each"; each && x.rng.Filename == d.path && x.whole.Start.Byte <= offset && offset <= x.whole.End.Byte {
+			return s.locate(d, x.body.Attributes["for_each"].NameRange)
+		}
+		name := strings.Split(x.name, ".")
+		if len(plain) >= len(name) && slices.Equal(plain[:len(name)], name) {
+			return s.locate(d, x.rng)
+		}
+	}
+	return nil
+}
+
+func (s *server) locate(d *document, r hcl.Range) any {
+	t := d.text
+	if r.Filename != d.path {
+		s.work.mu.Lock()
+		src, err := s.work.source(r.Filename)
+		s.work.mu.Unlock()
+		if err != nil {
+			return nil
+		}
+		t = newText(string(src))
+	}
+	return location{uriOf(r.Filename), t.span(r)}
+}
+
+// symbols is the outline of a document.
+func (s *server) symbols(d *document, _ int) any {
+	list := []symbol{}
+	f, _ := hclsyntax.ParseConfig([]byte(d.src), d.path, hcl.InitialPos)
+	body, ok := f.Body.(*hclsyntax.Body)
+	if !ok {
+		return list
+	}
+	for _, b := range body.Blocks {
+		x := symbol{Name: strings.Join(append([]string{b.Type}, b.Labels...), "."), Kind: symbolClass, Range: d.span(b.Range()), Selection: d.span(b.DefRange())}
+		switch b.Type {
+		case "variable":
+			x.Name, x.Kind = "var."+strings.Join(b.Labels, "."), symbolVariable
+		case "locals":
+			x.Kind = symbolNamespace
+			for _, a := range attributes(b.Body) {
+				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
+			}
+		case "table", "figure":
+			x.Kind = symbolObject
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func attributes(b *hclsyntax.Body) []*hclsyntax.Attribute {
+	var list []*hclsyntax.Attribute
+	for _, a := range b.Attributes {
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b *hclsyntax.Attribute) int { return a.SrcRange.Start.Byte - b.SrcRange.Start.Byte })
+	return list
+}
+
+// format brings a document into the usual form, as `redsi fmt` does; one that is not HCL
+// stays.
+func (s *server) format(d *document, _ int) any {
+	_, ds := hclsyntax.ParseConfig([]byte(d.src), d.path, hcl.InitialPos)
+	out := hclwrite.Format([]byte(d.src))
+	if ds.HasErrors() || bytes.Equal(out, []byte(d.src)) {
+		return []textEdit{}
+	}
+	return []textEdit{{d.whole(), string(out)}}
+}

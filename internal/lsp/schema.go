@@ -1,0 +1,154 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/step"
+)
+
+// blockDocs are the types of blocks at the top of a pipeline file.
+var blockDocs = []struct{ typ, form, help string }{
+	{"step", `step "${1:KIND}" "${2:NAME}" {` + "\n  $0\n}", "A piece of work: its kind does it, and its key is made of what it is given."},
+	{"table", `table "${1:NAME}" {` + "\n  $0\n}", "A table of numbers that steps left, with the paper's beside them."},
+	{"figure", `figure "${1:NAME}" {` + "\n  $0\n}", "A figure of numbers that steps left."},
+	{"locals", "locals {\n  $0\n}", "Named values, that expressions refer to as local.NAME."},
+	{"variable", `variable "${1:NAME}" {` + "\n  $0\n}", "A value that is given from outside, and that expressions refer to as var.NAME."},
+}
+
+// Attributes that are no kind's.
+var (
+	text1    = step.Type{Kind: step.String}
+	anything = step.Type{Kind: "any"}
+
+	variableAttrs = []step.Attr{
+		{Name: "type", Type: step.Type{Kind: "type"}, Optional: true, Help: "Its type, such as string, number, bool, list(string) or any. Without one, that of the default."},
+		{Name: "default", Type: anything, Optional: true, Help: "Its value if none is given. A variable without a default must be given one."},
+		{Name: "description", Type: text1, Optional: true, Help: "What it is, for people."},
+		{Name: "sensitive", Type: step.Type{Kind: step.Bool}, Optional: true, Help: "Whether its value is a secret, which no configuration, key or message has."},
+		{Name: "validation", Optional: true, Block: true, Help: "A condition that its value must meet.", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
+			{Name: "condition", Type: step.Type{Kind: step.Bool}, Help: "True if the value is allowed. It may refer to variables."},
+			{Name: "error_message", Type: text1, Help: "What is said otherwise."},
+		}}},
+	}
+	commonAttrs = []step.Attr{
+		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists"},
+		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
+			{Name: "queue", Type: text1, Optional: true, Enum: []string{string(step.CPU), string(step.GPU)}, Help: "Which workers run the step"},
+		}}},
+	}
+)
+
+// attrsOf lists what may stand in the innermost of some blocks.
+func (s *server) attrsOf(blocks []header) []step.Attr {
+	if len(blocks) == 0 {
+		return nil
+	}
+	var attrs []step.Attr
+	if blocks[0].typ == "variable" {
+		attrs = variableAttrs
+	} else if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
+		attrs = slices.Concat(spec.Attrs, commonAttrs)
+	}
+	for _, b := range blocks[1:] {
+		a := find(attrs, b.typ)
+		if a == nil || !a.Block {
+			return nil
+		}
+		attrs = element(a.Type).Attrs
+	}
+	return attrs
+}
+
+func find(attrs []step.Attr, name string) *step.Attr {
+	for i := range attrs {
+		if attrs[i].Name == name {
+			return &attrs[i]
+		}
+	}
+	return nil
+}
+
+// element is a list's or map's type of elements, or the type itself.
+func element(t step.Type) step.Type {
+	for t.Elem != nil {
+		t = *t.Elem
+	}
+	return t
+}
+
+// attrAt follows a path into a value: what is expected there; nil if that is not known.
+func attrAt(attrs []step.Attr, path []string) *step.Attr {
+	if len(path) == 0 {
+		return nil
+	}
+	a := find(attrs, path[0])
+	if a == nil {
+		return nil
+	}
+	at := *a
+	for _, p := range path[1:] {
+		switch t := at.Type; {
+		case p == "[]" && t.Kind == step.List || p != "[]" && t.Kind == step.Map:
+			at.Type = *t.Elem
+		case p == "[]" && t.Kind == step.InputMany:
+		case p == "{}" && t.Kind == step.Object:
+		case t.Kind == step.Object:
+			inner := find(t.Attrs, p)
+			if inner == nil {
+				return nil
+			}
+			at = *inner
+		default:
+			return nil
+		}
+	}
+	return &at
+}
+
+// accepts reports whether an attribute takes an artifact of a type.
+func accepts(a *step.Attr, typ string) bool {
+	return a == nil || a.Accepts == "" || slices.Contains(strings.Split(a.Accepts, ","), typ)
+}
+
+// takesArtifact reports whether a value that is one artifact may stand there.
+func takesArtifact(a *step.Attr) bool {
+	return a != nil && (a.Type.Kind == step.InputOne || a.Type.Kind == step.InputMany)
+}
+
+// describeAttr writes what an attribute is as Markdown.
+func describeAttr(a *step.Attr) string {
+	need := "required"
+	if a.Optional {
+		need = "optional"
+	}
+	form := a.Type.String()
+	if a.Block {
+		form = "block"
+	}
+	text := fmt.Sprintf("`%s` (%s, %s)\n\n%s", a.Name, form, need, sentence(a.Help))
+	if len(a.Enum) > 0 {
+		text += "\n\nOne of `\"" + strings.Join(a.Enum, "\"`, `\"") + "\"`."
+	}
+	if a.Accepts != "" {
+		text += "\n\nTakes artifacts of type `" + strings.ReplaceAll(a.Accepts, ",", "` or `") + "`."
+	}
+	if a.Default != nil {
+		if b, err := json.Marshal(a.Default); err == nil && len(b) < 500 {
+			text += fmt.Sprintf("\n\nDefault: `%s`.", b)
+		}
+	}
+	if a.NoKey {
+		text += "\n\nNot part of the key."
+	}
+	return text
+}
+
+func sentence(s string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}

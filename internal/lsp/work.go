@@ -1,0 +1,396 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// work is the documents that the client has open and what is known of them. Its run loads
+// pipelines and looks outcomes up, one at a time, always of the newest texts.
+type work struct {
+	s    *server
+	ctx  context.Context // of the server
+	wake chan struct{}
+
+	mu    sync.Mutex
+	docs  map[string]*document
+	dirty map[string]bool     // documents that have changed since they were loaded
+	known map[string]*loaded  // by document
+	shown map[string][]string // files that diagnostics of a document were sent for
+	good  map[string][]decl   // what a file declared when it last was HCL
+}
+
+// document is the text of an open file, which another one follows when it is edited.
+type document struct {
+	*text
+	path string
+
+	read  sync.Once
+	decls []decl
+	isAll bool
+}
+
+func (d *document) declarations() ([]decl, bool) {
+	d.read.Do(func() { d.decls, d.isAll = declarations(d.path, []byte(d.src)) })
+	return d.decls, d.isAll
+}
+
+// loaded is what the last load of a document's pipeline found.
+type loaded struct {
+	files  []string        // of the pipeline
+	folder bool            // it is all files of the folder
+	scope  *pipeline.Scope // of the last text that was HCL; nil if there was none
+
+	pipeline *pipeline.Pipeline // the last valid one; nil if there was none
+	lookup   *lookup            // of its outcomes; nil if nobody has asked
+}
+
+// lookup is the outcomes of a pipeline, once done is closed.
+type lookup struct {
+	done     chan struct{}
+	outcomes map[string]Outcome
+	err      error
+	at       time.Time
+}
+
+func newWork(ctx context.Context, s *server) *work {
+	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
+		known: map[string]*loaded{}, shown: map[string][]string{}, good: map[string][]decl{}}
+}
+
+func (w *work) document(path string) *document {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.docs[path]
+}
+
+// loaded returns what is known of a document; never nil.
+func (w *work) loaded(path string) *loaded {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.known[path]; l != nil {
+		return l
+	}
+	return &loaded{files: []string{path}}
+}
+
+// set opens, changes or, with nil, closes a document.
+func (w *work) set(path string, t *text) {
+	w.mu.Lock()
+	if t == nil {
+		delete(w.docs, path)
+	} else {
+		w.docs[path] = &document{text: t, path: path}
+	}
+	w.mu.Unlock()
+	w.changed(path)
+}
+
+// changed has a document loaded again, and all others, as they may be of one pipeline with it.
+func (w *work) changed(path string) {
+	w.mu.Lock()
+	w.dirty[path] = true
+	for other := range w.docs {
+		if filepath.Dir(other) == filepath.Dir(path) {
+			w.dirty[other] = true
+		}
+	}
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *work) next() (path string, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, path = range slices.Sorted(maps.Keys(w.dirty)) {
+		delete(w.dirty, path)
+		return path, true
+	}
+	return "", false
+}
+
+func (w *work) run() {
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.wake:
+		}
+		for path, ok := w.next(); ok && w.ctx.Err() == nil; path, ok = w.next() {
+			_, err := w.s.guard("load", func() (any, error) { return nil, w.load(path) })
+			w.s.report(err)
+		}
+	}
+}
+
+// load loads the pipeline of a document and publishes what is wrong with it.
+func (w *work) load(path string) error {
+	d := w.document(path)
+	if d == nil {
+		return w.publish(path, nil, pipeline.Diagnostics{})
+	}
+	if strings.HasSuffix(path, pipeline.TestSuffix) {
+		var ds pipeline.Diagnostics
+		if w.s.CheckTest != nil {
+			ds = w.s.CheckTest(path, []byte(d.src))
+		}
+		return w.publish(path, []string{path}, ds)
+	}
+	before := w.loaded(path)
+	now, ds := w.open(d, before.folder)
+	if ds.HasErrors() && now.scope != nil { // is it the other way a pipeline?
+		if other, ods := w.open(d, !before.folder); other.scope != nil && errorsOf(ods) < errorsOf(ds) {
+			now, ds = other, ods
+		}
+	}
+	if now.scope == nil {
+		now.scope = before.scope
+	}
+	w.mu.Lock()
+	if now.pipeline == nil { // what was found of the last one is better than nothing
+		now.pipeline, now.lookup = before.pipeline, before.lookup
+	}
+	w.known[path] = now
+	for _, f := range now.files {
+		if decls, whole := w.declarations(f); whole {
+			w.good[f] = decls
+		}
+	}
+	w.mu.Unlock()
+	return w.publish(path, now.files, ds)
+}
+
+func errorsOf(ds pipeline.Diagnostics) int {
+	n, _ := ds.Count()
+	return n
+}
+
+// open loads a document alone or with its folder.
+func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
+	sources := map[string][]byte{d.path: []byte(d.src)}
+	if folder {
+		if more, err := pipeline.Read(filepath.Dir(d.path)); err == nil {
+			maps.Copy(more, sources)
+			sources = more
+		}
+	}
+	w.mu.Lock()
+	for path, other := range w.docs {
+		if _, ok := sources[path]; ok {
+			sources[path] = []byte(other.src)
+		}
+	}
+	w.mu.Unlock()
+	scope, p, ds := pipeline.Open(sources, w.s.Load)
+	return &loaded{files: slices.Sorted(maps.Keys(sources)), folder: folder, scope: scope, pipeline: p}, ds
+}
+
+// source is a file's text, as it is open or on disk; w.mu is held.
+func (w *work) source(path string) ([]byte, error) {
+	if d := w.docs[path]; d != nil {
+		return []byte(d.src), nil
+	}
+	return pipeline.ReadFile(path)
+}
+
+// declarations lists what a file declares, and whether that is all; w.mu is held.
+func (w *work) declarations(path string) ([]decl, bool) {
+	if d := w.docs[path]; d != nil {
+		return d.declarations()
+	}
+	src, err := w.source(path)
+	if err != nil {
+		return nil, false
+	}
+	return declarations(path, src)
+}
+
+// declared lists what the files of a document's pipeline declare: in a file that is broken
+// now, also what it declared before.
+func (w *work) declared(d *document) []decl {
+	files := w.loaded(d.path).files
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []decl
+	for _, f := range files {
+		decls, whole := w.declarations(f)
+		all = append(all, decls...)
+		if whole {
+			continue
+		}
+		for _, old := range w.good[f] {
+			if !slices.ContainsFunc(decls, func(x decl) bool { return x.name == old.name }) {
+				all = append(all, old)
+			}
+		}
+	}
+	return all
+}
+
+// publish sends what is wrong with the files of a document's pipeline, and takes back what
+// was said of files that are no more of it.
+func (w *work) publish(path string, files []string, ds pipeline.Diagnostics) error {
+	by := map[string][]diagnostic{}
+	for _, f := range files {
+		by[f] = []diagnostic{}
+	}
+	for _, d := range ds.List {
+		file := d.Subject.Filename
+		x := diagnostic{Range: spanOf(ds, *d.Subject), Severity: 1, Source: "redsi", Message: d.Summary + "\n" + d.Detail}
+		if d.Severity == hcl.DiagWarning {
+			x.Severity = 2
+		}
+		for _, r := range ds.Related(d) {
+			x.Related = append(x.Related, relatedInfo{location{uriOf(r.Range.Filename), spanOf(ds, r.Range)}, r.Text})
+		}
+		if _, ok := by[file]; !ok { // a variable from the command line, or a file of them
+			x.Message, x.Range, file = file+": "+x.Message, span{}, path
+		}
+		by[file] = append(by[file], x)
+	}
+	w.mu.Lock()
+	for _, f := range w.shown[path] {
+		if _, ok := by[f]; !ok {
+			by[f] = []diagnostic{}
+		}
+	}
+	w.shown[path] = files
+	for _, f := range slices.Sorted(maps.Keys(by)) { // of an open file its own load tells
+		if f != path && w.docs[f] != nil {
+			delete(by, f)
+		}
+	}
+	w.mu.Unlock()
+	for _, f := range slices.Sorted(maps.Keys(by)) {
+		if err := w.s.wire.notify("textDocument/publishDiagnostics", map[string]any{"uri": uriOf(f), "diagnostics": by[f]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spanOf is the range of a diagnostic, in which texts may be spelled otherwise than in the
+// document.
+func spanOf(ds pipeline.Diagnostics, r hcl.Range) span {
+	at := func(p hcl.Pos) position { return position{max(p.Line-1, 0), units(ds.Before(r.Filename, p))} }
+	return span{at(r.Start), at(r.End)}
+}
+
+// outcomesFresh is how long outcomes are thought to be true.
+const outcomesFresh = 10 * time.Second
+
+// outcomes has the outcomes of a document's pipeline looked up, if that was not done just
+// now, and waits for them; nil if the document has no pipeline, or ctx ends before.
+func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
+	w.mu.Lock()
+	l := w.known[path]
+	if l == nil || l.pipeline == nil || w.s.Outcomes == nil {
+		w.mu.Unlock()
+		return nil, nil
+	}
+	if l.lookup == nil || l.lookup.old() {
+		l.lookup = &lookup{done: make(chan struct{})}
+		file := path
+		if l.folder {
+			file = filepath.Dir(path)
+		}
+		go w.look(l.lookup, l.pipeline, file)
+	}
+	p, found := l.pipeline, l.lookup
+	w.mu.Unlock()
+	select {
+	case <-found.done:
+		return p, found
+	case <-ctx.Done():
+		return p, nil
+	}
+}
+
+func (k *lookup) old() bool {
+	select {
+	case <-k.done:
+		return time.Since(k.at) > outcomesFresh
+	default:
+		return false
+	}
+}
+
+func (w *work) look(k *lookup, p *pipeline.Pipeline, file string) {
+	defer close(k.done)
+	_, k.err = w.s.guard("outcomes", func() (_ any, err error) {
+		k.outcomes, err = w.s.Outcomes(w.ctx, w.s.root, file, p)
+		return nil, err
+	})
+	k.at = time.Now()
+}
+
+func (s *server) didOpen(m *message) (any, error) {
+	var p placeParams
+	path, err := s.decode(m, &p, &p.TextDocument)
+	if err == nil {
+		s.work.set(path, newText(p.TextDocument.Text))
+	}
+	return nil, err
+}
+
+func (s *server) didChange(m *message) (any, error) {
+	var p changeParams
+	d, err := s.document(m, &p, &p.TextDocument)
+	if err != nil {
+		return nil, err
+	}
+	t := d.text
+	for _, c := range p.ContentChanges {
+		if c.Range == nil {
+			t = newText(c.Text)
+			continue
+		}
+		from, to := t.offset(c.Range.Start), t.offset(c.Range.End)
+		if to < from {
+			return nil, &rpcError{codeParams, fmt.Sprintf("a change of %s ends before it starts", p.TextDocument.URI)}
+		}
+		t = newText(t.src[:from] + c.Text + t.src[to:])
+	}
+	s.work.set(d.path, t)
+	return nil, nil
+}
+
+func (s *server) didClose(m *message) (any, error) {
+	var p placeParams
+	path, err := s.decode(m, &p, &p.TextDocument)
+	if err == nil {
+		s.work.set(path, nil)
+	}
+	return nil, err
+}
+
+// filesChanged has the documents loaded again that a saved or changed file may concern.
+func (s *server) filesChanged(m *message) (any, error) {
+	var p struct {
+		TextDocument textDocument   `json:"textDocument"`
+		Changes      []textDocument `json:"changes"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return nil, &rpcError{codeParams, fmt.Sprintf("%s: %v", m.Method, err)}
+	}
+	for _, c := range append(p.Changes, p.TextDocument) {
+		if path, err := pathOf(c.URI); err == nil {
+			s.work.changed(path)
+		}
+	}
+	return nil, nil
+}

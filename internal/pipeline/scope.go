@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Scope is what the expressions of a loaded pipeline see, for expressions that come
+// later: in a console, a test, an editor. Names may be asked for by several goroutines,
+// Value by one at a time.
+type Scope struct {
+	l   *loader
+	dir string // for file()
+}
+
+// Open is Load that keeps the values. Of a pipeline with mistakes the scope has what could
+// be evaluated, the rest is unknown; it is nil if the sources are not HCL.
+func Open(sources map[string][]byte, o Options) (*Scope, *Pipeline, Diagnostics) {
+	l := newLoader(sources, o)
+	l.keepValues = true
+	p, ds := l.load()
+	if len(l.bodies) == 0 || len(l.bodies) < countPipelineFiles(sources) {
+		return nil, p, ds
+	}
+	return &Scope{l, folder(l.bodies[0].name)}, p, ds
+}
+
+func countPipelineFiles(sources map[string][]byte) (n int) {
+	for name := range sources {
+		if isPipelineFile(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// Named is the value of a declared name: var.x, local.x, step.train.dsi, table.t. It is
+// unknown where it could not be evaluated.
+func (s *Scope) Named(name string) (cty.Value, bool) {
+	if v, ok := strings.CutPrefix(name, "var."); ok {
+		if v := s.l.variables[v]; v != nil {
+			return v.value, true
+		}
+		return cty.NilVal, false
+	}
+	for _, n := range s.l.nodes {
+		if n.name == name {
+			return n.value, true
+		}
+	}
+	return cty.NilVal, false
+}
+
+// Expression is a part of a source, and values that stand in it instead of the pipeline's
+// own, by the name that a reference to them starts with.
+type Expression struct {
+	Source []byte
+	Range  hcl.Range
+	With   map[string]cty.Value
+}
+
+// WholeExpression is a source that is one expression.
+func WholeExpression(file string, source []byte) Expression {
+	end := hcl.Pos{Line: 1, Column: 1 + len(source), Byte: len(source)}
+	return Expression{Source: source, Range: hcl.Range{Filename: file, Start: hcl.InitialPos, End: end}}
+}
+
+// Value evaluates an expression as if it were a local value of the pipeline. It is
+// unknown if there are errors.
+func (s *Scope) Value(x Expression) (cty.Value, Diagnostics) {
+	l, file := s.l, x.Range.Filename
+	*l.meter = meter{stop: l.meter.stop} // each expression may take as long as a pipeline
+	l.diags = newCollector(map[string][]byte{file: x.Source})
+	typed := x.Range.SliceBytes(x.Source)
+	if !l.tame(file, typed) {
+		return cty.DynamicVal, l.diags.done()
+	}
+	text := carriedSource(typed, file)
+	l.diags.sources[file] = slices.Concat(x.Source[:x.Range.Start.Byte], text, x.Source[x.Range.End.Byte:])
+	e, ds := hclsyntax.ParseExpression(text, file, x.Range.Start)
+	l.diags.hcl(ds, x.Range)
+	if ds.HasErrors() {
+		return cty.DynamicVal, l.diags.done()
+	}
+	l.rewriteNode(e)
+	n := &node{dir: s.dir}
+	for _, tr := range e.Variables() {
+		if _, given := x.With[tr.RootName()]; given {
+			continue
+		}
+		if summary, detail := l.dangling(tr, false); summary != "" {
+			l.diags.error(tr.SourceRange(), summary, detail)
+			continue
+		}
+		for _, to := range l.targets(tr) {
+			n.deps = append(n.deps, edge{to, tr.SourceRange()})
+		}
+	}
+	if l.diags.failed() {
+		return cty.DynamicVal, l.diags.done()
+	}
+	ctx := l.scope(n)
+	maps.Copy(ctx.Variables, x.With)
+	return l.value(e, ctx, nil), l.diags.done()
+}

@@ -86,3 +86,7 @@ func (e *env) quiet(name string, args ...string) error {
 	}
 	return nil
 }
+
+func (e *env) buildRedsi(dir string) error {
+	return e.quiet("go", "build", "-o", filepath.Join(dir, "redsi"), "./cmd/redsi")
+}

@@ -70,6 +70,12 @@ var workloads = map[string]func(args []string) (*workload, error){
 	"bert":           bertWork,
 }
 
+// modelPieces are the pieces that a program with libtorch has beside the others.
+var modelPieces = map[string]func(args []string) (sample, error){
+	"serve":     driveServer,
+	"run-train": runTraining,
+}
+
 // weights is the folder of a model that a peer's script makes, with random weights.
 func (e *env) weights(script string) (string, error) {
 	dir, err := e.keep(strings.TrimSuffix(script, ".py")+"-weights1", func(dir string) error {

@@ -4,6 +4,7 @@ package main
 
 // Without libtorch there are no models to measure.
 var (
-	modelLines []line
-	workloads  map[string]func([]string) (*workload, error)
+	modelLines  []line
+	modelPieces map[string]func([]string) (sample, error)
+	workloads   map[string]func([]string) (*workload, error)
 )

@@ -22,9 +22,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"serialize":    serializeRecords,
 		"kmeans":       clusterVectors,
 		"dedup":        dedupHeaders,
-		"serve":        driveServer,
 		"dag":          runDAG,
-		"run-train":    runTraining,
 		"dag-fill":     fillDAG,
 	}
 }
@@ -37,6 +35,9 @@ func runPiece(name string, args []string) error {
 		return nil
 	}
 	run, ok := pieces()[name]
+	if !ok {
+		run, ok = modelPieces[name]
+	}
 	if !ok {
 		return fmt.Errorf("there is no piece %q", name)
 	}

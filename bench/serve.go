@@ -1,3 +1,5 @@
+//go:build !notorch
+
 package main
 
 import (
@@ -44,10 +46,6 @@ func served(args ...string) side {
 		}
 		return ours("serve", append(slices.Clone(args), dir)...), err
 	}}
-}
-
-func (e *env) buildRedsi(dir string) error {
-	return e.quiet("go", "build", "-o", filepath.Join(dir, "redsi"), "./cmd/redsi")
 }
 
 // toy are the arguments of a verb on the toy scale of the paper.

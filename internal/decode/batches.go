@@ -1,3 +1,5 @@
+//go:build !notorch
+
 package decode
 
 import "slices"

@@ -102,7 +102,7 @@ func TestPageForms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d := cmp.Diff(append([]Entry{}, c.want...), append([]Entry{}, table.Entries()...)); d != "" {
+				if d := cmp.Diff(append([]Entry{}, c.want...), append([]Entry{}, table.entries...)); d != "" {
 					t.Error(d)
 				}
 				if stats.Fallbacks != 1+c.fallbacks || stats.Pages != 1 {
@@ -121,7 +121,7 @@ func TestSchema03(t *testing.T) {
   <page><title>Talk:A</title><id>7</id><revision><id>3</id><minor/></revision></page>
 </mediawiki>`), 3)
 	want := []Entry{{OldID: 3, PageID: 7, Title: "Talk:A", NS: NSUnknown}}
-	if d := cmp.Diff(want, table.Entries()); d != "" || stats.Schema != "0.3" {
+	if d := cmp.Diff(want, table.entries); d != "" || stats.Schema != "0.3" {
 		t.Error(d, stats.Schema)
 	}
 }
@@ -212,7 +212,7 @@ func TestBzip2(t *testing.T) {
 	if d := cmp.Diff(want, stats); d != "" || stats.Revisions != 118 {
 		t.Error(d)
 	}
-	if d := cmp.Diff(wantTable.Entries(), got.Entries()); d != "" {
+	if d := cmp.Diff(wantTable.entries, got.entries); d != "" {
 		t.Error(d)
 	}
 	if _, _, err := ScanStub(context.Background(), bytes.NewReader(b[:len(b)-20]), "dump", nil, ScanOptions{}); err == nil {
@@ -235,7 +235,7 @@ func FuzzScanStub(f *testing.F) {
 				return "error"
 			}
 			pages := map[string]uint64{}
-			for _, e := range table.Entries() {
+			for _, e := range table.entries {
 				pages[e.Title+" "+e.Target] = e.PageID
 			}
 			return fmt.Sprint(pages, stats.Pages, stats.Revisions, stats.Redirects)

@@ -84,7 +84,7 @@ func TestPartsConcatenate(t *testing.T) {
 	var wanted []uint64
 	var joined []byte
 	whole, stats := scan(t, read(t, "stub-articles-sample.xml.gz"), everyID(t, "stub-articles-sample.xml.gz")...)
-	for _, e := range whole.Entries() {
+	for _, e := range whole.entries {
 		wanted = append(wanted, e.OldID)
 	}
 	if len(wanted) != 23 {
@@ -105,7 +105,7 @@ func TestPartsConcatenate(t *testing.T) {
 	}
 	cat, catStats := scan(t, joined, wanted...) // one file of four gzip members and documents
 	for name, got := range map[string]*Table{"merged": merged, "joined": cat} {
-		if d := cmp.Diff(whole.Entries(), got.Entries()); d != "" {
+		if d := cmp.Diff(whole.entries, got.entries); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -168,7 +168,7 @@ func TestAgainstXML(t *testing.T) {
 		}
 		slices.SortFunc(want, compareEntries)
 		got, _ := scan(t, read(t, file+".xml.gz"), everyID(t, file+".xml.gz")...)
-		if d := cmp.Diff(want, got.Entries()); d != "" {
+		if d := cmp.Diff(want, got.entries); d != "" {
 			t.Errorf("%s: %s", file, d)
 		}
 	}

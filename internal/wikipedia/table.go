@@ -62,9 +62,6 @@ func MergeTables(tables ...*Table) (*Table, error) {
 // Len is the number of revisions.
 func (t *Table) Len() int { return len(t.entries) }
 
-// Entries lists all entries by OldID. The slice belongs to the table.
-func (t *Table) Entries() []Entry { return t.entries }
-
 // Lookup finds a revision.
 func (t *Table) Lookup(oldID uint64) (Entry, bool) {
 	i := sort.Search(len(t.entries), func(i int) bool { return t.entries[i].OldID >= oldID })

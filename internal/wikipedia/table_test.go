@@ -74,7 +74,7 @@ func TestTableRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(table.Entries(), back.Entries()); d != "" || back.Len() != 3 {
+	if d := cmp.Diff(table.entries, back.entries); d != "" || back.Len() != 3 {
 		t.Error(d)
 	}
 	if err := WriteTable(&b, back); err != nil || a.String() != b.String() {
@@ -100,7 +100,7 @@ func TestReadTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if d := cmp.Diff(want, got.Entries()); d != "" {
+		if d := cmp.Diff(want, got.entries); d != "" {
 			t.Error(name, d)
 		}
 	}
@@ -144,47 +144,5 @@ func TestEmptyTable(t *testing.T) {
 	}
 	if both, err := MergeTables(back, one, back); err != nil || both.Len() != 1 {
 		t.Errorf("%+v, %v", both, err)
-	}
-}
-
-func TestResolver(t *testing.T) {
-	const prefix = "https://en.wikipedia.org//w/index.php?title="
-	table, err := NewTable([]Entry{{OldID: 1, PageID: 10, Title: "New name"}, {OldID: 2, PageID: 10}, {OldID: 3, PageID: 30, Redirect: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := NewResolver(table)
-	for _, c := range []struct {
-		example int64
-		url     string
-		want    PageRef
-		key     string
-	}{
-		{-5, prefix + "Old_name&amp;oldid=1", PageRef{OldID: 1, PageID: 10, Title: "New name"}, "10"},
-		{2, prefix + "Old_name&amp;oldid=2", PageRef{OldID: 2, PageID: 10, Title: "Old name"}, "10"},
-		{3, prefix + "R&amp;oldid=3", PageRef{OldID: 3, PageID: 30, Title: "R", Redirect: true}, "30"},
-		{4, prefix + "Lost_page&amp;oldid=99", PageRef{OldID: 99, Title: "Lost page"}, "t:Lost page"},
-		{5, prefix + "Lost_page&amp;oldid=99", PageRef{OldID: 99, Title: "Lost page"}, "t:Lost page"},
-		{6, prefix + "No_id", PageRef{Title: "No id"}, "t:No id"},
-		{7, prefix + "10&amp;oldid=98", PageRef{OldID: 98, Title: "10"}, "t:10"},
-	} {
-		got, err := r.Resolve(c.example, c.url)
-		if err != nil || got != c.want || got.Key() != c.key {
-			t.Errorf("%s: %+v, %v", c.url, got, err)
-		}
-	}
-	var bad *URLError
-	if _, err := r.Resolve(8, "https://en.wikipedia.org/wiki/A"); !errors.As(err, &bad) {
-		t.Error(err)
-	}
-	if d := cmp.Diff(ResolveStats{Records: 7, FallbackRecords: 4, Revisions: 5, ResolvedRevisions: 3, Pages: 2}, r.Stats()); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]Unresolved{
-		{Title: "No id", Reason: NoRevision, ExampleIDs: []int64{6}},
-		{OldID: 98, Title: "10", Reason: NotInTable, ExampleIDs: []int64{7}},
-		{OldID: 99, Title: "Lost page", Reason: NotInTable, ExampleIDs: []int64{4, 5}},
-	}, r.Audit()); d != "" {
-		t.Error(d)
 	}
 }

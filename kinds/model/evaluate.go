@@ -131,12 +131,6 @@ type shardReport struct {
 	Parameters  int64      `json:"parameters"` // trainable numbers, tied ones counted once
 }
 
-// options are the search that a part asks for.
-func (c evaluateShardConfig) options() retrieve.Options {
-	return retrieve.Options{Width: c.Beams, Constrained: c.Decoding == constrained, LengthPenalty: c.LengthPenalty,
-		EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Batch: c.Batch}
-}
-
 // splitEvaluation checks what belongs together before a model is loaded.
 func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Task, error) {
 	settings, err := modelSettings(x, c.Model)

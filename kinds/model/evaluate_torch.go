@@ -68,6 +68,12 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})
 }
 
+// options are the search that a part asks for.
+func (c evaluateShardConfig) options() retrieve.Options {
+	return retrieve.Options{Width: c.Beams, Constrained: c.Decoding == constrained, LengthPenalty: c.LengthPenalty,
+		EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Batch: c.Batch}
+}
+
 func loadModel(x *step.IO, model step.Input, on string) (*seq2seq.Model, error) {
 	d, err := device.Of(on)
 	if err != nil {

@@ -1,3 +1,5 @@
+//go:build !notorch
+
 package model
 
 import (
@@ -27,17 +29,6 @@ func openReader(x *step.IO, tokenizer step.Inputs, maxInput int, lowercase bool)
 	return retrieve.Reader{Tokenizer: tok, MaxInput: maxInput, Lowercase: lowercase}, step.Permanent(err)
 }
 
-// readIDs reads a collection's identifiers.
-func readIDs(x *step.IO, in step.Input) (*docid.Set, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	set, err := docid.Read(r)
-	return set, inout.DataError(err)
-}
-
 // query is a labeled question.
 type query struct {
 	tokens []int32
@@ -64,18 +55,6 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 		return nil, inout.DataError(fmt.Errorf("queries: %w", err))
 	}
 	return qs, nil
-}
-
-// eachQuery yields queries with the places of their documents among the identifiers.
-func eachQuery(r io.Reader, ids *docid.Set, yield func(q *dedup.Query, target int) error) error {
-	pairing := ids.PairWith("queries")
-	return dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
-		target, err := pairing.Find(int(q.Doc))
-		if err != nil {
-			return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
-		}
-		return yield(q, target)
-	})
 }
 
 // trainingData makes the examples of a collection: one indexing example per

@@ -1,3 +1,5 @@
+//go:build !notorch
+
 package inout
 
 import (

@@ -374,6 +374,18 @@ func TestLanguageServer(t *testing.T) {
 	}
 }
 
+// TestLanguageServerAtOnce asks about a step before its pipeline has been loaded.
+func TestLanguageServerAtOnce(t *testing.T) {
+	e := startEditor(t, nil)
+	e.initialize()
+	e.notify("textDocument/didOpen", object{"textDocument": object{"uri": e.uri("p.hcl"), "languageId": "hcl", "version": 1, "text": edited}})
+	place := object{"textDocument": object{"uri": e.uri("p.hcl")}, "position": object{"line": 10, "character": 2}}
+	if got := e.ask("textDocument/hover", place); !strings.Contains(got, "**RUN**") {
+		t.Error(got)
+	}
+	e.end()
+}
+
 // TestLanguageServerFolder: files of one folder are one pipeline if they are not one each.
 func TestLanguageServerFolder(t *testing.T) {
 	files := map[string]string{

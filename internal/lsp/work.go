@@ -25,10 +25,11 @@ type work struct {
 
 	mu    sync.Mutex
 	docs  map[string]*document
-	dirty map[string]bool     // documents that have changed since they were loaded
-	known map[string]*loaded  // by document
-	shown map[string][]string // files that diagnostics of a document were sent for
-	good  map[string][]decl   // what a file declared when it last was HCL
+	dirty map[string]bool          // documents that have changed since they were loaded
+	known map[string]*loaded       // by document
+	first map[string]chan struct{} // of documents that have not been loaded; closed when they are
+	shown map[string][]string      // files that diagnostics of a document were sent for
+	good  map[string][]decl        // what a file declared when it last was HCL
 }
 
 // document is the text of an open file, which another one follows when it is edited.
@@ -66,7 +67,7 @@ type lookup struct {
 
 func newWork(ctx context.Context, s *server) *work {
 	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
-		known: map[string]*loaded{}, shown: map[string][]string{}, good: map[string][]decl{}}
+		known: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}}
 }
 
 func (w *work) document(path string) *document {
@@ -92,6 +93,9 @@ func (w *work) set(path string, t *text) {
 		delete(w.docs, path)
 	} else {
 		w.docs[path] = &document{text: t, path: path}
+		if w.known[path] == nil && w.first[path] == nil {
+			w.first[path] = make(chan struct{})
+		}
 	}
 	w.mu.Unlock()
 	w.changed(path)
@@ -165,6 +169,10 @@ func (w *work) load(path string) error {
 		now.pipeline, now.lookup = before.pipeline, before.lookup
 	}
 	w.known[path] = now
+	if first := w.first[path]; first != nil {
+		delete(w.first, path)
+		close(first)
+	}
 	for _, f := range now.files {
 		if decls, whole := w.declarations(f); whole {
 			w.good[f] = decls
@@ -296,6 +304,15 @@ const outcomesFresh = 10 * time.Second
 // outcomes has the outcomes of a document's pipeline looked up, if that was not done just
 // now, and waits for them; nil if the document has no pipeline, or ctx ends before.
 func (w *work) outcomes(ctx context.Context, path string) (*pipeline.Pipeline, *lookup) {
+	w.mu.Lock()
+	first := w.first[path]
+	w.mu.Unlock()
+	if first != nil {
+		select {
+		case <-first:
+		case <-ctx.Done():
+		}
+	}
 	w.mu.Lock()
 	l := w.known[path]
 	if l == nil || l.pipeline == nil || w.s.Outcomes == nil {

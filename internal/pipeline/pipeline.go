@@ -91,7 +91,7 @@ type File struct {
 }
 
 // Load evaluates the pipeline files among the sources: those whose names end in
-// ".hcl". The pipeline is nil if there are errors.
+// ".hcl", but for tests. The pipeline is nil if there are errors.
 func Load(sources map[string][]byte, o Options) (*Pipeline, Diagnostics) {
 	return newLoader(sources, o).load()
 }

@@ -10,6 +10,9 @@
 //     HCL decoder, `redsi kinds` and docs/kinds.md are made.
 //   - Input: an artifact that C takes; before it exists it is a Ref to another
 //     step's output, and that is the only kind of edge there is.
+//   - Fields: the JSON that an output is, declared from the struct that is written;
+//     Read: a field that a kind will read, so that the two can be held against each
+//     other before anything runs.
 //   - Task: a kind and its evaluated configuration, defaults filled in, with all
 //     inputs known. Key(task) is the cache key, its preimage kept.
 //   - IO: what Run sees of the world: named inputs, named outputs, progress.

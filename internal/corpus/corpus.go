@@ -42,10 +42,13 @@ func NewWriter(w io.Writer) (*Writer, error) {
 	return &Writer{z: z, enc: enc, last: -1}, nil
 }
 
+// ErrOrder is wrapped by Write's error about a number that does not ascend.
+var ErrOrder = errors.New("a corpus has each document once, in order")
+
 // Write appends a document; numbers must ascend.
 func (w *Writer) Write(d Document) error {
 	if d.Doc <= w.last {
-		return fmt.Errorf("document %d after document %d", d.Doc, w.last)
+		return fmt.Errorf("document %d after document %d: %w", d.Doc, w.last, ErrOrder)
 	}
 	w.last = d.Doc
 	w.n++
@@ -143,6 +146,28 @@ func Concatenate(w *Writer, streams []*Reader) error {
 		}
 	}
 	return nil
+}
+
+// Zip visits two corpora of one collection side by side. Documents that only one of them
+// has are an error.
+func Zip(a, b *Reader, visit func(a, b Document) error) error {
+	for {
+		da, errA := a.Next()
+		db, errB := b.Next()
+		switch endA, endB := errors.Is(errA, io.EOF), errors.Is(errB, io.EOF); {
+		case endA && endB:
+			return nil
+		case errA != nil && !endA:
+			return errA
+		case errB != nil && !endB:
+			return errB
+		case endA || endB || da.Doc != db.Doc:
+			return fmt.Errorf("the two corpora are of different collections: they differ at documents %d and %d", da.Doc, db.Doc)
+		}
+		if err := visit(da, db); err != nil {
+			return err
+		}
+	}
 }
 
 type head struct {

@@ -48,15 +48,9 @@ func (v *Variation) SharedTitle(a, b uint64) (SharedTitle, error) {
 }
 
 // ShownTexts are the flattened texts of the records that tables show pieces of.
-type ShownTexts map[recordKey]string
+type ShownTexts map[nq.Key]string
 
-// recordKey names a record: the splits number their examples apart.
-type recordKey struct {
-	split nq.Split
-	id    int64
-}
-
-func (s Snapshot) record() recordKey { return recordKey{s.Split, s.ExampleID} }
+func (s Snapshot) record() nq.Key { return nq.Key{Split: s.Split, ID: s.ExampleID} }
 
 // Want asks for the texts of records; those of the zero Snapshot are of none.
 func (t ShownTexts) Want(records ...Snapshot) {
@@ -67,9 +61,8 @@ func (t ShownTexts) Want(records ...Snapshot) {
 
 // Add keeps the text of a record that was asked for.
 func (t ShownTexts) Add(r *nq.Record) {
-	k := recordKey{r.Split, r.ExampleID}
-	if _, ok := t[k]; ok {
-		t[k] = FlatText(r, 0)
+	if _, ok := t[r.Key()]; ok {
+		t[r.Key()] = FlatText(r, 0)
 	}
 }
 

@@ -2,8 +2,6 @@ package collection
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -28,116 +26,32 @@ compares. Cost: reading both once; memory is 50 bytes a record.`,
   full       = step.extract.train.records
   simplified = step.extract.train_simplified.records
 }`,
-	Outputs:  []step.Output{{Name: "report", Type: "nq/comparison", Help: "how many examples both have, are the same or differ, and where, as JSON", Fields: step.FieldsOf[formatReport]()}},
+	Outputs:  []step.Output{{Name: "report", Type: "nq/comparison", Help: "how many examples both have, are the same or differ, and where, as JSON", Fields: step.FieldsOf[nq.FormatReport]()}},
 	Defaults: compareConfig{Examples: 20},
 	Run:      runCompare,
 })
 
-// formatReport is what compare_formats found.
-type formatReport struct {
-	Full           int             `json:"full"`
-	Simplified     int             `json:"simplified"`
-	Both           int             `json:"both"`
-	Same           int             `json:"same"`
-	Questions      int             `json:"other_question"`
-	URLs           int             `json:"other_url"`
-	Texts          int             `json:"other_text"`
-	OnlySimplified int             `json:"only_simplified"`
-	Examples       []formatExample `json:"examples"`
-}
-
-// formatExample is one record whose formats differ.
-type formatExample struct {
-	ExampleID int64 `json:"example_id"`
-	nq.Comparison
-}
-
-// formatDigests are the parts of a record that both formats have.
-type formatDigests struct{ question, url, text [12]byte }
-
-func digestsOf(r *nq.Record) formatDigests {
-	digest := func(s string) [12]byte {
-		sum := sha256.Sum256([]byte(s))
-		return [12]byte(sum[:12])
-	}
-	text := r.Text
-	if r.Full() {
-		text = nq.SimplifiedText(r.Tokens)
-	}
-	return formatDigests{digest(r.Question), digest(r.URL), digest(text)}
-}
-
 func runCompare(ctx context.Context, x *step.IO, c compareConfig) error {
-	full := map[exampleKey]formatDigests{}
-	err := eachRecord(ctx, x, c.Full, func(r *nq.Record) error {
-		if !r.Full() {
-			return step.Permanent(fmt.Errorf("full: example %d is in the simplified format", r.ExampleID))
-		}
-		full[exampleKey{r.Split, r.ExampleID}] = digestsOf(r)
-		return nil
-	})
-	if err != nil {
+	f := nq.NewFormats(c.Examples)
+	each := func(ins step.Inputs, visit func(*nq.Record) error) error {
+		return eachRecord(ctx, x, ins, func(r *nq.Record) error { return step.Permanent(visit(r)) })
+	}
+	if err := each(c.Full, f.AddFull); err != nil {
 		return err
 	}
-	rep := formatReport{Full: len(full), Examples: []formatExample{}}
-	differing := map[exampleKey]*nq.Record{}
-	var order []exampleKey
-	err = eachRecord(ctx, x, c.Simplified, func(r *nq.Record) error {
-		if r.Full() {
-			return step.Permanent(fmt.Errorf("simplified: example %d is in the full format", r.ExampleID))
-		}
-		rep.Simplified++
-		k := exampleKey{r.Split, r.ExampleID}
-		a, ok := full[k]
-		if !ok {
-			rep.OnlySimplified++
-			return nil
-		}
-		rep.Both++
-		b := digestsOf(r)
-		if a == b {
-			rep.Same++
-			return nil
-		}
-		count(&rep.Questions, a.question != b.question)
-		count(&rep.URLs, a.url != b.url)
-		count(&rep.Texts, a.text != b.text)
-		if len(order) < c.Examples {
-			order = append(order, k)
-			differing[k] = r.Clone()
-		}
-		return nil
-	})
-	if err != nil {
+	if err := each(c.Simplified, f.AddSimplified); err != nil {
 		return err
 	}
-	found := map[exampleKey]nq.Comparison{}
-	if len(order) > 0 {
-		err = eachRecord(ctx, x, c.Full, func(r *nq.Record) error {
-			k := exampleKey{r.Split, r.ExampleID}
-			if s, ok := differing[k]; ok {
-				found[k], err = nq.Merge(r, s)
-				return step.Permanent(err)
-			}
-			return nil
-		})
-		if err != nil {
+	if f.Differ() {
+		if err := each(c.Full, f.Show); err != nil {
 			return err
 		}
 	}
-	for _, k := range order {
-		rep.Examples = append(rep.Examples, formatExample{k.id, found[k]})
-	}
+	rep := f.Report()
 	x.Count("both", int64(rep.Both))
 	x.Count("same", int64(rep.Same))
 	x.Count("differ", int64(rep.Both-rep.Same))
 	x.Count("only_full", int64(rep.Full-rep.Both))
 	x.Count("only_simplified", int64(rep.OnlySimplified))
 	return inout.WriteJSON(x, "report", rep)
-}
-
-func count(n *int, yes bool) {
-	if yes {
-		*n++
-	}
 }

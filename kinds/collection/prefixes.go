@@ -2,9 +2,7 @@ package collection
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/redsi/redsi/internal/corpus"
@@ -70,7 +68,17 @@ func runPrefixes(ctx context.Context, x *step.IO, c prefixesConfig) error {
 	defer t5.Close()
 	shown := newPrefixExamples(c.Examples)
 	p := dedup.Prefixes{N: c.Tokens, Unknown: t5.Unk()}
-	err = zipCorpora(ctx, x, c.A, c.B, func(a, b corpus.Document) error {
+	ra, closeA, err := inout.OpenCorpus(x, c.A)
+	if err != nil {
+		return err
+	}
+	defer closeA()
+	rb, closeB, err := inout.OpenCorpus(x, c.B)
+	if err != nil {
+		return err
+	}
+	defer closeB()
+	err = corpus.Zip(ra, rb, func(a, b corpus.Document) error {
 		ta, tb := a.Text, b.Text
 		if c.Lowercase {
 			ta, tb = dedup.Lower(ta), dedup.Lower(tb)
@@ -81,10 +89,10 @@ func runPrefixes(ctx context.Context, x *step.IO, c prefixesConfig) error {
 			shown.found[at] = &prefixExample{Title: b.Title, A: tokenize.CleanUp(t5.Decode(ia, false)), B: tokenize.CleanUp(t5.Decode(ib, false))}
 		}
 		x.Report(step.Progress{Done: int64(p.Docs), Unit: "documents"})
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
-		return err
+		return inout.DataError(err)
 	}
 	rep := prefixReport{PrefixReport: p.Report(), Examples: []inout.Example[prefixExample]{}}
 	for at, e := range shown.found {
@@ -124,37 +132,4 @@ func (e *prefixExamples) wants(title string, unknownA, unknownB bool) (int, bool
 	}
 	at := slices.Index(e.found, nil)
 	return at, at >= 0 && unknownA && !unknownB
-}
-
-// zipCorpora reads two corpora of one collection side by side.
-func zipCorpora(ctx context.Context, x *step.IO, a, b step.Input, f func(a, b corpus.Document) error) error {
-	ra, closeA, err := inout.OpenCorpus(x, a)
-	if err != nil {
-		return err
-	}
-	defer closeA()
-	rb, closeB, err := inout.OpenCorpus(x, b)
-	if err != nil {
-		return err
-	}
-	defer closeB()
-	for {
-		da, errA := ra.Next()
-		db, errB := rb.Next()
-		switch {
-		case errors.Is(errA, io.EOF) && errors.Is(errB, io.EOF):
-			return nil
-		case errA != nil && !errors.Is(errA, io.EOF):
-			return inout.DataError(errA)
-		case errB != nil && !errors.Is(errB, io.EOF):
-			return inout.DataError(errB)
-		case errA != nil || errB != nil || da.Doc != db.Doc:
-			return step.Permanent(fmt.Errorf("the two corpora are of different collections: they differ at documents %d and %d", da.Doc, db.Doc))
-		case ctx.Err() != nil:
-			return ctx.Err()
-		}
-		if err := f(da, db); err != nil {
-			return err
-		}
-	}
 }

@@ -88,15 +88,9 @@ var serializeFile = step.DefinePart(step.Kind[serializeFileConfig]{
 	Run: runSerializeFile,
 })
 
-// exampleKey names a record: the splits number their examples apart.
-type exampleKey struct {
-	split nq.Split
-	id    int64
-}
-
 // representatives maps the record that stands for each document to its number.
 // Without a collection it is empty.
-func representatives(x *step.IO, in step.Input) (map[exampleKey]int32, error) {
+func representatives(x *step.IO, in step.Input) (map[nq.Key]int32, error) {
 	if !in.Set() {
 		return nil, nil
 	}
@@ -105,9 +99,9 @@ func representatives(x *step.IO, in step.Input) (map[exampleKey]int32, error) {
 		return nil, err
 	}
 	defer r.Close()
-	docs := map[exampleKey]int32{}
+	docs := map[nq.Key]int32{}
 	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
-		docs[exampleKey{d.Split, d.ExampleID}] = d.Doc
+		docs[nq.Key{Split: d.Split, ID: d.ExampleID}] = d.Doc
 		return nil
 	})
 	if err != nil {
@@ -167,7 +161,7 @@ func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) er
 	defer in.Close()
 	rd := nq.NewRecordReader(in)
 	defer rd.Close()
-	texts := sorter{x: x, limit: sortMemory}
+	texts := corpus.NewSorter(x.Scratch)
 	var tally serialize.Tally
 	var r nq.Record
 	for n := int32(0); ; n++ {
@@ -183,7 +177,7 @@ func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) er
 		d := corpus.Document{Doc: n}
 		if !c.Documents.Set() {
 			d.ExampleID = r.ExampleID
-		} else if doc, ok := docs[exampleKey{r.Split, r.ExampleID}]; ok {
+		} else if doc, ok := docs[r.Key()]; ok {
 			d.Doc = doc
 		} else {
 			continue
@@ -194,14 +188,23 @@ func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) er
 		}
 		tally.Add(t.Removed)
 		d.Title, d.Abstract, d.Text = t.Title, t.Abstract, t.String()
-		if err := texts.add(d); err != nil {
-			return err
+		if err := texts.Add(d); err != nil {
+			return twice(err)
 		}
 	}
-	if err := writeCorpus(x, texts.writeTo); err != nil {
+	if err := writeCorpus(x, texts.WriteAll); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", tally)
+}
+
+// twice marks as permanent that two records stand for one document; any other failure to
+// write a corpus is the disk's.
+func twice(err error) error {
+	if errors.Is(err, corpus.ErrOrder) {
+		return step.Permanent(err)
+	}
+	return err
 }
 
 func writeCorpus(x *step.IO, fill func(*corpus.Writer) error) error {
@@ -214,7 +217,7 @@ func writeCorpus(x *step.IO, fill func(*corpus.Writer) error) error {
 		return err
 	}
 	if err := errors.Join(fill(w), w.Close()); err != nil {
-		return err
+		return twice(err)
 	}
 	x.Count("documents", w.Len())
 	return out.Close()

@@ -1,48 +1,35 @@
-package collection
+package corpus
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
+	"os"
 	"testing"
-
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/internal/scratch"
-	"github.com/redsi/redsi/step"
 )
-
-// scratchOnly is a host of steps that need folders and nothing else.
-type scratchOnly struct {
-	step.Host
-	scratch step.Scratch
-}
-
-func (h scratchOnly) Scratch() step.Scratch { return h.scratch }
 
 // TestSorter: any order and any number of runs give the same bytes.
 func TestSorter(t *testing.T) {
-	host := scratchOnly{scratch: scratch.In(t.TempDir())}
-	docs := make([]corpus.Document, 200)
+	scratch := func() (string, error) { return os.MkdirTemp(t.TempDir(), "") }
+	docs := make([]Document, 200)
 	for i := range docs {
-		docs[i] = corpus.Document{Doc: int32(i), Text: fmt.Sprintf("document %d", i)}
+		docs[i] = Document{Doc: int32(i), Text: fmt.Sprintf("document %d", i)}
 	}
 	sorted := func(limit int, order []int) []byte {
-		s := sorter{x: step.NewIO(context.Background(), nil, host, slog.New(slog.DiscardHandler), nil), limit: limit}
+		s := Sorter{scratch: scratch, limit: limit}
 		for _, i := range order {
-			if err := s.add(docs[i]); err != nil {
+			if err := s.Add(docs[i]); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var b bytes.Buffer
-		w, err := corpus.NewWriter(&b)
+		w, err := NewWriter(&b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(s.writeTo(w), w.Close()); err != nil {
+		if err := errors.Join(s.WriteAll(w), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()
@@ -54,7 +41,7 @@ func TestSorter(t *testing.T) {
 			t.Errorf("limit %d: %d bytes, want %d", limit, len(got), len(want))
 		}
 	}
-	rd, err := corpus.NewReader(bytes.NewReader(want))
+	rd, err := NewReader(bytes.NewReader(want))
 	if err != nil {
 		t.Fatal(err)
 	}

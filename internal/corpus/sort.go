@@ -1,4 +1,4 @@
-package collection
+package corpus
 
 import (
 	"errors"
@@ -6,34 +6,37 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-
-	"github.com/redsi/redsi/internal/corpus"
-	"github.com/redsi/redsi/step"
 )
 
-// sortMemory is how many bytes of text a sorter holds before it writes a run.
+// sortMemory is how many bytes of text a Sorter holds before it writes a run.
 const sortMemory = 64 << 20
 
-// sorter brings documents into the order of their numbers with bounded memory:
+// Sorter brings documents into the order of their numbers with bounded memory:
 // runs that are sorted go to disk and are merged at the end. A file's share of a
 // collection seldom fills one.
-type sorter struct {
-	x     *step.IO
-	limit int
-	held  []corpus.Document
-	bytes int
-	dir   string
-	runs  []string
+type Sorter struct {
+	scratch func() (string, error)
+	limit   int
+	held    []Document
+	bytes   int
+	dir     string
+	runs    []string
 }
 
-func (s *sorter) add(d corpus.Document) error {
+// NewSorter holds 64 MiB of text; scratch makes a folder for what is more.
+func NewSorter(scratch func() (string, error)) *Sorter {
+	return &Sorter{scratch: scratch, limit: sortMemory}
+}
+
+// Add takes a document, of any number.
+func (s *Sorter) Add(d Document) error {
 	s.held = append(s.held, d)
 	if s.bytes += len(d.Text) + len(d.Abstract) + len(d.Title); s.bytes < s.limit {
 		return nil
 	}
 	if s.dir == "" {
 		var err error
-		if s.dir, err = s.x.Scratch(); err != nil {
+		if s.dir, err = s.scratch(); err != nil {
 			return err
 		}
 	}
@@ -42,7 +45,7 @@ func (s *sorter) add(d corpus.Document) error {
 	if err != nil {
 		return err
 	}
-	w, err := corpus.NewWriter(f)
+	w, err := NewWriter(f)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
@@ -51,11 +54,11 @@ func (s *sorter) add(d corpus.Document) error {
 }
 
 // flush writes what is held.
-func (s *sorter) flush(w *corpus.Writer) error {
+func (s *Sorter) flush(w *Writer) error {
 	sort.Slice(s.held, func(i, j int) bool { return s.held[i].Doc < s.held[j].Doc })
 	for _, d := range s.held {
 		if err := w.Write(d); err != nil {
-			return step.Permanent(err)
+			return err
 		}
 	}
 	clear(s.held)
@@ -63,8 +66,8 @@ func (s *sorter) flush(w *corpus.Writer) error {
 	return nil
 }
 
-// writeTo writes all documents in order and removes the runs.
-func (s *sorter) writeTo(w *corpus.Writer) error {
+// WriteAll writes all documents in order and removes the runs.
+func (s *Sorter) WriteAll(w *Writer) error {
 	if len(s.runs) == 0 {
 		return s.flush(w)
 	}
@@ -72,11 +75,11 @@ func (s *sorter) writeTo(w *corpus.Writer) error {
 		s.limit = 0 // the rest becomes a run
 		last := s.held[len(s.held)-1]
 		s.held = s.held[:len(s.held)-1]
-		if err := s.add(last); err != nil {
+		if err := s.Add(last); err != nil {
 			return err
 		}
 	}
-	var streams []*corpus.Reader
+	var streams []*Reader
 	for _, path := range s.runs {
 		f, err := os.Open(path)
 		if err != nil {
@@ -84,12 +87,12 @@ func (s *sorter) writeTo(w *corpus.Writer) error {
 		}
 		defer os.Remove(path)
 		defer f.Close()
-		r, err := corpus.NewReader(f)
+		r, err := NewReader(f)
 		if err != nil {
 			return err
 		}
 		defer r.Close()
 		streams = append(streams, r)
 	}
-	return corpus.Merge(w, streams)
+	return Merge(w, streams)
 }

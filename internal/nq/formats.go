@@ -1,0 +1,126 @@
+package nq
+
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
+// Key names a record: the splits number their examples apart.
+type Key struct {
+	Split Split
+	ID    int64
+}
+
+// Key is the record's name.
+func (r *Record) Key() Key { return Key{r.Split, r.ExampleID} }
+
+// FormatReport says how far the two published formats say the same.
+type FormatReport struct {
+	Full           int             `json:"full"`
+	Simplified     int             `json:"simplified"`
+	Both           int             `json:"both"`
+	Same           int             `json:"same"`
+	Questions      int             `json:"other_question"`
+	URLs           int             `json:"other_url"`
+	Texts          int             `json:"other_text"`
+	OnlySimplified int             `json:"only_simplified"`
+	Examples       []FormatExample `json:"examples"` // the first that differ
+}
+
+// FormatExample is one record whose formats differ.
+type FormatExample struct {
+	ExampleID int64 `json:"example_id"`
+	Comparison
+}
+
+// Formats compares full and simplified records of the same examples: all full ones are
+// added, then all simplified ones, then, if some differ, the full ones are shown. Memory
+// is 50 bytes a record, and the examples.
+type Formats struct {
+	report   FormatReport
+	full     map[Key]formatDigests
+	examples int
+	order    []Key // of the examples
+	differ   map[Key]*Record
+	found    map[Key]Comparison
+}
+
+// formatDigests are the parts of a record that both formats have.
+type formatDigests struct{ question, url, text [12]byte }
+
+// NewFormats keeps the first so many examples that differ.
+func NewFormats(examples int) *Formats {
+	return &Formats{full: map[Key]formatDigests{}, examples: examples, differ: map[Key]*Record{}, found: map[Key]Comparison{}}
+}
+
+func digestsOf(r *Record) formatDigests {
+	digest := func(s string) [12]byte {
+		sum := sha256.Sum256([]byte(s))
+		return [12]byte(sum[:12])
+	}
+	text := r.Text
+	if r.Full() {
+		text = SimplifiedText(r.Tokens)
+	}
+	return formatDigests{digest(r.Question), digest(r.URL), digest(text)}
+}
+
+// AddFull adds a record of the full format.
+func (f *Formats) AddFull(r *Record) error {
+	if !r.Full() {
+		return fmt.Errorf("full: example %d is in the simplified format", r.ExampleID)
+	}
+	f.full[r.Key()] = digestsOf(r)
+	return nil
+}
+
+// AddSimplified compares a record of the simplified format.
+func (f *Formats) AddSimplified(r *Record) error {
+	if r.Full() {
+		return fmt.Errorf("simplified: example %d is in the full format", r.ExampleID)
+	}
+	rep := &f.report
+	rep.Simplified++
+	a, ok := f.full[r.Key()]
+	if !ok {
+		rep.OnlySimplified++
+		return nil
+	}
+	rep.Both++
+	b := digestsOf(r)
+	if a == b {
+		rep.Same++
+		return nil
+	}
+	for n, differs := range map[*int]bool{&rep.Questions: a.question != b.question, &rep.URLs: a.url != b.url, &rep.Texts: a.text != b.text} {
+		if differs {
+			*n++
+		}
+	}
+	if len(f.order) < f.examples {
+		f.order = append(f.order, r.Key())
+		f.differ[r.Key()] = r.Clone()
+	}
+	return nil
+}
+
+// Differ reports whether examples are to be shown.
+func (f *Formats) Differ() bool { return len(f.order) > 0 }
+
+// Show looks where a full record differs, if it is one of the examples.
+func (f *Formats) Show(full *Record) (err error) {
+	if s, ok := f.differ[full.Key()]; ok {
+		f.found[full.Key()], err = Merge(full, s)
+	}
+	return err
+}
+
+// Report sums up.
+func (f *Formats) Report() FormatReport {
+	rep := f.report
+	rep.Full, rep.Examples = len(f.full), []FormatExample{}
+	for _, k := range f.order {
+		rep.Examples = append(rep.Examples, FormatExample{k.ID, f.found[k]})
+	}
+	return rep
+}

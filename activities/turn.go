@@ -27,7 +27,7 @@ func claim(ctx context.Context, req workflows.ExecuteRequest) lease.Claim {
 	c := lease.Claim{Run: req.RunID, Step: req.Address}
 	if activity.IsActivity(ctx) {
 		i := activity.GetInfo(ctx)
-		c.Attempt = i.WorkflowNamespace + "/" + i.WorkflowExecution.ID + "/" + i.WorkflowExecution.RunID + "/" + i.ActivityID
+		c.Attempt = i.Namespace + "/" + i.WorkflowExecution.ID + "/" + i.WorkflowExecution.RunID + "/" + i.ActivityID
 	}
 	return c
 }

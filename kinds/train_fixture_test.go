@@ -77,6 +77,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 			}
 			w[i] = word
 		}
+		//lint:ignore SA5009 w has four words
 		texts = append(texts, fmt.Sprintf("%s %s is a %s of the %s kind", w...))
 		ask(nq.Train, doc, "who made %s %s", w[0], w[1])
 		ask(nq.Train, doc, "where is the %s near %s", w[1], w[2])

@@ -85,10 +85,8 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 
 func (f *training) checkReport(kind docid.Kind, steps int64, r trained, res *artifacts.Result) {
 	f.t.Helper()
-	c, err := train.ReadCurve(strings.NewReader(f.text(res.Outputs["curve"].Digest)))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	var c train.Curve
+	f.json(res.Outputs["curve"], &c)
 	best, _ := c.Best()
 	if len(c.Points) != 4 || r.BestStep != best.Step || r.SecondsToBest != best.Seconds || r.Metrics["MRR@10"] != best.Metrics["MRR@10"] {
 		f.t.Errorf("%s: %+v, of the curve %+v", kind, r, c.Points)

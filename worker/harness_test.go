@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/devserver/devservertest"
 	"github.com/redsi/redsi/internal/lease"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -29,7 +30,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-var server *devserver.Alone
+var server *devservertest.Alone
 
 func TestMain(m *testing.M) {
 	if os.Getenv(heldServer) != "" {
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "these tests need a real Temporal server; run them by `make test`:", err)
 		os.Exit(1)
 	}
-	server, err = devserver.Start(context.Background(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
+	server, err = devservertest.Start(context.Background(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -137,6 +137,7 @@ func plainHistory(h *history.History) ([]byte, error) {
 			a.Input = nil // what the next one begins with
 		}
 		if a := e.GetActivityTaskStartedEventAttributes(); a != nil {
+			//lint:ignore SA1019 histories of older servers have it
 			a.RequestId, a.Identity, a.WorkerVersion = "", "", nil
 		}
 		if a := e.GetActivityTaskCompletedEventAttributes(); a != nil {
@@ -146,9 +147,11 @@ func plainHistory(h *history.History) ([]byte, error) {
 			a.TaskQueue = nil
 		}
 		if a := e.GetWorkflowTaskStartedEventAttributes(); a != nil {
+			//lint:ignore SA1019 histories of older servers have it
 			a.RequestId, a.Identity, a.WorkerVersion = "", "", nil
 		}
 		if a := e.GetWorkflowTaskCompletedEventAttributes(); a != nil {
+			//lint:ignore SA1019 histories of older servers have it
 			a.Identity, a.WorkerVersion, a.MeteringMetadata = "", nil, nil
 		}
 	}

@@ -204,7 +204,13 @@ func TestFilesRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer saved.Close()
-	other, err := seq2seq.Read(text, bytes.NewReader(bare.Bytes()), int64(bare.Len()), tensor.CPU, Family)
+	dir := t.TempDir()
+	for name, b := range map[string][]byte{seq2seq.ConfigFile: text, seq2seq.WeightsFile: bare.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := seq2seq.Load(dir, tensor.CPU, Family)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,17 +33,6 @@ func Load(folder string, device tensor.Device) (*Model, error) {
 	return m, err
 }
 
-// Read makes a model of the text of config.json and a file of weights of either
-// format. Names may begin with "bert.", and norms may have their older names gamma
-// and beta. Parameters are converted to float32.
-func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
-	c, err := parse(config)
-	if err != nil {
-		return nil, err
-	}
-	return readWeights(c, weights, size, device)
-}
-
 // readWeights makes a model of the configuration that parse gave.
 func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
 	f, err := checkpoint.Open(weights, size)

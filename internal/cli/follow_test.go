@@ -23,6 +23,7 @@ import (
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/devserver/devservertest"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/worker"
@@ -92,7 +93,7 @@ func follow(t *testing.T, src string) *followed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := devserver.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
+	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/devserver/devservertest"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
@@ -46,7 +47,7 @@ func TestStatusOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := devserver.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
+	server, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes()})
 	if err != nil {
 		t.Fatal(err)
 	}

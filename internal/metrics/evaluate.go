@@ -1,11 +1,8 @@
 package metrics
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 )
 
 // Report is the values of metrics over queries.
@@ -67,32 +64,4 @@ func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*R
 		r.Mean[i] /= float64(r.Queries)
 	}
 	return r, nil
-}
-
-// Of returns a metric's mean by name; false if it was not evaluated.
-func (r *Report) Of(name string) (float64, bool) {
-	i := slices.Index(r.Metrics, name)
-	if i < 0 {
-		return 0, false
-	}
-	return r.Mean[i], true
-}
-
-// WriteQueries writes the values of each query as TSV with a header line.
-func (r *Report) WriteQueries(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	b.WriteString("query")
-	for _, m := range r.Metrics {
-		b.WriteString("\t" + m)
-	}
-	b.WriteByte('\n')
-	for _, row := range r.Rows {
-		b.WriteString(encodeName(row.Query))
-		for _, v := range row.Scores {
-			b.WriteByte('\t')
-			b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		b.WriteByte('\n')
-	}
-	return b.Flush()
 }

@@ -73,11 +73,6 @@ func Parse(name string) (Metric, error) {
 	return Metric{}, fmt.Errorf("metric %q is unknown; there are %s", name, strings.Join(known, ", "))
 }
 
-// Default are the paper's metrics.
-func Default() []Metric {
-	return []Metric{{"Hits", 1}, {"Hits", 10}, {"MRR", 10}, {"Invalid", 40}}
-}
-
 // String is the name that Parse reads.
 func (m Metric) String() string { return m.family + "@" + strconv.Itoa(m.k) }
 

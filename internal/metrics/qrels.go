@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 )
 
 // Qrels are the relevant documents of queries, in the order in which they were
@@ -51,33 +50,4 @@ func (q *Qrels) Write(w io.Writer) error {
 		}
 	}
 	return b.Flush()
-}
-
-// ReadQrels reads TREC qrels. Judgments of 0 or less are not relevant and left out;
-// they are counted in the second result. Errors name the line.
-func ReadQrels(r io.Reader) (*Qrels, int, error) {
-	q, irrelevant := new(Qrels), 0
-	err := eachLine(r, 4, "query, 0, document and relevance", func(_ int, f []string) error {
-		grade, err := strconv.Atoi(f[3])
-		if err != nil {
-			return fmt.Errorf("relevance %.20q is no whole number", f[3])
-		}
-		if grade <= 0 {
-			irrelevant++
-			return nil
-		}
-		query, err := decodeName(f[0])
-		if err != nil {
-			return err
-		}
-		document, err := decodeName(f[2])
-		if err != nil {
-			return err
-		}
-		return q.Add(query, document)
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("qrels: %w", err)
-	}
-	return q, irrelevant, nil
 }

@@ -33,9 +33,9 @@ func TestEqualsIRMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	qrels, irrelevant, err := ReadQrels(open("random.qrels"))
-	if err != nil || irrelevant != 0 {
-		t.Fatal(err, irrelevant)
+	qrels := new(Qrels)
+	if err := eachLine(open("random.qrels"), 4, "query, 0, document and relevance", func(_ int, f []string) error { return qrels.Add(f[0], f[2]) }); err != nil {
+		t.Fatal(err)
 	}
 	var metrics []Metric
 	for name := range want.Means {
@@ -149,24 +149,6 @@ func TestRunErrors(t *testing.T) {
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
-
-func TestQrelsErrors(t *testing.T) {
-	for in, want := range map[string]string{
-		"q 0 a\n":            "line 1: 3 fields, want 4",
-		"q 0 a yes\n":        `relevance "yes"`,
-		"q 0 a 1\nq 0 a 1\n": `line 2: query "q" and document "a" are judged twice`,
-		"q 0 %q 1\n":         `name "%q"`,
-		"%q 0 a 1\n":         `name "%q"`,
-	} {
-		if _, _, err := ReadQrels(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", in, err, want)
-		}
-	}
-	q, irrelevant, err := ReadQrels(strings.NewReader("q 0 a 2\nq 0 b 0\nr 0 c -1\nq 0 d 1\n"))
-	if err != nil || irrelevant != 2 || !reflect.DeepEqual(q.Relevant("q"), []string{"a", "d"}) || q.Len() != 1 {
-		t.Errorf("%+v, %d irrelevant, %v", q, irrelevant, err)
-	}
-}
 
 func FuzzReadRun(f *testing.F) {
 	f.Add("q Q0 p:1 1 -0.125 t\nq Q0 !2:14%209 2 -0.25 t\n")

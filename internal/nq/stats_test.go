@@ -100,25 +100,6 @@ func TestSubstitutionsMatchRules(t *testing.T) {
 	}
 }
 
-// TestSubstitutionsMerge: shards give what one pass gives.
-func TestSubstitutionsMerge(t *testing.T) {
-	records, _ := readAll(t, "real-pages-dev-full.jsonl.gz", Options{})
-	var whole, a, b Substitutions
-	for i, r := range records {
-		whole.Add(r)
-		if i < 4 {
-			a.Add(r)
-		} else {
-			b.Add(r)
-		}
-	}
-	a.Merge(&b)
-	none := func(string) bool { return false }
-	if d := cmp.Diff(whole.Report(1000, none), a.Report(1000, none)); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestMerge(t *testing.T) {
 	full, _ := readAll(t, "real-pages-train-full.jsonl.gz", Options{})
 	simplified, _ := readAll(t, "real-pages-train-simplified.jsonl.gz", Options{})

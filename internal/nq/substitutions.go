@@ -84,25 +84,6 @@ func sameToken(surface, stored string) bool {
 		strings.Contains(stored, "&") && a == strings.ToLower(html.UnescapeString(stored))
 }
 
-// Merge adds the statistics of another shard.
-func (s *Substitutions) Merge(o *Substitutions) {
-	s.Compared += o.Compared
-	s.Mismatches += o.Mismatches
-	s.Records += o.Records
-	if s.pairs == nil {
-		s.pairs = map[Substitution]*pairCount{}
-	}
-	for k, v := range o.pairs {
-		p := s.pairs[k]
-		if p == nil {
-			p = &pairCount{}
-			s.pairs[k] = p
-		}
-		p.count += v.count
-		p.records += v.records
-	}
-}
-
 // Pairs lists all pairs, the most frequent first, then by HTML and stored string.
 func (s *Substitutions) Pairs() []SubstitutionCount {
 	list := make([]SubstitutionCount, 0, len(s.pairs))

@@ -58,17 +58,6 @@ type SourceFile struct {
 	Index                      int
 }
 
-// Build is the report of a preview that holds all results.
-func Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Report, error) {
-	g := Gather(v.Plan)
-	for i := range v.Items {
-		if v.Items[i].Result != nil {
-			g.Keep(i, &v.Items[i])
-		}
-	}
-	return g.Build(ctx, v, read, o)
-}
-
 // load reads tables and figures, curves, and the beginnings of small outputs.
 func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Reader) error {
 	r.Items = make([]*Item, len(items))

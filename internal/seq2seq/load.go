@@ -99,18 +99,6 @@ func withWeights(folder string, c Config, device tensor.Device) (m *Model, err e
 	return m, err
 }
 
-// Read makes a model of the text of config.json and a file of weights, of either
-// format. Parameters are converted to float32. A tensor that is missing or has
-// another shape than the configuration asks for is an error; tensors that the
-// configuration does not ask for are not read.
-func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device, families ...Family) (*Model, error) {
-	c, err := parse(config, families)
-	if err != nil {
-		return nil, err
-	}
-	return readWeights(c, weights, size, device)
-}
-
 // readWeights makes a model of the configuration c.
 func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
 	f, err := checkpoint.Open(weights, size)

@@ -36,21 +36,6 @@ func noText(r *nq.Record) error {
 	return fmt.Errorf("serialize: example %d has neither document_text nor document_tokens", r.ExampleID)
 }
 
-// Text4K is the text that DSI's comparison cuts: the first 4,000 code points of
-// text as they are, and lower-cased after the cut (Python's str.lower).
-func Text4K(text string) (cased, lower string) {
-	cased = text
-	n := 0
-	for i := range text {
-		if n == dedup.TextLimit {
-			cased = text[:i]
-			break
-		}
-		n++
-	}
-	return cased, dedup.Lower(cased)
-}
-
 // nci follows the published NCI notebook (NQ_dataset_Process.ipynb): string
 // searches in the text of the simplified format, tags and all.
 //

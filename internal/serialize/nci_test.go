@@ -4,9 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 )
 
@@ -109,28 +107,6 @@ func TestSimplifiedOfBothFormats(t *testing.T) {
 		s := newSerializer(t, form, nil)
 		if a, b := document(t, s, full).String(), document(t, s, short).String(); a != b {
 			t.Errorf("%s differs between the formats", form)
-		}
-	}
-	cased, lower := Text4K(document(t, newSerializer(t, Simplified, nil), full).String())
-	wantCased, wantLower := dedup.TextKeys(full)
-	if dedup.TextDigest(cased, 0, false) != wantCased || dedup.TextDigest(lower, 0, false) != wantLower {
-		t.Error("Text4K is not dedup's key")
-	}
-	if n := utf8.RuneCountInString(cased); n != 4000 {
-		t.Errorf("%d code points", n)
-	}
-}
-
-func TestText4K(t *testing.T) {
-	for _, tt := range []struct{ text, cased, lower string }{
-		{"AbC", "AbC", "abc"},
-		{"", "", ""},
-		{strings.Repeat("é", 4001), strings.Repeat("é", 4000), strings.Repeat("é", 4000)},
-		{strings.Repeat("x", 3999) + "İy", strings.Repeat("x", 3999) + "İ", strings.Repeat("x", 3999) + "i\u0307"},
-		{"ΟΔΟΣ ΣΑ", "ΟΔΟΣ ΣΑ", "οδος σα"},
-	} {
-		if cased, lower := Text4K(tt.text); cased != tt.cased || lower != tt.lower {
-			t.Errorf("%.20q: %.20q %.20q", tt.text, cased, lower)
 		}
 	}
 }

@@ -113,19 +113,19 @@ func FuzzDocument(f *testing.F) {
 		for _, s := range all {
 			got, err := s.Document(r)
 			if err != nil {
-				if len(r.Tokens) > 0 || s.Form() == HtmlNorm {
+				if len(r.Tokens) > 0 || s.form == HtmlNorm {
 					t.Fatal(err)
 				}
 				continue
 			}
 			text := got.String()
-			if !utf8.ValidString(text) && s.Form() == HtmlNorm {
+			if !utf8.ValidString(text) && s.form == HtmlNorm {
 				t.Fatalf("not UTF-8: %q", text)
 			}
 			if limit := 1 << 20; len(html)+len(spans) < 4096 && len(text) > 4*limit {
 				t.Fatalf("%d bytes from %d", len(text), len(html))
 			}
-			if s.Form() != HtmlNorm {
+			if s.form != HtmlNorm {
 				continue
 			}
 			for line := range strings.SplitSeq(got.Body, "\n") {

@@ -64,9 +64,6 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 	return s, nil
 }
 
-// Form is the form that s writes.
-func (s *Serializer) Form() Form { return s.form }
-
 // Document serializes one record. HtmlNorm needs a full record, the other forms
 // take either format. The result shares no memory with r.
 func (s *Serializer) Document(r *nq.Record) (Text, error) {

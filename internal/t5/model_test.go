@@ -216,8 +216,7 @@ func TestMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		data = data[:len(data)-cut]
-		_, err = seq2seq.Read([]byte(strings.Replace(string(text), change, to, 1)), bytes.NewReader(data), int64(len(data)), tensor.CPU, Family)
-		return err
+		return openFolder(t, []byte(strings.Replace(string(text), change, to, 1)), data)
 	}
 	for want, err := range map[string]error{
 		"outside of the vocabulary of 100":  loss(seq2seq.Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
@@ -236,12 +235,9 @@ func TestMistakes(t *testing.T) {
 		"eos_token_id 100 is outside":       read(`"eos_token_id": 1`, `"eos_token_id": 100`, 0),
 		"d_model is -1":                     read(`"d_model": 16`, `"d_model": -1`, 0),
 		"config.json":                       read(`{`, `[`, 0),
-		"config.json: it is null": func() error {
-			_, err := seq2seq.Read([]byte("null"), bytes.NewReader(nil), 0, tensor.CPU, Family)
-			return err
-		}(),
-		"no such file": func() error { _, err := seq2seq.Load(t.TempDir(), tensor.CPU, Family); return err }(),
-		"disk full":    m.WriteWeights(full{}),
+		"config.json: it is null":           openFolder(t, []byte("null"), nil),
+		"no such file":                      func() error { _, err := seq2seq.Load(t.TempDir(), tensor.CPU, Family); return err }(),
+		"disk full":                         m.WriteWeights(full{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -311,4 +307,17 @@ func TestBF16(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// openFolder loads a folder with a config.json and weights.
+func openFolder(t *testing.T, config, weights []byte) error {
+	t.Helper()
+	dir := t.TempDir()
+	for name, b := range map[string][]byte{seq2seq.ConfigFile: config, seq2seq.WeightsFile: weights} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := seq2seq.Load(dir, tensor.CPU, Family)
+	return err
 }

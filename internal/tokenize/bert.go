@@ -65,15 +65,6 @@ func NewBERT(data []byte) (*BERT, error) {
 // VocabSize is the number of ids, 30,522 for bert-base-uncased.
 func (b *BERT) VocabSize() int { return len(b.pieces) }
 
-// Pad is the id of [PAD].
-func (b *BERT) Pad() int32 { return b.pad }
-
-// CLS is the id of [CLS], the first one of Encode.
-func (b *BERT) CLS() int32 { return b.cls }
-
-// SEP is the id of [SEP], the last one of Encode.
-func (b *BERT) SEP() int32 { return b.sep }
-
 // Encode returns [CLS], the pieces of text and [SEP], at most limit ids in all
 // (transformers: truncation=True, max_length=limit). Only as much of text is read
 // as is needed. limit must be at least 2.

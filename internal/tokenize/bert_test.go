@@ -40,8 +40,8 @@ func TestBERTNormalize(t *testing.T) {
 
 func TestBERTEncode(t *testing.T) {
 	tok := testBERT(t)
-	if tok.VocabSize() != 30_522 || tok.Pad() != 0 || tok.CLS() != 101 || tok.SEP() != 102 {
-		t.Errorf("vocab size %d, pad %d, cls %d, sep %d", tok.VocabSize(), tok.Pad(), tok.CLS(), tok.SEP())
+	if tok.VocabSize() != 30_522 || tok.cls != 101 || tok.sep != 102 {
+		t.Errorf("vocab size %d, cls %d, sep %d", tok.VocabSize(), tok.cls, tok.sep)
 	}
 	if got := tok.Encode("", 512); !slices.Equal(got, []int32{101, 102}) {
 		t.Errorf("Encode of nothing = %v", got)

@@ -41,9 +41,6 @@ func NewT5(data []byte) (*T5, error) {
 	return t, nil
 }
 
-// Pad is the id of <pad>, which also starts the decoder.
-func (t *T5) Pad() int32 { return t.pad }
-
 // EOS is the id of </s>.
 func (t *T5) EOS() int32 { return t.eos }
 

@@ -2,7 +2,6 @@ package train
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 )
@@ -39,20 +38,6 @@ func (c *Curve) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	return e.Encode(c)
-}
-
-// ReadCurve reads what Write wrote.
-func ReadCurve(r io.Reader) (*Curve, error) {
-	var c Curve
-	if err := json.NewDecoder(r).Decode(&c); err != nil {
-		return nil, fmt.Errorf("training curve: %w", err)
-	}
-	for i, p := range c.Points {
-		if i > 0 && p.Step <= c.Points[i-1].Step {
-			return nil, fmt.Errorf("training curve: step %d follows step %d", p.Step, c.Points[i-1].Step)
-		}
-	}
-	return &c, nil
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -15,13 +15,15 @@ import (
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
 func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) error {
-	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
+	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
 	settings, err := modelSettings(x, c.Model)
 	if err != nil {

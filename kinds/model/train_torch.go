@@ -24,7 +24,8 @@ import (
 )
 
 func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
-	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
+	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
+	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
 	device, err := device.Of(c.Device)
 	if err != nil {

@@ -1,0 +1,18 @@
+//go:build !notorch
+
+package bert
+
+import (
+	"io"
+
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// Read makes a model of the text of config.json and a file of weights.
+func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
+	c, err := parse(config)
+	if err != nil {
+		return nil, err
+	}
+	return readWeights(c, weights, size, device)
+}

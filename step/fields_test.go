@@ -34,7 +34,7 @@ type written struct {
 	Own      ownJSON            `json:"own"`
 	Rates    map[string]float64 `json:"rates"`
 	//lint:ignore U1000 that it is no field of the JSON is what is tested
-	hidden   int
+	hidden int
 }
 
 type point struct {

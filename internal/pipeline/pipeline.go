@@ -134,7 +134,6 @@ type loader struct {
 	byBlock   map[string]*node // step.train.dsi, module.first
 	nodes     []*node          // locals, outputs, modules and blocks in source order
 
-	hasSecrets bool // a variable is sensitive
 	keepValues bool // of all blocks, whether something refers to them or not
 
 	bad   map[hcl.Expression]bool // refers to what does not exist; reported

@@ -122,8 +122,10 @@ func TestCheckSyntax(t *testing.T) {
 	if ds := pipeline.CheckSyntax(map[string][]byte{"a.hcl": []byte("step \"no\" \"such\" {}")}); ds.HasErrors() {
 		t.Error(ds.Err())
 	}
-	if ds := pipeline.CheckSyntax(map[string][]byte{"a.hcl": []byte("step {")}); !ds.HasErrors() {
-		t.Error("half a block is in order")
+	for _, name := range []string{"a.hcl", "a.test.hcl"} {
+		if ds := pipeline.CheckSyntax(map[string][]byte{name: []byte("step {")}); !ds.HasErrors() {
+			t.Errorf("%s: half a block is in order", name)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ run "one fit per start, data set and seed" {
     error_message = "The third seed has no fit."
   }
   assert {
-    condition     = !contains([for f in values(step.command.fit) : contains(f.config.outputs, "metrics.json")], false)
+    condition     = alltrue([for f in values(step.command.fit) : contains(f.config.outputs, "metrics.json")])
     error_message = "A fit does not write its numbers."
   }
   assert {

@@ -23,11 +23,11 @@ func newFmtCmd(a *app) *cobra.Command {
 	var o formatOptions
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...]",
-		Short: "Bring pipeline files into the usual form",
-		Long: `Rewrites pipeline files in place: indentation, and = signs in one column. Of a
-folder those in it, with --recursive also those in folders within it, but for hidden
-ones. The names of files that change are printed. What a file means never changes.
-If a file is not HCL, none is written.`,
+		Short: "Bring files of pipelines and tests into the usual form",
+		Long: `Rewrites files of pipelines and tests in place: indentation, and = signs in one
+column. Of a folder all *.hcl in it, with --recursive also those in folders within
+it, but for hidden ones. The names of files that change are printed. What a file
+means never changes. If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check pipelines/   # exit 2 if a file would change
   redsi fmt --recursive .        # chapters and modules, too
@@ -92,7 +92,7 @@ func (a *app) format(paths []string, o formatOptions) error {
 	return nil
 }
 
-// readSources adds the pipeline files that a path means.
+// readSources adds the files of pipelines and tests that a path means.
 func readSources(sources map[string][]byte, path string, recursive bool) error {
 	folders := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
@@ -104,7 +104,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 		}
 	}
 	for _, f := range folders {
-		files, err := pipeline.Read(f)
+		files, err := pipeline.ReadAll(f)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 	return nil
 }
 
-// foldersWithin lists the folders that have pipeline files, of a folder and those
+// foldersWithin lists the folders that have such files, of a folder and those
 // within it that are not hidden.
 func foldersWithin(top string) (folders []string, err error) {
 	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {

@@ -33,9 +33,11 @@ client.`,
 			if err != nil {
 				return err
 			}
+			mods := a.reader(a.File)
+			mods.Accept = func(string) error { return nil } // what is typed is not fetched: repositories are those that are pinned
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
 				Load: pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile,
-					Module: a.reader(a.File).For(cmd.Context())},
+					Module: mods.For(cmd.Context())},
 				Version: revision(), Log: a.Log, Outcomes: a.outcomes,
 				CheckTest: func(name string, src []byte) pipeline.Diagnostics { _, ds := testfile.Parse(name, src); return ds },
 			})

@@ -16,7 +16,8 @@ func newValidateCmd(a *app) *cobra.Command {
 are shown at once, each with its place. Nothing is run or looked up. Warnings are of
 what is hardly meant: variables, local values, sources and modules that nothing
 uses, steps that are written twice, for_each of one element or of equal instances,
-templates of one value, and names that hide others.
+templates of one value, and names that hide others. Files of tests are left to
+` + "`redsi test`" + `.
 
 Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there are
 warnings.`,

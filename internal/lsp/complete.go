@@ -34,7 +34,7 @@ func (s *server) complete(d *document, offset int) completionList {
 	case p.where == inLabel:
 		c.labels()
 	case p.where == inBody && len(p.path) > 0:
-		if a := attrAt(s.attrsOf(p.blocks), p.path); a != nil {
+		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
 			c.attributes(element(a.Type).Attrs, nil)
 		}
 	case p.where == inBody && len(p.blocks) == 0:
@@ -42,7 +42,7 @@ func (s *server) complete(d *document, offset int) completionList {
 			c.add(completionItem{Label: b.typ, Kind: itemKeyword, Documentation: markdown(b.help), SortText: fmt.Sprint(i)}, b.form)
 		}
 	case p.where == inBody && !p.quote:
-		c.attributes(s.attrsOf(p.blocks), c.written(offset))
+		c.attributes(s.attrsOf(d, p.blocks), c.written(offset))
 	case p.where == inValue:
 		c.value(offset)
 	}
@@ -152,7 +152,7 @@ func (c *completions) attributes(attrs []step.Attr, written []string) {
 // value completes within an expression.
 func (c *completions) value(offset int) {
 	p := c.place
-	want := attrAt(c.s.attrsOf(p.blocks), p.path)
+	want := attrAt(c.s.attrsOf(c.d, p.blocks), p.path)
 	switch {
 	case p.index:
 		c.keys()
@@ -194,7 +194,7 @@ func (c *completions) start(want *step.Attr) {
 			c.verbatim(completionItem{Label: x.name, Kind: itemVariable, Detail: c.short(x.name), SortText: "2"}, x.name)
 		}
 	}
-	for _, root := range []string{"var", "local", "step", "table", "figure", "each"} {
+	for _, root := range []string{"var", "local", "step", "table", "figure", "module", "each"} {
 		c.verbatim(completionItem{Label: root, Kind: itemModule, SortText: "3"}, root)
 	}
 	for _, f := range pipeline.Functions() {
@@ -272,16 +272,25 @@ func (c *completions) member(want *step.Attr, offset int) {
 				c.verbatim(completionItem{Label: rest, Kind: itemVariable, Detail: c.short(x.name)}, rest)
 			}
 		}
-	case root == "var" || root == "local":
-		if v, ok := c.named(root + "." + p.before[1]); ok {
-			offer(namesOf(descend(v, p.before[2:])), itemField)
-		}
 	case root == "step" && len(p.before) == 1:
 		of(0, "step.", true)
 		offer(names, itemModule)
 	case root == "step" && len(p.before) == 2:
 		of(0, "step."+p.before[1]+".", true)
 		offer(names, itemModule)
+	case root == "module" && len(p.before) == 1:
+		of(0, "module.", false)
+		offer(names, itemModule)
+	case root == "module" && len(block) == 2:
+		if x, ok := c.s.work.module(c.d, block[1]); ok {
+			for _, o := range c.s.work.inside(x, "output") {
+				c.verbatim(completionItem{Label: o.attr.Name, Kind: itemField, Documentation: markdown(sentence(o.attr.Help))}, o.attr.Name)
+			}
+		}
+	case root == "var" || root == "local" || root == "module":
+		if v, ok := c.named(root + "." + p.before[1]); ok {
+			offer(namesOf(descend(v, p.before[2:])), itemField)
+		}
 	case (root == "table" || root == "figure") && len(p.before) == 1:
 		of(0, root+".", true)
 		offer(names, itemModule)

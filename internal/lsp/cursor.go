@@ -49,7 +49,7 @@ func (h header) kind() string {
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = regexp.MustCompile(`(?m)^(variable|locals|step|table|figure|run|variables)\b[^=\n]*$`)
+var top = regexp.MustCompile(`(?m)^(variable|locals|step|table|figure|module|output|run|variables)\b[^=\n]*$`)
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {

@@ -3,17 +3,20 @@ package lsp
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/step"
 )
 
 // decl is something that a pipeline file declares.
 type decl struct {
-	name    string // var.x, local.x, step.train.dsi, table.t, figure.f
-	typ     string // variable, local, step, table or figure
+	name    string // var.x, local.x, step.train.dsi, table.t, figure.f, module.m, output.o
+	typ     string // variable, local, step, table, figure, module or output
 	kind    string // of a step
 	rng     hcl.Range
 	whole   hcl.Range
 	body    *hclsyntax.Body // nil for a local
 	forEach bool
+	attr    step.Attr // a variable as a module block gives it its value, or an output's name and help
 }
 
 // declarations lists what a file declares, as far as it can be read; whole if all could be.
@@ -32,7 +35,11 @@ func declarations(file string, src []byte) (list []decl, whole bool) {
 			}
 			continue
 		case b.Type == "variable" && len(b.Labels) == 1:
-			d.name = "var." + b.Labels[0]
+			d.name, d.attr = "var."+b.Labels[0], variableAttr(b)
+		case b.Type == "module" && len(b.Labels) == 1:
+			d.name = "module." + b.Labels[0]
+		case b.Type == "output" && len(b.Labels) == 1:
+			d.name, d.attr = "output."+b.Labels[0], step.Attr{Name: b.Labels[0], Help: constantText(b.Body, "description")}
 		case b.Type == "step" && len(b.Labels) == 2:
 			d.name, d.kind = "step."+b.Labels[0]+"."+b.Labels[1], b.Labels[0]
 		case (b.Type == "table" || b.Type == "figure") && len(b.Labels) == 1:

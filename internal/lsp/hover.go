@@ -39,7 +39,7 @@ func (s *server) hover(d *document, offset int) any {
 	case p.where == inLabel:
 		return s.hoverHeader(d, end, at)
 	case p.where == inBody && len(p.path) > 0:
-		if a := attrAt(s.attrsOf(p.blocks), p.path); a != nil {
+		if a := attrAt(s.attrsOf(d, p.blocks), p.path); a != nil {
 			if inner := find(element(a.Type).Attrs, name); inner != nil {
 				return text(describeAttr(inner))
 			}
@@ -49,7 +49,7 @@ func (s *server) hover(d *document, offset int) any {
 	case p.where == inBody && p.blocks[0].typ == "locals":
 		return text(s.hoverValue(d, "local."+name))
 	case p.where == inBody:
-		if a := find(s.attrsOf(p.blocks), name); a != nil {
+		if a := find(s.attrsOf(d, p.blocks), name); a != nil {
 			return text(describeAttr(a))
 		}
 	case p.where == inValue && !p.quote && len(p.before) == 0 && strings.HasPrefix(strings.TrimLeft(d.src[end:], " "), "("):
@@ -69,7 +69,7 @@ func (t *text) between(start, end int) span { return span{t.position(start), t.p
 // hoverReference says what a reference is.
 func (s *server) hoverReference(d *document, ref []string, at span) any {
 	plain := slices.DeleteFunc(slices.Clone(ref), func(p string) bool { return strings.HasPrefix(p, "[") })
-	depth := map[string]int{"var": 2, "local": 2, "table": 2, "figure": 2, "step": 3}[ref[0]]
+	depth := map[string]int{"var": 2, "local": 2, "table": 2, "figure": 2, "module": 2, "step": 3}[ref[0]]
 	if depth == 0 || len(plain) < depth {
 		return nil
 	}
@@ -79,6 +79,8 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 		case x.name != name:
 		case x.typ == "variable" || x.typ == "local":
 			return &hover{markup{"markdown", s.hoverValue(d, name)}, &at}
+		case x.typ == "module" && len(plain) > depth:
+			return s.hoverOutput(d, x, plain[depth], ref, at)
 		case len(plain) > depth:
 			spec := s.Load.Registry.Lookup(x.kind)
 			if spec == nil {
@@ -105,7 +107,7 @@ func (s *server) hoverReference(d *document, ref []string, at span) any {
 func (s *server) hoverHeader(d *document, offset int, at span) any {
 	for _, x := range s.work.declared(d) {
 		if x.body != nil && x.rng.Filename == d.path && x.rng.Start.Byte <= offset && offset <= x.rng.End.Byte {
-			if x.typ == "variable" {
+			if x.typ == "variable" || x.typ == "output" {
 				return &hover{markup{"markdown", s.hoverValue(d, x.name)}, &at}
 			}
 			return s.hoverBlock(d, x, "", at)
@@ -114,12 +116,13 @@ func (s *server) hoverHeader(d *document, offset int, at span) any {
 	return nil
 }
 
-// hoverValue is a variable or local value, as of the last load.
-func (s *server) hoverValue(d *document, name string) string {
-	text := "`" + name + "`"
+// hoverValue is a variable, local value or output, as of the last load, or what is in it
+// by a path.
+func (s *server) hoverValue(d *document, name string, path ...string) string {
+	text := "`" + strings.ReplaceAll(strings.Join(append([]string{name}, path...), "."), ".[", "[") + "`"
 	if l := s.work.loaded(d.path); l.scope != nil {
 		if v, ok := l.scope.Named(name); ok {
-			lines := strings.Split(pipeline.Text(v, nil), "\n")
+			lines := strings.Split(pipeline.Text(descend(v, path), nil), "\n")
 			if len(lines) > shownLines {
 				lines = append(lines[:shownLines], fmt.Sprintf("# … %d more lines", len(lines)-shownLines))
 			}
@@ -129,15 +132,17 @@ func (s *server) hoverValue(d *document, name string) string {
 	return text
 }
 
-// hoverBlock tells of a step, table or figure, what its kind is and which of its steps
+// hoverBlock tells of a step, table, figure or module, what it is and which of its steps
 // have results.
 func (s *server) hoverBlock(d *document, x decl, text string, at span) any {
 	spec := s.Load.Registry.Lookup(x.kind)
-	if spec == nil || spec.Hidden {
-		return nil
-	}
 	name := "`" + x.name + "`"
-	if text == "" {
+	switch {
+	case x.typ == "module":
+		text = s.describeModule(x)
+	case spec == nil || spec.Hidden:
+		return nil
+	case text == "":
 		text = strings.TrimSpace(spec.Doc) + "\n"
 		for _, o := range spec.Outputs {
 			text += fmt.Sprintf("\n- `%s` %s: %s", o.Name, o.Type, sentence(o.Help))
@@ -165,10 +170,10 @@ func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	var lines []string
 	var last time.Time
 	for _, x := range p.Steps {
-		if !isOf(x, block) {
+		o, planned := found.outcomes[x.Address]
+		if !isOf(x, block) || !planned {
 			continue
 		}
-		o := found.outcomes[x.Address]
 		count[o.Word]++
 		if o.Finished.After(last) {
 			last = o.Finished
@@ -192,8 +197,8 @@ func (s *server) outcomeText(ctx context.Context, path, block string) string {
 	return text
 }
 
-// isOf reports whether a step is of a block.
+// isOf reports whether a step is of a block, or of a module.
 func isOf(x pipeline.Step, block string) bool {
 	rest, ok := strings.CutPrefix(x.Address, block)
-	return ok && (rest == "" || rest[0] == '[')
+	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
 }

@@ -12,11 +12,16 @@ import (
 
 // definition finds where what a reference names is declared; nil if nowhere.
 func (s *server) definition(d *document, offset int) any {
-	_, end, ok := under(d.src, offset)
+	start, end, ok := under(d.src, offset)
 	if !ok {
 		return nil
 	}
 	p := placeAt(d.src, end)
+	if len(p.blocks) == 1 && p.blocks[0].typ == "module" {
+		if found := s.definitionInModule(d, p, d.src[start:end]); found != nil {
+			return found
+		}
+	}
 	if p.where != inValue || p.quote && !p.index {
 		return nil
 	}
@@ -25,6 +30,9 @@ func (s *server) definition(d *document, offset int) any {
 		ref = append(ref, p.word)
 	}
 	plain := slices.DeleteFunc(ref, func(x string) bool { return strings.HasPrefix(x, "[") })
+	if len(plain) > 2 && plain[0] == "module" {
+		return s.definitionOfOutput(d, plain[1], plain[2])
+	}
 	for _, x := range s.work.declared(d) {
 		if each := x.body != nil && x.forEach && plain[0] == "each"; each && x.rng.Filename == d.path && x.whole.Start.Byte <= offset && offset <= x.whole.End.Byte {
 			return s.locate(d, x.body.Attributes["for_each"].NameRange)
@@ -69,6 +77,10 @@ func (s *server) symbols(d *document, _ int) any {
 			for _, a := range attributes(b.Body) {
 				x.Children = append(x.Children, symbol{Name: "local." + a.Name, Kind: symbolConstant, Range: d.span(a.SrcRange), Selection: d.span(a.NameRange)})
 			}
+		case "output":
+			x.Kind = symbolVariable
+		case "module":
+			x.Kind = symbolNamespace
 		case "table", "figure":
 			x.Kind = symbolObject
 		}

@@ -16,6 +16,8 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"figure", `figure "${1:NAME}" {` + "\n  $0\n}", "A figure of numbers that steps left."},
 	{"locals", "locals {\n  $0\n}", "Named values, that expressions refer to as local.NAME."},
 	{"variable", `variable "${1:NAME}" {` + "\n  $0\n}", "A value that is given from outside, and that expressions refer to as var.NAME."},
+	{"module", `module "${1:NAME}" {` + "\n  source = \"$0\"\n}", "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT."},
+	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
 }
 
 // Attributes that are no kind's.
@@ -33,24 +35,38 @@ var (
 			{Name: "error_message", Type: text1, Help: "What is said otherwise."},
 		}}},
 	}
+	moduleAttrs = []step.Attr{
+		{Name: "source", Type: text1, Help: "Where the pipeline is: a folder or .hcl file by a path that starts with ./, ../ or /, or git::URL//FOLDER?ref=REF."},
+	}
+	outputAttrs = []step.Attr{
+		{Name: "value", Type: anything, Help: "Its value: an artifact, a step, a map of them, or any other."},
+		{Name: "description", Type: text1, Optional: true, Help: "What it is, for people."},
+	}
 	commonAttrs = []step.Attr{
-		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists"},
+		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists"},
 		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
 			{Name: "queue", Type: text1, Optional: true, Enum: []string{string(step.CPU), string(step.GPU)}, Help: "Which workers run the step"},
 		}}},
 	}
 )
 
-// attrsOf lists what may stand in the innermost of some blocks.
-func (s *server) attrsOf(blocks []header) []step.Attr {
+// attrsOf lists what may stand in the innermost of some blocks of a document.
+func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 	if len(blocks) == 0 {
 		return nil
 	}
 	var attrs []step.Attr
-	if blocks[0].typ == "variable" {
+	switch blocks[0].typ {
+	case "variable":
 		attrs = variableAttrs
-	} else if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
-		attrs = slices.Concat(spec.Attrs, commonAttrs)
+	case "module":
+		attrs = s.moduleAttrsOf(d, blocks[0])
+	case "output":
+		attrs = outputAttrs
+	default:
+		if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
+			attrs = slices.Concat(spec.Attrs, commonAttrs)
+		}
 	}
 	for _, b := range blocks[1:] {
 		a := find(attrs, b.typ)

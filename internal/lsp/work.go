@@ -30,6 +30,8 @@ type work struct {
 	first map[string]chan struct{} // of documents that have not been loaded; closed when they are
 	shown map[string][]string      // files that diagnostics of a document were sent for
 	good  map[string][]decl        // what a file declared when it last was HCL
+
+	modules map[string][]string // files of modules by their source, as last loaded
 }
 
 // document is the text of an open file, which another one follows when it is edited.
@@ -49,9 +51,10 @@ func (d *document) declarations() ([]decl, bool) {
 
 // loaded is what the last load of a document's pipeline found.
 type loaded struct {
-	files  []string        // of the pipeline
-	folder bool            // it is all files of the folder
-	scope  *pipeline.Scope // of the last text that was HCL; nil if there was none
+	files   []string        // of the pipeline
+	modules []string        // files of its modules
+	folder  bool            // it is all files of the folder
+	scope   *pipeline.Scope // of the last text that was HCL; nil if there was none
 
 	pipeline *pipeline.Pipeline // the last valid one; nil if there was none
 	lookup   *lookup            // of its outcomes; nil if nobody has asked
@@ -67,7 +70,7 @@ type lookup struct {
 
 func newWork(ctx context.Context, s *server) *work {
 	return &work{s: s, ctx: ctx, wake: make(chan struct{}, 1), docs: map[string]*document{}, dirty: map[string]bool{},
-		known: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}}
+		known: map[string]*loaded{}, first: map[string]chan struct{}{}, shown: map[string][]string{}, good: map[string][]decl{}, modules: map[string][]string{}}
 }
 
 func (w *work) document(path string) *document {
@@ -101,12 +104,13 @@ func (w *work) set(path string, t *text) {
 	w.changed(path)
 }
 
-// changed has a document loaded again, and all others, as they may be of one pipeline with it.
+// changed has a document loaded again, and all others that may be of one pipeline with it,
+// or have it in a module.
 func (w *work) changed(path string) {
 	w.mu.Lock()
 	w.dirty[path] = true
 	for other := range w.docs {
-		if filepath.Dir(other) == filepath.Dir(path) {
+		if l := w.known[other]; filepath.Dir(other) == filepath.Dir(path) || l != nil && slices.Contains(l.modules, path) {
 			w.dirty[other] = true
 		}
 	}
@@ -203,8 +207,14 @@ func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 		}
 	}
 	w.mu.Unlock()
-	scope, p, ds := pipeline.Open(sources, w.s.Load)
-	return &loaded{files: slices.Sorted(maps.Keys(sources)), folder: folder, scope: scope, pipeline: p}, ds
+	now := &loaded{files: slices.Sorted(maps.Keys(sources)), folder: folder}
+	o := w.s.Load
+	if o.Module != nil {
+		o.Module = func(folder, source string) (map[string][]byte, error) { return w.openModule(now, folder, source) }
+	}
+	var ds pipeline.Diagnostics
+	now.scope, now.pipeline, ds = pipeline.Open(sources, o)
+	return now, ds
 }
 
 // source is a file's text, as it is open or on disk; w.mu is held.

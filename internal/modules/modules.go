@@ -100,7 +100,7 @@ func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 	pin, pinned := lock.Module(of.Source())
 	switch {
 	case r.Accept != nil && !pinned:
-		return "", fmt.Errorf("it is not pinned in %s, which this worker asks of repositories: run `redsi validate` where the pipeline is, and bring the file here", r.Lock)
+		return "", fmt.Errorf("it is not pinned in %s: run `redsi validate` where the pipeline is, and have the file here", r.Lock)
 	case r.Update != nil && r.Update(of.Source()):
 		return r.pin(ctx, of, pin.Commit)
 	case !pinned:

@@ -40,3 +40,31 @@ func TestCollections(t *testing.T) {
 		}
 	}
 }
+
+// TestQuantifiers: no condition, and those that are null or unknown.
+func TestQuantifiers(t *testing.T) {
+	yes, no, null, unknown := cty.True, cty.False, cty.NullVal(cty.Bool), cty.UnknownVal(cty.Bool)
+	for _, c := range []struct {
+		list     []cty.Value
+		all, any cty.Value
+	}{
+		{nil, yes, no},
+		{[]cty.Value{yes, yes}, yes, yes},
+		{[]cty.Value{no, yes}, no, yes},
+		{[]cty.Value{null, yes}, no, yes},
+		{[]cty.Value{null, no}, no, no},
+		{[]cty.Value{unknown, no}, no, unknown},
+		{[]cty.Value{unknown, yes}, unknown, yes},
+	} {
+		list := cty.ListValEmpty(cty.Bool)
+		if c.list != nil {
+			list = cty.ListVal(c.list)
+		}
+		for f, want := range map[*function.Function]cty.Value{&allTrue: c.all, &anyTrue: c.any} {
+			got, err := f.Call([]cty.Value{list})
+			if err != nil || got.IsKnown() != want.IsKnown() || want.IsKnown() && !got.RawEquals(want) {
+				t.Errorf("%#v: %#v, %v; want %#v", list, got, err, want)
+			}
+		}
+	}
+}

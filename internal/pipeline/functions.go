@@ -46,6 +46,8 @@ func library(files fileFuncs) []group {
 			{"filebase64", "path", "The bytes of a file beside the pipeline in base64, for files that are not UTF-8 text.", files.base64},
 		}},
 		{"Collections", []entry{
+			{"alltrue", "list", "Whether all conditions of a list are true; null is not.", allTrue},
+			{"anytrue", "list", "Whether any condition of a list is true; null is not.", anyTrue},
 			{"chunklist", "list, size", "A list cut into lists of at most size elements.", stdlib.ChunklistFunc},
 			{"coalesce", "values...", "The first argument that is not null.", stdlib.CoalesceFunc},
 			{"coalescelist", "lists...", "The first list that is not empty.", stdlib.CoalesceListFunc},
@@ -222,6 +224,29 @@ var sum = function.New(&function.Spec{
 		return total, nil
 	},
 })
+
+var (
+	allTrue = quantifier(cty.True, cty.Value.And)
+	anyTrue = quantifier(cty.False, cty.Value.Or)
+)
+
+// quantifier folds a list of conditions, as Terraform's functions do.
+func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
+		Type:   function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			out := ofNone
+			for _, v := range args[0].AsValueSlice() {
+				if v.IsNull() {
+					v = cty.False
+				}
+				out = fold(out, v)
+			}
+			return out, nil
+		},
+	})
+}
 
 // jsonEncode is the library's, but says what is wrong about an artifact.
 var jsonEncode = function.New(&function.Spec{

@@ -122,8 +122,10 @@ func TestCheckSyntax(t *testing.T) {
 	if ds := pipeline.CheckSyntax(map[string][]byte{"a.hcl": []byte("step \"no\" \"such\" {}")}); ds.HasErrors() {
 		t.Error(ds.Err())
 	}
-	if ds := pipeline.CheckSyntax(map[string][]byte{"a.hcl": []byte("step {")}); !ds.HasErrors() {
-		t.Error("half a block is in order")
+	for _, name := range []string{"a.hcl", "a.test.hcl"} {
+		if ds := pipeline.CheckSyntax(map[string][]byte{name: []byte("step {")}); !ds.HasErrors() {
+			t.Errorf("%s: half a block is in order", name)
+		}
 	}
 }
 
@@ -154,6 +156,7 @@ func second(_ *pipeline.Pipeline, ds pipeline.Diagnostics) pipeline.Diagnostics 
 // called as its usage says.
 func TestFunctions(t *testing.T) {
 	calls := map[string]string{
+		"alltrue": `alltrue([true, false])`, "anytrue": `anytrue([true, false])`,
 		"product": `product({ a = [1] })`, "file": `file("p.hcl.txt")`, "filebase64": `filebase64("p.hcl.txt")`, "chunklist": `chunklist([1, 2, 3], 2)`, "coalesce": `coalesce(null, 1)`,
 		"coalescelist": `coalescelist([], [1])`, "compact": `compact(["", "a"])`, "concat": `concat([1], [2])`, "contains": `contains(["a"], "a")`,
 		"distinct": `distinct([1, 1])`, "element": `element([1], 3)`, "flatten": `flatten([[1], 2])`, "keys": `keys({ a = 1 })`, "length": `length("né")`,

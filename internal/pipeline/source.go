@@ -29,8 +29,13 @@ const (
 
 // Read collects the pipeline files that a path means: that file, or all *.hcl
 // of that folder, or DefaultFile in the current one if the path is empty.
-func Read(name string) (map[string][]byte, error) {
-	files, err := pipelineFiles(name)
+func Read(name string) (map[string][]byte, error) { return readFiles(name, isPipelineFile) }
+
+// ReadAll is Read that takes files of tests, too.
+func ReadAll(name string) (map[string][]byte, error) { return readFiles(name, isHCLFile) }
+
+func readFiles(name string, takes func(file string) bool) (map[string][]byte, error) {
+	files, err := filesOf(name, takes)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +50,7 @@ func Read(name string) (map[string][]byte, error) {
 	return sources, nil
 }
 
-func pipelineFiles(name string) ([]string, error) {
+func filesOf(name string, takes func(file string) bool) ([]string, error) {
 	if name == "" {
 		name = DefaultFile
 	}
@@ -57,8 +62,11 @@ func pipelineFiles(name string) ([]string, error) {
 		return nil, fmt.Errorf("read the pipeline: %w", err)
 	}
 	if !info.IsDir() {
-		if !isPipelineFile(name) {
-			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl, or it is one of tests", name)
+		switch {
+		case !isHCLFile(name):
+			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl", name)
+		case !takes(name):
+			return nil, fmt.Errorf("%s is a file of tests, not a pipeline: redsi test %[1]s checks and runs it", name)
 		}
 		return []string{filepath.Clean(name)}, nil
 	}
@@ -68,7 +76,7 @@ func pipelineFiles(name string) ([]string, error) {
 	}
 	var files []string
 	for _, e := range entries {
-		if !e.IsDir() && isPipelineFile(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+		if !e.IsDir() && takes(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
 			files = append(files, filepath.Join(name, e.Name()))
 		}
 	}
@@ -78,14 +86,16 @@ func pipelineFiles(name string) ([]string, error) {
 	return files, nil
 }
 
-func isPipelineFile(name string) bool {
-	return strings.HasSuffix(name, ".hcl") && !strings.HasSuffix(name, TestSuffix)
-}
+func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
-// CheckSyntax reports what is not HCL in pipeline files, and nothing else.
+func isPipelineFile(name string) bool { return isHCLFile(name) && !strings.HasSuffix(name, TestSuffix) }
+
+// CheckSyntax reports what is not HCL in files of pipelines and tests, and nothing else.
 func CheckSyntax(sources map[string][]byte) Diagnostics {
 	l := newLoader(sources, Options{})
-	l.parse()
+	for _, name := range sortedKeys(sources) {
+		l.parseFile(name, sources[name])
+	}
 	return l.diags.done()
 }
 

@@ -508,7 +508,7 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 	for place, want := range map[string]string{
 		`sha|rds = ["a", "b"]`:   "(list(string), required)",
 		`mod|ule "first"`:        "**RUN** `module.first.step.download.nq`",
-		`module "fir|st"`:        "`output.texts`: All pages.",
+		`module "fir|st"`:        "`output.texts` All pages.",
 		`module.first.te|xts.nq`: "All pages.",
 		`module.first.si|ze`:     "```hcl\\n2\\n```",
 		`["x"].si|ze`:            "`module.twice[\\\"x\\\"].size`\\n\\n```hcl\\n1\\n```",

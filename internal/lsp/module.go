@@ -147,10 +147,10 @@ func (s *server) describeModule(x decl) string {
 		if v.attr.Optional {
 			need = "optional"
 		}
-		text += fmt.Sprintf("\n- `%s` (%s, %s): %s", v.name, v.attr.Type, need, sentence(v.attr.Help))
+		text += fmt.Sprintf("\n- `%s` (%s, %s) %s", v.name, v.attr.Type, need, sentence(v.attr.Help))
 	}
 	for _, o := range s.work.inside(x, "output") {
-		text += fmt.Sprintf("\n- `%s`: %s", o.name, sentence(o.attr.Help))
+		text += fmt.Sprintf("\n- `%s` %s", o.name, sentence(o.attr.Help))
 	}
 	return text
 }

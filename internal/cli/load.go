@@ -154,7 +154,7 @@ func (a *app) loadWith(ctx context.Context, accept func(file string) error, file
 	}
 	for name := range p.Secrets {
 		if _, sent := vars[name]; sent {
-			return nil, inputError(fmt.Errorf("var.%s is sensitive, and a workflow's input is kept by the server: set %s%s in the environment of the workers instead, and give the value up: the server has it", name, pipeline.EnvPrefix, name))
+			return nil, inputError(fmt.Errorf("var.%s is sensitive, and a workflow's input is kept by the server: set %s%s in the environment of the workers instead, and replace the value, since the server now has it", name, pipeline.EnvPrefix, name))
 		}
 	}
 	return p, ctx.Err()

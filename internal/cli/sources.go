@@ -62,14 +62,14 @@ unreachable whose bytes are not in the store.`,
 				a.printSources(states)
 			}
 			if err == nil && bad > 0 {
-				err = &exitError{exitFailed, fmt.Errorf("%d sources cannot be had now, here or at their place", bad)}
+				err = &exitError{exitFailed, fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source"))}
 			}
 			return err
 		},
 	}
 	a.pipelineFlags(check)
 	a.targetFlag(check)
-	check.Flags().BoolVar(&offline, "offline", false, "ask nobody, look into the store only")
+	check.Flags().BoolVar(&offline, "offline", false, "look only in the store")
 	cmd.AddCommand(check, newSourcesUpdateCmd(a))
 	return cmd
 }

@@ -28,7 +28,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if again != "" {
 				if repair {
-					return inputError(errors.New("--rebuild runs a step again, --repair removes what is damaged: give one of them"))
+					return inputError(errors.New("--rebuild runs a step again and --repair removes what is damaged: give one of them"))
 				}
 				return a.rebuild(cmd.Context(), again)
 			}

@@ -118,7 +118,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	if !setCurrent {
 		switch current, err := d.Current(ctx, conn.Client); {
 		case err != nil:
-			log.Warn("the cluster does not tell its worker deployments; it may have none", "err", err)
+			log.Warn("the cluster does not report its worker deployments; it may not support them", "err", err)
 		case current != d.Build:
 			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
 		}
@@ -128,7 +128,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, worker.ErrReplaced):
-		log.Warn("this build was current before, and is not made so again; it goes on with the runs that it has. To go back: " + command)
+		log.Warn("this build was current before and is not made current again; it only finishes the runs that it has. To make it current: " + command)
 	case err != nil:
 		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
 	default:
@@ -198,7 +198,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.given() {
-				return inputError(errors.New("dev keeps a server of its own, and TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that one"))
+				return inputError(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that server"))
 			}
 			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
 			store, err := a.openStore(cmd.Context())

@@ -58,7 +58,7 @@ func pipelineFiles(name string) ([]string, error) {
 	}
 	if !info.IsDir() {
 		if !isPipelineFile(name) {
-			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl, or it is one of tests", name)
+			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl, or it is a test file", name)
 		}
 		return []string{filepath.Clean(name)}, nil
 	}
@@ -166,7 +166,7 @@ func (l *loader) tame(name string, src []byte) bool {
 	}
 	if rng, deep := tooDeep(src, name); deep {
 		l.diags.error(rng, "Nesting too deep",
-			fmt.Sprintf("More than %d brackets, templates or operators stand within each other here. Name the inner parts in locals.", maxDepth))
+			fmt.Sprintf("Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", maxDepth))
 		return false
 	}
 	return true

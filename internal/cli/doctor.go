@@ -28,7 +28,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "Check what redsi needs on this machine, and say what to do about what is missing",
+		Short:   "Check what redsi needs on this machine, and say how to get what is missing",
 		Example: `  redsi doctor`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

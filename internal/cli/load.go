@@ -119,7 +119,7 @@ func (a *app) read(ctx context.Context, file string, vars map[string]string, fil
 	began := time.Now()
 	stop := func() error {
 		if time.Since(began)-mods.Waited > evaluationTime {
-			return fmt.Errorf("evaluating the pipeline took longer than %s; let command steps do what its expressions do", evaluationTime)
+			return fmt.Errorf("evaluating the pipeline took longer than %s; do in command steps what its expressions do", evaluationTime)
 		}
 		return ctx.Err()
 	}

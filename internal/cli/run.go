@@ -37,16 +37,16 @@ func newRunCmd(a *app) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Do what the plan lacks, and write the tables and figures",
-		Long: `Do what the plan lacks, and write the tables and figures.
+		Short: "Run the steps that lack results, and write the tables and figures",
+		Long: `Run the steps that lack results, and write the tables and figures.
 
 Without a cluster, a worker runs inside this command, beside an embedded Temporal
 server that all commands of the state folder share and that ends with the last of
 them; the address of its UI is printed. With --temporal-address, a
 TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
-workers do it. If there is nothing to do, no server is started at all.
+workers run the steps. If there is nothing to do, no server is started.
 
-Ctrl-C cancels; the next run goes on where this one stopped.`,
+Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
   redsi run --temporal-address 127.0.0.1:7233 --detach`,

@@ -130,7 +130,7 @@ func checkCommand(c commandConfig) error {
 		}
 	}
 	if len(c.Reads) > 0 && c.Isolation == string(isolation.Off) {
-		bad("isolation_reads", "is of use only with isolation = \"warn\" or \"enforce\"")
+		bad("isolation_reads", "works only with isolation = \"warn\" or \"enforce\"")
 	}
 	checkSecrets(bad, c)
 	if len(c.ExitCodes) == 0 {

@@ -115,7 +115,7 @@ func (b *batch) one(ctx context.Context, x *walked) (workflows.Batched, error) {
 		select {
 		case <-late.C:
 			if err := b.tell(ctx, x.Index); err != nil {
-				b.a.Log.Warn("what a batch has done could not be told; it will be when its slow step is done", "step", s.Address, "err", err)
+				b.a.Log.Warn("the finished steps of a batch could not be reported; they will be when its slow step is done", "step", s.Address, "err", err)
 			}
 			b.told = true
 			report(step.Progress{Step: s.Address, Note: "at work"})

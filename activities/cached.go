@@ -101,7 +101,7 @@ func (a *Activities) hasTime(req workflows.ExecuteRequest, task step.Task) error
 	if a.Fits(took) {
 		return nil
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s took %s the last time, and this worker ends before: it is for another one",
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s took %s last time, and this worker ends sooner: left to another worker",
 		req.Address, took.Round(time.Second))), workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 }
 

@@ -32,7 +32,7 @@ const passedOver = "checkpoints_passed_over"
 // passOver says that a checkpoint is of no use, and counts it.
 func (c *checkpoints) passOver(name string, err error) {
 	if c.log != nil {
-		c.log.Warn("a checkpoint is of no use; going on from the one before, or from the beginning", "checkpoint", name, "err", err)
+		c.log.Warn("a checkpoint cannot be used; continuing from the one before it, or from the beginning", "checkpoint", name, "err", err)
 	}
 	if c.count != nil {
 		c.count(passedOver, 1)

@@ -120,7 +120,7 @@ func hopeless(err error) string {
 		}
 		return false
 	}
-	const goesOn = ", then `redsi run` goes on from here"
+	const goesOn = ", then `redsi run` continues from here"
 	var refused *artifacts.RefusedError
 	var exit *command.ExitError
 	switch {

@@ -136,7 +136,7 @@ func (a *Activities) open(ctx context.Context, req workflows.LoadRequest) (*plan
 			return nil, out, err
 		}
 		if out.Project, err = lockfile.Project(out.Lock); err != nil {
-			a.Log.Warn("the run's project is not known: its prices may be of another pipeline of that name", "err", err)
+			a.Log.Warn("the run's project is not known: its estimates may come from another pipeline with that name", "err", err)
 		}
 	}
 	return p, out, nil
@@ -175,7 +175,7 @@ func (a *Activities) known(ctx context.Context, p *plan.Plan, pages workflows.Pa
 	hits, err := rowsOf(ctx, a, pages)
 	for _, h := range hits {
 		if h.Index < 0 || h.Index >= len(p.Steps) || !h.Hit {
-			return nil, step.Permanent(fmt.Errorf("the run's list of hits has an entry for step %d that cannot be: run again", h.Index))
+			return nil, step.Permanent(fmt.Errorf("the run's list of hits has an impossible entry for step %d: run again", h.Index))
 		}
 	}
 	return hits, err

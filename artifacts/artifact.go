@@ -56,7 +56,7 @@ func Tree(typ string, files []File) (Artifact, error) {
 			return Artifact{}, fmt.Errorf("file %q of a tree has no digest or a size of %d", f.Name, f.Size)
 		}
 		if i > 0 && sorted[i-1].Name == f.Name {
-			return Artifact{}, fmt.Errorf("file %q stands in the tree twice", f.Name)
+			return Artifact{}, fmt.Errorf("file %q is in the tree twice", f.Name)
 		}
 		for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
 			if seen[dir] {

@@ -277,7 +277,7 @@ func TestCommandMistakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, argv := range map[string]string{"relative to nothing": "bin/x", "to plan without it": "no-such-program"} {
+	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program"} {
 		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "outputs": []any{"o"}})
 		if err != nil {
 			t.Fatal(err)

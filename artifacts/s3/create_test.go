@@ -54,7 +54,7 @@ func TestOpenAsksForConditions(t *testing.T) {
 	}{
 		"heeds":                {heeds, "", ""},
 		"heeds, probed before": {answer(http.StatusPreconditionFailed), "", "already"},
-		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, "does not heed If-None-Match", ""},
+		"ignores":              {func(http.ResponseWriter, bool) bool { return false }, "ignores If-None-Match", ""},
 		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3, MinIO, Cloudflare R2 and Ceph", ""},
 		"denies all writes":    {answer(http.StatusForbidden), "", "may not do that"},
 	} {

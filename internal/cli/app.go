@@ -214,7 +214,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 		return nil, inputError(errors.Join(problems...))
 	}
 	if err := src.Save(); err != nil {
-		a.Log.Warn("checksums of local files were not remembered", "err", err)
+		a.Log.Warn("checksums of local files could not be saved", "err", err)
 	}
 	return pl, nil
 }

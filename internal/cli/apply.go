@@ -179,7 +179,7 @@ func (a *app) refuse(s *savedPlan, v *plan.Preview) error {
 			}
 		}
 	}
-	return inputError(fmt.Errorf("%d steps are not as in %s; nothing was run: plan again", len(drifts), s.name))
+	return inputError(fmt.Errorf("%s not as in %s; nothing was run: plan again", view.Count(len(drifts), "step"), s.name))
 }
 
 // driftOf compares two plans: keys where both are known, else configurations.

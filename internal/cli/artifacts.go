@@ -166,5 +166,5 @@ func fileOf(store artifacts.Store, art artifacts.Artifact, file string) (artifac
 		}
 		names = append(names, f.Name)
 	}
-	return store, artifacts.Digest{}, inputError(errors.New("it is a tree; name one of its files after a slash: " + strings.Join(names, ", ")))
+	return store, artifacts.Digest{}, inputError(errors.New("this is a tree; add a slash and one of its files: " + strings.Join(names, ", ")))
 }

@@ -111,7 +111,7 @@ func (o *clusterOptions) checkShare() error {
 	case o.slots < 0 || o.threads < 0:
 		return inputError(errors.New("--slots and --threads cannot be negative"))
 	case o.given() && (o.slots > 0 || o.threads > 0):
-		return inputError(errors.New("--slots and --threads are for the worker of this command, and the cluster has workers of its own: give them to `redsi worker`"))
+		return inputError(errors.New("--slots and --threads set up this command's own worker, but the run uses the cluster's workers: give them to `redsi worker`"))
 	}
 	return nil
 }
@@ -241,13 +241,13 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		if o.port != 0 {
 			flag = "--port or --ui-port"
 		}
-		err = inputError(fmt.Errorf("%w; choose another by %s, 0 for a free one", err, flag))
+		err = inputError(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
 	case errors.Is(err, devserver.ErrOther):
-		err = inputError(fmt.Errorf("%w; leave the ports away to use it, or end the redsi processes that do", err))
+		err = inputError(fmt.Errorf("%w; omit the port flags to use it, or end the redsi processes that use it", err))
 	case errors.Is(err, devserver.ErrDir):
 		err = inputError(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):
-		err = inputError(fmt.Errorf("--state: %w: name a folder that may be written to", err))
+		err = inputError(fmt.Errorf("--state: %w: name a writable folder", err))
 	}
 	if err == nil && conn.Client == nil {
 		err = dial(ctx, conn.server)
@@ -321,7 +321,7 @@ func (a *app) scratchArea() *scratch.Area {
 			a.Log.Info("left by processes that were killed", "programs ended", swept.Programs, "folders of steps removed", swept.Folders)
 		}
 		if err != nil {
-			a.Log.Warn("something that killed processes left is still there", "err", err)
+			a.Log.Warn("leftovers of killed processes could not be removed", "err", err)
 		}
 	}
 	return a.scratch
@@ -332,7 +332,7 @@ func (a *app) scratchArea() *scratch.Area {
 func (a *app) registerAttributes(ctx context.Context, c client.Client, namespace string) bool {
 	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
-		a.Log.Info("the cluster does not tell its search attributes; going without", "err", err)
+		a.Log.Info("the cluster does not report its search attributes; the run sets none", "err", err)
 		return false
 	}
 	want := map[string]enums.IndexedValueType{}

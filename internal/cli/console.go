@@ -22,7 +22,7 @@ func newConsoleCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "console [EXPRESSION...]",
 		Short: "Evaluate expressions of a pipeline: local values, for_each keys, functions, references",
-		Long: `Evaluates expressions as they would be in a local value of the pipeline, and
+		Long: `Evaluates expressions as if they stood in a locals block of the pipeline, and
 prints their values as HCL, or with --json as JSON. Without arguments it reads
 one expression from each line of its input. Nothing is run. What a step leaves
 is shown as its address, with what the plan says of it: a hit's key and the

@@ -28,7 +28,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "Check what redsi needs on this machine, and say what to do about what is missing",
+		Short:   "Check what redsi needs on this machine, and say how to get what is missing",
 		Example: `  redsi doctor`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,7 +90,7 @@ func (a *app) checkState() finding {
 		err = errors.Join(os.WriteFile(probe, nil, 0o644), os.Remove(probe))
 	}
 	if err != nil {
-		f.Note, f.Do = err.Error(), "give a folder that can be written: --state DIR"
+		f.Note, f.Do = err.Error(), "name a writable folder: --state DIR"
 		return f
 	}
 	f.OK = true
@@ -107,7 +107,7 @@ func (a *app) checkStore(cmd *cobra.Command) finding {
 		}
 	}
 	if err != nil {
-		f.Note, f.Do = err.Error(), "give one that can be reached: --store"
+		f.Note, f.Do = err.Error(), "name a store that can be reached: --store"
 		return f
 	}
 	f.OK = true
@@ -120,7 +120,7 @@ func (o *clusterOptions) checkPayloadKey() finding {
 	f := finding{What: "payload key", Note: o.payloadKey}
 	codec, err := o.codec()
 	if err != nil {
-		f.Note, f.Do = err.Error(), "give the file that the other processes of the runs have, readable by you alone; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
+		f.Note, f.Do = err.Error(), "give the file that the runs' other processes use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
 		return f
 	}
 	ids := codec.IDs()

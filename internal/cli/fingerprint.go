@@ -75,7 +75,7 @@ func (f fingerprints) readSalt() ([]byte, error) {
 		b, err = os.ReadFile(f.salt)
 	}
 	if err == nil && len(b) != saltBytes {
-		err = fmt.Errorf("%s is not a salt of %d bytes; remove it, and steps with secret_fingerprint run again", f.salt, saltBytes)
+		err = fmt.Errorf("%s is not a salt of %d bytes; remove it (steps with secret_fingerprint will then run again)", f.salt, saltBytes)
 	}
 	return b, err
 }

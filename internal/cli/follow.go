@@ -49,7 +49,7 @@ func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRu
 	show := func(v sight) {
 		if v.state.Again != again {
 			again = v.state.Again
-			live.Say("the run was begun again: " + again)
+			live.Say("the run was started again: " + again)
 		}
 		live.Update(v.state, v.progress, time.Now())
 	}
@@ -164,7 +164,7 @@ func (a *app) obstacle(ctx context.Context, conn *connection, wf client.Workflow
 		return ""
 	}
 	if of != nil {
-		return fmt.Sprintf("the run stays with build %s of the deployment %s, of which no worker polls the queue %q at %s: start one with `redsi worker --deployment %s:%s`, "+
+		return fmt.Sprintf("the run needs build %s of the deployment %s, but no worker of that build polls the queue %q at %s: start one with `redsi worker --deployment %s:%s`, "+
 			"or have the current build take it by `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; it is waited for",
 			of.GetBuildId(), of.GetDeploymentName(), queue, conn.host, of.GetDeploymentName(), of.GetBuildId(), wf.GetID())
 	}

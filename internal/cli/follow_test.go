@@ -211,7 +211,7 @@ func TestBuildGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.work(worker.Deployment{Name: of.Name, Build: "v2"})
-	f.says("the run stays with build v1 of the deployment paper, of which no worker polls", 2)
+	f.says("the run needs build v1 of the deployment paper, but no worker of that build polls", 2)
 	f.says("temporal workflow update-options --workflow-id followed --versioning-override-behavior auto_upgrade", 2)
 	f.work(of)
 	f.ends()
@@ -290,7 +290,7 @@ func TestBegunAgain(t *testing.T) {
 	f.work(worker.Deployment{})
 	w.Stop()
 	f.ends()
-	if said := f.out.String(); !strings.Contains(said, "the run was begun again: "+why) {
+	if said := f.out.String(); !strings.Contains(said, "the run was started again: "+why) {
 		t.Errorf("it said:\n%s", said)
 	}
 }

@@ -17,8 +17,8 @@ func newForceCmd(a *app) *cobra.Command {
 	var downstream bool
 	cmd := &cobra.Command{
 		Use:   "force STEP",
-		Short: "Forget a step's result, so that the next run does it again",
-		Long: `Forget a step's result, so that the next run does it again.
+		Short: "Forget a step's result, so that the next run makes it again",
+		Long: `Forget a step's result, so that the next run makes it again.
 
 There are three things that one may want:
 

@@ -17,7 +17,7 @@ func newGraphCmd(a *app) *cobra.Command {
 	var expand bool
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Draw which step reads what",
+		Short: "Draw the graph of the steps",
 		Long: `Writes the graph of the pipeline, or of what the targets need. The instances
 of a for_each block are one node unless --expand is given.`,
 		Example: `  redsi graph --format svg > pipeline.svg

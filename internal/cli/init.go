@@ -38,7 +38,7 @@ A file that is there is never overwritten.`,
 			path := filepath.Join(dir, "pipelines.hcl")
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 			if errors.Is(err, fs.ErrExist) {
-				return inputError(fmt.Errorf("%s is there already; init overwrites nothing", path))
+				return inputError(fmt.Errorf("%s already exists; init overwrites nothing", path))
 			}
 			if err != nil {
 				return err

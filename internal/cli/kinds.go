@@ -25,7 +25,7 @@ func newKindsCmd(a *app) *cobra.Command {
 			kinds := reference.Kinds(a.Registry)
 			switch {
 			case markdown && (a.JSON || functions || len(args) > 0):
-				return inputError(fmt.Errorf("--markdown writes the whole reference and takes nothing else"))
+				return inputError(fmt.Errorf("--markdown writes the whole reference and takes no kind or other flag"))
 			case markdown:
 				return reference.Markdown(a.Out, kinds)
 			case functions && len(args) > 0:

@@ -158,7 +158,7 @@ func (a *app) serveGraphs(ctx context.Context, l net.Listener, conn *connection,
 	}()
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			a.Log.Warn("the graphs of runs are not shown any more", "err", err)
+			a.Log.Warn("the graphs of runs are no longer served", "err", err)
 		}
 	}()
 }

@@ -119,7 +119,7 @@ func (a *app) read(ctx context.Context, file string, vars map[string]string, fil
 	began := time.Now()
 	stop := func() error {
 		if time.Since(began)-mods.Waited > evaluationTime {
-			return fmt.Errorf("evaluating the pipeline took longer than %s; let command steps do what its expressions do", evaluationTime)
+			return fmt.Errorf("evaluating the pipeline took longer than %s; do in command steps what its expressions do", evaluationTime)
 		}
 		return ctx.Err()
 	}
@@ -154,7 +154,7 @@ func (a *app) loadWith(ctx context.Context, accept func(file string) error, file
 	}
 	for name := range p.Secrets {
 		if _, sent := vars[name]; sent {
-			return nil, inputError(fmt.Errorf("var.%s is sensitive, and a workflow's input is kept by the server: set %s%s in the environment of the workers instead, and give the value up: the server has it", name, pipeline.EnvPrefix, name))
+			return nil, inputError(fmt.Errorf("var.%s is sensitive, and a workflow's input is kept by the server: set %s%s in the environment of the workers instead, and replace the value, since the server now has it", name, pipeline.EnvPrefix, name))
 		}
 	}
 	return p, ctx.Err()

@@ -45,7 +45,7 @@ client.`,
 	}
 	f := cmd.Flags()
 	a.variableFlags(cmd)
-	f.BoolVar(&stdio, "stdio", true, "what some editors add; there is no other way")
+	f.BoolVar(&stdio, "stdio", true, "for editors that pass it; standard input and output are always used")
 	return cmd
 }
 

@@ -127,7 +127,7 @@ func misused(cmd *cobra.Command, err error) error {
 	if !cmd.HasParent() {
 		return err
 	}
-	return fmt.Errorf("%w\nusage: %s; more by %s --help", err, cmd.UseLine(), cmd.CommandPath())
+	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
 }
 
 // group is a command that only has others below it.

@@ -40,7 +40,7 @@ func newPlanCmd(a *app) *cobra.Command {
 				return err
 			}
 			for format, n := range past.moved {
-				a.Log.Warn("keys moved: results of this pipeline are under keys of a format that this redsi does not read, and are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
+				a.Log.Warn("keys moved: this pipeline has results under keys in a format that this redsi does not read, so they are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
 			if saveTo != "" {
 				if err := a.savePlan(v, saveTo); err != nil {

@@ -37,16 +37,16 @@ func newRunCmd(a *app) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Do what the plan lacks, and write the tables and figures",
-		Long: `Do what the plan lacks, and write the tables and figures.
+		Short: "Run the steps that lack results, and write the tables and figures",
+		Long: `Run the steps that lack results, and write the tables and figures.
 
 Without a cluster, a worker runs inside this command, beside an embedded Temporal
 server that all commands of the state folder share and that ends with the last of
 them; the address of its UI is printed. With --temporal-address, a
 TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
-workers do it. If there is nothing to do, no server is started at all.
+workers run the steps. If there is nothing to do, no server is started.
 
-Ctrl-C cancels; the next run goes on where this one stopped.`,
+Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
   redsi run --temporal-address 127.0.0.1:7233 --detach`,
@@ -151,7 +151,7 @@ func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
 		}
 	}
 	if _, err := lockfile.Project(a.lockFile()); err != nil {
-		a.Log.Warn("this project has no id: what is said of earlier runs may be of another pipeline of this name in the store", "err", err)
+		a.Log.Warn("this project has no id: figures from earlier runs may belong to another pipeline with this name in the store", "err", err)
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		err = a.ended(err, runID)
 		var failed *workflows.RunError
 		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.given() { // it was stored a moment ago
-			err = fmt.Errorf("%w\nThe cluster's workers do not see this store, %s, they have %s: give them and this command the same --store", err, store.URL, failed.PlanLost.Store)
+			err = fmt.Errorf("%w\nThis command uses the store %s, the cluster's workers use %s: give both the same --store", err, store.URL, failed.PlanLost.Store)
 		}
 		return err
 	}
@@ -258,13 +258,13 @@ func (a *app) ended(err error, runID string) error {
 	var terminated *temporal.TerminatedError
 	switch {
 	case errors.As(err, &terminated):
-		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server, whose UI says why; `redsi run` goes on from what is in the store", runID)}
+		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server; its UI says why. `redsi run` continues from the results in the store", runID)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
-		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` goes on from here", runID)}
+		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` continues from here", runID)}
 	case workflows.ErrorOf(err) != nil:
 		return &exitError{exitFailed, workflows.ErrorOf(err)}
 	case errors.As(err, &unknown):
-		return &exitError{exitFailed, fmt.Errorf("Temporal does not know run %s any more (%w); `redsi run` goes on from what is in the store", runID, err)}
+		return &exitError{exitFailed, fmt.Errorf("Temporal no longer knows run %s (%w); `redsi run` continues from the results in the store", runID, err)}
 	}
 	return err
 }

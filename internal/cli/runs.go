@@ -46,7 +46,7 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 		}
 		rec, of, err := a.lastRun(ctx, store, ids, n)
 		if err == nil && rec == nil {
-			err = inputError(fmt.Errorf("%s: this store remembers only %s of this project; a run that found everything done leaves no record", name, view.Count(of, "run")))
+			err = inputError(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do leaves none", name, view.Count(of, "run")))
 		}
 		return rec, err
 	}

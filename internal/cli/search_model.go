@@ -84,7 +84,7 @@ func trainSteps(p *pipeline.Pipeline, target string) ([]string, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return nil, errors.New("the pipeline has no step of kind train, whose model could be searched")
+		return nil, errors.New("the pipeline has no step of kind train, so there is no model to search")
 	case len(chosen) == 0:
 		return nil, fmt.Errorf("--model %s is a step of kind %s, not train; the train steps are:\n%s", target, others[0], lines(all))
 	}
@@ -158,7 +158,7 @@ func (t *trained) input(name string) (artifacts.Artifact, error) {
 	if in, ok := v.(step.Input); ok && in.Artifact != nil {
 		return *in.Artifact, nil
 	}
-	return artifacts.Artifact{}, fmt.Errorf("its configuration has not one artifact as %s", name)
+	return artifacts.Artifact{}, fmt.Errorf("its configuration does not have exactly one artifact as %s", name)
 }
 
 // documents are the documents of the collection, which have the titles as readers

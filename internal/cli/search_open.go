@@ -30,7 +30,7 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.IntVarP(&m.results, "results", "k", 10, "documents shown for a query, at most as many as beams")
 	f.IntVar(&m.options.Beams, "beams", 40, "width of the search")
 	f.BoolVar(&m.constrained, "constrained", true, "generate only identifiers of the collection, so that every beam is a document")
-	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; what is no identifier is left out")
+	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
 	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU")
 }
 

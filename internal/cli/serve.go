@@ -61,7 +61,7 @@ Requests must be made to localhost, to the address itself, or to a name of
 	f.StringArrayVar(&s.hosts, "allow-host", nil, "name that requests may be made to, beside localhost and the address; may be repeated")
 	f.IntVar(&s.limits.Batch, "batch", 32, "queries answered together at most")
 	f.IntVar(&s.limits.Queue, "queue", 256, "queries that may wait")
-	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "time in which an answer is due; a query for which there is none is sent away")
+	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, waiting included")
 	return cmd
 }
@@ -102,7 +102,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
 		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.Log.Warn("other machines can reach this address, and there is no log-in", "address", l.Addr())
+		a.Log.Warn("other machines can reach this address, and it has no log-in", "address", l.Addr())
 	}
 	view.Printf(a.Out, "http://%s/\n", l.Addr())
 	err = server.Serve(ctx, l, h)

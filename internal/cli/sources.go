@@ -32,15 +32,15 @@ func newSourcesCmd(a *app) *cobra.Command {
 	var offline bool
 	check := &cobra.Command{
 		Use:   "check",
-		Short: "Say of every source whether its bytes are in the store, and whether its place still has them",
-		Long: `Say of every source whether its bytes are in the store, and whether its place still has them.
+		Short: "Check for every source whether the store has its bytes, and whether its origin still has them",
+		Long: `Check for every source whether the store has its bytes, and whether its origin still has them.
 
-Of a module's repository it says whether its ref is still the pinned commit.
-Nothing is fetched: a web server is asked for the size, which is compared with
-that in redsi.lock. States: ok; unpinned, there, but no one has seen its bytes;
-changed, its place has another size than was pinned; unreachable, its place does
-not answer or no longer has it. The exit code is 1 if a source is changed or
-unreachable whose bytes are not in the store.`,
+For a module's repository it checks whether its ref still names the pinned
+commit. Nothing is fetched: a web server is asked for the size, which is compared
+with that in redsi.lock. The states are: ok; unpinned (available, but its bytes
+are not pinned yet); changed (the origin has another size than was pinned);
+unreachable (the origin does not answer or no longer has it). The exit code is 1
+if a source is changed or unreachable and the store does not have its bytes.`,
 		Example: `  redsi sources check
   redsi sources check --target step.download.t5_tokenizer --json
   redsi sources check --offline   # only the store`,
@@ -62,14 +62,14 @@ unreachable whose bytes are not in the store.`,
 				a.printSources(states)
 			}
 			if err == nil && bad > 0 {
-				err = &exitError{exitFailed, fmt.Errorf("%d sources cannot be had now, here or at their place", bad)}
+				err = &exitError{exitFailed, fmt.Errorf("%s not available, neither here nor at the origin", view.Count(bad, "source"))}
 			}
 			return err
 		},
 	}
 	a.pipelineFlags(check)
 	a.targetFlag(check)
-	check.Flags().BoolVar(&offline, "offline", false, "ask nobody, look into the store only")
+	check.Flags().BoolVar(&offline, "offline", false, "look only in the store")
 	cmd.AddCommand(check, newSourcesUpdateCmd(a))
 	return cmd
 }
@@ -144,10 +144,10 @@ type updated struct {
 func newSourcesUpdateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [TEXT]",
-		Short: "Take the commits that the refs of modules' repositories are now, and pin them",
-		Long: `Take the commits that the refs of modules' repositories are now, and pin them
-in redsi.lock in place of those that were pinned. With TEXT, of those only whose
-git::URL?ref=REF has it.`,
+		Short: "Pin the commits that the refs of modules' repositories name now",
+		Long: `Pin the commits that the refs of modules' repositories name now,
+in redsi.lock, in place of those that were pinned. With TEXT, only those of
+repositories whose git::URL?ref=REF contains it.`,
 		Example: `  redsi sources update
   redsi sources update first-paper   # this repository only`,
 		Args: cobra.MaximumNArgs(1),

@@ -71,8 +71,8 @@ func newStatusCmd(a *app) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the runs that are at work, how far their steps are, and what the last run came to",
-		Long: `Show the runs that are at work, how far their steps are, and what the last run came to.
+		Short: "Show open runs, how far their steps are, and how the last run ended",
+		Long: `Show open runs, how far their steps are, and how the last run ended.
 
 Looks at the cluster that the flags, the environment or a profile name, else at
 the server that a ` + "`redsi run` or `redsi dev`" + ` of this state folder has started, if

@@ -101,7 +101,7 @@ func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExe
 		err = v.Get(&state)
 	}
 	if err != nil {
-		if s.Error = "does not tell its state: " + err.Error(); ctx.Err() != nil {
+		if s.Error = "its state is not available: " + err.Error(); ctx.Err() != nil {
 			s.Error = "does not answer: no worker polls for it, or it is busy (--run waits longer)"
 		}
 		return s
@@ -188,7 +188,7 @@ func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *conn
 			s := openRun(conn, found)
 			state, err := a.state(ctx, conn.Client, s.Workflow)
 			if err != nil {
-				s.Error = "does not tell its state: " + err.Error()
+				s.Error = "its state is not available: " + err.Error()
 			}
 			s.name(state.RunID)
 			for _, x := range state.Steps {

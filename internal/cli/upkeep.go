@@ -20,7 +20,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 	var again string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Read every stored byte against its digest and every result against its outputs",
+		Short: "Check every stored byte against its digest and every result against its outputs",
 		Example: `  redsi verify
   redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again; strays go to aside/
   redsi verify --rebuild 'step.dedup.nq["url"]'   # runs it again and compares`,
@@ -28,7 +28,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if again != "" {
 				if repair {
-					return inputError(errors.New("--rebuild runs a step again, --repair removes what is damaged: give one of them"))
+					return inputError(errors.New("--rebuild runs a step again and --repair removes what is damaged: give one of them"))
 				}
 				return a.rebuild(cmd.Context(), again)
 			}
@@ -86,7 +86,7 @@ func newGCCmd(a *app) *cobra.Command {
 	var free string
 	cmd := &cobra.Command{
 		Use:   "gc",
-		Short: "Delete results that no run names any more, the cheapest to rebuild first",
+		Short: "Delete results that no run uses any more, cheapest to rebuild first",
 		Example: `  redsi gc --dry-run
   redsi gc --keep-runs 5 --free 50GB`,
 		Args: cobra.NoArgs,

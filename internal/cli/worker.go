@@ -27,19 +27,19 @@ func newWorkerCmd(a *app) *cobra.Command {
 	sbatch := false
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Work for a Temporal cluster until interrupted",
-		Long: `Work for a Temporal cluster until interrupted.
+		Short: "Run steps for a Temporal cluster until interrupted",
+		Long: `Run steps for a Temporal cluster until interrupted.
 
 Start as many as you like, on as many machines; they share the store, which must
-then be one that all of them reach. Kill one at any time: what it was doing goes
-on elsewhere, after the 15 seconds in which it may be silent; Ctrl-C hands it over at once.
+then be one that all of them reach. You may kill one at any time: after 15 seconds of
+silence its work continues elsewhere. Ctrl-C hands the work over at once.
 
-Where machines are lent by the hour, --idle-exit ends a worker that has nothing to do,
-and --until one whose time is over: it takes nothing that took longer the last time than
-is left (trainings and embeddings go on where they were saved, so they are taken), hands
-back what is running, and exits with 0. --print-sbatch prints this command as a job for Slurm.
+On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
+--until ends one after a given time. Before that it takes no step that took longer last time
+than is left (except trainings and embeddings, which continue where they were saved).
+At the end it hands back what is running, and exits with 0. --print-sbatch prints this command as a job for Slurm.
 
-With --deployment a worker is one of a build: a run stays with the workers of the build
+With --deployment a worker belongs to a build: a run stays with the workers of the build
 that began it, and new runs go to the current build, which --set-current makes this one.
 Keep workers of the old build until their runs have ended.
 
@@ -118,7 +118,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	if !setCurrent {
 		switch current, err := d.Current(ctx, conn.Client); {
 		case err != nil:
-			log.Warn("the cluster does not tell its worker deployments; it may have none", "err", err)
+			log.Warn("the cluster does not report its worker deployments; it may not support them", "err", err)
 		case current != d.Build:
 			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
 		}
@@ -128,7 +128,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, worker.ErrReplaced):
-		log.Warn("this build was current before, and is not made so again; it goes on with the runs that it has. To go back: " + command)
+		log.Warn("this build was current before and is not made current again; it only finishes the runs that it has. To make it current: " + command)
 	case err != nil:
 		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
 	default:
@@ -186,8 +186,8 @@ func newDevCmd(a *app) *cobra.Command {
 	graphPort := 0
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Keep a Temporal server with its UI and a worker until Ctrl-C",
-		Long: `Keep a Temporal server with its UI and a worker until Ctrl-C.
+		Short: "Run a Temporal server with its UI and a worker until Ctrl-C",
+		Long: `Run a Temporal server with its UI and a worker until Ctrl-C.
 
 The server is the one that all commands of the state folder share; it ends with
 the last of them. Only holders of the key in that folder may call it: the printed
@@ -198,7 +198,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.given() {
-				return inputError(errors.New("dev keeps a server of its own, and TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that one"))
+				return inputError(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that server"))
 			}
 			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
 			store, err := a.openStore(cmd.Context())

@@ -127,7 +127,7 @@ func TestPrograms(t *testing.T) {
 	if _, err := command.Find("no-such-program-at-all"); err == nil {
 		t.Error("found")
 	}
-	if _, err := command.Find("bin/tool"); err == nil || !strings.Contains(err.Error(), "relative to nothing") {
+	if _, err := command.Find("bin/tool"); err == nil || !strings.Contains(err.Error(), "is a relative path") {
 		t.Errorf("got %v", err)
 	}
 	if p, err := command.Find("sh"); err != nil || !filepath.IsAbs(p) {

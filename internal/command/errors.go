@@ -19,7 +19,7 @@ func (e *StartError) Error() string {
 	case errors.Is(e.Err, syscall.E2BIG):
 		msg += ": its arguments and environment are longer than this system takes; give them in a file, by files or inputs, or on standard input"
 	case errors.Is(e.Err, syscall.ENOEXEC):
-		msg += ": it is no program of this system; name its interpreter first, or begin it with a line such as #!/bin/sh"
+		msg += ": it is not a program of this system; name its interpreter first, or begin it with a line such as #!/bin/sh"
 	case errors.Is(e.Err, syscall.EACCES):
 		msg += ": this account may not execute it, or the interpreter that its first line names"
 	case errors.Is(e.Err, syscall.ENOENT):

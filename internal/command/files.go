@@ -18,7 +18,7 @@ import (
 // since a step runs in a folder of its own.
 func Find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') && !filepath.IsAbs(name) {
-		return "", fmt.Errorf("%s is relative to nothing: a step runs in a folder of its own; put the file in files, or name a program on PATH", name)
+		return "", fmt.Errorf("%s is a relative path, but a step runs in a folder of its own: put the file in files, or name a program on PATH", name)
 	}
 	p, err := exec.LookPath(name)
 	if err != nil {

@@ -107,7 +107,7 @@ func parseIdentifier(line string) (Identifier, error) {
 	for i, word := range words {
 		t, err := strconv.ParseInt(word, 10, 32)
 		if err != nil || t < 0 || strconv.FormatInt(t, 10) != word {
-			return Identifier{}, fmt.Errorf("token %.20q is no token id", word)
+			return Identifier{}, fmt.Errorf("token %.20q is not a token id", word)
 		}
 		id.Tokens[i] = int32(t)
 	}

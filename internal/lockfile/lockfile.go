@@ -42,7 +42,7 @@ func Read(path string) (*File, error) {
 	}
 	var f File
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin anew", path, err)
+		return nil, fmt.Errorf("%s is not a lock file: %w; restore it from version control, or delete it to pin again", path, err)
 	}
 	return &f, nil
 }

@@ -46,7 +46,7 @@ func gitTo(ctx context.Context, out io.Writer, repository string, env []string, 
 	case err == nil:
 		return nil
 	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("the program git is not installed, which fetches modules from repositories")
+		return errors.New("fetching modules from repositories needs the program git, which is not installed")
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

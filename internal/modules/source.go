@@ -41,7 +41,7 @@ func ParseGit(source string) (r Repository, ok bool, err error) {
 	}
 	u, err := url.Parse(rest)
 	if err != nil {
-		return fail("it is no URL")
+		return fail("it is not a URL")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	_, password := u.User.Password()
@@ -51,16 +51,16 @@ func ParseGit(source string) (r Repository, ok bool, err error) {
 	case u.Scheme != "file" && u.Host == "" || strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User.Username(), "-"):
 		return fail("it names no host")
 	case password:
-		return fail("a password would stand in the pipeline for all to read: let git's credential helper have it")
+		return fail("it has a password, which every reader of the pipeline could see: use git's credential helper")
 	case err != nil || len(query) != 1 || len(query["ref"]) != 1 || u.Fragment != "":
 		return fail("it needs ?ref= with a branch, tag or commit, and nothing else")
 	case !refForm.MatchString(query.Get("ref")) || strings.Contains(query.Get("ref"), ".."):
-		return fail("%q is no branch, tag or commit", query.Get("ref"))
+		return fail("%q is not a branch, tag or commit", query.Get("ref"))
 	}
 	r.Ref = query.Get("ref")
 	repository, folder, _ := strings.Cut(u.EscapedPath(), "//")
 	if r.Folder, err = url.PathUnescape(folder); err != nil || strings.ContainsAny(r.Folder, "\\\x00") || slices.Contains(strings.Split(r.Folder, "/"), "..") {
-		return fail("%q is no folder of a repository", folder)
+		return fail("%q is not a folder of a repository", folder)
 	}
 	r.Folder = path.Clean(strings.Trim(r.Folder, "/"))
 	u.RawQuery, u.RawPath = "", ""

@@ -201,7 +201,7 @@ func deep(s string) *limit {
 			}
 		case '[', '{':
 			if depth++; depth > maxNested {
-				return over("Value too deep", "In this JSON more than %d lists or objects stand within each other.", maxNested)
+				return over("Value too deep", "In this JSON, lists or objects are nested more than %d deep.", maxNested)
 			}
 		case ']', '}':
 			depth--

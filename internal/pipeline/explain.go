@@ -128,7 +128,7 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 	}
 	t := v.Type()
 	if t == artifactType {
-		return "Artifact looked into", fmt.Sprintf("%s is an artifact. What it holds is known only when it has been made, so %q cannot be read from it here.", of, name)
+		return "Artifact looked into", fmt.Sprintf("%s is an artifact. Its contents are known only after its step has run, so %q cannot be read from it here.", of, name)
 	}
 	if address, ok := stepOf(v); ok {
 		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, suggest(name, sortedKeys(t.AttributeTypes()), "output"))

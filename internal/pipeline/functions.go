@@ -156,7 +156,7 @@ func (l *loader) functions(dir string) funcs {
 func (l *loader) readBeside(dir, name string) ([]byte, error) {
 	full := beside(dir, name)
 	if isPipelineFile(full) {
-		return nil, fmt.Errorf("%s is a pipeline file: what several pipelines share is written in files of one folder", name)
+		return nil, fmt.Errorf("%s is a pipeline file and is not read as text: to share blocks, put the files in one folder", name)
 	}
 	b, ok := l.sources[full]
 	if !ok {
@@ -254,7 +254,7 @@ var jsonEncode = function.New(&function.Spec{
 	Type:   function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
 		if holdsArtifact(args[0].Type()) {
-			return cty.UnknownVal(t), function.NewArgErrorf(0, "an artifact has no JSON: what it holds is known only when it has been made")
+			return cty.UnknownVal(t), function.NewArgErrorf(0, "an artifact cannot be written as JSON: its contents are known only after its step has run")
 		}
 		return stdlib.JSONEncode(args[0])
 	},

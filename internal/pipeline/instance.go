@@ -22,7 +22,7 @@ func (l *loader) checkKeys(forEach hclsyntax.Expression, list []instance) ([]ins
 	for i, inst := range list {
 		switch {
 		case inst.key == "":
-			l.diags.error(forEach.Range(), "Wrong for_each", "It has the empty text as a key.")
+			l.diags.error(forEach.Range(), "Wrong for_each", "It has an empty key.")
 			return nil, false
 		case len(inst.key) > maxName:
 			l.diags.error(forEach.Range(), "Wrong for_each", fmt.Sprintf("Its key %.40q… has %d bytes, and %d is the most. Let a map have a short name as key and the text as value.", inst.key, len(inst.key), maxName))
@@ -61,7 +61,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	before := l.meter.config
 	if l.meter.config += int64(len(task.Config)); l.meter.config > maxConfigs {
 		if before <= maxConfigs {
-			l.diags.error(header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as that of a download step, of which all have only the name.", maxConfigs>>20))
+			l.diags.error(header(b.Block), "Configurations too large", fmt.Sprintf("With this block the configurations of all steps have more than %d MiB. Let steps read large texts from an artifact, such as the output of a download step; their configurations then hold only its name.", maxConfigs>>20))
 		}
 		return Step{}, false
 	}

@@ -85,7 +85,7 @@ func (s *size) add(v cty.Value, nested int) *limit {
 	case s.elements > maxElements:
 		return over("Value too large", "This has more than %d elements. What is so large belongs into a file that a step reads.", maxElements)
 	case nested > maxNested:
-		return over("Value too deep", "Here more than %d lists or objects stand within each other. Make a flatter value of it.", maxNested)
+		return over("Value too deep", "Lists or objects are nested more than %d deep here. Make the value flatter.", maxNested)
 	case !v.IsKnown() || v.IsNull():
 	case t == cty.String:
 		n := int64(len(v.AsString()))
@@ -222,7 +222,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 			if err != nil {
 				for _, a := range args {
 					if sensitiveIn(a) != "" {
-						return cty.DynamicVal, errors.New("what is wrong is not shown, as an argument is sensitive")
+						return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
 					}
 				}
 				return v, err

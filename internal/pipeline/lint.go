@@ -16,7 +16,7 @@ func (l *loader) lint() {
 		case n.module != nil && !n.read:
 			l.diags.warn(n.rng, "Unused module", fmt.Sprintf("Nothing refers to %s, so its steps run only where a target names them.", n.name))
 		case n.block != nil && n.block.spec.HasPins() && !n.read:
-			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, and what it brings is fetched all the same.", n.name))
+			l.diags.warn(n.rng, "Unused source", fmt.Sprintf("Nothing reads %s, but it is still fetched.", n.name))
 		}
 		if forEach := n.forEach(); forEach != nil {
 			l.lintForEach(n, forEach)
@@ -40,7 +40,7 @@ func (n *node) forEach() hclsyntax.Expression {
 
 func (l *loader) lintForEach(n *node, forEach hclsyntax.Expression) {
 	if writtenElements(forEach) == 1 {
-		l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, which is written without for_each: others then refer to %s, not to an instance of it.", n.name))
+		l.diags.warn(forEach.Range(), "for_each of one element", fmt.Sprintf("It makes one instance, so for_each is not needed. Without it, refer to %s, not to an instance of it.", n.name))
 	}
 	if len(l.steps[n]) > 1 && !usesEach(n.block.Body, forEach) {
 		l.diags.warn(forEach.Range(), "Instances without a difference", fmt.Sprintf("Nothing in %s refers to each.key or each.value, so its %d instances are the same step.", n.name, len(l.steps[n])))
@@ -109,12 +109,12 @@ func (w *lintWalk) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		w.keys[e.Wrapped] = true // "${x}" is one way to write a key that is not a word
 	case *hclsyntax.TemplateWrapExpr:
 		if !w.keys[n] {
-			w.l.diags.warn(e.Range(), "Template of one value", "This is the value itself, of whatever type it is. Write it without quotation marks and ${ }; tostring() makes a text of it.")
+			w.l.diags.warn(e.Range(), "Template of one value", "This is the value itself, with its own type. Write it without quotation marks and ${ }; to make it a text, use tostring().")
 		}
 	case *hclsyntax.ForExpr:
 		for _, name := range []string{e.KeyVar, e.ValVar} {
 			if slices.Contains([]string{"var", "local", "step", "module", "each"}, name) {
-				w.l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and no longer what references start with. Give the element another name.", name))
+				w.l.diags.warn(e.OpenRange, "Hidden name", fmt.Sprintf("Within this for, %s is an element and hides the name that references start with. Give the element another name.", name))
 			}
 		}
 	}

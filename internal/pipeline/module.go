@@ -74,7 +74,7 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 		l.diags.error(e.Range(), "Wrong type", "The source of a module is a string.")
 		return nil
 	case l.Module == nil:
-		l.diags.error(e.Range(), "No modules", "Modules cannot be had here.")
+		l.diags.error(e.Range(), "No modules", "Modules cannot be used here.")
 		return nil
 	}
 	id := [2]string{n.dir, plain(v.AsString())}
@@ -82,7 +82,7 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 	if !ok {
 		var err error
 		if files, err = l.Module(id[0], id[1]); err != nil {
-			l.diags.error(e.Range(), "Module cannot be had", strings.TrimRight(err.Error(), ".")+".")
+			l.diags.error(e.Range(), "Module not available", strings.TrimRight(err.Error(), ".")+".")
 			return nil
 		}
 		l.opened[id] = files
@@ -91,13 +91,13 @@ func (l *loader) openModule(n *node, e hclsyntax.Expression) map[string][]byte {
 	for outer := l; outer != nil; outer, depth = outer.parent, depth+1 {
 		for name := range files {
 			if _, again := outer.files[name]; again {
-				l.diags.error(e.Range(), "Modules in a circle", fmt.Sprintf("%s is part of what this module is a module of. A pipeline cannot have itself as a module.", name))
+				l.diags.error(e.Range(), "Modules in a circle", fmt.Sprintf("%s contains this module. A pipeline cannot have itself as a module.", name))
 				return nil
 			}
 		}
 	}
 	if depth > maxModuleDepth {
-		l.diags.error(e.Range(), "Modules too deep", fmt.Sprintf("More than %d modules stand within each other here.", maxModuleDepth))
+		l.diags.error(e.Range(), "Modules too deep", fmt.Sprintf("Modules are nested more than %d deep here.", maxModuleDepth))
 		return nil
 	}
 	return files
@@ -218,7 +218,7 @@ func (l *loader) setArguments(m *moduleCall, arguments map[string]argument) {
 func (l *loader) argumentOf(v *variable, a argument) cty.Value {
 	if _, whole := l.wholeVariable(a.value); v.sensitive && a.value.IsKnown() && !whole {
 		l.diags.error(a.rng, "Not a sensitive variable",
-			fmt.Sprintf("The module's var.%s is sensitive, so it takes a sensitive variable of the pipeline itself, whole: its value stands in no file.", v.name), related{v.rng, "declared here"})
+			fmt.Sprintf("The module's var.%s is sensitive, so it takes only a whole sensitive variable of the pipeline; its value must not stand in a file.", v.name), related{v.rng, "declared here"})
 		return cty.DynamicVal
 	}
 	if a.value.Type() == cty.DynamicPseudoType && !a.value.IsKnown() {
@@ -269,7 +269,7 @@ func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
 	}
 	l.outputs[b.Labels[0]] = n
 	if n.expr == nil {
-		l.diags.error(n.rng, "Missing attribute", "An output needs value = …: what a pipeline that has this one as a module refers to.")
+		l.diags.error(n.rng, "Missing attribute", "An output needs value = …, which pipelines that use this one as a module refer to.")
 		return
 	}
 	l.nodes = append(l.nodes, n)
@@ -279,7 +279,7 @@ func (l *loader) declareOutput(src *body, b *hclsyntax.Block) {
 // file, or all *.hcl of that folder. It is an Options.Module.
 func LocalModule(folder, source string) (map[string][]byte, error) {
 	if !IsLocalModule(source) {
-		return nil, fmt.Errorf("%q is no source of a module: it is a path that starts with ./ or ../, or git::URL?ref=REF", source)
+		return nil, fmt.Errorf("%q is not a source of a module: write a path that starts with ./ or ../, or git::URL?ref=REF", source)
 	}
 	return Read(beside(folder, source))
 }

@@ -42,7 +42,7 @@ func combine(args []cty.Value) (cty.Value, error) {
 		return none, nil
 	}
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		return none, function.NewArgErrorf(0, "the axes are an object of lists, such as { size = [\"tiny\", \"base\"], seed = [1, 2] }")
+		return none, function.NewArgErrorf(0, "the axes must be an object of lists, such as { size = [\"tiny\", \"base\"], seed = [1, 2] }")
 	}
 	lists := v.AsValueMap()
 	order := sortedKeys(lists)
@@ -129,7 +129,7 @@ func readAxis(name string, v cty.Value) (axis, error) {
 			_, e := it.Element()
 			s, err := convert.Convert(e, cty.String)
 			if err != nil || s.IsNull() {
-				return a, fmt.Errorf("axis %q has an element that is no string, number or bool, so it has no key: write the axis as a map, { NAME = … }", name)
+				return a, fmt.Errorf("axis %q has an element that is not a string, number or bool, so it has no key: write the axis as a map, { NAME = … }", name)
 			}
 			if slices.Contains(a.keys, s.AsString()) {
 				return a, fmt.Errorf("axis %q has %q twice", name, s.AsString())

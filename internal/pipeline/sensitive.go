@@ -26,7 +26,7 @@ func (l *loader) settleSensitive(v *variable, b *hclsyntax.Block) {
 	}
 	if v.optional && !(v.fallback.IsKnown() && v.fallback.IsNull()) {
 		l.diags.error(b.Body.Attributes["default"].NameRange, "Default of a sensitive variable",
-			fmt.Sprintf("The default of var.%s would stand in the pipeline for all to read. Leave it out, or write default = null.", v.name))
+			fmt.Sprintf("Every reader of the pipeline could see the default of var.%s. Leave it out, or write default = null.", v.name))
 	}
 	if !v.typ.IsPrimitiveType() && v.typ != cty.DynamicPseudoType {
 		l.diags.error(v.rng, "Type of a sensitive variable", fmt.Sprintf("var.%s is sensitive, so it is a string, number or bool.", v.name))
@@ -74,7 +74,7 @@ func (l *loader) open(v cty.Value, rng hcl.Range, inst *instance) cty.Value {
 		return v
 	}
 	l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Sensitive value", Subject: &rng,
-		Detail: fmt.Sprintf("This is made of var.%s, which is sensitive: here it would become part of keys, results and histories. "+
+		Detail: fmt.Sprintf("This value comes from var.%s, which is sensitive. Here it would become part of keys, results and histories. "+
 			"A command gets it by secret_env = { NAME = var.%s }, or without a variable by secret_env = { NAME = \"env:NAME\" } or { NAME = \"file:/PATH\" }; "+
 			"a condition on it is nonsensitive(CONDITION).", name, name)}, inst, name)
 	return cty.DynamicVal
@@ -91,7 +91,7 @@ func (c *config) secrets(v cty.Value, rng hcl.Range) cty.Value {
 		if name, ok := c.l.wholeVariable(e); ok {
 			m[k] = cty.StringVal(secret.Variable(name))
 		} else if name := sensitiveIn(e); name != "" {
-			c.l.diags.error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret is a whole variable: its value is found where the program starts, and nothing is made of it before.", k, name))
+			c.l.diags.error(rng, "Sensitive value", fmt.Sprintf("%s is made of var.%s. A secret must be a whole variable, since its value is found only when the program starts.", k, name))
 			return cty.DynamicVal
 		}
 	}

@@ -64,7 +64,7 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 	if !info.IsDir() {
 		switch {
 		case !isHCLFile(name):
-			return nil, fmt.Errorf("%s is no pipeline: its name does not end in .hcl", name)
+			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
 		case !takes(name):
 			return nil, fmt.Errorf("%s is a file of tests, not a pipeline: redsi test %[1]s checks and runs it", name)
 		}
@@ -176,7 +176,7 @@ func (l *loader) tame(name string, src []byte) bool {
 	}
 	if rng, deep := tooDeep(src, name); deep {
 		l.diags.error(rng, "Nesting too deep",
-			fmt.Sprintf("More than %d brackets, templates or operators stand within each other here. Name the inner parts in locals.", maxDepth))
+			fmt.Sprintf("Brackets, templates or operators are nested more than %d deep here. Name the inner parts in locals.", maxDepth))
 		return false
 	}
 	return true

@@ -17,13 +17,13 @@ func (p *Plan) Check() error {
 	seen := make(map[string]bool, len(p.Steps))
 	for i, s := range p.Steps {
 		if seen[s.Address] || s.Address == "" {
-			return fmt.Errorf("the plan's step %d has the address %q, which is empty or another step's", i, s.Address)
+			return fmt.Errorf("the plan's step %d has the address %q, which is empty or belongs to another step", i, s.Address)
 		}
 		seen[s.Address] = true
 		last := -1
 		for _, d := range s.Deps {
 			if d <= last || d >= i {
-				return fmt.Errorf("the plan's step %s comes after step %d, which is not before it", s.Address, d)
+				return fmt.Errorf("the plan's step %s depends on step %d, which does not come before it", s.Address, d)
 			}
 			last = d
 		}
@@ -41,9 +41,9 @@ func (p *Plan) CheckKinds(reg *step.Registry) error {
 		case spec == nil:
 			return fmt.Errorf("the plan has steps of kind %s, which this redsi does not have: use the version of redsi that made the plan, or plan again with this one", name)
 		case spec.Version > want:
-			return fmt.Errorf("the plan was made for version %d of kind %s, this redsi is newer and has version %d: plan again", want, name, spec.Version)
+			return fmt.Errorf("the plan was made for version %d of kind %s, but this redsi is newer and has version %d: plan again", want, name, spec.Version)
 		case spec.Version < want:
-			return fmt.Errorf("the plan was made for version %d of kind %s, this redsi is older and has version %d: update it, workers too", want, name, spec.Version)
+			return fmt.Errorf("the plan was made for version %d of kind %s, but this redsi is older and has version %d: update it and the workers", want, name, spec.Version)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func FuzzPlan(f *testing.F) {
 
 // TestCheck refuses what would be a panic or an endless loop.
 func TestCheck(t *testing.T) {
-	for deps, want := range map[int]string{1: "not before it", 5: "not before it", -1: "not before it", 0: ""} {
+	for deps, want := range map[int]string{1: "does not come before it", 5: "does not come before it", -1: "does not come before it", 0: ""} {
 		p := &Plan{Format: Format, Steps: []Step{{Address: "a"}, {Address: "b", Deps: []int{deps}}}}
 		if err := p.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("a dependency on %d: %v", deps, err)

@@ -322,7 +322,7 @@ func TestOtherKinds(t *testing.T) {
 	}
 	for word, reg := range map[string]*step.Registry{
 		"this redsi is newer and has version 3: plan again":                registry(3),
-		"this redsi is older and has version 1: update it, workers too":    registry(1),
+		"this redsi is older and has version 1: update it and the workers": registry(1),
 		"of kind text, which this redsi does not have: use the version of": step.NewRegistry(),
 	} {
 		if err := p.CheckKinds(reg); err == nil || !strings.Contains(err.Error(), word) {

@@ -23,7 +23,7 @@ type dedupConfig struct {
 	TextLimit      int         `hcl:"text_limit,optional" help:"code points of a text that corpus_text compares; 0: all"`
 	TextCased      bool        `hcl:"text_cased,optional" help:"whether corpus_text tells upper from lower case"`
 	Representative string      `hcl:"representative,optional" enum:"first,last,newest_oldid,oldest_oldid,longest_text" help:"which snapshot's text stands for a document; the paper does not say, NCI takes the first"`
-	Fallback       string      `hcl:"fallback,optional" enum:"url_title_cased,url_title,title,fail" help:"key of a record whose revision has no page, for page_id; a key space of its own"`
+	Fallback       string      `hcl:"fallback,optional" enum:"url_title_cased,url_title,title,fail" help:"for page_id: key of a record whose revision has no page; such keys never equal a page's"`
 }
 
 var Dedup = step.Define(step.Kind[dedupConfig]{

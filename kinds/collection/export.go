@@ -25,7 +25,7 @@ type exportConfig struct {
 	Name      string      `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key       string      `hcl:"key" help:"deduplication key that made the collection"`
 	Form      string      `hcl:"form,optional" help:"serialization of the texts"`
-	Origin    string      `hcl:"origin,optional" enum:"natural_questions,generated,other" help:"whose questions and texts they are, for the card's words on licence"`
+	Origin    string      `hcl:"origin,optional" enum:"natural_questions,generated,other" help:"where questions and texts come from; the card states the licence accordingly"`
 }
 
 var Export = step.Define(step.Kind[exportConfig]{

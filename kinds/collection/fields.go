@@ -15,7 +15,7 @@ import (
 type fieldsConfig struct {
 	Full       step.Inputs `hcl:"full" accepts:"files" help:"files in the full format"`
 	Simplified step.Inputs `hcl:"simplified,optional" accepts:"files" help:"files in the simplified format"`
-	Lines      int         `hcl:"lines,optional" help:"records of each file that are looked at"`
+	Lines      int         `hcl:"lines,optional" help:"how many records of each file are read"`
 }
 
 // fieldsReport is what each format has.

@@ -170,7 +170,7 @@ var PageTable = step.Define(step.Kind[pageTableConfig]{
 	Name:    "page_table",
 	Version: 1,
 	Inline:  true,
-	Doc: `Read a table of revisions and PageIDs, for who does not have the 60 GB dump.
+	Doc: `Read a table of revisions and PageIDs, for use without the 60 GB dump.
 Takes the place of a pages step.`,
 	Example: `step "page_table" "nq" {
   table = step.download.revisions.files

@@ -46,7 +46,7 @@ func (t *recordTexts) advance(h *nq.Header) error {
 	case err != nil:
 		return inout.DataError(err)
 	case d.ExampleID != h.ExampleID:
-		return step.Permanent(fmt.Errorf("text %d is of example %d where %s example %d is due: serialize the same files, train before dev, without documents", d.Doc, d.ExampleID, h.Split, h.ExampleID))
+		return step.Permanent(fmt.Errorf("text %d is of example %d where %s example %d is expected: serialize the same files, train before dev, without documents", d.Doc, d.ExampleID, h.Split, h.ExampleID))
 	}
 	t.present = dedup.Text{Digest: dedup.TextDigest(d.Text, t.limit, !t.cased), Length: utf8.RuneCountInString(d.Text)}
 	return nil
@@ -64,7 +64,7 @@ func (t *recordTexts) finish() error {
 	if err != nil {
 		return inout.DataError(err)
 	}
-	return step.Permanent(fmt.Errorf("texts go on after the last record, with example %d", d.ExampleID))
+	return step.Permanent(fmt.Errorf("texts continue after the last record, with example %d", d.ExampleID))
 }
 
 // current is dedup.Sources.Text: the text of the header that advance was given.

@@ -32,7 +32,7 @@ type commandConfig struct {
 	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
 	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
 	Reads             []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
-	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are found where the program starts and are nowhere else: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
+	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are looked up where the program starts and are stored nowhere: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
 	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
 	Fingerprint       string                 `hcl:"fingerprint,optional,added" help:"filled in with secret_fingerprint when planned"`
 	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
@@ -130,7 +130,7 @@ func checkCommand(c commandConfig) error {
 		}
 	}
 	if len(c.Reads) > 0 && c.Isolation == string(isolation.Off) {
-		bad("isolation_reads", "is of use only with isolation = \"warn\" or \"enforce\"")
+		bad("isolation_reads", "works only with isolation = \"warn\" or \"enforce\"")
 	}
 	checkSecrets(bad, c)
 	if len(c.ExitCodes) == 0 {

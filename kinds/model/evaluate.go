@@ -41,7 +41,7 @@ var Evaluate = step.Define(step.Kind[evaluateConfig]{
 	Version: 2,
 	Doc: `Retrieve documents for queries by a trained model, and score the rankings (section "Experimental Setup").
 Atomic identifiers are ranked by one decoder step, the others by beam search. Two
-scores: raw, where a hypothesis that is no identifier keeps its rank, and
+scores: raw, where a hypothesis that is not an identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
 Max_input and lowercase are those of training, from the model's redsi.json. Documents
 and queries are named as kind export names them by number, in the formats of trec_eval.

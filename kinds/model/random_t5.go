@@ -18,7 +18,7 @@ type randomT5Config struct {
 	Heads         int     `hcl:"heads" help:"attention heads"`
 	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json (BART: dropout)"`
 	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; BART's 50265"`
-	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gated-gelu" help:"of T5; relu: 1.0, whose output matrix is the embedding; gated-gelu: 1.1, which has one of its own"`
+	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gated-gelu" help:"for T5. relu: T5 1.0, whose output matrix is the embedding; gated-gelu: T5 1.1, which has a separate one"`
 	Seed          int     `hcl:"seed,optional" help:"of the weights"`
 }
 

@@ -132,7 +132,7 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 		names = append(names, "Invalid@"+strconv.Itoa(min(c.Beams, 40)))
 	}
 	if strings.HasPrefix(c.Select, "Invalid@") {
-		return nil, fmt.Errorf("%s is better the lower it is; choose Hits@k, MRR@k or Recall@k", c.Select)
+		return nil, fmt.Errorf("lower values of %s are better; choose Hits@k, MRR@k or Recall@k", c.Select)
 	}
 	if !slices.Contains(names, c.Select) {
 		names = append(names, c.Select)

@@ -21,7 +21,7 @@ type figureConfig struct {
 	Y       *figureAxis    `hcl:"y,optional" help:"axis at the left"`
 	Y2      *figureAxis    `hcl:"y2,optional" help:"axis at the right"`
 	Series  []figureSeries `hcl:"series,optional" help:"lines and marks over the axes"`
-	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are no series, such as what a marker means"`
+	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are not series, such as the meaning of a marker"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
 	AtScale string         `hcl:"paper_scale,added" help:"scale of the paper's numbers"`

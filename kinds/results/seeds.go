@@ -19,7 +19,7 @@ type effectsConfig struct {
 
 type effectsRun struct {
 	Group  string     `hcl:"group" help:"such as the identifier type: effects are reported for each, and over all"`
-	Level  string     `hcl:"level" help:"of the factor whose effect is asked for"`
+	Level  string     `hcl:"level" help:"level of the factor whose effect is computed"`
 	Other  string     `hcl:"other" help:"level of the other factor, over which effects are averaged"`
 	Seed   int        `hcl:"seed" help:"of the run: differences are between runs of one seed"`
 	Report step.Input `hcl:"report" help:"JSON artifact of the run"`

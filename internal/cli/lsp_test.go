@@ -584,7 +584,7 @@ func TestLanguageServerRepository(t *testing.T) {
 
 	e := startEditor(t, map[string]string{"second.hcl": uses})
 	e.initialize()
-	if d := e.open("second.hcl", uses); !strings.Contains(d, "Module cannot be had") {
+	if d := e.open("second.hcl", uses); !strings.Contains(d, "Module not available") {
 		t.Errorf("not pinned: %s", d)
 	}
 	if _, err := os.Stat(filepath.Join(e.dir, "redsi.lock")); err == nil {

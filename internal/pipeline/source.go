@@ -66,7 +66,7 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 		case !isHCLFile(name):
 			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
 		case !takes(name):
-			return nil, fmt.Errorf("%s is a file of tests, not a pipeline: redsi test %[1]s checks and runs it", name)
+			return nil, fmt.Errorf("%s is a test file, not a pipeline: redsi test %[1]s checks and runs it", name)
 		}
 		return []string{filepath.Clean(name)}, nil
 	}

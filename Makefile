@@ -20,6 +20,10 @@ SEED       ?= 1
 ROUNDS     ?= 43
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
+# What `make race` tests: all that needs no libtorch. Those where things go on at once are enough for each change.
+RACE       ?= $$($(GO) list -tags notorch ./... | grep -v -e /internal/cli$$ -e /tools/chaos$$)
+CONCURRENT := ./activities ./artifacts/... ./step ./workflows ./worker \
+	$(addprefix ./internal/,atomicfile command cores devserver fetch lease livegraph lockfile lsp modules payload scratch search/... secret telemetry)
 # Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.
 CHECKER    := $(GO) tool -modfile=tools/check/go.mod
 PROGRAMS   := ./cmd/redsi ./bench ./tools/...
@@ -80,7 +84,7 @@ missing          = $(strip $(foreach part,$(1),$(if $(wildcard $(part)/done),,$(
 INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test chaos fuzz race check fmt bench docs dist \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench docs dist \
 	doctor env clean
 
 help: ## list the targets
@@ -108,6 +112,9 @@ test: deps check ## install what is missing, then gofmt, vet and all tests
 	$(GO) test -timeout $(TIMEOUT) $(PKGS)
 	$(SERVER_ENV) $(GO) -C tools/temporal-server test -vet=off ./...
 
+ci: test ## what .ci/run does: make test, and what is concurrent under the race detector
+	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
+
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
 	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
@@ -116,8 +123,8 @@ fuzz: deps-tokenizers ## every fuzz target for FUZZTIME= each, one after the oth
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
 		echo "== $$dir $$name"; $(GO) test -tags notorch $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
-race: deps-tokenizers deps-embedded deps-servers ## tests that need no libtorch under the race detector, but for whole command lines
-	$(GO) test -race -vet=off -tags notorch -timeout $(TIMEOUT) $$($(GO) list -tags notorch ./... | grep -v -e /internal/cli$$ -e /tools/chaos$$)
+race: deps-tokenizers deps-embedded deps-servers ## tests that need no libtorch under the race detector, but for whole command lines; RACE=packages
+	$(GO) test -race -short -vet=off -tags notorch -timeout $(TIMEOUT) $(RACE)
 
 # What is dead is looked for in both builds. Without libtorch most of internal/train is: only its stubs count there.
 check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities

@@ -184,6 +184,9 @@ func (quiet) Error(string, ...any) {}
 // it, with a step of 13,000 inputs. Nothing is too large for a payload or a
 // record, every step ends in one of five ways, and nothing is garbage afterwards.
 func TestManySteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only its size is special: make race leaves it to make test")
+	}
 	const leaves = 13_000 // more than what is in flight
 	l := newLargeRun(t)
 	d := l.wide(leaves)

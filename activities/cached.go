@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -282,7 +283,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 		return nil, a.dropCorrupt(ctx, err)
 	}
 	parts := make([]workflows.Part, len(tasks))
-	keys := make([]artifacts.Digest, len(tasks))
+	byKey := make(map[artifacts.Digest]step.Task, len(tasks))
 	for i, t := range tasks {
 		if a.Registry.Lookup(t.Kind) == nil {
 			return nil, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
@@ -295,15 +296,17 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 		if err != nil {
 			return nil, err
 		}
-		keys[i] = key
+		byKey[key] = t
 		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks))}
 	}
-	found, err := a.lookup(ctx, keys)
+	found, err := plan.Find(ctx, a.Registry, a.lookup, byKey)
 	if err != nil {
 		return nil, err
 	}
 	for i := range parts {
-		parts[i].Hit = found[parts[i].Key] != nil
+		if r := found[parts[i].Key]; r != nil {
+			parts[i].Key, parts[i].Hit = r.Key, true
+		}
 	}
 	return parts, nil
 }

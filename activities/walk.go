@@ -91,7 +91,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 	}
 	for {
 		var wave []*walked
-		var keys []artifacts.Digest
+		tasks := map[artifacts.Digest]step.Task{}
 		for _, x := range w.steps {
 			if x.seen || !w.known(x.Index) {
 				continue
@@ -103,18 +103,18 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 				continue
 			}
 			x.task, x.key = task, key
-			wave, keys = append(wave, x), append(keys, key)
+			wave, tasks[key] = append(wave, x), task
 		}
 		if len(wave) == 0 {
 			return misses, nil
 		}
-		found, err := w.a.lookup(ctx, keys)
+		found, err := plan.Find(ctx, w.a.Registry, w.a.lookup, tasks)
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range wave {
 			if x.result = found[x.key]; x.result != nil {
-				w.results[x.Index] = x.result
+				w.results[x.Index], x.key = x.result, x.result.Key
 			} else {
 				misses = append(misses, x)
 			}

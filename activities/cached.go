@@ -12,7 +12,6 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -283,7 +282,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 		return nil, a.dropCorrupt(ctx, err)
 	}
 	parts := make([]workflows.Part, len(tasks))
-	byKey := make(map[artifacts.Digest]step.Task, len(tasks))
+	keys := make([]artifacts.Digest, len(tasks))
 	for i, t := range tasks {
 		if a.Registry.Lookup(t.Kind) == nil {
 			return nil, step.Permanent(fmt.Errorf("kind %s split into %q, which is not listed", spec.Name, t.Kind))
@@ -296,17 +295,15 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 		if err != nil {
 			return nil, err
 		}
-		byKey[key] = t
+		keys[i] = key
 		parts[i] = workflows.Part{Key: key, Task: digest, Kind: t.Kind, Label: fmt.Sprintf("%s %d of %d", t.Kind, i+1, len(tasks))}
 	}
-	found, err := plan.Find(ctx, a.Registry, a.lookup, byKey)
+	found, err := a.lookup(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 	for i := range parts {
-		if r := found[parts[i].Key]; r != nil {
-			parts[i].Key, parts[i].Hit = r.Key, true
-		}
+		parts[i].Hit = found[parts[i].Key] != nil
 	}
 	return parts, nil
 }

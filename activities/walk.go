@@ -91,7 +91,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 	}
 	for {
 		var wave []*walked
-		tasks := map[artifacts.Digest]step.Task{}
+		var keys []artifacts.Digest
 		for _, x := range w.steps {
 			if x.seen || !w.known(x.Index) {
 				continue
@@ -103,18 +103,18 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 				continue
 			}
 			x.task, x.key = task, key
-			wave, tasks[key] = append(wave, x), task
+			wave, keys = append(wave, x), append(keys, key)
 		}
 		if len(wave) == 0 {
 			return misses, nil
 		}
-		found, err := plan.Find(ctx, w.a.Registry, w.a.lookup, tasks)
+		found, err := w.a.lookup(ctx, keys)
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range wave {
 			if x.result = found[x.key]; x.result != nil {
-				w.results[x.Index], x.key = x.result, x.result.Key
+				w.results[x.Index] = x.result
 			} else {
 				misses = append(misses, x)
 			}

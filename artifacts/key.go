@@ -8,10 +8,7 @@ import (
 
 // KeyFormat names the form of a key's preimage. It changes only together with
 // every key; docs/formats.md tells how.
-const KeyFormat = keyFormats + "2"
-
-// OlderKeyFormats are those whose results are read and found still.
-var OlderKeyFormats = []string{keyFormats + "1"}
+const KeyFormat = keyFormats + "1"
 
 // keyFormats begins the names of all formats of keys.
 const keyFormats = "redsi-key/"
@@ -25,16 +22,11 @@ func keyFormatOf(preimage []byte) string {
 	return p.Format
 }
 
-// KeyOf is the key that a preimage gives: the SHA-256 of the frame of its format, such as
-// "redsi-key/2 <length of preimage>\n", and the preimage. One that names no format is of
-// the first.
+// KeyOf is the key that a preimage gives: the SHA-256 of the frame
+// "redsi-key/1 <length of preimage>\n" and the preimage.
 func KeyOf(preimage []byte) Digest {
-	frame := keyFormats + "1"
-	if keyFormatOf(preimage) == KeyFormat {
-		frame = KeyFormat
-	}
-	b := make([]byte, 0, len(frame)+len(preimage)+24)
-	b = append(append(b, frame...), ' ')
+	b := make([]byte, 0, len(KeyFormat)+len(preimage)+24)
+	b = append(append(b, KeyFormat...), ' ')
 	b = append(strconv.AppendInt(b, int64(len(preimage)), 10), '\n')
 	return Sum(append(b, preimage...))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -65,7 +64,7 @@ func decodeResult(key Digest, b []byte) (*Result, error) {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), r.Key)
 	}
 	r.Preimage = canonical(r.Preimage)
-	if f := keyFormatOf(r.Preimage); f != KeyFormat && !slices.Contains(OlderKeyFormats, f) && strings.HasPrefix(f, keyFormats) {
+	if f := keyFormatOf(r.Preimage); f != KeyFormat && strings.HasPrefix(f, keyFormats) {
 		return nil, &FormatError{ResultName(key), f, KeyFormat}
 	}
 	if err := r.Validate(); err != nil {

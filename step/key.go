@@ -210,39 +210,10 @@ func (r *Registry) keyOf(kind string, tree map[string]any) (artifacts.Digest, []
 	return r.keyOfConfig(spec, c)
 }
 
-// keyOfConfig makes a key of the present format.
+// keyOfConfig is the one place that makes keys.
 func (r *Registry) keyOfConfig(spec *Spec, c any) (artifacts.Digest, []byte, error) {
-	return r.keyIn(KeyFormat, spec, c)
-}
-
-// OlderKeys are those that a task had in the formats that are still read, the newest first.
-func (r *Registry) OlderKeys(t Task) (keys []artifacts.Digest, err error) {
-	tree, err := t.Tree()
-	if err != nil {
-		return nil, err
-	}
-	spec := r.Lookup(t.Kind)
-	if spec == nil {
-		return nil, fmt.Errorf("no kind %q in this build", t.Kind)
-	}
-	c, err := spec.decode(tree)
-	if err != nil {
-		return nil, fmt.Errorf("kind %s: %w", t.Kind, err)
-	}
-	for _, f := range artifacts.OlderKeyFormats {
-		key, _, err := r.keyIn(f, spec, c)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
-// keyIn is the one place that makes keys.
-func (r *Registry) keyIn(format string, spec *Spec, c any) (artifacts.Digest, []byte, error) {
 	pre := map[string]any{
-		"format":  format,
+		"format":  KeyFormat,
 		"kind":    spec.Name,
 		"version": int64(spec.Version),
 		"config":  encodeObject(reflect.ValueOf(c), spec.defaults, spec.Attrs, true),

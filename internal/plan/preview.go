@@ -155,11 +155,11 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			return err
 		}
 	}
-	tasks := make(map[artifacts.Digest]step.Task, len(ready))
-	for _, i := range ready {
-		tasks[f.Items[i].Key] = f.Items[i].Task
+	keys := make([]artifacts.Digest, len(ready))
+	for n, i := range ready {
+		keys[n] = f.Items[i].Key
 	}
-	found, err := Find(ctx, f.reg, f.lookup, tasks)
+	found, err := f.lookup(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 		it := &f.Items[i]
 		if r := found[it.Key]; r != nil {
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
-			if it.Preimage == nil || it.Key != r.Key {
-				it.Key, it.Preimage = r.Key, r.Preimage
+			if it.Preimage == nil {
+				it.Preimage = r.Preimage
 			}
 			f.wanted[i] = f.keep(i, it)
 		} else if it.Preimage == nil {

@@ -94,8 +94,9 @@ func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipelin
 		return nil, nil, err
 	}
 	a.modules = a.reader(a.File)
-	s, p, ds := pipeline.Open(sources, pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(),
-		ReadFile: pipeline.ReadFile, Stop: ctx.Err, Module: a.modules.For(ctx)})
+	o := a.options(ctx, vars, files, a.modules)
+	o.Stop = ctx.Err
+	s, p, ds := pipeline.Open(sources, o)
 	if err := a.printLoaded(ds); err != nil {
 		return nil, nil, err
 	}
@@ -111,21 +112,26 @@ func (a *app) reader(file string) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(projectDir(file), lockfile.Name), Cache: filepath.Join(a.StateDir, "modules"), Update: a.update}
 }
 
+// options are what every load of a pipeline is given.
+func (a *app) options(ctx context.Context, vars map[string]string, files []pipeline.File, mods *modules.Reader) pipeline.Options {
+	return pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
+}
+
 func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipelineSources(file)
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, err
 	}
 	began := time.Now()
-	stop := func() error {
+	o := a.options(ctx, vars, files, mods)
+	o.Lint = a.lint
+	o.Stop = func() error {
 		if time.Since(began)-mods.Waited > evaluationTime {
 			return fmt.Errorf("evaluating the pipeline took longer than %s; do in command steps what its expressions do", evaluationTime)
 		}
 		return ctx.Err()
 	}
-	p, ds := pipeline.Load(sources, pipeline.Options{
-		Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Stop: stop, Lint: a.lint,
-		Module: mods.For(ctx)})
+	p, ds := pipeline.Load(sources, o)
 	return p, ds, nil
 }
 

@@ -36,8 +36,7 @@ client.`,
 			mods := a.reader(a.File)
 			mods.Accept = func(string) error { return nil } // what is typed is not fetched: repositories are those that are pinned
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
-				Load: pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile,
-					Module: mods.For(cmd.Context())},
+				Load:    a.options(cmd.Context(), vars, files, mods),
 				Version: revision(), Log: a.Log, Outcomes: a.outcomes,
 				CheckTest: func(name string, src []byte) pipeline.Diagnostics { _, ds := testfile.Parse(name, src); return ds },
 			})

@@ -36,7 +36,7 @@ Document n becomes <doc_n>, token first_token + n of the extended vocabulary.`,
   documents = step.dedup.nq["title"].documents
 }`,
 	Outputs:  idOutputs,
-	Defaults: atomicIDsConfig{FirstToken: 32128},
+	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken},
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
 		names, err := documentNames(x, c.Documents)
 		if err != nil {

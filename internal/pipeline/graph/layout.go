@@ -31,7 +31,7 @@ type vertex struct {
 //
 // The page of a run is drawn anew every two seconds. The 392 steps of the paper take
 // 0.03 s of processor here; Graphviz as WebAssembly (go-graphviz v0.2.9) takes 20 s for
-// them, 1 s to start, and 9 MB of the program.
+// them, and 9 MB of the program.
 type layout struct {
 	g      Graph
 	vs     []vertex

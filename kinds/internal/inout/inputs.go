@@ -21,6 +21,7 @@ func OnlyFile(x *step.IO, ins step.Inputs, what string) (string, error) {
 	return x.Path(files[0].Digest)
 }
 
+// OpenCorpus reads the texts of a collection; the function closes what it opened.
 func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
 	r, err := x.Open(in)
 	if err != nil {

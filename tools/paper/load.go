@@ -30,37 +30,47 @@ type column struct {
 }
 
 type row struct {
-	ID, Compare string
-	Titles      []string
-	Bold        []string
-	Texts       map[string]string
-	Numbers     map[string]float64
-	Format      string
-	Decimals    int
+	ID, Compare, Section string
+	Rule, Space          bool
+	Titles               []string
+	Bold                 []string
+	Texts                map[string]string
+	Numbers              map[string]float64
+	Format               string
+	Decimals             int
 }
 
-// load evaluates a pipeline with its variables' defaults: at full scale.
+// load reads the tables and figures of a pipeline as it is by default: at full scale.
 func load(file string) ([]block, error) {
+	var out []block
+	err := eachConfig(file, func(s pipeline.Step) error {
+		b := block{Name: s.Name, Figure: s.Block == "figure"}
+		out = append(out, b)
+		return json.Unmarshal(s.Task.Config, &out[len(out)-1])
+	})
+	return out, err
+}
+
+// eachConfig evaluates a pipeline with its variables' defaults, and passes its tables and
+// figures.
+func eachConfig(file string, pass func(pipeline.Step) error) error {
 	src, err := pipeline.Read(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
 	if ds.HasErrors() {
-		return nil, ds.Err()
+		return ds.Err()
 	}
-	var out []block
 	for _, s := range p.Steps {
 		if s.Block == "step" {
 			continue
 		}
-		b := block{Name: s.Name, Figure: s.Block == "figure"}
-		if err := json.Unmarshal(s.Task.Config, &b); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		if err := pass(s); err != nil {
+			return fmt.Errorf("%s: %w", s.Address, err)
 		}
-		out = append(out, b)
 	}
-	return out, nil
+	return nil
 }
 
 // address is the block's name in the pipeline.
@@ -87,10 +97,20 @@ func (b block) numbers() (es []render.Expectation) {
 	return es
 }
 
+// texts are the expectations of one cell's text.
+func (b block) texts() (es []render.Expectation) {
+	for _, e := range b.Expect {
+		if e.Text != "" {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
 // titled are the rows that are neither headings nor marks.
 func (b block) titled() (rows []row) {
 	for _, r := range b.Rows {
-		if r.Titles != nil {
+		if r.Titles != nil || len(b.Stubs) == 0 && r.Section == "" && !r.Rule && !r.Space {
 			rows = append(rows, r)
 		}
 	}
@@ -112,12 +132,15 @@ func (b block) printed(rows []row) (*render.Table, error) {
 	for _, e := range b.numbers() {
 		expected[e.Cell] = e
 	}
+	for _, e := range b.texts() {
+		expected[e.Cell] = e
+	}
 	for _, r := range rows {
 		cells := map[string]render.Cell{}
 		for _, c := range b.Columns {
 			var cell render.Cell
 			if e, ok := expected[r.ID+"."+c.ID]; ok {
-				cell = render.Cell{Value: e.Value, Std: e.Std}
+				cell = render.Cell{Value: e.Value, Std: e.Std, Text: e.Text}
 			} else if v, ok := r.Numbers[c.ID]; ok {
 				cell = render.Number(v)
 			} else {
@@ -125,7 +148,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 			}
 			cells[c.ID] = cell
 		}
-		t.Rows = append(t.Rows, render.Row{ID: r.ID, Titles: r.Titles, Compare: r.Compare, Cells: cells})
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Titles: append([]string{}, r.Titles...), Compare: r.Compare, Cells: cells})
 	}
 	if err := t.Finish(); err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	}
 	r.heads(s, t, printed, first)
 	expected := map[string]bool{}
-	for _, e := range b.Expect {
+	for _, e := range b.numbers() {
 		expected[e.Cell] = true
 	}
 	left := 0
@@ -122,7 +122,7 @@ func (s *source) compareTable(t latex.Table, b block) result {
 		constants += len(row.Numbers)
 	}
 	r.what = fmt.Sprintf("%d numbers expected, %d constants, %d cells of text that data make", r.numbers, constants, left)
-	if n := len(b.Expect) + stds(b.Expect); n != r.numbers && len(r.problems) == 0 {
+	if n := len(b.numbers()) + stds(b.numbers()); n != r.numbers && len(r.problems) == 0 {
 		r.problem("%d numbers are expected, the paper prints %d of them", n, r.numbers)
 	}
 	return r
@@ -137,9 +137,9 @@ func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table
 			text.WriteString(characters(c.Text) + "\n")
 		}
 	}
-	for _, e := range b.Expect {
-		if !says(text.String(), e.Value) {
-			r.problem("%s: the paper's table does not print %s", e.Cell, forms(e.Value)[0])
+	for _, e := range b.numbers() {
+		if !says(text.String(), *e.Value) {
+			r.problem("%s: the paper's table does not print %s", e.Cell, forms(*e.Value)[0])
 			continue
 		}
 		r.numbers++
@@ -262,9 +262,9 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 // pipeline has a part of.
 func (s *source) compareText(b block) result {
 	r := result{name: b.address(), what: fmt.Sprintf("%d numbers of the text (%s)", len(b.Expect), b.Paper)}
-	for _, e := range b.Expect {
-		if !says(s.text, e.Value) {
-			r.problem("%s: the paper does not print %s", e.Cell, forms(e.Value)[0])
+	for _, e := range b.numbers() {
+		if !says(s.text, *e.Value) {
+			r.problem("%s: the paper does not print %s", e.Cell, forms(*e.Value)[0])
 			continue
 		}
 		r.numbers++

@@ -27,9 +27,9 @@ func (s *source) compareFigure(b block) result {
 			}
 		}
 	}
-	for _, e := range b.Expect {
-		if !some(plotted, func(v float64) bool { return same(v, e.Value) || same(100*v, e.Value) }) {
-			r.problem("%s: the paper plots no %v", e.Cell, e.Value)
+	for _, e := range b.numbers() {
+		if !some(plotted, func(v float64) bool { return same(v, *e.Value) || same(100*v, *e.Value) }) {
+			r.problem("%s: the paper plots no %v", e.Cell, *e.Value)
 			continue
 		}
 		r.numbers++
@@ -42,8 +42,8 @@ func (s *source) compareFigure(b block) result {
 	}
 	for _, v := range heights {
 		found := false
-		for _, e := range b.Expect {
-			found = found || same(v, e.Value) || same(100*v, e.Value)
+		for _, e := range b.numbers() {
+			found = found || same(v, *e.Value) || same(100*v, *e.Value)
 		}
 		if !found {
 			r.problem("the paper plots %v, the pipeline expects nothing", v)

@@ -77,6 +77,16 @@ func (b block) is(label string) bool {
 	return strings.ReplaceAll(name, "-", "_") == b.Name
 }
 
+// numbers are the expectations of one cell's number.
+func (b block) numbers() (es []render.Expectation) {
+	for _, e := range b.Expect {
+		if form, _ := e.Form(); form == render.IsNumber || form == render.IsShown {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
 // titled are the rows that are neither headings nor marks.
 func (b block) titled() (rows []row) {
 	for _, r := range b.Rows {
@@ -99,7 +109,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 		t.Columns = append(t.Columns, render.Column{ID: c.ID, Title: c.Title, Groups: c.Groups, Best: c.Best, Format: f})
 	}
 	expected := map[string]render.Expectation{}
-	for _, e := range b.Expect {
+	for _, e := range b.numbers() {
 		expected[e.Cell] = e
 	}
 	for _, r := range rows {
@@ -107,7 +117,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 		for _, c := range b.Columns {
 			var cell render.Cell
 			if e, ok := expected[r.ID+"."+c.ID]; ok {
-				cell = render.Cell{Value: &e.Value, Std: e.Std}
+				cell = render.Cell{Value: e.Value, Std: e.Std}
 			} else if v, ok := r.Numbers[c.ID]; ok {
 				cell = render.Number(v)
 			} else {

@@ -101,7 +101,7 @@ locals {
     for block in distinct(local.claim_cells[*].block) : block => [
       for c in local.claim_cells : merge(
         { cell = c.label, claim = local.sentences[c.claim] },
-        { for form in ["above", "below", "order", "minus", "ratio", "min", "max"] : form => split(" ", c.cells) if c.form == form },
+        { for form in ["above", "below", "order", "minus", "ratio", "min", "max", "mean"] : form => split(" ", c.cells) if c.form == form },
         { for sign in ["positive", "negative"] : "sign" => sign if c.form == sign },
         { for attribute in ["value", "tolerance", "margin"] : attribute => tonumber(c[attribute]) if c[attribute] != "" },
       ) if c.block == block

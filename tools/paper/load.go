@@ -40,27 +40,28 @@ type row struct {
 }
 
 // load evaluates a pipeline with its variables' defaults: at full scale.
-func load(file string) ([]block, error) {
+// addresses are those of all its steps.
+func load(file string) (blocks []block, addresses []string, err error) {
 	src, err := pipeline.Read(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
 	if ds.HasErrors() {
-		return nil, ds.Err()
+		return nil, nil, ds.Err()
 	}
-	var out []block
 	for _, s := range p.Steps {
+		addresses = append(addresses, s.Address)
 		if s.Block == "step" {
 			continue
 		}
 		b := block{Name: s.Name, Figure: s.Block == "figure"}
 		if err := json.Unmarshal(s.Task.Config, &b); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Address, err)
+			return nil, nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
-		out = append(out, b)
+		blocks = append(blocks, b)
 	}
-	return out, nil
+	return blocks, addresses, nil
 }
 
 // address is the block's name in the pipeline.

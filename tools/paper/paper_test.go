@@ -36,6 +36,7 @@ Title & Revision \\
 \label{tab:of-pages}
 \end{table}
 Of 231,695 revisions, \(1.88\)M of all, 99.95\%, after $\sim\!65\mathrm{K}$ updates.
+The first point is below the second.
 \begin{figure}
 \begin{tikzpicture}
 \addplot coordinates { (1, 0.6013) (44.1, 62.2) };
@@ -90,7 +91,16 @@ figure "drawn" {
   expect "s.a.y" { value = 60.13 }
   expect "s.b.x" { value = 44.1 }
   expect "s.b.y" { value = 62.2 }
+  expect "s.a.y" {
+    below = ["s.b.y"]
+    claim = "is below the second"
+  }
 }
+`
+
+const sentences = `id,kind,held_by,sentence
+,number,table.told,"Of 231,695 revisions, … after"
+drawn,claim,figure.drawn,"is below the second"
 `
 
 // TestRun: a pipeline that expects what the paper prints, then one mistake at a
@@ -119,10 +129,17 @@ func TestRun(t *testing.T) {
 		{"hcl", `expect "s.b.y" { value = 62.2 }`, "", "the paper plots 62.2, the pipeline expects nothing"},
 		{"hcl", `expect "s.b.x" { value = 44.1 }`, `expect "s.b.x" { value = 44.2 }`, "s.b.x: the paper plots no 44.2"},
 		{"tex", "tab:the-table", "tab:other", "the pipeline has no table of this label and name"},
+		{"tex", "The first point", "One claim more. The first point is higher. The first point", "the list has no line for: The first point is higher."},
+		{"csv", "231,695", "231,694", "the paper does not say: Of 231,694"},
+		{"csv", ",number,table.told", ",number,table.untold", "the pipeline has no table.untold"},
+		{"csv", ",number,table.told", ",numbers,table.told", `"numbers" is none of claim, number`},
+		{"csv", "figure.drawn", "table.told", "table.told expects nothing of: is below"},
+		{"csv", "drawn,claim", ",claim", "a claim has an id"},
+		{"hcl", `claim = "is below`, `claim = "is above`, "figure.drawn expects nothing of: is below"},
 		{"tex", "57.3", "?", `page_id.h: the pipeline expects 57.3, the paper prints "?"`},
 	} {
 		dir := t.TempDir()
-		texts := map[string]string{"tex": tex, "hcl": hcl}
+		texts := map[string]string{"tex": tex, "hcl": hcl, "csv": sentences}
 		if c.in != "" {
 			changed := strings.Replace(texts[c.in], c.old, c.new, 1)
 			if changed == texts[c.in] {
@@ -130,8 +147,11 @@ func TestRun(t *testing.T) {
 			}
 			texts[c.in] = changed
 		}
-		for ext, text := range texts {
-			if err := os.WriteFile(filepath.Join(dir, "paper."+ext), []byte(text), 0o644); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "assets/paper"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for ext, name := range map[string]string{"tex": "paper.tex", "hcl": "paper.hcl", "csv": sentencesFile} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(texts[ext]), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -90,7 +90,10 @@ type listed struct {
 // definition in what a kind does. Nothing here can hold context: others' results, reasons.
 var kindsOfSentences = []string{"claim", "number", "setting", "definition", "context"}
 
-// readSentences reads assets/paper/sentences.csv.
+// sentencesFile is the list, beside a pipeline.
+const sentencesFile = "assets/paper/sentences.csv"
+
+// readSentences reads a list.
 func readSentences(path string) ([]listed, error) {
 	f, err := os.Open(path)
 	if err != nil {

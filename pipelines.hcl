@@ -99,6 +99,23 @@ locals {
   }
 }
 
+# What the paper says of these numbers: that one is above others, rises, has a sign, or follows from two. assets/paper has
+# its sentences (sentences.csv), each with what holds it, and the cells of those that can fail (claims.csv).
+locals {
+  sentences = { for s in csvdecode(file("assets/paper/sentences.csv")) : s.id => s.sentence if s.id != "" }
+  claims = {
+    for block in distinct(local.claim_cells[*].block) : block => [
+      for c in local.claim_cells : merge(
+        { cell = c.label, claim = local.sentences[c.claim] },
+        { for form in ["above", "below", "order", "minus", "ratio", "min", "max", "mean"] : form => split(" ", c.cells) if c.form == form },
+        { for sign in ["positive", "negative"] : "sign" => sign if c.form == sign },
+        { for attribute in ["value", "tolerance", "margin"] : attribute => tonumber(c[attribute]) if c[attribute] != "" },
+      ) if c.block == block
+    ]
+  }
+  claim_cells = csvdecode(file("assets/paper/claims.csv"))
+}
+
 # --- Sources ---------------------------------------------------------------------------------
 
 variable "nq_train" {
@@ -364,7 +381,22 @@ table "dedup_counts" {
       )
     ]),
   )
-  expect = local.printed.dedup_counts
+  expect = concat(local.printed.dedup_counts, local.claims["table.dedup_counts"])
+}
+
+# What "approximately 1:2.8" and "b = 320K ≈ 2.9 |D|" follow from.
+table "proportions" {
+  paper   = "app:indexing-retrieval-ratio"
+  caption = "Queries, documents and DSI's budget of identifiers under <sc>NQ320K-Title</sc>."
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Number", format = "integer" }]
+  rows = [
+    { id = "queries", titles = ["Training queries"], value = step.dedup.nq["url"].counts, fields = { n = "records.train" } },
+    { id = "documents", titles = ["Documents"], value = step.dedup.nq["title"].counts, fields = { n = "documents.union" } },
+    { id = "budget", titles = ["DSI's budget"], numbers = { n = 320000 } },
+  ]
+  expect = local.claims["table.proportions"]
 }
 
 # --- Qualitative analysis (section "Qualitative Analysis of NQ320K" and its appendices) ---------
@@ -415,7 +447,7 @@ table "grouping_effects" {
       ["coverage_page_id", "Supervision coverage under PageID (%)", "reference_coverage.percent", "fixed", 1],
     ] : { id = r[0], titles = [r[1]], value = step.dedup_diagnostics.nq.report, fields = { n = r[2] }, format = r[3], decimals = r[4] }
   ]
-  expect = local.printed.grouping_effects
+  expect = concat(local.printed.grouping_effects, local.claims["table.grouping_effects"])
 }
 
 step "revision_variation" "nq" {
@@ -469,7 +501,7 @@ table "revision_texts" {
     for r in [["revisions", "Distinct revision URLs"], ["texts", "Distinct flattened texts"], ["varying", "Revisions with several texts"]] :
     { id = r[0], titles = [r[1]], value = step.revision_variation.nq.report, fields = { n = r[0] == "varying" ? "varying_revisions" : r[0] } }
   ]
-  expect = local.printed.revision_texts
+  expect = concat(local.printed.revision_texts, local.claims["table.revision_texts"])
 }
 
 # "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID. The remaining 106 identifiers
@@ -528,7 +560,7 @@ table "document_text_construction" {
       ["unknown_html", "<unk> in <sc>HtmlNorm</sc>", "unknown_b_percent"],
     ] : { id = r[0], titles = [r[1]], value = step.first_tokens.title.report, fields = { n = r[2] } }
   ]
-  expect = local.printed.document_text_construction
+  expect = concat(local.printed.document_text_construction, local.claims["table.document_text_construction"])
 }
 
 table "ipa_tokenization_example" {
@@ -949,7 +981,7 @@ table "published_dsi_nq" {
       }
     ],
   )
-  expect = local.printed.published_dsi_nq
+  expect = concat(local.printed.published_dsi_nq, local.claims["table.published_dsi_nq"])
 }
 
 table "indexing_retrieval_ratio_mrr" {
@@ -968,7 +1000,21 @@ table "indexing_retrieval_ratio_mrr" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
-  expect = local.printed.indexing_retrieval_ratio_mrr
+  expect = concat(local.printed.indexing_retrieval_ratio_mrr, local.claims["table.indexing_retrieval_ratio_mrr"])
+}
+
+# "On average, the natural ratio 1:2.8 works best."
+table "ratio_averages" {
+  paper   = "sec:experimental-setup"
+  caption = "MRR@10 of T5-Base by the indexing-to-retrieval ratio, mean of the identifier types."
+  scale   = var.scale
+  stubs   = ["Ratio"]
+  columns = [{ id = "mrr_10", title = "MRR@10", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }]
+  rows = [
+    for ratio in local.ratios :
+    { id = ratio, titles = [ratio], value = [for id in keys(local.swept) : step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report] }
+  ]
+  expect = local.claims["table.ratio_averages"]
 }
 
 table "nq320k_identifier_comparison" {
@@ -1007,7 +1053,7 @@ table "nq320k_identifier_comparison" {
       ],
     ]
   ])
-  expect = local.printed.nq320k_identifier_comparison
+  expect = concat(local.printed.nq320k_identifier_comparison, local.claims["table.nq320k_identifier_comparison"])
 }
 
 # The three cheapest of its models: where to start.
@@ -1030,6 +1076,26 @@ table "smallest_models" {
   ]
 }
 
+# "Atomic identifiers outperform other types, with the gap widening under model size downscaling."
+table "identifier_gaps" {
+  paper   = "sec:gr-related-work"
+  caption = "MRR@10 of atomic identifiers less that of the others."
+  scale   = var.scale
+  stubs   = ["Configuration", "Model"]
+  columns = concat(
+    [for id, title in local.swept : { id = id, title = title, from = id, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 1 }],
+    [for id in ["naive", "semantic"] : { id = "over_${id}", title = "over ${local.swept[id]}", minus = ["atomic", id], format = "signed", decimals = 1 }],
+  )
+  rows = [
+    for v in setproduct(local.variants, keys(local.sizes)) : {
+      id     = "${v[0].name}/${v[1]}"
+      titles = ["<sc>${local.collections[v[0].collection]}</sc>/<sc>${local.forms[v[0].form]}</sc>", local.sizes[v[1]]]
+      values = { for id in keys(local.swept) : id => step.evaluate.dsi["${v[0].name}/${v[1]}/${id}/42"].report }
+    }
+  ]
+  expect = local.claims["table.identifier_gaps"]
+}
+
 # "From T5-Base to T5-Efficient-Tiny, atomic MRR@10 decreases by 6.6 points, compared with 13.6 for naive and 12.2 for
 # semantic identifiers."
 table "downscaling" {
@@ -1045,7 +1111,7 @@ table "downscaling" {
     for id, title in local.identifiers :
     { id = id, titles = [title], values = { for size in ["base", "tiny"] : size => step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report } }
   ]
-  expect = local.printed.downscaling
+  expect = concat(local.printed.downscaling, local.claims["table.downscaling"])
 }
 
 # "Atomic identifiers reach their peak MRR@10 after 6.8 hours (~65K updates), whereas naive and semantic identifiers
@@ -1057,7 +1123,7 @@ table "training_updates" {
   stubs   = ["Identifier"]
   columns = [for c in [["steps_to_95_percent", "95% of peak"], ["best_step", "Peak"]] : { id = c[0], title = c[1], format = "integer" }]
   rows    = [for id, title in local.identifiers : { id = id, titles = [title], value = step.train.dsi[local.reference[id]].report }]
-  expect  = local.printed.training_updates
+  expect  = concat(local.printed.training_updates, local.claims["table.training_updates"])
 }
 
 # What tab:decoding-by-model-scale and its like at other budgets compare.
@@ -1090,7 +1156,7 @@ table "decoding_by_model_scale" {
       ],
     ]
   ])
-  expect = local.printed.decoding_by_model_scale
+  expect = concat(local.printed.decoding_by_model_scale, local.claims["table.decoding_by_model_scale"])
 }
 
 # --- Figures of results --------------------------------------------------------------------------
@@ -1167,7 +1233,7 @@ figure "model_scaling_and_training" {
       ]
     }
   ]
-  expect = local.printed.model_scaling_and_training
+  expect = concat(local.printed.model_scaling_and_training, local.claims["figure.model_scaling_and_training"])
 }
 
 figure "identifier_validity" {
@@ -1193,7 +1259,7 @@ figure "identifier_validity" {
       ]
     }
   ]
-  expect = local.printed.identifier_validity
+  expect = concat(local.printed.identifier_validity, local.claims["figure.identifier_validity"])
 }
 
 # --- Appendices ----------------------------------------------------------------------------------
@@ -1220,7 +1286,7 @@ table "indexing_retrieval_ratio" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
-  expect = local.printed.indexing_retrieval_ratio
+  expect = concat(local.printed.indexing_retrieval_ratio, local.claims["table.indexing_retrieval_ratio"])
 }
 
 locals {
@@ -1268,7 +1334,7 @@ table "hparams_controlled_full" {
       ],
     ]
   ])
-  expect = local.printed.hparams_controlled_full
+  expect = concat(local.printed.hparams_controlled_full, local.claims["table.hparams_controlled_full"])
 }
 
 # What the paper used for the row of tab:published-dsi-nq that is closest to another's.
@@ -1360,7 +1426,7 @@ table "representation_grouping_effects" {
       { id = "global", titles = ["Global"], values = local.effects, fields = { for factor in keys(local.factors) : factor => "global" }, bold = keys(local.factors) },
     ],
   )
-  expect = local.printed.representation_grouping_effects
+  expect = concat(local.printed.representation_grouping_effects, local.claims["table.representation_grouping_effects"])
 }
 
 table "invalid_40" {
@@ -1387,7 +1453,7 @@ table "invalid_40" {
       values = { for v in setproduct(local.variants, local.beam_found) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
     }
   ]
-  expect = local.printed.invalid_40
+  expect = concat(local.printed.invalid_40, local.claims["table.invalid_40"])
 }
 
 locals {
@@ -1436,7 +1502,7 @@ figure "budget_decoding" {
       ]
     }
   ]
-  expect = local.printed.budget_decoding
+  expect = concat(local.printed.budget_decoding, local.claims["figure.budget_decoding"])
 }
 
 # "Invalid@40 increases from 8.8% at 1x to 53.8% at 32x. Trie-constrained decoding has mixed effects at larger budgets,
@@ -1451,7 +1517,7 @@ table "budget_effects" {
     for b in ["1x", "2x", "dsi", "4x", "8x", "16x", "32x"] :
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
   ]
-  expect = local.printed.budget_effects
+  expect = concat(local.printed.budget_effects, local.claims["table.budget_effects"])
 }
 
 # --- For other papers ----------------------------------------------------------------------------

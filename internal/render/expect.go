@@ -186,11 +186,17 @@ type judge struct {
 	comparable bool   // the run has the paper's scale
 }
 
-// Expect compares the table with the paper. An expectation of no form, or for a cell that
+// Expect compares the table with the paper; CELL.std names a cell's deviation. An expectation of no form, or for a cell that
 // does not exist, is an error.
 func (t *Table) Expect(es ...Expectation) error {
 	j := judge{paper: t.Paper, comparable: AtPaperScale(t.Scale, t.PaperScale), find: func(name string) (Cell, Format, error) {
 		col, cell, err := t.find(name)
+		if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
+			col, cell, err = t.find(of)
+			f := cell.format(col.Format)
+			f.Style = f.unsigned()
+			return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs}, f, err
+		}
 		return cell, cell.format(col.Format), err
 	}}
 	return j.expect(es, &t.Checks)

@@ -40,19 +40,22 @@ type row struct {
 	Decimals             int
 }
 
-// load reads the tables and figures of a pipeline as it is by default: at full scale.
-func load(file string) ([]block, error) {
-	var out []block
-	err := eachConfig(file, func(s pipeline.Step) error {
-		b := block{Name: s.Name, Figure: s.Block == "figure"}
-		out = append(out, b)
-		return json.Unmarshal(s.Task.Config, &out[len(out)-1])
+// load reads the tables and figures of a pipeline as it is by default, at full scale, and
+// the addresses of all its steps.
+func load(file string) (blocks []block, addresses []string, err error) {
+	err = eachConfig(file, func(s pipeline.Step) error {
+		addresses = append(addresses, s.Address)
+		if s.Block == "step" {
+			return nil
+		}
+		blocks = append(blocks, block{Name: s.Name, Figure: s.Block == "figure"})
+		return json.Unmarshal(s.Task.Config, &blocks[len(blocks)-1])
 	})
-	return out, err
+	return blocks, addresses, err
 }
 
-// eachConfig evaluates a pipeline with its variables' defaults, and passes its tables and
-// figures.
+// eachConfig evaluates a pipeline with its variables' defaults, and passes its steps,
+// tables and figures.
 func eachConfig(file string, pass func(pipeline.Step) error) error {
 	src, err := pipeline.Read(file)
 	if err != nil {
@@ -63,9 +66,6 @@ func eachConfig(file string, pass func(pipeline.Step) error) error {
 		return ds.Err()
 	}
 	for _, s := range p.Steps {
-		if s.Block == "step" {
-			continue
-		}
 		if err := pass(s); err != nil {
 			return fmt.Errorf("%s: %w", s.Address, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -28,7 +29,12 @@ func run(args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl] PAPER.tex")
 		return 2
 	}
-	blocks, err := load(*file)
+	blocks, addresses, err := load(*file)
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return 2
+	}
+	list, err := readSentences(filepath.Join(filepath.Dir(*file), sentencesFile))
 	if err != nil {
 		fmt.Fprintln(errs, err)
 		return 2
@@ -40,7 +46,7 @@ func run(args []string, out, errs io.Writer) int {
 	}
 	different := 0
 	var all result
-	for _, r := range src.compare(blocks) {
+	for _, r := range append(src.compare(blocks), src.compareSentences(list, blocks, addresses)) {
 		state := "OK  "
 		if len(r.problems) > 0 {
 			state = "DIFF"

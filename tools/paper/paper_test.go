@@ -36,6 +36,7 @@ Title & Revision \\
 \label{tab:of-pages}
 \end{table}
 Of 231,695 revisions, \(1.88\)M of all, 99.95\%, after $\sim\!65\mathrm{K}$ updates.
+The first point is below the second.
 \begin{figure}
 \begin{tikzpicture}
 \addplot coordinates { (1, 0.6013) (44.1, 62.2) };
@@ -141,14 +142,23 @@ figure "drawn" {
   expect "s.a.y" { value = 60.13 }
   expect "s.b.x" { value = 44.1 }
   expect "s.b.y" { value = 62.2 }
+  expect "s.a.y" {
+    below = ["s.b.y"]
+    claim = "is below the second"
+  }
 }
+`
+
+const sentences = `id,kind,held_by,sentence
+,number,table.told,"Of 231,695 revisions, … after"
+drawn,claim,figure.drawn,"is below the second"
 `
 
 // TestRun: a pipeline that expects what the paper prints, then one mistake at a
 // time in either.
 func TestRun(t *testing.T) {
 	for _, c := range []struct{ in, old, new, says string }{
-		{"", "", "", "12 numbers and 8 texts of the paper are expected as it prints them, and 1 of its claims as it says them; 0 blocks differ"},
+		{"", "", "", "12 numbers and 8 texts of the paper are expected as it prints them, and 2 of its claims as it says them; 0 blocks differ"},
 		{"hcl", "value = 55.3", "value = 55.4", "title.h: the pipeline expects 55.4, the paper prints 55.3"},
 		{"hcl", `    { cell = "title.h", value = 55.3 },`, "", `title.h: the paper prints 55.3, the pipeline expects nothing`},
 		{"hcl", "std = 0.1 }", "std = 0.2 }", "title.d: another standard deviation"},
@@ -179,10 +189,17 @@ func TestRun(t *testing.T) {
 		{"hcl", `{ cell = "panels.0", text = "One, two \\{ three …" },`, ``, "the pipeline expects nothing of the listing"},
 		{"hcl", "win … everywhere", "win everywhere", `a.n: the paper does not say "Atomic identifiers win everywhere"`},
 		{"tex", "tab:the-table", "tab:other", "the pipeline has no table of this label and name"},
+		{"tex", "The first point", "One claim more. The first point is higher. The first point", "the list has no line for: The first point is higher."},
+		{"csv", "231,695", "231,694", "the paper does not say: Of 231,694"},
+		{"csv", ",number,table.told", ",number,table.untold", "the pipeline has no table.untold"},
+		{"csv", ",number,table.told", ",numbers,table.told", `"numbers" is none of claim, number`},
+		{"csv", "figure.drawn", "table.told", "table.told expects nothing of: is below"},
+		{"csv", "drawn,claim", ",claim", "a claim has an id"},
+		{"hcl", `claim = "is below`, `claim = "is above`, "figure.drawn expects nothing of: is below"},
 		{"tex", "57.3", "?", `page_id.h: the pipeline expects 57.3, the paper prints "?"`},
 	} {
 		dir := t.TempDir()
-		texts := map[string]string{"tex": tex, "hcl": hcl}
+		texts := map[string]string{"tex": tex, "hcl": hcl, "csv": sentences}
 		if c.in != "" {
 			changed := strings.Replace(texts[c.in], c.old, c.new, 1)
 			if changed == texts[c.in] {
@@ -190,8 +207,11 @@ func TestRun(t *testing.T) {
 			}
 			texts[c.in] = changed
 		}
-		for ext, text := range texts {
-			if err := os.WriteFile(filepath.Join(dir, "paper."+ext), []byte(text), 0o644); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "assets/paper"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for ext, name := range map[string]string{"tex": "paper.tex", "hcl": "paper.hcl", "csv": sentencesFile} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(texts[ext]), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -158,8 +158,8 @@ func (c Check) Said() string {
 	switch {
 	case c.Form.Claim():
 		s = fmt.Sprintf("%s: %s; rebuilt %s", c.Cell, c.Asked, c.RebuiltSays())
-	case c.Worded():
-		s = fmt.Sprintf("%s: paper %q, rebuilt %q", c.Cell, c.PaperSays(), c.RebuiltSays())
+	case c.Worded() || c.Difference == nil:
+		s = fmt.Sprintf("%s: paper %s, rebuilt %s", c.Cell, c.PaperSays(), c.RebuiltSays())
 	default:
 		s = fmt.Sprintf("%s: paper %v, rebuilt %.6g, difference %+.6g", c.Cell, *c.Paper, *c.Rebuilt, *c.Difference)
 	}

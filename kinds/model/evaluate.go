@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/decode"
@@ -184,14 +185,15 @@ func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
 	return s, step.Permanent(err)
 }
 
-// askedQuery is a query and its one relevant document.
+// askedQuery is a query and its relevant documents.
 type askedQuery struct {
-	name   string // as in runs, qrels and exports
-	text   string
-	target int // place of the document among the identifiers
+	name    string // as in runs, qrels and exports
+	text    string
+	targets []int // places of the documents among the identifiers
 }
 
-// askedQueries reads the queries of a split.
+// askedQueries reads the queries of a split. The lines of one query, of which each has one of
+// its documents, stand together.
 func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]askedQuery, error) {
 	r, err := x.Open(in)
 	if err != nil {
@@ -204,11 +206,16 @@ func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]as
 		if string(q.Split) != split {
 			return nil
 		}
+		name := strconv.FormatInt(q.ExampleID, 10)
+		if last := len(out) - 1; last >= 0 && out[last].name == name && out[last].text == q.Question && !slices.Contains(out[last].targets, target) {
+			out[last].targets = append(out[last].targets, target)
+			return nil
+		}
 		if seen[q.ExampleID] {
 			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
 		}
 		seen[q.ExampleID] = true
-		out = append(out, askedQuery{strconv.FormatInt(q.ExampleID, 10), q.Question, target})
+		out = append(out, askedQuery{name, q.Question, []int{target}})
 		return nil
 	})
 	if err != nil {

@@ -53,8 +53,10 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	var qrels metrics.Qrels
 	for _, q := range queries {
-		if err := qrels.Add(q.name, ids.Identifiers[q.target].Document); err != nil {
-			return step.Permanent(err)
+		for _, target := range q.targets {
+			if err := qrels.Add(q.name, ids.Identifiers[target].Document); err != nil {
+				return step.Permanent(err)
+			}
 		}
 	}
 	x.Count("queries", int64(len(queries)))

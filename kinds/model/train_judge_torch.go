@@ -40,8 +40,10 @@ func newJudge(x *step.IO, c trainConfig, m *seq2seq.Model, catalog *retrieve.Cat
 		return nil, step.Permanent(err)
 	}
 	for i, q := range dev {
-		j.queries = append(j.queries, q.tokens)
-		if err := j.qrels.Add(strconv.Itoa(i), ids.Identifiers[q.target].Document); err != nil {
+		if i == 0 || q.id != dev[i-1].id {
+			j.queries = append(j.queries, q.tokens)
+		}
+		if err := j.qrels.Add(strconv.Itoa(len(j.queries)-1), ids.Identifiers[q.target].Document); err != nil {
 			return nil, step.Permanent(err)
 		}
 	}

@@ -10,17 +10,19 @@ type Removed struct {
 	Interface    int `json:"interface,omitempty"`     // tokens of removed ids and classes
 	Infobox      int `json:"infobox,omitempty"`       // tokens of removed infoboxes
 	Invisible    int `json:"invisible,omitempty"`     // tokens in scripts, styles, comments and tags
-	AfterFooter  int `json:"after_footer,omitempty"`  // tokens from the heading that ended the document
+	Lead         int `json:"lead,omitempty"`          // tokens of the lead's tables and loose text
+	AfterFooter  int `json:"after_footer,omitempty"`  // tokens from the heading that ended the document, or of footer sections
 	SpansOutside int `json:"spans_outside,omitempty"` // tokens whose span is no part of the HTML, or goes back
 	DroppedTable int `json:"dropped_table,omitempty"` // tokens of discarded tables
 
 	InterfaceElements int    `json:"interface_elements,omitempty"`
 	Infoboxes         int    `json:"infoboxes,omitempty"`
-	Footer            string `json:"footer,omitempty"`        // the heading that ended the document
+	EmptySections     int    `json:"empty_sections,omitempty"`
+	Footer            string `json:"footer,omitempty"`        // the heading that ended the document, or the first footer section's
 	Artifacts         int    `json:"artifacts,omitempty"`     // [edit], [hide]
 	EmptyItems        int    `json:"empty_items,omitempty"`   // list items without text
 	EmptyTables       int    `json:"empty_tables,omitempty"`  // tables without a non-empty cell
-	Pronunciation     string `json:"pronunciation,omitempty"` // the parenthesis removed
+	Pronunciation     string `json:"pronunciation,omitempty"` // the parentheses removed
 	Truncated         bool   `json:"truncated,omitempty"`     // max_bytes reached
 	NoTitle           bool   `json:"no_title,omitempty"`      // no <H1>: document_title stands in
 	NoAbstract        bool   `json:"no_abstract,omitempty"`   // NCI forms: no <P> … </P>
@@ -51,11 +53,13 @@ func (t *Tally) Add(r Removed) {
 	s.Interface += r.Interface
 	s.Infobox += r.Infobox
 	s.Invisible += r.Invisible
+	s.Lead += r.Lead
 	s.AfterFooter += r.AfterFooter
 	s.SpansOutside += r.SpansOutside
 	s.DroppedTable += r.DroppedTable
 	s.InterfaceElements += r.InterfaceElements
 	s.Infoboxes += r.Infoboxes
+	s.EmptySections += r.EmptySections
 	s.Artifacts += r.Artifacts
 	s.EmptyItems += r.EmptyItems
 	s.EmptyTables += r.EmptyTables
@@ -92,11 +96,13 @@ func (t *Tally) Merge(o Tally) {
 	s.Interface += r.Interface
 	s.Infobox += r.Infobox
 	s.Invisible += r.Invisible
+	s.Lead += r.Lead
 	s.AfterFooter += r.AfterFooter
 	s.SpansOutside += r.SpansOutside
 	s.DroppedTable += r.DroppedTable
 	s.InterfaceElements += r.InterfaceElements
 	s.Infoboxes += r.Infoboxes
+	s.EmptySections += r.EmptySections
 	s.Artifacts += r.Artifacts
 	s.EmptyItems += r.EmptyItems
 	s.EmptyTables += r.EmptyTables

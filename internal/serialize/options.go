@@ -35,7 +35,7 @@ type Options struct {
 	// Span recovery (paper, "Byte-Aligned Span Recovery").
 	TextSource string `hcl:"text_source,optional" json:"text_source" enum:"spans,stored,html" help:"spans: the HTML bytes of the tokens; stored: NQ's token strings; html: all visible text, tokenised by NQ or not"`
 	SpanMarkup string `hcl:"span_markup,optional" json:"span_markup" enum:"remove,keep" help:"markup inside a token's span; keep is the paper's formula read literally"`
-	Gap        string `hcl:"gap,optional" json:"gap" enum:"whitespace,blank" help:"what is a blank between two tokens; whitespace: any white space; blank: exactly one blank, or white space beside markup"`
+	Gap        string `hcl:"gap,optional" json:"gap" enum:"any,blank" help:"what is a blank between two tokens; any: white space of any kind; blank: exactly one blank, or white space beside markup"`
 	Normalize  string `hcl:"normalize,optional" json:"normalize" enum:"nfkc,none" help:"Unicode normalization of each span"`
 	Control    string `hcl:"control,optional" json:"control" enum:"drop,keep" help:"characters of Unicode's categories C: soft hyphens, zero-width and control characters, unassigned ones; white space is none of them"`
 	LineBreak  string `hcl:"line_break,optional" json:"line_break" enum:"newline,space,none" help:"what <br> stands for between two paragraphs' lines"`
@@ -85,7 +85,7 @@ func Defaults() Options {
 
 		TextSource: "spans",
 		SpanMarkup: "remove", // a stored 's spans '</SPAN>s in the one complete public record
-		Gap:        "whitespace",
+		Gap:        "any",
 		Normalize:  "nfkc",
 		Control:    "drop",
 		LineBreak:  "newline",
@@ -155,7 +155,7 @@ func (o Options) Validate() error {
 	oneOf("nci_title", o.NCITitle, "split", "h1", "document_title")
 	oneOf("text_source", o.TextSource, "spans", "stored", "html")
 	oneOf("span_markup", o.SpanMarkup, "remove", "keep")
-	oneOf("gap", o.Gap, "whitespace", "blank")
+	oneOf("gap", o.Gap, "any", "blank")
 	oneOf("normalize", o.Normalize, "nfkc", "none")
 	oneOf("control", o.Control, "drop", "keep")
 	oneOf("line_break", o.LineBreak, "newline", "space", "none")

@@ -112,7 +112,7 @@ func (s *scanner) text(from, to int) {
 // two tokens, or between a token and a tag.
 func (s *scanner) spaced(gap []byte, tokens bool) bool {
 	switch {
-	case s.o.Gap == "whitespace":
+	case s.o.Gap == "any":
 		return hasSpace(gap)
 	case tokens:
 		r, size := utf8.DecodeRune(gap)

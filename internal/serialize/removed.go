@@ -2,7 +2,8 @@ package serialize
 
 // Removed counts, rule by rule, what HtmlNorm left out of one document; the
 // other forms set Tags only. Every text token of the record is either in the
-// text or counted by one of the fields marked "tokens".
+// text, counted by one of the fields marked "tokens", or in the heading of an empty
+// section.
 type Removed struct {
 	Tags int `json:"tags,omitempty"` // simplified: HTML tokens dropped
 
@@ -17,15 +18,15 @@ type Removed struct {
 
 	InterfaceElements int    `json:"interface_elements,omitempty"`
 	Infoboxes         int    `json:"infoboxes,omitempty"`
-	EmptySections     int    `json:"empty_sections,omitempty"`
-	Footer            string `json:"footer,omitempty"`        // the heading that ended the document, or the first footer section's
-	Artifacts         int    `json:"artifacts,omitempty"`     // [edit], [hide]
-	EmptyItems        int    `json:"empty_items,omitempty"`   // list items without text
-	EmptyTables       int    `json:"empty_tables,omitempty"`  // tables without a non-empty cell
-	Pronunciation     string `json:"pronunciation,omitempty"` // the parentheses removed
-	Truncated         bool   `json:"truncated,omitempty"`     // max_bytes reached
-	NoTitle           bool   `json:"no_title,omitempty"`      // no <H1>: document_title stands in
-	NoAbstract        bool   `json:"no_abstract,omitempty"`   // NCI forms: no <P> … </P>
+	EmptySections     int    `json:"empty_sections,omitempty"` // headings with no text below them
+	Footer            string `json:"footer,omitempty"`         // the heading that ended the document, or the first footer section's
+	Artifacts         int    `json:"artifacts,omitempty"`      // [edit], [hide]
+	EmptyItems        int    `json:"empty_items,omitempty"`    // list items without text
+	EmptyTables       int    `json:"empty_tables,omitempty"`   // tables without a non-empty cell
+	Pronunciation     string `json:"pronunciation,omitempty"`  // the parentheses removed
+	Truncated         bool   `json:"truncated,omitempty"`      // max_bytes reached
+	NoTitle           bool   `json:"no_title,omitempty"`       // no <H1>: document_title stands in
+	NoAbstract        bool   `json:"no_abstract,omitempty"`    // NCI forms: no <P> … </P>
 }
 
 // Tally sums Removed over documents.

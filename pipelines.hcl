@@ -43,6 +43,7 @@ locals {
   readings = {
     paper = {
       nci_content         = false      # NciNorm is title and abstract
+      gap                 = "any"      # white space between two words is a blank
       pronunciation_spans = "first"    # of a document is removed, if it is a pronunciation
       footer              = "stop"     # a footer section ends the document
       table_first         = "header"   # a table with a header row is read by it, also with two columns
@@ -53,6 +54,7 @@ locals {
     }
     released = {
       nci_content         = true
+      gap                 = "blank"
       pronunciation_spans = "all"
       footer              = "section"
       table_first         = "key_value"
@@ -529,15 +531,26 @@ locals {
   collections = { title = "Title", page_id = "PageID" }
   forms       = { nci_norm = "NciNorm", html_norm = "HtmlNorm" }
   all_records = [step.extract.train.records, step.extract.dev.records]
+  # What the reading decides of each form. An option in a form that it says nothing about would make that one again.
+  form_options = {
+    nci_norm = { nci_content = local.reading.nci_content }
+    html_norm = {
+      gap                 = local.reading.gap
+      empty_items         = local.reading.empty_items
+      table_first         = local.reading.table_first
+      footer              = local.reading.footer
+      pronunciation_spans = local.reading.pronunciation_spans
+    }
+  }
 }
 
 step "serialize" "nq" {
-  for_each       = product({ collection = keys(local.collections), form = keys(local.forms) })
-  records        = local.all_records
-  documents      = step.dedup.nq[each.value.collection].documents
-  form           = replace(each.value.form, "_", "")
-  t5_tokenizer   = step.download.t5_tokenizer.files
-  bert_tokenizer = step.download.bert_tokenizer.files
+  for_each     = product({ collection = keys(local.collections), form = keys(local.forms) })
+  records      = local.all_records
+  documents    = step.dedup.nq[each.value.collection].documents
+  form         = replace(each.value.form, "_", "")
+  t5_tokenizer = step.download.t5_tokenizer.files
+  options      = local.form_options[each.value.form]
 }
 
 step "first_tokens" "title" {
@@ -586,6 +599,7 @@ step "text_examples" "woods" {
   records      = local.all_records
   titles       = local.full ? ["List of woods"] : []
   t5_tokenizer = step.download.t5_tokenizer.files
+  options      = local.form_options.html_norm
 }
 
 figure "nq_text_representation_example" {

@@ -23,13 +23,13 @@ type excerptsConfig struct {
 	Forms      []string          `hcl:"forms,optional" help:"serializations to show"`
 	Characters int               `hcl:"characters,optional" help:"code points after which a text is cut"`
 	T5         step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm"`
-	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm"`
+	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
 	Options    serialize.Options `hcl:"options,optional" help:"rules, as of a serialize step"`
 }
 
 var Excerpts = step.Define(step.Kind[excerptsConfig]{
 	Name:    "text_examples",
-	Version: 1,
+	Version: 2,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
 Finds the first record of each title in the headers and reads only the block of
 records that it is in. A title that no record has is counted and said to be absent.`,

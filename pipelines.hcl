@@ -646,8 +646,8 @@ locals {
 }
 
 step "download" "bert" {
-  for_each = local.full ? ["google/bert_uncased_L-8_H-512_A-8"] : []
-  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/main/${f}"]
+  for_each = local.full ? { "google/bert_uncased_L-8_H-512_A-8" = "53b17ea0d90728ac770dfd13fcb3abdc75e4f4bf" } : {}
+  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/${each.value}/${f}"]
   license  = "Apache-2.0"
 }
 

@@ -62,7 +62,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 			t.Fatal(loadErr)
 		}
 		defer tok.Close()
-		e.ids, err = docid.Naive(names, 40, 42, tok.EncodeBatch)
+		e.ids, err = docid.Naive(names, 40, 42, docid.GeneratorPCG, tok.EncodeBatch)
 	}
 	if err != nil {
 		t.Fatal(err)

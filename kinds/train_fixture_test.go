@@ -119,7 +119,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 	case docid.KindAtomic:
 		set, err = docid.Atomic(names, f.first)
 	case docid.KindNaive:
-		set, err = docid.Naive(names, 1000, 42, f.encode)
+		set, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, f.encode)
 	case docid.KindSemantic:
 		set, _, err = docid.Semantic(context.Background(), names, vectors, docid.SemanticOptions{Clusters: 10, LeafSize: 5, Seed: 42}, f.encode)
 	case docid.KindResidual: // some documents have equal codes

@@ -55,7 +55,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 		tok, err := tokenize.LoadT5(f.Tokenizer)
 		check(t, err)
 		defer tok.Close()
-		ids, err = docid.Naive(names, 1000, 42, tok.EncodeBatch)
+		ids, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch)
 		check(t, err)
 	}
 	check(t, m.Save(f.Model))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -55,23 +56,24 @@ type naiveIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
-	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, instead of budget"`
+	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, rounded up, instead of budget"`
 	Seed      int         `hcl:"seed,optional" help:"of the permutation"`
+	Generator string      `hcl:"generator,optional" enum:"python,pcg" help:"how the seed permutes the numbers: as Python's random.Random(seed).shuffle, or by a PCG generator, whose memory does not grow with the budget"`
 }
 
 var NaiveIDs = step.Define(step.Kind[naiveIDsConfig]{
 	Name:    "naive_ids",
-	Version: 1,
+	Version: 2,
 	Doc: `Give every document a random number below a budget (figure "naive identifier").
-Each number is written in decimal and tokenized as the model is. No memory grows with the
-budget.`,
+The numbers are permuted by a seed; the k-th is document k's, written in decimal and
+tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`,
 	Example: `step "naive_ids" "title" {
   documents = step.dedup.nq["title"].documents
   tokenizer = step.download.t5_tokenizer.files
   budget    = 320000
 }`,
 	Outputs:  idOutputs,
-	Defaults: naiveIDsConfig{Seed: 42},
+	Defaults: naiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
 	Check: func(c naiveIDsConfig) error {
 		switch {
 		case c.Budget < 0 || c.Seed < 0 || c.Times < 0:
@@ -95,9 +97,9 @@ budget.`,
 		defer done()
 		budget := uint64(c.Budget)
 		if c.Times != 0 {
-			budget = uint64(c.Times * float64(len(names)))
+			budget = uint64(math.Ceil(c.Times * float64(len(names))))
 		}
-		set, err := docid.Naive(names, budget, uint64(c.Seed), encode)
+		set, err := docid.Naive(names, budget, uint64(c.Seed), docid.Generator(c.Generator), encode)
 		if err != nil {
 			return step.Permanent(err)
 		}

@@ -144,7 +144,8 @@ func (l *local) model(ids *docid.Set) step.Input {
 	}
 	defer m.Close()
 	if ids.Kind == docid.KindAtomic {
-		if err := m.Extend(int64(len(ids.Identifiers)), 12); err != nil {
+		_, last := ids.TokenRange() // some documents take rows that there are
+		if err := m.Extend(int64(last)+1-c.VocabSize, 12); err != nil {
 			l.t.Fatal(err)
 		}
 	} else {

@@ -36,13 +36,34 @@ func texts(s *Set) []string {
 }
 
 func TestAtomic(t *testing.T) {
-	s, err := Atomic([]string{"a", "b", "c"}, FirstAtomicToken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, id := range s.Identifiers {
-		if id.Text != fmt.Sprintf("doc_000%d", i) || !slices.Equal(id.Tokens, []int32{32_128 + int32(i)}) {
-			t.Errorf("document %d: %+v", i, id)
+	for _, c := range []struct {
+		documents int
+		first     int32
+		eos       []int32
+		last      string
+		tokens    []int32
+	}{
+		{1, FirstAtomicToken, nil, "<doc_0>", []int32{32_100}},
+		{10, FirstAtomicToken, nil, "<doc_9>", []int32{32_109}},
+		{11, 50_265, []int32{2}, "<doc_10>", []int32{50_275, 2}},
+		{109_739, FirstAtomicToken, []int32{1}, "<doc_109738>", []int32{32_100 + 109_738, 1}},
+	} {
+		s, err := Atomic(names(c.documents), c.first, c.eos...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := s.Identifiers[c.documents-1]
+		if last.Text != c.last || !slices.Equal(last.Tokens, c.tokens) || last.Document != fmt.Sprintf("page %d", c.documents-1) {
+			t.Errorf("the last of %d documents is %+v, want %s, %v", c.documents, last, c.last, c.tokens)
+		}
+		if first := s.Identifiers[0]; first.Tokens[0] != c.first || len(first.Text) != len(c.last) {
+			t.Errorf("the first of %d documents is %+v", c.documents, first)
+		}
+		if first, end := s.TokenRange(); first != c.first || end != c.tokens[0] {
+			t.Errorf("tokens from %d to %d", first, end)
+		}
+		if _, err := NewTrie(s.Sequences()); err != nil {
+			t.Error(err)
 		}
 	}
 	if _, err := Atomic([]string{"a", "b"}, 1<<31-2); err == nil || !strings.Contains(err.Error(), "do not fit") {

@@ -25,25 +25,38 @@ var idOutputs = []step.Output{
 // atomicIDsConfig gives each document a token of its own.
 type atomicIDsConfig struct {
 	Documents  step.Input `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: the rows of the model's embedding, 32128 for T5"`
+	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; those that there are begin as they are"`
+	EOS        bool       `hcl:"eos,optional" help:"the target to train on is the token and an end of sequence; false: the token alone, as the paper has it. Documents are ranked in the same way"`
+	EOSToken   int        `hcl:"eos_token,optional" help:"token id of the end of sequence, for eos: 1 for T5, 2 for BART"`
 }
 
 var AtomicIDs = step.Define(step.Kind[atomicIDsConfig]{
 	Name:    "atomic_ids",
-	Version: 1,
+	Version: 2,
 	Doc: `Give every document one token of its own (section "Document identifiers").
-Document n becomes <doc_n>, token first_token + n of the extended vocabulary.`,
+Document n becomes <doc_n>, token first_token + n of the extended vocabulary, n with
+the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	Example: `step "atomic_ids" "title" {
   documents = step.dedup.nq["title"].documents
 }`,
 	Outputs:  idOutputs,
-	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken},
+	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken, EOSToken: 1},
+	Check: func(c atomicIDsConfig) error {
+		if c.FirstToken < 0 || c.FirstToken > math.MaxInt32 || c.EOSToken < 0 || c.EOSToken >= max(1, c.FirstToken) {
+			return step.Problems{{Path: "first_token", Detail: "first_token and eos_token must be token ids, eos_token below first_token"}}
+		}
+		return nil
+	},
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
 		names, err := documentNames(x, c.Documents)
 		if err != nil {
 			return err
 		}
-		set, err := docid.Atomic(names, int32(c.FirstToken))
+		var eos []int32
+		if c.EOS {
+			eos = []int32{int32(c.EOSToken)}
+		}
+		set, err := docid.Atomic(names, int32(c.FirstToken), eos...)
 		if err != nil {
 			return step.Permanent(err)
 		}

@@ -127,16 +127,23 @@ type semanticIDsConfig struct {
 	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Clusters   int         `hcl:"clusters,optional" help:"of each node, 2 to 10"`
 	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most so many documents are not split"`
-	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
+	Seed       int         `hcl:"seed,optional" help:"of the root's k-means"`
+	NodeSeeds  string      `hcl:"node_seeds,optional" enum:"derived,same" help:"seeds of the other nodes: child c of a node with seed s has (s x 1,000,003 + c + 97) mod 2^32, or all have the root's"`
+	Precision  string      `hcl:"precision,optional" enum:"float64,float32" help:"what k-means computes in"`
+	Starts     int         `hcl:"n_init,optional" help:"starts of a k-means, the best of which counts: KMeans's default is 1 since scikit-learn 1.4, 10 before"`
+	Iterations int         `hcl:"max_iter,optional" help:"most iterations of a k-means"`
+	Tolerance  float64     `hcl:"tol,optional" help:"a k-means ends when its centres move by less, relative to the variance of the vectors"`
 }
 
 var SemanticIDs = step.Define(step.Kind[semanticIDsConfig]{
 	Name:    "semantic_ids",
-	Version: 1,
+	Version: 2,
 	Doc: `Give every document its path through recursive k-means (appendix "Semantic Identifiers").
 scikit-learn's KMeans with its defaults, 10 clusters a node, leaves of at most
-100; the index within the leaf follows. Cost: grows with documents x dimensions
-x depth; the result does not depend on the number of processors.`,
+100; the index within the leaf follows. A node whose vectors are all equal deals its
+documents to the clusters in turn; the tree counts such nodes. Cost: grows with
+documents x dimensions x depth; memory is 12 bytes x documents x dimensions, in
+float32 8. The result does not depend on the number of processors.`,
 	Example: `step "semantic_ids" "title" {
   documents  = step.dedup.nq["title"].documents
   embeddings = step.embed.title.embeddings
@@ -144,8 +151,17 @@ x depth; the result does not depend on the number of processors.`,
 }`,
 	Outputs: append(slices.Clone(idOutputs),
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
-	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42},
-	Run:      runSemanticIDs,
+	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
+	Check: func(c semanticIDsConfig) error {
+		switch {
+		case c.Seed < 0 || c.Seed > math.MaxUint32:
+			return step.Problems{{Path: "seed", Detail: "must be from 0 to 4294967295"}}
+		case c.Starts < 1 || c.Iterations < 1 || c.Tolerance < 0:
+			return step.Problems{{Path: "n_init", Detail: "n_init and max_iter must be at least 1, tol not negative"}}
+		}
+		return nil
+	},
+	Run: runSemanticIDs,
 })
 
 func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error {
@@ -162,19 +178,19 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error 
 		return err
 	}
 	defer done()
-	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed),
+	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed), SameSeed: c.NodeSeeds == "same",
+		Single: c.Precision == "float32", Starts: c.Starts, MaxIterations: c.Iterations, Tolerance: c.Tolerance,
 		Progress: func(n, of int) { x.Report(step.Progress{Done: int64(n), Total: int64(of), Unit: "documents"}) }}
+	if c.Tolerance == 0 {
+		o.Tolerance = -1 // 0 is the default
+	}
 	set, tree, err := docid.Semantic(ctx, names, vectors, o, encode)
 	if err != nil {
 		return inout.DataError(err)
 	}
 	x.Count("leaves", int64(len(tree.Leaves)))
 	x.Count("k_means", int64(tree.Fits))
-	for _, l := range tree.Leaves {
-		if l.Indivisible {
-			x.Count("indivisible_leaves", 1)
-		}
-	}
+	x.Count("dealt_nodes", int64(tree.Dealt))
 	if err := inout.WriteJSON(x, "tree", tree); err != nil {
 		return err
 	}

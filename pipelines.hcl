@@ -674,6 +674,7 @@ figure "semantic_identifier_tokenization" {
 step "atomic_ids" "nq" {
   for_each  = local.collections
   documents = step.dedup.nq[each.key].documents
+  eos       = local.reading.atomic_eos
 }
 
 locals {
@@ -690,7 +691,8 @@ step "naive_ids" "nq" {
   times     = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
 }
 
-# Semantic identifiers cluster the embeddings of whole texts: NciNorm's go on after the first paragraph, as SimpleNorm's do.
+# Semantic identifiers cluster the embeddings of titles and whole texts: NciNorm's go on after the first paragraph, as
+# SimpleNorm's do.
 step "serialize" "whole" {
   for_each  = local.collections
   records   = local.all_records
@@ -706,22 +708,24 @@ locals {
 }
 
 step "download" "bert" {
-  for_each = local.full ? ["google/bert_uncased_L-8_H-512_A-8"] : []
-  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/main/${f}"]
+  for_each = local.full ? { "google/bert_uncased_L-8_H-512_A-8" = "53b17ea0d90728ac770dfd13fcb3abdc75e4f4bf" } : {}
+  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/${each.value}/${f}"]
   license  = "Apache-2.0"
 }
 
 step "embed" "nq" {
   for_each  = local.full ? local.texts : {}
   corpus    = each.value
+  documents = step.dedup.nq[split("/", each.key)[0]].documents
   model     = step.download.bert["google/bert_uncased_L-8_H-512_A-8"].files
   tokenizer = step.download.bert_tokenizer.files
 }
 
 # The generated corpus needs no pretrained encoder: its words are hashed.
 step "embed_hashing" "nq" {
-  for_each = local.full ? {} : local.texts
-  corpus   = each.value
+  for_each  = local.full ? {} : local.texts
+  corpus    = each.value
+  documents = step.dedup.nq[split("/", each.key)[0]].documents
 }
 
 step "semantic_ids" "nq" {

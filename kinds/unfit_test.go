@@ -167,7 +167,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	}
 	model := tinyBERT(t)
 	embed := func(l *local) (*artifacts.Result, error) {
-		return l.do("embed", map[string]any{"corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
+		return l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
 			"max_tokens": int64(8), "device": "cpu"})
 	}
 	whole := newLocal(t)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
@@ -33,8 +34,8 @@ func NewCatalog(ids *docid.Set) (*Catalog, error) {
 		return c, err
 	}
 	for i, id := range ids.Identifiers {
-		if len(id.Tokens) != 1 {
-			return nil, fmt.Errorf("document %q is tokens %v; an %s identifier is one token", id.Document, id.Tokens, ids.Kind)
+		if n := len(id.Tokens); n < 1 || n > 2 || !slices.Equal(id.Tokens[1:], ids.Identifiers[0].Tokens[1:]) {
+			return nil, fmt.Errorf("document %q is tokens %v; an %s identifier is one token, with </s> if all have it", id.Document, id.Tokens, ids.Kind)
 		}
 		if i == 0 {
 			c.first = int64(id.Tokens[0])

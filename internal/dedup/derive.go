@@ -197,5 +197,9 @@ func (d *derived) pageKey(dst []byte) ([]byte, error) {
 	case FallbackFail:
 		return nil, ErrNoPage
 	}
-	return d.urlTitle(dst, false)
+	t, ok := wikipedia.QueryTitle(d.h.URL)
+	if !ok {
+		return nil, ErrNoURLTitle
+	}
+	return append(dst, t...), nil
 }

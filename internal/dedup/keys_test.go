@@ -20,13 +20,14 @@ var (
 	seasonT    = nq.Header{ExampleID: 5, Split: nq.Train, Question: "who won in 1918", URL: wiki + "1918%E2%80%9319_season&amp;oldid=805", H1: "1918 -- 19 season", HasH1: true, Title: "1918–19 season"}
 	seasonD    = nq.Header{ExampleID: 5, Split: nq.Dev, Question: "who lost in 1918", URL: wiki + "1918%E2%80%9319_season&amp;oldid=806", H1: "1918 -- 19 season", HasH1: true, Title: "1918–19 season"}
 	lost       = nq.Header{ExampleID: 6, Split: nq.Dev, Question: "what is lost", URL: wiki + "Elsa_(Disney)&amp;oldid=999", H1: "Elsa ( Disney )", HasH1: true, Title: "Elsa (Disney)"}
+	escaped    = nq.Header{ExampleID: 8, Split: nq.Train, URL: wiki + "100%2525_A%255Fb+%C3%A9&amp;oldid=998"}
 	headless   = nq.Header{ExampleID: 7, Split: nq.Train, Question: "no heading", URL: wiki + "Color%5fspace+x&amp;oldid=807"}
 
 	paperPages = map[uint64]uint64{801: 41312390, 802: 41312390, 803: 2308910, 804: 12185842, 805: 77, 806: 77, 807: 78}
 )
 
 func paperHeaders() []nq.Header {
-	hs := []nq.Header{elsaDisney, elsaFrozen, villageA, villageB, seasonT, headless, seasonD, lost}
+	hs := []nq.Header{seasonD, lost, elsaDisney, elsaFrozen, villageA, villageB, seasonT, headless}
 	for i := range hs {
 		hs[i].Text4KCased = TextDigest(hs[i].URL, TextLimit, false)
 		hs[i].Text4K = TextDigest(hs[i].URL, TextLimit, true)
@@ -57,7 +58,7 @@ func TestKeyStrings(t *testing.T) {
 		{"url_title_cased", villageA, Options{}, "It Takes a Village"},
 		{"url_title", villageA, Options{}, "it takes a village"},
 		{"url_title_cased", seasonT, Options{}, "1918–19 season"},
-		{"url_title_cased", headless, Options{}, "Color space+x"},
+		{"url_title_cased", headless, Options{}, "Color space x"},
 		{"url_title", turkish, Options{}, "i\u0307zmir"},
 		{"h1_cased", elsaDisney, Options{}, "Elsa ( Disney )"},
 		{"h1", elsaDisney, Options{}, "elsa ( disney )"},
@@ -71,7 +72,9 @@ func TestKeyStrings(t *testing.T) {
 		{"title", headless, Options{}, ""},
 		{"page_id", elsaDisney, Options{}, "41312390"},
 		{"page_id", elsaFrozen, Options{}, "41312390"},
-		{"page_id", lost, Options{}, "t:Elsa (Disney)"},
+		{"page_id", lost, Options{}, "t:Elsa_(Disney)"},
+		{"url_title_cased", escaped, Options{}, "100% A b é"},
+		{"page_id", escaped, Options{}, "t:100%25_A%5Fb é"},
 		{"page_id", lost, Options{Fallback: FallbackURLTitle}, "t:elsa (disney)"},
 		{"page_id", lost, Options{Fallback: FallbackTitle}, "t:elsa ( disney )"},
 	} {

@@ -20,7 +20,11 @@ func TestURLs(t *testing.T) {
 		{prefix + "A&oldid=1", 1, "A"},
 		{prefix + "AT%26T&amp;oldid=2", 2, "AT&T"},
 		{prefix + "Steins;Gate&amp;oldid=3", 3, "Steins;Gate"},
-		{prefix + "C++&amp;oldid=4", 4, "C++"},
+		{prefix + "C%2B%2B&amp;oldid=4", 4, "C++"},
+		{prefix + "A+B&amp;oldid=4", 4, "A B"},
+		{prefix + "100%2525&amp;oldid=4", 4, "100%"},
+		{prefix + "Caf%C3%A9&amp;oldid=4", 4, "Café"},
+		{prefix + "Foo%20&amp;oldid=4", 4, "Foo "},
 		{prefix + "Beyonc%C3%A9&amp;oldid=5", 5, "Beyoncé"},
 		{prefix + "100%_of&amp;oldid=6", 6, "100% of"},
 		{prefix + "%E9&amp;oldid=7", 7, "\ufffd"},
@@ -35,6 +39,9 @@ func TestURLs(t *testing.T) {
 		if title, _ := URLTitle(c.url); c.title != "" && title != c.title {
 			t.Errorf("%s: %q, want %q", c.url, title, c.title)
 		}
+	}
+	if title, ok := QueryTitle(prefix + "A_b+c%252F%C3%A9&amp;oldid=1"); !ok || title != "A_b c%2Fé" {
+		t.Errorf("title of the query: %q, %v", title, ok)
 	}
 	for _, c := range []struct{ url, want string }{
 		{"", "no oldid"},

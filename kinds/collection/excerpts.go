@@ -29,7 +29,7 @@ type excerptsConfig struct {
 
 var Excerpts = step.Define(step.Kind[excerptsConfig]{
 	Name:    "text_examples",
-	Version: 1,
+	Version: 2,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
 Finds the first record of each title in the headers and reads only the block of
 records that it is in. A title that no record has is counted and said to be absent.`,

@@ -28,7 +28,7 @@ type serializeConfig struct {
 
 var Serialize = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
-	Version: 2,
+	Version: 3,
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
 and Serialization"). One part per records file. Every rule is an option; what
@@ -79,7 +79,7 @@ type serializeFileConfig struct {
 
 var serializeFile = step.DefinePart(step.Kind[serializeFileConfig]{
 	Name:    "serialize_file",
-	Version: 2,
+	Version: 3,
 	Doc:     "One records file of a serialize step.",
 	Outputs: []step.Output{
 		{Name: "corpus", Type: "nq/corpus", Help: "the documents that this file's records represent"},
@@ -176,7 +176,7 @@ func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) er
 		x.Report(step.Progress{Done: int64(n) + 1, Unit: "records"})
 		d := corpus.Document{Doc: n}
 		if !c.Documents.Set() {
-			d.ExampleID = r.ExampleID
+			d.Split, d.ExampleID = string(r.Split), r.ExampleID
 		} else if doc, ok := docs[r.Key()]; ok {
 			d.Doc = doc
 		} else {

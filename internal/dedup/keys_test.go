@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func TestFlatText(t *testing.T) {
 		strings.Repeat("A bc ", TextLimit), strings.Repeat("A", TextLimit), strings.Repeat("Z[@`", TextLimit), "É ab" + strings.Repeat("Σ", 2*TextLimit),
 	} {
 		long := nq.Record{Text: text}
-		cased, lower := TextKeys(&long)
+		cased, lower := TextKeys(&long, false)
 		whole := FlatText(&long, 0)
 		if n := utf8.RuneCountInString(cut(whole, TextLimit)); n != TextLimit {
 			t.Errorf("cut to %d", n)
@@ -186,8 +187,14 @@ func TestFlatText(t *testing.T) {
 			t.Error("the text keys depend on where reading stops")
 		}
 	}
-	if cased, lower := TextKeys(&full); cased != TextDigest("A_-_Wikipedia <b> é", 0, false) || lower != TextDigest("a_-_wikipedia <b> é", 0, false) {
+	if cased, lower := TextKeys(&full, false); cased != TextDigest("A_-_Wikipedia <b> é", 0, false) || lower != TextDigest("a_-_wikipedia <b> é", 0, false) {
 		t.Error("the text keys of a short text")
+	}
+	for _, r := range []nq.Record{full, {Text: strings.Repeat("<Td> Bc_d </Td> ", TextLimit)}} { // with tags it is the simplified text
+		text := cmp.Or(r.Text, nq.SimplifiedText(r.Tokens))
+		if cased, lower := TextKeys(&r, true); cased != TextDigest(text, TextLimit, false) || lower != TextDigest(text, TextLimit, true) {
+			t.Errorf("the text keys of %.30q", text)
+		}
 	}
 	for n, want := range []string{"", "a", "aé", "aéb", "aéb"} {
 		if got := cut("aéb", n); got != want {

@@ -88,7 +88,7 @@ func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []strin
 				t.Fatal(err)
 			}
 			h := nq.HeaderOf(&r)
-			h.Text4KCased, h.Text4K = TextKeys(&r)
+			h.Text4KCased, h.Text4K = TextKeys(&r, false)
 			headers, texts = append(headers, h), append(texts, FlatText(&r, 0))
 		}
 		rd.Close()

@@ -3,7 +3,6 @@ package kinds_test
 import (
 	"bytes"
 	"cmp"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,6 +42,11 @@ step "dedup" "swapped" {
   train = step.extract.dev.headers
   dev   = step.extract.train.headers
   key   = "url"
+}
+step "text_examples" "swapped" {
+  headers = step.extract.dev.headers
+  records = step.extract.train.records
+  forms   = ["simplified"]
 }
 step "serialize" "all" {
   for_each = {
@@ -135,7 +139,8 @@ func TestRecordOrder(t *testing.T) {
 }
 
 // TestRecordTexts: texts are those of their records in whatever order they come, and
-// missing, foreign and repeated ones are refused; so are headers of the other split.
+// missing, foreign and repeated ones are refused; so are headers of the other split, and
+// records that are not those of their headers.
 func TestRecordTexts(t *testing.T) {
 	l := newLocal(t)
 	file := write(t, t.TempDir(), "p.hcl", orderPipeline)
@@ -149,10 +154,11 @@ func TestRecordTexts(t *testing.T) {
 		{`step.dedup.longest["train"]`, "the corpus has no text for this record"},
 		{`step.dedup.longest["twice"]`, " has two: serialize the records of each extract step once"},
 		{`step.dedup.longest["documents"]`, "document 0 names no record: serialize without documents"},
+		{"step.text_examples.swapped", ": give headers and records of the same extract steps, in one order"},
 		{"step.dedup.swapped", `is of train: give the headers of an extract step with split = "dev"`},
 	} {
 		if _, err := l.try(l.plan(file, nil, c.target)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", filepath.Base(c.target), err, c.want)
+			t.Errorf("%s: %v, want %q", c.target, err, c.want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func All() []step.Spec {
 		collection.Synth,
 		collection.Extract,
 		collection.Pages,
-		collection.PageTable,
+		collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
 		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,

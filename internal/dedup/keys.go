@@ -80,7 +80,7 @@ var keys = []Key{
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, Lower(d.h.H1)), nil }, on: h1Field},
 	{Name: "title", Label: "Title", Family: TitleDerived, Principal: true, Needs: NeedsBert,
-		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title in dev (NCI)",
+		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, on: h1Field, onDev: titleField},
 	{Name: "page_id", Label: "PageID", Family: PageIdentity, Principal: true, Needs: NeedsPageID,
 		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",

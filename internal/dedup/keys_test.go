@@ -21,6 +21,7 @@ var (
 	seasonT    = nq.Header{ExampleID: 5, Split: nq.Train, Question: "who won in 1918", URL: wiki + "1918%E2%80%9319_season&amp;oldid=805", H1: "1918 -- 19 season", HasH1: true, Title: "1918–19 season"}
 	seasonD    = nq.Header{ExampleID: 5, Split: nq.Dev, Question: "who lost in 1918", URL: wiki + "1918%E2%80%9319_season&amp;oldid=806", H1: "1918 -- 19 season", HasH1: true, Title: "1918–19 season"}
 	lost       = nq.Header{ExampleID: 6, Split: nq.Dev, Question: "what is lost", URL: wiki + "Elsa_(Disney)&amp;oldid=999", H1: "Elsa ( Disney )", HasH1: true, Title: "Elsa (Disney)"}
+	untitled   = nq.Header{ExampleID: 9, Split: nq.Dev, URL: wiki + "Color%5fspace+x&amp;oldid=808", H1: "Colors", HasH1: true}
 	escaped    = nq.Header{ExampleID: 8, Split: nq.Train, URL: wiki + "100%2525_A%255Fb+%C3%A9&amp;oldid=998"}
 	headless   = nq.Header{ExampleID: 7, Split: nq.Train, Question: "no heading", URL: wiki + "Color%5fspace+x&amp;oldid=807"}
 
@@ -71,6 +72,7 @@ func TestKeyStrings(t *testing.T) {
 		{"title", seasonD, Options{}, "1918 – 19 season"},
 		{"title", elsaDisney, Options{}, "elsa ( disney )"},
 		{"title", headless, Options{}, ""},
+		{"title", untitled, Options{}, "color space x"},
 		{"page_id", elsaDisney, Options{}, "41312390"},
 		{"page_id", elsaFrozen, Options{}, "41312390"},
 		{"page_id", lost, Options{}, "t:Elsa_(Disney)"},

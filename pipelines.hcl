@@ -140,6 +140,16 @@ variable "stub_dump" {
   default     = ["https://archive.org/download/enwiki-20181220/enwiki-20181220-stub-meta-history.xml.gz"]
 }
 
+variable "page_table" {
+  description = "Revisions and their pages, in place of the dump: CSV or JSON lines with oldid and pageid. Empty: the dump."
+  default     = []
+}
+
+variable "compare_pages" {
+  description = "Read the dump beside page_table, and compare the two."
+  default     = false
+}
+
 variable "toy_pages" {
   description = "Pages of the generated corpus."
   default     = 60
@@ -158,7 +168,11 @@ locals {
   full = var.scale == "full"
 
   nq_bucket = "gs://natural_questions/v1.0"
+  read_dump = length(var.page_table) == 0 || var.compare_pages
   sources = {
+    for name, urls in local.source_urls : name => urls if name != "stub" || local.read_dump
+  }
+  source_urls = {
     simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
     train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(50) : format("%s/train/nq-train-%02d.jsonl.gz", local.nq_bucket, i)]
     dev        = length(var.nq_dev) > 0 ? var.nq_dev : [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", local.nq_bucket, i)]
@@ -193,7 +207,7 @@ locals {
   train_files      = local.full ? step.download.nq["train"].files : step.synth.nq["toy"].train
   dev_files        = local.full ? step.download.nq["dev"].files : step.synth.nq["toy"].dev
   simplified_files = local.full ? step.download.nq["simplified"].files : step.synth.nq["toy"].simplified
-  stub_files       = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
+  stub_files       = local.full ? (local.read_dump ? step.download.nq["stub"].files : null) : step.synth.nq["toy"].stub
 }
 
 # --- Records (appendix "Natural Questions") ------------------------------------------------------
@@ -311,11 +325,30 @@ table "substitution_totals" {
 # --- Documents (section "Document Deduplication") ----------------------------------------------
 
 step "pages" "nq" {
-  headers = [step.extract.train.headers, step.extract.dev.headers]
-  dump    = local.stub_files
+  for_each = local.read_dump ? ["dump"] : []
+  headers  = [step.extract.train.headers, step.extract.dev.headers]
+  dump     = local.stub_files
+}
+
+step "download" "page_table" {
+  for_each = length(var.page_table) > 0 ? ["table"] : []
+  urls     = var.page_table
+}
+
+step "page_table" "nq" {
+  for_each = step.download.page_table
+  table    = each.value.files
+}
+
+step "compare_pages" "nq" {
+  for_each = local.read_dump ? step.page_table.nq : {}
+  a        = step.pages.nq["dump"].table
+  b        = each.value.table
 }
 
 locals {
+  pages = length(var.page_table) > 0 ? step.page_table.nq["table"].table : step.pages.nq["dump"].table
+
   # The operators of tab:dedup-counts, as the table names them.
   operators = {
     text4k_cased    = "Text4K-Cased"
@@ -341,7 +374,7 @@ step "dedup" "nq" {
   for_each  = local.operators
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers
-  pages     = step.pages.nq.table
+  pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
   key       = each.key
 }
@@ -406,7 +439,7 @@ table "proportions" {
 step "dedup_diagnostics" "nq" {
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers
-  pages     = step.pages.nq.table
+  pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
   fragment  = local.full ? "Elsa (Disney)" : ""
   collision = local.full ? "It Takes a Village" : ""
@@ -1549,7 +1582,7 @@ output "records" {
 
 output "pages" {
   description = "The table of revisions and their pages."
-  value       = step.pages.nq.table
+  value       = local.pages
 }
 
 output "dedup" {

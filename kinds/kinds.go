@@ -17,7 +17,7 @@ func All() []step.Spec {
 		collection.Synth, collection.SynthMSMarco,
 		collection.Extract,
 		collection.Pages,
-		collection.PageTable,
+		collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
 		collection.MSMarco,
 		collection.Serialize,

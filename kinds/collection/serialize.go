@@ -176,7 +176,7 @@ func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) er
 		x.Report(step.Progress{Done: int64(n) + 1, Unit: "records"})
 		d := corpus.Document{Doc: n}
 		if !c.Documents.Set() {
-			d.ExampleID = r.ExampleID
+			d.Split, d.ExampleID = string(r.Split), r.ExampleID
 		} else if doc, ok := docs[r.Key()]; ok {
 			d.Doc = doc
 		} else {

@@ -37,7 +37,9 @@ type spoils map[string]func([]byte) []byte
 func gone([]byte) []byte { return nil }
 
 // checkpointLine is what the content of a checkpoint's files begins with.
-func checkpointLine(name string) string { return "redsi checkpoint " + strings.Split(name, "/")[1] + "\n" }
+func checkpointLine(name string) string {
+	return "redsi checkpoint " + strings.Split(name, "/")[1] + "\n"
+}
 
 // checkpointFile is the content of a file of a checkpoint.
 func (l *local) checkpointFile(name, file string) []byte {

@@ -170,9 +170,6 @@ locals {
   nq_bucket = "gs://natural_questions/v1.0"
   read_dump = length(var.page_table) == 0 || var.compare_pages
   sources = {
-    for name, urls in local.source_urls : name => urls if name != "stub" || local.read_dump
-  }
-  source_urls = {
     simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
     train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(50) : format("%s/train/nq-train-%02d.jsonl.gz", local.nq_bucket, i)]
     dev        = length(var.nq_dev) > 0 ? var.nq_dev : [for i in range(5) : format("%s/dev/nq-dev-%02d.jsonl.gz", local.nq_bucket, i)]
@@ -181,7 +178,7 @@ locals {
 }
 
 step "download" "nq" {
-  for_each = local.full ? local.sources : {}
+  for_each = { for name, urls in local.sources : name => urls if local.full && (name != "stub" || local.read_dump) }
   urls     = each.value
   license  = "CC BY-SA 3.0"
 }
@@ -207,7 +204,6 @@ locals {
   train_files      = local.full ? step.download.nq["train"].files : step.synth.nq["toy"].train
   dev_files        = local.full ? step.download.nq["dev"].files : step.synth.nq["toy"].dev
   simplified_files = local.full ? step.download.nq["simplified"].files : step.synth.nq["toy"].simplified
-  stub_files       = local.full ? (local.read_dump ? step.download.nq["stub"].files : null) : step.synth.nq["toy"].stub
 }
 
 # --- Records (appendix "Natural Questions") ------------------------------------------------------
@@ -327,7 +323,7 @@ table "substitution_totals" {
 step "pages" "nq" {
   for_each = local.read_dump ? ["dump"] : []
   headers  = [step.extract.train.headers, step.extract.dev.headers]
-  dump     = local.stub_files
+  dump     = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
 }
 
 step "download" "page_table" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/unpack"
 )
 
@@ -79,9 +80,11 @@ func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 }
 
 // ReadDocuments yields the documents that WriteDocuments wrote and checks that
-// they are numbered from zero. A collection may have documents that no query asks for.
+// they are numbered from zero, and are represented by one record each. A collection may
+// have documents that no query asks for.
 func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	next := int32(0)
+	represents := map[nq.Key]int32{}
 	return readLines(r, func(line []byte) error {
 		var d Document
 		if err := decode(line, &d); err != nil {
@@ -93,6 +96,11 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 		if d.Train < 0 || d.Dev < 0 {
 			return fmt.Errorf("document %d has %d train and %d dev records", d.Doc, d.Train, d.Dev)
 		}
+		record := nq.Key{Split: d.Split, ID: d.ExampleID}
+		if other, ok := represents[record]; ok {
+			return fmt.Errorf("%s example %d represents document %d and document %d", d.Split, d.ExampleID, other, d.Doc)
+		}
+		represents[record] = d.Doc
 		next++
 		return yield(&d)
 	})

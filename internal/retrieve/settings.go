@@ -22,12 +22,14 @@ type Settings struct {
 	Assignment  string     `json:"assignment"` // docid.Set.Digest of the identifiers
 	MaxInput    int        `json:"max_input"`  // ℓ, tokens of a query, </s> included
 	Lowercase   bool       `json:"lowercase"`  // texts and queries are lowercased first
+	Search      Search     `json:"search"`     // by which its checkpoint was chosen
 }
 
-// SettingsFor are the settings of a model that is trained on identifiers.
+// SettingsFor are the settings of a model that is trained on identifiers, with the
+// default search.
 func SettingsFor(ids *docid.Set, maxInput int, lowercase bool) (Settings, error) {
 	digest, err := ids.Digest()
-	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, MaxInput: maxInput, Lowercase: lowercase}, err
+	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, MaxInput: maxInput, Lowercase: lowercase, Search: DefaultSearch()}, err
 }
 
 // Match says whether ids are those that the model was trained on.
@@ -57,6 +59,9 @@ func (s Settings) Check() error {
 		return fmt.Errorf("assignment %q; a SHA-256 in hexadecimal is needed", s.Assignment)
 	case s.MaxInput < 2:
 		return fmt.Errorf("max_input %d; at least 2 is needed", s.MaxInput)
+	}
+	if err := s.Search.Check(); err != nil {
+		return fmt.Errorf("search: %w", err)
 	}
 	return nil
 }
@@ -88,6 +93,7 @@ func ParseSettings(text []byte) (s Settings, err error) {
 	if len(text) == 0 {
 		return s, fmt.Errorf("the model has no %s, so it is not one that was trained here: train it by a train step first", SettingsFile)
 	}
+	s.Search = formerSearch()
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", SettingsFile, err)
 	}

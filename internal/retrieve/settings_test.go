@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 )
 
@@ -14,7 +15,7 @@ var assignment = strings.Repeat("5", 64)
 func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
 		for _, lowercase := range []bool{false, true} {
-			want, folder := Settings{kind, 109_739, assignment, 64, lowercase}, t.TempDir()
+			want, folder := Settings{kind, 109_739, assignment, 64, lowercase, Search{decode.StopNever, ByText}}, t.TempDir()
 			if err := want.Write(folder); err != nil {
 				t.Fatal(err)
 			}
@@ -25,15 +26,25 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestFormerSettings: what a model says nothing of was so when it was trained.
+func TestFormerSettings(t *testing.T) {
+	got, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":32,"lowercase":true}`))
+	if want := (Search{decode.StopHeuristic, ByTokens}); err != nil || got.Search != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
 func TestSettingsErrors(t *testing.T) {
 	for _, c := range []struct {
 		settings Settings
 		want     string
 	}{
-		{Settings{"other", 1, assignment, 32, true}, `identifiers "other"; one of [atomic naive semantic residual]`},
-		{Settings{docid.KindNaive, 0, assignment, 32, true}, "documents 0"},
-		{Settings{docid.KindNaive, 1, assignment, 1, true}, "max_input 1; at least 2"},
-		{Settings{docid.KindNaive, 1, "", 32, true}, `assignment ""; a SHA-256`},
+		{Settings{"other", 1, assignment, 32, true, DefaultSearch()}, `identifiers "other"; one of [atomic naive semantic residual]`},
+		{Settings{docid.KindNaive, 0, assignment, 32, true, DefaultSearch()}, "documents 0"},
+		{Settings{docid.KindNaive, 1, assignment, 1, true, DefaultSearch()}, "max_input 1; at least 2"},
+		{Settings{docid.KindNaive, 1, "", 32, true, DefaultSearch()}, `assignment ""; a SHA-256`},
+		{Settings{docid.KindNaive, 1, assignment, 32, true, Search{"soon", ByText}}, `search: early stopping "soon"; it is "full", "heuristic" or "never"`},
+		{Settings{docid.KindNaive, 1, assignment, 32, true, Search{decode.StopFull, "sight"}}, `search: validity "sight"; it is one of ["tokens" "text"]`},
 	} {
 		folder := t.TempDir()
 		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -65,7 +76,7 @@ func TestSettingsErrors(t *testing.T) {
 	if _, err := ReadSettings(file); err == nil {
 		t.Error("a file was read as a folder")
 	}
-	if err := (Settings{docid.KindNaive, 1, assignment, 2, false}).Write(file); err == nil {
+	if err := (Settings{docid.KindNaive, 1, assignment, 2, false, DefaultSearch()}).Write(file); err == nil {
 		t.Error("settings were written into a file")
 	}
 }

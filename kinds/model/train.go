@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/step"
@@ -35,6 +37,8 @@ type trainConfig struct {
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
 	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
 	Beams           int         `hcl:"beams,optional" help:"of an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
+	EarlyStopping   string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it"`
+	Validity        string      `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
 	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
 }
@@ -42,7 +46,7 @@ type trainConfig struct {
 var Train = step.Define(step.Kind[trainConfig]{
 	Name:    "train",
 	Resumes: true,
-	Version: 1,
+	Version: 2,
 	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;
@@ -77,7 +81,8 @@ a copy of the output matrix.`,
 		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[trainReport]()},
 	},
 	Defaults: trainConfig{Init: "weights", MaxInput: 32, Lowercase: true, Ratio: train.Natural.String(), Steps: 1_000_000, Batch: 128,
-		LearningRate: 1e-3, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto"},
+		LearningRate: 1e-3, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto",
+		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
 	Clock: map[string][]string{"events": nil, "curve": {"seconds"},
 		"report": {"seconds", "seconds_to_best", "seconds_to_95_percent", "device", "threads", "resumed_at"}},
 	Queue:     step.GPU,
@@ -122,6 +127,11 @@ func checkTrain(c trainConfig) error {
 		return ps
 	}
 	return nil
+}
+
+// search is what the model is searched by, in its evaluations and from then on.
+func (c trainConfig) search() retrieve.Search {
+	return retrieve.Search{EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
 }
 
 // metrics are those of the paper and the one that selects. Invalid@k, which looks at

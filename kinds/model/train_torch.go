@@ -38,15 +38,15 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := retrieve.NewCatalog(ids)
-	if err != nil {
-		return step.Permanent(fmt.Errorf("ids: %w", err))
-	}
 	read, err := openReader(x, c.Tokenizer, c.MaxInput, c.Lowercase)
 	if err != nil {
 		return err
 	}
 	defer read.Tokenizer.Close()
+	catalog, err := retrieve.NewCatalog(ids, read.Tokenizer)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("ids: %w", err))
+	}
 	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read)
 	if err != nil {
 		return err
@@ -99,6 +99,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
+	settings.Search = c.search()
 	if err := settings.Write(out.Model); err != nil {
 		return err
 	}

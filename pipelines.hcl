@@ -947,11 +947,12 @@ step "train" "dsi" {
   evaluate_every = local.training.evaluate_every
   precision      = local.training.precision
   select         = local.select
+  validity       = local.identifier_types[each.value.identifier].one_token ? null : local.reading.validity # evaluate takes it from the model
   resources { queue = local.queue }
 }
 
 # "We use unconstrained beam search with width 40 for multi-token identifiers, followed by a filtering step." A report has
-# both rankings, raw and post-filtered.
+# both rankings, raw and post-filtered, by tokens and by text.
 step "evaluate" "dsi" {
   for_each  = local.runs
   model     = step.train.dsi[each.key].model

@@ -189,6 +189,12 @@ func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	if err != nil {
 		e.t.Fatal(err)
 	}
+	return e.with(settings)
+}
+
+// with is the model with other settings.
+func (e *asked) with(settings retrieve.Settings) step.Input {
+	e.t.Helper()
 	text, err := json.Marshal(settings)
 	if err != nil {
 		e.t.Fatal(err)

@@ -46,6 +46,11 @@ type trained struct {
 // and no tensor is left.
 func TestTrain(t *testing.T) {
 	t.Run("t5", func(t *testing.T) { testTrain(t, newTraining(t, newLocal(t)), docid.Kinds(), 80, 3) })
+	t.Run("by text", func(t *testing.T) {
+		f := newTraining(t, newLocal(t))
+		f.config["validity"] = "text"
+		testTrain(t, f, []docid.Kind{docid.KindNaive}, 80, 3)
+	})
 	t.Run("bart", func(t *testing.T) {
 		testTrain(t, newBARTTraining(t, newLocal(t)), []docid.Kind{docid.KindAtomic, docid.KindNaive}, 400, 2)
 	})
@@ -159,8 +164,12 @@ func keysOf[V any](m map[string]V) func(func(string) bool) {
 func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Result) {
 	f.t.Helper()
 	settings, err := retrieve.ParseSettings(f.bytes(artifacts.Artifact{Digest: digestOf(res.Outputs["model"], retrieve.SettingsFile)}))
-	if want, _ := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: int(f.config["max_input"].(int64)), MaxQuery: 64,
-		IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true}); err != nil || settings != want {
+	want, _ := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: int(f.config["max_input"].(int64)), MaxQuery: 64,
+		IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true})
+	if v, ok := f.config["validity"]; ok {
+		want.Search.Validity = retrieve.Validity(v.(string))
+	}
+	if err != nil || settings != want {
 		f.t.Errorf("settings %+v, %v", settings, err)
 	}
 	e := &asked{local: f.local, ids: ids, config: map[string]any{

@@ -71,7 +71,7 @@ func pairs() *docid.Set {
 
 func index(t *testing.T, m *seq2seq.Model, ids *docid.Set) *Index {
 	t.Helper()
-	c, err := NewCatalog(ids)
+	c, err := NewCatalog(ids, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,8 +222,8 @@ func TestSearchOfParts(t *testing.T) {
 	for name, ids := range map[string]*docid.Set{"atomic": atomic(15, vocabulary), "naive": pairs()} {
 		x := index(t, m, ids)
 		for _, o := range []Options{
-			{Width: 10, LengthPenalty: 1, EarlyStopping: decode.StopHeuristic, Batch: 1},
-			{Width: 10, LengthPenalty: 0, EarlyStopping: decode.StopFull, Batch: 1, Constrained: true},
+			{Width: 10, LengthPenalty: 1, Search: Search{decode.StopHeuristic, ByTokens}, Batch: 1},
+			{Width: 10, LengthPenalty: 0, Search: DefaultSearch(), Batch: 1, Constrained: true},
 		} {
 			var alone []decode.Result
 			for q := range queries {
@@ -271,7 +271,7 @@ func TestCatalogErrors(t *testing.T) {
 		{sequences(docid.KindNaive, []int32{7}, []int32{7, 1}), "is a prefix of"},
 		{sequences(docid.KindNaive, nil), "sequence 0 is empty"},
 	} {
-		if _, err := NewCatalog(c.ids); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewCatalog(c.ids, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.ids, err, c.want)
 		}
 	}
@@ -297,7 +297,7 @@ func TestSearchErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	c, err := NewCatalog(atomic(15, vocabulary))
+	c, err := NewCatalog(atomic(15, vocabulary), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

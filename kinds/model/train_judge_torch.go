@@ -34,7 +34,7 @@ func newJudge(x *step.IO, c trainConfig, m *seq2seq.Model, catalog *retrieve.Cat
 		return nil, step.Permanent(errors.New("queries: there is no development query to choose a checkpoint by"))
 	}
 	j := &judge{x: x, model: m, catalog: catalog, ids: ids, options: retrieve.Default(), steps: int64(c.Steps)}
-	j.options.Width = c.Beams
+	j.options.Width, j.options.Search = c.Beams, c.search()
 	var err error
 	if j.metrics, err = c.metrics(ids.Kind.CanBeInvalid()); err != nil {
 		return nil, step.Permanent(err)

@@ -39,19 +39,20 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := retrieve.NewCatalog(ids)
-	if err != nil {
-		return step.Permanent(fmt.Errorf("ids: %w", err))
-	}
 	settings, err := retrieve.SettingsFor(ids, c.inputs())
 	if err != nil {
 		return err
 	}
+	settings.Search = c.search()
 	read, err := openReader(x, c.Tokenizer, settings.Inputs)
 	if err != nil {
 		return err
 	}
 	defer read.Tokenizer.Close()
+	catalog, err := retrieve.NewCatalog(ids, read.Tokenizer)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("ids: %w", err))
+	}
 	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read, c.Repeats == byQueries)
 	if err != nil {
 		return err

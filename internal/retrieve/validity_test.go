@@ -20,11 +20,7 @@ func TestValidity(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tok.Close()
-	ids, err := docid.Naive([]string{"0"}, 1, 42, tok.EncodeBatch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids.Identifiers[0] = docid.Identifier{Document: "0", Text: "18510", Tokens: tok.Encode("18510")}
+	ids := &docid.Set{Kind: docid.KindNaive, Identifiers: []docid.Identifier{{Document: "0", Text: "18510", Tokens: tok.Encode("18510")}}}
 	c, err := NewCatalog(ids, tok)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,8 @@ number in its docid (D301595: 301595), of a query its own. A query with several 
 with each, and is evaluated once. The paper has no MS MARCO; defaults are what its released code does.
 One part per file of documents keeps the lines that are taken; another form or key reads only those. Cost: near
 the speed of gunzip on one core per file, and twice through what is kept; memory grows with the documents
-and queries that are taken, not with their bodies: about 100 bytes each, and the title under normalized_title.`,
+and queries that are taken, not with their bodies: 3.2 million documents took 0.7 GB, and 1.2 GB with their
+titles under normalized_title.`,
 	Example: `step "msmarco" "documents" {
   files         = step.download.msmarco["docs"].files
   train_queries = step.download.msmarco["train_queries"].files

@@ -274,6 +274,7 @@ func runMSMarcoFile(ctx context.Context, x *step.IO, c msmarcoFileConfig) error 
 	}
 	var report msmarcoFileReport
 	kept := map[int64]struct{}{}
+	var unwritten error // the disk's or the store's, which another attempt may not meet
 	seen := func(n int64) {
 		x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
 	}
@@ -292,13 +293,15 @@ func runMSMarcoFile(ctx context.Context, x *step.IO, c msmarcoFileConfig) error 
 			return nil
 		}
 		kept[d.ID] = struct{}{}
-		_, err = z.Write(line)
-		if err == nil {
-			_, err = z.Write(newline)
+		if _, unwritten = z.Write(line); unwritten == nil {
+			_, unwritten = z.Write(newline)
 		}
-		return err
+		return unwritten
 	})
-	if err := errors.Join(inout.DataError(err), z.Close()); err != nil {
+	if unwritten == nil {
+		err = inout.DataError(err)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
 		return err
 	}
 	x.Count("documents", report.Lines.Records)

@@ -25,7 +25,7 @@ locals {
   }
   training = {
     full = { train = 95000, dev = 5000, steps = 200000, batch = 128, evaluate_every = 5000, rate = 0.001, precision = "fp16" }
-    toy  = { train = 0, dev = 0, steps = 200, batch = 32, evaluate_every = 50, rate = 0.003, precision = "fp32" }
+    toy  = { train = 0, dev = 0, steps = 200, batch = 32, evaluate_every = 50, rate = 0.01, precision = "fp32" }
   }[var.scale]
 }
 

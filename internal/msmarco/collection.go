@@ -52,7 +52,7 @@ func (f Form) Text(d *Document) string {
 }
 
 // Collection numbers documents from zero in the order in which they come. Memory is about
-// 60 bytes a document, and under NormalizedTitle its title; bodies are not kept.
+// 100 bytes a document, and under NormalizedTitle its title; bodies are not kept.
 type Collection struct {
 	normalize func(title string) string // nil: Exact
 	docs      []document

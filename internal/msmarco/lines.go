@@ -158,7 +158,7 @@ func (p Policy) EachLine(in io.Reader, name string, counts *nq.Counts, visit fun
 	lines := unpack.NewLines(z)
 	for {
 		line, err := lines.Next()
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return damaged(err)

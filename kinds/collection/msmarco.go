@@ -44,7 +44,8 @@ number in its docid (D301595: 301595), of a query its own. A query with several 
 with each, and is evaluated once. The paper has no MS MARCO; defaults are what its released code does.
 One part per file of documents keeps the lines that are taken; another form or key reads only those. Cost: near
 the speed of gunzip on one core per file, and twice through what is kept; memory grows with the documents
-and queries that are taken, not with their bodies: about 100 bytes each, and the title under normalized_title.`,
+and queries that are taken, not with their bodies: 3.2 million documents took 0.7 GB, and 1.2 GB with their
+titles under normalized_title.`,
 	Example: `step "msmarco" "documents" {
   files         = step.download.msmarco["docs"].files
   train_queries = step.download.msmarco["train_queries"].files
@@ -273,6 +274,7 @@ func runMSMarcoFile(ctx context.Context, x *step.IO, c msmarcoFileConfig) error 
 	}
 	var report msmarcoFileReport
 	kept := map[int64]struct{}{}
+	var unwritten error // the disk's or the store's, which another attempt may not meet
 	seen := func(n int64) {
 		x.Report(step.Progress{Done: n, Total: c.File.Artifact.Size, Unit: "bytes", Note: c.Name})
 	}
@@ -291,13 +293,15 @@ func runMSMarcoFile(ctx context.Context, x *step.IO, c msmarcoFileConfig) error 
 			return nil
 		}
 		kept[d.ID] = struct{}{}
-		_, err = z.Write(line)
-		if err == nil {
-			_, err = z.Write(newline)
+		if _, unwritten = z.Write(line); unwritten == nil {
+			_, unwritten = z.Write(newline)
 		}
-		return err
+		return unwritten
 	})
-	if err := errors.Join(inout.DataError(err), z.Close()); err != nil {
+	if unwritten == nil {
+		err = inout.DataError(err)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
 		return err
 	}
 	x.Count("documents", report.Lines.Records)

@@ -198,12 +198,19 @@ func writeMSMarcoQueries(x *step.IO, c msmarcoConfig, coll *msmarco.Collection, 
 	}
 	all := c.OnMissing == "fail"
 	err = dedup.WriteLines(w, func(put func(any) error) error {
-		add := func(q *dedup.Query) error { return put(q) }
-		err := step.Permanent(coll.Ask(nq.Train, &q.train, all, &q.trainCounts, add))
-		if err == nil && len(c.DevQueries) > 0 {
-			err = step.Permanent(coll.Ask(nq.Dev, &q.dev, all, &q.devCounts, add))
+		var unwritten error
+		add := func(q *dedup.Query) error {
+			unwritten = put(q)
+			return unwritten
 		}
-		return err
+		err := coll.Ask(nq.Train, &q.train, all, &q.trainCounts, add)
+		if err == nil && len(c.DevQueries) > 0 {
+			err = coll.Ask(nq.Dev, &q.dev, all, &q.devCounts, add)
+		}
+		if unwritten != nil {
+			return unwritten
+		}
+		return step.Permanent(err)
 	})
 	return errors.Join(err, w.Close())
 }
@@ -217,14 +224,20 @@ func (j *joinedMSMarco) write(coll *msmarco.Collection, form msmarco.Form) error
 	err = dedup.WriteLines(w, func(put func(any) error) error {
 		return writeCorpus(j.x, func(texts *corpus.Writer) error {
 			next := 0
-			return j.each(msmarco.Policy{Empty: true}, &nq.Counts{}, func(d *msmarco.Document, _ bool) error {
+			var unwritten error
+			err := j.each(msmarco.Policy{Empty: true}, &nq.Counts{}, func(d *msmarco.Document, _ bool) error {
 				doc, ok := coll.Represents(d, next)
 				if !ok {
 					return nil
 				}
 				next++
-				return errors.Join(put(&doc), texts.Write(corpus.Document{Doc: doc.Doc, Title: doc.Title, Text: form.Text(d)}))
+				unwritten = errors.Join(put(&doc), texts.Write(corpus.Document{Doc: doc.Doc, Title: doc.Title, Text: form.Text(d)}))
+				return unwritten
 			})
+			if unwritten != nil {
+				return unwritten
+			}
+			return err
 		})
 	})
 	return errors.Join(err, w.Close())

@@ -171,7 +171,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 	if err := m.Save(folder); err != nil {
 		l.t.Fatal(err)
 	}
-	settings, err := retrieve.SettingsFor(ids, 12, true)
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func (l *local) model(ids *docid.Set) step.Input {
 // trainedOn is the model as if it had been trained on ids.
 func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	e.t.Helper()
-	settings, err := retrieve.SettingsFor(ids, 12, true)
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -24,7 +24,11 @@ func TestTrainChecks(t *testing.T) {
 	}{
 		{"train", nil, ""},
 		{"train", map[string]any{"ratio": "32:1", "select": "Recall@100", "dropout": 0.0, "precision": "fp16", "init": "random", "device": "cuda:1", "checkpoint_every": int64(7)}, ""},
-		{"train", map[string]any{"max_input": int64(1)}, "max_input: must be at least 2"},
+		{"train", map[string]any{"max_input": int64(0), "max_query": int64(0)}, "max_input: must be at least 1; max_query: must be at least 1"},
+		{"train", map[string]any{"index_prefix": "", "query_prefix": "", "scale_parameter": false, "repeats": "by_queries", "ratio": "1:1"}, ""},
+		{"train", map[string]any{"repeats": "by_queries"}, `repeats: by_queries is a way to have ratio = "1:1"; with ratio = "natural" take uniform`},
+		{"train", map[string]any{"repeats": "by_queries", "ratio": "32:1"}, `repeats: by_queries is a way to have ratio = "1:1"; with ratio = "32:1" take uniform`},
+		{"train", map[string]any{"repeats": "twice"}, `repeats: "twice" is not one of "uniform", "by_queries"`},
 		{"train", map[string]any{"steps": int64(0), "batch": int64(0)}, "steps: must be at least 1; batch: must be at least 1"},
 		{"train", map[string]any{"learning_rate": 0.0}, "learning_rate: must be above 0, such as 1e-3"},
 		{"train", map[string]any{"learning_rate": -1.0}, "learning_rate: must be above 0, such as 1e-3"},

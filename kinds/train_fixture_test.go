@@ -47,7 +47,7 @@ func newBARTTraining(t *testing.T, l *local) *training {
 	t.Helper()
 	f := newTrainingOf(t, l, filepath.Join("..", "internal", "tokenize", "testdata", "bart-tokenizer.json"),
 		map[string]any{"family": "bart", "vocabulary": int64(600)})
-	f.config["max_input"] = int64(48)
+	f.config["max_input"], f.config["learning_rate"] = int64(48), 2e-2 // BART's first weights are small, so are its scaled steps
 	return f
 }
 

@@ -125,7 +125,8 @@ func keysOf[V any](m map[string]V) func(func(string) bool) {
 func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Result) {
 	f.t.Helper()
 	settings, err := retrieve.ParseSettings(f.bytes(artifacts.Artifact{Digest: digestOf(res.Outputs["model"], retrieve.SettingsFile)}))
-	if want, _ := retrieve.SettingsFor(ids, int(f.config["max_input"].(int64)), true); err != nil || settings != want {
+	if want, _ := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: int(f.config["max_input"].(int64)), MaxQuery: 64,
+		IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true}); err != nil || settings != want {
 		f.t.Errorf("settings %+v, %v", settings, err)
 	}
 	e := &asked{local: f.local, ids: ids, config: map[string]any{
@@ -174,6 +175,33 @@ func digestOf(a artifacts.Artifact, name string) artifacts.Digest {
 		}
 	}
 	return artifacts.Digest{}
+}
+
+// TestTrainRepeats: by_queries has each document in a pass as often as it has training
+// queries, and at least once.
+func TestTrainRepeats(t *testing.T) {
+	f := newTraining(t, newLocal(t))
+	f.keepCheckpoints()
+	var queries []dedup.Query
+	for i, q := range f.queries { // document 3 has no training query, document 5 one, the others three
+		if q.Split == nq.Dev || q.Doc != 3 && (q.Doc != 5 || f.queries[i-1].Doc != 5) {
+			queries = append(queries, q)
+		}
+	}
+	res, err := f.do("train", f.with(map[string]any{
+		"ratio": "1:1", "repeats": "by_queries", "queries": f.lines(queries), "steps": int64(2), "beams": int64(5)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state struct{ Pass, Indexing int }
+	if err := json.Unmarshal(f.checkpointFile(f.checkpointNames()[0], "state.json"), &state); err != nil {
+		t.Fatal(err)
+	}
+	var r trained
+	f.json(res.Outputs["report"], &r)
+	if r.Retrieval != 55 || state.Indexing != 18*3+2 || state.Pass != state.Indexing+55 {
+		t.Errorf("%d queries; a pass is %+v", r.Retrieval, state)
+	}
 }
 
 // TestTrainRefuses: what does not belong together, or diverges, is told at once and

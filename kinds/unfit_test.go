@@ -36,6 +36,23 @@ type spoils map[string]func([]byte) []byte
 
 func gone([]byte) []byte { return nil }
 
+// checkpointLine is what the content of a checkpoint's files begins with.
+func checkpointLine(name string) string { return "redsi checkpoint " + strings.Split(name, "/")[1] + "\n" }
+
+// checkpointFile is the content of a file of a checkpoint.
+func (l *local) checkpointFile(name, file string) []byte {
+	l.t.Helper()
+	record, err := l.Store.Records.Get(context.Background(), name)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	files, err := artifacts.DecodeCheckpoint(record)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return []byte(strings.TrimPrefix(l.text(files[file].Digest), checkpointLine(name)))
+}
+
 // plant files a checkpoint of another store, with other content under right digests.
 func (l *local) plant(from *local, name string, s spoils) {
 	l.t.Helper()
@@ -48,7 +65,7 @@ func (l *local) plant(from *local, name string, s spoils) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	line := "redsi checkpoint " + strings.Split(name, "/")[1] + "\n"
+	line := checkpointLine(name)
 	for file := range s {
 		if _, ok := files[file]; !ok {
 			files[file] = artifacts.File{Name: file}

@@ -23,10 +23,9 @@ type Options struct {
 	WeightDecay    float64
 }
 
-// Defaults are transformers' defaults, except that the rate is not scaled by the
-// parameter.
+// Defaults are transformers' defaults.
 func Defaults() Options {
-	return Options{Eps1: 1e-30, Eps2: 1e-3, ClipThreshold: 1, DecayRate: -0.8}
+	return Options{ScaleParameter: true, Eps1: 1e-30, Eps2: 1e-3, ClipThreshold: 1, DecayRate: -0.8}
 }
 
 // Parameter is what the optimizer changes.

@@ -126,7 +126,7 @@ func TestResumeIsExact(t *testing.T) {
 	err := tensor.Run(func(s *tensor.Scope) {
 		g := open(t, true)
 		options := Defaults()
-		options.ScaleParameter, options.WeightDecay = true, 0.01
+		options.WeightDecay = 0.01
 		steps := func(a *Optimizer, from, to int) {
 			for step := from; step <= to; step++ {
 				a.Step(g.grads(s, step), 1e-2)
@@ -175,7 +175,7 @@ func TestComposedAgrees(t *testing.T) {
 		flat, g := s.Normal(rng, 0, 1, 300, 70), s.Normal(rng, 0, 30, 300, 70)
 		cube := s.Clone(s.View(flat, 1, 300, 70))
 		options := Defaults()
-		options.ScaleParameter, options.WeightDecay = true, 0.1
+		options.WeightDecay = 0.1
 		for _, p := range []struct{ t, g *tensor.Tensor }{{flat, g}, {cube, s.View(g, 1, 300, 70)}} {
 			a, err := New([]Parameter{{"p", p.t}}, options)
 			if err != nil {

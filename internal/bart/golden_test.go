@@ -126,7 +126,9 @@ func optimizer(t *testing.T, m *seq2seq.Model) *adafactor.Optimizer {
 	for _, p := range m.Params() {
 		params = append(params, adafactor.Parameter(p))
 	}
-	o, err := adafactor.New(params, adafactor.Defaults())
+	options := adafactor.Defaults()
+	options.ScaleParameter = false // as in tools/golden/bart.py
+	o, err := adafactor.New(params, options)
 	if err != nil {
 		t.Fatal(err)
 	}

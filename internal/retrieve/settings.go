@@ -20,14 +20,13 @@ type Settings struct {
 	Identifiers docid.Kind `json:"identifiers"`
 	Documents   int        `json:"documents"`  // of the collection
 	Assignment  string     `json:"assignment"` // docid.Set.Digest of the identifiers
-	MaxInput    int        `json:"max_input"`  // ℓ, tokens of a query, </s> included
-	Lowercase   bool       `json:"lowercase"`  // texts and queries are lowercased first
+	Inputs
 }
 
 // SettingsFor are the settings of a model that is trained on identifiers.
-func SettingsFor(ids *docid.Set, maxInput int, lowercase bool) (Settings, error) {
+func SettingsFor(ids *docid.Set, in Inputs) (Settings, error) {
 	digest, err := ids.Digest()
-	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, MaxInput: maxInput, Lowercase: lowercase}, err
+	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, Inputs: in}, err
 }
 
 // Match says whether ids are those that the model was trained on.
@@ -55,10 +54,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("documents %d; at least 1 is needed", s.Documents)
 	case len(s.Assignment) != 64:
 		return fmt.Errorf("assignment %q; a SHA-256 in hexadecimal is needed", s.Assignment)
-	case s.MaxInput < 2:
-		return fmt.Errorf("max_input %d; at least 2 is needed", s.MaxInput)
 	}
-	return nil
+	return s.Inputs.Check()
 }
 
 // Write puts the settings into a model's folder.

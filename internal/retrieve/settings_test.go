@@ -13,8 +13,8 @@ var assignment = strings.Repeat("5", 64)
 
 func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
-		for _, lowercase := range []bool{false, true} {
-			want, folder := Settings{kind, 109_739, assignment, 64, lowercase}, t.TempDir()
+		for _, in := range []Inputs{{MaxInput: 64}, {32, 64, "index:", "query:", true}} {
+			want, folder := Settings{kind, 109_739, assignment, in}, t.TempDir()
 			if err := want.Write(folder); err != nil {
 				t.Fatal(err)
 			}
@@ -26,14 +26,16 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettingsErrors(t *testing.T) {
+	in := Inputs{MaxInput: 32, MaxQuery: 64}
 	for _, c := range []struct {
 		settings Settings
 		want     string
 	}{
-		{Settings{"other", 1, assignment, 32, true}, `identifiers "other"; one of [atomic naive semantic residual]`},
-		{Settings{docid.KindNaive, 0, assignment, 32, true}, "documents 0"},
-		{Settings{docid.KindNaive, 1, assignment, 1, true}, "max_input 1; at least 2"},
-		{Settings{docid.KindNaive, 1, "", 32, true}, `assignment ""; a SHA-256`},
+		{Settings{"other", 1, assignment, in}, `identifiers "other"; one of [atomic naive semantic residual]`},
+		{Settings{docid.KindNaive, 0, assignment, in}, "documents 0"},
+		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxQuery: 64}}, "max_input 0; at least 1"},
+		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}}, "max_query -1; at least 1"},
+		{Settings{docid.KindNaive, 1, "", in}, `assignment ""; a SHA-256`},
 	} {
 		folder := t.TempDir()
 		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -65,7 +67,7 @@ func TestSettingsErrors(t *testing.T) {
 	if _, err := ReadSettings(file); err == nil {
 		t.Error("a file was read as a folder")
 	}
-	if err := (Settings{docid.KindNaive, 1, assignment, 2, false}).Write(file); err == nil {
+	if err := (Settings{docid.KindNaive, 1, assignment, in}).Write(file); err == nil {
 		t.Error("settings were written into a file")
 	}
 }
@@ -78,7 +80,7 @@ func TestSettingsMatch(t *testing.T) {
 		}
 		return s
 	}
-	settings, err := SettingsFor(set(docid.KindNaive, "a", "b"), 32, true)
+	settings, err := SettingsFor(set(docid.KindNaive, "a", "b"), Inputs{MaxInput: 32, MaxQuery: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type Engine struct {
 	ids      *docid.Set
 	cards    []Card // in the order of ids
 	tok      *tokenize.Subword
+	read     retrieve.Reader
 	model    *seq2seq.Model
 	index    *retrieve.Index
 }
@@ -62,6 +63,9 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 			e.Close()
 		}
 	}()
+	if e.read, err = e.settings.Reader(e.tok); err != nil {
+		return nil, err
+	}
 	catalog, err := retrieve.NewCatalog(e.ids)
 	if err != nil {
 		return nil, err
@@ -123,9 +127,8 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer,
 		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be had", k, e.options.Width, e.options.Width)
 	}
 	answers, inputs := make([]Answer, len(queries)), make([][]int32, len(queries))
-	read := e.settings.Reader(e.tok)
 	for i, q := range queries {
-		inputs[i], answers[i].Truncated = read.Tokens(q)
+		inputs[i], answers[i].Truncated = e.read.Query(q)
 	}
 	found, err := e.index.Search(ctx, inputs, e.options, nil)
 	if err != nil {

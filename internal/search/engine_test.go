@@ -59,7 +59,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 		check(t, err)
 	}
 	check(t, m.Save(f.Model))
-	settings, err := retrieve.SettingsFor(ids, 8, lowercase)
+	settings, err := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: 8, MaxQuery: 9, QueryPrefix: "query:", Lowercase: lowercase})
 	check(t, err)
 	check(t, settings.Write(f.Model))
 	w, err := os.Create(f.IDs)
@@ -167,7 +167,7 @@ func TestSettings(t *testing.T) {
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("the ", n)) }
 	seven, eight := ask(t, cased, 5, words(7))[0], ask(t, cased, 5, words(8))[0]
 	if seven.Truncated || !eight.Truncated || !reflect.DeepEqual(seven.Hits, eight.Hits) {
-		t.Errorf("of 8 tokens, 7 and </s>: %+v and %+v", seven, eight)
+		t.Errorf("of 9 tokens, 2 of them the prefix: %+v and %+v", seven, eight)
 	}
 }
 
@@ -261,7 +261,7 @@ func onlySettings(t *testing.T, ids string) string {
 	t.Helper()
 	set, err := readIDs(ids)
 	check(t, err)
-	settings, err := retrieve.SettingsFor(set, 8, true)
+	settings, err := retrieve.SettingsFor(set, retrieve.Inputs{MaxInput: 8, MaxQuery: 8})
 	check(t, err)
 	dir := t.TempDir()
 	check(t, settings.Write(dir))

@@ -15,7 +15,6 @@ type Config struct {
 	Ratio    Ratio // natural
 	Seed     int64
 	Schedule Schedule // 5e-4 after 10,000 steps for atomic identifiers, else 1e-3
-	MaxInput int      // ℓ, of documents and queries: 64 for atomic identifiers, else 32
 
 	EvaluateEvery int64  // steps: 5,000; the last step is always evaluated
 	Select        string // the metric that chooses the checkpoint: MRR@10
@@ -35,8 +34,6 @@ func (c *Config) Check() error {
 		return fmt.Errorf("learning rate %v; it must be above 0", c.Schedule.Rate)
 	case c.Schedule.Warmup < 0:
 		return fmt.Errorf("warmup of %d steps", c.Schedule.Warmup)
-	case c.MaxInput < 1:
-		return fmt.Errorf("inputs of at most %d tokens; at least 1 is needed", c.MaxInput)
 	case c.EvaluateEvery < 1:
 		return fmt.Errorf("evaluation every %d steps; at least 1 is needed", c.EvaluateEvery)
 	case c.Select == "":
@@ -142,7 +139,7 @@ func Train(ctx context.Context, t Task) (*Outcome, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	if err := t.Data.Check(t.MaxInput, t.Vocabulary); err != nil {
+	if err := t.Data.Check(t.Vocabulary); err != nil {
 		return nil, &DataError{err}
 	}
 	sampler, err := NewSampler(t.Data, t.Ratio, t.Seed, t.Batch)

@@ -94,7 +94,7 @@ func metric(_ context.Context, step int64) (map[string]float64, error) {
 
 func task(t *testing.T, s *sum, keep *shelf) Task {
 	return Task{
-		Config: Config{Steps: 40, Batch: 8, Seed: 3, Schedule: Schedule{1e-3, 10}, MaxInput: 3, EvaluateEvery: 5, Select: "MRR@10"},
+		Config: Config{Steps: 40, Batch: 8, Seed: 3, Schedule: Schedule{1e-3, 10}, EvaluateEvery: 5, Select: "MRR@10"},
 		Data:   examples(30, 50), Vocabulary: 100, Learner: s, Evaluate: metric, Checkpoints: keep, Folder: t.TempDir(),
 	}
 }
@@ -226,7 +226,6 @@ func TestTrainMistakes(t *testing.T) {
 		"batches of 0":       func(k *Task) { k.Batch = 0 },
 		"learning rate":      func(k *Task) { k.Schedule.Rate = math.NaN() },
 		"warmup":             func(k *Task) { k.Schedule.Warmup = -1 },
-		"at most 0 tokens":   func(k *Task) { k.MaxInput = 0 },
 		"evaluation every 0": func(k *Task) { k.EvaluateEvery = 0 },
 		"no metric":          func(k *Task) { k.Select = "" },
 		"every -1":           func(k *Task) { k.CheckpointEvery = -1 },

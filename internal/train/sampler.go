@@ -16,6 +16,7 @@ type Example struct {
 type Data struct {
 	Indexing  []Example // one per document
 	Retrieval []Example // one per labeled query
+	Repeats   []int     // how often each indexing example is in a pass of ratio 1:1, at least once; nil: all alike
 }
 
 // DataError says that examples cannot be trained on.
@@ -27,9 +28,9 @@ func (e *DataError) Error() string { return "training data: " + e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *DataError) Unwrap() error { return e.Err }
 
-// Check says which example is unusable: one without input or target, one with
-// more than maxInput input tokens, or a token outside of vocab.
-func (d *Data) Check(maxInput, vocab int) error {
+// Check says which example is unusable: one without input or target, or with a token
+// outside of vocab.
+func (d *Data) Check(vocab int) error {
 	for _, group := range []struct {
 		name     string
 		examples []Example
@@ -38,8 +39,6 @@ func (d *Data) Check(maxInput, vocab int) error {
 			switch {
 			case len(e.Input) == 0:
 				return fmt.Errorf("%s example %d has no input tokens", group.name, i)
-			case len(e.Input) > maxInput:
-				return fmt.Errorf("%s example %d has %d input tokens; at most %d were to be kept", group.name, i, len(e.Input), maxInput)
 			case len(e.Target) == 0:
 				return fmt.Errorf("%s example %d has no identifier tokens", group.name, i)
 			}
@@ -63,12 +62,14 @@ func (d *Data) Check(maxInput, vocab int) error {
 //   - a:b: every query once, and n = round(queries * a / b) indexing examples: every
 //     document floor(n / documents) times and, of the documents, n mod documents
 //     different ones, drawn anew for each pass, once more. So indexing-heavy ratios
-//     repeat documents, light ones take a part of them, and 0:1 takes none.
+//     repeat documents, light ones take a part of them, and 0:1 takes none;
+//   - 1:1 of data with Repeats: every query once, every document as often as that says.
 //
 // Batches follow each other without regard to passes: all have the same size.
 type Sampler struct {
 	documents, queries int
-	indexing           int // examples of a pass
+	indexing           int     // examples of a pass
+	repeated           []int32 // the document of each of them, if data has Repeats
 	seed               uint64
 	batch              int
 
@@ -92,6 +93,17 @@ func NewSampler(d *Data, ratio Ratio, seed int64, batch int) (*Sampler, error) {
 			return nil, fmt.Errorf("the ratio %s makes passes of %.0f examples", ratio, n+float64(s.queries))
 		}
 		s.indexing = int(n)
+	}
+	if d.Repeats != nil {
+		if ratio != (Ratio{1, 1}) || len(d.Repeats) != s.documents {
+			return nil, fmt.Errorf("repeats of %d documents, and the ratio %s of %d: repeats are for the ratio 1:1 of all documents", len(d.Repeats), ratio, s.documents)
+		}
+		for i, n := range d.Repeats {
+			for range n {
+				s.repeated = append(s.repeated, int32(i))
+			}
+		}
+		s.indexing = len(s.repeated)
 	}
 	if s.Pass() == 0 {
 		return nil, fmt.Errorf("there is nothing to train on: no documents and no queries")
@@ -127,6 +139,9 @@ func (s *Sampler) At(position int64) Ref {
 		return Ref{Index: i}
 	}
 	i -= s.queries
+	if s.repeated != nil {
+		return Ref{Indexing: true, Index: int(s.repeated[i])}
+	}
 	if whole := s.indexing - s.indexing%max(s.documents, 1); i >= whole {
 		return Ref{Indexing: true, Index: s.extra.at(i - whole)}
 	}

@@ -43,7 +43,7 @@ var Evaluate = step.Define(step.Kind[evaluateConfig]{
 Atomic identifiers are ranked by one decoder step, the others by beam search. Two
 scores: raw, where a hypothesis that is not an identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
-Max_input and lowercase are those of training, from the model's redsi.json. Documents
+Queries are read as in training, by the model's redsi.json. Documents
 and queries are named as kind export names them by number, in the formats of trec_eval.
 Computes in float32. Cost: each part loads the model and builds the trie once, about
 2 s for T5-Small and 100,000 documents; then, on two cores, 10 ms a query for atomic

@@ -38,14 +38,14 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 		return err
 	}
 	queries = queries[c.From:c.To]
-	read, err := openReader(x, c.Tokenizer, settings.MaxInput, settings.Lowercase)
+	read, err := openReader(x, c.Tokenizer, settings.Inputs)
 	if err != nil {
 		return err
 	}
 	defer read.Tokenizer.Close()
 	tokens := make([][]int32, len(queries))
 	for i, q := range queries {
-		tokens[i], _ = read.Tokens(q.text)
+		tokens[i], _ = read.Query(q.text)
 	}
 	m, err := loadModel(x, c.Model, c.Device)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/step"
@@ -22,13 +23,18 @@ type trainConfig struct {
 	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Queries         step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection: those of train are learned, those of dev choose the checkpoint"`
 	Tokenizer       step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	MaxInput        int         `hcl:"max_input,optional" help:"tokens of a document or query that the model reads, </s> included (the paper's ℓ: 64 for atomic identifiers, else 32)"`
+	MaxInput        int         `hcl:"max_input,optional" help:"first tokens of a document that the model reads, index_prefix and special tokens not counted (the paper's ℓ: 64 for atomic identifiers, else 32)"`
+	MaxQuery        int         `hcl:"max_query,optional" help:"first tokens of a query that the model reads, query_prefix counted, special tokens not"`
+	IndexPrefix     string      `hcl:"index_prefix,optional" help:"text whose tokens stand before each document; \"\": none"`
+	QueryPrefix     string      `hcl:"query_prefix,optional" help:"text whose tokens stand before each query; \"\": none"`
 	Lowercase       bool        `hcl:"lowercase,optional" help:"lower-case texts and queries first, as the paper's examples are"`
 	Ratio           string      `hcl:"ratio,optional" help:"indexing-to-retrieval ratio: natural, every document and every query once per pass; or a:b, such as 32:1 or 0:1, which takes every query once and repeats or samples documents"`
+	Repeats         string      `hcl:"repeats,optional" enum:"uniform,by_queries" help:"uniform: ratio a:b repeats all documents alike; by_queries, for ratio 1:1: each document occurs as often per pass as it has training queries, at least once"`
 	Steps           int         `hcl:"steps,optional" help:"updates"`
 	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
 	LearningRate    float64     `hcl:"learning_rate,optional" help:"of Adafactor, constant after the warmup (paper: 5e-4 for atomic identifiers, else 1e-3)"`
 	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
+	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"Adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
 	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
 	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
 	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
@@ -42,11 +48,14 @@ type trainConfig struct {
 var Train = step.Define(step.Kind[trainConfig]{
 	Name:    "train",
 	Resumes: true,
-	Version: 1,
+	Version: 2,
 	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;
-Adafactor, constant rate after a linear warmup. The
+Adafactor, constant rate after a linear warmup. The model reads the tokens of
+index_prefix and the first max_input of a document, or those of query_prefix and of a
+query, max_query together, with the tokenizer's special tokens around them; a prefix
+is tokenized by itself. Evaluation and search read queries in the same way. The
 vocabulary grows by the tokens that identifiers have of their own: one per document
 for atomic ones, the codes of residual ones. Each evaluation
 retrieves for all development queries, post-filtered; the checkpoint with the best
@@ -76,8 +85,9 @@ a copy of the output matrix.`,
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING"},
 		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[trainReport]()},
 	},
-	Defaults: trainConfig{Init: "weights", MaxInput: 32, Lowercase: true, Ratio: train.Natural.String(), Steps: 1_000_000, Batch: 128,
-		LearningRate: 1e-3, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto"},
+	Defaults: trainConfig{Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
+		Ratio: train.Natural.String(), Repeats: "uniform", Steps: 1_000_000, Batch: 128,
+		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto"},
 	Clock: map[string][]string{"events": nil, "curve": {"seconds"},
 		"report": {"seconds", "seconds_to_best", "seconds_to_95_percent", "device", "threads", "resumed_at"}},
 	Queue:     step.GPU,
@@ -86,6 +96,9 @@ a copy of the output matrix.`,
 	Check:     checkTrain,
 	Run:       runTrain,
 })
+
+// byQueries is the value of repeats that asks for train.Data.Repeats.
+const byQueries = "by_queries"
 
 func checkTrain(c trainConfig) error {
 	ps := device.Check(c.Device)
@@ -96,7 +109,7 @@ func checkTrain(c trainConfig) error {
 		path     string
 		n, least int
 	}{
-		{"max_input", c.MaxInput, 2}, {"steps", c.Steps, 1}, {"batch", c.Batch, 1}, {"warmup", c.Warmup, 0}, {"seed", c.Seed, 0},
+		{"max_input", c.MaxInput, 1}, {"max_query", c.MaxQuery, 1}, {"steps", c.Steps, 1}, {"batch", c.Batch, 1}, {"warmup", c.Warmup, 0}, {"seed", c.Seed, 0},
 		{"evaluate_every", c.EvaluateEvery, 1}, {"beams", c.Beams, 1}, {"checkpoint_every", c.CheckpointEvery, 0},
 	} {
 		if a.n < a.least {
@@ -105,6 +118,9 @@ func checkTrain(c trainConfig) error {
 	}
 	if _, err := train.ParseRatio(c.Ratio); err != nil {
 		bad("ratio", "%v", err)
+	}
+	if c.Repeats == byQueries && c.Ratio != "1:1" {
+		bad("repeats", "by_queries is a way to have ratio = \"1:1\"; with ratio = %q take uniform", c.Ratio)
 	}
 	if !(c.LearningRate > 0) || math.IsInf(c.LearningRate, 0) {
 		bad("learning_rate", "must be above 0, such as 1e-3")
@@ -122,6 +138,11 @@ func checkTrain(c trainConfig) error {
 		return ps
 	}
 	return nil
+}
+
+// inputs are how the model reads texts.
+func (c trainConfig) inputs() retrieve.Inputs {
+	return retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase}
 }
 
 // metrics are those of the paper and the one that selects. Invalid@k, which looks at

@@ -42,12 +42,16 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return step.Permanent(fmt.Errorf("ids: %w", err))
 	}
-	read, err := openReader(x, c.Tokenizer, c.MaxInput, c.Lowercase)
+	settings, err := retrieve.SettingsFor(ids, c.inputs())
+	if err != nil {
+		return err
+	}
+	read, err := openReader(x, c.Tokenizer, settings.Inputs)
 	if err != nil {
 		return err
 	}
 	defer read.Tokenizer.Close()
-	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read)
+	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read, c.Repeats == byQueries)
 	if err != nil {
 		return err
 	}
@@ -82,7 +86,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	}
 	out, err := train.Train(ctx, train.Task{
 		Config: train.Config{
-			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed), MaxInput: c.MaxInput,
+			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed),
 			Schedule:      train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup)},
 			EvaluateEvery: int64(c.EvaluateEvery), Select: c.Select,
 			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
@@ -94,10 +98,6 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	})
 	if err != nil {
 		return trainError(err)
-	}
-	settings, err := retrieve.SettingsFor(ids, c.MaxInput, c.Lowercase)
-	if err != nil {
-		return err
 	}
 	if err := settings.Write(out.Model); err != nil {
 		return err
@@ -228,7 +228,9 @@ func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
 	for i, p := range m.Params() {
 		params[i] = adafactor.Parameter(p)
 	}
-	o, err := adafactor.New(params, adafactor.Defaults())
+	options := adafactor.Defaults()
+	options.ScaleParameter = c.ScaleParameter
+	o, err := adafactor.New(params, options)
 	if err != nil {
 		return nil, nil, step.Permanent(err)
 	}

@@ -18,15 +18,21 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// openReader is how texts become model input: the choices that the paper's table of
-// examples shows. Its tokenizer is the caller's to close.
-func openReader(x *step.IO, tokenizer step.Inputs, maxInput int, lowercase bool) (retrieve.Reader, error) {
+// openReader opens a model's tokenizer, the caller's to close, and reads with it as in says.
+func openReader(x *step.IO, tokenizer step.Inputs, in retrieve.Inputs) (retrieve.Reader, error) {
 	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
 	if err != nil {
 		return retrieve.Reader{}, err
 	}
 	tok, err := tokenize.LoadSubword(path)
-	return retrieve.Reader{Tokenizer: tok, MaxInput: maxInput, Lowercase: lowercase}, step.Permanent(err)
+	if err != nil {
+		return retrieve.Reader{}, step.Permanent(err)
+	}
+	read, err := in.Reader(tok)
+	if err != nil {
+		tok.Close()
+	}
+	return read, step.Permanent(err)
 }
 
 // query is a labeled question.
@@ -46,7 +52,7 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 	var qs []query
 	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
 		if q.Split == split {
-			tokens, _ := read.Tokens(q.Question)
+			tokens, _ := read.Query(q.Question)
 			qs = append(qs, query{tokens, target})
 		}
 		return nil
@@ -58,14 +64,16 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 }
 
 // trainingData makes the examples of a collection: one indexing example per
-// document, one retrieval example per training query.
-func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Input, ids *docid.Set, read retrieve.Reader) (*train.Data, error) {
+// document, one retrieval example per training query. byQueries repeats documents as
+// often as they have training queries.
+func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Input, ids *docid.Set, read retrieve.Reader, byQueries bool) (*train.Data, error) {
 	rd, done, err := inout.OpenCorpus(x, corpusIn)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	d := &train.Data{}
+	var places []int // of documents among the identifiers
 	pairing := ids.PairWith("corpus")
 	for {
 		doc, err := rd.Next()
@@ -81,8 +89,8 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 		if err != nil {
 			return nil, step.Permanent(err)
 		}
-		tokens, _ := read.Tokens(doc.Text)
-		d.Indexing = append(d.Indexing, train.Example{Input: tokens, Target: ids.Identifiers[place].Tokens})
+		d.Indexing = append(d.Indexing, train.Example{Input: read.Document(doc.Text), Target: ids.Identifiers[place].Tokens})
+		places = append(places, place)
 	}
 	if err := pairing.Complete(); err != nil {
 		return nil, step.Permanent(err)
@@ -91,8 +99,15 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 	if err != nil {
 		return nil, err
 	}
+	asked := make([]int, len(ids.Identifiers))
 	for _, q := range qs {
 		d.Retrieval = append(d.Retrieval, train.Example{Input: q.tokens, Target: ids.Identifiers[q.target].Tokens})
+		asked[q.target]++
+	}
+	if byQueries {
+		for _, place := range places {
+			d.Repeats = append(d.Repeats, max(1, asked[place]))
+		}
 	}
 	x.Count("indexing_examples", int64(len(d.Indexing)))
 	x.Count("retrieval_examples", int64(len(d.Retrieval)))

@@ -42,6 +42,7 @@ func beamWork(args []string) (*workload, error) {
 	d := draw(3)
 	queries := d.sequences(beamQueries, 8, 16)
 	b := decode.NewBeam(beamTokens, nil)
+	b.EarlyStopping = decode.StopHeuristic // as the peer, which takes transformers' default
 	if mode == "trie" {
 		if b.Trie, err = docid.NewTrie(d.identifiers(beamIDs)); err != nil {
 			return nil, err

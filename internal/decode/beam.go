@@ -14,14 +14,22 @@ import (
 type EarlyStopping string
 
 const (
+	// StopFull (True) ends once Beams hypotheses are finished.
+	StopFull EarlyStopping = "full"
 	// StopHeuristic (False) ends once the worst of Beams finished hypotheses is at
 	// least as good as the best candidate would be if it ended now.
 	StopHeuristic EarlyStopping = "heuristic"
-	// StopFull (True) ends once Beams hypotheses are finished.
-	StopFull EarlyStopping = "full"
 	// StopNever ("never") ends once no continuation can be better.
 	StopNever EarlyStopping = "never"
 )
+
+// Check says whether it is one of them.
+func (s EarlyStopping) Check() error {
+	if s != StopFull && s != StopHeuristic && s != StopNever {
+		return fmt.Errorf("early stopping %q; it is %q, %q or %q", s, StopFull, StopHeuristic, StopNever)
+	}
+	return nil
+}
 
 // Beam is a configuration of beam search. The paper's is NewBeam's.
 type Beam struct {
@@ -39,9 +47,10 @@ type Beam struct {
 }
 
 // NewBeam is the paper's search: 40 beams, all returned, length-normalized, for
-// identifiers of at most maxTokens tokens (</s> included) of a T5 model.
+// identifiers of at most maxTokens tokens (</s> included) of a T5 model. When it ends is
+// as in the paper's released code; the paper does not say.
 func NewBeam(maxTokens int, trie *docid.Trie) Beam {
-	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: StopHeuristic, Start: 0, EOS: 1, Trie: trie}
+	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: StopFull, Start: 0, EOS: 1, Trie: trie}
 }
 
 // Check says what is wrong with the configuration.
@@ -55,12 +64,13 @@ func (b *Beam) Check() error {
 		return fmt.Errorf("beam search: at most %d new tokens; at least 1 is needed", b.MaxTokens)
 	case math.IsNaN(b.LengthPenalty) || math.IsInf(b.LengthPenalty, 0):
 		return fmt.Errorf("beam search: length penalty %v", b.LengthPenalty)
-	case b.EarlyStopping != StopHeuristic && b.EarlyStopping != StopFull && b.EarlyStopping != StopNever:
-		return fmt.Errorf("beam search: early stopping %q; it is %q, %q or %q", b.EarlyStopping, StopHeuristic, StopFull, StopNever)
 	case b.Trie != nil && b.Trie.Nodes() < 2:
 		return errors.New("beam search: the trie has no identifier")
 	case b.Trie != nil && b.Trie.Depth() > b.MaxTokens:
 		return fmt.Errorf("beam search: the longest identifier has %d tokens and at most %d are generated; raise the number of new tokens", b.Trie.Depth(), b.MaxTokens)
+	}
+	if err := b.EarlyStopping.Check(); err != nil {
+		return fmt.Errorf("beam search: %w", err)
 	}
 	return nil
 }

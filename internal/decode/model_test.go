@@ -89,7 +89,10 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 	for _, name := range names {
 		m := load(t, folder+name)
 		for _, batch := range []int{1, 2, 64} {
-			for mode, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie)} {
+			for mode, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie), "free/full": NewBeam(6, nil), "trie/full": NewBeam(6, trie)} {
+				if !strings.HasSuffix(mode, "/full") {
+					b.EarlyStopping = StopHeuristic
+				}
 				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -38,7 +38,9 @@ func TestByHand(t *testing.T) {
 		{"filtered", beam("q", "!7", "x", "!9", "a"), []string{"a"}, PostFiltered, map[string]float64{"Hits@1": 0, "MRR@10": 1. / 2, "Invalid@40": 2. / 40, "Invalid@4": 2. / 4, "Invalid@1": 1}},
 		{"raw", beam("q", "!7", "x", "!9", "a"), []string{"a"}, Raw, map[string]float64{"Hits@1": 0, "MRR@10": 1. / 4, "MRR@3": 0, "Invalid@40": 2. / 40}},
 		{"duplicates", beam("q", "x", "x", "x", "a", "a"), []string{"a"}, PostFiltered, map[string]float64{"MRR@10": 1. / 2, "Recall@2": 1}},
-		{"duplicates, raw", beam("q", "!1", "x", "x", "!1", "a"), []string{"a"}, Raw, map[string]float64{"MRR@10": 1. / 4}},
+		{"duplicates, raw", beam("q", "!1", "x", "x", "!1", "a"), []string{"a"}, Raw, map[string]float64{"MRR@10": 1. / 5}},
+		{"released", beam("q", "!7", "12", "1", "12", "2"), []string{"12"}, PostFiltered, map[string]float64{"Hits@1": 1, "MRR@10": 1, "Invalid@5": 1. / 5}},
+		{"released, raw", beam("q", "!7", "12", "1", "12", "2"), []string{"12"}, Raw, map[string]float64{"Hits@1": 0, "MRR@10": 1. / 2}},
 		{"two relevant", beam("q", "x", "b", "a"), []string{"a", "b", "c"}, PostFiltered, map[string]float64{"MRR@10": 1. / 2, "Recall@10": 2. / 3, "Recall@2": 1. / 3}},
 		{"duplicates of a relevant one", beam("q", "a", "a"), []string{"a", "b"}, PostFiltered, map[string]float64{"Recall@10": 1. / 2}},
 	} {

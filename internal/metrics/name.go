@@ -11,9 +11,9 @@ import (
 // TREC files separate fields by white space, so names are written with white
 // space, control characters, "%" and bytes that are not UTF-8 percent-encoded; all
 // else, such as "p:41312390", stays as it is. A leading "!" marks a hypothesis that is
-// no document.
+// no document, or that names one again.
 
-const invalidMark = "!"
+const mark = "!"
 
 func encodeName(name string) string {
 	plain := true

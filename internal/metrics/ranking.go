@@ -3,7 +3,7 @@ package metrics
 // Hypothesis is one entry of a ranking.
 type Hypothesis struct {
 	Document string  // "" if what was generated is no document's identifier
-	Text     string  // what was generated, if that is no identifier
+	Text     string  // what was generated, if its tokens are no identifier's
 	Score    float64 // larger is better; a beam's length-normalized log-probability
 }
 
@@ -28,21 +28,19 @@ const (
 func Modes() []Mode { return []Mode{Raw, PostFiltered} }
 
 // Documents returns the ranking's documents; positions of it are ranks. Of a
-// document that several hypotheses name only the first counts, in both modes: the
-// others are dropped before ranking. Under Raw a hypothesis without document is "".
+// document that several hypotheses name only the first counts. Under Raw the others
+// keep their ranks, as hypotheses without document do: they are "".
 func (r *Ranking) Documents(mode Mode) []string {
 	out := make([]string, 0, len(r.Hypotheses))
 	seen := make(map[string]struct{}, len(r.Hypotheses))
 	for _, h := range r.Hypotheses {
-		if h.Document == "" {
-			if mode == Raw {
-				out = append(out, "")
-			}
-			continue
-		}
-		if _, ok := seen[h.Document]; !ok {
+		_, again := seen[h.Document]
+		switch {
+		case h.Document != "" && !again:
 			seen[h.Document] = struct{}{}
 			out = append(out, h.Document)
+		case mode == Raw:
+			out = append(out, "")
 		}
 	}
 	return out

@@ -12,8 +12,8 @@ import (
 )
 
 // WriteRun writes rankings as a TREC run, one "query Q0 document rank score tag" a
-// line. Of several hypotheses for one document the first is written. One that is no
-// document is written as "!POSITION:TEXT", a name that no judgment has, so that
+// line. A hypothesis that is no document is written as "!POSITION:TEXT", one that names
+// a document again as "!POSITION=DOCUMENT", names that no judgment has, so that
 // trec_eval ranks as Raw does and ReadRun loses nothing. Scores must not rise
 // within a ranking. trec_eval orders equal scores by name and not by rank: Untie makes a
 // run that it ranks as the rankings are.
@@ -41,7 +41,7 @@ func WriteRun(w io.Writer, tag string, rankings []Ranking) error {
 func writeRanking(b *bufio.Writer, tag string, r Ranking) error {
 	query := encodeName(r.Query)
 	seen := make(map[string]struct{}, len(r.Hypotheses))
-	rank, last := 0, math.Inf(1)
+	last := math.Inf(1)
 	for i, h := range r.Hypotheses {
 		if math.IsNaN(h.Score) || h.Score > last {
 			return fmt.Errorf("position %d has score %v after %v; rankings go from best to worst", i+1, h.Score, last)
@@ -49,13 +49,12 @@ func writeRanking(b *bufio.Writer, tag string, r Ranking) error {
 		last = h.Score
 		name := encodeName(h.Document)
 		if h.Document == "" {
-			name = fmt.Sprintf("%s%d:%s", invalidMark, i+1, encodeName(h.Text))
-		} else if _, ok := seen[h.Document]; ok {
-			continue
+			name = fmt.Sprintf("%s%d:%s", mark, i+1, encodeName(h.Text))
+		} else if _, again := seen[h.Document]; again {
+			name = fmt.Sprintf("%s%d=%s", mark, i+1, name)
 		}
 		seen[h.Document] = struct{}{}
-		rank++
-		fmt.Fprintf(b, "%s Q0 %s %d %s %s\n", query, name, rank, strconv.FormatFloat(h.Score, 'g', -1, 64), tag)
+		fmt.Fprintf(b, "%s Q0 %s %d %s %s\n", query, name, i+1, strconv.FormatFloat(h.Score, 'g', -1, 64), tag)
 	}
 	return nil
 }
@@ -82,7 +81,7 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 			clear(documents)
 		}
 		last := &out[len(out)-1]
-		h, err := parseHypothesis(f)
+		h, again, err := parseHypothesis(f)
 		if err != nil {
 			return err
 		}
@@ -95,8 +94,12 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 			return fmt.Errorf("score %v at rank %d, above the score before it; order the lines by score", h.Score, this)
 		}
 		if h.Document != "" {
-			if at, ok := documents[h.Document]; ok {
+			at, named := documents[h.Document]
+			if named && !again {
 				return fmt.Errorf("document %q stands on line %d already", h.Document, at)
+			}
+			if again && !named {
+				return fmt.Errorf("document %q does not stand above, where it should be named first", h.Document)
 			}
 			documents[h.Document] = n
 		}
@@ -109,20 +112,25 @@ func ReadRun(r io.Reader) ([]Ranking, error) {
 	return out, nil
 }
 
-func parseHypothesis(f []string) (h Hypothesis, err error) {
+// parseHypothesis also says whether the line names a document again.
+func parseHypothesis(f []string) (h Hypothesis, again bool, err error) {
 	if h.Score, err = strconv.ParseFloat(f[4], 64); err != nil || math.IsNaN(h.Score) {
-		return h, fmt.Errorf("score %.20q is no number", f[4])
+		return h, false, fmt.Errorf("score %.20q is no number", f[4])
 	}
-	if marked, ok := strings.CutPrefix(f[2], invalidMark); ok {
-		_, text, found := strings.Cut(marked, ":")
-		if !found {
-			return h, fmt.Errorf("document %.80q begins with %q but is not %sPOSITION:TEXT", f[2], invalidMark, invalidMark)
+	name := f[2]
+	if marked, ok := strings.CutPrefix(name, mark); ok {
+		at := strings.IndexAny(marked, ":=")
+		if at < 0 || marked[at+1:] == "" && marked[at] == '=' {
+			return h, false, fmt.Errorf("document %.80q begins with %q but is neither %[2]sPOSITION:TEXT nor %[2]sPOSITION=DOCUMENT", f[2], mark)
 		}
-		h.Text, err = decodeName(text)
-		return h, err
+		if name = marked[at+1:]; marked[at] == ':' {
+			h.Text, err = decodeName(name)
+			return h, false, err
+		}
+		again = true
 	}
-	h.Document, err = decodeName(f[2])
-	return h, err
+	h.Document, err = decodeName(name)
+	return h, again, err
 }
 
 // eachLine splits lines at blanks and tabs into want fields; blank lines do not

@@ -92,15 +92,15 @@ func TestRun(t *testing.T) {
 	want := `-2692360962974527758 Q0 p:1 1 -0.125 redsi
 -2692360962974527758 Q0 t:It%20Takes%C2%A0a%09Village 2 -0.25 redsi
 -2692360962974527758 Q0 !3:141%209 3 -0.25 redsi
--2692360962974527758 Q0 %21x 4 -1 redsi
--2692360962974527758 Q0 !6: 5 -Inf redsi
+-2692360962974527758 Q0 !4=p:1 4 -0.5 redsi
+-2692360962974527758 Q0 %21x 5 -1 redsi
+-2692360962974527758 Q0 !6: 6 -Inf redsi
 who%20sings?%20100%25 Q0 %FF%EF%BF%BD 1 3 redsi
 `
 	if b.String() != want {
 		t.Errorf("wrote\n%s\nwant\n%s", b.String(), want)
 	}
 	got, err := ReadRun(&b)
-	in[0].Hypotheses = append(in[0].Hypotheses[:3:3], in[0].Hypotheses[4:]...) // without the duplicate
 	if err != nil || !reflect.DeepEqual(got, in) {
 		t.Errorf("read %+v, %v", got, err)
 	}
@@ -118,7 +118,9 @@ func TestRunErrors(t *testing.T) {
 		"q Q0 a 1 1 t\nr Q0 a 1 1 t\nq Q0 b 2 0 t\n": `line 3: query "q" began on line 1`,
 		"q Q0 %zz 1 1 t\n":                           `name "%zz"`,
 		"%zz Q0 a 1 1 t\n":                           `name "%zz"`,
-		"q Q0 !a 1 1 t\n":                            "not !POSITION:TEXT",
+		"q Q0 !a 1 1 t\n":                            "neither !POSITION:TEXT nor !POSITION=DOCUMENT",
+		"q Q0 !1= 1 1 t\n":                           "neither !POSITION:TEXT nor",
+		"q Q0 !1=a 1 1 t\n":                          `line 1: document "a" does not stand above`,
 		strings.Repeat("x", 2<<20):                   "line 1: 1 fields, want 6",
 	} {
 		if _, err := ReadRun(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
@@ -151,7 +153,7 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func FuzzReadRun(f *testing.F) {
-	f.Add("q Q0 p:1 1 -0.125 t\nq Q0 !2:14%209 2 -0.25 t\n")
+	f.Add("q Q0 p:1 1 -0.125 t\nq Q0 !2:14%209 2 -0.25 t\nq Q0 !3=p:1 3 -0.5 t\n")
 	f.Add("q\u00a0Q0 %21x 4 -Inf t\r\n\nr Q0 %FF 0 1e300 t")
 	f.Fuzz(func(t *testing.T, in string) {
 		rankings, err := ReadRun(strings.NewReader(in))

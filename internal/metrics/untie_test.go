@@ -93,10 +93,11 @@ func TestUntie(t *testing.T) {
 			if name == "" {
 				name = fmt.Sprintf("!%d:x", i+1)
 			}
-			if !seen[name] {
-				seen[name] = true
-				want = append(want, name)
+			if seen[name] {
+				name = fmt.Sprintf("!%d=%s", i+1, name)
 			}
+			seen[name] = true
+			want = append(want, name)
 		}
 		if name := encodeName(r.Query); !slices.Equal(got[name], want) {
 			t.Errorf("%s: trec_eval has\n%v, we\n%v", r.Query, got[name], want)

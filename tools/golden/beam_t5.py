@@ -2,7 +2,8 @@
 
 Writes internal/decode/testdata/beam_t5.json: sequences and scores of generate()
 with 40 beams, unconstrained and with prefix_allowed_tokens_fn over 1,500 random
-identifiers, for queries of several lengths in one padded batch.
+identifiers, with early_stopping False ("free", "trie") and True ("free/full",
+"trie/full"), for queries of several lengths in one padded batch.
 
     pip install -r tools/golden/beam_requirements.txt
     python tools/golden/beam_t5.py
@@ -35,13 +36,13 @@ def main():
     out = dict(queries=queries, identifiers=identifiers, results={})
     for name in ("v1_0", "v1_1"):
         model = T5ForConditionalGeneration.from_pretrained(os.path.join(MODELS, name)).eval()
-        for mode in ("free", "trie"):
+        for mode in ("free", "trie", "free/full", "trie/full"):
             extra = {}
-            if mode == "trie":
+            if mode.startswith("trie"):
                 extra["prefix_allowed_tokens_fn"] = lambda b, x: sorted(allowed.get(tuple(x.tolist()[1:]), [1]))
             g = model.generate(
                 ids, attention_mask=mask, num_beams=40, num_return_sequences=40, max_new_tokens=6,
-                length_penalty=1.0, early_stopping=False, return_dict_in_generate=True, output_scores=True, **extra,
+                length_penalty=1.0, early_stopping=mode.endswith("full"), return_dict_in_generate=True, output_scores=True, **extra,
             )
             rows = []
             for i, seq in enumerate(g.sequences.tolist()):

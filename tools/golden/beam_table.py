@@ -107,6 +107,8 @@ def main():
         dict(name="trie, never", vocab=120, beams=40, returned=40, tokens=5, penalty=1.0, early="never", eos=0.0, ids=2000, longest=4),
         dict(name="trie, few identifiers", vocab=30, beams=16, returned=16, tokens=5, penalty=1.0, early=False, eos=0.0, ids=10, longest=4),
         dict(name="trie, narrow root", vocab=8, beams=16, returned=16, tokens=5, penalty=1.0, early=False, eos=0.0, ids=300, longest=4),
+        dict(name="paper, early", vocab=120, beams=40, returned=40, tokens=6, penalty=1.0, early=True, eos=1.0),
+        dict(name="trie, early", vocab=120, beams=40, returned=40, tokens=5, penalty=1.0, early=True, eos=0.0, ids=2000, longest=4),
     ):
         seed, queries = 1000 + len(cases), 3
         model = Table(c["vocab"], seed, c["eos"])

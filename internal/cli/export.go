@@ -93,11 +93,10 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 	folders := map[string]string{}
 	for _, s := range pl.Steps {
 		result, ok := results[s.Address]
-		switch {
-		case !ok:
-			continue
-		case result == nil:
-			missing = append(missing, s.Address)
+		if !ok {
+			if a.makesRepository(s.Task.Kind) {
+				missing = append(missing, s.Address)
+			}
 			continue
 		}
 		for _, output := range sortedOutputs(result) {

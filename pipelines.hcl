@@ -783,7 +783,7 @@ locals {
 
   # What tab:hparams-controlled-full sweeps, as it names the values.
   max_input     = { "32" = 32, "64" = 64 }
-  learning_rate = { full = { "1e-3" = 0.001, "5e-4" = 0.0005 }, toy = { "1e-3" = 0.003, "5e-4" = 0.0015 } }[var.scale]
+  learning_rate = { full = { "1e-3" = 0.001, "5e-4" = 0.0005 }, toy = { "1e-3" = 0.01, "5e-4" = 0.005 } }[var.scale]
   warmup        = { full = { "0" = 0, "10K" = 10000, "100K" = 100000 }, toy = { "0" = 0, "10K" = 2, "100K" = 20 } }[var.scale]
   selected      = { for id, t in local.identifier_types : id => t.selected }
 }
@@ -847,6 +847,7 @@ step "train" "dsi" {
   learning_rate  = local.learning_rate[each.value.learning_rate]
   warmup         = local.warmup[each.value.warmup]
   ratio          = each.value.ratio
+  repeats        = each.value.ratio == "1:1" ? local.reading.repeats : null
   seed           = each.value.seed
   steps          = local.training.steps
   batch          = local.training.batch

@@ -30,3 +30,12 @@ run "one table needs no training" {
     error_message = "In an empty store there is nothing to run."
   }
 }
+
+run "the released code repeats documents by their queries" {
+  variables { reading = "released" }
+
+  assert {
+    condition     = alltrue([for name, s in step.train.dsi : s.config.repeats == (endswith(name, "/ratio=1:1") ? "by_queries" : "uniform")])
+    error_message = "repeats is by_queries where the ratio is 1:1, and there alone, so that both readings share all other trainings."
+  }
+}

@@ -260,7 +260,7 @@ func (r arming) Put(ctx context.Context, name string, data []byte) error {
 // before it: the next one goes on there, and comes to the same end.
 func TestTrainDiverged(t *testing.T) {
 	f := newTraining(t, newLocal(t))
-	wild := map[string]any{"steps": int64(40), "evaluate_every": int64(40), "checkpoint_every": int64(1), "learning_rate": 1e5, "warmup": int64(100)}
+	wild := map[string]any{"steps": int64(40), "evaluate_every": int64(40), "checkpoint_every": int64(1), "learning_rate": 1e5, "warmup": int64(100), "scale_parameter": false}
 	var told [2]string
 	for i := range told {
 		_, err := f.do("train", f.with(wild))

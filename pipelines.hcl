@@ -43,6 +43,7 @@ locals {
   readings = {
     paper = {
       nci_content         = false      # NciNorm is title and abstract
+      gap                 = "any"      # white space between two words is a blank
       pronunciation_spans = "first"    # of a document is removed, if it is a pronunciation
       footer              = "stop"     # a footer section ends the document
       table_first         = "header"   # a table with a header row is read by it, also with two columns
@@ -53,6 +54,7 @@ locals {
     }
     released = {
       nci_content         = true
+      gap                 = "blank"
       pronunciation_spans = "all"
       footer              = "section"
       table_first         = "key_value"
@@ -65,30 +67,55 @@ locals {
   reading = local.readings[var.reading]
 }
 
-# What the paper prints, table by table: assets/paper. Counts are equal or they differ. Results of models vary from run to
+# What the paper prints, table by table: assets/paper. Counts and texts are equal or they differ; of texts an … stands for
+# what the paper leaves out, and for its own spacing where it shows examples of NQ's. Results of models vary from run to
 # run: the paper prints one of its configurations, naive T5-Base, with an MRR@10 of 60.1, 60.07, 59.98 and 60.37 and an
 # Invalid@40 of 31.9, 35.5 and 34.83 in several places, so the tolerance is 1 point and 4 points;
-# means over seeds may be 0.5 points apart and their effects 0.2, or two of their standard deviations.
+# means over seeds may be 0.5 points apart and their effects 0.2, or two of their standard deviations. A standard deviation
+# of five seeds may be 2.5 times more or less: of two such samples of one distribution, nine in ten pairs are that close.
+# Hours are the paper's device's: they are shown.
 locals {
   printed = {
     for table in [
-      "nq_token_substitutions", "substitution_totals", "nq_document_collections_splits", "dedup_counts",
-      "title_grouping_examples", "grouping_effects", "shared_title_revision_variation", "fixed_revision_variation", "revision_texts",
-      "page_id_resolution", "document_text_construction", "published_dsi_nq", "indexing_retrieval_ratio_mrr",
+      "nq_format_fields", "nq_format_example", "nq_token_substitutions", "substitution_totals", "nq_document_collections_splits",
+      "dedup_counts", "title_grouping_examples", "grouping_effects", "shared_title_revision_variation",
+      "fixed_revision_variation", "revision_texts", "page_id_resolution", "document_text_construction",
+      "ipa_tokenization_example", "nq_text_representation_example", "naive_identifier_tokenization",
+      "semantic_identifier_tokenization", "published_dsi_nq", "indexing_retrieval_ratio_mrr",
       "nq320k_identifier_comparison", "downscaling", "training_updates", "decoding_by_model_scale", "model_scaling",
       "model_scaling_and_training", "identifier_validity", "indexing_retrieval_ratio", "hparams_controlled_full",
       "representation_grouping_seeds", "representation_grouping_effects", "invalid_40", "budget_decoding", "budget_effects",
     ] :
     table => [
       for e in csvdecode(file("assets/paper/${table}.csv")) : {
-        cell      = "${e.row}.${e.column}"
-        value     = tonumber(e.value)
-        std       = try(tonumber(e.std), null)
-        stds      = can(e.std) ? 2 : 0
-        tolerance = e.tolerance == "" ? 0 : tonumber(e.tolerance)
+        cell       = "${e.row}.${e.column}"
+        value      = try(tonumber(e.value), null)
+        text       = try(e.text, "")
+        std        = try(tonumber(e.std), null)
+        std_factor = try(tonumber(e.std_factor), 0)
+        stds       = can(e.std) ? 2 : 0
+        tolerance  = try(e.tolerance, "") == "" ? 0 : tonumber(e.tolerance)
+        shown      = try(e.shown == "true", false)
       }
     ]
   }
+}
+
+# What the paper says of these numbers: that one is above others, rises, has a sign, or follows from two. assets/paper has
+# its sentences (sentences.csv), each with what holds it, and the cells of those that can fail (claims.csv).
+locals {
+  sentences = { for s in csvdecode(file("assets/paper/sentences.csv")) : s.id => s.sentence if s.id != "" }
+  claims = {
+    for block in distinct(local.claim_cells[*].block) : block => [
+      for c in local.claim_cells : merge(
+        { cell = c.label, claim = local.sentences[c.claim] },
+        { for form in ["above", "below", "order", "minus", "ratio", "min", "max", "mean"] : form => split(" ", c.cells) if c.form == form },
+        { for sign in ["positive", "negative"] : "sign" => sign if c.form == sign },
+        { for attribute in ["value", "tolerance", "margin"] : attribute => tonumber(c[attribute]) if c[attribute] != "" },
+      ) if c.block == block
+    ]
+  }
+  claim_cells = csvdecode(file("assets/paper/claims.csv"))
 }
 
 # --- Sources ---------------------------------------------------------------------------------
@@ -113,6 +140,16 @@ variable "stub_dump" {
   default     = ["https://archive.org/download/enwiki-20181220/enwiki-20181220-stub-meta-history.xml.gz"]
 }
 
+variable "page_table" {
+  description = "Revisions and their pages, in place of the dump: CSV or JSON lines with oldid and pageid. Empty: the dump."
+  default     = []
+}
+
+variable "compare_pages" {
+  description = "Read the dump beside page_table, and compare the two."
+  default     = false
+}
+
 variable "toy_pages" {
   description = "Pages of the generated corpus."
   default     = 60
@@ -131,6 +168,7 @@ locals {
   full = var.scale == "full"
 
   nq_bucket = "gs://natural_questions/v1.0"
+  read_dump = length(var.page_table) == 0 || var.compare_pages
   sources = {
     simplified = length(var.nq_simplified) > 0 ? var.nq_simplified : ["gs://natural_questions/v1.0-simplified/simplified-nq-train.jsonl.gz"]
     train      = length(var.nq_train) > 0 ? var.nq_train : [for i in range(50) : format("%s/train/nq-train-%02d.jsonl.gz", local.nq_bucket, i)]
@@ -140,7 +178,7 @@ locals {
 }
 
 step "download" "nq" {
-  for_each = local.full ? local.sources : {}
+  for_each = { for name, urls in local.sources : name => urls if local.full && (name != "stub" || local.read_dump) }
   urls     = each.value
   license  = "CC BY-SA 3.0"
 }
@@ -166,7 +204,6 @@ locals {
   train_files      = local.full ? step.download.nq["train"].files : step.synth.nq["toy"].train
   dev_files        = local.full ? step.download.nq["dev"].files : step.synth.nq["toy"].dev
   simplified_files = local.full ? step.download.nq["simplified"].files : step.synth.nq["toy"].simplified
-  stub_files       = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
 }
 
 # --- Records (appendix "Natural Questions") ------------------------------------------------------
@@ -217,6 +254,7 @@ table "nq_format_fields" {
       { id = f, titles = ["${f}${startswith(f, "Document-") ? "<sup>†</sup>" : ""}"], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
     ],
   )
+  expect = local.printed.nq_format_fields
 }
 
 # fig:nq-format-example
@@ -235,6 +273,7 @@ figure "nq_format_example" {
     for form in ["full", "simplified"] :
     { heading = "NQ ${form}", value = step.format_example.nq.report, field = form, budget = 2200 }
   ]
+  expect = local.printed.nq_format_example
 }
 
 step "substitutions" "dev" {
@@ -282,11 +321,30 @@ table "substitution_totals" {
 # --- Documents (section "Document Deduplication") ----------------------------------------------
 
 step "pages" "nq" {
-  headers = [step.extract.train.headers, step.extract.dev.headers]
-  dump    = local.stub_files
+  for_each = local.read_dump ? ["dump"] : []
+  headers  = [step.extract.train.headers, step.extract.dev.headers]
+  dump     = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
+}
+
+step "download" "page_table" {
+  for_each = length(var.page_table) > 0 ? ["table"] : []
+  urls     = var.page_table
+}
+
+step "page_table" "nq" {
+  for_each = step.download.page_table
+  table    = each.value.files
+}
+
+step "compare_pages" "nq" {
+  for_each = local.read_dump ? step.page_table.nq : {}
+  a        = step.pages.nq["dump"].table
+  b        = each.value.table
 }
 
 locals {
+  pages = length(var.page_table) > 0 ? step.page_table.nq["table"].table : step.pages.nq["dump"].table
+
   # The operators of tab:dedup-counts, as the table names them.
   operators = {
     text4k_cased    = "Text4K-Cased"
@@ -312,7 +370,7 @@ step "dedup" "nq" {
   for_each  = local.operators
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers
-  pages     = step.pages.nq.table
+  pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
   key       = each.key
 }
@@ -354,7 +412,22 @@ table "dedup_counts" {
       )
     ]),
   )
-  expect = local.printed.dedup_counts
+  expect = concat(local.printed.dedup_counts, local.claims["table.dedup_counts"])
+}
+
+# What "approximately 1:2.8" and "b = 320K ≈ 2.9 |D|" follow from.
+table "proportions" {
+  paper   = "app:indexing-retrieval-ratio"
+  caption = "Queries, documents and DSI's budget of identifiers under <sc>NQ320K-Title</sc>."
+  scale   = var.scale
+  stubs   = ["Quantity"]
+  columns = [{ id = "n", title = "Number", format = "integer" }]
+  rows = [
+    { id = "queries", titles = ["Training queries"], value = step.dedup.nq["url"].counts, fields = { n = "records.train" } },
+    { id = "documents", titles = ["Documents"], value = step.dedup.nq["title"].counts, fields = { n = "documents.union" } },
+    { id = "budget", titles = ["DSI's budget"], numbers = { n = 320000 } },
+  ]
+  expect = local.claims["table.proportions"]
 }
 
 # --- Qualitative analysis (section "Qualitative Analysis of NQ320K" and its appendices) ---------
@@ -362,7 +435,7 @@ table "dedup_counts" {
 step "dedup_diagnostics" "nq" {
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers
-  pages     = step.pages.nq.table
+  pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
   fragment  = local.full ? "Elsa (Disney)" : ""
   collision = local.full ? "It Takes a Village" : ""
@@ -405,7 +478,7 @@ table "grouping_effects" {
       ["coverage_page_id", "Supervision coverage under PageID (%)", "reference_coverage.percent", "fixed", 1],
     ] : { id = r[0], titles = [r[1]], value = step.dedup_diagnostics.nq.report, fields = { n = r[2] }, format = r[3], decimals = r[4] }
   ]
-  expect = local.printed.grouping_effects
+  expect = concat(local.printed.grouping_effects, local.claims["table.grouping_effects"])
 }
 
 step "revision_variation" "nq" {
@@ -459,7 +532,7 @@ table "revision_texts" {
     for r in [["revisions", "Distinct revision URLs"], ["texts", "Distinct flattened texts"], ["varying", "Revisions with several texts"]] :
     { id = r[0], titles = [r[1]], value = step.revision_variation.nq.report, fields = { n = r[0] == "varying" ? "varying_revisions" : r[0] } }
   ]
-  expect = local.printed.revision_texts
+  expect = concat(local.printed.revision_texts, local.claims["table.revision_texts"])
 }
 
 # "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID. The remaining 106 identifiers
@@ -487,15 +560,26 @@ locals {
   collections = { title = "Title", page_id = "PageID" }
   forms       = { nci_norm = "NciNorm", html_norm = "HtmlNorm" }
   all_records = [step.extract.train.records, step.extract.dev.records]
+  # What the reading decides of each form. An option in a form that it says nothing about would make that one again.
+  form_options = {
+    nci_norm = { nci_content = local.reading.nci_content }
+    html_norm = {
+      gap                 = local.reading.gap
+      empty_items         = local.reading.empty_items
+      table_first         = local.reading.table_first
+      footer              = local.reading.footer
+      pronunciation_spans = local.reading.pronunciation_spans
+    }
+  }
 }
 
 step "serialize" "nq" {
-  for_each       = product({ collection = keys(local.collections), form = keys(local.forms) })
-  records        = local.all_records
-  documents      = step.dedup.nq[each.value.collection].documents
-  form           = replace(each.value.form, "_", "")
-  t5_tokenizer   = step.download.t5_tokenizer.files
-  bert_tokenizer = step.download.bert_tokenizer.files
+  for_each     = product({ collection = keys(local.collections), form = keys(local.forms) })
+  records      = local.all_records
+  documents    = step.dedup.nq[each.value.collection].documents
+  form         = replace(each.value.form, "_", "")
+  t5_tokenizer = step.download.t5_tokenizer.files
+  options      = local.form_options[each.value.form]
 }
 
 step "first_tokens" "title" {
@@ -518,7 +602,7 @@ table "document_text_construction" {
       ["unknown_html", "<unk> in <sc>HtmlNorm</sc>", "unknown_b_percent"],
     ] : { id = r[0], titles = [r[1]], value = step.first_tokens.title.report, fields = { n = r[2] } }
   ]
-  expect = local.printed.document_text_construction
+  expect = concat(local.printed.document_text_construction, local.claims["table.document_text_construction"])
 }
 
 table "ipa_tokenization_example" {
@@ -535,6 +619,7 @@ table "ipa_tokenization_example" {
       { id = "html_norm${i + 1}", titles = ["<sc>HtmlNorm</sc>"], value = step.first_tokens.title.report, at = "examples.${i}", fields = { text = "b" } },
     ]
   ])
+  expect = local.printed.ipa_tokenization_example
 }
 
 # fig:nq-text-representation-example
@@ -543,6 +628,7 @@ step "text_examples" "woods" {
   records      = local.all_records
   titles       = local.full ? ["List of woods"] : []
   t5_tokenizer = step.download.t5_tokenizer.files
+  options      = local.form_options.html_norm
 }
 
 figure "nq_text_representation_example" {
@@ -552,8 +638,9 @@ figure "nq_text_representation_example" {
   width   = 17
   panels = [
     for form in ["simplified", "simplenorm", "htmlnorm"] :
-    { heading = "<sc>${form}</sc>", value = step.text_examples.woods.report, field = "pages.0.texts.${form}", budget = 1500 }
+    { heading = "<sc>${form}</sc>", value = step.text_examples.woods.report, field = "pages.0.texts.${form}", budget = 1600 }
   ]
+  expect = local.printed.nq_text_representation_example
 }
 
 step "export" "nq320k" {
@@ -590,6 +677,7 @@ figure "naive_identifier_tokenization" {
     { title = "T5 SentencePiece tokens", value = step.id_tokens.paper.report, field = "examples.0.pieces" },
     { title = "T5 vocabulary IDs", value = step.id_tokens.paper.report, field = "examples.0.tokens" },
   ]
+  expect = local.printed.naive_identifier_tokenization
 }
 
 figure "semantic_identifier_tokenization" {
@@ -609,11 +697,13 @@ figure "semantic_identifier_tokenization" {
       { title = "T5 vocabulary IDs", value = step.id_tokens.paper.report, field = "examples.1.tokens" },
     ],
   )
+  expect = local.printed.semantic_identifier_tokenization
 }
 
 step "atomic_ids" "nq" {
   for_each  = local.collections
   documents = step.dedup.nq[each.key].documents
+  eos       = local.reading.atomic_eos
 }
 
 locals {
@@ -630,7 +720,8 @@ step "naive_ids" "nq" {
   times     = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
 }
 
-# Semantic identifiers cluster the embeddings of whole texts: NciNorm's go on after the first paragraph, as SimpleNorm's do.
+# Semantic identifiers cluster the embeddings of titles and whole texts: NciNorm's go on after the first paragraph, as
+# SimpleNorm's do.
 step "serialize" "whole" {
   for_each  = local.collections
   records   = local.all_records
@@ -646,22 +737,24 @@ locals {
 }
 
 step "download" "bert" {
-  for_each = local.full ? ["google/bert_uncased_L-8_H-512_A-8"] : []
-  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/main/${f}"]
+  for_each = local.full ? { "google/bert_uncased_L-8_H-512_A-8" = "53b17ea0d90728ac770dfd13fcb3abdc75e4f4bf" } : {}
+  urls     = [for f in ["config.json", "pytorch_model.bin"] : "https://huggingface.co/${each.key}/resolve/${each.value}/${f}"]
   license  = "Apache-2.0"
 }
 
 step "embed" "nq" {
   for_each  = local.full ? local.texts : {}
   corpus    = each.value
+  documents = step.dedup.nq[split("/", each.key)[0]].documents
   model     = step.download.bert["google/bert_uncased_L-8_H-512_A-8"].files
   tokenizer = step.download.bert_tokenizer.files
 }
 
 # The generated corpus needs no pretrained encoder: its words are hashed.
 step "embed_hashing" "nq" {
-  for_each = local.full ? {} : local.texts
-  corpus   = each.value
+  for_each  = local.full ? {} : local.texts
+  corpus    = each.value
+  documents = step.dedup.nq[split("/", each.key)[0]].documents
 }
 
 step "semantic_ids" "nq" {
@@ -854,11 +947,12 @@ step "train" "dsi" {
   evaluate_every = local.training.evaluate_every
   precision      = local.training.precision
   select         = local.select
+  validity       = local.identifier_types[each.value.identifier].one_token ? null : local.reading.validity # evaluate takes it from the model
   resources { queue = local.queue }
 }
 
 # "We use unconstrained beam search with width 40 for multi-token identifiers, followed by a filtering step." A report has
-# both rankings, raw and post-filtered.
+# both rankings, raw and post-filtered, by tokens and by text.
 step "evaluate" "dsi" {
   for_each  = local.runs
   model     = step.train.dsi[each.key].model
@@ -936,7 +1030,7 @@ table "published_dsi_nq" {
       }
     ],
   )
-  expect = local.printed.published_dsi_nq
+  expect = concat(local.printed.published_dsi_nq, local.claims["table.published_dsi_nq"])
 }
 
 table "indexing_retrieval_ratio_mrr" {
@@ -955,7 +1049,21 @@ table "indexing_retrieval_ratio_mrr" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
-  expect = local.printed.indexing_retrieval_ratio_mrr
+  expect = concat(local.printed.indexing_retrieval_ratio_mrr, local.claims["table.indexing_retrieval_ratio_mrr"])
+}
+
+# "On average, the natural ratio 1:2.8 works best."
+table "ratio_averages" {
+  paper   = "sec:experimental-setup"
+  caption = "MRR@10 of T5-Base by the indexing-to-retrieval ratio, mean of the identifier types."
+  scale   = var.scale
+  stubs   = ["Ratio"]
+  columns = [{ id = "mrr_10", title = "MRR@10", field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 2, best = "max" }]
+  rows = [
+    for ratio in local.ratios :
+    { id = ratio, titles = [ratio], value = [for id in keys(local.swept) : step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report] }
+  ]
+  expect = local.claims["table.ratio_averages"]
 }
 
 table "nq320k_identifier_comparison" {
@@ -994,7 +1102,7 @@ table "nq320k_identifier_comparison" {
       ],
     ]
   ])
-  expect = local.printed.nq320k_identifier_comparison
+  expect = concat(local.printed.nq320k_identifier_comparison, local.claims["table.nq320k_identifier_comparison"])
 }
 
 # The three cheapest of its models: where to start.
@@ -1017,6 +1125,26 @@ table "smallest_models" {
   ]
 }
 
+# "Atomic identifiers outperform other types, with the gap widening under model size downscaling."
+table "identifier_gaps" {
+  paper   = "sec:gr-related-work"
+  caption = "MRR@10 of atomic identifiers less that of the others."
+  scale   = var.scale
+  stubs   = ["Configuration", "Model"]
+  columns = concat(
+    [for id, title in local.swept : { id = id, title = title, from = id, field = "percent.post_filtered.mrr_10", format = "fixed", decimals = 1 }],
+    [for id in ["naive", "semantic"] : { id = "over_${id}", title = "over ${local.swept[id]}", minus = ["atomic", id], format = "signed", decimals = 1 }],
+  )
+  rows = [
+    for v in setproduct(local.variants, keys(local.sizes)) : {
+      id     = "${v[0].name}/${v[1]}"
+      titles = ["<sc>${local.collections[v[0].collection]}</sc>/<sc>${local.forms[v[0].form]}</sc>", local.sizes[v[1]]]
+      values = { for id in keys(local.swept) : id => step.evaluate.dsi["${v[0].name}/${v[1]}/${id}/42"].report }
+    }
+  ]
+  expect = local.claims["table.identifier_gaps"]
+}
+
 # "From T5-Base to T5-Efficient-Tiny, atomic MRR@10 decreases by 6.6 points, compared with 13.6 for naive and 12.2 for
 # semantic identifiers."
 table "downscaling" {
@@ -1032,7 +1160,7 @@ table "downscaling" {
     for id, title in local.identifiers :
     { id = id, titles = [title], values = { for size in ["base", "tiny"] : size => step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report } }
   ]
-  expect = local.printed.downscaling
+  expect = concat(local.printed.downscaling, local.claims["table.downscaling"])
 }
 
 # "Atomic identifiers reach their peak MRR@10 after 6.8 hours (~65K updates), whereas naive and semantic identifiers
@@ -1044,7 +1172,7 @@ table "training_updates" {
   stubs   = ["Identifier"]
   columns = [for c in [["steps_to_95_percent", "95% of peak"], ["best_step", "Peak"]] : { id = c[0], title = c[1], format = "integer" }]
   rows    = [for id, title in local.identifiers : { id = id, titles = [title], value = step.train.dsi[local.reference[id]].report }]
-  expect  = local.printed.training_updates
+  expect  = concat(local.printed.training_updates, local.claims["table.training_updates"])
 }
 
 # What tab:decoding-by-model-scale and its like at other budgets compare.
@@ -1077,7 +1205,7 @@ table "decoding_by_model_scale" {
       ],
     ]
   ])
-  expect = local.printed.decoding_by_model_scale
+  expect = concat(local.printed.decoding_by_model_scale, local.claims["table.decoding_by_model_scale"])
 }
 
 # --- Figures of results --------------------------------------------------------------------------
@@ -1154,7 +1282,7 @@ figure "model_scaling_and_training" {
       ]
     }
   ]
-  expect = local.printed.model_scaling_and_training
+  expect = concat(local.printed.model_scaling_and_training, local.claims["figure.model_scaling_and_training"])
 }
 
 figure "identifier_validity" {
@@ -1180,7 +1308,7 @@ figure "identifier_validity" {
       ]
     }
   ]
-  expect = local.printed.identifier_validity
+  expect = concat(local.printed.identifier_validity, local.claims["figure.identifier_validity"])
 }
 
 # --- Appendices ----------------------------------------------------------------------------------
@@ -1207,7 +1335,7 @@ table "indexing_retrieval_ratio" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
-  expect = local.printed.indexing_retrieval_ratio
+  expect = concat(local.printed.indexing_retrieval_ratio, local.claims["table.indexing_retrieval_ratio"])
 }
 
 locals {
@@ -1255,7 +1383,7 @@ table "hparams_controlled_full" {
       ],
     ]
   ])
-  expect = local.printed.hparams_controlled_full
+  expect = concat(local.printed.hparams_controlled_full, local.claims["table.hparams_controlled_full"])
 }
 
 # What the paper used for the row of tab:published-dsi-nq that is closest to another's.
@@ -1347,7 +1475,7 @@ table "representation_grouping_effects" {
       { id = "global", titles = ["Global"], values = local.effects, fields = { for factor in keys(local.factors) : factor => "global" }, bold = keys(local.factors) },
     ],
   )
-  expect = local.printed.representation_grouping_effects
+  expect = concat(local.printed.representation_grouping_effects, local.claims["table.representation_grouping_effects"])
 }
 
 table "invalid_40" {
@@ -1374,7 +1502,7 @@ table "invalid_40" {
       values = { for v in setproduct(local.variants, local.beam_found) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
     }
   ]
-  expect = local.printed.invalid_40
+  expect = concat(local.printed.invalid_40, local.claims["table.invalid_40"])
 }
 
 locals {
@@ -1423,7 +1551,7 @@ figure "budget_decoding" {
       ]
     }
   ]
-  expect = local.printed.budget_decoding
+  expect = concat(local.printed.budget_decoding, local.claims["figure.budget_decoding"])
 }
 
 # "Invalid@40 increases from 8.8% at 1x to 53.8% at 32x. Trie-constrained decoding has mixed effects at larger budgets,
@@ -1438,7 +1566,7 @@ table "budget_effects" {
     for b in ["1x", "2x", "dsi", "4x", "8x", "16x", "32x"] :
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
   ]
-  expect = local.printed.budget_effects
+  expect = concat(local.printed.budget_effects, local.claims["table.budget_effects"])
 }
 
 # --- For other papers ----------------------------------------------------------------------------
@@ -1452,7 +1580,7 @@ output "records" {
 
 output "pages" {
   description = "The table of revisions and their pages."
-  value       = step.pages.nq.table
+  value       = local.pages
 }
 
 output "dedup" {

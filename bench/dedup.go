@@ -100,7 +100,7 @@ func dedupHeaders(args []string) (sample, error) {
 		PageID:        func(oldid uint64) (uint64, bool) { return oldid % 109_229, oldid%2000 != 0 },
 	}
 	lap := stopwatch()
-	groupings, err := dedup.Group(nq.NewHeaderReader(f).Next, dedup.PaperKeys(), dedup.Options{}, sources)
+	groupings, err := dedup.Group(nq.NewHeaderReader(f).Next, dedup.PaperKeys(), dedup.Options{RecordOrder: dedup.TrainFirst}, sources)
 	if err != nil {
 		return s, err
 	}

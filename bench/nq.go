@@ -135,7 +135,7 @@ func extract(args []string, out io.Writer) (sample, error) {
 			tokens += int64(len(r.Tokens))
 			html += int64(len(r.HTML))
 			h := nq.HeaderOf(&r)
-			h.Text4KCased, h.Text4K = dedup.TextKeys(&r)
+			h.Text4KCased, h.Text4K = dedup.TextKeys(&r, false)
 			if err = errors.Join(rw.Write(&r), hw.Write(&h)); err != nil {
 				break
 			}

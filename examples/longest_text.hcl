@@ -9,7 +9,7 @@ step "serialize" "simplified_records" {
 step "dedup" "longest" {
   train          = step.extract.train.headers
   dev            = step.extract.dev.headers
-  pages          = step.pages.nq.table
+  pages          = local.pages
   texts          = step.serialize.simplified_records.corpus
   key            = "page_id"
   representative = "longest_text"

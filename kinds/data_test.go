@@ -146,7 +146,7 @@ func TestLocalTable(t *testing.T) {
 	l := newLocal(t)
 	dump := l.outputs(filepath.Join("..", "pipelines.hcl"), full, `step.dedup.nq["page_id"]`)
 	csv := "page_id,oldid\n"
-	for line := range bytes.Lines(l.bytes(dump["step.pages.nq.table"])) {
+	for line := range bytes.Lines(l.bytes(dump[`step.pages.nq["dump"].table`])) {
 		var e struct {
 			OldID  uint64 `json:"oldid"`
 			PageID uint64 `json:"page_id"`

@@ -35,7 +35,7 @@ func TestEmbedResumes(t *testing.T) {
 	l := newLocal(t)
 	model := tinyBERT(t)
 	embed := func(l *local) (*artifacts.Result, error) {
-		return l.do("embed", map[string]any{"corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
+		return l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
 			"max_tokens": int64(24), "device": "cpu"})
 	}
 	whole, err := embed(l)

@@ -194,7 +194,7 @@ func TestEmbed(t *testing.T) {
 	}
 	corpus, files, tokenizer := l.corpusOf(texts), l.tree("files", model), l.bertTokenizer()
 	for _, pooling := range []bert.Pooling{bert.CLS, bert.Mean} {
-		res, err := l.do("embed", map[string]any{"corpus": corpus, "model": files, "tokenizer": tokenizer,
+		res, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": files, "tokenizer": tokenizer,
 			"pooling": string(pooling), "max_tokens": int64(24), "batch_tokens": int64(100), "device": "cpu"})
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestEmbed(t *testing.T) {
 			t.Errorf("counts %v", n)
 		}
 	}
-	first, err := l.do("embed", map[string]any{"corpus": l.corpusOf(nil), "model": files, "tokenizer": tokenizer, "max_tokens": int64(24)})
+	first, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(nil), "model": files, "tokenizer": tokenizer, "max_tokens": int64(24)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestEmbedMistakes(t *testing.T) {
 		"no numbers":       {broken, 8, "the vector of document 0 is not finite"},
 		"few positions":    {model, 64, "max_tokens is 64, the model has 40 positions"},
 	} {
-		_, err := l.do("embed", map[string]any{"corpus": corpus, "model": l.tree("hf/model", c.files), "tokenizer": tokenizer, "max_tokens": c.tokens})
+		_, err := l.do("embed", map[string]any{"title": false, "corpus": corpus, "model": l.tree("hf/model", c.files), "tokenizer": tokenizer, "max_tokens": c.tokens})
 		var app *temporal.ApplicationError
 		if !errors.As(err, &app) || !app.NonRetryable() || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q, permanent", name, err, c.want)

@@ -62,7 +62,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 			t.Fatal(loadErr)
 		}
 		defer tok.Close()
-		e.ids, err = docid.Naive(names, 40, 42, tok.EncodeBatch)
+		e.ids, err = docid.Naive(names, 40, 42, docid.GeneratorPCG, tok.EncodeBatch)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,8 @@ func (l *local) model(ids *docid.Set) step.Input {
 	}
 	defer m.Close()
 	if ids.Kind == docid.KindAtomic {
-		if err := m.Extend(int64(len(ids.Identifiers)), 12); err != nil {
+		_, last := ids.TokenRange() // some documents take rows that there are
+		if err := m.Extend(int64(last)+1-c.VocabSize, 12); err != nil {
 			l.t.Fatal(err)
 		}
 	} else {
@@ -188,6 +189,12 @@ func (e *asked) trainedOn(ids *docid.Set) step.Input {
 	if err != nil {
 		e.t.Fatal(err)
 	}
+	return e.with(settings)
+}
+
+// with is the model with other settings.
+func (e *asked) with(settings retrieve.Settings) step.Input {
+	e.t.Helper()
 	text, err := json.Marshal(settings)
 	if err != nil {
 		e.t.Fatal(err)

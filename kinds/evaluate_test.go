@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
@@ -42,17 +45,29 @@ func (p percentages) equals(o percentages) bool {
 	return math.Abs(p.Hits1-o.Hits1)+math.Abs(p.Hits10-o.Hits10)+math.Abs(p.MRR10-o.MRR10) < 1e-9
 }
 
+type rulePercentages struct {
+	Raw          percentages `json:"raw"`
+	PostFiltered percentages `json:"post_filtered"`
+	Invalid      *float64    `json:"invalid_40"`
+}
+
 type evaluationReport struct {
 	Percent struct {
-		Raw          percentages `json:"raw"`
-		PostFiltered percentages `json:"post_filtered"`
-		Invalid      *float64    `json:"invalid_40"`
+		rulePercentages
+		ByTokens rulePercentages `json:"by_tokens"`
+		ByText   rulePercentages `json:"by_text"`
+		Seen     *percentages    `json:"seen"`
+		Unseen   *percentages    `json:"unseen"`
 	} `json:"percent"`
-	Queries     int    `json:"queries"`
-	Width       int    `json:"width"`
-	Decoding    string `json:"decoding"`
-	Identifiers string `json:"identifiers"`
-	Parameters  int64  `json:"parameters"`
+	Queries       int    `json:"queries"`
+	SeenQueries   int    `json:"seen_queries"`
+	UnseenQueries int    `json:"unseen_queries"`
+	Width         int    `json:"width"`
+	Decoding      string `json:"decoding"`
+	EarlyStopping string `json:"early_stopping"`
+	Validity      string `json:"validity"`
+	Identifiers   string `json:"identifiers"`
+	Parameters    int64  `json:"parameters"`
 }
 
 // computed is the report that the run's lines give, without this project's metrics.
@@ -73,7 +88,7 @@ func (e *asked) computed(run string, width int) (r evaluationReport) {
 		}
 		raw[f[0]]++
 		if strings.HasPrefix(f[2], "!") {
-			if raw[f[0]] <= 40 {
+			if raw[f[0]] <= 40 && !again.MatchString(line) {
 				invalid++
 			}
 			continue
@@ -87,6 +102,35 @@ func (e *asked) computed(run string, width int) (r evaluationReport) {
 	share := 100 * float64(invalid) / float64(min(width, 40)) / float64(r.Queries)
 	r.Percent.Invalid = &share
 	return r
+}
+
+// seen is the post-filtered effectiveness for queries of seen documents or of the
+// others, of the scores of single queries.
+func (e *asked) seen(rows []string, seen bool) (p *percentages, n int) {
+	trained := map[int32]bool{}
+	for _, q := range e.queries {
+		if q.Split == nq.Train {
+			trained[q.Doc] = true
+		}
+	}
+	p = &percentages{}
+	for i, row := range rows {
+		if trained[targets[i]] != seen {
+			continue
+		}
+		n++
+		for k, v := range []*float64{&p.Hits1, &p.Hits10, &p.MRR10} {
+			x, err := strconv.ParseFloat(strings.Split(row, "\t")[4+k], 64)
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			*v += 100 * x
+		}
+	}
+	for _, v := range []*float64{&p.Hits1, &p.Hits10, &p.MRR10} {
+		*v /= float64(n)
+	}
+	return p, n
 }
 
 func (e *asked) check(out map[string]string, width int, decoding string) (r evaluationReport) {
@@ -107,6 +151,9 @@ func (e *asked) check(out map[string]string, width int, decoding string) (r eval
 		e.t.Errorf("report %s; the run has %v invalid", out["report"], *want.Percent.Invalid)
 	}
 
+	if rule := map[string]rulePercentages{"tokens": r.Percent.ByTokens, "text": r.Percent.ByText}[r.Validity]; !reflect.DeepEqual(rule, r.Percent.rulePercentages) {
+		e.t.Errorf("by %s: %+v, as a whole %+v", r.Validity, rule, r.Percent.rulePercentages)
+	}
 	lines := strings.Split(strings.TrimSuffix(out["queries"], "\n"), "\n")
 	if lines[0] != fmt.Sprintf("query\traw Hits@1\traw Hits@10\traw MRR@10\tpost-filtered Hits@1\tpost-filtered Hits@10\tpost-filtered MRR@10\tInvalid@%d", min(width, 40)) || len(lines) != 1+r.Queries {
 		e.t.Errorf("%d lines of queries: %s", len(lines), lines[0])
@@ -130,6 +177,11 @@ func (e *asked) check(out map[string]string, width int, decoding string) (r eval
 	if !r.Percent.Raw.equals(percentages{sums[0], sums[1], sums[2]}) || !r.Percent.PostFiltered.equals(percentages{sums[3], sums[4], sums[5]}) ||
 		math.Abs(sums[6]-*want.Percent.Invalid) > 1e-9 {
 		e.t.Errorf("report %s; the means over queries are %v", out["report"], sums)
+	}
+	for seen, got := range map[bool]*percentages{true: r.Percent.Seen, false: r.Percent.Unseen} {
+		if want, n := e.seen(lines[1:], seen); n != map[bool]int{true: r.SeenQueries, false: r.UnseenQueries}[seen] || got == nil || !got.equals(*want) {
+			e.t.Errorf("seen %v: report %s, want %+v of %d", seen, out["report"], want, n)
+		}
 	}
 	if out["qrels"] != qrels {
 		e.t.Errorf("qrels\n%swant\n%s", out["qrels"], qrels)
@@ -161,6 +213,42 @@ func TestEvaluate(t *testing.T) {
 	e.check(second, 40, "constrained")
 	if len(e.ran) != 0 || first["run"] != second["run"] {
 		t.Errorf("an atomic search was done again: %v", e.ran)
+	}
+}
+
+// again is in a run what names a document for another time.
+var again = regexp.MustCompile(` Q0 !\d+=\d+ `)
+
+// TestEvaluateValidity: both rules are in each report, the parts are shared, and what the model
+// was trained with is the default.
+func TestEvaluateValidity(t *testing.T) {
+	e := newAsked(t, docid.KindNaive)
+	tokens := e.check(e.evaluate(nil), 40, "unconstrained")
+	e.ran = nil
+	out := e.evaluate(map[string]any{"validity": "text"})
+	text := e.check(out, 40, "unconstrained")
+	if len(e.ran) != 0 {
+		t.Errorf("the search was done again: %v", e.ran)
+	}
+	if tokens.Validity != "tokens" || text.Validity != "text" || tokens.EarlyStopping != "full" ||
+		!reflect.DeepEqual(tokens.Percent.ByTokens, text.Percent.ByTokens) || !reflect.DeepEqual(tokens.Percent.ByText, text.Percent.ByText) {
+		t.Errorf("by tokens %+v, by text %+v", tokens, text)
+	}
+	if *text.Percent.ByText.Invalid >= *text.Percent.ByTokens.Invalid || text.Percent.ByText.PostFiltered.equals(text.Percent.ByTokens.PostFiltered) || !again.MatchString(out["run"]) {
+		t.Errorf("the model is no example of what only its text makes valid: %+v", text)
+	}
+	settings, err := retrieve.SettingsFor(e.ids, retrieve.Inputs{MaxInput: 12, MaxQuery: 11, Lowercase: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Search = retrieve.Search{EarlyStopping: decode.StopHeuristic, Validity: retrieve.ByText}
+	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
+	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
+		t.Errorf("a model of other settings: %+v", own)
+	}
+	other := e.check(e.evaluate(map[string]any{"model": e.with(settings), "validity": "tokens", "early_stopping": "full"}), 40, "unconstrained")
+	if !reflect.DeepEqual(other, tokens) {
+		t.Errorf("as the step says %+v, want %+v", other, tokens)
 	}
 }
 

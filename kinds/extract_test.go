@@ -95,6 +95,34 @@ step "dedup" "nq" {
 	}
 }
 
+// TestText4KTokens: the text keys compare the text tokens, or the tags too.
+func TestText4KTokens(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "nq-train-00.jsonl.gz", simple(1, foxURL, "<P> Fox </P>")+simple(2, foxURL, "<Td> Fox </Td>")+
+		simple(3, foxURL, "<P> fox </P>")+simple(4, foxURL, "Hen"))
+	l := newLocal(t)
+	for tokens, want := range map[string]map[string]int{
+		"null":          {"text4k": 2, "text4k_cased": 3},
+		`"text_tokens"`: {"text4k": 2, "text4k_cased": 3},
+		`"all_tokens"`:  {"text4k": 3, "text4k_cased": 4},
+	} {
+		file := write(t, dir, "p.hcl", strings.Replace(badPipeline, "on_bad_record", "text4k = "+tokens+"\n  on_bad_record", 1)+`
+step "dedup" "nq" {
+  for_each = toset(["text4k", "text4k_cased"])
+  train    = step.extract.train.headers
+  key      = each.key
+}
+`)
+		out := l.outputs(file, map[string]string{"files": list(path), "policy": "fail"})
+		for key, n := range want {
+			var got groupCounts
+			if l.json(out[`step.dedup.nq["`+key+`"].counts`], &got); got.Documents.Union != n {
+				t.Errorf("text4k = %s: %d documents by %s, want %d", tokens, got.Documents.Union, key, n)
+			}
+		}
+	}
+}
+
 // TestEmptyFiles: a file without records is an error, or counted and named.
 func TestEmptyFiles(t *testing.T) {
 	dir := t.TempDir()

@@ -14,11 +14,12 @@ import (
 func All() []step.Spec {
 	return []step.Spec{
 		general.Download,
-		collection.Synth,
+		collection.Synth, collection.SynthMSMarco,
 		collection.Extract,
 		collection.Pages,
-		collection.PageTable,
+		collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
+		collection.MSMarco,
 		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,

@@ -9,28 +9,34 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/plan"
 )
 
 // TestOutputs holds the output digests of every kind of pipelines.hcl at toy
-// scale with all types of identifiers, up to the trained models. A kind that gives
+// scale with all types of identifiers, up to the trained models, and of MS MARCO's. A kind that gives
 // other bytes under the same version would serve stale results: raise its Version,
 // then -update.
 func TestOutputs(t *testing.T) {
 	l := newLocal(t)
-	pl := l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy", "more_identifiers": `["residual"]`})
 	var lines []string
 	kinds := map[string]bool{}
-	for i, res := range l.run(pl) {
-		spec := l.Registry.Lookup(pl.Steps[i].Task.Kind)
-		kinds[spec.Name] = true
-		for name, a := range res.Outputs {
-			lines = append(lines, fmt.Sprintf("%s@%d %s.%s %s", spec.Name, spec.Version, pl.Steps[i].Address, name, a.Digest.Hex()))
+	for _, pl := range []*plan.Plan{
+		l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy", "more_identifiers": `["residual"]`}),
+		l.plan(filepath.Join("..", "examples", "msmarco.hcl"), map[string]string{"scale": "toy"}, "step.msmarco.documents"),
+	} {
+		for i, res := range l.run(pl) {
+			spec := l.Registry.Lookup(pl.Steps[i].Task.Kind)
+			kinds[spec.Name] = true
+			for name, a := range res.Outputs {
+				lines = append(lines, fmt.Sprintf("%s@%d %s.%s %s", spec.Name, spec.Version, pl.Steps[i].Address, name, a.Digest.Hex()))
+			}
 		}
 	}
 	slices.Sort(lines)
 	for _, k := range l.Registry.Kinds() {
-		if !k.Hidden && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "command", "effects"), k.Name) {
-			t.Errorf("pipelines.hcl has no step of kind %s, so its output is not held", k.Name)
+		if !k.Hidden && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "compare_pages", "command", "effects"), k.Name) {
+			t.Errorf("the pipelines have no step of kind %s, so its output is not held", k.Name)
 		}
 	}
 	got := strings.Join(lines, "\n") + "\n"

@@ -1,7 +1,10 @@
 package kinds_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/wikipedia"
 )
 
 // results runs a pipeline file and returns the results of its steps by address.
@@ -47,12 +51,12 @@ func TestDumpPartWithoutWanted(t *testing.T) {
 	other := testdata(t, "wikipedia", "testdata", "stub-history-sample.xml.gz")
 	vars["stub_dump"] = list(testdata(t, "wikipedia", "testdata", "real-pages-stub.xml.gz"), other)
 	both := l.results(pipelines, vars, `step.dedup.nq["page_id"]`)
-	if a, b := alone["step.pages.nq"].Outputs["table"], both["step.pages.nq"].Outputs["table"]; a.Digest != b.Digest {
+	if a, b := alone[`step.pages.nq["dump"]`].Outputs["table"], both[`step.pages.nq["dump"]`].Outputs["table"]; a.Digest != b.Digest {
 		t.Error("a part without wanted revisions changed the table")
 	}
 	want := map[string]int64{"dump_files": 2, "dump_files_without_wanted_revisions": 1, "revisions_wanted": 13, "revisions_found": 12}
 	for name, n := range want {
-		if got := both["step.pages.nq"].Counts[name]; got != n {
+		if got := both[`step.pages.nq["dump"]`].Counts[name]; got != n {
 			t.Errorf("%s: %d, want %d", name, got, n)
 		}
 	}
@@ -61,7 +65,7 @@ func TestDumpPartWithoutWanted(t *testing.T) {
 	if n := none[`step.dedup.nq["page_id"]`].Counts["unresolved_records"]; n != 50 {
 		t.Errorf("%d records are unresolved, want all 50", n)
 	}
-	if n := none["step.pages.nq"].Counts["revisions_found"]; n != 0 {
+	if n := none[`step.pages.nq["dump"]`].Counts["revisions_found"]; n != 0 {
 		t.Errorf("%d revisions found", n)
 	}
 }
@@ -103,5 +107,80 @@ func TestForeignFiles(t *testing.T) {
 	if _, err := newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_corpus.hcl"), map[string]string{
 		"train": realData(t)["nq_train"], "dev": realData(t)["nq_dev"], "pages": table}, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "pages.csv: the table has no revisions") {
 		t.Errorf("an empty table of pages: %v", err)
+	}
+}
+
+// released are the lines of a table of pages as the paper's released code has them.
+func (l *local) released(table artifacts.Artifact) (lines []string) {
+	l.t.Helper()
+	for line := range bytes.Lines(l.bytes(table)) {
+		var e struct {
+			OldID  uint64 `json:"oldid"`
+			PageID uint64 `json:"page_id"`
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			l.t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf(`{"oldid": %d, "pageid": %d}`+"\n", e.OldID, e.PageID))
+	}
+	return lines
+}
+
+// TestPageTable: a table in place of the dump gives the same documents, on the generated
+// corpus too; beside the dump it is compared with it.
+func TestPageTable(t *testing.T) {
+	l := newLocal(t)
+	vars := map[string]string{"scale": "toy"}
+	pipelines := filepath.Join("..", "pipelines.hcl")
+	targets := []string{`step.dedup.nq["page_id"]`, "step.dedup_diagnostics.nq"}
+	dump := l.outputs(pipelines, vars, targets...)
+	lines := l.released(dump[`step.pages.nq["dump"].table`])
+
+	vars["page_table"] = list(write(t, t.TempDir(), "oldid_pageid.jsonl.gz", strings.Join(lines, "")))
+	table := l.outputs(pipelines, vars, targets...)
+	for _, name := range []string{`step.dedup.nq["page_id"].documents`, `step.dedup.nq["page_id"].queries`, `step.dedup.nq["page_id"].counts`,
+		`step.dedup.nq["page_id"].unresolved`, "step.dedup_diagnostics.nq.report"} {
+		if a, b := dump[name], table[name]; a.Size == 0 || a.Digest != b.Digest {
+			t.Errorf("%s: %s with the dump, %s with the table", name, a.Digest, b.Digest)
+		}
+	}
+	if _, ok := table[`step.pages.nq["dump"].table`]; ok {
+		t.Error("the dump is read beside the table")
+	}
+
+	// Of a table that differs, the first line is missing, the second is of another page, the
+	// third stands there twice, and the last is of a revision that nobody asked for.
+	var second struct{ OldID, PageID uint64 }
+	if err := json.Unmarshal([]byte(lines[1]), &second); err != nil {
+		t.Fatal(err)
+	}
+	changed := fmt.Sprintf(`{"oldid":%d,"pageid":%d}`+"\n", second.OldID, second.PageID+1_000_000)
+	other := changed + lines[2] + strings.Join(lines[2:], "") + `{"oldid":999999999999,"pageid":1}`
+	vars["page_table"], vars["compare_pages"] = list(write(t, t.TempDir(), "other.jsonl", other)), "true"
+	both := l.results(pipelines, vars, append(targets, "step.compare_pages.nq")...)
+	compared := both[`step.compare_pages.nq["table"]`]
+	for name, n := range map[string]int64{"same": int64(len(lines)) - 2, "different": 1, "only_a": 1, "only_b": 1} {
+		if compared.Counts[name] != n {
+			t.Errorf("%s: %d, want %d", name, compared.Counts[name], n)
+		}
+	}
+	var rep wikipedia.Comparison
+	if l.json(compared.Outputs["report"], &rep); len(rep.DifferentExamples) != 1 ||
+		rep.DifferentExamples[0] != (wikipedia.Disagreement{OldID: second.OldID, A: second.PageID, B: second.PageID + 1_000_000}) {
+		t.Errorf("examples %+v", rep.DifferentExamples)
+	}
+	if n := both[`step.page_table.nq["table"]`].Counts["repeated"]; n != 1 {
+		t.Errorf("%d repeated lines", n)
+	}
+	var whole, fewer groupCounts
+	l.json(dump[`step.dedup.nq["page_id"].counts`], &whole)
+	l.json(both[`step.dedup.nq["page_id"]`].Outputs["counts"], &fewer)
+	if fewer.Resolution.Resolved != whole.Resolution.Resolved-1 || fewer.Resolution.Unresolved <= whole.Resolution.Unresolved {
+		t.Errorf("without a revision %+v, with it %+v", fewer.Resolution, whole.Resolution)
+	}
+	// Two files that disagree are refused.
+	vars["page_table"] = list(write(t, t.TempDir(), "a.jsonl", lines[1]), write(t, t.TempDir(), "b.jsonl", changed))
+	if _, err := l.try(l.plan(pipelines, vars, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "the files of table disagree: revision") {
+		t.Errorf("tables that disagree: %v", err)
 	}
 }

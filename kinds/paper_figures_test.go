@@ -36,7 +36,7 @@ func (r reports) set(step, path string, v float64) {
 
 // TestPaperFigures draws the figures of pipelines.hcl that show model results
 // from reports with the paper's numbers: every number must be read from where it
-// stands and match. REDSI_FIGURES names a folder for the pictures.
+// stands and match, or, if it is hours, be shown. REDSI_FIGURES names a folder for the pictures.
 func TestPaperFigures(t *testing.T) {
 	l := newLocal(t)
 	src, err := pipeline.Read(filepath.Join("..", "pipelines.hcl"))
@@ -60,7 +60,7 @@ func TestPaperFigures(t *testing.T) {
 				t.Errorf("%d numbers of the paper, want %d", len(f.Checks), numbers)
 			}
 			for _, c := range f.Checks {
-				if c.Verdict != render.Matches {
+				if c.Verdict != render.Matches && c.Verdict != render.Shown {
 					t.Errorf("%+v", c)
 				}
 			}

@@ -28,7 +28,8 @@ import (
 type training struct {
 	*local
 	encode  docid.Encoder
-	first   int32 // token of atomic identifiers
+	words   int32 // tokens of the tokenizer
+	rows    int32 // of the model's embedding
 	queries []dedup.Query
 	config  map[string]any // of a train step with naive identifiers
 }
@@ -42,11 +43,11 @@ func newTraining(t *testing.T, l *local) *training {
 }
 
 // newBARTTraining is with a small BART, whose tokens are those of a small byte-level BPE:
-// more for a text than T5's.
+// more for a text than T5's. It has 600, the embedding 40 rows more.
 func newBARTTraining(t *testing.T, l *local) *training {
 	t.Helper()
 	f := newTrainingOf(t, l, filepath.Join("..", "internal", "tokenize", "testdata", "bart-tokenizer.json"),
-		map[string]any{"family": "bart", "vocabulary": int64(600)})
+		map[string]any{"family": "bart", "vocabulary": int64(640)})
 	f.config["max_input"], f.config["learning_rate"] = int64(48), 2e-2 // BART's first weights are small, so are its scaled steps
 	return f
 }
@@ -60,7 +61,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tok.Close() })
-	f := &training{local: l, encode: tok.EncodeBatch, first: docid.FirstAtomicToken}
+	f := &training{local: l, encode: tok.EncodeBatch, words: int32(tok.VocabSize()), rows: 32_128}
 	r := rand.New(rand.NewPCG(1, 2))
 	var texts []string
 	id := int64(0)
@@ -87,7 +88,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 	sizes := map[string]any{"layers": int64(1), "d_model": int64(32), "d_kv": int64(8), "d_ff": int64(64), "heads": int64(4)}
 	maps.Copy(sizes, options)
 	if n, ok := options["vocabulary"]; ok {
-		f.first = int32(n.(int64))
+		f.rows = int32(n.(int64))
 	}
 	toy, err := l.do("random_t5", sizes)
 	if err != nil {
@@ -101,13 +102,28 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 	return f
 }
 
-// ids are the collection's identifiers; those of embeddings are of random vectors.
-func (f *training) ids(kind docid.Kind) *docid.Set {
+// atomic are the collection's identifiers from a token on.
+func (f *training) atomic(first int32, eos ...int32) *docid.Set {
 	f.t.Helper()
+	set, err := docid.Atomic(f.names(), first, eos...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return set
+}
+
+func (f *training) names() []string {
 	names := make([]string, trainedDocuments)
 	for i := range names {
 		names[i] = strconv.Itoa(i)
 	}
+	return names
+}
+
+// ids are the collection's identifiers; those of embeddings are of random vectors.
+func (f *training) ids(kind docid.Kind) *docid.Set {
+	f.t.Helper()
+	names := f.names()
 	r := rand.New(rand.NewPCG(3, 4))
 	vectors := kmeans.Matrix{Rows: len(names), Cols: 8, Data: make([]float32, 8*len(names))}
 	for i := range vectors.Data {
@@ -117,13 +133,13 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 	var err error
 	switch kind {
 	case docid.KindAtomic:
-		set, err = docid.Atomic(names, f.first)
+		set = f.atomic(f.rows)
 	case docid.KindNaive:
-		set, err = docid.Naive(names, 1000, 42, f.encode)
+		set, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, f.encode)
 	case docid.KindSemantic:
 		set, _, err = docid.Semantic(context.Background(), names, vectors, docid.SemanticOptions{Clusters: 10, LeafSize: 5, Seed: 42}, f.encode)
 	case docid.KindResidual: // some documents have equal codes
-		set, _, err = docid.Residual(context.Background(), names, vectors, docid.ResidualOptions{Levels: 2, Codes: 4, FirstToken: docid.FirstAtomicToken, EOS: 1, Seed: 42})
+		set, _, err = docid.Residual(context.Background(), names, vectors, docid.ResidualOptions{Levels: 2, Codes: 4, FirstToken: f.rows, EOS: 1, Seed: 42})
 	}
 	if err != nil {
 		f.t.Fatal(err)

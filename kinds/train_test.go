@@ -46,9 +46,48 @@ type trained struct {
 // and no tensor is left.
 func TestTrain(t *testing.T) {
 	t.Run("t5", func(t *testing.T) { testTrain(t, newTraining(t, newLocal(t)), docid.Kinds(), 80, 3) })
+	t.Run("by text", func(t *testing.T) {
+		f := newTraining(t, newLocal(t))
+		f.config["validity"] = "text"
+		testTrain(t, f, []docid.Kind{docid.KindNaive}, 80, 3)
+	})
 	t.Run("bart", func(t *testing.T) {
 		testTrain(t, newBARTTraining(t, newLocal(t)), []docid.Kind{docid.KindAtomic, docid.KindNaive}, 400, 2)
 	})
+}
+
+// TestFirstToken: documents may begin at any token from the tokenizer's length to the rows
+// of the model. Rows that there are begin as they are, and the model grows by those that
+// are missing, whether </s> is trained or not.
+func TestFirstToken(t *testing.T) {
+	for name, f := range map[string]*training{"t5": newTraining(t, newLocal(t)), "bart": newBARTTraining(t, newLocal(t))} {
+		before, eos := digestOf(*f.config["model"].(step.Input).Artifact, "model.safetensors"), int32(1)
+		if name == "bart" {
+			eos = 2
+		}
+		var parameters int64 // of a model that has not grown
+		for _, ids := range []*docid.Set{
+			f.atomic(f.words), f.atomic(f.words, eos), f.atomic(f.words + 1), f.atomic(f.rows-5, eos), f.atomic(f.rows), f.atomic(f.rows, eos),
+		} {
+			first, last := ids.TokenRange()
+			res, err := f.do("train", f.with(map[string]any{"ids": f.set(ids), "steps": int64(1), "learning_rate": 1e-60})) // moves no float32
+			if err != nil {
+				t.Fatalf("%s, from %d: %v", name, first, err)
+			}
+			var r trained
+			f.json(res.Outputs["report"], &r)
+			if first == f.words {
+				parameters = r.Parameters
+				if digestOf(res.Outputs["model"], "model.safetensors") != before {
+					t.Errorf("%s: identifiers that find their rows change the model", name)
+				}
+			}
+			if want := parameters + 32*int64(max(0, last+1-f.rows)); r.Parameters != want {
+				t.Errorf("%s, tokens %d to %d: %d parameters, want %d", name, first, last, r.Parameters, want)
+			}
+			f.checkEvaluation(ids, r, res)
+		}
+	}
 }
 
 // testTrain wants MRR@10 of so many times what is had by chance after some updates.
@@ -74,7 +113,7 @@ func testTrain(t *testing.T, f *training, kinds []docid.Kind, steps int64, times
 			t.Errorf("%s: MRR@10 is %.3f, by chance %.3f", kind, r.Metrics["MRR@10"], chance)
 		}
 		_, last := ids.TokenRange()
-		sizes[r.Parameters-32*max(0, int64(last)+1-int64(f.first))] = true
+		sizes[r.Parameters-32*max(0, int64(last)+1-int64(f.rows))] = true
 		f.checkReport(kind, steps, r, res)
 		f.checkEvaluation(ids, r, res)
 	}
@@ -95,7 +134,7 @@ func (f *training) checkReport(kind docid.Kind, steps int64, r trained, res *art
 	if p := c.Points[near]; r.StepsTo95 != p.Step || r.SecondsTo95 != p.Seconds || r.MRRAt95 != p.Metrics["MRR@10"] || r.Seconds != c.Points[3].Seconds {
 		f.t.Errorf("%s: %+v, 95 %% at %+v", kind, r, p)
 	}
-	if r.Steps != steps || r.Indexing != trainedDocuments || r.Retrieval != 3*trainedDocuments || r.Parameters < 32*int64(f.first) || r.ResumedAt != 0 {
+	if r.Steps != steps || r.Indexing != trainedDocuments || r.Retrieval != 3*trainedDocuments || r.Parameters < 32*int64(f.rows) || r.ResumedAt != 0 {
 		f.t.Errorf("%s: %+v", kind, r)
 	}
 	names := []string{"Hits@1", "Hits@10", "Invalid@40", "MRR@10"}
@@ -125,8 +164,12 @@ func keysOf[V any](m map[string]V) func(func(string) bool) {
 func (f *training) checkEvaluation(ids *docid.Set, r trained, res *artifacts.Result) {
 	f.t.Helper()
 	settings, err := retrieve.ParseSettings(f.bytes(artifacts.Artifact{Digest: digestOf(res.Outputs["model"], retrieve.SettingsFile)}))
-	if want, _ := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: int(f.config["max_input"].(int64)), MaxQuery: 64,
-		IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true}); err != nil || settings != want {
+	want, _ := retrieve.SettingsFor(ids, retrieve.Inputs{MaxInput: int(f.config["max_input"].(int64)), MaxQuery: 64,
+		IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true})
+	if v, ok := f.config["validity"]; ok {
+		want.Search.Validity = retrieve.Validity(v.(string))
+	}
+	if err != nil || settings != want {
 		f.t.Errorf("settings %+v, %v", settings, err)
 	}
 	e := &asked{local: f.local, ids: ids, config: map[string]any{
@@ -212,7 +255,7 @@ func TestTrainRefuses(t *testing.T) {
 	atomic, naive := f.ids(docid.KindAtomic), f.ids(docid.KindNaive)
 	shifted := &docid.Set{Kind: docid.KindAtomic, Identifiers: slices.Clone(atomic.Identifiers)}
 	for i := range shifted.Identifiers {
-		shifted.Identifiers[i].Tokens = []int32{int32(32100 + i)}
+		shifted.Identifiers[i].Tokens = []int32{int32(32129 + i)}
 	}
 	fewer := &docid.Set{Kind: naive.Kind, Identifiers: naive.Identifiers[:19]}
 	large := &docid.Set{Kind: naive.Kind, Identifiers: slices.Clone(naive.Identifiers)}
@@ -236,7 +279,9 @@ func TestTrainRefuses(t *testing.T) {
 		want   string
 	}{
 		{map[string]any{"device": "auto", "precision": "fp16", "queries": of(nq.Train)}, half},
-		{map[string]any{"ids": f.set(shifted)}, "ids: the identifiers begin at token 32100, the model's vocabulary ends at 32128: make them by atomic_ids with first_token = 32128"},
+		{map[string]any{"ids": f.set(shifted)}, "ids: the identifiers begin at token 32129; the tokenizer has 32100 tokens and the model 32128 rows for them: make them by atomic_ids with a first_token from 32100 to 32128"},
+		{map[string]any{"ids": f.set(f.atomic(32099))}, "ids: the identifiers begin at token 32099; the tokenizer has 32100 tokens"},
+		{map[string]any{"ids": f.set(f.atomic(32128, 2))}, "identifier <doc_00> of document 0 ends with token 2, the model's sequences with eos_token_id 1"},
 		{map[string]any{"ids": f.set(fewer)}, "document 19 of corpus is none of the 19 documents of ids: give both of the same collection"},
 		{map[string]any{"corpus": f.corpusOf([]string{"one"})}, "document 1 of ids is not in corpus: give both of the same collection"},
 		{map[string]any{"ids": f.set(large)}, "of document 3 has token 40000, the model's vocabulary has 32128"},

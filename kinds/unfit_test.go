@@ -37,7 +37,9 @@ type spoils map[string]func([]byte) []byte
 func gone([]byte) []byte { return nil }
 
 // checkpointLine is what the content of a checkpoint's files begins with.
-func checkpointLine(name string) string { return "redsi checkpoint " + strings.Split(name, "/")[1] + "\n" }
+func checkpointLine(name string) string {
+	return "redsi checkpoint " + strings.Split(name, "/")[1] + "\n"
+}
 
 // checkpointFile is the content of a file of a checkpoint.
 func (l *local) checkpointFile(name, file string) []byte {
@@ -184,7 +186,7 @@ func TestEmbedPassesOver(t *testing.T) {
 	}
 	model := tinyBERT(t)
 	embed := func(l *local) (*artifacts.Result, error) {
-		return l.do("embed", map[string]any{"corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
+		return l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
 			"max_tokens": int64(8), "device": "cpu"})
 	}
 	whole := newLocal(t)

@@ -40,6 +40,7 @@ CLASSES = {"toc", "mw-editsection", "toctoggle", "mw-jump", "navbox", "vertical-
 FOOTERS = {"see also", "references", "further reading", "bibliography", "external links", "notes",
            "footnotes", "citations", "sources", "works cited", "contents", "notes and references"}
 SECTIONS = ["h2", "h3", "h4", "h5", "h6"]
+DEEP = {"h4", "h5", "h6"}  # NQ has no tokens for them: they neither begin nor empty a section
 ENCLOSING = ["td", "th", "caption", "li", "dt", "dd"]
 LISTS = {"ul", "ol", "menu", "dir", "dl"}
 BLOCKS = LISTS | set(SECTIONS) | {
@@ -47,7 +48,7 @@ BLOCKS = LISTS | set(SECTIONS) | {
     "address", "article", "aside", "blockquote", "center", "details", "dialog", "div", "fieldset",
     "figcaption", "figure", "footer", "form", "header", "hgroup", "main", "nav", "pre", "listing",
     "section", "summary", "legend", "optgroup", "option", "search"}
-ARTIFACT = re.compile(r"\[\s*(?:edit|hide|show)\s*\]", re.IGNORECASE)
+ARTIFACT = re.compile(r"\[\s*(?:edit|hide)\s*\]", re.IGNORECASE)
 
 
 class Line:
@@ -74,6 +75,7 @@ class Line:
 
     def token(self, text):
         text = SPACE.sub(" ", unicodedata.normalize("NFKC", text))
+        text = "".join(c for c in text if unicodedata.category(c)[0] != "C")
         if self.space and self.parts:
             self.parts.append(" ")
         self.space = False
@@ -112,8 +114,12 @@ class Document:
         self.started = h1 is None
         self.stopped = False
         self.line = Line(self)
+        self.lead = []  # what comes behind the lead's paragraphs; None after the lead
+        self.section = None  # lines and gap before a heading that has no text yet
         self.flow(self.soup.body or self.soup)
+        self.end_lead()
         self.flush()
+        self.end_section()
 
     def prune(self):
         soup = self.soup
@@ -149,9 +155,31 @@ class Document:
     def emit(self, text, prefix=""):
         if not text:
             return False
+        self.section = None
         self.lines.append((max(1, self.gap), prefix + text))
         self.gap = 0
         return True
+
+    def end_section(self):
+        if self.section:
+            size, self.gap = self.section
+            del self.lines[size:]
+            self.section = None
+
+    def end_lead(self):
+        blocks, self.lead = self.lead or [], None
+        for c in blocks:
+            self.block(c)
+
+    def apart(self, write, c):
+        """A list or a table stands between blank lines."""
+        size, gap = len(self.lines), self.gap
+        self.need(2)
+        write(c, 0)
+        if len(self.lines) > size:
+            self.need(2)
+        else:
+            self.gap = gap
 
     def flush(self):
         self.emit(self.line.text())
@@ -189,7 +217,7 @@ class Document:
             if isinstance(c, Comment):
                 continue
             if isinstance(c, NavigableString):
-                if self.started:
+                if self.started and self.lead is None:
                     self.line.feed(str(c))
                 continue
             name = c.name
@@ -198,34 +226,47 @@ class Document:
                 self.line = Line(self)
             elif not self.started:
                 self.flow(c)
+            elif self.lead is not None and name in ("table", *DEEP):
+                self.stopped = name in DEEP and self.footer(c)
+            elif self.lead is not None and (name in LISTS or name in ("li", "dt", "dd")):
+                self.lead.append(c)
             elif name == "br":
                 self.flush()
                 self.need(1)
             elif name not in BLOCKS:
                 self.flow(c)
+            elif name == "p" and self.lead is not None:
+                rest, self.lead = self.lead, None
+                self.block(c)
+                self.lead = rest
             else:
                 self.block(c)
 
     def block(self, c):
+        name = c.name
+        if name == "h1" or name in SECTIONS:
+            self.end_lead()
         self.flush()
         self.need(1)
-        name = c.name
         if name in SECTIONS:
-            text = self.flat(c)
-            if " ".join(text.lower().split()).rstrip(":").strip() in FOOTERS:
+            if self.footer(c):
                 self.stopped = True
                 return
+            text = self.flat(c)
+            if name not in DEEP:
+                self.end_section()
+            before = len(self.lines), self.gap
             self.need(2)
-            if self.emit(text):
-                self.need(2)
+            if self.emit(text) and name not in DEEP:
+                self.section = before
         elif name == "h1":
             self.emit(self.flat(c))
         elif name in LISTS:
-            self.list(c, 0)
+            self.apart(self.list, c)
         elif name == "li":
             self.item(c, "- ", 0)
         elif name == "table":
-            self.table(c, 0)
+            self.apart(self.table, c)
         else:
             self.flow(c)
             if self.stopped:
@@ -233,9 +274,12 @@ class Document:
             self.flush()
         self.need(1)
 
+    def footer(self, heading):
+        return " ".join(self.flat(heading).lower().split()).rstrip(":").strip() in FOOTERS
+
     def list(self, el, depth):
         if el.name == "dl":
-            self.bare(self.definitions(el, depth, None), depth)
+            self.bare(self.definitions(el, depth, []), depth)
             return
         number = 1
         if el.name == "ol":
@@ -273,12 +317,13 @@ class Document:
         for c in nested:
             (self.table if c.name == "table" else self.list)(c, depth + 1)
 
-    def bare(self, term, depth):
-        if term:
+    def bare(self, terms, depth):
+        for term in terms:
             self.need(1)
             self.emit(term, "  " * depth)
+        terms.clear()
 
-    def definitions(self, el, depth, term):
+    def definitions(self, el, depth, terms):
         for c in el.children:
             if isinstance(c, Comment):
                 continue
@@ -289,26 +334,23 @@ class Document:
                 self.collect(c, line, nested)
                 text = line.text()
                 if c.name == "dt":
-                    self.bare(term, depth)
-                    term = text
+                    terms += [text] if text else []
                     if nested:
-                        self.bare(term, depth)
-                        term = None
+                        self.bare(terms, depth)
                 elif text:
-                    self.need(1)
-                    self.emit((term + ": " if term else "") + text, "  " * depth)
-                    term = None
+                    for term in terms or [None]:
+                        self.need(1)
+                        self.emit((term + ": " if term else "") + text, "  " * depth)
+                    terms.clear()
                 elif nested:
-                    self.bare(term, depth)
-                    term = None
+                    self.bare(terms, depth)
                 self.nested(nested, depth)
             elif c.name in LISTS:
-                self.bare(term, depth)
-                term = None
+                self.bare(terms, depth)
                 self.list(c, depth + 1)
             elif c.name in BLOCKS and c.name != "hr":
-                term = self.definitions(c, depth, term)
-        return term
+                self.definitions(c, depth, terms)
+        return terms
 
     def table(self, el, depth):
         lines = htmlnorm_table.lines(el, self.flat)

@@ -28,8 +28,11 @@ def lines(el, flat):
     for i, row in enumerate(grid):
         if first <= i < end or end and i >= end and texts_by_column(row) in known:
             continue
+        spanning = bare(row)
+        if not spanning:
+            row = [(c + k, cell) for c, cell in row for k in range(cell[2])]
         texts = [cell[0] for _, cell in row]
-        if end and i >= end and not bare(row):
+        if end and i >= end and not spanning:
             out.append(" ; ".join((" ".join(heads[c]) + ": " if c in heads else "") + cell[0] for c, cell in row))
         elif not end and columns == 2 and len(texts) > 1:
             out.append(texts[0] + ": " + " ; ".join(texts[1:]))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sort"
@@ -21,6 +22,7 @@ type runDiff struct {
 	B       workflows.Status `json:"b,omitempty"`
 	Changes []step.Change    `json:"changes,omitempty"`
 	Outputs []outputDiff     `json:"outputs,omitempty"`
+	Checks  []checkDiff      `json:"checks,omitempty"` // of tables and figures
 	Note    string           `json:"note,omitempty"`
 }
 
@@ -35,7 +37,8 @@ func newDiffCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff RUN_A RUN_B",
 		Short: "Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes",
-		Long: `Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes.
+		Long: `Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes, and
+which comparisons with the paper came to another verdict.
 
 A run is named by its id or a part of it that is its own, last, or last~1 for
 the one before. Steps that do the same work under another name are shown as such.`,
@@ -154,8 +157,10 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workf
 	d.Outputs = diffOutputs(was.Outputs, is.Outputs)
 	if len(d.Outputs) == 0 {
 		d.Note = "its outputs are the same bytes"
+		return nil
 	}
-	return nil
+	d.Checks, err = diffChecks(ctx, store, was, is)
+	return err
 }
 
 // diffOutputs lists the outputs, of trees the files, whose bytes differ.
@@ -207,6 +212,9 @@ func (a *app) printDiff(x, y string, ds []runDiff, same int) {
 		}
 		for _, o := range d.Outputs {
 			view.Printf(a.Out, "       output %s: %s -> %s\n", o.Output, shortDigest(o.A), shortDigest(o.B))
+		}
+		for _, c := range d.Checks {
+			view.Printf(a.Out, "       paper: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
 		}
 	}
 	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)

@@ -56,7 +56,7 @@ func TestExamples(t *testing.T) {
 func TestExamplesOfTests(t *testing.T) {
 	p := &paper{t: t}
 	out := p.run("test", example("kmeans-study"), filepath.Join("..", "..", "pipelines.test.hcl"))
-	if !bytes.Contains(out, []byte("5 tests: 5 passed")) {
+	if !bytes.Contains(out, []byte("6 tests: 6 passed")) {
 		t.Errorf("%s", out)
 	}
 }

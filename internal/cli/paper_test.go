@@ -259,7 +259,7 @@ func (p *paper) resolution(t *testing.T, want truth) {
 		t.Errorf("the audit lists %d records of %d", audit, want.Revisions.UnresolvedRecords.Union)
 	}
 	var dump stub
-	p.artifact(&dump, "step.pages.nq.report")
+	p.artifact(&dump, `step.pages.nq["dump"].report`)
 	if dump != want.Stub {
 		t.Errorf("dump %+v, the truth is %+v", dump, want.Stub)
 	}

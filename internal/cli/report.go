@@ -65,12 +65,13 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 				return err
 			}
 			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Verdicts})
+				return view.WriteJSON(a.Out, map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims})
 			}
 			view.Printf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
 			for _, path := range written {
 				view.Println(a.Out, path)
 			}
+			view.Checks(a.Out, r)
 			if !r.Full() {
 				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
 			}

@@ -16,7 +16,8 @@ import (
 // its own matter; Text is always the whole, as a model reads it.
 type Document struct {
 	Doc       int32  `json:"doc"`                  // number in the collection, from zero
-	ExampleID int64  `json:"example_id,omitempty"` // of the record, where every record is a document
+	Split     string `json:"split,omitempty"`      // of the record, where every record is a document
+	ExampleID int64  `json:"example_id,omitempty"` // of that record
 	Title     string `json:"title,omitempty"`
 	Abstract  string `json:"abstract,omitempty"`
 	Text      string `json:"text"`

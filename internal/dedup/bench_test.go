@@ -51,7 +51,7 @@ func BenchmarkTenKeys(b *testing.B) {
 			syntheticHeader(h, i)
 			i++
 			return nil
-		}, PaperKeys(), Options{}, s)
+		}, PaperKeys(), Options{RecordOrder: TrainFirst}, s)
 		if err != nil {
 			b.Fatal(err)
 		}

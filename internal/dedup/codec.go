@@ -8,13 +8,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/unpack"
 )
 
 // WriteDocuments writes documents.jsonl.zst: one Document a line, in order. Equal
 // groupings give equal bytes.
 func (g *Grouping) WriteDocuments(w io.Writer) error {
-	return writeLines(w, func(put func(any) error) error {
+	return WriteLines(w, func(put func(any) error) error {
 		for i := range g.docs {
 			d := g.Document(int32(i))
 			if err := put(&d); err != nil {
@@ -27,7 +28,7 @@ func (g *Grouping) WriteDocuments(w io.Writer) error {
 
 // WriteQueries writes queries.jsonl.zst: one Query a line, in record order.
 func (g *Grouping) WriteQueries(w io.Writer) error {
-	return writeLines(w, func(put func(any) error) error {
+	return WriteLines(w, func(put func(any) error) error {
 		for i := range g.docOf {
 			q := g.Query(i)
 			if err := put(&q); err != nil {
@@ -48,7 +49,7 @@ type Audit struct {
 
 // WriteAudit writes unresolved.jsonl.zst, one Audit a line, in record order.
 func (g *Grouping) WriteAudit(w io.Writer) error {
-	return writeLines(w, func(put func(any) error) error {
+	return WriteLines(w, func(put func(any) error) error {
 		for _, i := range g.Records.Unresolved() {
 			r := g.Records.At(i)
 			q := g.Query(i)
@@ -60,9 +61,10 @@ func (g *Grouping) WriteAudit(w io.Writer) error {
 	})
 }
 
-// writeLines compresses JSON lines with one encoder thread: more would make the
-// bytes depend on the machine.
-func writeLines(w io.Writer, each func(put func(any) error) error) error {
+// WriteLines compresses JSON lines, such as the Documents or Queries of a collection that
+// another package makes, with one encoder thread: more would make the bytes depend on the
+// machine.
+func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 	zw, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow))
 	if err != nil {
@@ -78,9 +80,11 @@ func writeLines(w io.Writer, each func(put func(any) error) error) error {
 }
 
 // ReadDocuments yields the documents that WriteDocuments wrote and checks that
-// they are numbered from zero and have records.
+// they are numbered from zero, and are represented by one record each. A collection may
+// have documents that no query asks for.
 func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	next := int32(0)
+	represents := map[nq.Key]int32{}
 	return readLines(r, func(line []byte) error {
 		var d Document
 		if err := decode(line, &d); err != nil {
@@ -89,16 +93,22 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 		if d.Doc != next {
 			return fmt.Errorf("document %d where %d was due", d.Doc, next)
 		}
-		if d.Train < 0 || d.Dev < 0 || d.Train+d.Dev < 1 {
+		if d.Train < 0 || d.Dev < 0 {
 			return fmt.Errorf("document %d has %d train and %d dev records", d.Doc, d.Train, d.Dev)
 		}
+		record := nq.Key{Split: d.Split, ID: d.ExampleID}
+		if other, ok := represents[record]; ok {
+			return fmt.Errorf("%s example %d represents document %d and document %d", d.Split, d.ExampleID, other, d.Doc)
+		}
+		represents[record] = d.Doc
 		next++
 		return yield(&d)
 	})
 }
 
 // ReadQueries yields the queries that WriteQueries wrote and checks that each
-// target is one of docs documents (docs < 0: not checked).
+// target is one of docs documents (docs < 0: not checked). A query with several relevant
+// documents has a line for each, one after another.
 func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
 	return readLines(r, func(line []byte) error {
 		var q Query
@@ -118,7 +128,7 @@ func decode(line []byte, v any) error {
 	return dec.Decode(v)
 }
 
-const maxWindow = 8 << 20 // writeLines' zstd window; a false one allocates no more
+const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
 
 // readLines decompresses r and names the line of the first error.
 func readLines(r io.Reader, each func([]byte) error) error {

@@ -106,7 +106,8 @@ func TestReadersRefuse(t *testing.T) {
 	ok := `{"doc":0,"key":"k","example_id":1,"split":"train","url":"u","title":"t","train":1,"dev":0}` + "\n"
 	for _, c := range []struct{ name, in, want string }{
 		{"gap", ok + strings.Replace(ok, `"doc":0`, `"doc":2`, 1), "line 2: document 2 where 1 was due"},
-		{"empty document", strings.Replace(ok, `"train":1`, `"train":0`, 1), "line 1: document 0 has 0"},
+		{"fewer than no queries", strings.Replace(ok, `"train":1`, `"train":-1`, 1), "line 1: document 0 has -1"},
+		{"a record twice", ok + strings.Replace(ok, `"doc":0`, `"doc":1`, 1), "line 2: train example 1 represents document 0 and document 1"},
 		{"other fields", `{"doc":0,"colour":1}`, "line 1: "},
 		{"no JSON", "hello", "line 1: "},
 	} {

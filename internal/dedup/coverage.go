@@ -1,5 +1,7 @@
 package dedup
 
+import "iter"
+
 // Coverage says how far train supervises what dev asks for (section "Qualitative
 // Analysis of NQ320K").
 type Coverage struct {
@@ -11,17 +13,20 @@ type Coverage struct {
 }
 
 // Coverage counts over the documents.
-func (g *Grouping) Coverage() Coverage {
+func (g *Grouping) Coverage() Coverage { return CoverageOf(g.queries) }
+
+// CoverageOf counts over documents that are given by their train and dev queries.
+func CoverageOf(queries iter.Seq2[int32, int32]) Coverage {
 	var c Coverage
-	for _, d := range g.docs {
-		if d.dev == 0 {
+	for train, dev := range queries {
+		if dev == 0 {
 			continue
 		}
 		c.DevTargets++
-		c.TrainQueries += int(d.train)
-		if d.train > 0 {
+		c.TrainQueries += int(train)
+		if train > 0 {
 			c.InTrain++
-			c.DevQueries += int(d.dev)
+			c.DevQueries += int(dev)
 		}
 	}
 	c.Percent = percent(c.InTrain, c.DevTargets)

@@ -72,7 +72,7 @@ func (e *RecordError) Unwrap() error { return e.Err }
 // What can be wrong with a record; each is wrapped in a RecordError.
 var (
 	ErrNoTextKey  = errors.New("the header has no text key; extract the records again with text keys")
-	ErrNoTitle    = errors.New("a dev record without document_title: this key reads dev from the full format; use nci_h1 for simplified dev records")
+	ErrNoTitle    = errors.New("a dev record with neither document_title nor a title in its URL; use nci_h1")
 	ErrNoText     = errors.New("the corpus has no text for this record")
 	ErrNoURLTitle = errors.New("the URL has no title= parameter")
 	ErrNotUTF8    = errors.New("the key is not valid UTF-8")
@@ -154,15 +154,20 @@ func (d *derived) bert(dst []byte, text string) []byte {
 	return append(dst, d.s.BertNormalize(text)...)
 }
 
-// nciTitle is NCI's title: its train and dev sets were made by different code.
+// nciTitle is NCI's title: its train and dev sets were made by different code. The
+// URL's title stands in for document_title, which the simplified format does not have.
 func (d *derived) nciTitle(dst []byte) ([]byte, error) {
 	if d.h.Split != nq.Dev {
 		return d.bert(dst, d.h.H1), nil
 	}
-	if d.h.Title == "" {
+	title := d.h.Title
+	if title == "" {
+		title, _ = d.readTitle()
+	}
+	if title == "" {
 		return nil, ErrNoTitle
 	}
-	return d.bert(dst, d.h.Title), nil
+	return d.bert(dst, title), nil
 }
 
 // locate finds revision and page, 0 where the URL has no revision or it no page.
@@ -197,5 +202,9 @@ func (d *derived) pageKey(dst []byte) ([]byte, error) {
 	case FallbackFail:
 		return nil, ErrNoPage
 	}
-	return d.urlTitle(dst, false)
+	t, ok := wikipedia.QueryTitle(d.h.URL)
+	if !ok {
+		return nil, ErrNoURLTitle
+	}
+	return append(dst, t...), nil
 }

@@ -172,7 +172,7 @@ func TestSharedTitles(t *testing.T) {
 		{ExampleID: 7, Split: nq.Dev, URL: url("John_Wick", "x"), Text4KCased: prefix("z")},
 	}
 	k, _ := Lookup("url_title_cased")
-	g := groupAll(t, hs, []Key{k}, Options{}, Sources{})[0]
+	g := groupAll(t, hs, []Key{k}, Options{RecordOrder: TrainFirst}, Sources{})[0]
 	want := SharedTitle{Title: "John Wick", Key: "John Wick", Revisions: 2, Records: 4,
 		A: Snapshot{2, nq.Train, 804434627}, B: Snapshot{1, nq.Train, 843537108}}
 	if got := SharedTitles(g); !reflect.DeepEqual(got, []SharedTitle{want}) {

@@ -39,7 +39,7 @@ func (f *fields) use(k Key, o Options) {
 
 // set turns to the record of d, whose URL has number url.
 func (f *fields) set(d *derived, url int32) {
-	f.ids = [nFields]int32{noField: -1, urlField: url, urlTitleField: -1}
+	f.ids = [nFields]int32{noField: -1, urlField: url, urlTitleField: -1, titleField: -1}
 	if f.used[urlTitleField] {
 		if t, ok := d.readTitle(); ok {
 			f.ids[urlTitleField], _ = f.values[urlTitleField].add(t)
@@ -48,7 +48,7 @@ func (f *fields) set(d *derived, url int32) {
 	if f.used[h1Field] {
 		f.ids[h1Field], _ = f.values[h1Field].add(d.h.H1)
 	}
-	if f.used[titleField] {
+	if f.used[titleField] && d.h.Title != "" { // without one the key depends on the URL
 		f.ids[titleField], _ = f.values[titleField].add(d.h.Title)
 	}
 }

@@ -46,7 +46,7 @@ func NewGrouper(keys []Key, o Options, s Sources) (*Grouper, error) {
 		return nil, err
 	}
 	g := &Grouper{
-		records: &Records{paged: s.PageID != nil},
+		records: &Records{splits: o.RecordOrder.Splits(), paged: s.PageID != nil},
 		seen:    map[recordID]struct{}{},
 	}
 	g.d = derived{s: &s, o: &o}
@@ -85,9 +85,9 @@ func Group(next func(*nq.Header) error, keys []Key, o Options, s Sources) ([]*Gr
 	}
 }
 
-// Add takes the next record: all of train in file order, then all of dev, since
-// that order numbers the documents. It keeps nothing of h but copies. After an
-// error the Grouper is of no more use.
+// Add takes the next record, in the order of Options.RecordOrder, which numbers the
+// documents. It keeps nothing of h but copies. After an error the Grouper is of no
+// more use.
 func (g *Grouper) Add(h *nq.Header) error {
 	if err := g.checkOrder(h); err != nil {
 		return err
@@ -109,8 +109,9 @@ func (g *Grouper) checkOrder(h *nq.Header) error {
 	switch {
 	case h.Split != nq.Train && h.Split != nq.Dev:
 		return fmt.Errorf("example %d is of split %q; grouping knows train and dev", h.ExampleID, h.Split)
-	case h.Split == nq.Train && g.records.Dev() > 0:
-		return fmt.Errorf("train example %d comes after dev records; documents are numbered train first", h.ExampleID)
+	case h.Split == g.records.splits[0] && g.records.count(g.records.splits[1]) > 0:
+		return fmt.Errorf("%s example %d comes after %s records; documents are numbered %s",
+			h.Split, h.ExampleID, g.records.splits[1], g.d.o.RecordOrder)
 	case g.records.Len() == math.MaxInt32:
 		return fmt.Errorf("more than %d records", math.MaxInt32)
 	}

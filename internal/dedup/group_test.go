@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 func randomHeaders(rng *rand.Rand, n int) ([]nq.Header, map[uint64]uint64) {
 	pages := map[uint64]uint64{}
 	hs := make([]nq.Header, n)
-	train := rng.IntN(n + 1)
+	dev := rng.IntN(n + 1)
 	for i := range hs {
 		page := rng.IntN(n/3 + 1)
 		oldid := uint64(page*4 + rng.IntN(3) + 1)
@@ -31,7 +32,7 @@ func randomHeaders(rng *rand.Rand, n int) ([]nq.Header, map[uint64]uint64) {
 		if rng.IntN(20) > 0 {
 			h.H1, h.HasH1 = title+" -- a", true
 		}
-		if h.Title = title + "–a"; i >= train {
+		if h.Title = title + "–a"; i < dev {
 			h.Split = nq.Dev
 		}
 		text := fmt.Sprintf("Text %d", rng.IntN(n/2+1))
@@ -94,6 +95,51 @@ func TestGroupingAgainstRecount(t *testing.T) {
 	}
 }
 
+// The order of records numbers documents and chooses their first snapshots, and
+// changes nothing else.
+func TestRecordOrder(t *testing.T) {
+	train, dev := []nq.Header{villageA, seasonT, elsaDisney}, []nq.Header{lost, seasonD}
+	url, _ := Lookup("url_title")
+	for _, c := range []struct {
+		order RecordOrder
+		hs    []nq.Header
+		keys  []string // of documents, by number
+		split nq.Split // of the first snapshot of those in both splits
+		docs  []int32  // of records
+	}{
+		{"", append(dev, train...), []string{"elsa (disney)", "1918–19 season", "it takes a village"}, nq.Dev, []int32{0, 1, 2, 1, 0}},
+		{DevFirst, append(dev, train...), []string{"elsa (disney)", "1918–19 season", "it takes a village"}, nq.Dev, []int32{0, 1, 2, 1, 0}},
+		{TrainFirst, append(train, dev...), []string{"it takes a village", "1918–19 season", "elsa (disney)"}, nq.Train, []int32{0, 1, 2, 2, 1}},
+	} {
+		g := groupAll(t, c.hs, []Key{url}, Options{RecordOrder: c.order}, Sources{})[0]
+		var keys []string
+		for _, d := range documents(g) {
+			if keys = append(keys, d.Key); d.Train > 0 && d.Dev > 0 && d.Split != c.split {
+				t.Errorf("%q: document %d is represented by a %s record", c.order, d.Doc, d.Split)
+			}
+		}
+		if !slices.Equal(keys, c.keys) || !slices.Equal(g.docOf, c.docs) || g.Counts() != (Counts{3, 2, 3}) {
+			t.Errorf("%q: documents %q, of records %v, %+v", c.order, keys, g.docOf, g.Counts())
+		}
+		for i, h := range c.hs {
+			if g.Records.Split(i) != h.Split || g.Records.At(i).ExampleID != h.ExampleID {
+				t.Errorf("%q: record %d is %+v", c.order, i, g.Records.At(i))
+			}
+		}
+	}
+}
+
+// Dev records without document_title have the titles of their URLs.
+func TestTitlesOfURLs(t *testing.T) {
+	k, _ := Lookup("title")
+	elsa, again := elsaFrozen, untitled
+	elsa.Split, again.ExampleID = nq.Dev, 10
+	g := groupAll(t, []nq.Header{untitled, elsa, again, lost}, []Key{k}, Options{}, paperSources())[0]
+	if !slices.Equal(g.docOf, []int32{0, 1, 0, 2}) || g.KeyOf(1) != "elsa ( frozen )" {
+		t.Errorf("documents %v, %q", g.docOf, g.KeyOf(1))
+	}
+}
+
 // represent applies a rule by looking at all members at once.
 func represent(hs []nq.Header, members []int, rule Representative) int {
 	score := func(i int) int {
@@ -130,7 +176,7 @@ func TestAddRefuses(t *testing.T) {
 		name, want string
 		hs         []nq.Header
 	}{
-		{"train after dev", "after dev", []nq.Header{dev, other}},
+		{"dev after train", "dev example 5 comes after train records; documents are numbered dev_first", []nq.Header{other, dev}},
 		{"twice", "occurs twice", []nq.Header{other, other}},
 		{"no split", `split ""`, []nq.Header{{URL: "u"}}},
 	} {

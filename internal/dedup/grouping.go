@@ -1,6 +1,10 @@
 package dedup
 
-import "github.com/redsi/redsi/internal/nq"
+import (
+	"iter"
+
+	"github.com/redsi/redsi/internal/nq"
+)
 
 // Document is one group and the snapshot that represents it.
 type Document struct {
@@ -77,17 +81,29 @@ type Counts struct {
 
 // Counts counts the documents of each split and of both. A key depends on nothing
 // but its record, so grouping a split alone gives the documents with records in it.
-func (g *Grouping) Counts() Counts {
-	c := Counts{Union: len(g.docs)}
-	for _, m := range g.docs {
-		if m.train > 0 {
+func (g *Grouping) Counts() Counts { return CountsOf(g.queries) }
+
+// CountsOf counts documents that are given by their train and dev queries.
+func CountsOf(queries iter.Seq2[int32, int32]) (c Counts) {
+	for train, dev := range queries {
+		c.Union++
+		if train > 0 {
 			c.Train++
 		}
-		if m.dev > 0 {
+		if dev > 0 {
 			c.Dev++
 		}
 	}
 	return c
+}
+
+// queries yields the train and dev records of each document.
+func (g *Grouping) queries(yield func(train, dev int32) bool) {
+	for _, m := range g.docs {
+		if !yield(m.train, m.dev) {
+			return
+		}
+	}
 }
 
 // Empty is the number of records whose key is the empty string; they share one

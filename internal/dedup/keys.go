@@ -65,7 +65,7 @@ var keys = []Key{
 		Doc:    "document_url as stored, with its oldid (Ultron)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return append(dst, d.h.URL...), nil }, on: urlField},
 	{Name: "url_title_cased", Label: "URLTitle-Cased", Family: TitleDerived,
-		Doc:    "title= of the URL, unescaped and percent-decoded, '_' read as blank",
+		Doc:    "title= of the URL, unescaped, '+' read as blank, percent-decoded twice, '_' read as blank",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.urlTitle(dst, false) }, on: urlTitleField},
 	{Name: "url_title", Label: "URLTitle", Family: TitleDerived,
 		Doc:    "the same title, lower-cased",
@@ -80,7 +80,7 @@ var keys = []Key{
 		Doc:    "BERT tokenize-and-decode of the lower-cased heading, in both splits",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.bert(dst, Lower(d.h.H1)), nil }, on: h1Field},
 	{Name: "title", Label: "Title", Family: TitleDerived, Principal: true, Needs: NeedsBert,
-		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title in dev (NCI)",
+		Doc:    "BERT tokenize-and-decode of the heading in train and of document_title, else the URL's title, in dev (NCI)",
 		derive: func(dst []byte, d *derived) ([]byte, error) { return d.nciTitle(dst) }, on: h1Field, onDev: titleField},
 	{Name: "page_id", Label: "PageID", Family: PageIdentity, Principal: true, Needs: NeedsPageID,
 		Doc:    "the page that the dump names for the URL's oldid; unresolved revisions fall back to a title in a key space of its own",
@@ -138,7 +138,7 @@ type Fallback string
 // The readings of the PageID fallback. All but FallbackFail prefix "t:", so that
 // an unresolved record never merges with a resolved page.
 const (
-	FallbackURLTitleCased Fallback = "url_title_cased" // default
+	FallbackURLTitleCased Fallback = "url_title_cased" // as the query has it: wikipedia.QueryTitle; default
 	FallbackURLTitle      Fallback = "url_title"       // lower-cased
 	FallbackTitle         Fallback = "title"           // NCI's split-dependent title
 	FallbackFail          Fallback = "fail"            // an unresolved record is an error
@@ -155,7 +155,7 @@ type Representative string
 
 // The rules for choosing a snapshot.
 const (
-	First       Representative = "first"        // first record, train before dev, file order; as NCI; default
+	First       Representative = "first"        // first record in RecordOrder; default
 	Last        Representative = "last"         // last record in that order
 	NewestOldID Representative = "newest_oldid" // greatest revision id
 	OldestOldID Representative = "oldest_oldid" // smallest revision id
@@ -167,19 +167,47 @@ func Representatives() []Representative {
 	return []Representative{First, Last, NewestOldID, OldestOldID, LongestText}
 }
 
+// RecordOrder says which split's records come first; those of a split are in file
+// order. Documents are numbered by first occurrence in it. The paper leaves it open.
+type RecordOrder string
+
+// The orders of records.
+const (
+	DevFirst   RecordOrder = "dev_first"   // as the paper's released code; default
+	TrainFirst RecordOrder = "train_first" // as NCI
+)
+
+// RecordOrders lists the orders, the default first.
+func RecordOrders() []RecordOrder { return []RecordOrder{DevFirst, TrainFirst} }
+
+// Splits returns both splits in that order.
+func (o RecordOrder) Splits() [2]nq.Split {
+	if o == TrainFirst {
+		return [2]nq.Split{nq.Train, nq.Dev}
+	}
+	return [2]nq.Split{nq.Dev, nq.Train}
+}
+
 // Options are the choices that the paper leaves open. The zero value is the
 // documented default of each.
 type Options struct {
+	RecordOrder    RecordOrder
 	Representative Representative
 	Fallback       Fallback
 }
 
 func (o *Options) check() error {
+	if o.RecordOrder == "" {
+		o.RecordOrder = DevFirst
+	}
 	if o.Representative == "" {
 		o.Representative = First
 	}
 	if o.Fallback == "" {
 		o.Fallback = FallbackURLTitleCased
+	}
+	if !slices.Contains(RecordOrders(), o.RecordOrder) {
+		return fmt.Errorf("there is no record order %q; the orders are %v", o.RecordOrder, RecordOrders())
 	}
 	if !slices.Contains(Representatives(), o.Representative) {
 		return fmt.Errorf("there is no representative rule %q; the rules are %v", o.Representative, Representatives())

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -20,13 +21,15 @@ var (
 	seasonT    = nq.Header{ExampleID: 5, Split: nq.Train, Question: "who won in 1918", URL: wiki + "1918%E2%80%9319_season&amp;oldid=805", H1: "1918 -- 19 season", HasH1: true, Title: "1918–19 season"}
 	seasonD    = nq.Header{ExampleID: 5, Split: nq.Dev, Question: "who lost in 1918", URL: wiki + "1918%E2%80%9319_season&amp;oldid=806", H1: "1918 -- 19 season", HasH1: true, Title: "1918–19 season"}
 	lost       = nq.Header{ExampleID: 6, Split: nq.Dev, Question: "what is lost", URL: wiki + "Elsa_(Disney)&amp;oldid=999", H1: "Elsa ( Disney )", HasH1: true, Title: "Elsa (Disney)"}
+	untitled   = nq.Header{ExampleID: 9, Split: nq.Dev, URL: wiki + "Color%5fspace+x&amp;oldid=808", H1: "Colors", HasH1: true}
+	escaped    = nq.Header{ExampleID: 8, Split: nq.Train, URL: wiki + "100%2525_A%255Fb+%C3%A9&amp;oldid=998"}
 	headless   = nq.Header{ExampleID: 7, Split: nq.Train, Question: "no heading", URL: wiki + "Color%5fspace+x&amp;oldid=807"}
 
 	paperPages = map[uint64]uint64{801: 41312390, 802: 41312390, 803: 2308910, 804: 12185842, 805: 77, 806: 77, 807: 78}
 )
 
 func paperHeaders() []nq.Header {
-	hs := []nq.Header{elsaDisney, elsaFrozen, villageA, villageB, seasonT, headless, seasonD, lost}
+	hs := []nq.Header{seasonD, lost, elsaDisney, elsaFrozen, villageA, villageB, seasonT, headless}
 	for i := range hs {
 		hs[i].Text4KCased = TextDigest(hs[i].URL, TextLimit, false)
 		hs[i].Text4K = TextDigest(hs[i].URL, TextLimit, true)
@@ -57,7 +60,7 @@ func TestKeyStrings(t *testing.T) {
 		{"url_title_cased", villageA, Options{}, "It Takes a Village"},
 		{"url_title", villageA, Options{}, "it takes a village"},
 		{"url_title_cased", seasonT, Options{}, "1918–19 season"},
-		{"url_title_cased", headless, Options{}, "Color space+x"},
+		{"url_title_cased", headless, Options{}, "Color space x"},
 		{"url_title", turkish, Options{}, "i\u0307zmir"},
 		{"h1_cased", elsaDisney, Options{}, "Elsa ( Disney )"},
 		{"h1", elsaDisney, Options{}, "elsa ( disney )"},
@@ -69,9 +72,12 @@ func TestKeyStrings(t *testing.T) {
 		{"title", seasonD, Options{}, "1918 – 19 season"},
 		{"title", elsaDisney, Options{}, "elsa ( disney )"},
 		{"title", headless, Options{}, ""},
+		{"title", untitled, Options{}, "color space x"},
 		{"page_id", elsaDisney, Options{}, "41312390"},
 		{"page_id", elsaFrozen, Options{}, "41312390"},
-		{"page_id", lost, Options{}, "t:Elsa (Disney)"},
+		{"page_id", lost, Options{}, "t:Elsa_(Disney)"},
+		{"url_title_cased", escaped, Options{}, "100% A b é"},
+		{"page_id", escaped, Options{}, "t:100%25_A%5Fb é"},
 		{"page_id", lost, Options{Fallback: FallbackURLTitle}, "t:elsa (disney)"},
 		{"page_id", lost, Options{Fallback: FallbackTitle}, "t:elsa ( disney )"},
 	} {
@@ -174,7 +180,7 @@ func TestFlatText(t *testing.T) {
 		strings.Repeat("A bc ", TextLimit), strings.Repeat("A", TextLimit), strings.Repeat("Z[@`", TextLimit), "É ab" + strings.Repeat("Σ", 2*TextLimit),
 	} {
 		long := nq.Record{Text: text}
-		cased, lower := TextKeys(&long)
+		cased, lower := TextKeys(&long, false)
 		whole := FlatText(&long, 0)
 		if n := utf8.RuneCountInString(cut(whole, TextLimit)); n != TextLimit {
 			t.Errorf("cut to %d", n)
@@ -183,8 +189,14 @@ func TestFlatText(t *testing.T) {
 			t.Error("the text keys depend on where reading stops")
 		}
 	}
-	if cased, lower := TextKeys(&full); cased != TextDigest("A_-_Wikipedia <b> é", 0, false) || lower != TextDigest("a_-_wikipedia <b> é", 0, false) {
+	if cased, lower := TextKeys(&full, false); cased != TextDigest("A_-_Wikipedia <b> é", 0, false) || lower != TextDigest("a_-_wikipedia <b> é", 0, false) {
 		t.Error("the text keys of a short text")
+	}
+	for _, r := range []nq.Record{full, {Text: strings.Repeat("<Td> Bc_d </Td> ", TextLimit)}} { // with tags it is the simplified text
+		text := cmp.Or(r.Text, nq.SimplifiedText(r.Tokens))
+		if cased, lower := TextKeys(&r, true); cased != TextDigest(text, TextLimit, false) || lower != TextDigest(text, TextLimit, true) {
+			t.Errorf("the text keys of %.30q", text)
+		}
 	}
 	for n, want := range []string{"", "a", "aé", "aéb", "aéb"} {
 		if got := cut("aéb", n); got != want {

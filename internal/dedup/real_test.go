@@ -74,7 +74,7 @@ func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []strin
 	for _, shard := range []struct {
 		file  string
 		split nq.Split
-	}{{train, nq.Train}, {"real-pages-dev-full.jsonl.gz", nq.Dev}} {
+	}{{"real-pages-dev-full.jsonl.gz", nq.Dev}, {train, nq.Train}} {
 		f, err := os.Open(filepath.Join("..", "nq", "testdata", shard.file))
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func realHeaders(t testing.TB, train string) (headers []nq.Header, texts []strin
 				t.Fatal(err)
 			}
 			h := nq.HeaderOf(&r)
-			h.Text4KCased, h.Text4K = TextKeys(&r)
+			h.Text4KCased, h.Text4K = TextKeys(&r, false)
 			headers, texts = append(headers, h), append(texts, FlatText(&r, 0))
 		}
 		rd.Close()

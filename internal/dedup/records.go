@@ -14,11 +14,13 @@ type Record struct {
 	Prefix    [16]byte // nq.Header.Text4KCased: tells texts of one revision apart
 }
 
-// Records holds the records of a pass in order: train, then dev.
+// Records holds the records of a pass in its order: all of one split, then all of
+// the other.
 type Records struct {
+	splits    [2]nq.Split
 	light     []light
 	paged     bool // the pass had Sources.PageID
-	train     int
+	first     int  // records of the first split
 	questions pool
 	urls      interner
 	titles    interner
@@ -38,16 +40,23 @@ func (r *Records) add(h *nq.Header, title string, oldid, page uint64) (url int32
 	url, _ = r.urls.add(h.URL)
 	shown, _ := r.titles.add(title)
 	r.light = append(r.light, light{h.ExampleID, oldid, page, h.Text4KCased, url, shown})
-	if h.Split == nq.Train {
-		r.train++
+	if h.Split == r.splits[0] {
+		r.first++
 	}
 	return url
 }
 
 // Len, Train and Dev count records.
 func (r *Records) Len() int   { return len(r.light) }
-func (r *Records) Train() int { return r.train }
-func (r *Records) Dev() int   { return len(r.light) - r.train }
+func (r *Records) Train() int { return r.count(nq.Train) }
+func (r *Records) Dev() int   { return r.count(nq.Dev) }
+
+func (r *Records) count(s nq.Split) int {
+	if s == r.splits[0] {
+		return r.first
+	}
+	return len(r.light) - r.first
+}
 
 // At returns record i.
 func (r *Records) At(i int) Record {
@@ -60,10 +69,10 @@ func (r *Records) At(i int) Record {
 
 // Split returns the split of record i.
 func (r *Records) Split(i int) nq.Split {
-	if i < r.train {
-		return nq.Train
+	if i < r.first {
+		return r.splits[0]
 	}
-	return nq.Dev
+	return r.splits[1]
 }
 
 // PageID returns the page of record i, 0 where it is not resolved.

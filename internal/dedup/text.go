@@ -12,11 +12,11 @@ import (
 const TextLimit = 4000
 
 // TextKeys returns the values of nq.Header.Text4KCased and Text4K: the digests of
-// the first 4,000 code points of FlatText, as they are and lower-cased after the
-// cut.
-func TextKeys(r *nq.Record) (cased, lower [16]byte) {
+// the first 4,000 code points of FlatText, or with its tags of the whole simplified
+// text, as they are and lower-cased after the cut.
+func TextKeys(r *nq.Record, tags bool) (cased, lower [16]byte) {
 	var room [TextLimit + TextLimit/8]byte
-	text, n := flatText(room[:0], r, TextLimit)
+	text, n := flatText(room[:0], r, TextLimit, tags)
 	for ; n > TextLimit; n-- { // it ends with the token that reaches the limit
 		_, size := utf8.DecodeLastRune(text)
 		text = text[:len(text)-size]
@@ -81,12 +81,13 @@ func cut(s string, n int) string {
 // A tag is an html_token of a full record, and in the simplified format a token
 // that matches <[^<]+> as a whole. Blanks inside a token are "_" in both.
 func FlatText(r *nq.Record, limit int) string {
-	text, _ := flatText(nil, r, limit)
+	text, _ := flatText(nil, r, limit, false)
 	return string(text)
 }
 
-// flatText appends FlatText to the empty b and also returns its code points.
-func flatText(b []byte, r *nq.Record, limit int) (text []byte, n int) {
+// flatText appends FlatText, or with tags all tokens, to the empty b and also returns
+// its code points.
+func flatText(b []byte, r *nq.Record, limit int, tags bool) (text []byte, n int) {
 	some := false // whether a token was added
 	// add reports whether more text is wanted.
 	add := func(token string) bool {
@@ -101,13 +102,13 @@ func flatText(b []byte, r *nq.Record, limit int) (text []byte, n int) {
 	}
 	if r.Full() {
 		for i := range r.Tokens {
-			if !r.Tokens[i].HTML && !add(strings.ReplaceAll(r.Tokens[i].Text, " ", "_")) {
+			if (tags || !r.Tokens[i].HTML) && !add(strings.ReplaceAll(r.Tokens[i].Text, " ", "_")) {
 				break
 			}
 		}
 	} else {
 		for token := range strings.SplitSeq(r.Text, " ") {
-			if !isTag(token) && !add(token) {
+			if (tags || !isTag(token)) && !add(token) {
 				break
 			}
 		}

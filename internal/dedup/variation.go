@@ -18,14 +18,14 @@ func NewVariation() (*Variation, error) {
 	if err != nil {
 		return nil, err
 	}
-	titles, err := NewGrouper([]Key{key}, Options{}, Sources{})
+	titles, err := NewGrouper([]Key{key}, Options{RecordOrder: TrainFirst}, Sources{})
 	if err != nil {
 		return nil, err
 	}
 	return &Variation{NewRevisions(), titles}, nil
 }
 
-// Add counts one record; one whose URL names no revision counts by title alone.
+// Add counts one record, train before dev; one whose URL names no revision counts by title alone.
 func (v *Variation) Add(r *nq.Record) error {
 	oldid, _ := wikipedia.OldID(r.URL) // 0: none
 	title, _ := wikipedia.URLTitle(r.URL)

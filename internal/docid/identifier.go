@@ -10,8 +10,8 @@ import (
 // Identifier is the name that a model generates for a document.
 type Identifier struct {
 	Document string  // the document's own name in the collection
-	Text     string  // "141913"; for an atomic identifier "doc_0042"
-	Tokens   []int32 // what the decoder generates: with </s>, unless the kind is of one token
+	Text     string  // "141913"; for an atomic identifier "<doc_000042>"
+	Tokens   []int32 // what the decoder generates: with </s>, which a kind of one token may leave out
 }
 
 // Set is the identifiers of a collection, in document order.

@@ -36,13 +36,34 @@ func texts(s *Set) []string {
 }
 
 func TestAtomic(t *testing.T) {
-	s, err := Atomic([]string{"a", "b", "c"}, FirstAtomicToken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, id := range s.Identifiers {
-		if id.Text != fmt.Sprintf("doc_000%d", i) || !slices.Equal(id.Tokens, []int32{32_128 + int32(i)}) {
-			t.Errorf("document %d: %+v", i, id)
+	for _, c := range []struct {
+		documents int
+		first     int32
+		eos       []int32
+		last      string
+		tokens    []int32
+	}{
+		{1, FirstAtomicToken, nil, "<doc_0>", []int32{32_100}},
+		{10, FirstAtomicToken, nil, "<doc_9>", []int32{32_109}},
+		{11, 50_265, []int32{2}, "<doc_10>", []int32{50_275, 2}},
+		{109_739, FirstAtomicToken, []int32{1}, "<doc_109738>", []int32{32_100 + 109_738, 1}},
+	} {
+		s, err := Atomic(names(c.documents), c.first, c.eos...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := s.Identifiers[c.documents-1]
+		if last.Text != c.last || !slices.Equal(last.Tokens, c.tokens) || last.Document != fmt.Sprintf("page %d", c.documents-1) {
+			t.Errorf("the last of %d documents is %+v, want %s, %v", c.documents, last, c.last, c.tokens)
+		}
+		if first := s.Identifiers[0]; first.Tokens[0] != c.first || len(first.Text) != len(c.last) {
+			t.Errorf("the first of %d documents is %+v", c.documents, first)
+		}
+		if first, end := s.TokenRange(); first != c.first || end != c.tokens[0] {
+			t.Errorf("tokens from %d to %d", first, end)
+		}
+		if _, err := NewTrie(s.Sequences()); err != nil {
+			t.Error(err)
 		}
 	}
 	if _, err := Atomic([]string{"a", "b"}, 1<<31-2); err == nil || !strings.Contains(err.Error(), "do not fit") {
@@ -55,69 +76,45 @@ func TestAtomic(t *testing.T) {
 
 func TestNaive(t *testing.T) {
 	docs := names(500)
-	for _, budget := range []uint64{500, 501, 4_096, NaiveBudget, 1 << 63} {
-		s, err := Naive(docs, budget, 42, digits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, id := range s.Identifiers {
-			var n uint64
-			if _, err := fmt.Sscan(id.Text, &n); err != nil || n >= budget || fmt.Sprint(n) != id.Text || id.Document != docs[i] {
-				t.Fatalf("budget %d: %+v", budget, id)
-			}
-		}
-		// The head of a longer collection keeps its numbers: documents that are
-		// added at the end change nothing before them.
-		if head, err := Naive(docs[:100], budget, 42, digits); err != nil || !slices.Equal(texts(head), texts(s)[:100]) {
-			t.Errorf("budget %d: the first 100 documents alone differ, %v", budget, err)
-		}
-		if other, err := Naive(docs, budget, 43, digits); err != nil || slices.Equal(texts(other), texts(s)) {
-			t.Errorf("budget %d: seeds 42 and 43 agree, %v", budget, err)
-		}
-	}
-	if _, err := Naive(docs, 499, 42, digits); err == nil || !strings.Contains(err.Error(), "a budget of 499 is too small for 500 documents") {
-		t.Errorf("too small a budget: %v", err)
-	}
-}
-
-// TestNaiveGolden fixes the numbers of a seed: they must never change.
-func TestNaiveGolden(t *testing.T) {
 	for _, c := range []struct {
-		budget uint64
-		want   string
+		generator Generator
+		budgets   []uint64
 	}{
-		{8, "6 7 2 3 4 1 5 0"},
-		{NaiveBudget, "274414 307428 43615 28325 59339 309246 297203 116378"},
+		{GeneratorPython, []uint64{500, 501, 4_096, NaiveBudget}},
+		{GeneratorPCG, []uint64{500, 501, 4_096, NaiveBudget, 1 << 63}},
 	} {
-		s, err := Naive(names(8), c.budget, 42, digits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(texts(s), " "); got != c.want {
-			t.Errorf("budget %d: %s, want %s", c.budget, got, c.want)
-		}
-	}
-}
-
-// TestPermutationIsUniform counts where element 0 goes and which element comes
-// first, over many seeds.
-func TestPermutationIsUniform(t *testing.T) {
-	const b, seeds = 7, 7_000
-	var place, first [b]int
-	for seed := range uint64(seeds) {
-		p := permutationHead(b, b, seed)
-		place[slices.Index(p, 0)]++
-		first[p[0]]++
-		slices.Sort(p)
-		for i, v := range p {
-			if v != uint64(i) {
-				t.Fatalf("seed %d: no permutation", seed)
+		for _, budget := range c.budgets {
+			s, err := Naive(docs, budget, 42, c.generator, digits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, id := range s.Identifiers {
+				var n uint64
+				if _, err := fmt.Sscan(id.Text, &n); err != nil || n >= budget || fmt.Sprint(n) != id.Text || id.Document != docs[i] {
+					t.Fatalf("%s, budget %d: %+v", c.generator, budget, id)
+				}
+			}
+			// The head of a longer collection keeps its numbers: documents that are
+			// added at the end change nothing before them.
+			if head, err := Naive(docs[:100], budget, 42, c.generator, digits); err != nil || !slices.Equal(texts(head), texts(s)[:100]) {
+				t.Errorf("%s, budget %d: the first 100 documents alone differ, %v", c.generator, budget, err)
+			}
+			if other, err := Naive(docs, budget, 43, c.generator, digits); err != nil || slices.Equal(texts(other), texts(s)) {
+				t.Errorf("%s, budget %d: seeds 42 and 43 agree, %v", c.generator, budget, err)
 			}
 		}
 	}
-	for i := range b {
-		if place[i] < 850 || place[i] > 1150 || first[i] < 850 || first[i] > 1150 {
-			t.Errorf("position %d: %d times 0, element %d first %d times; want about 1000", i, place[i], i, first[i])
+	for _, c := range []struct {
+		budget    uint64
+		generator Generator
+		want      string
+	}{
+		{499, GeneratorPython, "a budget of 499 is too small for 500 documents"},
+		{1 << 32, GeneratorPython, "generator python holds the whole list: at most 4294967295 numbers"},
+		{500, "numpy", `generator "numpy", want python or pcg`},
+	} {
+		if _, err := Naive(docs, c.budget, 42, c.generator, digits); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
 }
@@ -138,7 +135,7 @@ func TestCheckNamesBothDocuments(t *testing.T) {
 		}
 	}
 	short := func([]string) [][]int32 { return nil }
-	if _, err := Naive(names(2), 2, 1, short); err == nil || !strings.Contains(err.Error(), "0 results for 2 texts") {
+	if _, err := Naive(names(2), 2, 1, GeneratorPython, short); err == nil || !strings.Contains(err.Error(), "0 results for 2 texts") {
 		t.Errorf("a broken tokenizer: %v", err)
 	}
 }

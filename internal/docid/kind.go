@@ -47,8 +47,9 @@ func (k Kind) facets() facets {
 	return facets{}
 }
 
-// OneToken: an identifier is one token without </s>, its document's place among
-// consecutive ones. One decoder step ranks all documents; otherwise beams search.
+// OneToken: an identifier is one token, its document's place among consecutive ones; all
+// have </s> after it, or none. One decoder step ranks all documents; otherwise beams
+// search.
 func (k Kind) OneToken() bool { return k.facets().oneToken }
 
 // GrowsVocabulary: identifiers have tokens of their own, which follow the tokens of

@@ -10,7 +10,7 @@ func made(t *testing.T) map[Kind]*Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	naive, err := Naive(docs, 120, 42, digits)
+	naive, err := Naive(docs, 120, 42, GeneratorPython, digits)
 	if err != nil {
 		t.Fatal(err)
 	}

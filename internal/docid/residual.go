@@ -11,6 +11,9 @@ import (
 	"github.com/redsi/redsi/internal/docid/kmeans"
 )
 
+// FirstResidualToken is the first token that the embedding of a T5 checkpoint has no row for.
+const FirstResidualToken = 32_128
+
 // ResidualOptions are the choices of residual quantization. Every k-means has
 // scikit-learn's defaults.
 type ResidualOptions struct {

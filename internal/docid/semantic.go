@@ -18,26 +18,29 @@ import (
 // SemanticOptions are the choices of recursive clustering. Zero values mean the
 // paper's.
 type SemanticOptions struct {
-	Clusters      int    // per node, 2 to 10: one decimal digit; 10
-	LeafSize      int    // nodes of at most so many documents are not split; 100
-	Seed          uint32 // random_state of every node's k-means
-	MaxIterations int    // of k-means; 300
-	Tolerance     float64
+	Clusters      int                   // per node, 2 to 10: one decimal digit; 10
+	LeafSize      int                   // nodes of at most so many documents are not split; 100
+	Seed          uint32                // random_state of the root's k-means
+	SameSeed      bool                  // every node has the root's; false: see childSeed
+	Single        bool                  // k-means in float32; false: float64
+	Starts        int                   // of k-means; 1
+	MaxIterations int                   // of k-means; 300
+	Tolerance     float64               // of k-means; 1e-4, negative: 0
 	Threads       int                   // all processors; no effect on the result
 	Progress      func(done, total int) // documents that have their leaf; may be nil, may be called concurrently
 }
 
 // Leaf is a cluster whose documents share Prefix.
 type Leaf struct {
-	Prefix      string `json:"prefix"`
-	Documents   int    `json:"documents"`
-	Indivisible bool   `json:"indivisible,omitempty"` // above LeafSize, but its vectors cannot be told apart
+	Prefix    string `json:"prefix"`
+	Documents int    `json:"documents"`
 }
 
 // Tree describes the hierarchy that semantic identifiers spell.
 type Tree struct {
 	Leaves []Leaf `json:"leaves"` // by prefix
-	Fits   int    `json:"fits"`   // k-means runs: inner nodes, and leaves that proved indivisible
+	Fits   int    `json:"fits"`   // inner nodes, a k-means each
+	Dealt  int    `json:"dealt"`  // those of them whose vectors k-means could not tell apart
 }
 
 // Depth is the number of digits of the longest prefix.
@@ -54,7 +57,8 @@ func (t *Tree) Depth() int {
 // zero in document order, without padding (appendix "Semantic Identifiers").
 // Prefixes of leaves are no prefixes of each other, so the texts are unique. A
 // collection of at most LeafSize documents has an empty prefix. A node whose
-// vectors k-means cannot separate, because all are equal, is a leaf.
+// vectors k-means puts into one cluster, because all are equal, deals its documents to
+// the clusters in turn.
 func Semantic(ctx context.Context, documents []string, vectors kmeans.Matrix, o SemanticOptions, encode Encoder) (*Set, *Tree, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -109,6 +113,7 @@ type grower struct {
 
 type node struct {
 	prefix string
+	seed   uint32
 	rows   []int32 // in document order
 }
 
@@ -119,7 +124,7 @@ func (g *grower) all(ctx context.Context) error {
 	if len(g.texts) == 0 {
 		return nil
 	}
-	root := node{rows: make([]int32, len(g.texts))}
+	root := node{seed: g.o.Seed, rows: make([]int32, len(g.texts))}
 	for i := range root.rows {
 		root.rows[i] = int32(i)
 	}
@@ -158,48 +163,57 @@ func (g *grower) all(ctx context.Context) error {
 	return group.Wait()
 }
 
+// childSeed is the seed of a node's cluster.
+func childSeed(seed uint32, cluster int) uint32 { return seed*1_000_003 + uint32(cluster) + 97 }
+
 // split returns the node's children, or makes it a leaf and returns none.
 func (g *grower) split(ctx context.Context, n node, w *kmeans.Workspace, threads int) ([]node, error) {
 	if len(n.rows) <= g.o.LeafSize {
-		g.leaf(n, false)
+		g.leaf(n)
 		return nil, nil
 	}
+	k := min(g.o.Clusters, len(n.rows))
 	fit, err := w.FitRows(ctx, g.vectors, n.rows, kmeans.Options{
-		Clusters: min(g.o.Clusters, len(n.rows)), Seed: g.o.Seed,
-		MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance, Threads: threads,
+		Clusters: k, Seed: n.seed, Starts: g.o.Starts, MaxIterations: g.o.MaxIterations, Tolerance: g.o.Tolerance,
+		Double: !g.o.Single, Threads: threads,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("node %q of %d documents: %w", n.prefix, len(n.rows), err)
 	}
-	if fit.Distinct() < 2 {
-		g.leaf(n, true)
-		return nil, nil
-	}
+	dealt := fit.Distinct() < 2
 	g.mu.Lock()
 	g.tree.Fits++
+	if dealt {
+		g.tree.Dealt++
+	}
 	g.mu.Unlock()
-	parts := make([][]int32, g.o.Clusters)
+	parts := make([][]int32, k)
 	for i, row := range n.rows {
-		parts[fit.Labels[i]] = append(parts[fit.Labels[i]], row)
+		label := int(fit.Labels[i])
+		if dealt {
+			label = i % k
+		}
+		parts[label] = append(parts[label], row)
 	}
 	children := make([]node, 0, len(parts))
 	for label, rows := range parts {
 		if len(rows) > 0 {
-			children = append(children, node{n.prefix + strconv.Itoa(label), rows})
+			seed := n.seed
+			if !g.o.SameSeed {
+				seed = childSeed(seed, label)
+			}
+			children = append(children, node{n.prefix + strconv.Itoa(label), seed, rows})
 		}
 	}
 	return children, nil
 }
 
-func (g *grower) leaf(n node, indivisible bool) {
+func (g *grower) leaf(n node) {
 	for i, row := range n.rows {
 		g.texts[row] = n.prefix + strconv.Itoa(i)
 	}
 	g.mu.Lock()
-	g.tree.Leaves = append(g.tree.Leaves, Leaf{n.prefix, len(n.rows), indivisible})
-	if indivisible {
-		g.tree.Fits++
-	}
+	g.tree.Leaves = append(g.tree.Leaves, Leaf{n.prefix, len(n.rows)})
 	g.mu.Unlock()
 	done := g.done.Add(int64(len(n.rows)))
 	if g.o.Progress != nil {

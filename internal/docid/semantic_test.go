@@ -53,7 +53,7 @@ func TestSemantic(t *testing.T) {
 	documents := 0
 	for i, l := range tree.Leaves {
 		documents += l.Documents
-		if l.Documents > 100 || l.Indivisible {
+		if l.Documents > 100 {
 			t.Errorf("leaf %+v", l)
 		}
 		if i > 0 && strings.HasPrefix(l.Prefix, tree.Leaves[i-1].Prefix) {
@@ -77,7 +77,7 @@ func TestSemantic(t *testing.T) {
 		t.Errorf("%d documents in %d leaves, depth %d, %d fits", documents, len(tree.Leaves), tree.Depth(), tree.Fits)
 	}
 	// The first level is one k-means of all rows with the same seed.
-	fit, err := kmeans.Fit(context.Background(), m, kmeans.Options{Clusters: 10, Seed: 7})
+	fit, err := kmeans.Fit(context.Background(), m, kmeans.Options{Clusters: 10, Seed: 7, Double: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestSemanticTerminals(t *testing.T) {
 	if texts(s)[0] != "0" || texts(s)[99] != "99" || tree.Fits != 0 || tree.Depth() != 0 {
 		t.Errorf("100 documents: %v, %+v", texts(s), tree)
 	}
-	// Equal vectors cannot be split; others still are.
+	// Equal vectors are dealt in turn.
 	m := scattered(450, 3)
 	for i := range 300 {
 		copy(m.Row(i), m.Row(0))
@@ -117,12 +117,8 @@ func TestSemanticTerminals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(tree.Leaves, func(l Leaf) bool { return l.Indivisible })
-	if i < 0 || tree.Leaves[i].Documents != 300 {
-		t.Fatalf("leaves %+v, want one indivisible of 300", tree.Leaves)
-	}
-	if got := texts(s)[299]; got != tree.Leaves[i].Prefix+"299" {
-		t.Errorf("the last equal document is %q", got)
+	if prefix := strings.TrimSuffix(texts(s)[0], "00"); tree.Dealt != 1 || texts(s)[299] != prefix+"929" || texts(s)[21] != prefix+"12" {
+		t.Errorf("%d nodes are dealt, documents 0, 21 and 299 of 300 equal ones are %q, %q and %q", tree.Dealt, texts(s)[0], texts(s)[21], texts(s)[299])
 	}
 	// A leaf size below the number of clusters.
 	if _, tree, err = Semantic(ctx, names(30), scattered(30, 3), SemanticOptions{LeafSize: 1}, digits); err != nil {

@@ -177,7 +177,7 @@ func FuzzTrie(f *testing.F) {
 
 // BenchmarkTrie builds the trie of 100,000 identifiers.
 func BenchmarkTrie(b *testing.B) {
-	set, err := Naive(names(100_000), NaiveBudget, 1, digits)
+	set, err := Naive(names(100_000), NaiveBudget, 1, GeneratorPython, digits)
 	if err != nil {
 		b.Fatal(err)
 	}

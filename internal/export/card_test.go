@@ -104,7 +104,7 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{}, dedup.Sources{
+	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{RecordOrder: dedup.TrainFirst}, dedup.Sources{
 		PageID: func(oldid uint64) (uint64, bool) { return 77, oldid == 1 },
 	})
 	if err != nil {

@@ -31,7 +31,8 @@ type Document struct {
 	Dev       int32  `json:"dev"`
 }
 
-// Query is one question with its one relevant document.
+// Query is one question with a relevant document. A question with several is a Query for
+// each, one after another.
 type Query struct {
 	ID    string   `json:"id"`
 	Split nq.Split `json:"split"`
@@ -90,8 +91,8 @@ type Summary struct {
 // writer is one format being written; documents come before queries.
 type writer interface {
 	document(*Document) error
-	query(*Query) error
-	close() error // finishes every file
+	query(q *Query, again bool) error // again: another document of the question before
+	close() error                     // finishes every file
 }
 
 // Write writes the collection in every given format, in one pass. It fails on the
@@ -133,21 +134,31 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 		}
 	}
 	asked := map[string]struct{}{}
+	var last Query
+	var answers []string // of the last question
 	for q, err := range c.Queries {
+		again := false
 		if err == nil {
-			err = checkQuery(q, ids, asked)
+			again = len(answers) > 0 && *q == (Query{last.ID, last.Split, last.Text, q.DocID}) && !slices.Contains(answers, q.DocID)
+			err = checkQuery(q, again, ids, asked)
 		}
 		for i := 0; i < len(ws) && err == nil; i++ {
-			err = ws[i].query(q)
+			err = ws[i].query(q, again)
 		}
 		if err != nil {
 			return fail(err)
 		}
-		if q.Split == nq.Train {
+		switch {
+		case again:
+		case q.Split == nq.Train:
 			s.Train++
-		} else {
+		default:
 			s.Dev++
 		}
+		if last = *q; !again {
+			answers = answers[:0]
+		}
+		answers = append(answers, q.DocID)
 	}
 	var err error
 	for _, w := range ws {
@@ -190,7 +201,7 @@ func checkDocument(d *Document, ids map[string]struct{}) error {
 	return nil
 }
 
-func checkQuery(q *Query, ids, asked map[string]struct{}) error {
+func checkQuery(q *Query, again bool, ids, asked map[string]struct{}) error {
 	if err := checkID(q.ID); err != nil {
 		return fmt.Errorf("query %q: %w", q.ID, err)
 	}
@@ -200,7 +211,7 @@ func checkQuery(q *Query, ids, asked map[string]struct{}) error {
 	if _, ok := ids[q.DocID]; !ok {
 		return fmt.Errorf("query %q of %s has the target %q, which is no document", q.ID, q.Split, q.DocID)
 	}
-	if _, ok := asked[q.ID]; ok {
+	if _, ok := asked[q.ID]; ok && !again {
 		return fmt.Errorf("two queries have the id %q; the second is of %s", q.ID, q.Split)
 	}
 	if !utf8.ValidString(q.Text) {

@@ -324,6 +324,28 @@ func TestBEIRRoundTrip(t *testing.T) {
 	}
 }
 
+// TestSeveralDocuments: a question with two documents is one topic with two judgments.
+func TestSeveralDocuments(t *testing.T) {
+	query := func(id, target string) Query { return Query{ID: id, Split: nq.Dev, Text: "who", DocID: target} }
+	m := memory{}
+	s, err := Write(Collection{each([]Document{{ID: "a"}, {ID: "b"}}), each([]Query{query("1", "b"), query("1", "a"), query("2", "a")})}, []Format{JSONL, TREC, BEIR}, m.create)
+	if err != nil || s.Dev != 2 {
+		t.Fatal(s, err)
+	}
+	for name, want := range map[string]string{
+		"trec/topics.dev.tsv": "1\twho\n2\twho\n",
+		"trec/qrels.dev.txt":  "1 0 b 1\n1 0 a 1\n2 0 a 1\n",
+		"beir/qrels/dev.tsv":  "query-id\tcorpus-id\tscore\n1\tb\t1\n1\ta\t1\n2\ta\t1\n",
+	} {
+		if got := m[name].String(); got != want {
+			t.Errorf("%s\n%swant\n%s", name, got, want)
+		}
+	}
+	if n := strings.Count(m["beir/queries.jsonl"].String(), "\n"); n != 2 {
+		t.Errorf("%d topics", n)
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	doc := func(id string) Document { return Document{ID: id, Title: "T"} }
 	query := func(id, target string) Query { return Query{ID: id, Split: nq.Dev, DocID: target} }
@@ -337,6 +359,8 @@ func TestWriteRefuses(t *testing.T) {
 		{"wide blank in id", "white space", []Document{doc("a\u00a0b")}, nil},
 		{"tab in id", "white space", []Document{doc("a")}, []Query{query("1\t2", "a")}},
 		{"document twice", "two documents", []Document{doc("a"), doc("b"), doc("a")}, nil},
+		{"judgment twice", "two queries", []Document{doc("a"), doc("b")}, []Query{query("1", "a"), query("1", "b"), query("1", "a")}},
+		{"query apart", "two queries", []Document{doc("a"), doc("b")}, []Query{query("1", "a"), query("2", "a"), query("1", "b")}},
 		{"query twice", "two queries", []Document{doc("a")}, []Query{query("1", "a"), query("1", "a")}},
 		{"no target", "no document", []Document{doc("a")}, []Query{query("1", "b")}},
 		{"no split", `split "test"`, []Document{doc("a")}, []Query{{ID: "1", Split: "test", DocID: "a"}}},

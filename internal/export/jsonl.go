@@ -21,7 +21,7 @@ func openJSONL(f *files) (writer, error) {
 
 func (w *jsonl) document(d *Document) error { return w.documents.json.Encode(d) }
 
-func (w *jsonl) query(q *Query) error {
+func (w *jsonl) query(q *Query, _ bool) error {
 	t, err := w.queries.of(q.Split)
 	if err != nil {
 		return err
@@ -68,9 +68,11 @@ func (w *beir) document(d *Document) error {
 	return w.corpus.json.Encode(beirDocument{d.ID, d.Title, d.Text, beirMetadata{d.URL, d.OldID, d.PageID}})
 }
 
-func (w *beir) query(q *Query) error {
-	if err := w.queries.json.Encode(beirQuery{ID: q.ID, Text: q.Text}); err != nil {
-		return err
+func (w *beir) query(q *Query, again bool) error {
+	if !again {
+		if err := w.queries.json.Encode(beirQuery{ID: q.ID, Text: q.Text}); err != nil {
+			return err
+		}
 	}
 	return w.qrels.line(q.Split, tsvField(q.ID)+"\t"+tsvField(q.DocID)+"\t1\n")
 }

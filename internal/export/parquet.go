@@ -87,7 +87,7 @@ func (w *parquetFiles) document(d *Document) error {
 	return w.documents.add(row, len(d.Text)+len(d.Title)+len(d.Key)+len(d.URL)+64)
 }
 
-func (w *parquetFiles) query(q *Query) error {
+func (w *parquetFiles) query(q *Query, _ bool) error {
 	t, ok := w.queries[q.Split]
 	if !ok {
 		var err error

@@ -22,7 +22,11 @@ func (w *trec) document(*Document) error { return nil }
 
 var sgml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func (w *trec) query(q *Query) error {
+func (w *trec) query(q *Query, again bool) error {
+	qrel := w.qrels.line(q.Split, q.ID+" 0 "+q.DocID+" 1\n")
+	if again {
+		return qrel
+	}
 	line := strings.Join(strings.Fields(q.Text), " ")
 	if line != q.Text {
 		w.summary.Respaced++
@@ -32,8 +36,7 @@ func (w *trec) query(q *Query) error {
 		w.summary.Escaped++
 	}
 	return errors.Join(w.tops.line(q.Split, "<top>\n<num> Number: "+q.ID+"\n<title> "+topic+"\n</top>\n\n"),
-		w.tsvs.line(q.Split, q.ID+"\t"+line+"\n"),
-		w.qrels.line(q.Split, q.ID+" 0 "+q.DocID+" 1\n"))
+		w.tsvs.line(q.Split, q.ID+"\t"+line+"\n"), qrel)
 }
 
 func (w *trec) close() error { return errors.Join(w.tops.close(), w.tsvs.close(), w.qrels.close()) }

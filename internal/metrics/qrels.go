@@ -5,7 +5,32 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 )
+
+// Judgment is one line of TREC qrels.
+type Judgment struct {
+	Query, Document string
+	Grade           int // how relevant the document is; 0 or less: not relevant
+}
+
+// ParseJudgment reads a line "query 0 document grade" of TREC qrels, with any white space
+// between the fields.
+func ParseJudgment(line string) (j Judgment, err error) {
+	f := strings.Fields(line)
+	if len(f) != 4 {
+		return j, fmt.Errorf("%d fields, want 4: query, 0, document and relevance", len(f))
+	}
+	if j.Grade, err = strconv.Atoi(f[3]); err != nil {
+		return j, fmt.Errorf("relevance %.20q is no whole number", f[3])
+	}
+	if j.Query, err = decodeName(f[0]); err != nil {
+		return j, err
+	}
+	j.Document, err = decodeName(f[2])
+	return j, err
+}
 
 // Qrels are the relevant documents of queries, in the order in which they were
 // added. The zero value is empty.

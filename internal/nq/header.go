@@ -18,7 +18,8 @@ type Header struct {
 	HasH1     bool   `json:"has_h1,omitempty"`
 
 	// First 16 bytes of the SHA-256 of the first 4,000 code points of the
-	// simplified text: as it is, and lower-cased (paper, "Comparison Operators").
+	// simplified text, without or with its tags: as it is, and lower-cased (paper,
+	// "Comparison Operators").
 	Text4KCased [16]byte `json:"-"`
 	Text4K      [16]byte `json:"-"`
 }

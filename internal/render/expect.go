@@ -1,22 +1,140 @@
 package render
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
 
-// Expectation is a number that the paper prints, as it prints it: after scale
-// and rounding.
+// Expectation is what the paper says of cells, in exactly one form: a number, a text, a
+// sign, a place above or below others, an order, or a number that follows from several.
+// Numbers are those that the paper prints: after scale and rounding.
 type Expectation struct {
-	Cell      string   // ROW.COLUMN by their ids
-	Value     float64  // as printed
+	Cell      string   // ROW.COLUMN by their ids; of an order or a derived number, a name for it
+	Value     *float64 // the number
 	Tolerance float64  // absolute
 	Relative  float64  // fraction of Value
 	Stds      float64  // multiples of the rebuilt standard deviation
 	Source    string   // where the paper says so; default its label
-	Std       *float64 // the standard deviation that is printed after ±, with the same Tolerance
+	Std       *float64 // the standard deviation that is printed after ±
+	StdFactor float64  `json:"std_factor"` // how many times more or less the rebuilt one may be; 0 is 1
+	Text      string   // what the cell says; see SameText
+	Sign      string   // "positive" or "negative"
+	Above     []string // cells that this one is above
+	Below     []string // cells that this one is below
+	Order     []string // cells, each above the next
+	Minus     []string // two cells whose difference Value is
+	Ratio     []string // two cells whose quotient Value is
+	Min       []string // cells whose least number Value is
+	Max       []string // cells whose greatest number Value is
+	Mean      []string // cells whose mean Value is
+	Sum       []string // cells whose sum Value is
+	Margin    float64  // by how much at least, for Sign, Above, Below and Order; 0: by anything
+	Shown     bool     // Value is shown beside the cell and not compared
+	Claim     string   // the sentence of the paper
+}
+
+// Form is what an expectation asks of its cells.
+type Form string
+
+// The forms. A deviation comes with a number.
+const (
+	IsNumber Form = ""
+	IsStd    Form = "std"
+	IsText   Form = "text"
+	IsShown  Form = "shown"
+	HasSign  Form = "sign"
+	IsAbove  Form = "above"
+	IsBelow  Form = "below"
+	InOrder  Form = "order"
+	IsMinus  Form = "minus"
+	IsRatio  Form = "ratio"
+	IsMin    Form = "min"
+	IsMax    Form = "max"
+	IsMean   Form = "mean"
+	IsSum    Form = "sum"
+)
+
+// Claim reports whether the form says something about cells, and not what one of them is.
+func (f Form) Claim() bool {
+	return !slices.Contains([]Form{IsNumber, IsStd, IsText, IsShown}, f)
+}
+
+// derived forms follow by a function from numbers of cells.
+var derived = map[Form]func([]float64) float64{
+	IsMinus: func(v []float64) float64 { return v[0] - v[1] },
+	IsRatio: func(v []float64) float64 { return v[0] / v[1] },
+	IsMin:   slices.Min[[]float64],
+	IsMax:   slices.Max[[]float64],
+	IsMean:  func(v []float64) float64 { return sum(v) / float64(len(v)) },
+	IsSum:   sum,
+}
+
+func sum(v []float64) (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+// lists are the cells of the forms that name some.
+func (e Expectation) lists() map[Form][]string {
+	return map[Form][]string{IsAbove: e.Above, IsBelow: e.Below, InOrder: e.Order,
+		IsMinus: e.Minus, IsRatio: e.Ratio, IsMin: e.Min, IsMax: e.Max, IsMean: e.Mean, IsSum: e.Sum}
+}
+
+// Form says which form the expectation has, and what is wrong with it.
+func (e Expectation) Form() (Form, error) {
+	var forms []Form
+	for form, cells := range e.lists() {
+		if len(cells) > 0 {
+			forms = append(forms, form)
+		}
+	}
+	if e.Text != "" {
+		forms = append(forms, IsText)
+	}
+	if e.Sign != "" {
+		forms = append(forms, HasSign)
+	}
+	if e.Shown {
+		forms = append(forms, IsShown)
+	}
+	if len(forms) == 0 && e.Value != nil {
+		forms = append(forms, IsNumber)
+	}
+	if len(forms) != 1 {
+		return "", errors.New("is exactly one of value, text, sign, above, below, order, and value with one of shown, minus, ratio, min, max, mean and sum")
+	}
+	form := forms[0]
+	_, isDerived := derived[form]
+	cells := e.lists()[form]
+	valued := form == IsNumber || form == IsShown || isDerived
+	switch {
+	case valued && e.Value == nil:
+		return form, fmt.Errorf("%s needs the value that the paper prints", form)
+	case !valued && e.Value != nil:
+		return form, fmt.Errorf("%s takes no value", form)
+	case (e.Tolerance != 0 || e.Relative != 0) && form != IsNumber && !isDerived:
+		return form, errors.New("tolerance and relative are for numbers that are compared")
+	case (e.Std != nil || e.Stds != 0) && form != IsNumber:
+		return form, errors.New("std and stds are for the number of a cell")
+	case e.StdFactor != 0 && (e.Std == nil || e.StdFactor < 1):
+		return form, errors.New("std_factor is at least 1, and for std")
+	case e.Margin != 0 && (valued || form == IsText):
+		return form, errors.New("margin is for sign, above, below and order")
+	case e.Tolerance < 0 || e.Relative < 0 || e.Stds < 0 || e.Margin < 0 || e.Std != nil && *e.Std < 0:
+		return form, errors.New("tolerances, margins and deviations are not negative")
+	case (form == IsMinus || form == IsRatio) && len(cells) != 2:
+		return form, fmt.Errorf("%s needs two cells", form)
+	case (isDerived || form == InOrder) && len(cells) < 2:
+		return form, fmt.Errorf("%s needs two cells or more", form)
+	case form == IsText && strings.Trim(plainText(e.Text), "… ") == "":
+		return form, errors.New("any text would do")
+	}
+	return form, nil
 }
 
 // Verdict is what a comparison came to.
@@ -27,37 +145,70 @@ type Verdict string
 const (
 	Matches       Verdict = "match"
 	Differs       Verdict = "differs"
+	Holds         Verdict = "holds"  // of claims
+	Broken        Verdict = "broken" // of claims
+	Shown         Verdict = "shown"  // and not compared
 	NotRun        Verdict = "not run"
 	NotComparable Verdict = "not comparable"
 	NotHere       Verdict = AbsentText // the data have not what the cell asks for
 )
 
-// Check is an expectation compared with a cell.
+// Check is an expectation compared with the cells that it is about.
 type Check struct {
-	Cell       string   `json:"cell"`
-	Paper      float64  `json:"paper"`
-	Rebuilt    *float64 `json:"rebuilt,omitempty"` // scaled as printed, not rounded
-	Difference *float64 `json:"difference,omitempty"`
-	Allowed    float64  `json:"allowed"`
-	Verdict    Verdict  `json:"verdict"`
-	Source     string   `json:"source,omitempty"`
+	Cell        string   `json:"cell"` // or the name of a claim
+	Form        Form     `json:"form,omitempty"`
+	Claim       string   `json:"claim,omitempty"` // the sentence of the paper
+	Asked       string   `json:"asked,omitempty"` // of claims: what must hold, in words
+	Paper       *float64 `json:"paper,omitempty"`
+	Text        string   `json:"text,omitempty"`         // of the paper
+	Rebuilt     *float64 `json:"rebuilt,omitempty"`      // scaled as printed, not rounded
+	RebuiltText string   `json:"rebuilt_text,omitempty"` // as printed
+	Difference  *float64 `json:"difference,omitempty"`
+	Allowed     float64  `json:"allowed"`
+	Cells       []Found  `json:"cells,omitempty"` // of claims: the cells that they are about
+	Verdict     Verdict  `json:"verdict"`
+	Source      string   `json:"source,omitempty"`
 }
 
-// Expect compares the table with the paper. An expectation for a cell that does
-// not exist is an error.
-func (t *Table) Expect(es []Expectation) error {
-	for _, e := range es {
-		col, cell, err := t.find(e.Cell)
-		if err != nil {
-			return fmt.Errorf("expect %w", err)
-		}
-		f := cell.format(col.Format)
-		t.Checks = append(t.Checks, e.check(cell, f, t.Paper, AtPaperScale(t.Scale, t.PaperScale)))
-		if e.Std != nil {
+// Found is a cell's number.
+type Found struct {
+	Cell    string   `json:"cell"`
+	Rebuilt *float64 `json:"rebuilt,omitempty"` // scaled as printed, not rounded
+}
+
+// finder finds a cell by its name, and how its number is printed.
+type finder func(name string) (Cell, Format, error)
+
+// judge compares cells with expectations.
+type judge struct {
+	find       finder
+	paper      string // what a source is by default
+	comparable bool   // the run has the paper's scale
+}
+
+// Expect compares the table with the paper; CELL.std names a cell's deviation. An expectation of no form, or for a cell that
+// does not exist, is an error.
+func (t *Table) Expect(es ...Expectation) error {
+	j := judge{paper: t.Paper, comparable: AtPaperScale(t.Scale, t.PaperScale), find: func(name string) (Cell, Format, error) {
+		col, cell, err := t.find(name)
+		if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
+			col, cell, err = t.find(of)
+			f := cell.format(col.Format)
 			f.Style = f.unsigned()
-			std := Expectation{Cell: e.Cell + StdSuffix, Value: *e.Std, Tolerance: e.Tolerance, Source: e.Source}
-			t.Checks = append(t.Checks, std.check(Cell{Value: cell.Std}, f, t.Paper, AtPaperScale(t.Scale, t.PaperScale)))
+			return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs}, f, err
 		}
+		return cell, cell.format(col.Format), err
+	}}
+	return j.expect(es, &t.Checks)
+}
+
+func (j judge) expect(es []Expectation, to *[]Check) error {
+	for _, e := range es {
+		checks, err := j.compare(e)
+		if err != nil {
+			return fmt.Errorf("expect %q: %w", e.Cell, err)
+		}
+		*to = append(*to, checks...)
 	}
 	return nil
 }
@@ -69,42 +220,245 @@ const StdSuffix = ".std"
 // paper's.
 func AtPaperScale(scale, paper string) bool { return scale == "" || scale == paper }
 
-// check compares the paper's number with a cell that is printed by f.
-func (e Expectation) check(cell Cell, f Format, paper string, comparable bool) Check {
-	c := Check{Cell: e.Cell, Paper: e.Value, Source: e.Source, Verdict: NotRun,
-		Allowed: math.Max(e.Tolerance, e.Relative*math.Abs(e.Value))}
-	if c.Source == "" {
-		c.Source = paper
+// Planned are the checks of an expectation before there is anything to compare.
+func (e Expectation) Planned() []Check {
+	checks, err := judge{find: func(string) (Cell, Format, error) { return Cell{}, Format{Style: "fixed"}, nil }}.compare(e)
+	if err != nil {
+		return nil // which loading the pipeline says
 	}
+	return checks
+}
+
+func (j judge) compare(e Expectation) ([]Check, error) {
+	form, err := e.Form()
+	if err != nil {
+		return nil, err
+	}
+	c := Check{Cell: e.Cell, Form: form, Claim: e.Claim, Paper: e.Value, Text: e.Text, Source: e.Source, Verdict: NotRun}
+	if c.Source == "" {
+		c.Source = j.paper
+	}
+	if form.Claim() {
+		err := j.claim(e, &c)
+		return []Check{c}, err
+	}
+	cell, f, err := j.find(e.Cell)
+	if err != nil {
+		return nil, err
+	}
+	checks := []Check{j.cell(e, c, cell, f)}
+	if e.Std != nil {
+		checks = append(checks, j.std(e, c, cell, f))
+	}
+	return checks, nil
+}
+
+// begun is false for a check of a cell without value.
+func (c *Check) begun(cell Cell) bool {
 	if cell.Absent != "" {
 		c.Verdict = NotHere
 	}
-	if cell.Value == nil {
+	return cell.Absent == "" && !cell.Missing()
+}
+
+// pass is the verdict of what can be compared.
+func (j judge) pass(c Check, ok bool) Verdict {
+	switch {
+	case !j.comparable:
+		return NotComparable
+	case c.Form == IsShown:
+		return Shown
+	case ok && c.Form.Claim():
+		return Holds
+	case ok:
+		return Matches
+	case c.Form.Claim():
+		return Broken
+	}
+	return Differs
+}
+
+// cell compares what a cell is.
+func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
+	if c.Paper != nil {
+		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))
+	}
+	if !c.begun(cell) {
+		return c
+	}
+	if c.Form == IsText {
+		c.RebuiltText = plainSpace(cell.plain(f))
+		c.Verdict = j.pass(c, SameText(c.Text, c.RebuiltText))
+		return c
+	}
+	if cell.Value == nil { // a text where the paper prints a number
+		c.RebuiltText = plainSpace(cell.plain(f))
+		c.Verdict = j.pass(c, false)
 		return c
 	}
 	v := f.scaled(*cell.Value)
-	d := v - e.Value
-	c.Rebuilt, c.Difference = &v, &d
+	d := v - *c.Paper
+	c.Rebuilt = &v
+	if c.Form != IsShown {
+		c.Difference = &d
+	}
 	if cell.Std != nil {
 		c.Allowed = math.Max(c.Allowed, e.Stds*f.scaled(*cell.Std))
 	}
-	// Half a unit of the last printed digit is the paper's own rounding.
-	rounding := 0.0
+	c.Verdict = j.pass(c, math.Abs(d) <= c.Allowed+f.rounding())
+	return c
+}
+
+// std compares the standard deviation of a cell, which no tolerance of its number
+// concerns. One of 0 is no deviation where the paper has one.
+func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
+	f.Style = f.unsigned()
+	paper, factor := *e.Std, math.Max(e.StdFactor, 1)
+	c = Check{Cell: c.Cell + StdSuffix, Form: IsStd, Claim: c.Claim, Paper: &paper, Allowed: paper * (factor - 1), Source: c.Source, Verdict: NotRun}
+	if !c.begun(cell) || cell.Std == nil {
+		return c
+	}
+	v := f.scaled(*cell.Std)
+	d := v - paper
+	c.Rebuilt, c.Difference = &v, &d
+	rounding := f.rounding()
+	c.Verdict = j.pass(c, (v > 0 || paper == 0) && v <= factor*paper+rounding && v >= paper/factor-rounding)
+	return c
+}
+
+// rounding is half a unit of the last printed digit: the paper's own rounding.
+func (f Format) rounding() float64 {
+	half := 0.0
 	switch f.Style {
 	case "fixed", "signed":
-		rounding = 0.5 * math.Pow(10, -float64(f.Decimals))
+		half = 0.5
 	case "kilo":
-		rounding = 500 * math.Pow(10, -float64(f.Decimals))
+		half = 500
 	}
-	switch {
-	case !comparable:
-		c.Verdict = NotComparable
-	case math.Abs(d) <= c.Allowed+rounding*(1+1e-9):
-		c.Verdict = Matches
+	return half * math.Pow(10, -float64(f.Decimals)) * (1 + 1e-9)
+}
+
+// claim judges what is said about several cells, or about the sign of one.
+func (j judge) claim(e Expectation, c *Check) error {
+	names := e.lists()[c.Form]
+	function, isDerived := derived[c.Form]
+	if !isDerived && c.Form != InOrder {
+		names = append([]string{e.Cell}, names...)
+	}
+	c.Asked = e.asked(c.Form, names)
+	var vs []float64
+	rounding := 0.0
+	for i, name := range names {
+		cell, f, err := j.find(name)
+		if err != nil {
+			return err
+		}
+		found := Found{Cell: name}
+		if cell.Value != nil {
+			v := f.scaled(*cell.Value)
+			found.Rebuilt = &v
+			vs = append(vs, v)
+		}
+		if cell.Absent != "" {
+			c.Verdict = NotHere
+		}
+		if i == 0 && c.Form != IsRatio {
+			rounding = f.rounding()
+		}
+		c.Cells = append(c.Cells, found)
+	}
+	if isDerived {
+		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))
+	}
+	if len(vs) < len(names) {
+		return nil
+	}
+	if !isDerived {
+		c.Verdict = j.pass(*c, e.ordered(c.Form, vs))
+		return nil
+	}
+	v := function(vs)
+	if math.IsNaN(v) || math.IsInf(v, 0) { // of a quotient by 0
+		c.Verdict = j.pass(*c, false)
+		return nil
+	}
+	d := v - *c.Paper
+	c.Rebuilt, c.Difference = &v, &d
+	c.Verdict = j.pass(*c, math.Abs(d) <= c.Allowed*(1+1e-9)+rounding)
+	return nil
+}
+
+// ordered reports whether numbers stand to each other as the form says.
+func (e Expectation) ordered(form Form, vs []float64) bool {
+	apart := func(high, low float64) bool { return high > low && high-low >= e.Margin*(1-1e-9) }
+	switch form {
+	case HasSign:
+		return e.Sign == "positive" && apart(vs[0], 0) || e.Sign == "negative" && apart(0, vs[0])
+	case IsAbove:
+		return !slices.ContainsFunc(vs[1:], func(v float64) bool { return !apart(vs[0], v) })
+	case IsBelow:
+		return !slices.ContainsFunc(vs[1:], func(v float64) bool { return !apart(v, vs[0]) })
+	}
+	for i := range vs[1:] {
+		if !apart(vs[i], vs[i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// asked says in words what a claim asks of cells.
+func (e Expectation) asked(form Form, cells []string) string {
+	s := ""
+	switch form {
+	case HasSign:
+		s = cells[0] + " is " + e.Sign
+	case IsAbove, IsBelow:
+		s = cells[0] + " is " + string(form) + " " + strings.Join(cells[1:], ", ")
+	case InOrder:
+		s = strings.Join(cells, " > ")
+	case IsMinus:
+		s = cells[0] + " − " + cells[1]
+	case IsRatio:
+		s = cells[0] + " / " + cells[1]
 	default:
-		c.Verdict = Differs
+		s = string(form) + " of " + strings.Join(cells, ", ")
 	}
-	return c
+	if e.Value != nil {
+		s += fmt.Sprintf(" is %v", *e.Value)
+	}
+	if e.Margin > 0 {
+		s += fmt.Sprintf(" by at least %v", e.Margin)
+	}
+	return s
+}
+
+// plainText is a text without markup, its white space single blanks.
+func plainText(s string) string { return plainSpace(Plain(s)) }
+
+func plainSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// SameText compares a text of the paper, which may have markup, with a plain one: without
+// markup, and with any white space as one blank. An … in the paper's stands for what it
+// leaves out; a text that is cut says so in the same way.
+func SameText(paper, rebuilt string) bool {
+	paper, rebuilt = plainText(paper), plainSpace(rebuilt)
+	if paper == rebuilt {
+		return true
+	}
+	pieces := strings.Split(paper, "…")
+	for i, piece := range pieces {
+		piece = strings.TrimSpace(piece)
+		at := strings.Index(rebuilt, piece)
+		switch {
+		case at < 0 || i == 0 && at > 0:
+			return false
+		case i == len(pieces)-1 && piece != "":
+			return strings.HasSuffix(rebuilt, piece)
+		}
+		rebuilt = rebuilt[at+len(piece):]
+	}
+	return len(pieces) > 1
 }
 
 func (t *Table) find(name string) (Column, Cell, error) {
@@ -125,57 +479,4 @@ func (t *Table) find(name string) (Column, Cell, error) {
 		return c, Cell{}, fmt.Errorf("%q: the table has no row %q", name, row)
 	}
 	return Column{}, Cell{}, fmt.Errorf("%q: the table has no column %q", name, col)
-}
-
-// markdownAbsent says why cells have nothing, each reason once.
-func (t *Table) markdownAbsent(b *strings.Builder) {
-	var said []string
-	for _, r := range t.Rows {
-		for _, c := range t.Columns {
-			if why := r.Cells[c.ID].Absent; why != "" && !slices.Contains(said, why) {
-				said = append(said, why)
-			}
-		}
-	}
-	for i, why := range said {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(b, "- %s: %s\n", AbsentText, markdown(why))
-	}
-}
-
-// word is a label in Markdown: as it is, or if it is none, as any text.
-func word(s string) string {
-	if CheckLabel(s) == nil {
-		return s
-	}
-	return markdownText(s)
-}
-
-// markdownChecks writes what the comparison came to: a count, and each cell
-// that does not match.
-func (t *Table) markdownChecks(b *strings.Builder) {
-	if len(t.Checks) == 0 {
-		return
-	}
-	counts := map[Verdict]int{}
-	for _, c := range t.Checks {
-		counts[c.Verdict]++
-	}
-	fmt.Fprintf(b, "\nAgainst the paper (%s): ", word(t.Paper))
-	if n := counts[NotComparable]; n > 0 {
-		fmt.Fprintf(b, "not comparable, this run has scale \"%s\".\n", word(t.Scale))
-		return
-	}
-	fmt.Fprintf(b, "%d of %d cells match, %d differ, %d not run", counts[Matches], len(t.Checks), counts[Differs], counts[NotRun])
-	if n := counts[NotHere]; n > 0 {
-		fmt.Fprintf(b, ", %d %s", n, NotHere)
-	}
-	b.WriteString(".\n")
-	for _, c := range t.Checks {
-		if c.Verdict == Differs {
-			fmt.Fprintf(b, "- %s: paper %v, rebuilt %.6g, difference %+.6g\n", markdown(c.Cell), c.Paper, *c.Rebuilt, *c.Difference)
-		}
-	}
 }

@@ -168,29 +168,56 @@ func (s Series) check(right bool) error {
 	return nil
 }
 
-// Expect compares points with the paper: a cell is SERIES.POINT.x or
-// SERIES.POINT.y. A point that no series declares is an error, unless open:
-// then it may come with the data of a curve.
-func (f *Figure) Expect(es []Expectation, open bool) error {
-	for _, e := range es {
-		cell, axis, err := f.find(e.Cell)
-		if err != nil && !open {
-			return fmt.Errorf("expect %w", err)
-		}
+// Expect compares the figure with the paper: a cell is SERIES.POINT.x or SERIES.POINT.y,
+// or the text of panels.N or flow.N, counted from 0. What does not exist is an error, but
+// for points of the series that are curves: they come with the data.
+func (f *Figure) Expect(curves []string, es ...Expectation) error {
+	j := judge{paper: f.Paper, comparable: AtPaperScale(f.Scale, f.PaperScale), find: func(name string) (Cell, Format, error) {
 		format := Format{Style: "fixed"}
+		if text, ok := f.text(name); ok {
+			return text, format, nil
+		}
+		cell, axis, err := f.find(name)
 		if axis != nil {
 			format.Decimals = axis.Decimals
 		}
-		f.Checks = append(f.Checks, e.check(cell, format, f.Paper, AtPaperScale(f.Scale, f.PaperScale)))
+		if series, _, _ := strings.Cut(name, "."); err != nil && slices.Contains(curves, series) {
+			err = nil
+		}
+		return cell, format, err
+	}}
+	return j.expect(es, &f.Checks)
+}
+
+// text is the text of a panel or a stage; the items of a stage with blanks between them.
+func (f *Figure) text(name string) (Cell, bool) {
+	kind, number, _ := strings.Cut(name, ".")
+	i, err := strconv.Atoi(number)
+	text := ""
+	switch {
+	case err != nil || i < 0:
+		return Cell{}, false
+	case kind == "panels" && i < len(f.Panels):
+		text = f.Panels[i].Text
+	case kind == "flow" && i < len(f.Flow) && len(f.Flow[i].Items) > 0:
+		text = strings.Join(f.Flow[i].Items, " ")
+	case kind == "flow" && i < len(f.Flow):
+		text = Plain(f.Flow[i].Text)
+	default:
+		return Cell{}, false
 	}
-	return nil
+	cell := Cell{Text: text, Data: true}
+	if strings.HasPrefix(text, AbsentText) {
+		cell.Absent = text
+	}
+	return cell, true
 }
 
 func (f *Figure) find(name string) (Cell, *Axis, error) {
 	series, rest, _ := strings.Cut(name, ".")
 	i := strings.LastIndexByte(rest, '.')
 	if i < 0 || rest[i+1:] != "x" && rest[i+1:] != "y" {
-		return Cell{}, nil, fmt.Errorf("%q: a number of a figure is SERIES.POINT.x or SERIES.POINT.y", name)
+		return Cell{}, nil, fmt.Errorf("%q: a number of a figure is SERIES.POINT.x or SERIES.POINT.y, a text panels.N or flow.N", name)
 	}
 	for _, s := range f.Series {
 		if s.ID != series {

@@ -215,7 +215,7 @@ func TestFigureExpect(t *testing.T) {
 	} {
 		f := figures()["scaling"]
 		f.Scale, f.PaperScale = c.scale, "full"
-		err := f.Expect([]Expectation{{Cell: c.cell, Value: c.value}}, false)
+		err := f.Expect(nil, Expectation{Cell: c.cell, Value: &c.value})
 		switch {
 		case c.err != "":
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -226,7 +226,7 @@ func TestFigureExpect(t *testing.T) {
 		}
 	}
 	f := figures()["training"]
-	if err := f.Expect([]Expectation{{Cell: "atomic.later.y", Value: 1}}, true); err != nil || f.Checks[0].Verdict != NotRun {
+	if err := f.Expect([]string{"atomic"}, Expectation{Cell: "atomic.later.y", Value: new(1.0)}); err != nil || f.Checks[0].Verdict != NotRun {
 		t.Errorf("a point that a curve does not have yet: %+v, %v", f.Checks, err)
 	}
 }

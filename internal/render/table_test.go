@@ -49,9 +49,11 @@ func TestLayouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := tab.Expect([]Expectation{
-		{Cell: "a.h1", Value: 62.0}, {Cell: "a.mrr", Value: 68.95, Stds: 2, Std: new(0.3)}, {Cell: "c.n", Value: 109200},
-		{Cell: "b.n", Value: 7}, {Cell: "a.delta", Value: 0.4}, {Cell: "b.mrr", Value: 62, Tolerance: 0.1, Relative: 0.01},
-	})
+		{Cell: "a.h1", Value: new(62.0)}, {Cell: "a.mrr", Value: new(68.95), Stds: 2, Std: new(0.3)}, {Cell: "c.n", Value: new(109200.0)},
+		{Cell: "b.n", Value: new(7.0)}, {Cell: "a.delta", Value: new(0.4)}, {Cell: "b.mrr", Value: new(62.0), Tolerance: 0.1, Relative: 0.01},
+		{Cell: "a.mrr", Above: []string{"b.mrr"}, Claim: "A is better than B."}, {Cell: "lead", Minus: []string{"a.mrr", "b.mrr"}, Value: new(1.0), Claim: "by 1 | point"},
+		{Cell: "b.mrr", Value: new(60.0), Shown: true},
+	}...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +89,10 @@ func TestVerdicts(t *testing.T) {
 		}
 		var es []Expectation
 		for cell := range want {
-			e := Expectation{Cell: cell, Value: map[string]float64{"a.h1": 62, "a.mrr": 68.95, "c.n": 109200, "b.n": 7, "a.delta": 0.4, "b.mrr": 62}[cell], Stds: 2, Relative: 0.01}
+			e := Expectation{Cell: cell, Value: new(map[string]float64{"a.h1": 62, "a.mrr": 68.95, "c.n": 109200, "b.n": 7, "a.delta": 0.4, "b.mrr": 62}[cell]), Stds: 2, Relative: 0.01}
 			es = append(es, e)
 		}
-		if err := tab.Expect(es); err != nil {
+		if err := tab.Expect(es...); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range tab.Checks {
@@ -146,7 +148,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for _, cell := range []string{"a", "zz.h1", "a.zz"} {
-		if err := sample().Expect([]Expectation{{Cell: cell}}); err == nil {
+		if err := sample().Expect(Expectation{Cell: cell, Value: new(1.0)}); err == nil {
 			t.Errorf("an expectation for %q was taken", cell)
 		}
 	}

@@ -138,27 +138,14 @@ func (it *Item) verdicts() string {
 	if it.State != Done {
 		return `\textbf{not run}.`
 	}
-	n := map[render.Verdict]int{}
-	for _, c := range it.Checks {
-		n[c.Verdict]++
-	}
+	t := render.Count(it.Checks)
 	switch {
 	case len(it.Checks) == 0:
 		return "no number of the paper to compare with."
-	case n[render.NotComparable] > 0:
-		return fmt.Sprintf("%d numbers of the paper, not comparable at this scale.", len(it.Checks))
+	case !t.Comparable():
+		return fmt.Sprintf("%d numbers, texts and claims of the paper, not comparable at this scale.", len(it.Checks))
 	}
-	s := fmt.Sprintf("%d of %d numbers match the paper", n[render.Matches], len(it.Checks))
-	if d := n[render.Differs]; d > 0 {
-		s += fmt.Sprintf(`, \textbf{%d differ}`, d)
-	}
-	if d := n[render.NotRun]; d > 0 {
-		s += fmt.Sprintf(", %d have not run", d)
-	}
-	if d := n[render.NotHere]; d > 0 {
-		s += fmt.Sprintf(", %d are %s", d, render.NotHere)
-	}
-	return s + "."
+	return render.TeX(t.Sentence("numbers and texts")) + "."
 }
 
 func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
@@ -171,6 +158,7 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 		"took":      took,
 		"num":       func(v *float64) string { return render.TeX(number(v)) },
 		"number":    func(v float64) string { return render.TeX(number(&v)) },
+		"data":      func(v string) string { return allowBreaks(render.TeXData(v)) },
 		"signed":    func(v *float64) string { return render.TeX(signed(v)) },
 	}).Parse(bundleTemplate)
 	if err != nil {
@@ -218,9 +206,11 @@ func foreign(files []BundleFile) (out []codePoint) {
 
 // breakable sets a name or an address in typewriter, with breaks allowed behind
 // the marks that join its parts.
-func breakable(s string) string {
-	parts := strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`)
-	return `\texttt{` + parts.Replace(render.TeXData(s)) + `}`
+func breakable(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` }
+
+// allowBreaks lets names in LaTeX be broken at their parts.
+func allowBreaks(tex string) string {
+	return strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`).Replace(tex)
 }
 
 // breakHex sets a digest in lines of 32 digits.

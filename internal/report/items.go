@@ -98,12 +98,7 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 	var c struct {
 		Paper, Caption, Scale string
 		PaperScale            string `json:"paper_scale"`
-		Expect                []struct {
-			Cell   string
-			Value  float64
-			Std    *float64
-			Source string
-		}
+		Expect                []render.Expectation
 	}
 	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
@@ -114,10 +109,7 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 		return nil // which has the rest
 	}
 	for _, e := range c.Expect {
-		it.Checks = append(it.Checks, render.Check{Cell: e.Cell, Paper: e.Value, Source: e.Source, Verdict: render.NotRun})
-		if e.Std != nil {
-			it.Checks = append(it.Checks, render.Check{Cell: e.Cell + render.StdSuffix, Paper: *e.Std, Source: e.Source, Verdict: render.NotRun})
-		}
+		it.Checks = append(it.Checks, e.Planned()...)
 	}
 	for _, d := range v.Items[i].Waits {
 		it.Waits = append(it.Waits, v.Plan.Steps[d].Address)

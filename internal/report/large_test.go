@@ -100,13 +100,13 @@ func newGrid(t *testing.T) *grid {
 				cell := render.Mean([]float64{60, 61, 62, 63, 64})
 				cell.Inputs = inputs
 				row.Cells[fmt.Sprint("c", c)] = cell
-				es = append(es, render.Expectation{Cell: fmt.Sprintf("r%d.c%d", r, c), Value: 62})
+				es = append(es, render.Expectation{Cell: fmt.Sprintf("r%d.c%d", r, c), Value: new(62.0)})
 				expected = append(expected, fmt.Sprintf(`{"cell":"r%d.c%d","value":62}`, r, c))
 			}
 			table.Rows = append(table.Rows, row)
 		}
 		var j, l bytes.Buffer
-		for _, err := range []error{table.Finish(), table.Expect(es), table.JSON(&j), table.LaTeX(&l)} {
+		for _, err := range []error{table.Finish(), table.Expect(es...), table.JSON(&j), table.LaTeX(&l)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,7 @@ var nasty = []string{
 // worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
-	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Verdicts: map[render.Verdict]int{}}
+	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true}
 	for i, text := range nasty {
 		cell := render.Cell{Text: text, Data: true}
 		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0,
@@ -44,7 +44,9 @@ func nastyReport(t *testing.T) *report.Report {
 		}
 		x := 1.0
 		r.Items = append(r.Items, &report.Item{Index: i, Address: "table." + text, Block: "table", Name: text, Paper: text, Caption: text, Scale: text, State: report.Done, Table: table,
-			Checks: []render.Check{{Cell: text, Paper: 1, Rebuilt: &x, Verdict: render.Verdict(text)}}})
+			Checks: []render.Check{
+				{Cell: text, Paper: &x, Rebuilt: &x, Verdict: render.Verdict(text)}, {Cell: text, Form: render.IsText, Text: text, RebuiltText: text, Claim: text, Verdict: render.Differs},
+				{Cell: text, Form: render.InOrder, Asked: text, Claim: text, Source: text, Cells: []render.Found{{Cell: text, Rebuilt: &x}}, Verdict: render.Broken}}})
 		r.Nodes = append(r.Nodes, report.Node{Index: i, Address: "table." + text, Kind: text, Run: text, Key: "sha256:" + text})
 		r.Envs = append(r.Envs, report.Environment{Values: map[string]string{text: text}, Steps: 1})
 		r.Files = append(r.Files, report.SourceFile{Step: text, URL: text, SHA256: text, License: text, Size: 1})

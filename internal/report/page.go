@@ -209,6 +209,20 @@ type pageCheck struct {
 	Off     string // by how much the cell differs; "" if it cannot be said
 }
 
+// ofCells are the checks of what one cell is, by its name.
+func (it *Item) ofCells() map[string]*render.Check {
+	checks := map[string]*render.Check{}
+	for i := range it.Checks {
+		if c := &it.Checks[i]; !c.Form.Claim() {
+			checks[c.Cell] = c
+		}
+	}
+	return checks
+}
+
+// Unmet are the checks of cells that differ and of claims that do not hold.
+func (it *Item) Unmet() []render.Check { return render.Unmet(it.Checks) }
+
 // gridRow is a row: a rule, a section, or titles and cells.
 type gridRow struct {
 	Rule    bool
@@ -219,10 +233,7 @@ type gridRow struct {
 
 // grid lays a table out for the page, each number with the paper's beside it.
 func (r *Report) grid(it *Item) []gridRow {
-	checks := map[string]*render.Check{}
-	for i := range it.Checks {
-		checks[it.Checks[i].Cell] = &it.Checks[i]
-	}
+	checks := it.ofCells()
 	var rows []gridRow
 	for _, row := range it.Table.Rows {
 		switch {
@@ -247,12 +258,15 @@ func (r *Report) grid(it *Item) []gridRow {
 					cell.Panel = r.panelOf(it, c.Inputs)
 				}
 				if k := checks[cell.Name]; k != nil {
-					cell.Check = &pageCheck{Check: k, Printed: c.Printed(col.Format, k.Paper)}
+					cell.Check = &pageCheck{Check: k, Printed: k.Text}
+					if k.Paper != nil {
+						cell.Check.Printed = c.Printed(col.Format, *k.Paper)
+					}
 					if k.Difference != nil && k.Verdict != render.NotComparable {
 						cell.Check.Off = c.Off(col.Format, *k.Difference)
 					}
 					if std := checks[cell.Name+render.StdSuffix]; std != nil {
-						cell.Check.Printed += " ± " + strings.TrimPrefix(c.Printed(col.Format, std.Paper), "+")
+						cell.Check.Printed += " ± " + strings.TrimPrefix(c.Printed(col.Format, *std.Paper), "+")
 					}
 				}
 				g.Cells = append(g.Cells, cell)
@@ -272,15 +286,12 @@ type figureNumber struct {
 // numbers lists the points of a figure with the paper's numbers.
 func (r *Report) numbers(it *Item) []figureNumber {
 	var out []figureNumber
-	checks := map[string]*render.Check{}
-	for i := range it.Checks {
-		checks[it.Checks[i].Cell] = &it.Checks[i]
-	}
+	checks := it.ofCells()
 	for _, s := range it.Figure.Series {
 		for _, p := range s.Points {
 			n := figureNumber{Name: s.ID + "." + p.ID, X: number(p.X.Value), Y: number(p.Y.Value)}
 			if k := checks[n.Name+".y"]; k != nil {
-				n.Check = &pageCheck{Check: k, Printed: number(&k.Paper)}
+				n.Check = &pageCheck{Check: k, Printed: number(k.Paper)}
 				if k.Difference != nil && k.Verdict != render.NotComparable {
 					n.Check.Off = signed(k.Difference)
 				}

@@ -32,7 +32,7 @@ type Report struct {
 	Scales   []string // declared by tables and figures
 	Other    bool     // one of these is not the paper's
 	Summary  plan.Summary
-	Verdicts map[render.Verdict]int
+	Tally    render.Tally
 	Items    []*Item
 	Nodes    []Node   // of all steps, most of a long plan without their lineage
 	Blocks   []Block  // longest first
@@ -95,16 +95,15 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 // judge counts what came of the comparisons with the paper.
 func (r *Report) judge() {
 	scales := map[string]bool{}
-	r.Verdicts = map[render.Verdict]int{}
+	var checks []render.Check
 	for _, it := range r.Items {
 		if it.Scale != "" {
 			scales[it.Scale] = true
 		}
 		r.Other = r.Other || it.Other
-		for _, c := range it.Checks {
-			r.Verdicts[c.Verdict]++
-		}
+		checks = append(checks, it.Checks...)
 	}
+	r.Tally = render.Count(checks)
 	r.Scales = slices.Sorted(maps.Keys(scales))
 }
 
@@ -140,5 +139,8 @@ func (r *Report) Full() bool {
 // Complete reports whether every step has a result.
 func (r *Report) Complete() bool { return r.Summary.Run+r.Summary.Maybe == 0 }
 
-// Count is how many comparisons with the paper came to a verdict.
-func (r *Report) Count(verdict string) int { return r.Verdicts[render.Verdict(verdict)] }
+// Count is how many cells came to a verdict when they were compared with the paper.
+func (r *Report) Count(verdict string) int { return r.Tally.Cells[render.Verdict(verdict)] }
+
+// Claims is how many of the paper's claims came to a verdict.
+func (r *Report) Claims(verdict string) int { return r.Tally.Claims[render.Verdict(verdict)] }

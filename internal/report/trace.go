@@ -54,11 +54,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (
 			return nil, &UnknownCell{name, err.Error()}
 		}
 		t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, i, c.Inputs)}
-		for k, check := range it.Checks {
-			if check.Cell == cell {
-				t.Check = &it.Checks[k]
-			}
-		}
+		t.Check = it.ofCells()[cell]
 		var from []int
 		for _, s := range t.Sources {
 			from = append(from, s.Index)

@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tokenize"
 )
 
 // Catalog is a collection's identifiers, ready to be searched. It is immutable,
@@ -19,22 +22,26 @@ type Catalog struct {
 	first     int64
 	documents int
 	trie      *docid.Trie // nil for identifiers of one token
+	texts     func() Texts
+	tokenizer *tokenize.Subword
 }
 
-// NewCatalog checks a set and builds its trie.
-func NewCatalog(ids *docid.Set) (*Catalog, error) {
+// NewCatalog checks a set and builds its trie. The tokenizer is the model's, must stay
+// open, and is needed only for what is valid by its text.
+func NewCatalog(ids *docid.Set, tokenizer *tokenize.Subword) (*Catalog, error) {
 	if len(ids.Identifiers) == 0 {
 		return nil, errors.New("the collection has no identifiers")
 	}
-	c := &Catalog{kind: ids.Kind, documents: len(ids.Identifiers)}
+	c := &Catalog{kind: ids.Kind, documents: len(ids.Identifiers), tokenizer: tokenizer}
+	c.texts = sync.OnceValue(func() Texts { return TextsOf(ids) })
 	if !ids.Kind.OneToken() {
 		var err error
 		c.trie, err = docid.NewTrie(ids.Sequences())
 		return c, err
 	}
 	for i, id := range ids.Identifiers {
-		if len(id.Tokens) != 1 {
-			return nil, fmt.Errorf("document %q is tokens %v; an %s identifier is one token", id.Document, id.Tokens, ids.Kind)
+		if n := len(id.Tokens); n < 1 || n > 2 || !slices.Equal(id.Tokens[1:], ids.Identifiers[0].Tokens[1:]) {
+			return nil, fmt.Errorf("document %q is tokens %v; an %s identifier is one token, with </s> if all have it", id.Document, id.Tokens, ids.Kind)
 		}
 		if i == 0 {
 			c.first = int64(id.Tokens[0])
@@ -44,6 +51,19 @@ func NewCatalog(ids *docid.Set) (*Catalog, error) {
 		}
 	}
 	return c, nil
+}
+
+// find is the place of the identifier that a hypothesis names.
+func (c *Catalog) find(v Validity) func(tokens []int32) (place int, ok bool) {
+	if v == ByTokens {
+		return c.trie.Find
+	}
+	return func(tokens []int32) (int, bool) {
+		if place, ok := c.trie.Find(tokens); ok {
+			return place, true
+		}
+		return c.texts().Find(c.tokenizer.Decode(tokens, true))
+	}
 }
 
 // Index searches a catalog with a model. Several goroutines may use it at once; it
@@ -88,7 +108,7 @@ func (x *Index) Search(ctx context.Context, queries [][]int32, o Options, report
 	}
 	out := make([]decode.Result, len(found))
 	for i, hypotheses := range found {
-		out[i] = decode.Rank(hypotheses, x.catalog.trie.Find)
+		out[i] = decode.Rank(hypotheses, x.catalog.find(o.Validity))
 	}
 	return out, nil
 }

@@ -41,12 +41,12 @@ func model(t *testing.T, documents int64) *seq2seq.Model {
 var queries = [][]int32{{5, 6, 7, 1}, {1}, {9, 1}, {22, 3, 3, 8, 14, 2, 20, 1}, {4, 17, 1}, {9, 2, 1}, {13, 13, 13, 13, 13, 1}}
 
 // atomic are n identifiers from a token on.
-func atomic(n int, first int32) *docid.Set {
+func atomic(n int, first int32, eos ...int32) *docid.Set {
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprint(i)
 	}
-	s, err := docid.Atomic(names, first)
+	s, err := docid.Atomic(names, first, eos...)
 	if err != nil {
 		panic(err)
 	}
@@ -71,7 +71,7 @@ func pairs() *docid.Set {
 
 func index(t *testing.T, m *seq2seq.Model, ids *docid.Set) *Index {
 	t.Helper()
-	c, err := NewCatalog(ids)
+	c, err := NewCatalog(ids, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +133,9 @@ func TestAtomic(t *testing.T) {
 				t.Errorf("query %d, rank %d: %+v, want %+v", q, i+1, h, want[i])
 			}
 		}
+	}
+	if again := find(t, index(t, m, atomic(documents, vocabulary, 1)), queries, o); !reflect.DeepEqual(again, found) {
+		t.Error("documents whose identifiers end with </s> are ranked otherwise")
 	}
 	o.Constrained = true
 	if again := find(t, index(t, m, ids), queries, o); !reflect.DeepEqual(again, found) {
@@ -219,8 +222,8 @@ func TestSearchOfParts(t *testing.T) {
 	for name, ids := range map[string]*docid.Set{"atomic": atomic(15, vocabulary), "naive": pairs()} {
 		x := index(t, m, ids)
 		for _, o := range []Options{
-			{Width: 10, LengthPenalty: 1, EarlyStopping: decode.StopHeuristic, Batch: 1},
-			{Width: 10, LengthPenalty: 0, EarlyStopping: decode.StopFull, Batch: 1, Constrained: true},
+			{Width: 10, LengthPenalty: 1, Search: Search{decode.StopHeuristic, ByTokens}, Batch: 1},
+			{Width: 10, LengthPenalty: 0, Search: DefaultSearch(), Batch: 1, Constrained: true},
 		} {
 			var alone []decode.Result
 			for q := range queries {
@@ -258,14 +261,17 @@ func TestCatalogErrors(t *testing.T) {
 		{&docid.Set{Kind: docid.KindAtomic}, "no identifiers"},
 		{&docid.Set{Kind: docid.KindSemantic}, "no identifiers"},
 		{sequences(docid.KindAtomic, nil), `"d0" is tokens []`},
-		{sequences(docid.KindAtomic, []int32{7}, []int32{8, 1}), `"d1" is tokens [8 1]; an atomic identifier is one token`},
+		{sequences(docid.KindAtomic, []int32{7}, []int32{8, 1}), `"d1" is tokens [8 1]; an atomic identifier is one token, with </s> if all have it`},
+		{sequences(docid.KindAtomic, []int32{7, 1}, []int32{8}), `"d1" is tokens [8]`},
+		{sequences(docid.KindAtomic, []int32{7, 1}, []int32{8, 2}), `"d1" is tokens [8 2]`},
+		{sequences(docid.KindAtomic, []int32{7, 1, 1}), `"d0" is tokens [7 1 1]`},
 		{sequences(docid.KindAtomic, []int32{7}, []int32{9}), `"d1" is token 9, not 8`},
 		{sequences(docid.KindAtomic, []int32{7}, []int32{7}), `"d1" is token 7, not 8`},
 		{sequences(docid.KindNaive, []int32{7, 1}, []int32{7, 1}), "sequences 0 and 1"},
 		{sequences(docid.KindNaive, []int32{7}, []int32{7, 1}), "is a prefix of"},
 		{sequences(docid.KindNaive, nil), "sequence 0 is empty"},
 	} {
-		if _, err := NewCatalog(c.ids); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewCatalog(c.ids, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.ids, err, c.want)
 		}
 	}
@@ -291,7 +297,7 @@ func TestSearchErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	c, err := NewCatalog(atomic(15, vocabulary))
+	c, err := NewCatalog(atomic(15, vocabulary), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

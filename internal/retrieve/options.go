@@ -8,17 +8,32 @@ import (
 
 // Options are how documents are searched.
 type Options struct {
-	Width         int                  // documents of an atomic ranking, beams of the others; 40
-	Constrained   bool                 // beams follow the trie of identifiers; no effect on atomic ones
-	LengthPenalty float64              // 1
-	EarlyStopping decode.EarlyStopping // heuristic
-	Batch         int                  // queries decoded together; scores differ by rounding only; 32
+	Width         int     // documents of an atomic ranking, beams of the others; 40
+	Constrained   bool    // beams follow the trie of identifiers; no effect on atomic ones
+	LengthPenalty float64 // 1
+	Batch         int     // queries decoded together; scores differ by rounding only; 32
+	Search
 }
+
+// Search is what a model is searched by, from its training on: a model keeps it among
+// its Settings, and who asks it takes it from there. It has no effect on atomic
+// identifiers.
+type Search struct {
+	EarlyStopping decode.EarlyStopping `json:"early_stopping"`
+	Validity      Validity             `json:"validity"` // no effect along the trie, where all is valid
+}
+
+// DefaultSearch is the paper's validity; when a search ends is its released code's
+// choice, the paper being silent.
+func DefaultSearch() Search { return Search{EarlyStopping: decode.StopFull, Validity: ByTokens} }
+
+// formerSearch is that of models which say nothing of it.
+func formerSearch() Search { return Search{EarlyStopping: decode.StopHeuristic, Validity: ByTokens} }
 
 // Default is the paper's search ("Experimental Setup"): 40 beams over the whole
 // vocabulary.
 func Default() Options {
-	return Options{Width: 40, LengthPenalty: 1, EarlyStopping: decode.StopHeuristic, Batch: 32}
+	return Options{Width: 40, LengthPenalty: 1, Batch: 32, Search: DefaultSearch()}
 }
 
 // Check says what is wrong with the options.
@@ -29,5 +44,13 @@ func (o Options) Check() error {
 	case o.Batch < 1:
 		return fmt.Errorf("batch %d; at least 1 is needed", o.Batch)
 	}
-	return nil
+	return o.Search.Check()
+}
+
+// Check says what is wrong with the search.
+func (s Search) Check() error {
+	if err := s.EarlyStopping.Check(); err != nil {
+		return err
+	}
+	return s.Validity.check()
 }

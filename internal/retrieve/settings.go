@@ -21,12 +21,14 @@ type Settings struct {
 	Documents   int        `json:"documents"`  // of the collection
 	Assignment  string     `json:"assignment"` // docid.Set.Digest of the identifiers
 	Inputs
+	Search Search `json:"search"` // by which its checkpoint was chosen
 }
 
-// SettingsFor are the settings of a model that is trained on identifiers.
+// SettingsFor are the settings of a model that is trained on identifiers, with the
+// default search.
 func SettingsFor(ids *docid.Set, in Inputs) (Settings, error) {
 	digest, err := ids.Digest()
-	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, Inputs: in}, err
+	return Settings{Identifiers: ids.Kind, Documents: len(ids.Identifiers), Assignment: digest, Inputs: in, Search: DefaultSearch()}, err
 }
 
 // Match says whether ids are those that the model was trained on.
@@ -54,6 +56,9 @@ func (s Settings) Check() error {
 		return fmt.Errorf("documents %d; at least 1 is needed", s.Documents)
 	case len(s.Assignment) != 64:
 		return fmt.Errorf("assignment %q; a SHA-256 in hexadecimal is needed", s.Assignment)
+	}
+	if err := s.Search.Check(); err != nil {
+		return fmt.Errorf("search: %w", err)
 	}
 	return s.Inputs.Check()
 }
@@ -85,6 +90,7 @@ func ParseSettings(text []byte) (s Settings, err error) {
 	if len(text) == 0 {
 		return s, fmt.Errorf("the model has no %s, so it is not one that was trained here: train it by a train step first", SettingsFile)
 	}
+	s.Search = formerSearch()
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", SettingsFile, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 )
 
@@ -14,7 +15,7 @@ var assignment = strings.Repeat("5", 64)
 func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
 		for _, in := range []Inputs{{MaxInput: 64}, {32, 64, "index:", "query:", true}} {
-			want, folder := Settings{kind, 109_739, assignment, in}, t.TempDir()
+			want, folder := Settings{kind, 109_739, assignment, in, Search{decode.StopNever, ByText}}, t.TempDir()
 			if err := want.Write(folder); err != nil {
 				t.Fatal(err)
 			}
@@ -25,17 +26,27 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestFormerSettings: what a model says nothing of was so when it was trained.
+func TestFormerSettings(t *testing.T) {
+	got, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":32,"lowercase":true}`))
+	if want := (Search{decode.StopHeuristic, ByTokens}); err != nil || got.Search != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
 func TestSettingsErrors(t *testing.T) {
 	in := Inputs{MaxInput: 32, MaxQuery: 64}
 	for _, c := range []struct {
 		settings Settings
 		want     string
 	}{
-		{Settings{"other", 1, assignment, in}, `identifiers "other"; one of [atomic naive semantic residual]`},
-		{Settings{docid.KindNaive, 0, assignment, in}, "documents 0"},
-		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxQuery: 64}}, "max_input 0; at least 1"},
-		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}}, "max_query -1; at least 1"},
-		{Settings{docid.KindNaive, 1, "", in}, `assignment ""; a SHA-256`},
+		{Settings{"other", 1, assignment, in, DefaultSearch()}, `identifiers "other"; one of [atomic naive semantic residual]`},
+		{Settings{docid.KindNaive, 0, assignment, in, DefaultSearch()}, "documents 0"},
+		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxQuery: 64}, DefaultSearch()}, "max_input 0; at least 1"},
+		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}, DefaultSearch()}, "max_query -1; at least 1"},
+		{Settings{docid.KindNaive, 1, "", in, DefaultSearch()}, `assignment ""; a SHA-256`},
+		{Settings{docid.KindNaive, 1, assignment, in, Search{"soon", ByText}}, `search: early stopping "soon"; it is "full", "heuristic" or "never"`},
+		{Settings{docid.KindNaive, 1, assignment, in, Search{decode.StopFull, "sight"}}, `search: validity "sight"; it is one of ["tokens" "text"]`},
 	} {
 		folder := t.TempDir()
 		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -67,7 +78,7 @@ func TestSettingsErrors(t *testing.T) {
 	if _, err := ReadSettings(file); err == nil {
 		t.Error("a file was read as a folder")
 	}
-	if err := (Settings{docid.KindNaive, 1, assignment, in}).Write(file); err == nil {
+	if err := (Settings{docid.KindNaive, 1, assignment, in, DefaultSearch()}).Write(file); err == nil {
 		t.Error("settings were written into a file")
 	}
 }

@@ -14,7 +14,7 @@ type Hit struct {
 	Score       float64 `json:"score"`       // what ranks: log-probability / tokens^length penalty; one token: the log-probability
 	Probability float64 `json:"probability"` // that the model generates this identifier, 0 to 1
 	Title       string  `json:"title"`
-	Identifier  string  `json:"identifier"` // "141913"; atomic: "doc_0042"
+	Identifier  string  `json:"identifier"` // "141913"; atomic: "<doc_000042>"
 	Document    string  `json:"document"`   // its name in the collection
 	Text        string  `json:"text"`       // first words
 }

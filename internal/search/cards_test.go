@@ -67,7 +67,7 @@ func lines[T any](t *testing.T, values ...T) []byte {
 func documents(titles ...string) []dedup.Document {
 	out := make([]dedup.Document, len(titles))
 	for i, title := range titles {
-		out[i] = dedup.Document{Doc: int32(i), Title: title, Train: 1}
+		out[i] = dedup.Document{Doc: int32(i), ExampleID: int64(i), Title: title, Train: 1}
 	}
 	return out
 }

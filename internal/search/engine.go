@@ -52,6 +52,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if err := e.settings.Match(e.ids); err != nil {
 		return nil, err
 	}
+	e.options.Search = e.settings.Search
 	if e.cards, err = inOrder(e.ids, cards); err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if e.read, err = e.settings.Reader(e.tok); err != nil {
 		return nil, err
 	}
-	catalog, err := retrieve.NewCatalog(e.ids)
+	catalog, err := retrieve.NewCatalog(e.ids, e.tok)
 	if err != nil {
 		return nil, err
 	}

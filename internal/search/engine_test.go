@@ -48,14 +48,14 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 	defer m.Close()
 	var ids *docid.Set
 	if kind == docid.KindAtomic {
-		ids, err = docid.Atomic(names, docid.FirstAtomicToken)
+		ids, err = docid.Atomic(names, int32(c.VocabSize))
 		check(t, err)
 		check(t, m.Extend(int64(len(names)), 8))
 	} else {
 		tok, err := tokenize.LoadT5(f.Tokenizer)
 		check(t, err)
 		defer tok.Close()
-		ids, err = docid.Naive(names, 1000, 42, tok.EncodeBatch)
+		ids, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch)
 		check(t, err)
 	}
 	check(t, m.Save(f.Model))
@@ -107,7 +107,7 @@ func TestAtomic(t *testing.T) {
 			if math.Abs(h.Probability-math.Exp(h.Score)) > 1e-12 {
 				t.Errorf("probability %v with score %v", h.Probability, h.Score)
 			}
-			if h.Title != string(rune('A'+h.Document[0]-'0')) || h.Identifier != "doc_000"+h.Document {
+			if h.Title != string(rune('A'+h.Document[0]-'0')) || h.Identifier != "<doc_"+h.Document+">" {
 				t.Errorf("%+v is not document %s", h, h.Document)
 			}
 			sum += h.Probability

@@ -5,58 +5,92 @@ import (
 	"unicode/utf8"
 )
 
-// dropPronunciation removes the first balanced parenthesis that begins within the
-// window, if T5 has no piece for something in it, with the blank before it
-// (paper, "Pronunciation Cleanup"). It returns the text and what was removed.
-// A parenthesis that does not close is left alone.
-func (s *Serializer) dropPronunciation(text, title string) (string, string) {
-	offset := 0
+// dropPronunciations removes balanced parentheses for which T5 has no piece, with
+// the blank before them (paper, "Pronunciation Cleanup"): the first one that
+// begins within the window, or all outermost ones that lie within it
+// (PronunciationSpans). It returns the text, what was removed, and whether the
+// title's line was all of it. A parenthesis that does not close is left alone.
+func (s *Serializer) dropPronunciations(text, title string) (left, removed string, titleGone bool) {
+	from := 0
 	if s.o.PronunciationScope == "body" && title != "" {
-		offset = min(len(title)+1, len(text))
+		from = min(len(title)+1, len(text))
 	}
-	start := offset
-	for n := 0; ; n++ {
-		if start >= len(text) || n >= s.o.PronunciationWindow {
-			return text, ""
-		}
-		if text[start] == '(' {
+	to := from
+	for n := 0; n < s.o.PronunciationWindow && to < len(text); n++ {
+		_, size := utf8.DecodeRuneInString(text[to:])
+		to += size
+	}
+	end := to
+	if s.o.PronunciationSpans == "first" {
+		end = len(text)
+	}
+	var gone [][2]int
+	for at := from; at < to; {
+		span, ok := parenthesis(text[:end], at)
+		if !ok || span[0] >= to {
 			break
 		}
-		_, size := utf8.DecodeRuneInString(text[start:])
-		start += size
-	}
-	end, depth := start, 0
-	for {
-		i := strings.IndexAny(text[end:], "()")
-		if i < 0 {
-			return text, ""
+		if s.tools.HasUnknown(text[span[0]:span[1]]) {
+			gone = append(gone, span)
 		}
-		if text[end+i] == '(' {
+		if s.o.PronunciationSpans == "first" {
+			break
+		}
+		at = span[1]
+	}
+	var all []string
+	for _, span := range gone {
+		all = append(all, text[span[0]:span[1]])
+	}
+	for i := len(gone) - 1; i >= 0; i-- { // from the end: the other spans stay where they are
+		var line bool
+		text, line = cutSpan(text, gone[i][0], gone[i][1])
+		titleGone = titleGone || line && gone[i][0] < len(title)
+	}
+	return text, strings.Join(all, " "), titleGone
+}
+
+// parenthesis is the first balanced one that begins at or after from.
+func parenthesis(text string, from int) (span [2]int, ok bool) {
+	i := strings.IndexByte(text[from:], '(')
+	if i < 0 {
+		return span, false
+	}
+	span[0] = from + i
+	depth := 0
+	for at := span[0]; ; {
+		i := strings.IndexAny(text[at:], "()")
+		if i < 0 {
+			return span, false
+		}
+		if text[at+i] == '(' {
 			depth++
 		} else {
 			depth--
 		}
-		if end += i + 1; depth == 0 {
-			break
+		if at += i + 1; depth == 0 {
+			span[1] = at
+			return span, true
 		}
 	}
-	span := text[start:end]
-	if !s.tools.HasUnknown(span) {
-		return text, ""
-	}
+}
+
+// cutSpan removes text[start:end], with the blank before it, and reports whether
+// nothing is left of its line.
+func cutSpan(text string, start, end int) (left string, line bool) {
 	lineStart, lineEnd := start == 0 || text[start-1] == '\n', end == len(text) || text[end] == '\n'
 	switch {
-	case lineStart && lineEnd: // nothing is left of the line
+	case lineStart && lineEnd:
 		before, after := strings.TrimRight(text[:start], "\n"), strings.TrimLeft(text[end:], "\n")
 		if before == "" || after == "" {
-			return before + after, span
+			return before + after, true
 		}
 		newlines := max(start-len(before), len(text)-end-len(after))
-		return before + "\n\n"[:newlines] + after, span
+		return before + "\n\n"[:newlines] + after, true
 	case start > 0 && text[start-1] == ' ':
 		start--
 	case lineStart && text[end] == ' ':
 		end++
 	}
-	return text[:start] + text[end:], span
+	return text[:start] + text[end:], false
 }

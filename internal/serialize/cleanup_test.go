@@ -14,7 +14,7 @@ func TestInterface(t *testing.T) {
 		{name: "hatnotes and captions are kept", html: `<div class="hatnote">See x.</div><div class="thumb">Cap</div>a`, want: "See x.\nCap\na"},
 		{name: "navboxes kept", html: `<div class="navbox">x</div>a`, want: "x\na", options: func(o *Options) { o.RemoveClasses = []string{"toc"} }},
 		{name: "section links", html: `<h2>A<span class="mw-editsection">[<a>edit</a>]</span></h2>b`, want: "A\n\nb"},
-		{name: "their text without their class", html: "<h2>A [edit]</h2>b [hide] c [ Show ]", want: "A\n\nb c"},
+		{name: "their text without their class", html: "<h2>A [edit]</h2>b [hide] c [ Show ]", want: "A\n\nb c [ Show ]"},
 		{name: "other words in brackets are kept", html: "<p>a [citation needed] [editor] b[1]</p>", want: "a [citation needed] [editor] b[1]"},
 		{name: "no artifacts", html: "<p>a [edit]</p>", want: "a [edit]", options: func(o *Options) { o.Artifacts = nil }},
 		{name: "a removed block is a boundary", html: `a<div class="toc">x</div>b`, want: "a\nb"},
@@ -35,7 +35,7 @@ func TestInfobox(t *testing.T) {
 	runBodies(t, []bodyTest{
 		{name: "introductory", html: html, want: "w\na\n\nS\n\nz"},
 		{name: "first", html: html, want: "w\nx\na\ny\n\nS\n\nz", options: set("first")},
-		{name: "all", html: html, want: "w\na\n\nS", options: set("all")},
+		{name: "all", html: html, want: "w\na", options: set("all")},
 		{name: "first table", html: html, want: "Born: 1900\nx\na\ny\n\nS\n\nz", options: set("first_table")},
 		{name: "keep", html: html, want: "w\nBorn: 1900\nx\na\ny\n\nS\n\nz", options: set("keep")},
 		{name: "first table after the first paragraph", html: "<p>a</p><table><tr><td>b</table>", want: "a\nb", options: set("first_table")},
@@ -68,6 +68,7 @@ func TestFooters(t *testing.T) {
 
 func TestPronunciation(t *testing.T) {
 	long := strings.Repeat("x", 252)
+	all := func(o *Options) { o.PronunciationSpans = "all" }
 	for _, tt := range []struct {
 		name, title, body, want, removed string
 		options                          func(*Options)
@@ -93,9 +94,15 @@ func TestPronunciation(t *testing.T) {
 		{"window", "T", "ab (ˈ)", "T\nab (ˈ)", "", func(o *Options) { o.PronunciationWindow = 5 }},
 		{"keep", "T", "Foo (ˈ) is", "T\nFoo (ˈ) is", "", func(o *Options) { o.Pronunciation = "keep" }},
 		{"not a pronunciation", "T", "Foo (x ~ y) is", "T\nFoo is", "(x ~ y)", nil},
+		{"all: outermost, in the title too", "T (ˈ)", "Foo (a) (b (ˈ)) (c) (中) is", "T\nFoo (a) (c) is", "(ˈ) (b (ˈ)) (中)", all},
+		{"all: behind an end without a beginning", "T", "Foo ) (ˈ) is", "T\nFoo ) is", "(ˈ)", all},
+		{"all: not in one that stays open", "T", "Foo (a (ˈ) is", "T\nFoo (a (ˈ) is", "", all},
+		{"all: ends at code point 256", "T", long[:250] + " (ˈ) y", "T\n" + long[:250] + " y", "(ˈ)", all},
+		{"all: ends behind it", "T", long + " (ˈ) y", "T\n" + long + " (ˈ) y", "", all},
+		{"all: lines of their own", "(ˈ) (ˈ)", "<p>(ˈ)</p><p>a (ˈ) </p>", "a", "(ˈ) (ˈ) (ˈ) (ˈ)", all},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := document(t, newSerializer(t, HtmlNorm, tt.options), page("<h1>"+tt.title+"</h1>"+tt.body))
+			got := document(t, newSerializer(t, HtmlNorm, inOrder(tt.options)), page("<h1>"+tt.title+"</h1>"+tt.body))
 			if got.String() != tt.want || got.Removed.Pronunciation != tt.removed {
 				t.Errorf("%q, removed %q", got.String(), got.Removed.Pronunciation)
 			}

@@ -13,6 +13,12 @@ type writer struct {
 	line line   // the running line of a paragraph
 	gap  int    // newlines due before the next line
 	one  line   // scratch of flat
+
+	// The section of which only the heading was written so far: what buf and gap were before it.
+	section struct {
+		open      bool
+		size, gap int
+	}
 	nest []int32
 	grid grid
 }
@@ -45,6 +51,7 @@ func (l *line) add(n *node, arena []byte) {
 
 func (w *writer) reset(s *scanner) {
 	w.s, w.buf, w.gap = s, w.buf[:0], 0
+	w.section.open = false
 	w.line.reset()
 }
 
@@ -79,9 +86,16 @@ func (w *writer) emit(level int, marker string, text []byte) bool {
 	if len(text) == 0 {
 		return false
 	}
+	w.section.open = false
+	w.write(level, marker, text)
+	return true
+}
+
+// write is emit for lines that need no text.
+func (w *writer) write(level int, marker string, text []byte) {
 	if len(w.buf) >= w.s.o.MaxBytes {
 		w.s.removed.Truncated = true
-		return true
+		return
 	}
 	if len(w.buf) > 0 {
 		w.buf = append(w.buf, "\n\n"[:max(1, w.gap)]...)
@@ -92,7 +106,6 @@ func (w *writer) emit(level int, marker string, text []byte) bool {
 	}
 	w.buf = append(w.buf, marker...)
 	w.buf = append(w.buf, text...)
-	return true
 }
 
 // flush ends the running line.
@@ -136,21 +149,62 @@ func (w *writer) element(id int32, n *node) {
 			w.emit(0, "", w.clean(w.flat(w.s, id)))
 			break
 		}
-		w.need(2)
-		if w.emit(0, "", w.clean(w.flat(w.s, id))) {
-			w.need(2)
-		}
+		w.heading(id)
 	case list, definitions:
-		w.list(id, 0)
+		w.apart(func() { w.list(id, 0) })
 	case item:
 		w.item(id, w.s.o.Bullet+" ", 0)
 	case table:
-		w.table(id, 0)
+		w.apart(func() { w.table(id, 0) })
 	default:
 		w.flow(id)
 		w.flush()
 	}
 	w.between()
+}
+
+// heading writes the heading of a section, or of a part of it.
+func (w *writer) heading(id int32) {
+	section := w.s.nodes[id].headerLevel <= deepestSection
+	if section {
+		w.endSection()
+	}
+	size, gap := len(w.buf), w.gap
+	w.need(2)
+	if !w.emit(0, "", w.clean(w.flat(w.s, id))) {
+		return
+	}
+	if w.s.o.BlockGap != "structure" {
+		w.need(2)
+	}
+	if section && w.s.o.EmptySections == "drop" {
+		w.section.open, w.section.size, w.section.gap = true, size, gap
+	}
+}
+
+// endSection takes the last heading back if no text followed it.
+func (w *writer) endSection() {
+	if w.section.open {
+		w.buf, w.gap = w.buf[:w.section.size], w.section.gap
+		w.section.open = false
+		w.s.removed.EmptySections++
+	}
+}
+
+// apart writes a list or a table, between blank lines if the layout asks for them.
+func (w *writer) apart(write func()) {
+	if w.s.o.BlockGap != "structure" {
+		write()
+		return
+	}
+	size, gap := len(w.buf), w.gap
+	w.need(2)
+	write()
+	if len(w.buf) > size {
+		w.need(2)
+	} else {
+		w.gap = gap
+	}
 }
 
 // flat is the text below a node on one line, lists and tables included; it lives
@@ -162,9 +216,12 @@ func (w *writer) flat(s *scanner, id int32) []byte {
 	return w.clean(w.one.text)
 }
 
-// collect adds the text below a node to l. Lists and tables are noted in nested,
-// if it is given, instead.
-func (w *writer) collect(l *line, id int32, nested *[]int32) {
+// structured are the elements that an item of a list writes below its own line.
+func structured(el element) bool { return el == list || el == definitions || el == table }
+
+// collect adds the text below a node to l. Elements that apart, if it is given,
+// accepts are noted in w.nest instead.
+func (w *writer) collect(l *line, id int32, apart func(element) bool) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		switch n := &w.s.nodes[c]; n.kind {
 		case textNode:
@@ -176,10 +233,10 @@ func (w *writer) collect(l *line, id int32, nested *[]int32) {
 		case titleNode:
 		default:
 			l.space = true
-			if nested != nil && (n.el == list || n.el == definitions || n.el == table) {
-				*nested = append(*nested, c)
+			if apart != nil && apart(n.el) {
+				w.nest = append(w.nest, c)
 			} else {
-				w.collect(l, c, nested)
+				w.collect(l, c, apart)
 			}
 			l.space = true
 		}

@@ -17,11 +17,15 @@ type grid struct {
 	active []activeSpan
 	seen   []bool // scratch: columns with text
 
+	nested []int32 // tables in cells that stand apart from their text
+	shown  []int32 // scratch: cells of a row
+
 	headerOf [][]int32 // per column: header cells from top to bottom
 }
 
 type gridCell struct {
 	a, b  int32 // range of grid.text
+	c, d  int32 // range of grid.nested
 	th    bool
 	width int32 // columns
 }
@@ -45,7 +49,7 @@ type activeSpan struct{ cell, col, rows int32 }
 
 func (g *grid) reset() {
 	g.text, g.cells, g.slots, g.rows = g.text[:0], g.cells[:0], g.slots[:0], g.rows[:0]
-	g.active = g.active[:0]
+	g.active, g.nested = g.active[:0], g.nested[:0]
 }
 
 func (g *grid) textOf(cell int32) []byte { c := &g.cells[cell]; return g.text[c.a:c.b] }
@@ -94,10 +98,8 @@ func (g *grid) row(w *writer, id int32) {
 			col = max(col, a.col+g.cells[a.cell].width)
 		}
 		col = min(col, maxColumns)
-		a := int32(len(g.text))
-		g.text = append(g.text, w.flat(w.s, c)...)
 		cell := int32(len(g.cells))
-		g.cells = append(g.cells, gridCell{a: a, b: int32(len(g.text)), th: n.atom == atom.Th, width: n.colspan})
+		g.cells = append(g.cells, g.cell(w, c))
 		g.slots = append(g.slots, slot{cell, col, false})
 		if n.rowspan > 1 && col < maxSpanColumn {
 			fresh = append(fresh, activeSpan{cell, col, n.rowspan})
@@ -116,6 +118,25 @@ func (g *grid) row(w *writer, id int32) {
 		}
 	}
 	g.active = mergeSpans(old[:kept], fresh)
+}
+
+// cell reads one cell. Tables in it are text of it, unless rows of keys and values
+// are looked for first.
+func (g *grid) cell(w *writer, id int32) gridCell {
+	n := &w.s.nodes[id]
+	r := gridCell{a: int32(len(g.text)), c: int32(len(g.nested)), th: n.atom == atom.Th, width: n.colspan}
+	from := len(w.nest)
+	w.one.reset()
+	if w.s.o.TableFirst == "key_value" {
+		w.collect(&w.one, id, func(el element) bool { return el == table })
+	} else {
+		w.collect(&w.one, id, nil)
+	}
+	g.text = append(g.text, w.clean(w.one.text)...)
+	g.nested = append(g.nested, w.nest[from:]...)
+	w.nest = w.nest[:from]
+	r.b, r.d = int32(len(g.text)), int32(len(g.nested))
+	return r
 }
 
 // mergeSpans joins two runs in column order.

@@ -71,7 +71,7 @@ func tokenize(source string) []nq.Token {
 			}
 		default:
 			n := tokenLength(source[i:])
-			if text := source[i : i+n]; strings.TrimSpace(text) != "" && !strings.Contains(text, "nbsp") {
+			if text := source[i : i+n]; strings.TrimSpace(html.UnescapeString(text)) != "" {
 				stored := text
 				switch text {
 				case `"`, "&quot;":
@@ -137,6 +137,18 @@ func newSerializer(t testing.TB, form Form, change func(*Options)) *Serializer {
 	return s
 }
 
+// released sets every choice that the paper's released code makes against the paper,
+// or besides it.
+func released(o *Options) {
+	o.NCIContent = true
+	o.Gap = "blank"
+	o.EmptyItems = "kept"
+	o.TableFirst = "key_value"
+	o.Footer = "section"
+	o.PronunciationSpans = "all"
+	o.RemoveIDs, o.RemoveClasses = nil, nil
+}
+
 func document(t testing.TB, s *Serializer, r *nq.Record) Text {
 	t.Helper()
 	text, err := s.Document(r)
@@ -146,17 +158,29 @@ func document(t testing.TB, s *Serializer, r *nq.Record) Text {
 	return text
 }
 
-// bodyTest is HTML behind the title and the lines that it becomes.
+// bodyTest is HTML behind the title and the lines that it becomes, all of them, in
+// document order and with one newline between blocks.
 type bodyTest struct {
 	name, html, want string
 	options          func(*Options)
+}
+
+// inOrder keeps all of the lead, in document order, one newline between blocks: what
+// other rules do shows with little markup.
+func inOrder(change func(*Options)) func(*Options) {
+	return func(o *Options) {
+		o.Lead, o.BlockGap = "document_order", "line"
+		if change != nil {
+			change(o)
+		}
+	}
 }
 
 func runBodies(t *testing.T, tests []bodyTest) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := document(t, newSerializer(t, HtmlNorm, tt.options), article(tt.html))
+			got := document(t, newSerializer(t, HtmlNorm, inOrder(tt.options)), article(tt.html))
 			want := strings.TrimSuffix("T\n"+strings.TrimPrefix(tt.want, "\n"), "\n")
 			if got.String() != want {
 				t.Errorf("got\n%s\nwant\n%s", got.String(), want)

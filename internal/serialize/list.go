@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"strconv"
+	"strings"
 
 	"golang.org/x/net/html/atom"
 )
@@ -13,7 +14,7 @@ func (w *writer) list(id int32, depth int) {
 	if n.el == definitions {
 		var t pending
 		w.definitions(id, depth, &t)
-		w.bareTerm(depth, &t)
+		w.bareTerms(depth, &t)
 		return
 	}
 	number := int(n.start)
@@ -29,7 +30,7 @@ func (w *writer) list(id int32, depth int) {
 			if n.atom == atom.Ol {
 				marker = strconv.Itoa(number) + ". "
 			}
-			if w.item(c, marker, depth) || w.s.o.EmptyItems == "numbered" {
+			if w.item(c, marker, depth) || w.s.o.EmptyItems != "skipped" {
 				number++
 			}
 		case list, definitions:
@@ -57,10 +58,14 @@ func (w *writer) loose(id int32, depth int) {
 func (w *writer) item(id int32, marker string, depth int) bool {
 	from := len(w.nest)
 	w.one.reset()
-	w.collect(&w.one, id, &w.nest)
+	w.collect(&w.one, id, structured)
 	w.need(1)
 	size := len(w.buf)
-	w.emit(depth, marker, w.clean(w.one.text))
+	if !w.emit(depth, marker, w.clean(w.one.text)) && w.s.o.EmptyItems == "kept" {
+		if bare := strings.TrimSpace(marker); bare != "" {
+			w.write(depth, bare, nil)
+		}
+	}
 	w.nested(from, depth)
 	if len(w.buf) == size {
 		w.s.removed.EmptyItems++
@@ -82,11 +87,12 @@ func (w *writer) nested(from, depth int) {
 	w.nest = w.nest[:from]
 }
 
-// pending is a dt that waits for its dd.
-type pending struct{ text string }
+// pending are the dt that wait for their dd.
+type pending []string
 
-// definitions writes "term: definition" lines. The first definition after a term
-// takes it; further ones, and terms without one, stand alone.
+// definitions writes "term: definition" lines. The first definition after some
+// terms is written behind each of them; further ones, and terms without one, stand
+// alone.
 func (w *writer) definitions(id int32, depth int, t *pending) {
 	for c := w.s.nodes[id].first; c != none; c = w.s.nodes[c].next {
 		n := &w.s.nodes[c]
@@ -96,24 +102,25 @@ func (w *writer) definitions(id int32, depth int, t *pending) {
 		}
 		switch n.el {
 		case term:
-			w.bareTerm(depth, t)
 			from := len(w.nest)
 			w.one.reset()
-			w.collect(&w.one, c, &w.nest)
-			t.text = string(w.clean(w.one.text))
+			w.collect(&w.one, c, structured)
+			if text := w.clean(w.one.text); len(text) > 0 {
+				*t = append(*t, string(text))
+			}
 			if len(w.nest) > from {
-				w.bareTerm(depth, t)
+				w.bareTerms(depth, t)
 				w.nested(from, depth)
 			}
 		case definition:
 			w.definition(c, depth, t)
 		case list, definitions:
-			w.bareTerm(depth, t)
+			w.bareTerms(depth, t)
 			w.list(c, depth+1)
 		case block: // HTML allows div around dt and dd
 			w.definitions(c, depth, t)
 		default:
-			w.bareTerm(depth, t)
+			w.bareTerms(depth, t)
 			w.item(c, "", depth)
 		}
 	}
@@ -122,28 +129,30 @@ func (w *writer) definitions(id int32, depth int, t *pending) {
 func (w *writer) definition(id int32, depth int, t *pending) {
 	from := len(w.nest)
 	w.one.reset()
-	w.collect(&w.one, id, &w.nest)
+	w.collect(&w.one, id, structured)
 	text := w.clean(w.one.text)
 	w.need(1)
 	switch {
-	case len(text) > 0 && t.text != "":
-		w.emit(depth, t.text+w.s.o.KeySeparator, text)
-		t.text = ""
+	case len(text) > 0 && len(*t) > 0:
+		for _, term := range *t {
+			w.emit(depth, term+w.s.o.KeySeparator, text)
+		}
+		*t = (*t)[:0]
 	case len(text) > 0:
 		w.emit(depth, "", text)
 	case len(w.nest) == from:
 		w.s.removed.EmptyItems++
 		return
 	default:
-		w.bareTerm(depth, t)
+		w.bareTerms(depth, t)
 	}
 	w.nested(from, depth)
 }
 
-func (w *writer) bareTerm(depth int, t *pending) {
-	if t.text != "" {
+func (w *writer) bareTerms(depth int, t *pending) {
+	for _, term := range *t {
 		w.need(1)
-		w.emit(depth, "", []byte(t.text))
-		t.text = ""
+		w.emit(depth, "", []byte(term))
 	}
+	*t = (*t)[:0]
 }

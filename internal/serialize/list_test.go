@@ -12,6 +12,8 @@ func TestLists(t *testing.T) {
 		{name: "two levels under a number", html: "<ol><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ol>", want: "1. a\n  - b\n    1. c\n2. d"},
 		{name: "empty item consumes its number", html: "<ol><li>a<li> <li><b></b><li>b</ol>", want: "1. a\n4. b"},
 		{name: "or does not", html: "<ol><li>a<li> <li>b</ol>", want: "1. a\n2. b", options: func(o *Options) { o.EmptyItems = "skipped" }},
+		{name: "or keeps its marker", html: "<ol><li>a<li> <li>b</ol><ul><li><ul><li>c</ul></ul>", want: "1. a\n2.\n3. b\n-\n  - c", options: func(o *Options) { o.EmptyItems = "kept" }},
+		{name: "no marker to keep", html: "<ul><li>a<li></ul>", want: " a", options: func(o *Options) { o.EmptyItems, o.Bullet = "kept", "" }},
 		{name: "item with nothing but a list", html: "<ul><li><ul><li>a</ul><li>b</ul>", want: "  - a\n- b"},
 		{name: "text behind a nested list joins the item", html: "<ul><li>a<ul><li>b</ul> c</ul>", want: "- a c\n  - b"},
 		{name: "paragraphs in an item are one line", html: "<ul><li><p>a</p><p>b</p></ul>", want: "- a b"},
@@ -32,7 +34,8 @@ func TestLists(t *testing.T) {
 func TestDefinitionLists(t *testing.T) {
 	runBodies(t, []bodyTest{
 		{name: "further definitions stand alone", html: "<dl><dt>a<dd>b<dd>c</dl>", want: "a: b\nc"},
-		{name: "term without definition", html: "<dl><dt>a<dt>b<dd>c<dt>d</dl>", want: "a\nb: c\nd"},
+		{name: "two terms have one definition", html: "<dl><dt>a<dt>b<dd>c<dd>d</dl>", want: "a: c\nb: c\nd"},
+		{name: "terms without definition", html: "<dl><dt>a<dd>b<dt>c<dt> <dt>d</dl>", want: "a: b\nc\nd"},
 		{name: "colon of the term stays", html: "<dl><dt>Born:<dd>1900</dl>", want: "Born:: 1900"},
 		{name: "empty definition is discarded", html: "<dl><dt>a<dd> <dd>b</dl>", want: "a: b"},
 		{name: "indentation", html: "<p>a</p><dl><dd>b<dl><dd>c</dl></dl>", want: "a\nb\n  c"},

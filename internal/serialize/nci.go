@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/wikipedia"
 )
 
 // simplified is the text of the simplified format without its tags: the same
@@ -40,43 +41,38 @@ func noText(r *nq.Record) error {
 // searches in the text of the simplified format, tags and all.
 //
 //	title     between the first <H1> and the first </H1>, blanks kept; dev: document_title
-//	abstract  between the first <P> and the first </P>, blanks and tags kept
+//	abstract  between the first <P> and the next </P>, blanks and tags kept
 //	content   after that </P>, to the second-last </Ul> (the last if there is one only),
 //	          tags removed by <[^<]+?>, runs of blanks joined, trimmed
 //
-// NciNorm is normalized title + " " + abstract; SimpleNorm is title + abstract +
-// content with nothing between them and no normalization.
+// SimpleNorm is title + abstract + content, with nothing between them. NciNorm is
+// title + abstract, with the title trimmed; Options can normalize it and add the
+// content.
 //
-// NOTE: without <P> the notebook reuses the offset of the record before; here the
-// abstract is empty and the content starts with the text.
+// NOTE: without <P> the notebook reuses the offset of the record before. Here there
+// is no abstract; SimpleNorm's content starts with the text, NciNorm is the title.
 func (s *Serializer) nci(r *nq.Record) (Text, error) {
 	if !r.Full() && r.Text == "" {
 		return Text{}, noText(r)
 	}
-	doc := nciText(r)
+	doc := simplifiedText(r)
 	var t Text
-	switch {
-	case s.o.NCITitle == "document_title" || s.o.NCITitle == "split" && r.Split == nq.Dev:
-		if !r.Full() {
-			return Text{}, fmt.Errorf(`serialize: example %d: the simplified format has no document_title; set nci_title = "h1"`, r.ExampleID)
-		}
-		t.Title = r.Title
-	default:
-		t.Title = cutOut(doc, strings.Index(doc, "<H1>")+len("<H1>"), strings.Index(doc, "</H1>"))
-		if !strings.Contains(doc, "<H1>") || !strings.Contains(doc, "</H1>") {
-			t.Title, t.Removed.NoTitle = "", true
+	t.Title, t.Removed.NoTitle = s.nciTitle(r, doc)
+	if s.form == NciNorm {
+		t.Title = strings.TrimSpace(t.Title)
+		if s.o.NCINormalizeTitle {
+			t.Title = s.tools.BertNormalize(t.Title)
 		}
 	}
-	start, end, after := strings.Index(doc, "<P>"), strings.Index(doc, "</P>"), 0
-	if start >= 0 && end >= 0 {
-		t.Abstract = cutOut(doc, start+len("<P>"), end)
+	after := 0
+	if start, end := between(doc, "<P>", "</P>"); end >= 0 {
+		t.Abstract = doc[start:end]
 		after = end + len("</P>")
 	} else {
 		t.Removed.NoAbstract = true
 	}
-	if s.form == NciNorm {
-		t.Title = s.tools.BertNormalize(t.Title)
-		t.text = t.Title + " " + t.Abstract
+	if s.form == NciNorm && (!s.o.NCIContent || t.Removed.NoAbstract) {
+		t.text = t.Title + t.Abstract
 		return t, nil
 	}
 	final := len(doc)
@@ -86,36 +82,48 @@ func (s *Serializer) nci(r *nq.Record) (Text, error) {
 			final = before
 		}
 	}
-	t.Body = nciContent(cutOut(doc, after, final))
+	t.Body = nciContent(doc[after:max(after, final)])
 	t.text = t.Title + t.Abstract + t.Body
 	return t, nil
 }
 
-// nciText is the string that the notebook searches: document_text in train, the
-// stored tokens joined by blanks in dev, where a blank inside a token stays.
-func nciText(r *nq.Record) string {
-	if !r.Full() {
-		return r.Text
-	}
-	if r.Split != nq.Dev {
-		return nq.SimplifiedText(r.Tokens)
-	}
-	var b strings.Builder
-	for i := range r.Tokens {
-		if i > 0 {
-			b.WriteByte(' ')
+// nciTitle is the title that NCITitle asks for, and whether there was none.
+func (s *Serializer) nciTitle(r *nq.Record, doc string) (title string, missing bool) {
+	if s.o.NCITitle == "document_title" || s.o.NCITitle == "split" && r.Split == nq.Dev {
+		if r.Title != "" {
+			return r.Title, false
 		}
-		b.WriteString(r.Tokens[i].Text)
+		if title, ok := wikipedia.URLTitle(r.URL); ok {
+			return title, false
+		}
 	}
-	return b.String()
+	if start, end := between(doc, "<H1>", "</H1>"); end >= 0 {
+		return doc[start:end], false
+	}
+	return "", true
 }
 
-// cutOut is Python's s[from:to] for offsets from 0 to len(s).
-func cutOut(s string, from, to int) string {
-	if from >= to {
-		return ""
+// simplifiedText is the text of the simplified format: all tokens joined by one
+// blank, blanks inside a token "_".
+func simplifiedText(r *nq.Record) string {
+	if r.Full() {
+		return nq.SimplifiedText(r.Tokens)
 	}
-	return s[from:to]
+	return r.Text
+}
+
+// between is where the content of the first element begins and ends; without one
+// end is -1.
+func between(doc, opening, closing string) (start, end int) {
+	start = strings.Index(doc, opening)
+	if start < 0 {
+		return 0, -1
+	}
+	start += len(opening)
+	if end = strings.Index(doc[start:], closing); end >= 0 {
+		end += start
+	}
+	return start, end
 }
 
 // nciContent removes tags, as the regular expression <[^<]+?> finds them, and

@@ -28,18 +28,19 @@ func TestNCI(t *testing.T) {
 		record      *nq.Record
 		simple, nci string
 	}{
-		{"train", simple(nq.Train, doc), " A B  One <B> two three 4 five 6", "a b  One <B> two "},
-		{"one list end", simple(nq.Train, "<H1> T </H1> <P> a </P> b <Ul> c </Ul> d"), " T  a b c", "t  a "},
-		{"no list end", simple(nq.Train, "<H1> T </H1> <P> a </P> b <Li> c"), " T  a b c", "t  a "},
-		{"list ends before the abstract", simple(nq.Train, "<H1> T </H1> <Ul> x </Ul> <Ul> y </Ul> <P> a </P> b"), " T  a ", "t  a "},
-		{"no paragraph", simple(nq.Train, "<H1> T </H1> a"), " T T a", "t "},
-		{"empty paragraph", simple(nq.Train, "<H1> T </H1> <P> </P> b"), " T  b", "t  "},
-		{"paragraph ends before it starts", simple(nq.Train, "<H1> T </H1> x </P> y <P> z"), " T y z", "t "},
-		{"no heading", simple(nq.Train, "<P> a </P> b"), " a b", "  a "},
-		{"no train split: as train", simple("", "<H1> T </H1> <P> a </P>"), " T  a ", "t  a "},
-		{"dev takes document_title", tokens(nq.Dev, "Stored", "<H1>", "T", "</H1>", "<P>", "a b", "</P>", "c"), "Stored a b c", "stored  a b "},
-		{"train joins blanks inside a token", tokens(nq.Train, "Stored", "<H1>", "T", "</H1>", "<P>", "a b", "</P>", "c"), " T  a_b c", "t  a_b "},
-		{"markup with attributes", tokens(nq.Train, "", "<H1>", "T", "</H1>", "<P>", "a", "</P>", "<Th colspan=\"2\">", "b", "</Th>"), " T  a b", "t  a "},
+		{"train", simple(nq.Train, doc), " A B  One <B> two three 4 five 6", "A B One <B> two "},
+		{"one list end", simple(nq.Train, "<H1> T </H1> <P> a </P> b <Ul> c </Ul> d"), " T  a b c", "T a "},
+		{"no list end", simple(nq.Train, "<H1> T </H1> <P> a </P> b <Li> c"), " T  a b c", "T a "},
+		{"list ends before the abstract", simple(nq.Train, "<H1> T </H1> <Ul> x </Ul> <Ul> y </Ul> <P> a </P> b"), " T  a ", "T a "},
+		{"no paragraph", simple(nq.Train, "<H1> T </H1> a"), " T T a", "T"},
+		{"empty paragraph", simple(nq.Train, "<H1> T </H1> <P> </P> b"), " T  b", "T "},
+		{"end of a paragraph before it", simple(nq.Train, "<H1> T </H1> x </P> y <P> z </P> a"), " T  z a", "T z "},
+		{"paragraph without an end", simple(nq.Train, "<H1> T </H1> x </P> y <P> z"), " T T x y z", "T"},
+		{"no heading", simple(nq.Train, "<P> a </P> b"), " a b", " a "},
+		{"no train split: as train", simple("", "<H1> T </H1> <P> a </P>"), " T  a ", "T a "},
+		{"dev takes document_title", tokens(nq.Dev, " Stored", "<H1>", "T", "</H1>", "<P>", "a b", "</P>", "c"), " Stored a_b c", "Stored a_b "},
+		{"train joins blanks inside a token", tokens(nq.Train, "Stored", "<H1>", "T", "</H1>", "<P>", "a b", "</P>", "c"), " T  a_b c", "T a_b "},
+		{"markup with attributes", tokens(nq.Train, "", "<H1>", "T", "</H1>", "<P>", "a", "</P>", "<Th colspan=\"2\">", "b", "</Th>"), " T  a b", "T a "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := document(t, newSerializer(t, SimpleNorm, nil), tt.record).String(); got != tt.simple {
@@ -55,16 +56,21 @@ func TestNCI(t *testing.T) {
 func TestNCITitle(t *testing.T) {
 	r := tokens(nq.Dev, "Stored", "<H1>", "T", "</H1>")
 	h1 := newSerializer(t, NciNorm, func(o *Options) { o.NCITitle = "h1" })
-	if got := document(t, h1, r).Title; got != "t" {
+	if got := document(t, h1, r).Title; got != "T" {
 		t.Errorf("h1: %q", got)
 	}
 	r.Split = nq.Train
 	stored := newSerializer(t, NciNorm, func(o *Options) { o.NCITitle = "document_title" })
-	if got := document(t, stored, r).Title; got != "stored" {
+	if got := document(t, stored, r).Title; got != "Stored" {
 		t.Errorf("document_title: %q", got)
 	}
-	if _, err := newSerializer(t, NciNorm, nil).Document(simple(nq.Dev, "<H1> T </H1>")); err == nil || !strings.Contains(err.Error(), `nci_title = "h1"`) {
-		t.Errorf("simplified dev record: %v", err)
+	normalized := newSerializer(t, NciNorm, func(o *Options) { o.NCINormalizeTitle = true })
+	if got := document(t, normalized, simple(nq.Train, "<H1> T  B </H1> <P> a </P>")).String(); got != "t b a " {
+		t.Errorf("normalized: %q", got)
+	}
+	none := document(t, stored, simple(nq.Train, "<P> a </P>"))
+	if none.Title != "" || !none.Removed.NoTitle {
+		t.Errorf("none: %+v", none)
 	}
 }
 
@@ -98,12 +104,27 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
+func TestSimplifiedTags(t *testing.T) {
+	s := newSerializer(t, SimplifiedTags, nil)
+	for _, tt := range []struct {
+		record *nq.Record
+		want   string
+	}{
+		{simple(nq.Train, "A <H1> A </H1> b <Th_colspan=\"2\"> c"), "A <H1> A </H1> b <Th_colspan=\"2\"> c"},
+		{tokens(nq.Dev, "", "A", "<H1>", "b c", "</H1>", "<Th colspan=\"2\">"), "A <H1> b_c </H1> <Th_colspan=\"2\">"},
+	} {
+		if got := document(t, s, tt.record); got.String() != tt.want || got.Body != tt.want {
+			t.Errorf("%q, want %q", got.String(), tt.want)
+		}
+	}
+}
+
 // The simplified form of the full and of the simplified record agree, and Text4K
 // of it is the key that package dedup compares.
 func TestSimplifiedOfBothFormats(t *testing.T) {
 	full := records(t, "nq-full-walking-dead.jsonl.gz", nq.Train)[0]
 	short := records(t, "nq-simplified-walking-dead.jsonl.gz", nq.Train)[0]
-	for _, form := range []Form{Simplified, SimpleNorm, NciNorm} {
+	for _, form := range []Form{SimplifiedTags, Simplified, SimpleNorm, NciNorm} {
 		s := newSerializer(t, form, nil)
 		if a, b := document(t, s, full).String(), document(t, s, short).String(); a != b {
 			t.Errorf("%s differs between the formats", form)

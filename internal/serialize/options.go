@@ -10,41 +10,49 @@ import (
 // Form names one of the paper's serializations.
 type Form string
 
-// The four forms.
+// The paper's four forms, and the simplified format as it is.
 const (
-	Simplified Form = "simplified" // stored text tokens, tags dropped
-	SimpleNorm Form = "simplenorm" // NCI's title, abstract and content
-	NciNorm    Form = "ncinorm"    // NCI's title and abstract
-	HtmlNorm   Form = "htmlnorm"   // surface text recovered from the HTML
+	SimplifiedTags Form = "simplified_tags" // all stored tokens, tags kept: document_text of NQ's simplified format
+	Simplified     Form = "simplified"      // stored text tokens, tags dropped
+	SimpleNorm     Form = "simplenorm"      // NCI's title, abstract and content
+	NciNorm        Form = "ncinorm"         // NCI's title and abstract
+	HtmlNorm       Form = "htmlnorm"        // surface text recovered from the HTML
 )
 
-// Forms lists the forms in the order of the paper's figure.
-var Forms = []Form{Simplified, SimpleNorm, NciNorm, HtmlNorm}
+// Forms lists the forms, those of the paper in the order of its figure.
+var Forms = []Form{SimplifiedTags, Simplified, SimpleNorm, NciNorm, HtmlNorm}
 
 // Options are the rules of the forms. Start from Defaults, which holds the
-// paper's configuration and, where the paper is silent, the reading named at
-// the field (docs/reproduction.md). All but NCITitle concern HtmlNorm.
+// paper's configuration and, where the paper is silent, what its released code
+// does (docs/reproduction.md). All but those of NCI concern HtmlNorm.
 type Options struct {
 	// NCI reads the title of training records from the first <H1> and that of
 	// dev records from document_title (paper, section "Document Serialization").
-	NCITitle string `hcl:"nci_title,optional" json:"nci_title" enum:"split,h1,document_title" help:"where the NCI forms take a title from; split: <H1> in train, document_title in dev"`
+	NCITitle          string `hcl:"nci_title,optional" json:"nci_title" enum:"split,h1,document_title" help:"where the NCI forms take a title from; split: <H1> in train, document_title in dev; the title in the URL, then <H1>, stand in for a document_title that is missing"`
+	NCINormalizeTitle bool   `hcl:"nci_normalize_title,optional" json:"nci_normalize_title" help:"ncinorm: put the title through bert-base-uncased, as the key title does; it is trimmed otherwise"`
+	NCIContent        bool   `hcl:"nci_content,optional" json:"nci_content" help:"ncinorm: what follows the first paragraph comes behind it, as in simplenorm"`
 
 	// Span recovery (paper, "Byte-Aligned Span Recovery").
 	TextSource string `hcl:"text_source,optional" json:"text_source" enum:"spans,stored,html" help:"spans: the HTML bytes of the tokens; stored: NQ's token strings; html: all visible text, tokenised by NQ or not"`
 	SpanMarkup string `hcl:"span_markup,optional" json:"span_markup" enum:"remove,keep" help:"markup inside a token's span; keep is the paper's formula read literally"`
+	Gap        string `hcl:"gap,optional" json:"gap" enum:"any,blank" help:"what is a blank between two tokens; any: white space of any kind; blank: exactly one blank, or white space beside markup"`
 	Normalize  string `hcl:"normalize,optional" json:"normalize" enum:"nfkc,none" help:"Unicode normalization of each span"`
+	Control    string `hcl:"control,optional" json:"control" enum:"drop,keep" help:"characters of Unicode's categories C: soft hyphens, zero-width and control characters, unassigned ones; white space is none of them"`
 	LineBreak  string `hcl:"line_break,optional" json:"line_break" enum:"newline,space,none" help:"what <br> stands for between two paragraphs' lines"`
 
 	// Layout (paper, figure "List of woods").
-	BlockGap string `hcl:"block_gap,optional" json:"block_gap" enum:"line,blank_line" help:"between two blocks of the body; headings always stand between blank lines"`
+	Lead          string `hcl:"lead,optional" json:"lead" enum:"paragraphs_first,document_order" help:"what stands before the first section heading; paragraphs_first: paragraphs, then lists; no tables, and no text outside of both, as hatnotes, captions and coordinates are"`
+	EmptySections string `hcl:"empty_sections,optional" json:"empty_sections" enum:"drop,keep" help:"headings h2 and h3 with no text before the next one"`
+	BlockGap      string `hcl:"block_gap,optional" json:"block_gap" enum:"structure,line,blank_line" help:"structure: blank lines around lists and tables and above headings; line: around headings only; blank_line: between all blocks"`
 
 	// Lists (paper, "List Formatting").
 	Bullet     string `hcl:"bullet,optional" json:"bullet" help:"marker of an item of an unordered list"`
 	ListIndent int    `hcl:"list_indent,optional" json:"list_indent" help:"blanks per level of nesting"`
-	EmptyItems string `hcl:"empty_items,optional" json:"empty_items" enum:"numbered,skipped" help:"whether a discarded empty item of an ordered list consumes its number"`
+	EmptyItems string `hcl:"empty_items,optional" json:"empty_items" enum:"numbered,skipped,kept" help:"numbered, skipped: whether a discarded empty item of an ordered list consumes its number; kept: its marker stays"`
 
 	// Tables (paper, "Table Formatting").
 	Tables        string `hcl:"tables,optional" json:"tables" enum:"forms,matrix,drop" help:"forms: by detected layout; matrix: joined cells for every table; drop: no tables"`
+	TableFirst    string `hcl:"table_first,optional" json:"table_first" enum:"header,key_value" help:"which layout is looked for first; header: rows of th; key_value: rows of a key and its values, as half of the rows of most tables with row heads"`
 	RepeatRowspan bool   `hcl:"repeat_rowspan,optional" json:"repeat_rowspan" help:"a cell that spans rows stands in each of them"`
 	RepeatColspan bool   `hcl:"repeat_colspan,optional" json:"repeat_colspan" help:"a cell that spans columns stands in each of them"`
 	CellSeparator string `hcl:"cell_separator,optional" json:"cell_separator" help:"between the cells of a row"`
@@ -57,42 +65,49 @@ type Options struct {
 	Artifacts      []string `hcl:"artifacts,optional" json:"artifacts" help:"words removed where they stand alone in square brackets, as [edit]"`
 	Infobox        string   `hcl:"infobox,optional" json:"infobox" enum:"introductory,first,all,first_table,keep" help:"introductory: infobox tables before the first section heading; first: only the first of them; all: anywhere; first_table: the first table before the first paragraph, whatever its class"`
 	InfoboxPrefix  string   `hcl:"infobox_prefix,optional" json:"infobox_prefix" help:"a table is an infobox if one of its classes begins so"`
-	FooterHeadings []string `hcl:"footer_headings,optional" json:"footer_headings" help:"headings that end the document"`
-	FooterLevel    int      `hcl:"footer_level,optional" json:"footer_level" help:"deepest heading level (2 to 6) that may end the document"`
+	Footer         string   `hcl:"footer,optional" json:"footer" enum:"stop,section" help:"stop: the document ends at the first footer heading; section: footer sections go, each to the next h2 or h3, and so does text without a heading"`
+	FooterHeadings []string `hcl:"footer_headings,optional" json:"footer_headings" help:"footer headings"`
+	FooterLevel    int      `hcl:"footer_level,optional" json:"footer_level" help:"deepest heading level (2 to 6) of a footer"`
 
 	// Pronunciation (paper, "Pronunciation Cleanup").
-	Pronunciation       string `hcl:"pronunciation,optional" json:"pronunciation" enum:"remove,keep" help:"whether the first parenthesis goes when it holds a character unknown to T5"`
-	PronunciationWindow int    `hcl:"pronunciation_window,optional" json:"pronunciation_window" help:"code points within which that parenthesis begins"`
+	Pronunciation       string `hcl:"pronunciation,optional" json:"pronunciation" enum:"remove,keep" help:"whether a parenthesis goes when it holds a character unknown to T5"`
+	PronunciationSpans  string `hcl:"pronunciation_spans,optional" json:"pronunciation_spans" enum:"first,all" help:"first: only the first parenthesis may go, if it begins within the window; all: each that also ends there"`
+	PronunciationWindow int    `hcl:"pronunciation_window,optional" json:"pronunciation_window" help:"code points within which parentheses are looked for"`
 	PronunciationScope  string `hcl:"pronunciation_scope,optional" json:"pronunciation_scope" enum:"document,body" help:"where the window starts: at the title line, or after it"`
 
 	MaxBytes int `hcl:"max_bytes,optional" json:"max_bytes" help:"bytes of text after which a document is cut: a bound on what spans and headers can repeat"`
 }
 
-// Defaults is the configuration of the paper.
+// Defaults is the configuration of the paper, completed by its released code.
 func Defaults() Options {
 	return Options{
 		NCITitle: "split",
 
 		TextSource: "spans",
 		SpanMarkup: "remove", // a stored 's spans '</SPAN>s in the one complete public record
+		Gap:        "any",
 		Normalize:  "nfkc",
+		Control:    "drop",
 		LineBreak:  "newline",
 
-		BlockGap: "line",
+		Lead:          "paragraphs_first",
+		EmptySections: "drop",
+		BlockGap:      "structure",
 
 		Bullet:     "-",
 		ListIndent: 2,
 		EmptyItems: "numbered", // as a browser numbers them
 
 		Tables:        "forms",
+		TableFirst:    "header", // the paper's example of a header has two columns
 		RepeatRowspan: true,
+		RepeatColspan: true,
 		CellSeparator: " ; ",
 		KeySeparator:  ": ",
 
 		// The appendix names [edit] and [hide] only; the figure shows that the
 		// table of contents and the jump links go too, and section "Document
 		// Serialization" adds navigation content and other non-article artifacts.
-		// Hatnotes, captions, coordinates and [citation needed] stay.
 		RemoveIDs: []string{
 			"toc", "siteSub", "contentSub", "jump-to-nav", "siteNotice", "catlinks",
 			"mw-navigation", "mw-head", "mw-panel", "footer", // the page's frame after an article without footer sections
@@ -103,11 +118,12 @@ func Defaults() Options {
 			"ambox", "mbox-small", "tmbox", "metadata",
 			"printfooter",
 		},
-		Artifacts:     []string{"edit", "hide", "show"},
+		Artifacts:     []string{"edit", "hide"},
 		Infobox:       "introductory",
 		InfoboxPrefix: "infobox",
 		// "Contents" stops only as a heading of the article: the contents box is
 		// gone before headings are looked at, as the paper's figure shows.
+		Footer: "stop",
 		FooterHeadings: []string{
 			"See also", "References", "Further reading", "Bibliography", "External links", "Notes",
 			"Footnotes", "Citations", "Sources", "Works cited", "Contents", "Notes and references",
@@ -115,6 +131,7 @@ func Defaults() Options {
 		FooterLevel: 6,
 
 		Pronunciation:       "remove",
+		PronunciationSpans:  "first",
 		PronunciationWindow: 256,
 		PronunciationScope:  "document",
 
@@ -138,13 +155,20 @@ func (o Options) Validate() error {
 	oneOf("nci_title", o.NCITitle, "split", "h1", "document_title")
 	oneOf("text_source", o.TextSource, "spans", "stored", "html")
 	oneOf("span_markup", o.SpanMarkup, "remove", "keep")
+	oneOf("gap", o.Gap, "any", "blank")
 	oneOf("normalize", o.Normalize, "nfkc", "none")
+	oneOf("control", o.Control, "drop", "keep")
 	oneOf("line_break", o.LineBreak, "newline", "space", "none")
-	oneOf("block_gap", o.BlockGap, "line", "blank_line")
-	oneOf("empty_items", o.EmptyItems, "numbered", "skipped")
+	oneOf("lead", o.Lead, "paragraphs_first", "document_order")
+	oneOf("empty_sections", o.EmptySections, "drop", "keep")
+	oneOf("block_gap", o.BlockGap, "structure", "line", "blank_line")
+	oneOf("empty_items", o.EmptyItems, "numbered", "skipped", "kept")
 	oneOf("tables", o.Tables, "forms", "matrix", "drop")
+	oneOf("table_first", o.TableFirst, "header", "key_value")
 	oneOf("infobox", o.Infobox, "introductory", "first", "all", "first_table", "keep")
+	oneOf("footer", o.Footer, "stop", "section")
 	oneOf("pronunciation", o.Pronunciation, "remove", "keep")
+	oneOf("pronunciation_spans", o.PronunciationSpans, "first", "all")
 	oneOf("pronunciation_scope", o.PronunciationScope, "document", "body")
 	between("list_indent", o.ListIndent, 0, 16)
 	between("footer_level", o.FooterLevel, 2, 6)

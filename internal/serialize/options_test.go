@@ -76,7 +76,8 @@ func TestNew(t *testing.T) {
 		{HtmlNorm, func(o *Options) { o.Tables = "x" }, tools, "tables"},
 		{HtmlNorm, nil, Tools{}, "T5"},
 		{HtmlNorm, func(o *Options) { o.Pronunciation = "keep" }, Tools{}, ""},
-		{NciNorm, nil, Tools{}, "BERT"},
+		{NciNorm, nil, Tools{}, ""},
+		{NciNorm, func(o *Options) { o.NCINormalizeTitle = true }, Tools{}, "BERT"},
 		{SimpleNorm, nil, Tools{}, ""},
 		{Simplified, nil, Tools{}, ""},
 	} {
@@ -101,6 +102,7 @@ func TestRecordsWithoutWhatAFormNeeds(t *testing.T) {
 		{HtmlNorm, &nq.Record{ExampleID: 7, Tokens: make([]nq.Token, 1)}, "no document_html"},
 		{Simplified, &nq.Record{ExampleID: 7}, "neither"},
 		{NciNorm, &nq.Record{ExampleID: 7}, "neither"},
+		{SimplifiedTags, &nq.Record{ExampleID: 7}, "neither"},
 	} {
 		if _, err := newSerializer(t, tt.form, nil).Document(tt.record); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.form, err)

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // The pages that are kept as goldens: one revision each of the seven real pages
 // in NQ format (testdata/README.md). Those marked whole are short enough to keep
-// in all four forms.
+// in all forms.
 var realPages = []struct {
 	file, title string
 	split       nq.Split
@@ -54,7 +54,7 @@ func TestReal(t *testing.T) {
 			t.Fatalf("example %d is %q", p.id, r.Title)
 		}
 		for _, form := range Forms {
-			if !p.whole && (form == Simplified || form == SimpleNorm) {
+			if !p.whole && form != NciNorm && form != HtmlNorm {
 				continue
 			}
 			got := document(t, newSerializer(t, form, nil), r)
@@ -109,7 +109,7 @@ func TestTokensAccountedFor(t *testing.T) {
 			}
 		}
 		m := sc.removed
-		removed := m.BeforeTitle + m.Interface + m.Infobox + m.Invisible + m.AfterFooter + m.SpansOutside
+		removed := m.BeforeTitle + m.Lead + m.Interface + m.Infobox + m.Invisible + m.AfterFooter + m.SpansOutside
 		if kept := sc.tokensIn(root); kept+removed != tokens {
 			t.Errorf("%s: %d tokens kept + %d removed, of %d: %+v", p.title, kept, removed, tokens, m)
 		}

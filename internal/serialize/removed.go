@@ -2,7 +2,8 @@ package serialize
 
 // Removed counts, rule by rule, what HtmlNorm left out of one document; the
 // other forms set Tags only. Every text token of the record is either in the
-// text or counted by one of the fields marked "tokens".
+// text, counted by one of the fields marked "tokens", or in the heading of an empty
+// section.
 type Removed struct {
 	Tags int `json:"tags,omitempty"` // simplified: HTML tokens dropped
 
@@ -10,20 +11,22 @@ type Removed struct {
 	Interface    int `json:"interface,omitempty"`     // tokens of removed ids and classes
 	Infobox      int `json:"infobox,omitempty"`       // tokens of removed infoboxes
 	Invisible    int `json:"invisible,omitempty"`     // tokens in scripts, styles, comments and tags
-	AfterFooter  int `json:"after_footer,omitempty"`  // tokens from the heading that ended the document
+	Lead         int `json:"lead,omitempty"`          // tokens of the lead's tables and loose text
+	AfterFooter  int `json:"after_footer,omitempty"`  // tokens from the heading that ended the document, or of footer sections
 	SpansOutside int `json:"spans_outside,omitempty"` // tokens whose span is no part of the HTML, or goes back
 	DroppedTable int `json:"dropped_table,omitempty"` // tokens of discarded tables
 
 	InterfaceElements int    `json:"interface_elements,omitempty"`
 	Infoboxes         int    `json:"infoboxes,omitempty"`
-	Footer            string `json:"footer,omitempty"`        // the heading that ended the document
-	Artifacts         int    `json:"artifacts,omitempty"`     // [edit], [hide]
-	EmptyItems        int    `json:"empty_items,omitempty"`   // list items without text
-	EmptyTables       int    `json:"empty_tables,omitempty"`  // tables without a non-empty cell
-	Pronunciation     string `json:"pronunciation,omitempty"` // the parenthesis removed
-	Truncated         bool   `json:"truncated,omitempty"`     // max_bytes reached
-	NoTitle           bool   `json:"no_title,omitempty"`      // no <H1>: document_title stands in
-	NoAbstract        bool   `json:"no_abstract,omitempty"`   // NCI forms: no <P> … </P>
+	EmptySections     int    `json:"empty_sections,omitempty"` // headings with no text below them
+	Footer            string `json:"footer,omitempty"`         // the heading that ended the document, or the first footer section's
+	Artifacts         int    `json:"artifacts,omitempty"`      // [edit], [hide]
+	EmptyItems        int    `json:"empty_items,omitempty"`    // list items without text
+	EmptyTables       int    `json:"empty_tables,omitempty"`   // tables without a non-empty cell
+	Pronunciation     string `json:"pronunciation,omitempty"`  // the parentheses removed
+	Truncated         bool   `json:"truncated,omitempty"`      // max_bytes reached
+	NoTitle           bool   `json:"no_title,omitempty"`       // no <H1>: document_title stands in
+	NoAbstract        bool   `json:"no_abstract,omitempty"`    // NCI forms: no <P> … </P>
 }
 
 // Tally sums Removed over documents.
@@ -51,11 +54,13 @@ func (t *Tally) Add(r Removed) {
 	s.Interface += r.Interface
 	s.Infobox += r.Infobox
 	s.Invisible += r.Invisible
+	s.Lead += r.Lead
 	s.AfterFooter += r.AfterFooter
 	s.SpansOutside += r.SpansOutside
 	s.DroppedTable += r.DroppedTable
 	s.InterfaceElements += r.InterfaceElements
 	s.Infoboxes += r.Infoboxes
+	s.EmptySections += r.EmptySections
 	s.Artifacts += r.Artifacts
 	s.EmptyItems += r.EmptyItems
 	s.EmptyTables += r.EmptyTables
@@ -92,11 +97,13 @@ func (t *Tally) Merge(o Tally) {
 	s.Interface += r.Interface
 	s.Infobox += r.Infobox
 	s.Invisible += r.Invisible
+	s.Lead += r.Lead
 	s.AfterFooter += r.AfterFooter
 	s.SpansOutside += r.SpansOutside
 	s.DroppedTable += r.DroppedTable
 	s.InterfaceElements += r.InterfaceElements
 	s.Infoboxes += r.Infoboxes
+	s.EmptySections += r.EmptySections
 	s.Artifacts += r.Artifacts
 	s.EmptyItems += r.EmptyItems
 	s.EmptyTables += r.EmptyTables

@@ -1,6 +1,8 @@
 package serialize
 
 import (
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +34,11 @@ func TestHostile(t *testing.T) {
 		{"colspans", "<table>" + strings.Repeat("<tr><th colspan=1000>a<th colspan=1000>b<th colspan=1000>c", 5000) + "<tr><td>d<td>e<td>f"},
 		{"long headers", "<table><tr><th>" + long + "<th>" + long + strings.Repeat("<tr><td>a<td>b", n)},
 		{"terms", "<dl>" + strings.Repeat("<dt>a", n)},
+		{"terms of one definition", "<dl>" + strings.Repeat("<dt>a", n) + "<dd>" + long},
+		{"empty items", "<ul>" + strings.Repeat("<li>", n)},
+		{"empty sections", "<p>a" + strings.Repeat("<h2>a<h3>b", n)},
+		{"footers", "<p>a" + strings.Repeat("<h4>a<h2>Notes</h2>b", n)},
+		{"pairs in spans", "<table>" + strings.Repeat("<tr><th colspan=1000>"+long+"<td colspan=1000>b", 2000)},
 		{"text between cells", "<table>" + strings.Repeat("a<tr>", n)},
 		{"headings", strings.Repeat("<h2>a", n)},
 		{"classes", `<p class="` + strings.Repeat("a ", n) + `">a`},
@@ -39,9 +46,11 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := article(tt.html)
-			got := document(t, newSerializer(t, HtmlNorm, func(o *Options) { o.MaxBytes = 1 << 20 }), r)
-			if len(got.String()) > 3<<20 || !utf8.ValidString(got.String()) {
-				t.Errorf("%d bytes", len(got.String()))
+			for _, change := range []func(*Options){func(*Options) {}, released} {
+				got := document(t, newSerializer(t, HtmlNorm, func(o *Options) { change(o); o.MaxBytes = 1 << 20 }), r)
+				if len(got.String()) > 3<<20 || !utf8.ValidString(got.String()) {
+					t.Errorf("%d bytes", len(got.String()))
+				}
 			}
 		})
 	}
@@ -49,7 +58,7 @@ func TestHostile(t *testing.T) {
 
 func TestTruncated(t *testing.T) {
 	s := newSerializer(t, HtmlNorm, func(o *Options) { o.MaxBytes = 1024 })
-	got := document(t, s, article(strings.Repeat("<p>abc", 1000)))
+	got := document(t, s, article("<h2>A</h2>"+strings.Repeat("<p>abc", 1000)))
 	if !got.Removed.Truncated || len(got.Body) < 1024 || len(got.Body) > 1100 || !strings.HasSuffix(got.Body, "\nabc") {
 		t.Errorf("%d bytes, %+v", len(got.Body), got.Removed)
 	}
@@ -78,6 +87,63 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
+// draw sets every choice of the options at random.
+func draw(o *Options, rng *rand.Rand) {
+	v := reflect.ValueOf(o).Elem()
+	for i := range v.NumField() {
+		switch f, values := v.Field(i), strings.Split(v.Type().Field(i).Tag.Get("enum"), ","); {
+		case values[0] != "":
+			f.SetString(values[rng.IntN(len(values))])
+		case f.Kind() == reflect.Bool:
+			f.SetBool(rng.IntN(2) == 0)
+		case f.Kind() == reflect.Slice && rng.IntN(2) == 0:
+			f.SetZero()
+		}
+	}
+	o.PronunciationWindow, o.MaxBytes = rng.IntN(300), 1<<10+rng.IntN(1<<16)
+}
+
+// Random options make documents of random articles and of the real ones.
+func TestRandomOptions(t *testing.T) {
+	pages := records(t, "nq-full-walking-dead.jsonl.gz", nq.Train)
+	for _, html := range []string{woods, selena, matt} {
+		pages = append(pages, page(html))
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		o := Defaults()
+		draw(&o, rng)
+		for _, form := range Forms {
+			s, err := New(form, o, tools)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range pages {
+				if form != HtmlNorm {
+					document(t, s, r)
+					continue
+				}
+				checkLines(t, document(t, s, r))
+			}
+		}
+	}
+}
+
+// checkLines holds what every HtmlNorm text has: no blanks at the ends of lines, no two
+// empty lines in a row, none at the ends.
+func checkLines(t *testing.T, got Text) {
+	t.Helper()
+	text := got.String()
+	for line := range strings.SplitSeq(got.Body, "\n") {
+		if line != strings.TrimRight(line, " ") {
+			t.Fatalf("trailing blank: %q", line)
+		}
+	}
+	if strings.Contains(text, "\n\n\n") || strings.HasSuffix(text, "\n") || strings.HasPrefix(got.Body, "\n") {
+		t.Fatalf("lines: %q", text)
+	}
+}
+
 // FuzzDocument takes any HTML with any spans through every form.
 func FuzzDocument(f *testing.F) {
 	for _, html := range []string{woods, selena, "<table><tr><td rowspan=3>a<th>b<caption>c", "<dl><dt>a<dd>b<ul><li>c", "<h1>a (ˈ)</h1>[edit]"} {
@@ -95,8 +161,11 @@ func FuzzDocument(f *testing.F) {
 	} {
 		all = append(all, newSerializer(f, HtmlNorm, change))
 	}
-	for _, form := range []Form{Simplified, SimpleNorm, NciNorm} {
-		all = append(all, newSerializer(f, form, nil))
+	for _, form := range Forms {
+		all = append(all, newSerializer(f, form, released))
+	}
+	for seed := range uint64(8) {
+		all = append(all, newSerializer(f, HtmlNorm, func(o *Options) { draw(o, rand.New(rand.NewPCG(seed, 0))) }))
 	}
 	f.Fuzz(func(t *testing.T, html, spans []byte, kind byte) {
 		if len(html) == 0 {
@@ -128,14 +197,7 @@ func FuzzDocument(f *testing.F) {
 			if s.form != HtmlNorm {
 				continue
 			}
-			for line := range strings.SplitSeq(got.Body, "\n") {
-				if line != strings.TrimRight(line, " ") {
-					t.Fatalf("trailing blank: %q", line)
-				}
-			}
-			if strings.Contains(text, "\n\n\n") || strings.HasSuffix(text, "\n") || strings.HasPrefix(got.Body, "\n") {
-				t.Fatalf("lines: %q", text)
-			}
+			checkLines(t, got)
 		}
 	})
 }

@@ -29,6 +29,7 @@ type scanner struct {
 	rawText bool     // in script, style, title, …
 	stopped bool     // a footer's heading has ended
 
+	title                                         int32 // its node; nodes before it hold it; 0 if there is none
 	titleSeen, sawSection, sawTable, sawParagraph bool
 
 	span    partial
@@ -45,7 +46,7 @@ type partial struct {
 	leaf  int32
 }
 
-// scan reads the record up to its footer.
+// scan reads the record up to its footer, and arranges its sections.
 func (s *scanner) scan(r *nq.Record) {
 	hasTitle := bytes.Contains(r.HTML, []byte("<H1")) || bytes.Contains(r.HTML, []byte("<h1"))
 	s.once(r, !hasTitle)
@@ -53,6 +54,7 @@ func (s *scanner) scan(r *nq.Record) {
 		s.once(r, true) // "<h1" stood in a comment, a script or a removed element
 	}
 	s.removed.NoTitle = !hasTitle || s.removed.NoTitle
+	s.arrange()
 }
 
 // once reads the record; titleSeen says that there is no title to wait for.
@@ -60,7 +62,7 @@ func (s *scanner) once(r *nq.Record, titleSeen bool) {
 	s.html, s.toks, s.ti = r.HTML, r.Tokens, 0
 	s.nodes = append(s.nodes[:0], node{kind: elementNode, el: block, parent: none, first: none, last: none, prev: none, next: none})
 	s.arena, s.stack = s.arena[:0], s.stack[:0]
-	s.drop, s.rawText, s.stopped = keep, false, false
+	s.drop, s.rawText, s.stopped, s.title = keep, false, false, 0
 	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = titleSeen, false, false, false
 	s.span, s.placed = partial{raw: s.span.raw[:0]}, 0
 	s.removed = Removed{NoTitle: titleSeen}

@@ -16,13 +16,13 @@ type Tools struct {
 	// holds <unk>. HtmlNorm needs it unless Pronunciation is "keep".
 	HasUnknown func(s string) bool
 	// BertNormalize is NCI's title normalization: tokenize with bert-base-uncased
-	// and decode. NciNorm needs it.
+	// and decode. NciNorm needs it if NCINormalizeTitle is set.
 	BertNormalize func(s string) string
 }
 
 // Text is one serialized document. Which parts are set depends on the form:
-// simplified sets Body; SimpleNorm all three; NciNorm Title and Abstract;
-// HtmlNorm Title and Body.
+// the simplified forms set Body; SimpleNorm all three, as NciNorm does with
+// NCIContent; NciNorm Title and Abstract; HtmlNorm Title and Body.
 type Text struct {
 	Title    string
 	Abstract string
@@ -53,8 +53,8 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if form == NciNorm && tools.BertNormalize == nil {
-		return nil, errors.New("serialize: ncinorm needs a BERT tokenizer for its titles")
+	if form == NciNorm && o.NCINormalizeTitle && tools.BertNormalize == nil {
+		return nil, errors.New("serialize: nci_normalize_title needs a BERT tokenizer")
 	}
 	if form == HtmlNorm && o.Pronunciation == "remove" && tools.HasUnknown == nil {
 		return nil, errors.New(`serialize: htmlnorm needs a T5 tokenizer to find pronunciations; give one, or set pronunciation = "keep"`)
@@ -68,6 +68,12 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 // take either format. The result shares no memory with r.
 func (s *Serializer) Document(r *nq.Record) (Text, error) {
 	switch s.form {
+	case SimplifiedTags:
+		if !r.Full() && r.Text == "" {
+			return Text{}, noText(r)
+		}
+		text := simplifiedText(r)
+		return Text{Body: text, text: text}, nil
 	case Simplified:
 		return simplified(r)
 	case SimpleNorm, NciNorm:
@@ -92,6 +98,7 @@ func (s *Serializer) htmlNorm(r *nq.Record) (Text, error) {
 	title := w.title(r.Title)
 	w.flow(root)
 	w.flush()
+	w.endSection()
 	t := Text{Removed: sc.removed}
 	var b strings.Builder
 	b.Grow(len(title) + 1 + len(w.buf))
@@ -101,12 +108,16 @@ func (s *Serializer) htmlNorm(r *nq.Record) (Text, error) {
 	}
 	b.Write(w.buf)
 	t.text = b.String()
+	titled := title != ""
 	if s.o.Pronunciation == "remove" {
-		t.text, t.Removed.Pronunciation = s.dropPronunciation(t.text, title)
+		var gone bool
+		t.text, t.Removed.Pronunciation, gone = s.dropPronunciations(t.text, title)
+		titled = titled && !gone
 	}
-	t.Title, t.Body, _ = strings.Cut(t.text, "\n")
-	if title == "" || title == t.Removed.Pronunciation {
-		t.Title, t.Body = "", t.text
+	if titled {
+		t.Title, t.Body, _ = strings.Cut(t.text, "\n")
+	} else {
+		t.Body = t.text
 	}
 	return t, nil
 }

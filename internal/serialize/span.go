@@ -89,7 +89,7 @@ func (s *scanner) text(from, to int) {
 			continue
 		}
 		start = max(start, p)
-		space := hasSpace(s.html[p:start])
+		space := s.spaced(s.html[p:start], p > from)
 		if leaf == none {
 			leaf = s.leaf()
 		}
@@ -100,12 +100,25 @@ func (s *scanner) text(from, to int) {
 		s.place(leaf, space, s.html[start:end], s.ti-1)
 		p = end
 	}
-	if p < to && hasSpace(s.html[p:to]) && !(leaf == none && s.top().inTable()) {
+	if p < to && s.spaced(s.html[p:to], false) && !(leaf == none && s.top().inTable()) {
 		if leaf == none {
 			leaf = s.leaf()
 		}
 		s.nodes[leaf].after = true
 	}
+}
+
+// spaced reports whether a stretch of character data stands for a blank: between
+// two tokens, or between a token and a tag.
+func (s *scanner) spaced(gap []byte, tokens bool) bool {
+	switch {
+	case s.o.Gap == "any":
+		return hasSpace(gap)
+	case tokens:
+		r, size := utf8.DecodeRune(gap)
+		return size == len(gap) && unicode.Is(unicode.Zs, r)
+	}
+	return bytes.ContainsFunc(gap, isSpace)
 }
 
 // endSpan places the token whose span went on behind a tag.
@@ -206,11 +219,12 @@ func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte
 	}
 	for i := 0; i < len(raw); {
 		r, size := utf8.DecodeRune(raw[i:])
-		if isSpace(r) {
+		switch {
+		case isSpace(r):
 			if len(dst) == from || dst[len(dst)-1] != ' ' {
 				dst = append(dst, ' ')
 			}
-		} else {
+		case o.Control == "keep" || unicode.IsGraphic(r):
 			dst = append(dst, raw[i:i+size]...)
 		}
 		i += size
@@ -222,7 +236,7 @@ func (z *normalizer) append(dst []byte, from int, raw []byte, o *Options) []byte
 // and white space.
 func plain(raw []byte) bool {
 	for _, c := range raw {
-		if c >= utf8.RuneSelf || c <= ' ' || c == '&' {
+		if c >= 0x7f || c <= ' ' || c == '&' {
 			return false
 		}
 	}

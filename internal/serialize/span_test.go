@@ -19,7 +19,9 @@ func TestSpans(t *testing.T) {
 		{name: "newlines and runs of blanks", html: "<p>a \n\t b</p>", want: "a b"},
 		{name: "no-break space", html: "<p>a&nbsp;b\u00a0c&#160;d</p>", want: "a b c d"},
 		{name: "hair space", html: "<p>a\u200ab</p>", want: "a b"},
-		{name: "zero-width space is none", html: "<p>a\u200bb</p>", want: "a\u200bb"},
+		{name: "zero-width space is none", html: "<p>a\u200bb</p>", want: "ab"},
+		{name: "control characters go", html: "<p>a&#173;b&#8288;\u007fc\ue000 &#x378; d</p>", want: "abc d"},
+		{name: "control characters stay", html: "<p>a\u00adb\u200bc</p>", want: "a\u00adb\u200bc", options: func(o *Options) { o.Control = "keep" }},
 		{name: "space in text that NQ did not tokenise", html: "<p>Intro<sup class=\"reference\">[note 1]</sup>.</p>", want: "Intro ."},
 		{name: "none, once the footnote's class is removed", html: "<p>Intro<sup class=\"reference\">[note 1]</sup>.</p>", want: "Intro.",
 			options: func(o *Options) { o.RemoveClasses = append(o.RemoveClasses, "reference") }},
@@ -86,14 +88,14 @@ func TestSpansOutside(t *testing.T) {
 
 // A combining mark that starts a token stays apart: normalization is per token.
 func TestNormalizationPerToken(t *testing.T) {
-	html := "<h1>T</h1>e\u0301x"
+	html := "<h1>T</h1><p>e\u0301x"
 	r := &nq.Record{HTML: []byte(html), Tokens: []nq.Token{
-		{Text: "T", Start: 4, End: 5}, {Text: "e", Start: 10, End: 11}, {Text: "\u0301x", Start: 11, End: 14},
+		{Text: "T", Start: 4, End: 5}, {Text: "e", Start: 13, End: 14}, {Text: "\u0301x", Start: 14, End: 17},
 	}}
 	if got := document(t, newSerializer(t, HtmlNorm, nil), r).Body; got != "e\u0301x" {
 		t.Errorf("%q", got)
 	}
-	r.Tokens = []nq.Token{{Text: "T", Start: 4, End: 5}, {Text: "e\u0301x", Start: 10, End: 14}}
+	r.Tokens = []nq.Token{{Text: "T", Start: 4, End: 5}, {Text: "e\u0301x", Start: 13, End: 17}}
 	if got := document(t, newSerializer(t, HtmlNorm, nil), r).Body; got != "\u00e9x" {
 		t.Errorf("%q", got)
 	}
@@ -106,7 +108,7 @@ func TestTitle(t *testing.T) {
 		{"none, though a comment has one", "<!-- <h1>x</h1> --><p>a</p>", "Stored title", "a"},
 		{"empty: the stored one", "<h1></h1><p>a</p>", "Stored title", "a"},
 		{"a second one is a line", "<h1>A</h1><p>a</p><h1>See also</h1><p>b</p>", "A", "a\nSee also\nb"},
-		{"a footer's heading before it does not stop", "<h2>References</h2><h1>A</h1>a", "A", "a"},
+		{"a footer's heading before it does not stop", "<h2>References</h2><h1>A</h1><p>a", "A", "a"},
 		{"inside the frame of the page", "<div id=content><div><h1>A</h1><div><p>a</p></div></div></div>", "A", "a"},
 		{"nothing but it", "<h1>A</h1>", "A", ""},
 	} {

@@ -10,7 +10,7 @@ func (w *writer) table(id int32, depth int) {
 	}
 	g := &w.grid
 	g.read(w, id)
-	filled := false
+	filled := len(g.nested) > 0
 	for i := range g.rows {
 		filled = filled || g.rows[i].own > 0
 	}
@@ -24,6 +24,10 @@ func (w *writer) table(id int32, depth int) {
 			w.need(1)
 			w.emit(depth, "", w.flat(w.s, c))
 		}
+	}
+	if w.s.o.Tables == "forms" && w.s.o.TableFirst == "key_value" {
+		w.keyFirst(depth)
+		return
 	}
 	first, end, columns := 0, 0, 0
 	if w.s.o.Tables == "forms" {
@@ -97,7 +101,7 @@ func (w *writer) cells(r *gridRow, f func(s slot, text []byte)) {
 			continue
 		}
 		last := s.col
-		if w.s.o.RepeatColspan && !g.bare(r) {
+		if w.s.o.RepeatColspan && (!g.bare(r) || w.s.o.TableFirst == "key_value") {
 			last = min(s.col+c.width-1, maxColumns)
 		}
 		for col := s.col; col <= last; col++ {

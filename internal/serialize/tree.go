@@ -244,6 +244,7 @@ func (s *scanner) startHeading(a atom.Atom, n *node) {
 	s.titleSeen, s.sawSection, s.sawTable, s.sawParagraph = true, false, false, false
 	s.removed.BeforeTitle += s.placed
 	s.restartTree()
+	s.title = int32(len(s.nodes))
 	n.kind = titleNode
 }
 
@@ -298,20 +299,27 @@ func (s *scanner) pop(i int) {
 	}
 }
 
+// headingText is the text of a heading on one line. Artifacts are counted where the
+// heading is written.
+func (s *scanner) headingText(id int32) string {
+	artifacts := s.removed.Artifacts
+	text := string(s.out.flat(s, id))
+	s.removed.Artifacts = artifacts
+	return text
+}
+
 // endHeading stops the document at a footer's heading.
 func (s *scanner) endHeading(id int32) {
 	n := &s.nodes[id]
-	if s.stopped || n.kind == titleNode || n.headerLevel < 2 || int(n.headerLevel) > s.rules.FooterLevel || s.enclosed() {
+	if s.stopped || s.rules.Footer != "stop" || n.kind == titleNode || n.headerLevel < 2 || int(n.headerLevel) > s.rules.FooterLevel || s.enclosed() {
 		return
 	}
 	s.endSpan()
-	artifacts := s.removed.Artifacts // counted where the heading is written
-	text := s.out.flat(s, id)
-	s.removed.Artifacts = artifacts
-	if !s.rules.footers[normalizeHeading(string(text))] {
+	text := s.headingText(id)
+	if !s.rules.footers[normalizeHeading(text)] {
 		return
 	}
-	s.removed.Footer = string(text)
+	s.removed.Footer = text
 	s.removed.AfterFooter += s.tokensIn(id)
 	n.kind, n.first, n.last = breakNode, none, none
 	s.stopped = true

@@ -61,7 +61,7 @@ func outlines(t *testing.T, source string) (got, want string) {
 	t.Helper()
 	source = "<!DOCTYPE html>" + source // without it a table may stand in a p
 	o := Defaults()
-	o.TextSource, o.Normalize, o.Infobox = "html", "none", "keep"
+	o.TextSource, o.Normalize, o.Control, o.Infobox = "html", "none", "keep", "keep"
 	o.RemoveIDs, o.RemoveClasses, o.FooterHeadings = nil, nil, nil
 	sc := &scanner{rules: compile(o), o: &o}
 	sc.once(&nq.Record{HTML: []byte(source)}, true)

@@ -69,9 +69,9 @@ func (w *writer) aside() {
 }
 
 // pronunciationFirst says whether HtmlNorm's look at the first parenthesis finds
-// the pronunciation and not one of the title or of the hatnote.
+// the pronunciation and not one of the title.
 func (p *page) pronunciationFirst(revision int) bool {
-	return p.features.hatnote != otherUses && !strings.Contains(p.titleAt(revision), "(")
+	return !strings.Contains(p.titleAt(revision), "(")
 }
 
 // ipa is the name in letters of the International Phonetic Alphabet, of which

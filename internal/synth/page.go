@@ -25,7 +25,7 @@ func (p *page) write(b *builder, l look) (opening string) {
 	w.head(chrome)
 	w.heading()
 	b.article = true
-	hat := w.hatnote()
+	w.hatnote()
 	w.notice()
 	if p.features.infobox {
 		w.infobox()
@@ -49,11 +49,7 @@ func (p *page) write(b *builder, l look) (opening string) {
 	w.closing()
 	b.article = false
 	w.frame()
-	opening = w.topic.title + "\n"
-	if hat != "" {
-		opening += hat + "\n"
-	}
-	return opening + first
+	return w.topic.title + "\n" + first
 }
 
 // head writes everything up to the article: only the title line is tokenized.
@@ -122,21 +118,18 @@ func (w *writer) collect(inside func()) string {
 	return s.String()
 }
 
-func (w *writer) hatnote() string {
+func (w *writer) hatnote() {
 	if w.page.features.hatnote == noHatnote {
-		return ""
+		return
 	}
 	w.raw(`<DIV role="note" class="hatnote navigation-not-searchable">`)
-	text := w.collect(func() {
-		if w.page.features.hatnote == about {
-			w.text("This article is about the " + w.topic.noun + ". For the " + w.topic.adj + " place, see ")
-			w.link(w.topic.bare + " Place")
-		} else {
-			w.text("For other uses, see ")
-			w.link(w.topic.bare + " (disambiguation)")
-		}
-		w.text(".")
-	})
+	if w.page.features.hatnote == about {
+		w.text("This article is about the " + w.topic.noun + ". For the " + w.topic.adj + " place, see ")
+		w.link(w.topic.bare + " Place")
+	} else {
+		w.text("For other uses, see ")
+		w.link(w.topic.bare + " (disambiguation)")
+	}
+	w.text(".")
 	w.raw("</DIV>\n")
-	return text
 }

@@ -101,8 +101,8 @@ type HTMLNorm struct {
 	LongPages            Counts `json:"long_pages"`         // more than 4,000 characters before any late difference
 }
 
-// Opening is how the HtmlNorm text of one record begins: heading, hatnote if it
-// has one, first paragraph, a line each.
+// Opening is how the HtmlNorm text of one record begins: heading and first
+// paragraph, a line each.
 type Opening struct {
 	ExampleID int64  `json:"example_id"`
 	Text      string `json:"text"`

@@ -23,7 +23,7 @@ func Trace(w io.Writer, t *report.Trace) {
 		Printf(w, "%s", t.Text)
 	}
 	if t.Check != nil {
-		Printf(w, "   paper %v, %s", t.Check.Paper, t.Check.Verdict)
+		Printf(w, "   paper %s, %s", t.Check.PaperSays(), t.Check.Verdict)
 	}
 	Println(w)
 	if len(t.Sources) == 0 {

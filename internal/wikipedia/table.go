@@ -21,13 +21,16 @@ type Entry struct {
 const NSUnknown = -1
 
 // Table maps revisions to pages, sorted by OldID, each once.
-type Table struct{ entries []Entry }
+type Table struct {
+	entries  []Entry
+	repeated int
+}
 
-// NewTable sorts entries, drops repeated ones and refuses a revision that two
-// entries assign to different pages. It takes over the slice.
+// NewTable sorts entries, drops and counts repeated ones and refuses a revision that
+// two entries assign to different pages. It takes over the slice.
 func NewTable(entries []Entry) (*Table, error) {
 	slices.SortFunc(entries, compareEntries)
-	kept := entries[:0]
+	kept, all := entries[:0], len(entries)
 	for i, e := range entries {
 		if i > 0 && len(kept) > 0 {
 			last := kept[len(kept)-1]
@@ -40,7 +43,7 @@ func NewTable(entries []Entry) (*Table, error) {
 		}
 		kept = append(kept, e)
 	}
-	return &Table{kept}, nil
+	return &Table{kept, all - len(kept)}, nil
 }
 
 // compareEntries orders by revision, then so that the result does not depend on
@@ -53,14 +56,24 @@ func compareEntries(a, b Entry) int {
 // MergeTables joins the tables of several part files.
 func MergeTables(tables ...*Table) (*Table, error) {
 	var all []Entry
+	repeated := 0
 	for _, t := range tables {
 		all = append(all, t.entries...)
+		repeated += t.repeated
 	}
-	return NewTable(all)
+	t, err := NewTable(all)
+	if err != nil {
+		return nil, err
+	}
+	t.repeated += repeated
+	return t, nil
 }
 
 // Len is the number of revisions.
 func (t *Table) Len() int { return len(t.entries) }
+
+// Repeated is the number of entries that said again what another said.
+func (t *Table) Repeated() int { return t.repeated }
 
 // Lookup finds a revision.
 func (t *Table) Lookup(oldID uint64) (Entry, bool) {

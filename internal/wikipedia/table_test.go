@@ -20,7 +20,11 @@ func TestURLs(t *testing.T) {
 		{prefix + "A&oldid=1", 1, "A"},
 		{prefix + "AT%26T&amp;oldid=2", 2, "AT&T"},
 		{prefix + "Steins;Gate&amp;oldid=3", 3, "Steins;Gate"},
-		{prefix + "C++&amp;oldid=4", 4, "C++"},
+		{prefix + "C%2B%2B&amp;oldid=4", 4, "C++"},
+		{prefix + "A+B&amp;oldid=4", 4, "A B"},
+		{prefix + "100%2525&amp;oldid=4", 4, "100%"},
+		{prefix + "Caf%C3%A9&amp;oldid=4", 4, "Café"},
+		{prefix + "Foo%20&amp;oldid=4", 4, "Foo "},
 		{prefix + "Beyonc%C3%A9&amp;oldid=5", 5, "Beyoncé"},
 		{prefix + "100%_of&amp;oldid=6", 6, "100% of"},
 		{prefix + "%E9&amp;oldid=7", 7, "\ufffd"},
@@ -35,6 +39,9 @@ func TestURLs(t *testing.T) {
 		if title, _ := URLTitle(c.url); c.title != "" && title != c.title {
 			t.Errorf("%s: %q, want %q", c.url, title, c.title)
 		}
+	}
+	if title, ok := QueryTitle(prefix + "A_b+c%252F%C3%A9&amp;oldid=1"); !ok || title != "A_b c%2Fé" {
+		t.Errorf("title of the query: %q, %v", title, ok)
 	}
 	for _, c := range []struct{ url, want string }{
 		{"", "no oldid"},
@@ -94,6 +101,8 @@ func TestReadTable(t *testing.T) {
 		"csv":       "oldid,page_id,title\n4,40,\"B, C\"\n3,30,\n",
 		"csv order": "\xef\xbb\xbfTitle, page_id ,OLDID\r\n\"B, C\",40,4\r\n,30,3\r\n",
 		"jsonl":     `{"oldid":4,"page_id":40,"title":"B, C"}` + "\n\n" + `{"page_id":30,"oldid":3}`,
+		"released":  `{"oldid": 4, "pageid": 40, "title": "B, C"}` + "\n" + `{"oldid": "3", "pageid": "30"}` + "\n",
+		"repeated":  "oldid,pageid,title\n4,40,\n3,30,\n4,40,\"B, C\"\n",
 		"ns":        "oldid,page_id,title,ns\n4,40,\"B, C\",-1\n3,30,,\n",
 	} {
 		got, err := ReadTable(strings.NewReader(text), name)
@@ -102,6 +111,9 @@ func TestReadTable(t *testing.T) {
 		}
 		if d := cmp.Diff(want, got.entries); d != "" {
 			t.Error(name, d)
+		}
+		if n := got.Repeated(); (n == 1) != (name == "repeated") || n > 1 {
+			t.Errorf("%s: %d repeated", name, n)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
@@ -113,7 +125,11 @@ func TestReadTable(t *testing.T) {
 		{"oldid,page_id\n0,2\n", "t:2: oldid: 0 is no id"},
 		{"oldid,page_id,redirect\n1,2,maybe\n", "t:2: redirect"},
 		{"oldid,page_id,ns\n1,2,x\n", "t:2: ns"},
-		{"oldid,page_id\n1,2\n1,3\n", "revision 1 belongs to page 2 and to page 3"},
+		{"oldid,page_id\n1,2\n1,3\n", "t:3: revision 1 belongs to page 3, in line 2 to page 2"},
+		{`{"oldid":1,"pageid":2}` + "\n\n" + `{"oldid":1,"pageid":3}`, "t:3: revision 1 belongs to page 3, in line 1 to page 2"},
+		{`{"oldid":1,"pageid":2,"page_id":2}`, "t:1: oldid and page_id must be there, once"},
+		{`{"oldid":1,"pageid":null}`, "t:1: oldid and page_id must be there"},
+		{`{"oldid":1,"pageid":2.5}`, "as whole numbers above 0: {\"oldid\":1,\"pageid\":2.5}"},
 		{`{"oldid":1,"page_id":2}` + "\n" + `{"oldid":1`, "t:2:"},
 		{`{"oldid":1}`, "t:1: oldid and page_id must be there"},
 		{`{"oldid":-1,"page_id":2}`, "t:1:"},
@@ -142,7 +158,39 @@ func TestEmptyTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if both, err := MergeTables(back, one, back); err != nil || both.Len() != 1 {
+	if _, err := MergeTables(one, &Table{entries: []Entry{{OldID: 1, PageID: 3}}}); err == nil || err.Error() != "revision 1 belongs to page 2 and to page 3" {
+		t.Errorf("tables that disagree: %v", err)
+	}
+	if both, err := MergeTables(back, one, one); err != nil || both.Len() != 1 || both.Repeated() != 1 {
 		t.Errorf("%+v, %v", both, err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	table := func(pairs ...uint64) *Table {
+		var entries []Entry
+		for i := 0; i < len(pairs); i += 2 {
+			entries = append(entries, Entry{OldID: pairs[i], PageID: pairs[i+1]})
+		}
+		table, err := NewTable(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	none := []Disagreement{}
+	for _, c := range []struct {
+		a, b *Table
+		want Comparison
+	}{
+		{table(), table(), Comparison{0, 0, 0, 0, 0, 0, none, none, none}},
+		{table(1, 10, 2, 20, 4, 40, 5, 50, 9, 90), table(2, 20, 3, 30, 4, 41, 5, 51, 6, 60, 7, 70), Comparison{5, 6, 1, 2, 2, 3,
+			[]Disagreement{{4, 40, 41}, {5, 50, 51}}, []Disagreement{{1, 10, 0}, {9, 90, 0}}, []Disagreement{{3, 0, 30}, {6, 0, 60}}}},
+		{table(1, 10), table(), Comparison{1, 0, 0, 0, 1, 0, none, []Disagreement{{1, 10, 0}}, none}},
+		{table(), table(1, 10), Comparison{0, 1, 0, 0, 0, 1, none, none, []Disagreement{{1, 0, 10}}}},
+	} {
+		if d := cmp.Diff(c.want, Compare(c.a, c.b, 2)); d != "" {
+			t.Error(d)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package wikipedia
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -31,9 +32,10 @@ func WriteTable(w io.Writer, t *Table) error {
 
 // ReadTable reads a table of revisions: what WriteTable wrote, or a user's own, as
 // JSON lines or as CSV with a header line that names oldid, page_id and, if it
-// likes, title, ns, redirect (true or false) and target, in any order. The input may be compressed with
-// gzip, bzip2 or zstd; name appears in errors. No bytes are a table
-// without entries, as WriteTable writes it.
+// likes, title, ns, redirect (true or false) and target, in any order. pageid, as in
+// the paper's released table, is page_id. The input may be compressed with gzip, bzip2
+// or zstd; name and line appear in errors. No bytes are a table without entries, as
+// WriteTable writes it.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	src, err := unpack.Open(r)
 	if err != nil {
@@ -54,88 +56,114 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 	if first[0] == '{' {
 		read = readJSONL
 	}
-	entries, err := read(br)
-	if err != nil {
+	rows := rows{first: map[uint64]row{}}
+	if err := read(br, &rows); err != nil {
 		return nil, fmt.Errorf("%s:%w", name, err)
 	}
-	t, err := NewTable(entries)
+	t, err := NewTable(rows.entries)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
 }
 
+// rows are the entries of a file, and where each revision stands first.
+type rows struct {
+	entries []Entry
+	first   map[uint64]row
+}
+
+type row struct {
+	line int
+	page uint64
+}
+
+// add takes the entry of a line, and refuses one of another page than before.
+func (r *rows) add(line int, e Entry) error {
+	first, ok := r.first[e.OldID]
+	if !ok {
+		r.first[e.OldID] = row{line, e.PageID}
+	} else if first.page != e.PageID {
+		return fmt.Errorf("%d: revision %d belongs to page %d, in line %d to page %d: leave one of them out", line, e.OldID, e.PageID, first.line, first.page)
+	}
+	r.entries = append(r.entries, e)
+	return nil
+}
+
 // readJSONL needs oldid and page_id in every line; ns may be absent.
-func readJSONL(r *bufio.Reader) ([]Entry, error) {
-	var entries []Entry
+func readJSONL(r *bufio.Reader, to *rows) error {
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
 		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("%d: the line is not UTF-8: write the table in that encoding", n)
+			return fmt.Errorf("%d: the line is not UTF-8: write the table in that encoding", n)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			var e struct {
 				Entry
-				OldID  *uint64 `json:"oldid"`
-				PageID *uint64 `json:"page_id"`
-				NS     *int32  `json:"ns"`
+				OldID  json.Number `json:"oldid"`
+				PageID json.Number `json:"page_id"`
+				Page   json.Number `json:"pageid"`
+				NS     *int32      `json:"ns"`
 			}
 			if err := json.Unmarshal(line, &e); err != nil {
-				return nil, fmt.Errorf("%d: %w", n, err)
+				return fmt.Errorf("%d: %w", n, err)
 			}
-			if e.OldID == nil || e.PageID == nil || *e.OldID == 0 || *e.PageID == 0 {
-				return nil, fmt.Errorf("%d: oldid and page_id must be there, and not 0", n)
+			oldid, errOldID := parseID(string(e.OldID))
+			page, errPage := parseID(string(cmp.Or(e.PageID, e.Page)))
+			if errOldID != nil || errPage != nil || e.PageID != "" && e.Page != "" {
+				return fmt.Errorf("%d: oldid and page_id must be there, once, as whole numbers above 0: %.100s", n, line)
 			}
-			e.Entry.OldID, e.Entry.PageID, e.Entry.NS = *e.OldID, *e.PageID, NSUnknown
+			e.Entry.OldID, e.Entry.PageID, e.Entry.NS = oldid, page, NSUnknown
 			if e.NS != nil {
 				e.Entry.NS = *e.NS
 			}
-			entries = append(entries, e.Entry)
+			if err := to.add(n, e.Entry); err != nil {
+				return err
+			}
 		}
 		if err == io.EOF {
-			return entries, nil
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%d: %w", n, err)
+			return fmt.Errorf("%d: %w", n, err)
 		}
 	}
 }
 
-func readCSV(r *bufio.Reader) ([]Entry, error) {
+func readCSV(r *bufio.Reader, to *rows) error {
 	cr := csv.NewReader(r)
 	cr.ReuseRecord = true
 	head, err := cr.Read()
 	if err != nil {
-		return nil, fmt.Errorf("1: %w", err)
+		return fmt.Errorf("1: %w", err)
 	}
 	head = slices.Clone(head)
-	column := func(name string) int {
-		return slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) })
+	column := func(names ...string) int {
+		return slices.IndexFunc(head, func(h string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(h))) })
 	}
-	oldID, pageID, title, ns := column("oldid"), column("page_id"), column("title"), column("ns")
+	oldID, pageID, title, ns := column("oldid"), column("page_id", "pageid"), column("title"), column("ns")
 	redirect, target := column("redirect"), column("target")
 	if oldID < 0 || pageID < 0 {
-		return nil, fmt.Errorf("1: the first line must name the columns oldid and page_id, it has %q", strings.Join(head, ","))
+		return fmt.Errorf("1: the first line must name the columns oldid and page_id, it has %q", strings.Join(head, ","))
 	}
-	var entries []Entry
 	for {
 		row, err := cr.Read()
 		if err == io.EOF {
-			return entries, nil
+			return nil
 		}
 		if err != nil { // names its line, and has no fields
-			return nil, fmt.Errorf(" %w", err)
+			return fmt.Errorf(" %w", err)
 		}
 		line, _ := cr.FieldPos(0)
 		if i := slices.IndexFunc(row, func(s string) bool { return !utf8.ValidString(s) }); i >= 0 {
-			return nil, fmt.Errorf("%d: %q is not UTF-8: write the table in that encoding", line, row[i])
+			return fmt.Errorf("%d: %q is not UTF-8: write the table in that encoding", line, row[i])
 		}
 		e := Entry{NS: NSUnknown}
 		if e.OldID, err = parseID(row[oldID]); err != nil {
-			return nil, fmt.Errorf("%d: oldid: %w", line, err)
+			return fmt.Errorf("%d: oldid: %w", line, err)
 		}
 		if e.PageID, err = parseID(row[pageID]); err != nil {
-			return nil, fmt.Errorf("%d: page_id: %w", line, err)
+			return fmt.Errorf("%d: page_id: %w", line, err)
 		}
 		if title >= 0 {
 			e.Title = row[title]
@@ -145,17 +173,19 @@ func readCSV(r *bufio.Reader) ([]Entry, error) {
 		}
 		if redirect >= 0 && row[redirect] != "" {
 			if e.Redirect, err = strconv.ParseBool(strings.TrimSpace(row[redirect])); err != nil {
-				return nil, fmt.Errorf("%d: redirect: %w", line, err)
+				return fmt.Errorf("%d: redirect: %w", line, err)
 			}
 		}
 		if ns >= 0 && row[ns] != "" {
 			v, err := strconv.ParseInt(strings.TrimSpace(row[ns]), 10, 32)
 			if err != nil {
-				return nil, fmt.Errorf("%d: ns: %w", line, err)
+				return fmt.Errorf("%d: ns: %w", line, err)
 			}
 			e.NS = int32(v)
 		}
-		entries = append(entries, e)
+		if err := to.add(line, e); err != nil {
+			return err
+		}
 	}
 }
 

@@ -34,15 +34,23 @@ func OldID(stored string) (uint64, error) {
 	return id, nil
 }
 
-// URLTitle returns the title in a stored URL as people write it: HTML-unescaped,
-// percent-decoded ("+" stays "+", a bad escape stays as it is), with blanks for
-// underscores. It reports false if the URL has no title.
-func URLTitle(stored string) (string, bool) {
+// QueryTitle returns the title in a stored URL as its query says it: HTML-unescaped,
+// with blanks for "+", then percent-decoded (a bad escape stays as it is). It reports
+// false if the URL has no title.
+func QueryTitle(stored string) (string, bool) {
 	values := parameter(stored, "title")
 	if len(values) == 0 || values[0] == "" {
 		return "", false
 	}
-	return strings.ReplaceAll(unquote(values[0]), "_", " "), true
+	return unquote(strings.ReplaceAll(values[0], "+", " ")), true
+}
+
+// URLTitle returns the title in a stored URL as people write it: QueryTitle,
+// percent-decoded once more, with blanks for underscores. It reports false if the URL
+// has no title.
+func URLTitle(stored string) (string, bool) {
+	title, ok := QueryTitle(stored)
+	return strings.ReplaceAll(unquote(title), "_", " "), ok
 }
 
 // parameter lists the raw values of a query parameter. Only "&" separates

@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/redsi/redsi/internal/dedup"
@@ -19,20 +20,22 @@ type dedupConfig struct {
 	Key            string      `hcl:"key" enum:"text4k_cased,text4k,url,url_title_cased,url_title,h1_cased,h1,nci_h1,title,page_id,corpus_text" help:"comparison operator: when two snapshots are one document; corpus_text compares texts"`
 	Pages          step.Input  `hcl:"pages,optional" accepts:"wikipedia/pages" help:"revisions and their PageIDs; needed by page_id and by the audit of resolution"`
 	Tokenizer      step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json, plain or compressed; needed by nci_h1, title and fallback title"`
-	Texts          step.Input  `hcl:"texts,optional" accepts:"nq/corpus" help:"the text of every record, from a serialize step without documents that read the same files in the same order; needed by corpus_text and longest_text"`
+	Texts          step.Input  `hcl:"texts,optional" accepts:"nq/corpus" help:"the text of every record, from a serialize step without documents that read the same extract steps, in any order; needed by corpus_text and longest_text"`
 	TextLimit      int         `hcl:"text_limit,optional" help:"code points of a text that corpus_text compares; 0: all"`
 	TextCased      bool        `hcl:"text_cased,optional" help:"whether corpus_text tells upper from lower case"`
-	Representative string      `hcl:"representative,optional" enum:"first,last,newest_oldid,oldest_oldid,longest_text" help:"which snapshot's text stands for a document; the paper does not say, NCI takes the first"`
+	RecordOrder    string      `hcl:"record_order,optional" enum:"dev_first,train_first" help:"which split's records come first: documents are numbered by their first record; the paper does not say, its released code reads dev first, NCI train"`
+	Representative string      `hcl:"representative,optional" enum:"first,last,newest_oldid,oldest_oldid,longest_text" help:"which snapshot's text stands for a document, first and last in record_order; the paper does not say, its released code and NCI take the first"`
 	Fallback       string      `hcl:"fallback,optional" enum:"url_title_cased,url_title,title,fail" help:"for page_id: key of a record whose revision has no page; such keys never equal a page's"`
 }
 
 var Dedup = step.Define(step.Kind[dedupConfig]{
 	Name:    "dedup",
-	Version: 2,
+	Version: 3,
 	Doc: `Group records into documents by one of the ten operators of tab:dedup-counts.
 An eleventh, corpus_text, compares the texts of any serialization. Documents are
-numbered in order of first occurrence, train before dev, files by name. Reads
-headers only; 315,203 records take seconds and less than 600 MB.`,
+numbered in order of first occurrence, record_order says in which: by default dev
+before train, files by name. Reads headers only; 315,203 records take seconds and
+less than 600 MB.`,
 	Example: `step "dedup" "page_id" {
   train = step.extract.train.headers
   dev   = step.extract.dev.headers
@@ -45,7 +48,7 @@ headers only; 315,203 records take seconds and less than 600 MB.`,
 		{Name: "counts", Type: "dedup/counts", Help: "JSON: records, documents and resolution, by split and union; records without heading, for the keys of headings", Fields: step.FieldsOf[dedupCounts]()},
 		{Name: "unresolved", Type: "dedup/unresolved", Help: "unresolved.jsonl.zst: records whose revision has no page"},
 	},
-	Defaults: dedupConfig{TextLimit: dedup.TextLimit, Representative: string(dedup.First), Fallback: string(dedup.FallbackURLTitleCased)},
+	Defaults: dedupConfig{TextLimit: dedup.TextLimit, RecordOrder: string(dedup.DevFirst), Representative: string(dedup.First), Fallback: string(dedup.FallbackURLTitleCased)},
 	Check: func(c dedupConfig) error {
 		k, err := dedup.Lookup(c.Key)
 		if err != nil {
@@ -91,20 +94,20 @@ func runDedup(_ context.Context, x *step.IO, c dedupConfig) error {
 	if err != nil {
 		return err
 	}
-	texts, done, err := openTexts(x, c)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if texts != nil {
-		src.Text = texts.current
+	var texts recordTexts
+	if c.Texts.Set() {
+		if texts, err = readTexts(x, c); err != nil {
+			return err
+		}
+		src.Text = texts.of
 	}
 	key, err := dedup.Lookup(c.Key)
 	if err != nil {
 		return step.Permanent(err)
 	}
-	g, err := dedup.NewGrouper([]dedup.Key{key},
-		dedup.Options{Representative: dedup.Representative(c.Representative), Fallback: dedup.Fallback(c.Fallback)}, src)
+	order := dedup.RecordOrder(c.RecordOrder)
+	g, err := dedup.NewGrouper([]dedup.Key{key}, dedup.Options{RecordOrder: order,
+		Representative: dedup.Representative(c.Representative), Fallback: dedup.Fallback(c.Fallback)}, src)
 	if err != nil {
 		return step.Permanent(err)
 	}
@@ -113,21 +116,33 @@ func runDedup(_ context.Context, x *step.IO, c dedupConfig) error {
 		if n++; n%10_000 == 0 {
 			x.Report(step.Progress{Done: n, Unit: "records"})
 		}
-		if err := texts.advance(h); err != nil {
-			return err
-		}
 		return step.Permanent(g.Add(h))
 	}
-	if err := eachHeader(x, c.Train, add); err != nil {
+	if err := eachHeaderInOrder(x, order, c.Train, c.Dev, add); err != nil {
 		return err
 	}
-	if err := eachHeader(x, c.Dev, add); err != nil {
-		return err
-	}
-	if err := texts.finish(); err != nil {
-		return err
+	if c.Texts.Set() && len(texts) != g.Groupings()[0].Records.Len() {
+		return step.Permanent(fmt.Errorf("texts: there are %d, of %d records: serialize the records of the same extract steps, without documents", len(texts), g.Groupings()[0].Records.Len()))
 	}
 	return writeGrouping(x, g.Groupings()[0], c.Pages.Set())
+}
+
+// eachHeaderInOrder reads the headers of both splits, those first that the order says,
+// and refuses a header of the other split.
+func eachHeaderInOrder(x *step.IO, order dedup.RecordOrder, train, dev step.Inputs, f func(*nq.Header) error) error {
+	of := map[nq.Split]step.Inputs{nq.Train: train, nq.Dev: dev}
+	for _, split := range order.Splits() {
+		err := eachHeader(x, of[split], func(h *nq.Header) error {
+			if h.Split != split {
+				return step.Permanent(fmt.Errorf("%s: example %d is of %s: give the headers of an extract step with split = %q", split, h.ExampleID, h.Split, split))
+			}
+			return f(h)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dedupSources loads what the key needs from other domains.

@@ -11,19 +11,20 @@ import (
 
 // diagnoseConfig compares a title-like operator with page identity.
 type diagnoseConfig struct {
-	Train     step.Inputs `hcl:"train" accepts:"nq/headers" help:"headers of the training records"`
-	Dev       step.Inputs `hcl:"dev" accepts:"nq/headers" help:"headers of the development records"`
-	Pages     step.Input  `hcl:"pages" accepts:"wikipedia/pages" help:"revisions and their PageIDs"`
-	Tokenizer step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by title and nci_h1"`
-	Key       string      `hcl:"key,optional" enum:"url_title_cased,url_title,h1_cased,h1,nci_h1,title" help:"operator to diagnose"`
-	Examples  int         `hcl:"examples,optional" help:"how many examples of each kind to keep"`
-	Fragment  string      `hcl:"fragment,optional" help:"a title whose fragmented page the table shows; default: the first found"`
-	Collision string      `hcl:"collision,optional" help:"a title whose collision the table shows; default: the first found"`
+	Train       step.Inputs `hcl:"train" accepts:"nq/headers" help:"headers of the training records"`
+	Dev         step.Inputs `hcl:"dev" accepts:"nq/headers" help:"headers of the development records"`
+	Pages       step.Input  `hcl:"pages" accepts:"wikipedia/pages" help:"revisions and their PageIDs"`
+	Tokenizer   step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by title and nci_h1"`
+	RecordOrder string      `hcl:"record_order,optional" enum:"dev_first,train_first" help:"which split's records come first: an example shows the first record of each name"`
+	Key         string      `hcl:"key,optional" enum:"url_title_cased,url_title,h1_cased,h1,nci_h1,title" help:"operator to diagnose"`
+	Examples    int         `hcl:"examples,optional" help:"how many examples of each kind to keep"`
+	Fragment    string      `hcl:"fragment,optional" help:"a title whose fragmented page the table shows; default: the first found"`
+	Collision   string      `hcl:"collision,optional" help:"a title whose collision the table shows; default: the first found"`
 }
 
 var Diagnose = step.Define(step.Kind[diagnoseConfig]{
 	Name:    "dedup_diagnostics",
-	Version: 1,
+	Version: 2,
 	Doc: `Count what grouping by title does to pages (section "Qualitative Analysis of NQ320K").
 Fragmented pages, titles that several pages share, affected queries, supervision
 coverage, and examples for tab:title-grouping-examples and
@@ -37,7 +38,7 @@ have is counted and said to be absent; the numbers do not depend on it.`,
   fragment  = "Elsa (Disney)"
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "dedup/diagnostics", Help: "dedup.Diagnostics, with the chosen examples, as JSON", Fields: step.FieldsOf[diagnosis]()}},
-	Defaults: diagnoseConfig{Key: "title", Examples: 20},
+	Defaults: diagnoseConfig{RecordOrder: string(dedup.DevFirst), Key: "title", Examples: 20},
 	Run:      runDiagnose,
 })
 
@@ -62,15 +63,14 @@ func runDiagnose(_ context.Context, x *step.IO, c diagnoseConfig) error {
 		}
 		keys = append(keys, k)
 	}
-	g, err := dedup.NewGrouper(keys, dedup.Options{}, src)
+	order := dedup.RecordOrder(c.RecordOrder)
+	g, err := dedup.NewGrouper(keys, dedup.Options{RecordOrder: order}, src)
 	if err != nil {
 		return step.Permanent(err)
 	}
 	add := func(h *nq.Header) error { return step.Permanent(g.Add(h)) }
-	for _, ins := range []step.Inputs{c.Train, c.Dev} {
-		if err := eachHeader(x, ins, add); err != nil {
-			return err
-		}
+	if err := eachHeaderInOrder(x, order, c.Train, c.Dev, add); err != nil {
+		return err
 	}
 	title, page := g.Groupings()[0], g.Groupings()[1]
 	var d diagnosis

@@ -23,13 +23,13 @@ type excerptsConfig struct {
 	Forms      []string          `hcl:"forms,optional" help:"serializations to show"`
 	Characters int               `hcl:"characters,optional" help:"code points after which a text is cut"`
 	T5         step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm"`
-	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm"`
+	BERT       step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
 	Options    serialize.Options `hcl:"options,optional" help:"rules, as of a serialize step"`
 }
 
 var Excerpts = step.Define(step.Kind[excerptsConfig]{
 	Name:    "text_examples",
-	Version: 1,
+	Version: 2,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
 Finds the first record of each title in the headers and reads only the block of
 records that it is in. A title that no record has is counted and said to be absent.`,
@@ -129,9 +129,11 @@ func recordTitled(x *step.IO, c excerptsConfig, title string) (*nq.Record, error
 	for i, in := range c.Headers {
 		for j, file := range x.Files(in, "headers") {
 			at := int64(-1)
+			var key nq.Key
 			err := headersOf(x, file, func(h *nq.Header) error {
 				at++
 				if t, _ := wikipedia.URLTitle(h.URL); title == "" || t == title {
+					key = nq.Key{Split: h.Split, ID: h.ExampleID}
 					return errFound
 				}
 				return nil
@@ -144,7 +146,12 @@ func recordTitled(x *step.IO, c excerptsConfig, title string) (*nq.Record, error
 			if i >= len(c.Records) || j >= len(x.Files(c.Records[i], "records")) {
 				return nil, step.Permanent(fmt.Errorf("records: no file beside %s: give headers and records of the same extract steps", file.Name))
 			}
-			return recordAt(x, x.Files(c.Records[i], "records")[j], at)
+			r, err := recordAt(x, x.Files(c.Records[i], "records")[j], at)
+			if err == nil && r.Key() != key {
+				err = step.Permanent(fmt.Errorf("records: beside the header of %s example %d is %s example %d: give headers and records of the same extract steps, in one order",
+					key.Split, key.ID, r.Split, r.ExampleID))
+			}
+			return r, err
 		}
 	}
 	if title == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/export"
+	"github.com/redsi/redsi/internal/msmarco"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -47,13 +48,27 @@ A split without queries has no files. Reads each input once; memory is bounded b
 		if len(c.Labels) != len(c.Counts) {
 			return step.Problems{{Path: "labels", Detail: fmt.Sprintf("has %d labels for %d counts", len(c.Labels), len(c.Counts))}}
 		}
-		if _, err := dedup.Lookup(c.Key); err != nil {
+		if _, err := exportedKey(c.Key); err != nil {
 			return step.Problems{{Path: "key", Detail: err.Error()}}
 		}
 		return nil
 	},
 	Run: runExport,
 })
+
+// exportedKey is a key that a collection can have, of kind dedup or msmarco.
+func exportedKey(name string) (msmarco.Key, error) {
+	for _, k := range msmarco.Keys() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	k, err := dedup.Lookup(name)
+	if err != nil {
+		return msmarco.Key{}, fmt.Errorf("%w; of MS MARCO's documents, %s and %s", err, msmarco.Exact, msmarco.NormalizedTitle)
+	}
+	return msmarco.Key{Name: k.Name, Label: k.Label, Doc: k.Doc}, nil
+}
 
 func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	documents, err := x.Open(c.Documents)
@@ -100,7 +115,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 }
 
 func (c exportConfig) card(x *step.IO) (export.Card, error) {
-	k, err := dedup.Lookup(c.Key)
+	k, err := exportedKey(c.Key)
 	if err != nil {
 		return export.Card{}, step.Permanent(err)
 	}

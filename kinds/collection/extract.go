@@ -22,6 +22,7 @@ type extractConfig struct {
 	Format     string      `hcl:"format,optional" enum:"auto,full,simplified" help:"format of the files; auto looks at each record"`
 	OnBadInput string      `hcl:"on_bad_record,optional" enum:"fail,skip" help:"what to do with a record that cannot be read or used, with a second one of an example_id, and with a file without records: fail and name it, or leave it out, counted and named in the report; a damaged or cut file always fails"`
 	Require    []string    `hcl:"require,optional" help:"what the URL of a record must name as well, else it is a bad record: title, which the keys from URL titles need, and oldid, which resolution needs"`
+	Text4K     string      `hcl:"text4k,added" enum:"text_tokens,all_tokens" help:"which of the simplified text's tokens the keys text4k and text4k_cased compare, joined by one blank and cut to 4,000 code points: those of text, or the tags too; the paper does not say"`
 }
 
 var Extract = step.Define(step.Kind[extractConfig]{
@@ -44,7 +45,7 @@ few records and 20 bytes for each example.`,
 		{Name: "headers", Type: "nq/headers", Tree: true, Help: "headers@1 streams beside them"},
 		{Name: "report", Type: "report", Help: "counts, and what was left out and why, as JSON", Fields: step.FieldsOf[nq.Counts]()},
 	},
-	Defaults: extractConfig{Format: "auto", OnBadInput: "fail"},
+	Defaults: extractConfig{Format: "auto", OnBadInput: "fail", Text4K: textTokens},
 	Check: func(c extractConfig) error {
 		for i, name := range c.Require {
 			if _, ok := required[name]; !ok {
@@ -64,7 +65,7 @@ few records and 20 bytes for each example.`,
 				}
 				names[f.Name] = true
 				part := extractFileConfig{File: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}),
-					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require}
+					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require, Text4K: c.Text4K}
 				t, err := extractFile.Task(part)
 				if err != nil {
 					return nil, step.Permanent(err)
@@ -86,12 +87,20 @@ type extractFileConfig struct {
 	Format     string     `hcl:"format" help:"auto, full or simplified"`
 	OnBadInput string     `hcl:"on_bad_record" help:"fail or skip"`
 	Require    []string   `hcl:"require,optional" help:"what URLs must name"`
+	Text4K     string     `hcl:"text4k,added" help:"what text keys are of"`
 }
 
+// The tokens that text keys may be of.
+const (
+	textTokens = "text_tokens"
+	allTokens  = "all_tokens"
+)
+
 var extractFile = step.DefinePart(step.Kind[extractFileConfig]{
-	Name:    "extract_file",
-	Version: 3,
-	Doc:     "One file of an extract.",
+	Name:     "extract_file",
+	Version:  3,
+	Doc:      "One file of an extract.",
+	Defaults: extractFileConfig{Text4K: textTokens},
 	Outputs: []step.Output{
 		{Name: "records", Type: "nq/records", Help: "records@1"},
 		{Name: "headers", Type: "nq/headers", Help: "headers@1"},
@@ -125,7 +134,7 @@ func runExtractFile(_ context.Context, x *step.IO, c extractFileConfig) (err err
 	if err != nil {
 		return err
 	}
-	if err := copyRecords(rd, recOut, headOut); err != nil {
+	if err := copyRecords(rd, recOut, headOut, c.Text4K == allTokens); err != nil {
 		return err
 	}
 	if err := errors.Join(recOut.Close(), headOut.Close()); err != nil {
@@ -169,8 +178,9 @@ func writeCounts(x *step.IO, counts nq.Counts) error {
 	return inout.WriteJSON(x, "report", counts)
 }
 
-// copyRecords writes every record and its header, text keys included.
-func copyRecords(rd *nq.Reader, recOut, headOut io.Writer) (err error) {
+// copyRecords writes every record and its header, text keys included; tags says
+// whether these are of tags too.
+func copyRecords(rd *nq.Reader, recOut, headOut io.Writer, tags bool) (err error) {
 	records, err := nq.NewRecordWriter(recOut)
 	if err != nil {
 		return err
@@ -189,7 +199,7 @@ func copyRecords(rd *nq.Reader, recOut, headOut io.Writer) (err error) {
 			return inout.DataError(err)
 		}
 		h := nq.HeaderOf(&r)
-		h.Text4KCased, h.Text4K = dedup.TextKeys(&r)
+		h.Text4KCased, h.Text4K = dedup.TextKeys(&r, tags)
 		if err := errors.Join(records.Write(&r), headers.Write(&h)); err != nil {
 			return err
 		}

@@ -107,10 +107,10 @@ func (f *extracted) link(x *step.IO, policy string) error {
 		f.counts.Skip(&e)
 		f.counts.Records--
 	}
-	if err := rewriteStream(x, "records", f.records, f.repeated, nq.NewRecordReader, nq.NewRecordWriter); err != nil {
+	if err := rewriteStream(x, "records", f.records, f.repeated, nq.NewRecordReader, nq.NewRecordWriter, func(r *nq.Record) int64 { return r.ExampleID }); err != nil {
 		return err
 	}
-	return rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter)
+	return rewriteStream(x, "headers", f.headers, f.repeated, nq.NewHeaderReader, nq.NewHeaderWriter, func(h *nq.Header) int64 { return h.ExampleID })
 }
 
 // entryReader and entryWriter are those of records and of headers.
@@ -124,9 +124,10 @@ type entryWriter[T any] interface {
 	Close() error
 }
 
-// rewriteStream copies a stream into an output without some of its entries.
+// rewriteStream copies a stream into an output without some of its entries, which must
+// be of the examples that they are said to be of.
 func rewriteStream[T any, R entryReader[T], W entryWriter[T]](x *step.IO, output string, from artifacts.File, without []repeated,
-	newReader func(io.Reader) R, newWriter func(io.Writer) (W, error)) error {
+	newReader func(io.Reader) R, newWriter func(io.Writer) (W, error), id func(*T) int64) error {
 	in, err := x.OpenFile(from)
 	if err != nil {
 		return err
@@ -150,6 +151,10 @@ func rewriteStream[T any, R entryReader[T], W entryWriter[T]](x *step.IO, output
 			return errors.Join(inout.DataError(fmt.Errorf("%s: %w", from.Name, err)), w.Close())
 		}
 		if len(without) > 0 && without[0].at == at {
+			if got := id(&v); got != without[0].id {
+				err := fmt.Errorf("%s: entry %d of the %s is example %d, its header is of example %d", from.Name, at+1, output, got, without[0].id)
+				return errors.Join(step.Permanent(err), w.Close())
+			}
 			without = without[1:]
 			continue
 		}

@@ -163,7 +163,7 @@ func mergePages(_ context.Context, x *step.IO, _ pagesConfig) error {
 
 // pageTableConfig resolves through a table that somebody has made already.
 type pageTableConfig struct {
-	Table step.Inputs `hcl:"table" accepts:"files" help:"CSV with a header line, or JSONL: oldid, page_id and, if known, title"`
+	Table step.Inputs `hcl:"table" accepts:"files" help:"CSV with a header line, or JSON lines, plain or compressed: oldid, page_id (or pageid) and, if known, title"`
 }
 
 var PageTable = step.Define(step.Kind[pageTableConfig]{
@@ -171,7 +171,10 @@ var PageTable = step.Define(step.Kind[pageTableConfig]{
 	Version: 1,
 	Inline:  true,
 	Doc: `Read a table of revisions and PageIDs, for use without the 60 GB dump.
-Takes the place of a pages step.`,
+Takes the place of a pages step. Reads the table that the paper's released code has,
+JSON lines of oldid and pageid. A line that says again what another said is counted;
+one that names another page for a revision is refused. Revisions that the table does
+not have fall back on their titles, as those that a dump does not have.`,
 	Example: `step "page_table" "nq" {
   table = step.download.revisions.files
 }`,
@@ -192,7 +195,10 @@ Takes the place of a pages step.`,
 		}
 		t, err := wikipedia.MergeTables(tables...)
 		if err != nil {
-			return step.Permanent(err)
+			return step.Permanent(fmt.Errorf("the files of table disagree: %w", err))
+		}
+		if n := t.Repeated(); n > 0 {
+			x.Count("repeated", int64(n))
 		}
 		return writePages(x, t)
 	},

@@ -20,21 +20,21 @@ import (
 type serializeConfig struct {
 	Records   step.Inputs       `hcl:"records" accepts:"nq/records" help:"records, of all splits that the documents come from"`
 	Documents step.Input        `hcl:"documents,optional" accepts:"nq/documents" help:"collection: which snapshot represents each document; default: every record is written, numbered in order"`
-	Form      string            `hcl:"form" enum:"simplified,simplenorm,ncinorm,htmlnorm" help:"serialization"`
+	Form      string            `hcl:"form" enum:"simplified_tags,simplified,simplenorm,ncinorm,htmlnorm" help:"serialization"`
 	T5        step.Inputs       `hcl:"t5_tokenizer,optional" accepts:"files" help:"T5 tokenizer.json; needed by htmlnorm to find pronunciations"`
-	BERT      step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm for titles"`
-	Options   serialize.Options `hcl:"options,optional" help:"rules, each with the paper's configuration as default"`
+	BERT      step.Inputs       `hcl:"bert_tokenizer,optional" accepts:"files" help:"bert-base-uncased tokenizer.json; needed by ncinorm with nci_normalize_title"`
+	Options   serialize.Options `hcl:"options,optional" help:"rules, by default the paper's and, where it is silent, its released code's"`
 }
 
 var Serialize = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
-	Version: 2,
+	Version: 3,
 	Doc: `Write the text of every document in one of the four forms of the paper.
 simplified, simplenorm, ncinorm and htmlnorm (appendix "HtmlNorm Reconstruction
-and Serialization"). One part per records file. Every rule is an option; what
-each rule removed is counted in the report. Without documents every record is
-written, for a dedup by corpus_text. Cost: about a millisecond per document;
-memory is bounded.`,
+and Serialization"), or simplified_tags, the text of NQ's simplified format as it
+is. One part per records file. Every rule is an option; what each rule removed is
+counted in the report. Without documents every record is written, for a dedup by
+corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	Example: `step "serialize" "html_norm" {
   records      = [step.extract.train.records, step.extract.dev.records]
   documents    = step.dedup.nq["page_id"].documents
@@ -79,7 +79,7 @@ type serializeFileConfig struct {
 
 var serializeFile = step.DefinePart(step.Kind[serializeFileConfig]{
 	Name:    "serialize_file",
-	Version: 2,
+	Version: 3,
 	Doc:     "One records file of a serialize step.",
 	Outputs: []step.Output{
 		{Name: "corpus", Type: "nq/corpus", Help: "the documents that this file's records represent"},
@@ -176,7 +176,7 @@ func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) er
 		x.Report(step.Progress{Done: int64(n) + 1, Unit: "records"})
 		d := corpus.Document{Doc: n}
 		if !c.Documents.Set() {
-			d.ExampleID = r.ExampleID
+			d.Split, d.ExampleID = string(r.Split), r.ExampleID
 		} else if doc, ok := docs[r.Key()]; ok {
 			d.Doc = doc
 		} else {

@@ -41,7 +41,7 @@ func (c synthConfig) corpus() synth.Config {
 
 var Synth = step.Define(step.Kind[synthConfig]{
 	Name:    "synth",
-	Version: 1,
+	Version: 2,
 	Doc: `Generate a corpus in the formats of Natural Questions, with a matching dump.
 It has every case that the paper studies (renamed pages, shared titles, missing
 revisions, rewritten tokens, infoboxes, tables, pronunciations) and its counts

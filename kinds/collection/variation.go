@@ -19,7 +19,7 @@ type variationConfig struct {
 
 var Variation = step.Define(step.Kind[variationConfig]{
 	Name:    "revision_variation",
-	Version: 1,
+	Version: 2,
 	Doc: `Count the texts that records of one revision or one title have (the two appendices on variation).
 Reports distinct revisions and distinct flattened texts, and shows where the
 texts of the most varied revisions, and those of two revisions under one title,

@@ -9,6 +9,8 @@ import (
 // embedConfig embeds texts by an encoder.
 type embedConfig struct {
 	Corpus      step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles"`
+	Title       bool        `hcl:"title,optional" help:"the title in the document's URL and a blank come before the text, which mostly begins with a title too"`
 	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
 	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean" help:"vector of a text: the last hidden state of [CLS], as NCI takes it, or the mean of all tokens' with [CLS] and [SEP]; the paper does not say"`
@@ -20,26 +22,27 @@ type embedConfig struct {
 var Embed = step.Define(step.Kind[embedConfig]{
 	Name:    "embed",
 	Resumes: true,
-	Version: 1,
+	Version: 2,
 	Doc: `Embed each document by a BERT encoder (appendix "Semantic Identifiers").
 The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the
-text; which text and which vector it does not say: here, the corpus's whole text
-and the last hidden state of [CLS]. Documents stream; sequences are not padded.
+text; which text and which vector it does not say: here, the title in the document's
+URL, the corpus's whole text, and the last hidden state of [CLS]. Documents stream; sequences are not padded.
 Resumes, on any worker, at most 2,048 documents back.
 Cost: one forward pass per document; memory is the model, batch_tokens x its
 width, and 4 bytes x documents x hidden size for the vectors.`,
 	Example: `step "embed" "title" {
   corpus    = step.serialize.nq["title/nci_norm"].corpus
+  documents = step.dedup.nq["title"].documents
   model     = step.download.bert.files
   tokenizer = step.download.bert_tokenizer.files
 }`,
 	Outputs:   []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document"}},
-	Defaults:  embedConfig{Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
+	Defaults:  embedConfig{Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
 	Queue:     step.GPU,
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check: func(c embedConfig) error {
-		ps := device.Check(c.Device)
+		ps := append(checkTitle(c.Documents, c.Title), device.Check(c.Device)...)
 		if c.MaxTokens < 2 {
 			ps = append(ps, step.Problem{Path: "max_tokens", Detail: "must be at least 2: [CLS] and [SEP]"})
 		}

@@ -12,53 +12,59 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
-	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
 // embedHashingConfig embeds texts without a model.
 type embedHashingConfig struct {
 	Corpus     step.Input `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles"`
+	Title      bool       `hcl:"title,optional" help:"the title in the document's URL and a blank come before the text"`
 	Dimensions int        `hcl:"dimensions,optional" help:"length of the vectors"`
 	Words      int        `hcl:"words,optional" help:"words of each text that are read, from its start"`
 }
 
 var EmbedHashing = step.Define(step.Kind[embedHashingConfig]{
 	Name:    "embed_hashing",
-	Version: 1,
+	Version: 2,
 	Doc: `Embed each document by feature hashing of its words, without a model.
 Each lower-cased word adds ±(1 + log count) at a hashed position; vectors have
 unit length. A stand-in for embed where no weights are at hand. Cost: reading the
 texts; memory is 4 bytes x documents x dimensions.`,
 	Example: `step "embed_hashing" "title" {
-  corpus = step.serialize.nq["title/nci_norm"].corpus
+  corpus    = step.serialize.nq["title/nci_norm"].corpus
+  documents = step.dedup.nq["title"].documents
 }`,
 	Outputs:  []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document"}},
-	Defaults: embedHashingConfig{Dimensions: 512, Words: 512},
+	Defaults: embedHashingConfig{Title: true, Dimensions: 512, Words: 512},
 	Check: func(c embedHashingConfig) error {
+		ps := checkTitle(c.Documents, c.Title)
 		if c.Dimensions < 1 || c.Words < 1 {
-			return step.Problems{{Path: "dimensions", Detail: "dimensions and words must be at least 1"}}
+			ps = append(ps, step.Problem{Path: "dimensions", Detail: "dimensions and words must be at least 1"})
+		}
+		if len(ps) > 0 {
+			return ps
 		}
 		return nil
 	},
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
-		rd, done, err := inout.OpenCorpus(x, c.Corpus)
+		in, done, err := openTexts(x, c.Corpus, c.Documents, c.Title)
 		if err != nil {
 			return err
 		}
 		defer done()
 		m := kmeans.Matrix{Cols: c.Dimensions}
 		for {
-			d, err := rd.Next()
+			text, err := in.next()
 			if errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
-				return inout.DataError(err)
+				return err
 			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			m.Data = append(m.Data, hashWords(d.Text, c.Words, c.Dimensions)...)
+			m.Data = append(m.Data, hashWords(text, c.Words, c.Dimensions)...)
 			m.Rows++
 		}
 		return writeVectors(x, m)

@@ -30,7 +30,7 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		return err
 	}
 	defer e.model.Close()
-	rd, done, err := inout.OpenCorpus(x, c.Corpus)
+	in, done, err := openTexts(x, c.Corpus, c.Documents, c.Title)
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	for ended := false; !ended; {
 		var texts [][]int32
 		for len(texts) < embedChunk {
-			d, err := rd.Next()
+			text, err := in.next()
 			if errors.Is(err, io.EOF) {
 				ended = true
 				break
 			} else if err != nil {
-				return inout.DataError(err)
+				return err
 			}
-			texts = append(texts, e.tokens(x, d.Text))
+			texts = append(texts, e.tokens(x, text))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

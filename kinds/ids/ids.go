@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -24,25 +25,38 @@ var idOutputs = []step.Output{
 // atomicIDsConfig gives each document a token of its own.
 type atomicIDsConfig struct {
 	Documents  step.Input `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: the rows of the model's embedding, 32128 for T5"`
+	FirstToken int        `hcl:"first_token,optional" help:"token id of document 0: from the tokenizer's length, 32100 for T5, to the rows of the model's embedding, 32128; those that there are begin as they are"`
+	EOS        bool       `hcl:"eos,optional" help:"the target to train on is the token and an end of sequence; false: the token alone, as the paper has it. Documents are ranked in the same way"`
+	EOSToken   int        `hcl:"eos_token,optional" help:"token id of the end of sequence, for eos: 1 for T5, 2 for BART"`
 }
 
 var AtomicIDs = step.Define(step.Kind[atomicIDsConfig]{
 	Name:    "atomic_ids",
-	Version: 1,
+	Version: 2,
 	Doc: `Give every document one token of its own (section "Document identifiers").
-Document n becomes <doc_n>, token first_token + n of the extended vocabulary.`,
+Document n becomes <doc_n>, token first_token + n of the extended vocabulary, n with
+the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	Example: `step "atomic_ids" "title" {
   documents = step.dedup.nq["title"].documents
 }`,
 	Outputs:  idOutputs,
-	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken},
+	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken, EOSToken: 1},
+	Check: func(c atomicIDsConfig) error {
+		if c.FirstToken < 0 || c.FirstToken > math.MaxInt32 || c.EOSToken < 0 || c.EOSToken >= max(1, c.FirstToken) {
+			return step.Problems{{Path: "first_token", Detail: "first_token and eos_token must be token ids, eos_token below first_token"}}
+		}
+		return nil
+	},
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
 		names, err := documentNames(x, c.Documents)
 		if err != nil {
 			return err
 		}
-		set, err := docid.Atomic(names, int32(c.FirstToken))
+		var eos []int32
+		if c.EOS {
+			eos = []int32{int32(c.EOSToken)}
+		}
+		set, err := docid.Atomic(names, int32(c.FirstToken), eos...)
 		if err != nil {
 			return step.Permanent(err)
 		}
@@ -55,23 +69,24 @@ type naiveIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
-	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, instead of budget"`
+	Times     float64     `hcl:"times,optional" help:"budget as a multiple of the number of documents, rounded up, instead of budget"`
 	Seed      int         `hcl:"seed,optional" help:"of the permutation"`
+	Generator string      `hcl:"generator,optional" enum:"python,pcg" help:"how the seed permutes the numbers: as Python's random.Random(seed).shuffle, or by a PCG generator, whose memory does not grow with the budget"`
 }
 
 var NaiveIDs = step.Define(step.Kind[naiveIDsConfig]{
 	Name:    "naive_ids",
-	Version: 1,
+	Version: 2,
 	Doc: `Give every document a random number below a budget (figure "naive identifier").
-Each number is written in decimal and tokenized as the model is. No memory grows with the
-budget.`,
+The numbers are permuted by a seed; the k-th is document k's, written in decimal and
+tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`,
 	Example: `step "naive_ids" "title" {
   documents = step.dedup.nq["title"].documents
   tokenizer = step.download.t5_tokenizer.files
   budget    = 320000
 }`,
 	Outputs:  idOutputs,
-	Defaults: naiveIDsConfig{Seed: 42},
+	Defaults: naiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
 	Check: func(c naiveIDsConfig) error {
 		switch {
 		case c.Budget < 0 || c.Seed < 0 || c.Times < 0:
@@ -95,9 +110,9 @@ budget.`,
 		defer done()
 		budget := uint64(c.Budget)
 		if c.Times != 0 {
-			budget = uint64(c.Times * float64(len(names)))
+			budget = uint64(math.Ceil(c.Times * float64(len(names))))
 		}
-		set, err := docid.Naive(names, budget, uint64(c.Seed), encode)
+		set, err := docid.Naive(names, budget, uint64(c.Seed), docid.Generator(c.Generator), encode)
 		if err != nil {
 			return step.Permanent(err)
 		}
@@ -112,16 +127,23 @@ type semanticIDsConfig struct {
 	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Clusters   int         `hcl:"clusters,optional" help:"of each node, 2 to 10"`
 	LeafSize   int         `hcl:"leaf_size,optional" help:"clusters of at most so many documents are not split"`
-	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
+	Seed       int         `hcl:"seed,optional" help:"of the root's k-means"`
+	NodeSeeds  string      `hcl:"node_seeds,optional" enum:"derived,same" help:"seeds of the other nodes: child c of a node with seed s has (s x 1,000,003 + c + 97) mod 2^32, or all have the root's"`
+	Precision  string      `hcl:"precision,optional" enum:"float64,float32" help:"what k-means computes in"`
+	Starts     int         `hcl:"n_init,optional" help:"starts of a k-means, the best of which counts: KMeans's default is 1 since scikit-learn 1.4, 10 before"`
+	Iterations int         `hcl:"max_iter,optional" help:"most iterations of a k-means"`
+	Tolerance  float64     `hcl:"tol,optional" help:"a k-means ends when its centres move by less, relative to the variance of the vectors"`
 }
 
 var SemanticIDs = step.Define(step.Kind[semanticIDsConfig]{
 	Name:    "semantic_ids",
-	Version: 1,
+	Version: 2,
 	Doc: `Give every document its path through recursive k-means (appendix "Semantic Identifiers").
 scikit-learn's KMeans with its defaults, 10 clusters a node, leaves of at most
-100; the index within the leaf follows. Cost: grows with documents x dimensions
-x depth; the result does not depend on the number of processors.`,
+100; the index within the leaf follows. A node whose vectors are all equal deals its
+documents to the clusters in turn; the tree counts such nodes. Cost: grows with
+documents x dimensions x depth; memory is 12 bytes x documents x dimensions, in
+float32 8. The result does not depend on the number of processors.`,
 	Example: `step "semantic_ids" "title" {
   documents  = step.dedup.nq["title"].documents
   embeddings = step.embed.title.embeddings
@@ -129,8 +151,17 @@ x depth; the result does not depend on the number of processors.`,
 }`,
 	Outputs: append(slices.Clone(idOutputs),
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
-	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42},
-	Run:      runSemanticIDs,
+	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
+	Check: func(c semanticIDsConfig) error {
+		switch {
+		case c.Seed < 0 || c.Seed > math.MaxUint32:
+			return step.Problems{{Path: "seed", Detail: "must be from 0 to 4294967295"}}
+		case c.Starts < 1 || c.Iterations < 1 || c.Tolerance < 0:
+			return step.Problems{{Path: "n_init", Detail: "n_init and max_iter must be at least 1, tol not negative"}}
+		}
+		return nil
+	},
+	Run: runSemanticIDs,
 })
 
 func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error {
@@ -147,19 +178,19 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error 
 		return err
 	}
 	defer done()
-	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed),
+	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed), SameSeed: c.NodeSeeds == "same",
+		Single: c.Precision == "float32", Starts: c.Starts, MaxIterations: c.Iterations, Tolerance: c.Tolerance,
 		Progress: func(n, of int) { x.Report(step.Progress{Done: int64(n), Total: int64(of), Unit: "documents"}) }}
+	if c.Tolerance == 0 {
+		o.Tolerance = -1 // 0 is the default
+	}
 	set, tree, err := docid.Semantic(ctx, names, vectors, o, encode)
 	if err != nil {
 		return inout.DataError(err)
 	}
 	x.Count("leaves", int64(len(tree.Leaves)))
 	x.Count("k_means", int64(tree.Fits))
-	for _, l := range tree.Leaves {
-		if l.Indivisible {
-			x.Count("indivisible_leaves", 1)
-		}
-	}
+	x.Count("dealt_nodes", int64(tree.Dealt))
 	if err := inout.WriteJSON(x, "tree", tree); err != nil {
 		return err
 	}

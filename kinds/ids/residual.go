@@ -17,7 +17,7 @@ type residualIDsConfig struct {
 	Levels     int         `hcl:"levels,optional" help:"codes of a document"`
 	Codes      int         `hcl:"codes,optional" help:"clusters of a level, at most as many as there are documents"`
 	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
-	FirstToken int         `hcl:"first_token,optional" help:"token id of code 0 of the first level: the rows of the model's embedding, 32128 for T5"`
+	FirstToken int         `hcl:"first_token,optional" help:"token id of code 0 of the first level: from the tokenizer's length to the rows of the model's embedding, 32128 for T5"`
 }
 
 var ResidualIDs = step.Define(step.Kind[residualIDsConfig]{
@@ -38,7 +38,7 @@ number of processors.`,
 }`,
 	Outputs: append(idOutputs[:len(idOutputs):len(idOutputs)],
 		step.Output{Name: "quantization", Type: "docid/quantization", Help: "codes and mean squared reconstruction error of every level, and the documents with equal codes, as JSON", Fields: step.FieldsOf[docid.Quantization]()}),
-	Defaults: residualIDsConfig{Levels: 3, Codes: 256, Seed: 42, FirstToken: docid.FirstAtomicToken},
+	Defaults: residualIDsConfig{Levels: 3, Codes: 256, Seed: 42, FirstToken: docid.FirstResidualToken},
 	Check: func(c residualIDsConfig) error {
 		if c.Levels < 1 || c.Codes < 2 || c.Seed < 0 || c.FirstToken < 0 {
 			return step.Problems{{Path: "levels", Detail: "levels must be at least 1, codes at least 2, seed and first_token not negative"}}

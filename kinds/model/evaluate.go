@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/decode"
@@ -27,23 +28,28 @@ type evaluateConfig struct {
 	Decoding      string      `hcl:"decoding,optional" enum:"unconstrained,constrained" help:"beams over the whole vocabulary, or along the trie of identifiers; no effect on atomic identifiers"`
 	Beams         int         `hcl:"beams,optional" help:"beams, all of them returned; documents of an atomic ranking"`
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"a hypothesis scores its log-probability / length^length_penalty"`
-	EarlyStopping string      `hcl:"early_stopping,optional" enum:"heuristic,full,never" help:"when a search ends, as transformers' False, True and never"`
+	EarlyStopping *string     `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when a search ends, as transformers' True, False and never; default: as in the model's training"`
+	Validity      *string     `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
 	Shard         int         `hcl:"shard,optional" help:"queries of a part, which is cached and resumed as one"`
 	Batch         int         `hcl:"batch,optional,nokey" help:"queries decoded together: memory grows with it, scores differ by rounding only"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
 }
 
 var evaluateDefaults = evaluateConfig{Split: string(nq.Dev), Decoding: unconstrained, Beams: 40, LengthPenalty: 1,
-	EarlyStopping: string(decode.StopHeuristic), Shard: 512, Batch: 32, Device: "auto"}
+	Shard: 512, Batch: 32, Device: "auto"}
 
 var Evaluate = step.Define(step.Kind[evaluateConfig]{
 	Name:    "evaluate",
-	Version: 2,
+	Version: 3,
 	Doc: `Retrieve documents for queries by a trained model, and score the rankings (section "Experimental Setup").
 Atomic identifiers are ranked by one decoder step, the others by beam search. Two
 scores: raw, where a hypothesis that is not an identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
-Queries are read as in training, by the model's redsi.json. Documents
+Both are there by_tokens and by_text, of one search: validity says which of them is
+also the report's raw, post_filtered and invalid_40, and what run and queries have.
+Seen and unseen are post_filtered scores of queries whose document has a training
+query, and of the others. How queries are read, early_stopping and validity are
+those of training, from the model's redsi.json. Documents
 and queries are named as kind export names them by number, in the formats of trec_eval.
 Computes in float32. Cost: each part loads the model and builds the trie once, about
 2 s for T5-Small and 100,000 documents; then, on two cores, 10 ms a query for atomic
@@ -59,7 +65,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
   tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: []step.Output{
-		{Name: "run", Type: "trec/run", Help: "TREC run, invalid hypotheses as !POSITION:TEXT; equal scores are set apart by the least that trec_eval sees, so that it ranks as we do"},
+		{Name: "run", Type: "trec/run", Help: "TREC run, invalid hypotheses as !POSITION:TEXT, further ones for a document as !POSITION=DOCUMENT; equal scores are set apart by the least that trec_eval sees, so that it ranks as we do"},
 		{Name: "qrels", Type: "trec/qrels", Help: "TREC qrels of the queries"},
 		{Name: "queries", Type: "dsi/queries", Help: "TSV: each query's raw and post-filtered metrics"},
 		{Name: "report", Type: "dsi/metrics", Help: "means in percent, as JSON", Fields: step.FieldsOf[evaluation]()},
@@ -148,15 +154,16 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	if err != nil {
 		return nil, err
 	}
+	stopping := c.search(settings).EarlyStopping
 	if settings.Identifiers.OneToken() { // searched in one way: its parts are shared
-		d := evaluateDefaults
-		c.Decoding, c.LengthPenalty, c.EarlyStopping = d.Decoding, d.LengthPenalty, d.EarlyStopping
+		c.Decoding, c.LengthPenalty = evaluateDefaults.Decoding, evaluateDefaults.LengthPenalty
+		stopping = retrieve.DefaultSearch().EarlyStopping
 	}
 	var tasks []step.Task
 	for from := 0; from < len(queries); from += c.Shard {
 		t, err := evaluateShard.Task(evaluateShardConfig{
 			Model: c.Model, IDs: c.IDs, Queries: c.Queries, Tokenizer: c.Tokenizer, Split: c.Split,
-			Decoding: c.Decoding, Beams: c.Beams, LengthPenalty: c.LengthPenalty, EarlyStopping: c.EarlyStopping,
+			Decoding: c.Decoding, Beams: c.Beams, LengthPenalty: c.LengthPenalty, EarlyStopping: string(stopping),
 			From: from, To: min(from+c.Shard, len(queries)), Batch: c.Batch, Device: c.Device,
 		})
 		if err != nil {
@@ -165,6 +172,18 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 		tasks = append(tasks, t)
 	}
 	return tasks, nil
+}
+
+// search is the model's, unless the step has another.
+func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
+	search := s.Search
+	if c.EarlyStopping != nil {
+		search.EarlyStopping = decode.EarlyStopping(*c.EarlyStopping)
+	}
+	if c.Validity != nil {
+		search.Validity = retrieve.Validity(*c.Validity)
+	}
+	return search
 }
 
 // modelSettings reads how the model was trained, without its weights.
@@ -184,14 +203,16 @@ func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
 	return s, step.Permanent(err)
 }
 
-// askedQuery is a query and its one relevant document.
+// askedQuery is a query and its relevant documents.
 type askedQuery struct {
-	name   string // as in runs, qrels and exports
-	text   string
-	target int // place of the document among the identifiers
+	name    string // as in runs, qrels and exports
+	text    string
+	targets []int // places of the documents among the identifiers
+	seen    bool  // one of them has a training query
 }
 
-// askedQueries reads the queries of a split.
+// askedQueries reads the queries of a split. The lines of one query, of which each has one of
+// its documents, stand together.
 func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]askedQuery, error) {
 	r, err := x.Open(in)
 	if err != nil {
@@ -199,16 +220,24 @@ func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]as
 	}
 	defer r.Close()
 	var out []askedQuery
-	seen := map[int64]bool{}
+	asked, trained := map[int64]bool{}, map[int]bool{}
 	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
+		if q.Split == nq.Train {
+			trained[target] = true
+		}
 		if string(q.Split) != split {
 			return nil
 		}
-		if seen[q.ExampleID] {
+		name := strconv.FormatInt(q.ExampleID, 10)
+		if last := len(out) - 1; last >= 0 && out[last].name == name && out[last].text == q.Question && !slices.Contains(out[last].targets, target) {
+			out[last].targets = append(out[last].targets, target)
+			return nil
+		}
+		if asked[q.ExampleID] {
 			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
 		}
-		seen[q.ExampleID] = true
-		out = append(out, askedQuery{strconv.FormatInt(q.ExampleID, 10), q.Question, target})
+		asked[q.ExampleID] = true
+		out = append(out, askedQuery{name: name, text: q.Question, targets: []int{target}})
 		return nil
 	})
 	if err != nil {
@@ -216,6 +245,9 @@ func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]as
 	}
 	if len(out) == 0 {
 		return nil, step.Permanent(fmt.Errorf("there are no %s queries to evaluate", split))
+	}
+	for i := range out {
+		out[i].seen = slices.ContainsFunc(out[i].targets, func(target int) bool { return trained[target] })
 	}
 	return out, nil
 }

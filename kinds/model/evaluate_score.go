@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -19,15 +21,28 @@ const runTag = "redsi"
 // evaluation is the report of an evaluate step.
 type evaluation struct {
 	Percent struct {
-		Raw          effectiveness `json:"raw"`
-		PostFiltered effectiveness `json:"post_filtered"`
-		Invalid      *float64      `json:"invalid_40"` // null for identifiers that cannot be invalid
+		rulePercent                // of the validity below
+		ByTokens    rulePercent    `json:"by_tokens"`
+		ByText      rulePercent    `json:"by_text"`
+		Seen        *effectiveness `json:"seen"` // post-filtered, of queries whose document has a training query; null if there are none
+		Unseen      *effectiveness `json:"unseen"`
 	} `json:"percent" unit:"percent"`
-	Queries     int        `json:"queries"`
-	Width       int        `json:"width"`
-	Decoding    string     `json:"decoding"`
-	Identifiers docid.Kind `json:"identifiers"`
-	Parameters  int64      `json:"parameters"`
+	Queries       int        `json:"queries"`
+	SeenQueries   int        `json:"seen_queries"`
+	UnseenQueries int        `json:"unseen_queries"`
+	Width         int        `json:"width"`
+	Decoding      string     `json:"decoding"`
+	EarlyStopping string     `json:"early_stopping"`
+	Validity      string     `json:"validity"`
+	Identifiers   docid.Kind `json:"identifiers"`
+	Parameters    int64      `json:"parameters"`
+}
+
+// rulePercent is what a rule of validity makes of the search.
+type rulePercent struct {
+	Raw          effectiveness `json:"raw"`
+	PostFiltered effectiveness `json:"post_filtered"`
+	Invalid      *float64      `json:"invalid_40"` // null for identifiers that cannot be invalid
 }
 
 // effectiveness is means over queries, in percent.
@@ -39,12 +54,21 @@ type effectiveness struct {
 
 // joinEvaluation puts the parts' runs together and scores them.
 func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
-	rankings, err := joinRuns(x)
+	settings, err := modelSettings(x, c.Model)
 	if err != nil {
 		return err
 	}
+	search := c.search(settings)
 	ids, err := readIDs(x, c.IDs)
 	if err != nil {
+		return err
+	}
+	byTokens, err := readRuns(x)
+	if err != nil {
+		return err
+	}
+	rankings := map[retrieve.Validity][]metrics.Ranking{retrieve.ByTokens: byTokens, retrieve.ByText: byText(byTokens, ids)}
+	if err := writeJoined(x, rankings[search.Validity]); err != nil {
 		return err
 	}
 	queries, err := askedQueries(x, c.Queries, c.Split, ids)
@@ -53,12 +77,14 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	var qrels metrics.Qrels
 	for _, q := range queries {
-		if err := qrels.Add(q.name, ids.Identifiers[q.target].Document); err != nil {
-			return step.Permanent(err)
+		for _, target := range q.targets {
+			if err := qrels.Add(q.name, ids.Identifiers[target].Document); err != nil {
+				return step.Permanent(err)
+			}
 		}
 	}
 	x.Count("queries", int64(len(queries)))
-	x.Count("queries_without_hypothesis", int64(len(queries)-len(rankings)))
+	x.Count("queries_without_hypothesis", int64(len(queries)-len(byTokens)))
 	w, err := x.Create("qrels")
 	if err != nil {
 		return err
@@ -70,16 +96,17 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err := inout.ReadJSON(x, step.In(x.Parts()[0].Outputs["report"]), &model); err != nil {
 		return err
 	}
-	e := evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, Identifiers: model.Identifiers, Parameters: model.Parameters}
-	if err := e.score(x, rankings, &qrels); err != nil {
+	e := evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
+		Validity: string(search.Validity), Identifiers: model.Identifiers, Parameters: model.Parameters}
+	if err := e.score(x, rankings, &qrels, queries); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", e)
 }
 
-// joinRuns reads the parts' runs, one after another, and writes them as one that
-// trec_eval ranks alike.
-func joinRuns(x *step.IO) ([]metrics.Ranking, error) {
+// readRuns reads the parts' runs, one after another. What is not valid by tokens has its
+// text.
+func readRuns(x *step.IO) ([]metrics.Ranking, error) {
 	var all []metrics.Ranking
 	for _, p := range x.Parts() {
 		r, err := x.Open(step.In(p.Outputs["run"]))
@@ -93,6 +120,26 @@ func joinRuns(x *step.IO) ([]metrics.Ranking, error) {
 		}
 		all = append(all, part...)
 	}
+	return all, nil
+}
+
+// byText names the documents also of hypotheses that only their texts make valid.
+func byText(rankings []metrics.Ranking, ids *docid.Set) []metrics.Ranking {
+	texts := retrieve.TextsOf(ids)
+	out := make([]metrics.Ranking, len(rankings))
+	for i, r := range rankings {
+		out[i] = metrics.Ranking{Query: r.Query, Hypotheses: slices.Clone(r.Hypotheses)}
+		for k, h := range r.Hypotheses {
+			if place, ok := texts.Find(h.Text); ok && h.Document == "" {
+				out[i].Hypotheses[k].Document = ids.Identifiers[place].Document
+			}
+		}
+	}
+	return out
+}
+
+// writeJoined writes the run as one that trec_eval ranks alike.
+func writeJoined(x *step.IO, all []metrics.Ranking) error {
 	for _, r := range all {
 		x.Count("hypotheses", int64(len(r.Hypotheses)))
 		for _, h := range r.Hypotheses {
@@ -105,15 +152,15 @@ func joinRuns(x *step.IO) ([]metrics.Ranking, error) {
 	x.Count("scores_untied", int64(moved))
 	w, err := x.Create("run")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return all, errors.Join(step.Permanent(metrics.WriteRun(w, runTag, untied)), w.Close())
+	return errors.Join(step.Permanent(metrics.WriteRun(w, runTag, untied)), w.Close())
 }
 
 // score fills in the percentages and writes each query's metrics.
 //
 // NOTE of a beam of less than 40, invalid_40 is the share of the whole beam.
-func (e *evaluation) score(x *step.IO, rankings []metrics.Ranking, qrels *metrics.Qrels) error {
+func (e *evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, qrels *metrics.Qrels, queries []askedQuery) error {
 	var measures []metrics.Metric
 	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", "Invalid@" + strconv.Itoa(min(e.Width, 40))} {
 		m, err := metrics.Parse(name)
@@ -122,23 +169,60 @@ func (e *evaluation) score(x *step.IO, rankings []metrics.Ranking, qrels *metric
 		}
 		measures = append(measures, m)
 	}
-	raw, err := metrics.Evaluate(measures, metrics.Raw, rankings, qrels)
-	if err != nil {
-		return step.Permanent(err)
+	p := &e.Percent
+	for validity, of := range map[retrieve.Validity]*rulePercent{retrieve.ByTokens: &p.ByTokens, retrieve.ByText: &p.ByText} {
+		raw, err := metrics.Evaluate(measures, metrics.Raw, rankings[validity], qrels)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		filtered, err := metrics.Evaluate(measures, metrics.PostFiltered, rankings[validity], qrels)
+		if err != nil {
+			return step.Permanent(err)
+		}
+		of.Raw, of.PostFiltered = percent(raw.Mean), percent(filtered.Mean)
+		if e.Identifiers.CanBeInvalid() {
+			invalid := metrics.Percent(raw.Mean[3])
+			of.Invalid = &invalid
+		}
+		if string(validity) != e.Validity {
+			continue
+		}
+		p.rulePercent = *of
+		p.Seen, e.SeenQueries = meanOf(filtered.Rows, queries, true)
+		p.Unseen, e.UnseenQueries = meanOf(filtered.Rows, queries, false)
+		if err := writeQueryScores(x, measures, raw, filtered); err != nil {
+			return err
+		}
 	}
-	filtered, err := metrics.Evaluate(measures, metrics.PostFiltered, rankings, qrels)
-	if err != nil {
-		return step.Permanent(err)
+	return nil
+}
+
+// percent is of the means of Hits@1, Hits@10 and MRR@10.
+func percent(mean []float64) effectiveness {
+	return effectiveness{metrics.Percent(mean[0]), metrics.Percent(mean[1]), metrics.Percent(mean[2])}
+}
+
+// meanOf is the mean and number of the queries that are seen, or of those that are not;
+// rows are in the order of queries.
+func meanOf(rows []metrics.QueryScore, queries []askedQuery, seen bool) (*effectiveness, int) {
+	mean, n := make([]float64, 3), 0
+	for i, q := range queries {
+		if q.seen != seen {
+			continue
+		}
+		n++
+		for k := range mean {
+			mean[k] += rows[i].Scores[k]
+		}
 	}
-	percent := func(r *metrics.Report) effectiveness {
-		return effectiveness{metrics.Percent(r.Mean[0]), metrics.Percent(r.Mean[1]), metrics.Percent(r.Mean[2])}
+	if n == 0 {
+		return nil, 0
 	}
-	e.Percent.Raw, e.Percent.PostFiltered = percent(raw), percent(filtered)
-	if e.Identifiers.CanBeInvalid() {
-		invalid := metrics.Percent(raw.Mean[3])
-		e.Percent.Invalid = &invalid
+	for k := range mean {
+		mean[k] /= float64(n)
 	}
-	return writeQueryScores(x, measures, raw, filtered)
+	e := percent(mean)
+	return &e, n
 }
 
 // writeQueryScores writes a line per query: raw metrics, post-filtered ones, and

@@ -52,7 +52,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 		return err
 	}
 	defer m.Close()
-	found, err := search(ctx, x, m, ids, tokens, c.options())
+	found, err := search(ctx, x, m, ids, read.Tokenizer, tokens, c.options())
 	if err != nil {
 		return err
 	}
@@ -70,10 +70,11 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})
 }
 
-// options are the search that a part asks for.
+// options are the search that a part asks for. Its run has the texts of what is invalid
+// by tokens, so that it serves either validity.
 func (c evaluateShardConfig) options() retrieve.Options {
-	return retrieve.Options{Width: c.Beams, Constrained: c.Decoding == constrained, LengthPenalty: c.LengthPenalty,
-		EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Batch: c.Batch}
+	return retrieve.Options{Width: c.Beams, Constrained: c.Decoding == constrained, LengthPenalty: c.LengthPenalty, Batch: c.Batch,
+		Search: retrieve.Search{EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Validity: retrieve.ByTokens}}
 }
 
 func loadModel(x *step.IO, model step.Input, on string) (*seq2seq.Model, error) {
@@ -92,9 +93,9 @@ func loadModel(x *step.IO, model step.Input, on string) (*seq2seq.Model, error) 
 	return m, nil
 }
 
-func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
+func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, tok *tokenize.Subword, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
 	x.Report(step.Progress{Total: int64(len(queries)), Unit: "queries"})
-	catalog, err := retrieve.NewCatalog(ids)
+	catalog, err := retrieve.NewCatalog(ids, tok)
 	if err != nil {
 		return nil, step.Permanent(err)
 	}

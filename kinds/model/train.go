@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/retrieve"
@@ -41,6 +42,8 @@ type trainConfig struct {
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
 	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
 	Beams           int         `hcl:"beams,optional" help:"of an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
+	EarlyStopping   string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it"`
+	Validity        string      `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
 	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
 }
@@ -87,7 +90,8 @@ a copy of the output matrix.`,
 	},
 	Defaults: trainConfig{Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
 		Ratio: train.Natural.String(), Repeats: "uniform", Steps: 1_000_000, Batch: 128,
-		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto"},
+		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto",
+		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
 	Clock: map[string][]string{"events": nil, "curve": {"seconds"},
 		"report": {"seconds", "seconds_to_best", "seconds_to_95_percent", "device", "threads", "resumed_at"}},
 	Queue:     step.GPU,
@@ -143,6 +147,11 @@ func checkTrain(c trainConfig) error {
 // inputs are how the model reads texts.
 func (c trainConfig) inputs() retrieve.Inputs {
 	return retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase}
+}
+
+// search is what the model is searched by, in its evaluations and from then on.
+func (c trainConfig) search() retrieve.Search {
+	return retrieve.Search{EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
 }
 
 // metrics are those of the paper and the one that selects. Invalid@k, which looks at

@@ -34,14 +34,16 @@ func newJudge(x *step.IO, c trainConfig, m *seq2seq.Model, catalog *retrieve.Cat
 		return nil, step.Permanent(errors.New("queries: there is no development query to choose a checkpoint by"))
 	}
 	j := &judge{x: x, model: m, catalog: catalog, ids: ids, options: retrieve.Default(), steps: int64(c.Steps)}
-	j.options.Width = c.Beams
+	j.options.Width, j.options.Search = c.Beams, c.search()
 	var err error
 	if j.metrics, err = c.metrics(ids.Kind.CanBeInvalid()); err != nil {
 		return nil, step.Permanent(err)
 	}
 	for i, q := range dev {
-		j.queries = append(j.queries, q.tokens)
-		if err := j.qrels.Add(strconv.Itoa(i), ids.Identifiers[q.target].Document); err != nil {
+		if i == 0 || q.id != dev[i-1].id {
+			j.queries = append(j.queries, q.tokens)
+		}
+		if err := j.qrels.Add(strconv.Itoa(len(j.queries)-1), ids.Identifiers[q.target].Document); err != nil {
 			return nil, step.Permanent(err)
 		}
 	}

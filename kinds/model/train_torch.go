@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -38,19 +39,20 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := retrieve.NewCatalog(ids)
-	if err != nil {
-		return step.Permanent(fmt.Errorf("ids: %w", err))
-	}
 	settings, err := retrieve.SettingsFor(ids, c.inputs())
 	if err != nil {
 		return err
 	}
+	settings.Search = c.search()
 	read, err := openReader(x, c.Tokenizer, settings.Inputs)
 	if err != nil {
 		return err
 	}
 	defer read.Tokenizer.Close()
+	catalog, err := retrieve.NewCatalog(ids, read.Tokenizer)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("ids: %w", err))
+	}
 	data, err := trainingData(ctx, x, c.Corpus, c.Queries, ids, read, c.Repeats == byQueries)
 	if err != nil {
 		return err
@@ -64,7 +66,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 		return err
 	}
 	defer m.Close()
-	if err := c.extend(m, ids, data, dev); err != nil {
+	if err := c.extend(m, ids, data, dev, read.Tokenizer); err != nil {
 		return err
 	}
 	learner, done, err := c.learner(m)
@@ -173,7 +175,7 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*seq2seq.Model, er
 
 // extend gives the tokens of identifiers that have their own rows of the vocabulary,
 // and checks that texts and identifiers need no more than what there is.
-func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query) error {
+func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query, tok *tokenize.Subword) error {
 	size := m.Vocabulary().Size
 	inputs := func(yield func([]int32) bool) {
 		for _, examples := range [][]train.Example{data.Indexing, data.Retrieval} {
@@ -198,18 +200,23 @@ func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, 
 	}
 	if ids.Kind.GrowsVocabulary() {
 		first, last := ids.TokenRange()
-		if int64(first) != size {
-			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d, the model's vocabulary ends at %d: make them by %s_ids with first_token = %d", first, size, ids.Kind, size))
+		// NOTE rows that there are but no text uses are taken as they are. With so few
+		// documents that some are left over, these stay; transformers would cut them off.
+		if least := tok.VocabSize(); int(first) < least || int64(first) > size {
+			return step.Permanent(fmt.Errorf("ids: the identifiers begin at token %d; the tokenizer has %d tokens and the model %d rows for them: make them by %s_ids with a first_token from %d to %d",
+				first, least, size, ids.Kind, least, size))
 		}
-		if err := m.Extend(int64(last)+1-size, uint64(c.Seed)<<32|1); err != nil { // not the numbers of any seed's random weights
-			return step.Permanent(err)
+		if grown := int64(last) + 1 - size; grown > 0 {
+			if err := m.Extend(grown, uint64(c.Seed)<<32|1); err != nil { // not the numbers of any seed's random weights
+				return step.Permanent(err)
+			}
 		}
-	}
-	if ids.Kind.OneToken() {
-		return nil
 	}
 	size = m.Vocabulary().Size
 	for _, id := range ids.Identifiers {
+		if ids.Kind.OneToken() && len(id.Tokens) == 1 {
+			continue
+		}
 		if last := id.Tokens[len(id.Tokens)-1]; int64(last) != m.Vocabulary().EOS {
 			return step.Permanent(fmt.Errorf("ids: identifier %s of document %s ends with token %d, the model's sequences with eos_token_id %d: make them with the model's tokenizer", id.Text, id.Document, last, m.Vocabulary().EOS))
 		}

@@ -37,8 +37,9 @@ func openReader(x *step.IO, tokenizer step.Inputs, in retrieve.Inputs) (retrieve
 
 // query is a labeled question.
 type query struct {
+	id     int64
 	tokens []int32
-	target int // place of its document among the identifiers
+	target int // place of its document among the identifiers; one with several is a query for each, one after another
 }
 
 // readQueries reads the questions of one split, tokenized, and pairs those of all
@@ -53,7 +54,7 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
 		if q.Split == split {
 			tokens, _ := read.Query(q.Question)
-			qs = append(qs, query{tokens, target})
+			qs = append(qs, query{q.ExampleID, tokens, target})
 		}
 		return nil
 	})

@@ -59,7 +59,6 @@ func (a *figureAxis) factor() float64 {
 func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 	f := c.layout()
 	docs := newCells(x)
-	curves := false
 	for i, s := range c.Series {
 		y := c.Y
 		if s.Axis == "y2" {
@@ -67,7 +66,6 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 		}
 		var err error
 		if s.Curve != nil {
-			curves = true
 			f.Series[i].Points, err = docs.curve(s, c.X.factor(), y.factor())
 		} else {
 			err = docs.points(s, f.Series[i].Points, c.X.factor(), y.factor())
@@ -90,7 +88,7 @@ func buildFigure(x *step.IO, c figureConfig) (*render.Figure, error) {
 	if err := f.Finish(); err != nil {
 		return nil, step.Permanent(err)
 	}
-	return f, step.Permanent(f.Expect(c.expectations(), curves))
+	return f, step.Permanent(f.Expect(c.curves(), expectations(c.Expect)...))
 }
 
 // cells reads the values of tables and figures from JSON inputs.

@@ -26,7 +26,7 @@ type figureConfig struct {
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
 	AtScale string         `hcl:"paper_scale,added" help:"scale of the paper's numbers"`
 	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
-	Expect  []tableExpect  `hcl:"expect,block" help:"a number that the paper prints; the label is SERIES.POINT.x or SERIES.POINT.y"`
+	Expect  []tableExpect  `hcl:"expect,block" help:"what the paper says of a cell or of several, in exactly one form; a cell is SERIES.POINT.x or SERIES.POINT.y, or the text of panels.N or flow.N, counted from 0; the label is a cell, or a name for what is said of several"`
 }
 
 type figureAxis struct {
@@ -153,15 +153,19 @@ an expectation reruns only this.`,
 				return err
 			}
 		}
-		for _, k := range f.Checks {
-			x.Count("numbers "+string(k.Verdict), 1)
-		}
+		countChecks(x, "numbers", f.Checks)
 		return nil
 	},
 })
 
-func (c figureConfig) expectations() []render.Expectation {
-	return tableConfig{Expect: c.Expect}.expectations()
+// curves are the series whose points come with the data.
+func (c figureConfig) curves() (ids []string) {
+	for _, s := range c.Series {
+		if s.Curve != nil {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // checkFigure reports what can be wrong before there are data.
@@ -174,10 +178,8 @@ func checkFigure(c figureConfig) error {
 	}
 	problem("caption", render.CheckMarkup(c.Caption))
 	problem("paper", render.CheckLabel(c.Paper))
-	curves := false
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
-		curves = curves || s.Curve != nil
 		if (s.Curve != nil) == (s.Points != nil) {
 			problem(at, errors.New("has exactly one of points and curve"))
 		}
@@ -199,11 +201,8 @@ func checkFigure(c figureConfig) error {
 		problem(fmt.Sprintf("flow[%d]", i), errors.Join(render.CheckMarkup(s.Title), render.CheckMarkup(s.Text)))
 	}
 	f := c.layout()
-	if err := f.Finish(); err != nil {
-		problem("", err)
-	} else {
-		problem("expect", f.Expect(c.expectations(), curves))
-	}
+	problem("", f.Finish())
+	ps = append(ps, expectProblems(c.Expect, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)
 	if len(ps) > 0 {
 		return ps
 	}

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import htmlnorm  # noqa: E402
 
 WORDS = """river stone 1984 Paris café “quoted” Dr. St. co-op U.S. 3.5 ½ x² ﬁre … naïve Ångström Москва 東京 e&#769;
-&amp; &lt;tag&gt; &quot;so&quot; can&#39;t AT&amp;T caf&eacute; &mdash; 5&nbsp;km 10&#8202;m /ˈpær.ɪs/ [1] [note] [edit] [hide] (see) (a(b)c)
+&amp; &lt;tag&gt; &quot;so&quot; can&#39;t AT&amp;T caf&eacute; &mdash; 5&nbsp;km 10&#8202;m /ˈpær.ɪs/ [1] [note] [edit] [hide] (see) (a(b)c) so&shy;ft zero&#8203;width
 born: C#3 100% – — ’s ``x'' ~ {y}""".split()
 
 
@@ -57,7 +57,7 @@ class Maker:
         self.budget -= 1
         kinds = ["p", "p", "ul", "ol", "dl", "table", "div", "text", "blockquote", "center", "navbox", "hr", "pre"]
         if depth == 0:
-            kinds += ["h2", "h3", "infobox", "thumb"]
+            kinds += ["h2", "h3", "h4", "infobox", "thumb"]
         kind = self.r.choice(kinds) if depth < 4 and self.budget > 0 else "p"
         if kind == "p":
             return f"<p>{self.inline()}</p>\n"

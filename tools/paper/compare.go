@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/render"
@@ -14,6 +15,7 @@ import (
 // source is the paper.
 type source struct {
 	text   string // with its files where they are read, without comments
+	words  string // of the text, in the form of words
 	tables []latex.Table
 	works  []string // keys of what it cites
 }
@@ -24,6 +26,7 @@ func readPaper(path string) (*source, error) {
 		return nil, err
 	}
 	s := &source{text: ownMarks.ReplaceAllString(latex.Expand(string(b)), "<$1>")}
+	s.words = texWords(s.text)
 	if s.tables, err = latex.Tables(s.text); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -33,13 +36,16 @@ func readPaper(path string) (*source, error) {
 	return s, nil
 }
 
-// ownMarks are commands of the paper's that stand for a text.
-var ownMarks = regexp.MustCompile(`\\(unk)\b`)
+// ownMarks are commands of the paper's that stand for a text, with the blanks that LaTeX
+// takes for their end.
+var ownMarks = regexp.MustCompile(`\\(unk)\b[ \t]*`)
 
 // result is what a comparison came to.
 type result struct {
-	name, what string
+	name, note string
 	numbers    int // expected numbers that the paper prints
+	texts      int // expected texts that it prints
+	claims     int // claims whose sentences it has
 	problems   []string
 }
 
@@ -55,20 +61,24 @@ func (s *source) compare(blocks []block) []result {
 	for _, t := range s.tables {
 		i := slices.IndexFunc(blocks, func(b block) bool { return !b.Figure && b.Paper == t.Label && b.is(t.Label) })
 		if i < 0 {
-			out = append(out, result{name: t.Label, what: "no table of the pipeline", problems: []string{"the pipeline has no table of this label and name"}})
+			out = append(out, result{name: t.Label, problems: []string{"the pipeline has no table of this label and name"}})
 			continue
 		}
 		done = append(done, blocks[i].address())
 		out = append(out, s.compareTable(t, blocks[i]))
+		out[len(out)-1].claimed(s, blocks[i])
 	}
 	for _, b := range blocks {
-		switch {
-		case slices.Contains(done, b.address()) || len(b.Expect) == 0:
-		case b.Figure:
-			out = append(out, s.compareFigure(b))
-		default:
-			out = append(out, s.compareText(b))
+		if slices.Contains(done, b.address()) || len(b.Expect) == 0 {
+			continue
 		}
+		compare := s.compareText
+		if b.Figure {
+			compare = s.compareFigure
+		}
+		r := compare(b)
+		r.claimed(s, b)
+		out = append(out, r)
 	}
 	return out
 }
@@ -98,22 +108,19 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	}
 	r.heads(s, t, printed, first)
 	expected := map[string]bool{}
-	for _, e := range b.Expect {
+	for _, e := range append(b.numbers(), b.texts()...) {
 		expected[e.Cell] = true
 	}
-	left := 0
 	for i, row := range t.Rows {
 		for _, c := range row.Cells {
 			if c.First <= first {
 				r.title(rows[i], c)
 				continue
 			}
-			column := b.Columns[c.First-first-1]
-			name := rows[i].ID + "." + column.ID
-			cell := printed.Rows[i].Cells[column.ID]
-			isConstant := rows[i].Texts[column.ID] != "" || has(rows[i].Numbers, column.ID)
-			if !r.cell(name, c, cell, expected[name], isConstant) {
-				left++
+			for _, column := range b.Columns[c.First-first-1 : c.Last-first] {
+				name := rows[i].ID + "." + column.ID
+				isConstant := rows[i].Texts[column.ID] != "" || has(rows[i].Numbers, column.ID)
+				r.cell(name, c, printed.Rows[i].Cells[column.ID], expected[name], isConstant)
 			}
 		}
 	}
@@ -121,9 +128,12 @@ func (s *source) compareTable(t latex.Table, b block) result {
 	for _, row := range rows {
 		constants += len(row.Numbers)
 	}
-	r.what = fmt.Sprintf("%d numbers expected, %d constants, %d cells of text that data make", r.numbers, constants, left)
-	if n := len(b.Expect) + stds(b.Expect); n != r.numbers && len(r.problems) == 0 {
+	r.note = fmt.Sprintf(", %d constants", constants)
+	if n := len(b.numbers()) + stds(b.numbers()); n != r.numbers && len(r.problems) == 0 {
 		r.problem("%d numbers are expected, the paper prints %d of them", n, r.numbers)
+	}
+	if n := len(b.texts()); n != r.texts && len(r.problems) == 0 {
+		r.problem("%d texts are expected, the paper prints %d of them", n, r.texts)
 	}
 	return r
 }
@@ -131,23 +141,50 @@ func (s *source) compareTable(t latex.Table, b block) result {
 // otherRows compares a table of other rows than the paper's. A paper's table
 // without a header has its first rows there.
 func (r *result) otherRows(s *source, t latex.Table, b block, ours *render.Table, first int) {
-	var text strings.Builder
+	var cells []string
+	headed := slices.ContainsFunc(ours.Columns, func(c render.Column) bool { return c.Title != "" })
+	if headed {
+		r.heads(s, t, ours, first)
+	} else { // its first rows
+		for i, cell := range t.Header {
+			if i%t.Columns >= first {
+				cells = append(cells, cell)
+			}
+		}
+	}
 	for _, row := range t.Rows {
 		for _, c := range row.Cells {
-			text.WriteString(characters(c.Text) + "\n")
+			if c.First > first {
+				cells = append(cells, c.Text)
+			}
 		}
 	}
-	for _, e := range b.Expect {
-		if !says(text.String(), e.Value) {
-			r.problem("%s: the paper's table does not print %s", e.Cell, forms(e.Value)[0])
-			continue
+	told := map[string]bool{}
+	find := func(e render.Expectation, what string, n *int, says func(cell string) bool) {
+		found := false
+		for _, cell := range cells {
+			if says(cell) {
+				told[cell], found = true, true
+			}
 		}
-		r.numbers++
+		if !found {
+			r.problem("%s: the paper's table does not print %s", e.Cell, what)
+			return
+		}
+		*n++
 	}
-	if len(b.Expect) > 0 {
-		r.heads(s, t, ours, first)
+	for _, e := range b.numbers() {
+		find(e, forms(*e.Value)[0], &r.numbers, func(cell string) bool { return says(characters(cell), *e.Value) })
 	}
-	r.what = fmt.Sprintf("%d numbers expected, laid out in other rows", r.numbers)
+	for _, e := range b.texts() {
+		find(e, strconv.Quote(e.Text), &r.texts, func(cell string) bool { return inOrder(texText(cell), pieces(e.Text), strings.TrimSpace) })
+	}
+	for _, c := range cells {
+		if len(b.Expect) > 0 && texWords(c) != "" && !told[c] {
+			r.problem("the paper prints %q, the pipeline expects nothing", texText(c))
+		}
+	}
+	r.note = ", laid out in other rows"
 }
 
 func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
@@ -161,10 +198,16 @@ func stds(es []render.Expectation) (n int) {
 	return n
 }
 
-// cell compares one cell; false if it is a text that is known only after a run.
-func (r *result) cell(name string, c latex.Cell, ours render.Cell, expected, constant bool) bool {
+// cell compares one cell.
+func (r *result) cell(name string, c latex.Cell, ours render.Cell, expected, constant bool) {
 	n, isNumber := readNumber(c.Text)
 	switch {
+	case expected && ours.Value == nil:
+		if !render.SameText(ours.Text, texText(c.Text)) {
+			r.problem("%s: the pipeline expects %q, the paper prints %q", name, ours.Text, texText(c.Text))
+			return
+		}
+		r.texts++
 	case expected && !isNumber:
 		r.problem("%s: the pipeline expects %v, the paper prints %q", name, *ours.Value, latex.Plain(c.Text))
 	case expected:
@@ -190,12 +233,11 @@ func (r *result) cell(name string, c latex.Cell, ours render.Cell, expected, con
 	case isNumber:
 		r.problem("%s: the paper prints %v, the pipeline expects nothing", name, latex.Plain(c.Text))
 	case texWords(c.Text) != "":
-		return false
+		r.problem("%s: the paper prints %q, the pipeline expects nothing", name, texText(c.Text))
 	}
 	if bold := latex.Bold(c.Text); bold != (ours.Bold || strings.Contains(ours.Text, "<b>")) {
 		r.problem("%s: bold in the paper: %v", name, bold)
 	}
-	return true
 }
 
 var (
@@ -261,13 +303,20 @@ func (r *result) heads(s *source, t latex.Table, ours *render.Table, first int) 
 // compareText looks for numbers that stand in sentences, or in a table that the
 // pipeline has a part of.
 func (s *source) compareText(b block) result {
-	r := result{name: b.address(), what: fmt.Sprintf("%d numbers of the text (%s)", len(b.Expect), b.Paper)}
-	for _, e := range b.Expect {
-		if !says(s.text, e.Value) {
-			r.problem("%s: the paper does not print %s", e.Cell, forms(e.Value)[0])
+	r := result{name: b.address(), note: " of the text (" + b.Paper + ")"}
+	for _, e := range b.numbers() {
+		if !says(s.text, *e.Value) {
+			r.problem("%s: the paper does not print %s", e.Cell, forms(*e.Value)[0])
 			continue
 		}
 		r.numbers++
+	}
+	for _, e := range b.texts() {
+		if !s.says(e.Text) {
+			r.problem("%s: the paper does not print %q", e.Cell, e.Text)
+			continue
+		}
+		r.texts++
 	}
 	return r
 }

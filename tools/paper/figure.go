@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,11 +15,15 @@ var coordinate = regexp.MustCompile(`\(\s*(-?[0-9.]+)\s*,\s*(-?[0-9.]+)\s*\)`)
 func (s *source) compareFigure(b block) result {
 	r := result{name: b.address()}
 	body, ok := s.figure(b.Paper)
-	points := coordinate.FindAllStringSubmatch(body, -1)
-	if !ok || len(points) == 0 {
-		r.problem("the paper draws no coordinates under the label %s", b.Paper)
+	if !ok {
+		r.problem("the paper has no figure of the label %s", b.Paper)
 		return r
 	}
+	r.drawnTexts(body, b)
+	if len(b.numbers()) == 0 {
+		return r
+	}
+	points := coordinate.FindAllStringSubmatch(body, -1)
 	var plotted []float64
 	for _, p := range points {
 		for _, text := range p[1:] {
@@ -27,9 +32,9 @@ func (s *source) compareFigure(b block) result {
 			}
 		}
 	}
-	for _, e := range b.Expect {
-		if !some(plotted, func(v float64) bool { return same(v, e.Value) || same(100*v, e.Value) }) {
-			r.problem("%s: the paper plots no %v", e.Cell, e.Value)
+	for _, e := range b.numbers() {
+		if !slices.ContainsFunc(plotted, func(v float64) bool { return same(v, *e.Value) || same(100*v, *e.Value) }) {
+			r.problem("%s: the paper plots no %v", e.Cell, *e.Value)
 			continue
 		}
 		r.numbers++
@@ -42,14 +47,14 @@ func (s *source) compareFigure(b block) result {
 	}
 	for _, v := range heights {
 		found := false
-		for _, e := range b.Expect {
-			found = found || same(v, e.Value) || same(100*v, e.Value)
+		for _, e := range b.numbers() {
+			found = found || same(v, *e.Value) || same(100*v, *e.Value)
 		}
 		if !found {
 			r.problem("the paper plots %v, the pipeline expects nothing", v)
 		}
 	}
-	r.what = fmt.Sprintf("%d numbers expected, %d points plotted", r.numbers, len(points))
+	r.note = fmt.Sprintf(", %d points plotted", len(points))
 	return r
 }
 
@@ -64,13 +69,4 @@ func (s *source) figure(label string) (string, bool) {
 		return "", false
 	}
 	return s.text[begin:at], true
-}
-
-func some(vs []float64, ok func(float64) bool) bool {
-	for _, v := range vs {
-		if ok(v) {
-			return true
-		}
-	}
-	return false
 }

@@ -30,37 +30,47 @@ type column struct {
 }
 
 type row struct {
-	ID, Compare string
-	Titles      []string
-	Bold        []string
-	Texts       map[string]string
-	Numbers     map[string]float64
-	Format      string
-	Decimals    int
+	ID, Compare, Section string
+	Rule, Space          bool
+	Titles               []string
+	Bold                 []string
+	Texts                map[string]string
+	Numbers              map[string]float64
+	Format               string
+	Decimals             int
 }
 
-// load evaluates a pipeline with its variables' defaults: at full scale.
-func load(file string) ([]block, error) {
+// load reads the tables and figures of a pipeline as it is by default, at full scale, and
+// the addresses of all its steps.
+func load(file string) (blocks []block, addresses []string, err error) {
+	err = eachConfig(file, func(s pipeline.Step) error {
+		addresses = append(addresses, s.Address)
+		if s.Block == "step" {
+			return nil
+		}
+		blocks = append(blocks, block{Name: s.Name, Figure: s.Block == "figure"})
+		return json.Unmarshal(s.Task.Config, &blocks[len(blocks)-1])
+	})
+	return blocks, addresses, err
+}
+
+// eachConfig evaluates a pipeline with its variables' defaults, and passes its steps,
+// tables and figures.
+func eachConfig(file string, pass func(pipeline.Step) error) error {
 	src, err := pipeline.Read(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
 	if ds.HasErrors() {
-		return nil, ds.Err()
+		return ds.Err()
 	}
-	var out []block
 	for _, s := range p.Steps {
-		if s.Block == "step" {
-			continue
+		if err := pass(s); err != nil {
+			return fmt.Errorf("%s: %w", s.Address, err)
 		}
-		b := block{Name: s.Name, Figure: s.Block == "figure"}
-		if err := json.Unmarshal(s.Task.Config, &b); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Address, err)
-		}
-		out = append(out, b)
 	}
-	return out, nil
+	return nil
 }
 
 // address is the block's name in the pipeline.
@@ -77,10 +87,30 @@ func (b block) is(label string) bool {
 	return strings.ReplaceAll(name, "-", "_") == b.Name
 }
 
+// numbers are the expectations of one cell's number.
+func (b block) numbers() (es []render.Expectation) {
+	for _, e := range b.Expect {
+		if form, _ := e.Form(); form == render.IsNumber || form == render.IsShown {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
+// texts are the expectations of one cell's text.
+func (b block) texts() (es []render.Expectation) {
+	for _, e := range b.Expect {
+		if e.Text != "" {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
 // titled are the rows that are neither headings nor marks.
 func (b block) titled() (rows []row) {
 	for _, r := range b.Rows {
-		if r.Titles != nil {
+		if r.Titles != nil || len(b.Stubs) == 0 && r.Section == "" && !r.Rule && !r.Space {
 			rows = append(rows, r)
 		}
 	}
@@ -99,7 +129,10 @@ func (b block) printed(rows []row) (*render.Table, error) {
 		t.Columns = append(t.Columns, render.Column{ID: c.ID, Title: c.Title, Groups: c.Groups, Best: c.Best, Format: f})
 	}
 	expected := map[string]render.Expectation{}
-	for _, e := range b.Expect {
+	for _, e := range b.numbers() {
+		expected[e.Cell] = e
+	}
+	for _, e := range b.texts() {
 		expected[e.Cell] = e
 	}
 	for _, r := range rows {
@@ -107,7 +140,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 		for _, c := range b.Columns {
 			var cell render.Cell
 			if e, ok := expected[r.ID+"."+c.ID]; ok {
-				cell = render.Cell{Value: &e.Value, Std: e.Std}
+				cell = render.Cell{Value: e.Value, Std: e.Std, Text: e.Text}
 			} else if v, ok := r.Numbers[c.ID]; ok {
 				cell = render.Number(v)
 			} else {
@@ -115,7 +148,7 @@ func (b block) printed(rows []row) (*render.Table, error) {
 			}
 			cells[c.ID] = cell
 		}
-		t.Rows = append(t.Rows, render.Row{ID: r.ID, Titles: r.Titles, Compare: r.Compare, Cells: cells})
+		t.Rows = append(t.Rows, render.Row{ID: r.ID, Titles: append([]string{}, r.Titles...), Compare: r.Compare, Cells: cells})
 	}
 	if err := t.Finish(); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // Command paper compares what a pipeline expects with the paper's source: every
-// number of its tables, of its drawn figures and of the sentences that a table
-// stands for.
+// number and text of its tables, of its drawn figures and of the sentences that a table
+// stands for, and the sentence of every claim.
 //
 //	go run ./tools/paper paper.tex
 //
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -28,7 +29,12 @@ func run(args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl] PAPER.tex")
 		return 2
 	}
-	blocks, err := load(*file)
+	blocks, addresses, err := load(*file)
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return 2
+	}
+	list, err := readSentences(filepath.Join(filepath.Dir(*file), sentencesFile))
 	if err != nil {
 		fmt.Fprintln(errs, err)
 		return 2
@@ -38,20 +44,21 @@ func run(args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, err)
 		return 2
 	}
-	different, numbers := 0, 0
-	for _, r := range src.compare(blocks) {
+	different := 0
+	var all result
+	for _, r := range append(src.compare(blocks), src.compareSentences(list, blocks, addresses)) {
 		state := "OK  "
 		if len(r.problems) > 0 {
 			state = "DIFF"
 			different++
 		}
-		numbers += r.numbers
-		fmt.Fprintf(out, "%s  %-42s %s\n", state, r.name, r.what)
+		all.numbers, all.texts, all.claims = all.numbers+r.numbers, all.texts+r.texts, all.claims+r.claims
+		fmt.Fprintf(out, "%s  %-42s %d numbers, %d texts, %d claims%s\n", state, r.name, r.numbers, r.texts, r.claims, r.note)
 		for _, p := range r.problems {
 			fmt.Fprintf(out, "        %s\n", p)
 		}
 	}
-	fmt.Fprintf(out, "%d numbers of the paper are expected as it prints them; %d blocks differ\n", numbers, different)
+	fmt.Fprintf(out, "%d numbers and %d texts of the paper are expected as it prints them, and %d of its claims as it says them; %d blocks differ\n", all.numbers, all.texts, all.claims, different)
 	if different > 0 {
 		return 1
 	}

@@ -30,18 +30,42 @@ Reported by & H@1 & $\Delta_{\mathrm{post}}$ & T5 \\
 \toprule
 Title & Revision \\
 \midrule
-\textit{A page} & \texttt{oldid=804434627}\newline \emph{Its text} \\
+\textit{A page} & \texttt{oldid=804434627}\newline \emph{Its \unk text 1950--1958\ldots} \\
 \bottomrule
 \end{tabularx}
 \label{tab:of-pages}
 \end{table}
 Of 231,695 revisions, \(1.88\)M of all, 99.95\%, after $\sim\!65\mathrm{K}$ updates.
+The first point is below the second.
 \begin{figure}
 \begin{tikzpicture}
 \addplot coordinates { (1, 0.6013) (44.1, 62.2) };
 \end{tikzpicture}
 \label{fig:drawn}
 \end{figure}
+\begin{table}
+\begin{tabular}{ll}
+\toprule
+HTML & Stored \\
+\midrule
+\texttt{\char34} & \texttt{--} \\
+\textendash & \(\checkmark\) \\
+\bottomrule
+\end{tabular}
+\label{tab:pairs}
+\end{table}
+\begin{figure}
+\begin{lstlisting}[
+  frame=single
+]
+One,  two \{
+three ... [truncated]
+\end{lstlisting}
+\node[token] (a) {\spmark 14};
+\node[token, right] (b) {</s>};
+\label{fig:texts}
+\end{figure}
+Atomic identifiers \emph{win} \citep{one2022} everywhere, but \textsc{Naive} \% lose.
 `
 
 const hcl = `table "the_table" {
@@ -70,7 +94,31 @@ table "of_pages" {
   stubs   = [""]
   columns = [{ id = "title", title = "Title", format = "text" }, { id = "revision", title = "Revision", format = "text" }]
   rows    = [{ id = "oldid", titles = ["oldid"] }, { id = "text", titles = ["text"] }]
-  expect "oldid.revision" { value = 804434627 }
+  expect = [
+    { cell = "oldid.revision", value = 804434627 },
+    { cell = "oldid.title", text = "<i>A page</i>" },
+    { cell = "text.revision", text = "…Its <unk>text…" },
+  ]
+}
+table "pairs" {
+  paper   = "tab:pairs"
+  stubs   = []
+  columns = [{ id = "html", title = "HTML", format = "text" }, { id = "stored", title = "Stored", format = "text" }]
+  rows    = [{ id = "r1" }, { id = "r2" }]
+  expect = [
+    { cell = "r1.html", text = "\"" },
+    { cell = "r1.stored", text = "--" },
+    { cell = "r2.html", text = "–" },
+    { cell = "r2.stored", text = "✓" },
+  ]
+}
+figure "texts" {
+  paper  = "fig:texts"
+  panels = [{ heading = "a", text = "x" }, { heading = "b", text = "y" }]
+  expect = [
+    { cell = "panels.0", text = "One, two \\{ three …" },
+    { cell = "panels.1", text = "▁14 </s>" },
+  ]
 }
 table "told" {
   paper   = "sec:told"
@@ -81,6 +129,10 @@ table "told" {
   expect "a.n" { value = 231695 }
   expect "b.n" { value = 1880000 }
   expect "c.n" { value = 99.95 }
+  expect "a.n" {
+    above = ["c.n"]
+    claim = "Atomic identifiers win … everywhere"
+  }
 }
 figure "drawn" {
   paper = "fig:drawn"
@@ -90,14 +142,23 @@ figure "drawn" {
   expect "s.a.y" { value = 60.13 }
   expect "s.b.x" { value = 44.1 }
   expect "s.b.y" { value = 62.2 }
+  expect "s.a.y" {
+    below = ["s.b.y"]
+    claim = "is below the second"
+  }
 }
+`
+
+const sentences = `id,kind,held_by,sentence
+,number,table.told,"Of 231,695 revisions, … after"
+drawn,claim,figure.drawn,"is below the second"
 `
 
 // TestRun: a pipeline that expects what the paper prints, then one mistake at a
 // time in either.
 func TestRun(t *testing.T) {
 	for _, c := range []struct{ in, old, new, says string }{
-		{"", "", "", "12 numbers of the paper are expected as it prints them; 0 blocks differ"},
+		{"", "", "", "12 numbers and 8 texts of the paper are expected as it prints them, and 2 of its claims as it says them; 0 blocks differ"},
 		{"hcl", "value = 55.3", "value = 55.4", "title.h: the pipeline expects 55.4, the paper prints 55.3"},
 		{"hcl", `    { cell = "title.h", value = 55.3 },`, "", `title.h: the paper prints 55.3, the pipeline expects nothing`},
 		{"hcl", "std = 0.1 }", "std = 0.2 }", "title.d: another standard deviation"},
@@ -118,11 +179,27 @@ func TestRun(t *testing.T) {
 		{"hcl", "value = 99.95", "value = 9.95", "c.n: the paper does not print 9.95"},
 		{"hcl", `expect "s.b.y" { value = 62.2 }`, "", "the paper plots 62.2, the pipeline expects nothing"},
 		{"hcl", `expect "s.b.x" { value = 44.1 }`, `expect "s.b.x" { value = 44.2 }`, "s.b.x: the paper plots no 44.2"},
+		{"hcl", "<i>A page</i>", "Another", `oldid.title: the paper's table does not print "Another"`},
+		{"hcl", `    { cell = "oldid.title", text = "<i>A page</i>" },`, "", `the paper prints "A page", the pipeline expects nothing`},
+		{"hcl", "…Its <unk>text…", "…Its <unk> text…", `text.revision: the paper's table does not print`},
+		{"hcl", `text = "--"`, `text = "–"`, `r1.stored: the pipeline expects "–", the paper prints "--"`},
+		{"hcl", `text = "✓"`, `text = "–"`, `r2.stored: the pipeline expects "–", the paper prints "✓"`},
+		{"hcl", `{ three …`, `{ four …`, "panels.0: the paper's figure does not print"},
+		{"hcl", `▁14 </s>`, `▁14`, `the paper draws the token "</s>", the pipeline expects nothing`},
+		{"hcl", `{ cell = "panels.0", text = "One, two \\{ three …" },`, ``, "the pipeline expects nothing of the listing"},
+		{"hcl", "win … everywhere", "win everywhere", `a.n: the paper does not say "Atomic identifiers win everywhere"`},
 		{"tex", "tab:the-table", "tab:other", "the pipeline has no table of this label and name"},
+		{"tex", "The first point", "One claim more. The first point is higher. The first point", "the list has no line for: The first point is higher."},
+		{"csv", "231,695", "231,694", "the paper does not say: Of 231,694"},
+		{"csv", ",number,table.told", ",number,table.untold", "the pipeline has no table.untold"},
+		{"csv", ",number,table.told", ",numbers,table.told", `"numbers" is none of claim, number`},
+		{"csv", "figure.drawn", "table.told", "table.told expects nothing of: is below"},
+		{"csv", "drawn,claim", ",claim", "a claim has an id"},
+		{"hcl", `claim = "is below`, `claim = "is above`, "figure.drawn expects nothing of: is below"},
 		{"tex", "57.3", "?", `page_id.h: the pipeline expects 57.3, the paper prints "?"`},
 	} {
 		dir := t.TempDir()
-		texts := map[string]string{"tex": tex, "hcl": hcl}
+		texts := map[string]string{"tex": tex, "hcl": hcl, "csv": sentences}
 		if c.in != "" {
 			changed := strings.Replace(texts[c.in], c.old, c.new, 1)
 			if changed == texts[c.in] {
@@ -130,8 +207,11 @@ func TestRun(t *testing.T) {
 			}
 			texts[c.in] = changed
 		}
-		for ext, text := range texts {
-			if err := os.WriteFile(filepath.Join(dir, "paper."+ext), []byte(text), 0o644); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "assets/paper"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for ext, name := range map[string]string{"tex": "paper.tex", "hcl": "paper.hcl", "csv": sentencesFile} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(texts[ext]), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -45,4 +45,8 @@ table "counts" {
   expect "url.dev" { value = 8 }
   expect "url.union" { value = 13 }
   expect "page_id.union" { value = 6 }
+  expect "url.union" {
+    above = ["page_id.union"]
+    claim = "URLs are finer than pages."
+  }
 }

@@ -3,7 +3,7 @@
 step "dedup_diagnostics" "nci_h1" {
   train     = step.extract.train.headers
   dev       = step.extract.dev.headers
-  pages     = step.pages.nq.table
+  pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
   key       = "nci_h1"
 }

@@ -43,6 +43,11 @@ func TestTitleKeys(t *testing.T) {
 		{"title", nq.Header{Split: nq.Train, H1: "Beyoncé"}, "beyonce"},
 		{"title", nq.Header{Split: nq.Train, H1: "What 's Up , Doc ?"}, "what's up, doc?"},
 		{"title", nq.Header{Split: nq.Train, H1: "U.S. Route 66"}, "u. s. route 66"},
+		{"title", nq.Header{Split: nq.Train, H1: "Don 't"}, "don't"},
+		{"title", nq.Header{Split: nq.Dev, Title: "Ke$ha"}, "ke $ ha"},
+		{"title", nq.Header{Split: nq.Train, H1: "😀 Movie"}, "[UNK] movie"},
+		{"title", nq.Header{Split: nq.Train, H1: "🎉 Movie"}, "[UNK] movie"},
+		{"title", nq.Header{Split: nq.Train, H1: "A.B.C."}, "a. b. c."},
 		{"title", nq.Header{Split: nq.Train}, ""},
 	} {
 		k, err := dedup.Lookup(c.key)
@@ -119,7 +124,7 @@ func headers(t *testing.T) []nq.Header {
 	for _, shard := range []struct {
 		file  string
 		split nq.Split
-	}{{"real-pages-train-full.jsonl.gz", nq.Train}, {"real-pages-dev-full.jsonl.gz", nq.Dev}} {
+	}{{"real-pages-dev-full.jsonl.gz", nq.Dev}, {"real-pages-train-full.jsonl.gz", nq.Train}} {
 		f, err := os.Open(filepath.Join("..", "..", "nq", "testdata", shard.file))
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +140,7 @@ func headers(t *testing.T) []nq.Header {
 				t.Fatal(err)
 			}
 			h := nq.HeaderOf(&r)
-			h.Text4KCased, h.Text4K = dedup.TextKeys(&r)
+			h.Text4KCased, h.Text4K = dedup.TextKeys(&r, false)
 			all = append(all, h)
 		}
 	}

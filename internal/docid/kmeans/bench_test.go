@@ -14,14 +14,18 @@ func BenchmarkIteration(b *testing.B) {
 		m.Data[i] = float32(rng.float64() + rng.float64() + rng.float64() - 1.5)
 	}
 	start := Matrix{Data: m.Data[:10*512], Rows: 10, Cols: 512}
-	w := new(Workspace)
-	iterations := 0
-	for b.Loop() {
-		r, err := w.FitRows(context.Background(), m, nil, Options{Clusters: 10, Init: &start, Tolerance: -1, MaxIterations: 60})
-		if err != nil {
-			b.Fatal(err)
-		}
-		iterations += r.Iterations
+	for name, double := range map[string]bool{"float32": false, "float64": true} {
+		b.Run(name, func(b *testing.B) {
+			w := new(Workspace)
+			iterations := 0
+			for b.Loop() {
+				r, err := w.FitRows(context.Background(), m, nil, Options{Clusters: 10, Init: &start, Tolerance: -1, MaxIterations: 60, Double: double})
+				if err != nil {
+					b.Fatal(err)
+				}
+				iterations += r.Iterations
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(iterations), "ms/iteration")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(iterations), "ms/iteration")
 }

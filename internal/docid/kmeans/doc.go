@@ -1,5 +1,5 @@
 // Package kmeans is Lloyd's k-means with k-means++ seeding, as scikit-learn
-// 1.5.1's KMeans with default parameters does it on float32 (paper, appendix
+// 1.5.1's KMeans with default parameters does it on float32 or float64 (paper, appendix
 // "Semantic Identifiers"): data centred on its mean, greedy k-means++ with
 // 2+int(log k) trials, n_init 1, tolerance scaled by the mean variance, at most 300
 // iterations, stop when no label changes, empty clusters moved to the farthest

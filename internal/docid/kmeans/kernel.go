@@ -1,15 +1,31 @@
 package kmeans
 
-// Rows are padded with zeros to whole chunks of lanes. A dot product keeps one sum
-// per lane, product and sum each rounded to float32, and adds the lanes as
+import "unsafe"
+
+// float is the precision of a fit.
+type float interface{ float32 | float64 }
+
+// Rows are padded with zeros to whole chunks of 32 bytes, that is of 8 or 4 lanes. A dot
+// product keeps one sum per lane, product and sum each rounded, and adds the lanes as
 // ((0+1)+(2+3))+((4+5)+(6+7)). Assembly and Go give the same bits.
 const (
-	lanes = 8
-	group = 5 // centres that one kernel call compares with two rows
+	maxLanes = 8
+	group    = 5 // centres that one kernel call compares with two rows
 )
 
-// chunksOf is the number of chunks that hold n numbers.
-func chunksOf(n int) int { return (n + lanes - 1) / lanes }
+// lanesOf is the number of lanes of a chunk.
+func lanesOf[T float]() int { return 32 / int(unsafe.Sizeof(T(0))) }
+
+// kernels are the loops that take the time.
+type kernels[T float] struct {
+	dots      func(x0, x1, packed []T, out *pairDots[T]) // two rows with the centres of a packed group
+	addRow    func(sum, x []T)                           // adds x to sum
+	centreRow func(x, mean []T) T                        // subtracts mean from x and returns the square of x's norm
+}
+
+func inGo[T float]() kernels[T] {
+	return kernels[T]{dotsGeneric[T], addRowGeneric[T], centreRowGeneric[T]}
+}
 
 // groupsOf is the number of groups that hold k centres.
 func groupsOf(k int) int { return (k + group - 1) / group }
@@ -17,7 +33,8 @@ func groupsOf(k int) int { return (k + group - 1) / group }
 // packCentres interleaves k padded rows for the kernel: by group, then by chunk,
 // then by centre of the group. Missing centres of the last group are zero.
 // rows: [k][chunks*lanes] -> packed: [groups][chunks][group][lanes]
-func packCentres(packed, rows []float32, k, chunks int) {
+func packCentres[T float](packed, rows []T, k, chunks int) {
+	lanes := lanesOf[T]()
 	clear(packed)
 	for j := range k {
 		base := j/group*chunks*group*lanes + j%group*lanes
@@ -30,14 +47,15 @@ func packCentres(packed, rows []float32, k, chunks int) {
 
 // pairDots are the products of two rows with the five centres of a group: the first
 // row's with centres 0 to 3, the second row's, then centre 4 with either row.
-type pairDots [2 * group]float32
+type pairDots[T float] [2 * group]T
 
-func (p *pairDots) first() [group]float32  { return [group]float32{p[0], p[1], p[2], p[3], p[8]} }
-func (p *pairDots) second() [group]float32 { return [group]float32{p[4], p[5], p[6], p[7], p[9]} }
+func (p *pairDots[T]) first() [group]T  { return [group]T{p[0], p[1], p[2], p[3], p[8]} }
+func (p *pairDots[T]) second() [group]T { return [group]T{p[4], p[5], p[6], p[7], p[9]} }
 
 // dotsGeneric is the kernel in Go: x0, x1 [chunks*lanes], packed
 // [chunks][group][lanes].
-func dotsGeneric(x0, x1, packed []float32, out *pairDots) {
+func dotsGeneric[T float](x0, x1, packed []T, out *pairDots[T]) {
+	lanes := lanesOf[T]()
 	for j := range group {
 		a, b := dotLanes(x0, packed[j*lanes:]), dotLanes(x1, packed[j*lanes:])
 		if j < 4 {
@@ -49,37 +67,38 @@ func dotsGeneric(x0, x1, packed []float32, out *pairDots) {
 }
 
 // dotLanes multiplies x with one centre of a packed group that begins at c.
-func dotLanes(x, c []float32) float32 {
-	var sum [lanes]float32
+func dotLanes[T float](x, c []T) T {
+	var sum [maxLanes]T
+	lanes := lanesOf[T]()
 	for at := 0; at < len(x); at += lanes {
 		xs, cs := x[at:at+lanes:at+lanes], c[at*group:][:lanes:lanes]
-		for t := range sum {
-			sum[t] += float32(xs[t] * cs[t])
+		for t, v := range xs {
+			sum[t] += T(v * cs[t])
 		}
 	}
 	return addLanes(&sum)
 }
 
-func addLanes(l *[lanes]float32) float32 {
+// addLanes adds the lanes; those that a chunk does not have are zero.
+func addLanes[T float](l *[maxLanes]T) T {
 	return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7]))
 }
 
-// addRowGeneric adds x to sum.
-func addRowGeneric(sum, x []float32) {
+func addRowGeneric[T float](sum, x []T) {
 	x = x[:len(sum)]
 	for i, v := range x {
 		sum[i] += v
 	}
 }
 
-// centreRowGeneric subtracts mean from x and returns the square of x's norm.
-func centreRowGeneric(x, mean []float32) float32 {
-	var sum [lanes]float32
+func centreRowGeneric[T float](x, mean []T) T {
+	var sum [maxLanes]T
+	lanes := lanesOf[T]()
 	for at := 0; at < len(x); at += lanes {
 		xs, ms := x[at:at+lanes:at+lanes], mean[at:at+lanes:at+lanes]
-		for t := range sum {
+		for t := range xs {
 			xs[t] -= ms[t]
-			sum[t] += float32(xs[t] * xs[t])
+			sum[t] += T(xs[t] * xs[t])
 		}
 	}
 	return addLanes(&sum)

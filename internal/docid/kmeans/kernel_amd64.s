@@ -1,47 +1,50 @@
 #include "textflag.h"
 
 // Each centre of the group: multiply with both rows, add to its two sums.
-#define CENTRE(offset, a, b) \
+#define CENTRE(MUL, ADD, offset, a, b) \
 	VMOVUPS offset(DX), Y12 \
-	VMULPS  Y10, Y12, Y13   \
-	VMULPS  Y11, Y12, Y14   \
-	VADDPS  Y13, a, a       \
-	VADDPS  Y14, b, b
+	MUL     Y10, Y12, Y13   \
+	MUL     Y11, Y12, Y14   \
+	ADD     Y13, a, a       \
+	ADD     Y14, b, b
 
-// func dotsAVX2(x0, x1, packed *float32, chunks int, out *pairDots)
-// Y0..Y4 are the sums of the first row with centres 0..4, Y5..Y9 the second's.
+// The loop over chunks. Y0..Y4 become the sums of the first row with centres 0..4, Y5..Y9
+// the second's.
+#define CHUNKS(MUL, ADD) \
+	MOVQ   x0+0(FP), SI      \
+	MOVQ   x1+8(FP), DI      \
+	MOVQ   packed+16(FP), DX \
+	MOVQ   chunks+24(FP), CX \
+	MOVQ   out+32(FP), BX    \
+	VXORPS Y0, Y0, Y0        \
+	VXORPS Y1, Y1, Y1        \
+	VXORPS Y2, Y2, Y2        \
+	VXORPS Y3, Y3, Y3        \
+	VXORPS Y4, Y4, Y4        \
+	VXORPS Y5, Y5, Y5        \
+	VXORPS Y6, Y6, Y6        \
+	VXORPS Y7, Y7, Y7        \
+	VXORPS Y8, Y8, Y8        \
+	VXORPS Y9, Y9, Y9        \
+chunk:                           \
+	VMOVUPS    (SI), Y10     \
+	VMOVUPS    (DI), Y11     \
+	PREFETCHT0 4096(SI)      \ // the rows after these; never faults
+	PREFETCHT0 4096(DI)      \
+	CENTRE(MUL, ADD, 0, Y0, Y5)   \
+	CENTRE(MUL, ADD, 32, Y1, Y6)  \
+	CENTRE(MUL, ADD, 64, Y2, Y7)  \
+	CENTRE(MUL, ADD, 96, Y3, Y8)  \
+	CENTRE(MUL, ADD, 128, Y4, Y9) \
+	ADDQ $32, SI             \
+	ADDQ $32, DI             \
+	ADDQ $160, DX            \
+	DECQ CX                  \
+	JNZ  chunk
+
+// func dotsAVX2(x0, x1, packed *float32, chunks int, out *pairDots[float32])
 TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
-	MOVQ   x0+0(FP), SI
-	MOVQ   x1+8(FP), DI
-	MOVQ   packed+16(FP), DX
-	MOVQ   chunks+24(FP), CX
-	MOVQ   out+32(FP), BX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-
-chunk:
-	VMOVUPS     (SI), Y10
-	VMOVUPS     (DI), Y11
-	PREFETCHT0  4096(SI) // the rows after these; never faults
-	PREFETCHT0  4096(DI)
-	CENTRE(0, Y0, Y5)
-	CENTRE(32, Y1, Y6)
-	CENTRE(64, Y2, Y7)
-	CENTRE(96, Y3, Y8)
-	CENTRE(128, Y4, Y9)
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	ADDQ    $160, DX
-	DECQ    CX
-	JNZ     chunk
+	CHUNKS(VMULPS, VADDPS)
 
 	// (0+1)+(2+3) in the low half, (4+5)+(6+7) in the high half, then their sum.
 	VHADDPS      Y1, Y0, Y0
@@ -104,5 +107,75 @@ centre:
 	VEXTRACTF128 $1, Y0, X1
 	VADDPS       X1, X0, X0
 	VMOVSS       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dots64AVX2(x0, x1, packed *float64, chunks int, out *pairDots[float64])
+TEXT ·dots64AVX2(SB), NOSPLIT, $0-40
+	CHUNKS(VMULPD, VADDPD)
+
+	// 0+1 of two sums in the low half, 2+3 in the high half, then their sum.
+	VHADDPD      Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X10
+	VADDPD       X10, X0, X0
+	VMOVUPD      X0, (BX)
+	VHADDPD      Y3, Y2, Y2
+	VEXTRACTF128 $1, Y2, X10
+	VADDPD       X10, X2, X2
+	VMOVUPD      X2, 16(BX)
+	VHADDPD      Y6, Y5, Y5
+	VEXTRACTF128 $1, Y5, X10
+	VADDPD       X10, X5, X5
+	VMOVUPD      X5, 32(BX)
+	VHADDPD      Y8, Y7, Y7
+	VEXTRACTF128 $1, Y7, X10
+	VADDPD       X10, X7, X7
+	VMOVUPD      X7, 48(BX)
+	VHADDPD      Y9, Y4, Y4
+	VEXTRACTF128 $1, Y4, X10
+	VADDPD       X10, X4, X4
+	VMOVUPD      X4, 64(BX)
+	VZEROUPPER
+	RET
+
+// func addRow64AVX2(sum, x *float64, chunks int)
+TEXT ·addRow64AVX2(SB), NOSPLIT, $0-24
+	MOVQ sum+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ chunks+16(FP), CX
+
+add:
+	VMOVUPD (DI), Y0
+	VADDPD  (SI), Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	DECQ    CX
+	JNZ     add
+	VZEROUPPER
+	RET
+
+// func centreRow64AVX2(x, mean *float64, chunks int) float64
+TEXT ·centreRow64AVX2(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), DI
+	MOVQ   mean+8(FP), SI
+	MOVQ   chunks+16(FP), CX
+	VXORPD Y0, Y0, Y0
+
+centre:
+	VMOVUPD (DI), Y1
+	VSUBPD  (SI), Y1, Y1
+	VMOVUPD Y1, (DI)
+	VMULPD  Y1, Y1, Y1
+	VADDPD  Y1, Y0, Y0
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	DECQ    CX
+	JNZ     centre
+
+	VHADDPD      Y0, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, ret+24(FP)
 	VZEROUPPER
 	RET

@@ -2,8 +2,6 @@
 
 package kmeans
 
-func dots(x0, x1, packed []float32, out *pairDots) { dotsGeneric(x0, x1, packed, out) }
+func singleKernels() kernels[float32] { return inGo[float32]() }
 
-func addRow(sum, x []float32) { addRowGeneric(sum, x) }
-
-func centreRow(x, mean []float32) float32 { return centreRowGeneric(x, mean) }
+func doubleKernels() kernels[float64] { return inGo[float64]() }

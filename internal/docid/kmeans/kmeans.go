@@ -13,8 +13,10 @@ type Options struct {
 	Clusters      int
 	Seed          uint32  // random_state
 	Init          *Matrix // starting centres, in place of k-means++
+	Starts        int     // n_init: the fit of least inertia counts; 1
 	MaxIterations int     // 300
 	Tolerance     float64 // 1e-4, relative to the mean variance of the columns; negative: 0
+	Double        bool    // compute in float64, as scikit-learn does with float64 data; false: float32
 	Threads       int     // all processors; no effect on the result
 }
 
@@ -55,18 +57,8 @@ func Fit(ctx context.Context, m Matrix, o Options) (*Result, error) {
 
 // Workspace keeps the memory of a fit for the next one. It serves one fit at a time.
 type Workspace struct {
-	rows, cols int // of the current data
-	chunks     int // per padded row
-	threads    int
-
-	x       []float32 // [rows][chunks*lanes], centred
-	mean    []float32 // [chunks*lanes]
-	norms   []float32 // [rows], squared
-	sums    []float32 // [stripes][k][chunks*lanes]
-	counts  []int     // [stripes][k]
-	packed  []float32
-	nearest []float32 // [1+trials][rows] of k-means++
-	upTo    []float64 // [rows] of k-means++
+	single *fitter[float32]
+	double *fitter[float64]
 }
 
 // FitRows clusters the rows of m that index names, or all with a nil index. m must
@@ -80,19 +72,78 @@ func (w *Workspace) FitRows(ctx context.Context, m Matrix, index []int32, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("k-means: %w", err)
 	}
-	w.load(m, index, o.Threads)
-	r := &Result{Labels: make([]int32, n)}
+	if o.Double {
+		if w.double == nil {
+			w.double = &fitter[float64]{kernels: doubleKernels()}
+		}
+		return w.double.fit(ctx, m, index, n, o)
+	}
+	if w.single == nil {
+		w.single = &fitter[float32]{kernels: singleKernels()}
+	}
+	return w.single.fit(ctx, m, index, n, o)
+}
+
+// fitter is a Workspace of one precision.
+type fitter[T float] struct {
+	kernels[T]
+	rows, cols int // of the current data
+	chunks     int // per padded row
+	threads    int
+
+	x       []T   // [rows][chunks*lanes], centred
+	mean    []T   // [chunks*lanes]
+	norms   []T   // [rows], squared
+	sums    []T   // [stripes][k][chunks*lanes]
+	counts  []int // [stripes][k]
+	packed  []T
+	nearest []T       // [1+trials][rows] of k-means++
+	upTo    []float64 // [rows] of k-means++
+}
+
+// fit is the best of o.Starts fits, which go on with the random numbers of those before
+// them. Of equal ones the first counts (scikit-learn: KMeans.fit).
+func (w *fitter[T]) fit(ctx context.Context, m Matrix, index []int32, n int, o Options) (best *Result, err error) {
+	w.load(m, index, n, o.Threads)
+	rng := newMersenne(o.Seed)
+	for range o.Starts {
+		r, err := w.once(ctx, m, n, o, rng)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || r.Inertia < best.Inertia && !sameClustering(r.Labels, best.Labels) {
+			best = r
+		}
+	}
+	return best, nil
+}
+
+// sameClustering says whether each cluster of a is within one of b.
+func sameClustering(a, b []int32) bool {
+	of := map[int32]int32{}
+	for i, l := range a {
+		if other, ok := of[l]; ok && other != b[i] {
+			return false
+		}
+		of[l] = b[i]
+	}
+	return true
+}
+
+// once is a fit of the loaded data.
+func (w *fitter[T]) once(ctx context.Context, m Matrix, n int, o Options, rng *mersenne) (r *Result, err error) {
+	r = &Result{Labels: make([]int32, n)}
 	for i := range r.Labels {
 		r.Labels[i] = -1
 	}
-	centres := make([]float32, o.Clusters*w.width())
+	centres := make([]T, o.Clusters*w.width())
 	if o.Init != nil {
 		for j := range o.Clusters {
 			padded := centres[j*w.width() : (j+1)*w.width()]
-			copy(padded, o.Init.Row(j))
-			centreRow(padded, w.mean)
+			convert(padded, o.Init.Row(j))
+			w.centreRow(padded, w.mean)
 		}
-	} else if r.Seeds, err = w.plusPlus(ctx, centres, o); err != nil {
+	} else if r.Seeds, err = w.plusPlus(ctx, centres, o, rng); err != nil {
 		return nil, err
 	}
 	if err := w.lloyd(ctx, centres, o, r); err != nil {
@@ -103,7 +154,7 @@ func (w *Workspace) FitRows(ctx context.Context, m Matrix, index []int32, o Opti
 	for j := range o.Clusters {
 		row := r.Centres.Row(j)
 		for c := range row {
-			row[c] = centres[j*w.width()+c] + w.mean[c]
+			row[c] = float32(centres[j*w.width()+c] + w.mean[c])
 		}
 	}
 	return r, nil
@@ -116,6 +167,9 @@ func (o Options) withDefaults(rows, cols int) (Options, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-4
 	}
+	if o.Starts == 0 || o.Init != nil {
+		o.Starts = 1
+	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -124,8 +178,8 @@ func (o Options) withDefaults(rows, cols int) (Options, error) {
 		return o, fmt.Errorf("the number of clusters is %d, want at least 1", o.Clusters)
 	case rows < o.Clusters:
 		return o, fmt.Errorf("%d rows cannot make %d clusters", rows, o.Clusters)
-	case o.MaxIterations < 0:
-		return o, fmt.Errorf("at most %d iterations, want at least 1", o.MaxIterations)
+	case o.MaxIterations < 0 || o.Starts < 0:
+		return o, fmt.Errorf("%d starts of at most %d iterations, want at least 1", o.Starts, o.MaxIterations)
 	case o.Init == nil:
 		return o, nil
 	}
@@ -142,11 +196,18 @@ func (o Options) withDefaults(rows, cols int) (Options, error) {
 }
 
 // width is the length of a padded row.
-func (w *Workspace) width() int { return w.chunks * lanes }
+func (w *fitter[T]) width() int { return w.chunks * lanesOf[T]() }
 
 // row is padded row i of the centred data.
-func (w *Workspace) row(i int) []float32 {
+func (w *fitter[T]) row(i int) []T {
 	return w.x[i*w.width() : (i+1)*w.width() : (i+1)*w.width()]
+}
+
+// convert fills the beginning of a row, whose rest is zero.
+func convert[T float](row []T, from []float32) {
+	for c, v := range from {
+		row[c] = T(v)
+	}
 }
 
 // resized returns a slice of n numbers, in s's memory if that is enough.

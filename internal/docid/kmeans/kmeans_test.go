@@ -16,7 +16,7 @@ func TestOwnInitialization(t *testing.T) {
 	for i, s := range sklearnSets(t) {
 		m := s.data(i)
 		theirs, ours := make([]float64, 0, 20), make([]float64, 0, 20)
-		for _, r := range s.Seeds {
+		for _, r := range s.Single.Seeds {
 			theirs = append(theirs, r.Inertia)
 		}
 		for seed := range len(theirs) {
@@ -44,22 +44,24 @@ func TestThreadsAndProcessorsChangeNothing(t *testing.T) {
 	s := sklearnSets(t)[1]
 	s.Rows = 5 * stripe / 2
 	m := s.data(1)
-	var first *Result
-	for _, threads := range []int{1, 2, 3, 7} {
-		r, err := Fit(context.Background(), m, Options{Clusters: 10, Seed: 5, Threads: threads})
-		if err != nil {
-			t.Fatal(err)
+	for double, want := range map[bool]uint64{false: 0x40efc114b35da000, true: 0x40efc114b492b6dc} {
+		var first *Result
+		for _, threads := range []int{1, 2, 3, 7} {
+			r, err := Fit(context.Background(), m, Options{Clusters: 10, Seed: 5, Double: double, Threads: threads})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = r
+			}
+			if !reflect.DeepEqual(r, first) {
+				t.Errorf("%d threads give another result: inertia %v, %v", threads, r.Inertia, first.Inertia)
+			}
 		}
-		if first == nil {
-			first = r
+		// The value itself: the same bits on any processor.
+		if got := math.Float64bits(first.Inertia); got != want {
+			t.Errorf("float64 %v: inertia %v has bits %#x", double, first.Inertia, got)
 		}
-		if !reflect.DeepEqual(r, first) {
-			t.Errorf("%d threads give another result: inertia %v, %v", threads, r.Inertia, first.Inertia)
-		}
-	}
-	// The value itself: the same bits on any processor.
-	if got := math.Float64bits(first.Inertia); got != 0x40efc114b35da000 {
-		t.Errorf("inertia %v has bits %#x", first.Inertia, got)
 	}
 }
 
@@ -128,7 +130,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{good, Options{}, "number of clusters is 0"},
 		{good, Options{Clusters: 3}, "2 rows cannot make 3 clusters"},
-		{good, Options{Clusters: 1, MaxIterations: -1}, "at most -1 iterations"},
+		{good, Options{Clusters: 1, MaxIterations: -1}, "1 starts of at most -1 iterations"},
+		{good, Options{Clusters: 1, Starts: -2}, "-2 starts"},
 		{Matrix{Data: good.Data, Rows: 3, Cols: 2}, Options{Clusters: 1}, "3 rows and 2 columns needs 6 numbers, it has 4"},
 		{Matrix{Data: []float32{1, 2, nan, 4}, Rows: 2, Cols: 2}, Options{Clusters: 1}, "row 1, column 0 is NaN"},
 		{good, Options{Clusters: 1, Init: &good}, "starting centres are 2 by 2, want 1 by 2"},

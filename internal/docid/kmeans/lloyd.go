@@ -10,13 +10,13 @@ import (
 // lloyd moves centres [k][width] until no label changes or the centres' squared
 // shift is within the tolerance (scikit-learn: _kmeans_single_lloyd), and sets r's
 // labels and counts of iterations.
-func (w *Workspace) lloyd(ctx context.Context, centres []float32, o Options, r *Result) error {
+func (w *fitter[T]) lloyd(ctx context.Context, centres []T, o Options, r *Result) error {
 	k := o.Clusters
 	tolerance := max(o.Tolerance, 0) * w.meanVariance()
 	w.packed = resized(w.packed, groupsOf(k)*group*w.width())
 	w.sums = resized(w.sums, stripesOf(w.rows)*k*w.width())
 	w.counts = resized(w.counts, stripesOf(w.rows)*k)
-	moved := make([]float32, len(centres))
+	moved := make([]T, len(centres))
 	for r.Iterations < o.MaxIterations {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -41,13 +41,13 @@ func (w *Workspace) lloyd(ctx context.Context, centres []float32, o Options, r *
 // assign gives every row its nearest centre, the first one on a tie, and reports
 // whether a label changed. With update it also sums the rows of each cluster by
 // stripe, while they are in the cache.
-func (w *Workspace) assign(centres []float32, k int, labels []int32, update bool) bool {
+func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool {
 	width := w.width()
 	packCentres(w.packed, centres, k, w.chunks)
-	norms := make([]float32, k)
-	zero := make([]float32, width)
+	norms := make([]T, k)
+	zero := make([]T, width)
 	for j := range norms {
-		norms[j] = centreRow(centres[j*width:(j+1)*width], zero)
+		norms[j] = w.centreRow(centres[j*width:(j+1)*width], zero)
 	}
 	var changed atomic.Bool
 	w.eachStripe(func(s, from, to int) {
@@ -63,7 +63,7 @@ func (w *Workspace) assign(centres []float32, k int, labels []int32, update bool
 				anew = true
 			}
 			if update {
-				addRow(sums[label*width:(label+1)*width], w.row(i))
+				w.addRow(sums[label*width:(label+1)*width], w.row(i))
 				counts[label]++
 			}
 		}
@@ -83,12 +83,12 @@ func (w *Workspace) assign(centres []float32, k int, labels []int32, update bool
 }
 
 // closest returns the nearest centres of two rows by |c|^2 - 2 x.c.
-func (w *Workspace) closest(x0, x1, norms []float32) (first, second int) {
+func (w *fitter[T]) closest(x0, x1, norms []T) (first, second int) {
 	size := group * w.width()
-	least0, least1 := float32(math.Inf(1)), float32(math.Inf(1))
-	var p pairDots
+	least0, least1 := T(math.Inf(1)), T(math.Inf(1))
+	var p pairDots[T]
 	for g := 0; g*group < len(norms); g++ {
-		dots(x0, x1, w.packed[g*size:(g+1)*size], &p)
+		w.dots(x0, x1, w.packed[g*size:(g+1)*size], &p)
 		a, b := p.first(), p.second()
 		for j, norm := range norms[g*group : min(len(norms), (g+1)*group)] {
 			if d := norm - 2*a[j]; d < least0 {
@@ -105,7 +105,7 @@ func (w *Workspace) closest(x0, x1, norms []float32) (first, second int) {
 // means sets moved to the clusters' means. An empty cluster gets the row that is
 // farthest from its centre (scikit-learn: _relocate_empty_clusters_dense) and, if
 // all rows lie on their centres, the largest cluster's place (_average_centers).
-func (w *Workspace) means(moved, centres []float32, k int, labels []int32) {
+func (w *fitter[T]) means(moved, centres []T, k int, labels []int32) {
 	width := w.width()
 	clear(moved)
 	counts := make([]int, k)
@@ -113,7 +113,7 @@ func (w *Workspace) means(moved, centres []float32, k int, labels []int32) {
 		for j := range k {
 			if n := w.counts[s*k+j]; n > 0 {
 				counts[j] += n
-				addRow(moved[j*width:(j+1)*width], w.sums[(s*k+j)*width:][:width])
+				w.addRow(moved[j*width:(j+1)*width], w.sums[(s*k+j)*width:][:width])
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (w *Workspace) means(moved, centres []float32, k int, labels []int32) {
 			copy(row, moved[largest*width:(largest+1)*width])
 			continue
 		}
-		scale := 1 / float32(n)
+		scale := 1 / T(n)
 		for c := range row {
 			row[c] *= scale
 		}
@@ -134,12 +134,12 @@ func (w *Workspace) means(moved, centres []float32, k int, labels []int32) {
 
 // fillEmpty moves the farthest rows from the sums of their clusters to the empty
 // ones. Labels stay as they are until the next assignment.
-func (w *Workspace) fillEmpty(sums, centres []float32, counts []int, labels []int32) {
+func (w *fitter[T]) fillEmpty(sums, centres []T, counts []int, labels []int32) {
 	if !slices.Contains(counts, 0) {
 		return
 	}
 	width := w.width()
-	distances := make([]float32, w.rows)
+	distances := make([]T, w.rows)
 	w.eachStripe(func(_, from, to int) {
 		for i := from; i < to; i++ {
 			distances[i] = squaredDistance(w.row(i), centres[int(labels[i])*width:][:width])
@@ -168,7 +168,7 @@ func (w *Workspace) fillEmpty(sums, centres []float32, counts []int, labels []in
 }
 
 // inertia is the sum of squared distances of the rows to their centres.
-func (w *Workspace) inertia(centres []float32, labels []int32) float64 {
+func (w *fitter[T]) inertia(centres []T, labels []int32) float64 {
 	width := w.width()
 	partial := make([]float64, stripesOf(w.rows))
 	w.eachStripe(func(s, from, to int) {
@@ -183,7 +183,7 @@ func (w *Workspace) inertia(centres []float32, labels []int32) float64 {
 	return sum
 }
 
-func squaredShift(a, b []float32) float64 {
+func squaredShift[T float](a, b []T) float64 {
 	var sum float64
 	for i, v := range a {
 		d := float64(v) - float64(b[i])
@@ -193,13 +193,14 @@ func squaredShift(a, b []float32) float64 {
 }
 
 // squaredDistance is |a-b|^2 in the lanes of the kernels.
-func squaredDistance(a, b []float32) float32 {
-	var sum [lanes]float32
+func squaredDistance[T float](a, b []T) T {
+	var sum [maxLanes]T
+	lanes := lanesOf[T]()
 	for at := 0; at < len(a); at += lanes {
 		as, bs := a[at:at+lanes:at+lanes], b[at:at+lanes:at+lanes]
-		for t := range sum {
-			d := as[t] - bs[t]
-			sum[t] += float32(d * d)
+		for t, v := range as {
+			d := v - bs[t]
+			sum[t] += T(d * d)
 		}
 	}
 	return addLanes(&sum)

@@ -16,8 +16,7 @@ func trialsFor(k int) int { return 2 + int(math.Log(float64(k))) }
 // _kmeans_plusplus): each next centre is the best of several rows drawn with
 // probability proportional to their squared distance to the nearest centre.
 // It fills centres [k][width] and returns the rows.
-func (w *Workspace) plusPlus(ctx context.Context, centres []float32, o Options) ([]int, error) {
-	rng := newMersenne(o.Seed)
+func (w *fitter[T]) plusPlus(ctx context.Context, centres []T, o Options, rng *mersenne) ([]int, error) {
 	seeds := make([]int, 0, o.Clusters)
 	take := func(row int) {
 		copy(centres[len(seeds)*w.width():], w.row(row))
@@ -30,7 +29,7 @@ func (w *Workspace) plusPlus(ctx context.Context, centres []float32, o Options) 
 
 	take(min(int(rng.float64()*float64(w.rows)), w.rows-1))
 	for i := range nearest {
-		nearest[i] = math.MaxFloat32
+		nearest[i] = T(math.Inf(1))
 	}
 	potentials := w.nearestWith(seeds, nearest, nearest)
 	potential := potentials[0]
@@ -67,9 +66,9 @@ func (w *Workspace) plusPlus(ctx context.Context, centres []float32, o Options) 
 // nearestWith sets out[t] to the squared distances to the nearest centre if row
 // candidates[t] became one, and returns their sums. nearest [rows] are the
 // distances without it; out: [len(candidates)][rows].
-func (w *Workspace) nearestWith(candidates []int, nearest, out []float32) []float64 {
+func (w *fitter[T]) nearestWith(candidates []int, nearest, out []T) []float64 {
 	k, width := len(candidates), w.width()
-	rows := make([]float32, k*width)
+	rows := make([]T, k*width)
 	for t, c := range candidates {
 		copy(rows[t*width:], w.row(c))
 	}
@@ -78,7 +77,7 @@ func (w *Workspace) nearestWith(candidates []int, nearest, out []float32) []floa
 	partial := make([]float64, stripesOf(w.rows)*k)
 	w.eachStripe(func(s, from, to int) {
 		sums := partial[s*k : (s+1)*k]
-		one := func(i int, products [group]float32) {
+		one := func(i int, products [group]T) {
 			for t := range sums {
 				d := w.norms[i] + w.norms[candidates[t]] - 2*products[t]
 				d = min(max(d, 0), nearest[i])
@@ -86,10 +85,10 @@ func (w *Workspace) nearestWith(candidates []int, nearest, out []float32) []floa
 				sums[t] += float64(d)
 			}
 		}
-		var p pairDots
+		var p pairDots[T]
 		for i := from; i < to; i += 2 {
 			other := min(i+1, to-1)
-			dots(w.row(i), w.row(other), w.packed, &p)
+			w.dots(w.row(i), w.row(other), w.packed, &p)
 			one(i, p.first())
 			if other > i {
 				one(other, p.second())

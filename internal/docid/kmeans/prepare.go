@@ -12,7 +12,7 @@ const stripe = 1024
 func stripesOf(rows int) int { return (rows + stripe - 1) / stripe }
 
 // eachStripe calls do for every stripe's rows [from, to), on w's threads.
-func (w *Workspace) eachStripe(do func(s, from, to int)) {
+func (w *fitter[T]) eachStripe(do func(s, from, to int)) {
 	stripes := stripesOf(w.rows)
 	one := func(s int) { do(s, s*stripe, min(w.rows, (s+1)*stripe)) }
 	workers := min(w.threads, stripes)
@@ -34,14 +34,11 @@ func (w *Workspace) eachStripe(do func(s, from, to int)) {
 	wg.Wait()
 }
 
-// load copies the rows into padded memory, subtracts their mean and takes the
+// load copies the n rows into padded memory, subtracts their mean and takes the
 // squares of their norms.
-func (w *Workspace) load(m Matrix, index []int32, threads int) {
-	w.rows, w.cols, w.threads = m.Rows, m.Cols, threads
-	if index != nil {
-		w.rows = len(index)
-	}
-	w.chunks = chunksOf(m.Cols)
+func (w *fitter[T]) load(m Matrix, index []int32, n, threads int) {
+	w.rows, w.cols, w.threads = n, m.Cols, threads
+	w.chunks = (m.Cols + lanesOf[T]() - 1) / lanesOf[T]()
 	width := w.width()
 	w.x = resized(w.x, w.rows*width)
 	w.norms = resized(w.norms, w.rows)
@@ -56,8 +53,9 @@ func (w *Workspace) load(m Matrix, index []int32, threads int) {
 				source = int(index[i])
 			}
 			row := w.row(i)
-			clear(row[copy(row, m.Row(source)):])
-			addRow(sum, row)
+			clear(row[m.Cols:])
+			convert(row, m.Row(source))
+			w.addRow(sum, row)
 		}
 	})
 	for c := range w.mean {
@@ -65,18 +63,18 @@ func (w *Workspace) load(m Matrix, index []int32, threads int) {
 		for s := range stripesOf(w.rows) {
 			sum += float64(w.sums[s*width+c])
 		}
-		w.mean[c] = float32(sum / float64(w.rows))
+		w.mean[c] = T(sum / float64(w.rows))
 	}
 	w.eachStripe(func(_, from, to int) {
 		for i := from; i < to; i++ {
-			w.norms[i] = centreRow(w.row(i), w.mean)
+			w.norms[i] = w.centreRow(w.row(i), w.mean)
 		}
 	})
 }
 
 // meanVariance is the mean over the columns of their variance: the centred rows'
 // squared norms over all numbers.
-func (w *Workspace) meanVariance() float64 {
+func (w *fitter[T]) meanVariance() float64 {
 	var sum float64
 	for _, v := range w.norms {
 		sum += float64(v)

@@ -16,8 +16,14 @@ import (
 type sklearnSet struct {
 	Name                                    string
 	Rows, Cols, Clusters, Centres, Distinct int
-	Given, Far                              sklearnResult
-	Seeds                                   []sklearnResult
+	Single, Double                          sklearnResults
+}
+
+// sklearnResults are those of one precision.
+type sklearnResults struct {
+	Given, Far sklearnResult
+	Seeds      []sklearnResult
+	Starts     sklearnResult // n_init=4, random_state=20
 }
 
 type sklearnResult struct {
@@ -105,50 +111,66 @@ func differing(a, b string) int {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b)+1e-9 }
 
-func TestGivenCentresEqualScikitLearn(t *testing.T) {
+// eachSklearn calls check for every set and precision.
+func eachSklearn(t *testing.T, check func(name string, m Matrix, o Options, want sklearnResults)) {
+	t.Helper()
 	for i, s := range sklearnSets(t) {
 		m := s.data(i)
-		start := Matrix{Data: slices.Clone(m.Data[:s.Clusters*s.Cols]), Rows: s.Clusters, Cols: s.Cols}
-		far := Matrix{Data: slices.Clone(start.Data), Rows: s.Clusters, Cols: s.Cols}
-		for j := s.Clusters / 2 * s.Cols; j < len(far.Data); j++ {
+		check(s.Name+" in float32", m, Options{Clusters: s.Clusters}, s.Single)
+		check(s.Name+" in float64", m, Options{Clusters: s.Clusters, Double: true}, s.Double)
+	}
+}
+
+func TestGivenCentresEqualScikitLearn(t *testing.T) {
+	eachSklearn(t, func(name string, m Matrix, o Options, want sklearnResults) {
+		start := Matrix{Data: slices.Clone(m.Data[:o.Clusters*m.Cols]), Rows: o.Clusters, Cols: m.Cols}
+		far := Matrix{Data: slices.Clone(start.Data), Rows: o.Clusters, Cols: m.Cols}
+		for j := o.Clusters / 2 * m.Cols; j < len(far.Data); j++ {
 			far.Data[j] += 1000
 		}
-		r, err := Fit(context.Background(), m, Options{Clusters: s.Clusters, Init: &start})
+		o.Init = &start
+		r, err := Fit(context.Background(), m, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := differing(labelText(r.Labels), s.Given.Labels); n > 0 {
-			t.Errorf("%s: %d of %d labels differ", s.Name, n, s.Rows)
+		if n := differing(labelText(r.Labels), want.Given.Labels); n > 0 {
+			t.Errorf("%s: %d of %d labels differ", name, n, m.Rows)
 		}
-		if !near(r.Inertia, s.Given.Inertia) || r.Iterations != s.Given.Iterations {
-			t.Errorf("%s: inertia %g after %d iterations, want %g after %d", s.Name, r.Inertia, r.Iterations, s.Given.Inertia, s.Given.Iterations)
+		if !near(r.Inertia, want.Given.Inertia) || r.Iterations != want.Given.Iterations {
+			t.Errorf("%s: inertia %g after %d iterations, want %g after %d", name, r.Inertia, r.Iterations, want.Given.Inertia, want.Given.Iterations)
 		}
 
 		// Several clusters empty at once: which of the farthest rows goes to which of
 		// them is numpy's argpartition's accident, so only the partition is compared.
-		if r, err = Fit(context.Background(), m, Options{Clusters: s.Clusters, Init: &far}); err != nil {
+		o.Init = &far
+		if r, err = Fit(context.Background(), m, o); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := renumbered(labelText(r.Labels)), renumbered(s.Far.Labels); got != want || !near(r.Inertia, s.Far.Inertia) {
-			t.Errorf("%s from far: %d rows lie elsewhere, inertia %g, want %g", s.Name, differing(got, want), r.Inertia, s.Far.Inertia)
+		if got, partition := renumbered(labelText(r.Labels)), renumbered(want.Far.Labels); got != partition || !near(r.Inertia, want.Far.Inertia) {
+			t.Errorf("%s from far: %d rows lie elsewhere, inertia %g, want %g", name, differing(got, partition), r.Inertia, want.Far.Inertia)
 		}
-	}
+	})
 }
 
-// TestSeedsEqualScikitLearn starts from k-means++ with scikit-learn's random_state.
+// TestSeedsEqualScikitLearn starts from k-means++ with scikit-learn's random_state, once
+// and, the best of them, four times.
 func TestSeedsEqualScikitLearn(t *testing.T) {
-	for i, s := range sklearnSets(t) {
-		m := s.data(i)
-		inertias := make([]float64, len(s.Seeds))
-		for seed, want := range s.Seeds {
-			inertias[seed] = want.Inertia
-			r, err := Fit(context.Background(), m, Options{Clusters: s.Clusters, Seed: uint32(seed)})
+	eachSklearn(t, func(name string, m Matrix, o Options, want sklearnResults) {
+		check := func(want sklearnResult) {
+			t.Helper()
+			r, err := Fit(context.Background(), m, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := differing(labelText(r.Labels), want.Labels); n > 0 || !near(r.Inertia, want.Inertia) {
-				t.Errorf("%s with seed %d: %d labels differ, inertia %g, want %g", s.Name, seed, n, r.Inertia, want.Inertia)
+				t.Errorf("%s, seed %d, %d starts: %d labels differ, inertia %g, want %g", name, o.Seed, o.Starts, n, r.Inertia, want.Inertia)
 			}
 		}
-	}
+		for seed, one := range want.Seeds {
+			o.Seed = uint32(seed)
+			check(one)
+		}
+		o.Seed, o.Starts = uint32(len(want.Seeds)), 4
+		check(want.Starts)
+	})
 }

@@ -44,7 +44,7 @@ func (f *fake) Search(ctx context.Context, queries []string, k int) ([]search.An
 	for i, q := range queries {
 		for rank := 1; rank <= k; rank++ {
 			out[i].Hits = append(out[i].Hits, search.Hit{Rank: rank, Score: -float64(rank), Probability: 1 / float64(rank),
-				Title: fmt.Sprintf("%s <%d>", q, rank), Identifier: "doc_0001", Document: "1", Text: "first & last"})
+				Title: fmt.Sprintf("%s <%d>", q, rank), Identifier: "<doc_1>", Document: "1", Text: "first & last"})
 		}
 	}
 	return out, nil

@@ -52,7 +52,7 @@ func TestSearchJSON(t *testing.T) {
 	if w.Code != 200 || got.Query != "who sings “it”?" || got.TookMS == nil || got.Invalid == nil || len(got.Results) != 3 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	want := search.Hit{Rank: 1, Score: -1, Probability: 1, Title: "who sings “it”? <1>", Identifier: "doc_0001", Document: "1", Text: "first & last"}
+	want := search.Hit{Rank: 1, Score: -1, Probability: 1, Title: "who sings “it”? <1>", Identifier: "<doc_1>", Document: "1", Text: "first & last"}
 	if got.Results[0] != want {
 		t.Errorf("%+v, want %+v", got.Results[0], want)
 	}

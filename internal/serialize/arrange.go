@@ -1,0 +1,121 @@
+package serialize
+
+// arranger applies the rules about sections to a finished tree: what the lead
+// keeps and in which order (Options.Lead), and which sections go (Options.Footer).
+// A section goes from one heading to the next, of whatever level to h3; elements
+// that are only frames, as div is, neither hold nor end one.
+type arranger struct {
+	s                  *scanner
+	at                 place
+	paragraphs, others []int32 // the lead's
+}
+
+// deepestSection is the deepest heading that NQ's tokens mark: to the released
+// code, which reads only these, h4 to h6 are text of the section they are in.
+const deepestSection = 3
+
+type place uint8
+
+const (
+	inLead place = iota // before the first section heading
+	inBody
+	inFooter // in a section that goes
+)
+
+func (s *scanner) arrange() {
+	a := arranger{s: s}
+	switch {
+	case s.rules.Footer == "section" && s.title == 0:
+		a.at = inFooter // it has no heading
+	case s.rules.Lead != "paragraphs_first":
+		a.at = inBody
+	}
+	a.walk(root)
+	for i := len(a.others) - 1; i >= 0; i-- {
+		s.prepend(a.others[i])
+	}
+	for i := len(a.paragraphs) - 1; i >= 0; i-- {
+		s.prepend(a.paragraphs[i])
+	}
+}
+
+// walk takes the children of a frame in order. It reports false once no rule
+// applies to what is left.
+func (a *arranger) walk(id int32) bool {
+	s := a.s
+	for c := s.nodes[id].first; c != none; {
+		if a.at == inBody && s.rules.Footer == "stop" {
+			return false
+		}
+		n := &s.nodes[c]
+		next := n.next
+		switch {
+		case n.kind == titleNode || n.kind == breakNode || n.kind == lineNode:
+		case n.kind == elementNode && (n.el == block || c < s.title):
+			if !a.walk(c) {
+				return false
+			}
+		case n.kind == elementNode && n.el == heading && n.headerLevel <= deepestSection:
+			a.heading(c)
+		case a.at == inFooter:
+			s.removed.AfterFooter += s.cut(c)
+		case a.at == inBody:
+		case n.kind == textNode || n.el == table || n.el == heading:
+			s.removed.Lead += s.cut(c)
+		case n.el == paragraph:
+			s.cut(c)
+			a.paragraphs = append(a.paragraphs, c)
+		default:
+			s.cut(c)
+			a.others = append(a.others, c)
+		}
+		c = next
+	}
+	return true
+}
+
+// heading begins a section.
+func (a *arranger) heading(id int32) {
+	s := a.s
+	a.at = inBody
+	if s.rules.Footer != "section" || int(s.nodes[id].headerLevel) > s.rules.FooterLevel {
+		return
+	}
+	text := s.headingText(id)
+	if text != "" && !s.rules.footers[normalizeHeading(text)] {
+		return
+	}
+	a.at = inFooter
+	if s.removed.Footer == "" {
+		s.removed.Footer = text
+	}
+	s.removed.AfterFooter += s.cut(id)
+}
+
+// cut takes a node out of the tree and counts its tokens.
+func (s *scanner) cut(id int32) int {
+	n := &s.nodes[id]
+	if n.prev != none {
+		s.nodes[n.prev].next = n.next
+	} else {
+		s.nodes[n.parent].first = n.next
+	}
+	if n.next != none {
+		s.nodes[n.next].prev = n.prev
+	} else {
+		s.nodes[n.parent].last = n.prev
+	}
+	return s.tokensIn(id)
+}
+
+// prepend puts a node that was cut before all others.
+func (s *scanner) prepend(id int32) {
+	r, n := &s.nodes[root], &s.nodes[id]
+	n.parent, n.prev, n.next = root, none, r.first
+	if r.first != none {
+		s.nodes[r.first].prev = id
+	} else {
+		r.last = id
+	}
+	r.first = id
+}

@@ -1,0 +1,100 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/corpus"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/step"
+)
+
+// numbered stores texts as documents of these numbers.
+func (l *local) numbered(texts map[int32]string, numbers ...int32) step.Input {
+	l.t.Helper()
+	var b bytes.Buffer
+	w, err := corpus.NewWriter(&b)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, n := range numbers {
+		if err := w.Write(corpus.Document{Doc: n, Text: texts[n]}); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		l.t.Fatal(err)
+	}
+	return l.blob("nq/corpus", b.Bytes())
+}
+
+// collectionOf stores documents with these titles in their URLs.
+func (l *local) collectionOf(titles ...string) step.Input {
+	l.t.Helper()
+	var documents []dedup.Document
+	for i, title := range titles {
+		documents = append(documents, dedup.Document{Doc: int32(i), Key: title, Split: nq.Train, Train: 1,
+			URL: fmt.Sprintf("//en.wikipedia.org/w/index.php?title=%s&amp;oldid=%d", title, i+1), Title: "not " + title})
+	}
+	return l.blob("nq/documents", compressed(l.t, documents))
+}
+
+// TestEmbeddedTitles: the title in a document's URL comes before its text, both kinds of
+// embeddings agree on that, and vectors are those of the documents of their places.
+func TestEmbeddedTitles(t *testing.T) {
+	l := newLocal(t)
+	texts := map[int32]string{0: "alpha is one", 1: "beta is two", 2: "gamma is three", 3: "delta"}
+	titles := l.collectionOf("The_Walking_Dead_%28season_8%29", "Caf%C3%A9", "")
+	joined := l.corpusOf([]string{"The Walking Dead (season 8) alpha is one", "Café beta is two", " gamma is three"})
+	whole := l.numbered(texts, 0, 1, 2)
+	for kind, config := range map[string]map[string]any{
+		"embed":         {"model": l.tree("files", tinyBERT(t)), "tokenizer": l.bertTokenizer(), "max_tokens": int64(24), "device": "cpu"},
+		"embed_hashing": {},
+	} {
+		embed := func(corpus any, documents any) (*artifacts.Result, error) {
+			tree := map[string]any{"corpus": corpus, "title": documents != nil}
+			maps.Copy(tree, config)
+			if documents != nil {
+				tree["documents"] = documents
+			}
+			return l.do(kind, tree)
+		}
+		got, err := embed(whole, titles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := embed(joined, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := embed(whole, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := got.Outputs["embeddings"].Digest; g != want.Outputs["embeddings"].Digest || g == alone.Outputs["embeddings"].Digest {
+			t.Errorf("%s: the vectors are not those of titles and texts", kind)
+		}
+		for message, c := range map[string]struct{ corpus, documents any }{
+			"corpus: document 2 where 1 was due":                 {l.numbered(texts, 0, 2, 3), nil},
+			"corpus: document 1 where 0 was due":                 {l.numbered(texts, 1, 2, 3), titles},
+			"corpus has 2 documents, documents 3":                {l.numbered(texts, 0, 1), titles},
+			"document 3 of corpus is none of the 3 of documents": {l.numbered(texts, 0, 1, 2, 3), titles},
+		} {
+			if _, err := embed(c.corpus, c.documents); err == nil || !strings.Contains(err.Error(), message) {
+				t.Errorf("%s: error %v, want %q", kind, err, message)
+			}
+		}
+		bare := map[string]any{"corpus": whole}
+		maps.Copy(bare, config)
+		if _, err := l.Registry.Lookup(kind).Complete(bare); err == nil || !strings.Contains(err.Error(), "documents: is needed") {
+			t.Errorf("%s without documents: %v", kind, err)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what docs/reproduction.md has of these tests")
+
+// TestListOfClaims: docs/reproduction.md lists the sentences that can fail, and what holds
+// them.
+func TestListOfClaims(t *testing.T) {
+	list, err := readSentences("../../" + sentencesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("\n| the paper says | compared in |\n|---|---|\n")
+	for _, l := range list {
+		if l.kind == "claim" || l.kind == "number" {
+			fmt.Fprintf(&b, "| %s | `%s` |\n", strings.NewReplacer("|", `\|`, "<", `\<`, "--", "–").Replace(l.sentence), strings.Join(l.heldBy, "`, `"))
+		}
+	}
+	compareDoc(t, "claims", b.String()+"\n")
+}
+
+// compareDoc compares the part of docs/reproduction.md between two marks.
+func compareDoc(t *testing.T, name, want string) {
+	t.Helper()
+	const path = "../../docs/reproduction.md"
+	begin, end := fmt.Sprintf("<!-- %s: go test ./tools/paper -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(text), begin)
+	have, after, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok1 || !ok2:
+		t.Fatalf("%s has not the marks %q and %q", path, begin, end)
+	case *update:
+		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case have != want:
+		t.Errorf("%s is not up to date: run with -update and read the difference\n%s", path, want)
+	}
+}

@@ -83,6 +83,7 @@ step "random_t5" "toy" {
 step "embed" "documents" {
   for_each  = local.full ? ["exact"] : []
   corpus    = step.msmarco.documents["exact"].corpus
+  title     = false # the text begins with it
   model     = step.download.model["bert"].files
   tokenizer = step.download.tokenizer["bert"].files
 }
@@ -90,6 +91,7 @@ step "embed" "documents" {
 step "embed_hashing" "documents" {
   for_each = local.full ? [] : ["exact"]
   corpus   = step.msmarco.documents["exact"].corpus
+  title    = false
 }
 
 step "atomic_ids" "documents" {

@@ -209,7 +209,7 @@ func TestEvaluate(t *testing.T) {
 	first := e.evaluate(nil)
 	e.check(first, 40, "unconstrained")
 	e.ran = nil
-	second := e.evaluate(map[string]any{"decoding": "constrained", "early_stopping": "full"})
+	second := e.evaluate(map[string]any{"decoding": "constrained", "early_stopping": "never", "validity": "text"})
 	e.check(second, 40, "constrained")
 	if len(e.ran) != 0 || first["run"] != second["run"] {
 		t.Errorf("an atomic search was done again: %v", e.ran)

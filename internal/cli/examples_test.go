@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -315,5 +316,45 @@ func TestVariantsRunAlone(t *testing.T) {
 				t.Errorf("only %v are hits", got.with("hit"))
 			}
 		})
+	}
+}
+
+// TestMSMarcoExample: what needs no libtorch of the example runs on generated files, and names
+// documents as MS MARCO does; models and the table are all that is left.
+func TestMSMarcoExample(t *testing.T) {
+	p := newPaper(t)
+	folder := filepath.Join(filepath.Dir(p.args[1]), "examples") // its paths begin beside the assets of the pipeline
+	src, err := os.ReadFile(example("msmarco.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
+		os.WriteFile(filepath.Join(folder, "pipelines.hcl"), src, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	p.args[1] = folder
+	verb := []string{"run", "--quiet", "--out", p.out}
+	for _, name := range []string{"msmarco.documents", "atomic_ids.documents", "naive_ids.documents", "semantic_ids.documents", "export.msmarco"} {
+		verb = append(verb, "-t", "step."+name)
+	}
+	p.run(verb...)
+	var got planned
+	p.json(&got, "plan", "--json")
+	for _, s := range got.Steps {
+		left := s.Address == "table.msmarco" || slices.Contains([]string{"random_t5", "train", "evaluate"}, s.Kind)
+		if (s.Outcome == "hit") == left {
+			t.Errorf("%s is %s", s.Address, s.Outcome)
+		}
+	}
+	var report struct {
+		Dev struct {
+			Asked   int `json:"queries_asked"`
+			Several int `json:"queries_of_several_documents"`
+		}
+	}
+	p.artifact(&report, `step.msmarco.documents["exact"].report`)
+	qrels := string(p.run("artifacts", "cat", "step.export.msmarco.files/trec/qrels.dev.txt"))
+	if n := strings.Count(qrels, "\n"); n == 0 || n != report.Dev.Asked+report.Dev.Several || !regexp.MustCompile(`^([0-9]+ 0 D[0-9]+ 1\n)+$`).MatchString(qrels) {
+		t.Errorf("%d judgments of %+v:\n%.200s", n, report.Dev, qrels)
 	}
 }

@@ -9,6 +9,7 @@
 // Documents are names in a fixed order; embeddings come in as a matrix and the
 // model's tokenizer as a function. It must not know datasets, models or steps.
 //
-// Reading order: kind.go, identifier.go, atomic.go, naive.go, semantic.go, residual.go; codec.go,
-// vectors.go; pairing.go; trie.go; statistics.go. The clustering is in kmeans/.
+// Reading order: kind.go, identifier.go, atomic.go, naive.go, permutation.go, semantic.go,
+// residual.go; codec.go, vectors.go; pairing.go; trie.go; statistics.go. The clustering is
+// in kmeans/.
 package docid

@@ -9,8 +9,8 @@ import (
 func judged(t *testing.T, a, b, c float64) *Table {
 	t.Helper()
 	tab := &Table{Stubs: []string{"s"}, Rows: []Row{{ID: "r", Titles: []string{"r"}, Cells: map[string]Cell{
-		"a": Number(a), "b": Number(b), "c": Number(c), "t": {Text: " <tt>x</tt>  y\n z"}, "n": Absent("not there"), "std": {Value: new(50.0), Std: new(0.4), N: 5}, "flat": {Value: new(50.0), Std: new(0.0), N: 5}}}}}
-	for _, id := range []string{"a", "b", "c", "d", "t", "n", "std", "flat"} {
+		"a": Number(a), "b": Number(b), "c": Number(c), "t": {Text: " <tt>x</tt>  y\n z"}, "u": {Text: "3 3"}, "n": Absent("not there"), "std": {Value: new(50.0), Std: new(0.4), N: 5}, "flat": {Value: new(50.0), Std: new(0.0), N: 5}}}}}
+	for _, id := range []string{"a", "b", "c", "d", "t", "u", "n", "std", "flat"} {
 		tab.Columns = append(tab.Columns, Column{ID: id, Title: id, Format: Format{Style: "fixed", Decimals: 1, Std: true}})
 	}
 	if err := tab.Finish(); err != nil {
@@ -31,6 +31,9 @@ func TestForms(t *testing.T) {
 		{Expectation{Value: new(3.0), Cell: "r.t"}, Differs},
 		{Expectation{Text: "x y <b>z</b>", Cell: "r.t"}, Matches},
 		{Expectation{Text: "x z", Cell: "r.t"}, Differs},
+		{Expectation{Text: "3", Cell: "r.u"}, Differs}, // "3 3": the beginning and the end are not all of it
+		{Expectation{Text: "3 … 3", Cell: "r.u"}, Matches},
+		{Expectation{Text: "3 3 … 3", Cell: "r.u"}, Differs},
 		{Expectation{Text: "…y z", Cell: "r.t"}, Matches},
 		{Expectation{Text: "x … z", Cell: "r.t"}, Matches},
 		{Expectation{Text: "y …", Cell: "r.t"}, Differs},
@@ -46,6 +49,7 @@ func TestForms(t *testing.T) {
 		{Expectation{Above: cells("r.a")}, Broken},
 		{Expectation{Above: cells("r.d")}, NotRun},
 		{Expectation{Above: cells("r.n")}, NotHere},
+		{Expectation{Above: cells("r.t")}, Broken}, // a text is no number
 		{Expectation{Below: cells("r.b")}, Broken},
 		{Expectation{Cell: "r.c", Below: cells("r.a r.b")}, Holds},
 		{Expectation{Cell: "they fall", Order: cells("r.a r.b r.c")}, Holds},

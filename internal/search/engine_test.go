@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	tokenizers "github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
@@ -153,7 +154,8 @@ func TestUnconstrained(t *testing.T) {
 	}
 }
 
-// The model is asked as it was trained: lowercased, and with its number of tokens.
+// The model is asked as it was trained: lowercased, with its number of tokens, by its
+// search.
 func TestSettings(t *testing.T) {
 	lower := open(t, collection(t, docid.KindAtomic, true), Options{Beams: 5, Device: "cpu"})
 	cased := open(t, collection(t, docid.KindAtomic, false), Options{Beams: 5, Device: "cpu"})
@@ -168,6 +170,15 @@ func TestSettings(t *testing.T) {
 	seven, eight := ask(t, cased, 5, words(7))[0], ask(t, cased, 5, words(8))[0]
 	if seven.Truncated || !eight.Truncated || !reflect.DeepEqual(seven.Hits, eight.Hits) {
 		t.Errorf("of 9 tokens, 2 of them the prefix: %+v and %+v", seven, eight)
+	}
+	f := collection(t, docid.KindNaive, true)
+	s, err := retrieve.ReadSettings(f.Model)
+	check(t, err)
+	s.Search = retrieve.Search{EarlyStopping: decode.StopNever, Validity: retrieve.ByText}
+	check(t, s.Write(f.Model))
+	e := open(t, f, Options{Beams: 4, Unconstrained: true, Device: "cpu"})
+	if a := ask(t, e, 4, query)[0]; e.options.Search != s.Search || a.Invalid+len(a.Hits) > 4 {
+		t.Errorf("searched by %+v, trained by %+v: %+v", e.options.Search, s.Search, a)
 	}
 }
 

@@ -31,7 +31,7 @@ type exportConfig struct {
 
 var Export = step.Define(step.Kind[exportConfig]{
 	Name:    "export",
-	Version: 2,
+	Version: 3,
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
 A split without queries has no files. Reads each input once; memory is bounded by the names of the documents.`,
 	Example: `step "export" "page_id" {

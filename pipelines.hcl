@@ -974,6 +974,23 @@ step "evaluate" "trie" {
   resources { queue = local.queue }
 }
 
+# The models of tab:published-dsi-nq as folders that others can ask by transformers alone: redsi export --hub.
+step "export_model" "dsi" {
+  for_each  = { for v in setproduct(local.variants, keys(local.swept)) : "${v[0].name}/base/${v[1]}" => merge(v[0], { identifier = v[1], run = "${v[0].name}/base/${v[1]}/42" }) }
+  model     = step.train.dsi[each.value.run].model
+  ids       = local.ids[each.value.run]
+  tokenizer = step.download.t5_tokenizer.files
+  documents = step.dedup.nq[each.value.collection].documents
+  reports   = [step.evaluate.dsi[each.value.run].report]
+  labels    = ["NQ320K-${local.collections[each.value.collection]}, development queries"]
+  name      = "ReDSI T5-Base, ${local.identifiers[each.value.identifier]} identifiers, NQ320K-${local.collections[each.value.collection]}/${local.forms[each.value.form]}"
+  base      = local.full ? local.weights.base.repository : ""
+  settings = [
+    for name, value in merge(local.runs[each.value.run], local.training, { reading = var.reading }) : "${name}=${value}"
+  ]
+  command = "redsi run -t 'step.export_model.dsi[\"${each.key}\"]' --var scale=${var.scale} --var reading=${var.reading}"
+}
+
 # --- Results -------------------------------------------------------------------------------------
 
 locals {

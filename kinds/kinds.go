@@ -26,7 +26,7 @@ func All() []step.Spec {
 		collection.Export,
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
-		model.RandomT5, model.Train, model.Evaluate,
+		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure,

@@ -42,7 +42,7 @@ A split without queries has no files. Reads each input once; memory is bounded b
   key       = "page_id"
   form      = "htmlnorm"
 }`,
-	Outputs:  []step.Output{{Name: "files", Type: "files", Tree: true, Help: "one folder per format, and README.md"}},
+	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, and README.md"}},
 	Defaults: exportConfig{Formats: []string{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
 	Check: func(c exportConfig) error {
 		if len(c.Labels) != len(c.Counts) {

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/hub"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+)
+
+// exported is a repository in its folder.
+type exported struct {
+	Address string   `json:"address"`
+	Kind    hub.Kind `json:"kind"`
+	Name    string   `json:"name"`
+	Folder  string   `json:"folder"`
+	Files   int      `json:"files"`
+	Bytes   int64    `json:"bytes"`
+	Upload  string   `json:"upload"` // the command that does it
+	Done    bool     `json:"done"`   // it has run
+
+	command []string
+}
+
+func newExportCmd(a *app) *cobra.Command {
+	var folder, namespace string
+	cmd := &cobra.Command{
+		Use:   "export --hub DIR",
+		Short: "Write datasets and models as repositories of the Hugging Face hub",
+		Long: `Writes each tree of type hub/dataset or hub/model that the pipeline's steps have left
+into a folder of its own below DIR, with a .gitattributes, verified and checked against
+what the hub and its libraries ask for. With --namespace, and a token where the hub's
+program hf looks for one, hf uploads them; else the commands that do it are printed.`,
+		Example: `  redsi export --hub hub -t step.export.nq320k
+  redsi export --hub hub --namespace my-lab`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if folder == "" {
+				return inputError(errors.New("--hub DIR is needed: the folder for the repositories"))
+			}
+			list, err := a.exportHub(cmd.Context(), folder, namespace)
+			if err != nil {
+				return err
+			}
+			return a.sayExported(list, namespace)
+		},
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, a folder for each")
+	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that they are uploaded to")
+	return cmd
+}
+
+// exportHub writes the repositories and, where it can, uploads them.
+func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]exported, error) {
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	results := map[string]*artifacts.Result{}
+	_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+		if a.makesRepository(pl.Steps[i].Task.Kind) {
+			results[pl.Steps[i].Address] = it.Result
+		}
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []exported
+	var missing []string
+	folders := map[string]string{}
+	for _, s := range pl.Steps {
+		result, ok := results[s.Address]
+		if !ok {
+			if a.makesRepository(s.Task.Kind) {
+				missing = append(missing, s.Address)
+			}
+			continue
+		}
+		for _, output := range sortedOutputs(result) {
+			kind, ok := hub.KindOf(result.Outputs[output].Type)
+			if !ok {
+				continue
+			}
+			e := exported{Address: s.Address, Kind: kind, Name: repositoryName(s.Address)}
+			e.Folder = filepath.Join(folder, e.Name)
+			if other, taken := folders[e.Name]; taken {
+				return nil, inputError(fmt.Errorf("%s and %s would both be %s: export one of them with --target", other, s.Address, e.Folder))
+			}
+			folders[e.Name] = s.Address
+			if err := a.writeRepository(ctx, store, &e, result.Outputs[output]); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Address, err)
+			}
+			list = append(list, e)
+		}
+	}
+	for _, address := range missing {
+		a.say(fmt.Sprintf("%s has no result yet, so it is left out: redsi run --target '%s'", address, address))
+	}
+	if len(list) == 0 {
+		return nil, inputError(errors.New("no step has left a dataset or model for the hub: those of the kinds export and export_model do"))
+	}
+	for i := range list {
+		e := &list[i]
+		e.command = hub.Command(e.Kind, cmp.Or(namespace, "NAMESPACE"), e.Name, e.Folder)
+		e.Upload = strings.Join(e.command, " ")
+		if namespace == "" || !hub.HasToken() {
+			continue
+		}
+		switch err := hub.Upload(ctx, e.command); {
+		case errors.Is(err, hub.ErrNoProgram):
+			a.say(err.Error())
+			return list, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s is written and not uploaded: %w", e.Folder, err)
+		}
+		e.Done = true
+	}
+	return list, nil
+}
+
+// makesRepository reports whether steps of a kind leave repositories.
+func (a *app) makesRepository(kind string) bool {
+	spec := a.Registry.Lookup(kind)
+	return spec != nil && slices.ContainsFunc(spec.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
+
+// repositoryName is what an address names within its kind, in the letters of the hub:
+// nq320k-title-html_norm for step.export.nq320k["title/html_norm"].
+func repositoryName(address string) string {
+	module, local := pipeline.SplitAddress(address)
+	parts := strings.SplitN(local, ".", 3)
+	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(module, "module.")+"-"+parts[len(parts)-1], "-"), "-.")
+}
+
+// writeRepository writes a tree into its folder, whose files of an earlier export it
+// replaces.
+func (a *app) writeRepository(ctx context.Context, store artifacts.Store, e *exported, tree artifacts.Artifact) error {
+	var files []hub.File
+	var card []byte
+	for _, f := range tree.Files {
+		files = append(files, hub.File{Name: f.Name, Size: f.Size})
+		e.Bytes += f.Size
+	}
+	e.Files = len(files)
+	if f, ok := tree.File(hub.Card); ok {
+		path, err := artifacts.Fetch(ctx, store.Blobs, f.Digest, a.cacheDir())
+		if err != nil {
+			return err
+		}
+		if card, err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	if err := hub.Check(e.Kind, card, files); err != nil {
+		return err
+	}
+	if err := a.leftOver(e, tree); err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(filepath.Join(e.Folder, ".gitattributes"), hub.Attributes(files), 0o644); err != nil {
+		return err
+	}
+	for _, f := range tree.Files {
+		path, err := artifacts.Fetch(ctx, store.Blobs, f.Digest, a.cacheDir())
+		if err != nil {
+			return err
+		}
+		err = atomicfile.Write(filepath.Join(e.Folder, filepath.FromSlash(f.Name)), 0o644, func(w io.Writer) error {
+			r, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			_, err = io.Copy(w, r)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftOver refuses a folder with files that the repository does not have, such as those
+// of an earlier export: uploads would take them along.
+func (a *app) leftOver(e *exported, tree artifacts.Artifact) error {
+	return filepath.WalkDir(e.Folder, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && path == e.Folder:
+			return nil
+		case err == nil && d.IsDir() && d.Name() == ".git":
+			return filepath.SkipDir
+		case err != nil || d.IsDir():
+			return err
+		}
+		name, err := filepath.Rel(e.Folder, path)
+		if err != nil {
+			return err
+		}
+		if _, ok := tree.File(filepath.ToSlash(name)); !ok && name != ".gitattributes" {
+			return inputError(fmt.Errorf("%s is no file of %s: remove it, or give another --hub", path, e.Address))
+		}
+		return nil
+	})
+}
+
+func (a *app) sayExported(list []exported, namespace string) error {
+	if a.JSON {
+		return view.WriteJSON(a.Out, list)
+	}
+	var commands []string
+	for _, e := range list {
+		done := ""
+		if e.Done {
+			done = ", uploaded"
+		} else {
+			commands = append(commands, e.Upload)
+		}
+		view.Printf(a.Out, "%s  %s, %s, %s%s\n", e.Folder, e.Kind, view.Count(e.Files, "file"), view.Size(e.Bytes), done)
+	}
+	if len(commands) == 0 {
+		return nil
+	}
+	why := "no token was found, see hf auth login"
+	switch {
+	case namespace == "":
+		why = "with --namespace they are uploaded at once"
+	case hub.HasToken():
+		why = "the program hf is missing"
+	}
+	view.Printf(a.Out, "to upload (%s):\n", why)
+	for _, c := range commands {
+		view.Printf(a.Out, "  %s\n", c)
+	}
+	return nil
+}

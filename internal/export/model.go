@@ -1,0 +1,160 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// ModelCard is what the card of a trained model says.
+type ModelCard struct {
+	Name        string // such as "NQ320K-Title/NciNorm, T5-Base, naive"
+	License     string // of the weights, as the hub writes it: "apache-2.0"
+	Base        string // repository of the model that it was trained from; "" if none
+	Dataset     string // repository of the collection; "" if none
+	Identifiers string // type of the identifiers
+	OneToken    bool   // whether an identifier is one token, ranked by one step of the decoder
+	Documents   int
+	Parameters  int64
+	Query       QueryInput
+	Valid       string    // "tokens" or "text": what makes a hypothesis valid
+	Results     []Result  // of evaluations
+	Settings    []Setting // how it was trained
+	Sources     []Setting // inputs and their digests
+	Command     string    // what rebuilds it; "" to leave it out
+}
+
+// QueryInput is how the model reads a query.
+type QueryInput struct {
+	Prefix    string // before each query, with the blank between them; "" for none
+	Tokens    int    // most tokens, the prefix and the tokenizer's own ones counted
+	Lowercase bool
+}
+
+// Result is one evaluation.
+type Result struct {
+	Name   string // such as "dev, post-filtered"
+	Scores []Score
+}
+
+// Score is a metric, in percent.
+type Score struct {
+	Metric string // such as "MRR@10"
+	Value  float64
+}
+
+// WriteModelCard writes README.md of a model: the hub's metadata with the results, how to
+// ask it by transformers alone, how it was trained and from what. Equal arguments give
+// equal bytes.
+func WriteModelCard(w io.Writer, c ModelCard) error {
+	var b bytes.Buffer
+	if err := c.header(&b); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "# %s\n\n", inline(c.Name))
+	fmt.Fprintf(&b, "A differentiable search index: asked a question, it generates the identifier of the document that answers it.\n"+
+		"It has %s parameters and knows %s documents by %s identifiers, which `identifiers.jsonl` lists.\n",
+		thousands(int(c.Parameters)), thousands(c.Documents), inline(c.Identifiers))
+	fmt.Fprintf(&b, "\n## Ask it\n\nIn this folder, with transformers 4.44.1 and no other code:\n\n```python\n%s```\n", c.code())
+	if !c.OneToken {
+		rule := "its tokens are those of an identifier"
+		if c.Valid == "text" {
+			rule = "its text is an identifier"
+		}
+		fmt.Fprintf(&b, "\nA hypothesis counts if %s; others are left out, as in the results below.\n", rule)
+	}
+	if len(c.Results) > 0 {
+		b.WriteString("\n## Results\n\nIn percent.\n\n| Evaluation |")
+		for _, s := range c.Results[0].Scores {
+			fmt.Fprintf(&b, " %s |", cell(s.Metric))
+		}
+		b.WriteString("\n|---|" + string(bytes.Repeat([]byte("---:|"), len(c.Results[0].Scores))) + "\n")
+		for _, r := range c.Results {
+			fmt.Fprintf(&b, "| %s |", cell(r.Name))
+			for _, s := range r.Scores {
+				fmt.Fprintf(&b, " %.2f |", s.Value)
+			}
+			b.WriteString("\n")
+		}
+	}
+	settings(&b, "How it was trained", c.Settings)
+	if c.Command != "" {
+		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
+	}
+	settings(&b, "Sources", c.Sources)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// header is the YAML block; strings are JSON, which YAML reads.
+func (c ModelCard) header(b *bytes.Buffer) error {
+	text := func(s string) string { j, _ := json.Marshal(s); return string(j) }
+	if c.License == "" {
+		return fmt.Errorf("the card of %s names no license", c.Name)
+	}
+	fmt.Fprintf(b, "---\nlicense: %s\nlanguage:\n- en\nlibrary_name: transformers\ntags:\n- generative-retrieval\n- differentiable-search-index\n", text(c.License))
+	if c.Base != "" {
+		fmt.Fprintf(b, "base_model: %s\n", text(c.Base))
+	}
+	if c.Dataset != "" {
+		fmt.Fprintf(b, "datasets:\n- %s\n", text(c.Dataset))
+	}
+	if len(c.Results) > 0 {
+		data := c.Dataset
+		if data == "" {
+			data = c.Name
+		}
+		fmt.Fprintf(b, "model-index:\n- name: %s\n  results:\n", text(c.Name))
+		for _, r := range c.Results {
+			fmt.Fprintf(b, "  - task:\n      type: text-retrieval\n    dataset:\n      name: %s\n      type: %s\n    metrics:\n", text(r.Name), text(data))
+			for _, s := range r.Scores {
+				fmt.Fprintf(b, "    - type: %s\n      value: %s\n", text(s.Metric), strconv.FormatFloat(s.Value, 'f', -1, 64))
+			}
+		}
+	}
+	b.WriteString("---\n\n")
+	return nil
+}
+
+// code asks the model by transformers alone. It leaves what it found in answer, best first.
+func (c ModelCard) code() string {
+	var b bytes.Buffer
+	b.WriteString(`import json, torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+tokenizer, model = AutoTokenizer.from_pretrained("."), AutoModelForSeq2SeqLM.from_pretrained(".")
+documents = [json.loads(line) for line in open("identifiers.jsonl", encoding="utf-8")]
+query = "who played the main character"
+`)
+	question := "query"
+	if c.Query.Lowercase {
+		question += ".lower()"
+	}
+	if c.Query.Prefix != "" {
+		j, _ := json.Marshal(c.Query.Prefix)
+		question = string(j) + " + " + question
+	}
+	fmt.Fprintf(&b, "read = tokenizer(%s, truncation=True, max_length=%d, return_tensors=\"pt\").input_ids\n", question, c.Query.Tokens)
+	switch {
+	case c.OneToken:
+		b.WriteString(`start = torch.tensor([[model.config.decoder_start_token_id]])
+scores = model(input_ids=read, decoder_input_ids=start).logits[0, -1]
+best = scores[[d["tokens"][0] for d in documents]].topk(min(40, len(documents)))
+answer = [documents[i] for i in best.indices.tolist()]
+`)
+	case c.Valid == "text":
+		b.WriteString(`found = tokenizer.batch_decode(model.generate(read), skip_special_tokens=True)
+known = {d["text"]: d for d in documents}
+answer = [known[t.strip()] for t in dict.fromkeys(found) if t.strip() in known]
+`)
+	default:
+		b.WriteString(`known = {tuple(d["tokens"]): d for d in documents}
+end, found = model.config.eos_token_id, model.generate(read)[:, 1:].tolist()
+found = [tuple(t[:t.index(end) + 1]) if end in t else tuple(t) for t in found]
+answer = [known[t] for t in found if t in known]
+`)
+	}
+	b.WriteString("print(answer[:10])\n")
+	return b.String()
+}

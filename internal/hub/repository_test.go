@@ -1,0 +1,85 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+)
+
+const datasetCard = `---
+license: cc-by-sa-3.0
+configs:
+- config_name: documents
+  data_files: parquet/documents.parquet
+- config_name: queries
+  data_files:
+  - split: train
+    path: parquet/queries-train.parquet
+  - split: dev
+    path:
+    - parquet/queries-dev-*.parquet
+---
+
+# A dataset
+`
+
+func TestCheck(t *testing.T) {
+	dataset := []File{{Card, 10}, {"parquet/documents.parquet", 10}, {"parquet/queries-train.parquet", 10}, {"parquet/queries-dev-0.parquet", 10}}
+	model := []File{{Card, 10}}
+	for _, name := range modelFiles {
+		model = append(model, File{name, 10})
+	}
+	for _, test := range []struct {
+		name  string
+		kind  Kind
+		card  string
+		files []File
+		want  []string // what the error says; none: no error
+	}{
+		{"dataset", Dataset, datasetCard, dataset, nil},
+		{"model", Model, "---\nlicense: apache-2.0\nlibrary_name: transformers\n---\n", model, nil},
+		{"no metadata", Dataset, "# A dataset\n", dataset, []string{"README.md: it does not begin with metadata"}},
+		{"no license", Dataset, "---\nlanguage: en\n---\n", dataset, []string{"name no license"}},
+		{"no YAML", Dataset, "---\n\tlicense: [\n---\n", dataset, []string{"README.md: "}},
+		{"missing data", Dataset, datasetCard, dataset[:2],
+			[]string{"config queries: there is no file parquet/queries-train.parquet", "no file parquet/queries-dev-*.parquet"}},
+		{"missing weights", Model, "---\nlicense: apache-2.0\n---\n", model[:3], []string{"no library_name", "there is no model.safetensors"}},
+		{"large and empty", Dataset, datasetCard, append([]File{{"a", 0}, {"b", 51 << 30}}, dataset...), []string{"a is empty", "b has 54760833024 bytes"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := Check(test.kind, []byte(test.card), test.files)
+			if err == nil != (test.want == nil) {
+				t.Fatalf("error %v, want %q", err, test.want)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAttributes(t *testing.T) {
+	got := string(Attributes([]File{{"a b/large.json", 11 << 20}, {"small.json", 10}, {"x.parquet", 11 << 20}}))
+	for _, want := range []string{"*.parquet filter=lfs diff=lfs merge=lfs -text\n", "/a[[:space:]]b/large.json filter=lfs"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	if strings.Contains(got, "small") || strings.Contains(got, "x.parquet") {
+		t.Errorf("too much: %q", got)
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	for typ, want := range map[string]Kind{"hub/dataset": Dataset, "hub/model": Model} {
+		if k, ok := KindOf(typ); k != want || !ok {
+			t.Errorf("%s: %s, %v", typ, k, ok)
+		}
+	}
+	for _, typ := range []string{"files", "hub/space", "hub/"} {
+		if k, ok := KindOf(typ); ok {
+			t.Errorf("%s is %s", typ, k)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 
 // msmarcoConfig makes a collection of MS MARCO's documents.
 type msmarcoConfig struct {
-	Files        step.Inputs `hcl:"files" accepts:"files" help:"msmarco-docs.tsv, plain or compressed: docid, url, title and body with tabs between them; several files are one, in the order of their names"`
+	Files        step.Inputs `hcl:"files" accepts:"files" help:"msmarco-docs.tsv, plain or compressed: docid, url, title and body with tabs between them; several files are read one after another"`
 	TrainQueries step.Inputs `hcl:"train_queries" accepts:"files" help:"msmarco-doctrain-queries.tsv: number, tab, query"`
 	TrainQrels   step.Inputs `hcl:"train_qrels" accepts:"files" help:"msmarco-doctrain-qrels.tsv: query, 0, docid, relevance, as TREC has it; above 0 is relevant"`
 	DevQueries   step.Inputs `hcl:"dev_queries,optional" accepts:"files" help:"the same of the development queries"`

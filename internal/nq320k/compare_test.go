@@ -30,7 +30,7 @@ func collection(t *testing.T, groups []group, question func(int64) string) Colle
 	err = dedup.WriteLines(&documents, func(document func(any) error) error {
 		return dedup.WriteLines(&queries, func(query func(any) error) error {
 			for i, g := range groups {
-				d := dedup.Document{Doc: int32(i), Title: g.title}
+				d := dedup.Document{Doc: int32(i), ExampleID: g.examples[0], Title: g.title}
 				for _, id := range g.examples {
 					q := dedup.Query{ExampleID: id, Split: nq.Train, Question: question(id), Doc: int32(i)}
 					if d.Train++; id < 0 {

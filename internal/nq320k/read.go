@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"github.com/redsi/redsi/internal/dedup"
@@ -33,24 +32,20 @@ type Contents struct {
 	OtherSources int    `json:"other_sources"` // documents whose source_ids are not the examples of their queries
 }
 
-// Read reads a whole folder. Errors name the file and the line. Memory: about 60 bytes a
+// Read reads a whole folder. Errors name the file and the line. Memory: about 100 bytes a
 // query.
 func Read(open Open, visit Visitor) (Contents, error) {
 	m, err := readMetadata(open)
 	if err != nil {
 		return Contents{}, err
 	}
-	r := reader{open: open, visit: visit, due: m.Splits["documents"].NumRows}
+	r := reader{open: open, visit: visit, due: m.Splits["documents"].NumRows, of: map[int]*members{}}
 	if m.TextStyle != nil {
 		r.TextStyle = *m.TextStyle
 	}
 	if m.DedupMethod != nil {
 		r.DedupMethod = *m.DedupMethod
 	}
-	if r.due < 0 || r.due > math.MaxInt32 {
-		return Contents{}, fmt.Errorf("%s: %d documents", MetadataFile, r.due)
-	}
-	r.of = make([]members, r.due)
 	var rows [3]int
 	if rows[1], err = r.queries(TrainQueries, nq.Train); err != nil {
 		return Contents{}, err
@@ -102,6 +97,7 @@ func readMetadata(open Open) (Metadata, error) {
 // members are the records of a document.
 type members struct {
 	train, dev int32
+	first      int64 // its first, dev before train: the one that its text is of
 	examples   []int64
 }
 
@@ -110,8 +106,8 @@ type reader struct {
 	Contents
 	open  Open
 	visit Visitor
-	due   int       // documents, as the metadata has it
-	of    []members // by document
+	due   int              // documents, as the metadata has it
+	of    map[int]*members // by document
 }
 
 // queries reads the file of a split and returns its number of rows.
@@ -136,8 +132,15 @@ func (r *reader) queries(name string, split nq.Split) (int, error) {
 			return fmt.Errorf("source id %d occurs twice", id)
 		}
 		seen[id] = struct{}{}
-		m := &r.of[doc]
+		m := r.of[doc]
+		if m == nil {
+			m = &members{}
+			r.of[doc] = m
+		}
 		m.examples = append(m.examples, id)
+		if split == nq.Dev && m.dev == 0 || m.train+m.dev == 0 {
+			m.first = id
+		}
 		if split == nq.Train {
 			m.train++
 		} else {
@@ -162,19 +165,13 @@ func (r *reader) documents() (int, error) {
 			return fmt.Errorf("docid %q: %s says that there are %d documents", row.DocID, MetadataFile, r.due)
 		}
 		next++
-		m := &r.of[doc]
-		if len(m.examples) == 0 {
+		m := r.of[doc]
+		if m == nil {
 			return fmt.Errorf("no query asks for document %d", doc)
 		}
-		if len(row.SourceIDs) == 0 {
-			return errors.New("a document needs the source id of a record")
-		}
-		d := dedup.Document{Doc: int32(doc), Title: row.Title, Train: m.train, Dev: m.dev, Split: nq.Train}
+		d := dedup.Document{Doc: int32(doc), Title: row.Title, Train: m.train, Dev: m.dev, ExampleID: m.first, Split: nq.Train}
 		if m.dev > 0 {
-			d.Split = nq.Dev // dev comes first, also among the source ids
-		}
-		if d.ExampleID, err = example(row.SourceIDs[0]); err != nil {
-			return err
+			d.Split = nq.Dev
 		}
 		if !m.are(row.SourceIDs) {
 			r.OtherSources++

@@ -97,7 +97,7 @@ func TestRead(t *testing.T) {
 // TestReadOtherSources: source ids that are not the queries' are counted, whichever way
 // they differ; their order does not matter.
 func TestReadOtherSources(t *testing.T) {
-	for ids, want := range map[string]int{`"13", "-1", "11"`: 0, `"11", "13", "-1"`: 0, `"13", "-1"`: 1, `"13", "-1", "11", "99"`: 1, `"13", "13", "11"`: 1} {
+	for ids, want := range map[string]int{`"13", "-1", "11"`: 0, `"11", "13", "-1"`: 0, `"13", "-1"`: 1, `"13", "-1", "11", "99"`: 1, `"13", "13", "11"`: 1, ``: 1} {
 		f := three(t)
 		f[Documents] = strings.Replace(f[Documents], `"13", "-1", "11"`, ids, 1)
 		if c, _, _, _, err := f.read(); err != nil || c.OtherSources != want {
@@ -114,8 +114,7 @@ func TestReadRefuses(t *testing.T) {
 		{"docid is a number", TrainQueries, `"docid": "2"`, `"docid": 2`, "train_queries.jsonl.gz:3: json"},
 		{"no docid", TrainQueries, `"docid": "2", `, ``, "train_queries.jsonl.gz:3: there is no docid"},
 		{"no sources", Documents, `, "source_ids": ["14"]`, ``, "documents.jsonl.gz:3: there is no source_ids"},
-		{"empty sources", Documents, `["14"]`, `[]`, "documents.jsonl.gz:3: a document needs the source id"},
-		{"bad source", Documents, `["14"]`, `["a"]`, `documents.jsonl.gz:3: source id "a"`},
+		{"bad source", TrainQueries, `["14"]`, `["a"]`, `train_queries.jsonl.gz:3: source id "a" is not an example id`},
 		{"other kind", Documents, `"kind": "document", "text": ""`, `"kind": "query", "text": ""`, `documents.jsonl.gz:2: kind "query", want "document"`},
 		{"twice", Documents, `"docid": "1"`, `"docid": "0"`, `documents.jsonl.gz:2: docid "0" stands twice`},
 		{"out of order", Documents, `"docid": "1"`, `"docid": "2"`, `documents.jsonl.gz:2: docid "2" where 1 is due`},
@@ -128,7 +127,7 @@ func TestReadRefuses(t *testing.T) {
 		{"format", MetadataFile, "nq320k_package", "other", `metadata.json: format "other"`},
 		{"split", MetadataFile, `"train_queries":`, `"train":`, "metadata.json: has no split train_queries"},
 		{"file", MetadataFile, "documents.jsonl.gz", "d.jsonl.gz", `split documents has the data file "d.jsonl.gz"`},
-		{"huge", MetadataFile, `"num_rows": 3`, `"num_rows": 3000000000000`, "3000000000000 documents"},
+		{"huge", MetadataFile, `"num_rows": 3`, `"num_rows": 3000000000000`, "documents.jsonl.gz has 3 rows, metadata.json says 3000000000000"},
 		{"no JSON", MetadataFile, "{", "", "metadata.json: invalid character"},
 		{"other members", Documents, `"docid": "2"`, `"docid": "2", "more": 1`, ""},
 	} {
@@ -149,6 +148,17 @@ func TestReadRefuses(t *testing.T) {
 		}
 	}
 	f := three(t)
+	cut := func(name string) (io.ReadCloser, error) {
+		r, err := f.open(name)
+		if err != nil || name != Documents {
+			return r, err
+		}
+		b, err := io.ReadAll(r)
+		return io.NopCloser(bytes.NewReader(b[:len(b)-9])), err
+	}
+	if _, err := Read(cut, Visitor{func(*dedup.Query) error { return nil }, func(*dedup.Document, string) error { return nil }}); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(fmt.Sprint(err), Documents) {
+		t.Errorf("a file that ends early: %v", err)
+	}
 	row := Row{"3", DocumentRow, "t", "", []string{"1"}}
 	f[Documents] += string(row.Append(nil))
 	if _, _, _, _, err := f.read(); err == nil || !strings.Contains(err.Error(), `documents.jsonl.gz:4: docid "3": metadata.json says that there are 3 documents`) {

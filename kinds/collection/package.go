@@ -31,7 +31,7 @@ Its documents, queries and texts become those that dedup and serialize leave, so
 a model can be trained on them: docid is the document's number. The layout has no URLs:
 documents have no revision and no page. A file that is missing or cut, another version of
 the format, a docid out of order and a query whose docid is missing are errors that name
-file and line. Streams; memory is 60 bytes a query.`,
+file and line. Streams; memory is 100 bytes a query.`,
 	Example: `step "package" "published" {
   files = step.download.published.files
 }`,

@@ -1588,7 +1588,7 @@ step "export" "nq320k" {
   corpus    = local.serialized[each.key].corpus
   report    = local.serialized[each.key].report
   identifiers = {
-    for id, t in local.identifier_types :
+    for id, t in local.paper_types :
     id => t.steps[join("/", [for by in t.by : merge({ budget = "dsi" }, each.value)[by]])].ids
     if contains(keys(t.steps), join("/", [for by in t.by : merge({ budget = "dsi" }, each.value)[by]]))
   }

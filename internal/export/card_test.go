@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,27 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 		t.Fatal(err)
 	}
 	return &d, &q
+}
+
+// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits
+// have is there once.
+func TestExamplesOf(t *testing.T) {
+	var b bytes.Buffer
+	err := dedup.WriteLines(&b, func(put func(any) error) error {
+		for _, q := range []dedup.Query{{ExampleID: 1, Split: nq.Train, Doc: 2}, {ExampleID: 3, Split: nq.Train, Doc: 2}, {ExampleID: 3, Split: nq.Dev, Doc: 2}, {ExampleID: 2, Split: nq.Dev, Doc: 2}} {
+			if err := put(&q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := ExamplesOf(&b)
+	if err != nil || !slices.Equal(of(2), []int64{3, 2, 1}) || of(0) != nil {
+		t.Errorf("%v, %v, %v", of(2), of(0), err)
+	}
 }
 
 func TestFromGrouping(t *testing.T) {

@@ -17,6 +17,7 @@
 # Appendices            indexing_retrieval_ratio, hparams_controlled_full, pradeep_settings,
 #                       representation_grouping_seeds, representation_grouping_effects, invalid_40, budget_decoding,
 #                       budget_effects
+# Datasets              the collections for others to load
 # For other papers      outputs
 
 variable "scale" {
@@ -571,10 +572,14 @@ locals {
       pronunciation_spans = local.reading.pronunciation_spans
     }
   }
+
+  # Models see those of the design; these are exported.
+  all_collections = merge(local.collections, { url = "URL", text4k = "Text4K" })
+  all_forms       = merge({ simplified = "Simplified", simple_norm = "SimpleNorm" }, local.forms)
 }
 
 step "serialize" "nq" {
-  for_each     = product({ collection = keys(local.collections), form = keys(local.forms) })
+  for_each     = product({ collection = keys(local.all_collections), form = keys(local.forms) })
   records      = local.all_records
   documents    = step.dedup.nq[each.value.collection].documents
   form         = replace(each.value.form, "_", "")
@@ -641,19 +646,6 @@ figure "nq_text_representation_example" {
     { heading = "<sc>${form}</sc>", value = step.text_examples.woods.report, field = "pages.0.texts.${form}", budget = 1600 }
   ]
   expect = local.printed.nq_text_representation_example
-}
-
-step "export" "nq320k" {
-  for_each  = local.collections
-  documents = step.dedup.nq[each.key].documents
-  queries   = step.dedup.nq[each.key].queries
-  corpus    = step.serialize.nq["${each.key}/html_norm"].corpus
-  name      = "NQ320K-${each.value}"
-  key       = each.key
-  form      = "htmlnorm"
-  origin    = local.full ? "natural_questions" : "generated"
-  labels    = values(local.operators)
-  counts    = [for key in keys(local.operators) : step.dedup.nq[key].counts]
 }
 
 # --- Identifiers (section "Document identifiers") ------------------------------------------------
@@ -723,7 +715,7 @@ step "naive_ids" "nq" {
 # Semantic identifiers cluster the embeddings of titles and whole texts: NciNorm's go on after the first paragraph, as
 # SimpleNorm's do.
 step "serialize" "whole" {
-  for_each  = local.collections
+  for_each  = local.all_collections
   records   = local.all_records
   documents = step.dedup.nq[each.key].documents
   form      = "simplenorm"
@@ -1584,6 +1576,48 @@ table "budget_effects" {
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
   ]
   expect = concat(local.printed.budget_effects, local.claims["table.budget_effects"])
+}
+
+# --- Datasets ----------------------------------------------------------------------------------
+
+# What a reader takes away: every collection in every form, with the identifiers that models were trained on.
+# docs/exports.md says how to load them. The released layout has no name for SimpleNorm.
+
+step "serialize" "simplified" {
+  for_each  = local.all_collections
+  records   = local.all_records
+  documents = step.dedup.nq[each.key].documents
+  form      = "simplified"
+}
+
+locals {
+  serialized = merge(
+    step.serialize.nq,
+    { for collection, s in step.serialize.whole : "${collection}/simple_norm" => s },
+    { for collection, s in step.serialize.simplified : "${collection}/simplified" => s },
+  )
+}
+
+step "export" "nq320k" {
+  for_each  = product({ collection = keys(local.all_collections), form = keys(local.all_forms) })
+  documents = step.dedup.nq[each.value.collection].documents
+  queries   = step.dedup.nq[each.value.collection].queries
+  corpus    = local.serialized[each.key].corpus
+  report    = local.serialized[each.key].report
+  identifiers = {
+    for id, t in local.paper_types :
+    id => t.steps[join("/", [for by in t.by : merge({ budget = "dsi" }, each.value)[by]])].ids
+    if contains(keys(t.steps), join("/", [for by in t.by : merge({ budget = "dsi" }, each.value)[by]]))
+  }
+  formats  = concat(["jsonl", "parquet", "trec", "beir"], each.value.form == "simple_norm" ? [] : ["redsi"])
+  name     = "NQ320K-${local.all_collections[each.value.collection]}/${local.all_forms[each.value.form]}"
+  key      = each.value.collection
+  form     = replace(each.value.form, "_", "")
+  settings = { reading = var.reading }
+  command  = "redsi run --var scale=${var.scale} --var reading=${var.reading} -t 'step.export.nq320k[\"${each.key}\"]'"
+  origin   = local.full ? "natural_questions" : "generated"
+  labels   = values(local.operators)
+  counts   = [for key in keys(local.operators) : step.dedup.nq[key].counts]
 }
 
 # --- For other papers ----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ func All() []step.Spec {
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
 		collection.Export,
+		collection.Package, collection.ComparePackage,
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
 		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/nq320k"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/step"
@@ -23,7 +24,7 @@ func example(name string) string { return filepath.Join("..", "..", "examples", 
 // checks that it is laid out as fmt does.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob(example("*.hcl"))
-	if err != nil || len(files) < 7 {
+	if err != nil || len(files) < 8 {
 		t.Fatalf("%d examples, %v", len(files), err)
 	}
 	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")), example(filepath.Join("second-paper", "pipelines.hcl")),
@@ -280,6 +281,51 @@ func difference(t *testing.T, base, variant map[string]step.Task) []string {
 		}
 	}
 	return out
+}
+
+// TestPublishedPackage: the example reads what the paper's pipeline exports in the layout in
+// which NQ320K was published, and makes the identifiers that the export has.
+func TestPublishedPackage(t *testing.T) {
+	p := newPaper(t)
+	p.args = append(p.args, "--var", "toy_pages=12")
+	const address = `step.export.nq320k["title/nci_norm"]`
+	p.run("run", "--quiet", "--out", p.out, "-t", address)
+	folder := t.TempDir()
+	for _, name := range nq320k.Files() {
+		b := p.run("artifacts", "cat", address+".files/data/ncinorm/ncititle/"+name)
+		if err := os.WriteFile(filepath.Join(folder, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := os.ReadFile(example("published_package.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside := filepath.Join(p.args[1], "..", "examples")
+	if err := os.Mkdir(beside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(p.args[1], "assets"), filepath.Join(beside, "..", "assets")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(beside, "published_package.hcl")
+	if err := os.WriteFile(file, src, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := &paper{t: t, args: []string{"-f", file, "--state", p.args[3], "--var", "published=" + folder, "--var", "pretrained=false"}}
+	var got planned
+	e.json(&got, "plan", "--json", "-t", "table.published")
+	if want := []string{"step.download.published", "step.download.t5_tokenizer", "step.random_t5.tiny[\"tiny\"]"}; !slices.Equal(slices.Sorted(slices.Values(got.with("run", "hit"))), want) {
+		t.Errorf("runs or has %v, want %v", got.with("run", "hit"), want)
+	}
+	e.run("run", "--quiet", "--out", p.out, "-t", "step.naive_ids.published")
+	var have nq320k.Contents
+	if err := json.Unmarshal(e.run("artifacts", "cat", "step.package.published.report"), &have); err != nil {
+		t.Fatal(err)
+	}
+	if have.Documents < 10 || have.Train != 48 || have.Dev != 12 || have.WithoutText != 0 || have.TextStyle != "ncinorm" {
+		t.Errorf("%+v", have)
+	}
 }
 
 // TestVariantsRunAlone: once the steps that it builds on have results, what an example says

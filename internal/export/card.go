@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/nq320k"
 )
 
 // Card is what a dataset card says beyond the Summary of an export.
@@ -94,7 +96,11 @@ func WriteCard(w io.Writer, c Card, s Summary) error {
 		}
 		b.WriteString("\nTrain and Dev count within the split, Union over both.\n")
 	}
+	if len(s.Identifiers) > 0 {
+		fmt.Fprintf(&b, "\nEvery document has an identifier of each type: %s.\n", strings.Join(s.Identifiers, ", "))
+	}
 	c.files(&b, s)
+	loading(&b, s)
 	settings(&b, "How it was made", c.Settings)
 	if c.Command != "" {
 		fmt.Fprintf(&b, "\nRebuild it with\n\n    %s\n", inline(c.Command))
@@ -133,16 +139,66 @@ func (c Card) header(b *bytes.Buffer, s Summary) {
 		fmt.Fprintf(b, "license: %s\n", l)
 	}
 	fmt.Fprintf(b, "language:\n- en\npretty_name: %s\ntask_categories:\n- text-retrieval\nsize_categories:\n- %s\n", name, sizeCategory(s.Documents))
-	if has(s, "parquet/documents.parquet") {
-		b.WriteString("configs:\n- config_name: documents\n  data_files: parquet/documents.parquet\n")
-		for i, split := range s.splits() {
-			if i == 0 {
-				b.WriteString("- config_name: queries\n  data_files:\n")
-			}
-			fmt.Fprintf(b, "  - split: %s\n    path: parquet/queries-%s.parquet\n", split, split)
+	writeConfigs(b, s.configs())
+	b.WriteString("---\n\n")
+}
+
+// config is what a program that loads data sets knows files by.
+type config struct {
+	name  string
+	parts []part
+}
+
+// part is a split with its file; without a split it is the config's only one.
+type part struct{ split, path string }
+
+// configs are documents, queries by split, identifiers by type, and the variant of the
+// released layout: those whose files there are. Python's datasets reads a repository by
+// one reader, so all are Parquet or, in an export without it, JSON lines.
+func (s Summary) configs() []config {
+	documents, queries, identifiers := "parquet/documents.parquet", named("parquet/queries-", ".parquet"), [2]string{"parquet/identifiers-", ".parquet"}
+	released := s.released()
+	if has(s, documents) {
+		released = nil
+	} else {
+		documents, queries, identifiers = "jsonl/documents.jsonl.gz", named("jsonl/queries.", ".jsonl.gz"), [2]string{"identifiers/", ".jsonl.gz"}
+	}
+	byName := []config{{"documents", []part{{"", documents}}}, {name: "queries"}, {name: "identifiers"}, {s.Variant.Config(), released}}
+	for _, split := range s.splits() {
+		byName[1].parts = append(byName[1].parts, part{string(split), queries(split)})
+	}
+	for _, name := range s.Identifiers {
+		byName[2].parts = append(byName[2].parts, part{name, identifiers[0] + name + identifiers[1]})
+	}
+	return slices.DeleteFunc(byName, func(c config) bool {
+		return len(c.parts) == 0 || slices.ContainsFunc(c.parts, func(p part) bool { return !has(s, p.path) })
+	})
+}
+
+// released are the splits of the released layout, if it was written.
+func (s Summary) released() []part {
+	if s.Variant == (nq320k.Variant{}) {
+		return nil
+	}
+	folder := s.Variant.Folder() + "/"
+	return []part{{"documents", folder + nq320k.Documents}, {"train_queries", folder + nq320k.TrainQueries}, {"validation_queries", folder + nq320k.ValidationQueries}}
+}
+
+func writeConfigs(b *bytes.Buffer, configs []config) {
+	for i, c := range configs {
+		if i == 0 {
+			b.WriteString("configs:\n")
+		}
+		fmt.Fprintf(b, "- config_name: %s\n  data_files:", c.name)
+		if c.parts[0].split == "" {
+			fmt.Fprintf(b, " %s\n", c.parts[0].path)
+			continue
+		}
+		b.WriteByte('\n')
+		for _, p := range c.parts {
+			fmt.Fprintf(b, "  - split: %s\n    path: %s\n", p.split, p.path)
 		}
 	}
-	b.WriteString("---\n\n")
 }
 
 // splits are those that have queries.
@@ -160,7 +216,7 @@ func has(s Summary, name string) bool {
 	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == name })
 }
 
-// what says what a file is, by its name.
+// what says what a file is, by its name; of the released layout by the last part of it.
 var what = map[string]string{
 	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train and dev (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
@@ -178,6 +234,24 @@ var what = map[string]string{
 	"beir/queries.jsonl":            "queries of both splits in the BEIR layout",
 	"beir/qrels/train.tsv":          "relevance judgements in the BEIR layout",
 	"beir/qrels/dev.tsv":            "the same for dev",
+	nq320k.Documents:                "documents in the layout in which NQ320K was published: docid, kind, text, title (of the URL), source_ids (examples, dev first)",
+	nq320k.TrainQueries:             "queries in that layout: docid, kind, text, title (empty), source_ids (the example)",
+	nq320k.ValidationQueries:        "the same for dev",
+	nq320k.MetadataFile:             "that layout's description of the three files",
+}
+
+func describe(file string) string {
+	switch text, ok := what[file]; {
+	case ok:
+		return text
+	case strings.HasPrefix(file, "data/"):
+		return what[path.Base(file)]
+	case strings.HasPrefix(file, "identifiers/"):
+		return "identifiers, one JSON object a line: doc_id, identifier, tokens (of the decoder)"
+	case strings.HasPrefix(file, "parquet/identifiers-"):
+		return "identifiers, the same columns"
+	}
+	return ""
 }
 
 func (c Card) files(b *bytes.Buffer, s Summary) {
@@ -186,13 +260,32 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 	}
 	b.WriteString("\n## Files\n\n| File | Bytes | SHA-256 | Content |\n|---|---:|---|---|\n")
 	for _, f := range s.Files {
-		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, what[f.Name])
+		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, describe(f.Name))
 	}
 	if s.Respaced > 0 {
 		fmt.Fprintf(b, "\nIn the topics, line breaks, tabs and runs of blanks are one blank, which changed %s questions; the other formats keep them.\n", thousands(s.Respaced))
 	}
 	if s.Escaped > 0 {
 		fmt.Fprintf(b, "\nIn the topics in TREC format `&`, `<` and `>` are the entities `&amp;`, `&lt;` and `&gt;`, in %s questions.\n", thousands(s.Escaped))
+	}
+}
+
+// loading shows how Python's datasets loads it.
+func loading(b *bytes.Buffer, s Summary) {
+	var lines []string
+	configs := s.configs()
+	for _, c := range configs {
+		lines = append(lines, fmt.Sprintf("%s = load_dataset(%q, %q)", strings.ReplaceAll(c.name, "-", "_"), ".", c.name))
+	}
+	if r := s.released(); r != nil && !slices.ContainsFunc(configs, func(c config) bool { return c.name == s.Variant.Config() }) {
+		var files []string
+		for _, p := range r {
+			files = append(files, fmt.Sprintf("%q: %q", p.split, p.path))
+		}
+		lines = append(lines, fmt.Sprintf("released_layout = load_dataset(\"json\", data_files={%s})", strings.Join(files, ", ")))
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n## Loading\n\n```python\nfrom datasets import load_dataset  # \".\" is this folder or the name of its repository\n\n%s\n```\n", strings.Join(lines, "\n"))
 	}
 }
 

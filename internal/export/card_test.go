@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/nq320k"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -23,9 +26,16 @@ func TestCardGolden(t *testing.T) {
 		Counts:     []KeyCount{{"Text4K", 198202, 7271, 202221}, {"PageID", 107593, 6926, 109229}},
 		Unresolved: 156, Command: "redsi run --target step.export.page_id",
 	}
-	s := Summary{Documents: 109229, Texts: 109200, Train: 307373, Dev: 7830, Respaced: 3, Files: []File{
-		{"beir/corpus.jsonl", 1234567, strings.Repeat("0a", 32)}, {"parquet/documents.parquet", 99, strings.Repeat("1b", 32)},
-	}}
+	s := Summary{Documents: 109229, Texts: 109200, Train: 307373, Dev: 7830, Respaced: 3,
+		Identifiers: []string{"atomic", "naive"}, Variant: nq320k.Variant{Style: "htmlnorm", Key: "pageid"}}
+	for i, name := range []string{
+		"beir/corpus.jsonl", "data/htmlnorm/pageid/documents.jsonl.gz", "data/htmlnorm/pageid/metadata.json",
+		"data/htmlnorm/pageid/train_queries.jsonl.gz", "data/htmlnorm/pageid/validation_queries.jsonl.gz",
+		"identifiers/atomic.jsonl.gz", "identifiers/naive.jsonl.gz", "parquet/documents.parquet", "parquet/identifiers-atomic.parquet",
+		"parquet/identifiers-naive.parquet", "parquet/queries-dev.parquet", "parquet/queries-train.parquet",
+	} {
+		s.Files = append(s.Files, File{name, int64(1234567 * i), strings.Repeat(fmt.Sprintf("%02x", i), 32)})
+	}
 	var b bytes.Buffer
 	if err := WriteCard(&b, card, s); err != nil {
 		t.Fatal(err)
@@ -122,6 +132,27 @@ func grouping(t *testing.T) (documents, queries io.Reader) {
 	return &d, &q
 }
 
+// TestExamplesOf: dev comes first, whatever the order of queries, and what both splits
+// have is there once.
+func TestExamplesOf(t *testing.T) {
+	var b bytes.Buffer
+	err := dedup.WriteLines(&b, func(put func(any) error) error {
+		for _, q := range []dedup.Query{{ExampleID: 1, Split: nq.Train, Doc: 2}, {ExampleID: 3, Split: nq.Train, Doc: 2}, {ExampleID: 3, Split: nq.Dev, Doc: 2}, {ExampleID: 2, Split: nq.Dev, Doc: 2}} {
+			if err := put(&q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := ExamplesOf(&b)
+	if err != nil || !slices.Equal(of(2), []int64{3, 2, 1}) || of(0) != nil {
+		t.Errorf("%v, %v, %v", of(2), of(0), err)
+	}
+}
+
 func TestFromGrouping(t *testing.T) {
 	for ids, want := range map[IDs]string{
 		"":       "-5 0 0 1\n6 0 1 1\n7 0 0 1\n",
@@ -129,7 +160,7 @@ func TestFromGrouping(t *testing.T) {
 		ByKey:    "-5 0 77 1\n6 0 t:Color_space 1\n7 0 77 1\n",
 	} {
 		d, q := grouping(t)
-		c, err := FromGrouping(d, q, ids, func(d *dedup.Document) (string, error) { return "text of " + d.Title, nil })
+		c, err := FromGrouping(Grouping{Documents: d, Queries: q, IDs: ids, Text: func(d *dedup.Document) (string, error) { return "text of " + d.Title, nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,18 +178,18 @@ func TestFromGrouping(t *testing.T) {
 	}
 	d, q := grouping(t)
 	boom := errors.New("boom")
-	c, err := FromGrouping(d, q, ByKey, func(*dedup.Document) (string, error) { return "", boom })
+	c, err := FromGrouping(Grouping{Documents: d, Queries: q, IDs: ByKey, Text: func(*dedup.Document) (string, error) { return "", boom }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Write(c, []Format{TREC}, memory{}.create); !errors.Is(err, boom) {
 		t.Errorf("error of a text: %v", err)
 	}
-	if _, err := FromGrouping(d, q, "name", nil); err == nil {
+	if _, err := FromGrouping(Grouping{Documents: d, Queries: q, IDs: "name"}); err == nil {
 		t.Error("unknown naming: no error")
 	}
 	d, q = grouping(t)
-	c, err = FromGrouping(d, q, ByNumber, nil)
+	c, err = FromGrouping(Grouping{Documents: d, Queries: q})
 	if err != nil {
 		t.Fatal(err)
 	}

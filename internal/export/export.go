@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/nq320k"
 )
 
 // Document is one document of a collection. Zero OldID, PageID and an empty Text
@@ -29,6 +30,9 @@ type Document struct {
 	ExampleID int64  `json:"example_id"`        // record that represents it
 	Train     int32  `json:"train"`             // queries
 	Dev       int32  `json:"dev"`
+
+	URLTitle string  `json:"-"` // title in its URL, for Redsi
+	Examples []int64 `json:"-"` // its records, dev first, without repeats, for Redsi
 }
 
 // Query is one question with a relevant document. A question with several is a Query for
@@ -40,17 +44,33 @@ type Query struct {
 	DocID string   `json:"doc_id"`
 }
 
-// Collection is what is exported: documents, then queries, each read once and in
-// order. A yielded pointer is valid until the next.
+// Identifier is what a model generates for a document.
+type Identifier struct {
+	DocID  string  `json:"doc_id" parquet:"doc_id"`
+	Text   string  `json:"identifier" parquet:"identifier"`
+	Tokens []int32 `json:"tokens" parquet:"tokens,list"` // of the model's tokenizer
+}
+
+// Identifiers are those of one type.
+type Identifiers struct {
+	Name string // such as "naive"
+	Each iter.Seq2[*Identifier, error]
+}
+
+// Collection is what is exported: documents, then queries, then identifiers, each read
+// once and in order. A yielded pointer is valid until the next.
 type Collection struct {
-	Documents iter.Seq2[*Document, error]
-	Queries   iter.Seq2[*Query, error]
+	Documents   iter.Seq2[*Document, error]
+	Queries     iter.Seq2[*Query, error]
+	Identifiers []Identifiers
+	Variant     nq320k.Variant // for Redsi
 }
 
 // Sink creates a file by its slash-separated name.
 type Sink func(name string) (io.WriteCloser, error)
 
-// Format is one way to write a collection, into files below a folder of its name.
+// Format is one way to write a collection, into files below a folder of its name; those
+// of Redsi are below data.
 type Format string
 
 // The formats.
@@ -59,10 +79,11 @@ const (
 	Parquet Format = "parquet" // documents.parquet, queries-{train,dev}.parquet
 	TREC    Format = "trec"    // topics.{train,dev}.{trec,tsv}, qrels.{train,dev}.txt
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev}.tsv
+	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
 )
 
 // Formats lists all formats.
-func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR} }
+func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR, Redsi} }
 
 // splits are the splits of every format, in this order.
 var splits = []nq.Split{nq.Train, nq.Dev}
@@ -76,11 +97,13 @@ type File struct {
 
 // Summary says what was written.
 type Summary struct {
-	Documents int    `json:"documents"`
-	Texts     int    `json:"texts"` // documents with a text
-	Train     int    `json:"train"` // queries
-	Dev       int    `json:"dev"`
-	Files     []File `json:"files"` // by name
+	Documents   int            `json:"documents"`
+	Texts       int            `json:"texts"` // documents with a text
+	Train       int            `json:"train"` // queries
+	Dev         int            `json:"dev"`
+	Identifiers []string       `json:"identifiers"` // types
+	Variant     nq320k.Variant `json:"variant"`     // of Redsi, if that was written
+	Files       []File         `json:"files"`       // by name
 	// Respaced counts texts whose line breaks, tabs or runs of blanks became one
 	// blank in the line formats of TREC; the other formats keep them.
 	Respaced int `json:"respaced"`
@@ -111,7 +134,7 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 		if slices.Contains(formats[:i], f) {
 			return fail(fmt.Errorf("export format %q is given twice", f))
 		}
-		w, err := open(f, out, &s)
+		w, err := open(f, out, &s, c.Variant)
 		if err != nil {
 			return fail(err)
 		}
@@ -164,6 +187,12 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	for _, w := range ws {
 		err = errors.Join(err, w.close())
 	}
+	for _, set := range c.Identifiers {
+		if err == nil {
+			err = writeIdentifiers(out, set, slices.Contains(formats, Parquet), ids)
+			s.Identifiers = append(s.Identifiers, set.Name)
+		}
+	}
 	if err != nil {
 		return Summary{}, err
 	}
@@ -171,7 +200,7 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	return s, nil
 }
 
-func open(f Format, out *files, s *Summary) (writer, error) {
+func open(f Format, out *files, s *Summary, v nq320k.Variant) (writer, error) {
 	switch f {
 	case JSONL:
 		return openJSONL(out)
@@ -181,6 +210,9 @@ func open(f Format, out *files, s *Summary) (writer, error) {
 		return openTREC(out, s)
 	case BEIR:
 		return openBEIR(out)
+	case Redsi:
+		s.Variant = v
+		return openRedsi(out, v)
 	}
 	return nil, fmt.Errorf("there is no export format %q; the formats are %v", f, Formats())
 }

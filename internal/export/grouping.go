@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/nq320k"
 )
 
 // IDs says how documents are named in an export.
@@ -30,32 +35,44 @@ func underscored(key string) string {
 	}, key)
 }
 
-// FromGrouping is the collection that dedup stored. text gives a document's
-// serialized text ("" for none); nil exports without text. The collection can be
-// read once.
-func FromGrouping(documents, queries io.Reader, ids IDs, text func(*dedup.Document) (string, error)) (Collection, error) {
-	switch ids {
+// Grouping is a collection that dedup stored, and what belongs to it.
+type Grouping struct {
+	Documents, Queries io.Reader
+	IDs                IDs
+	Text               func(*dedup.Document) (string, error) // of a document, "" for none; nil: export without text
+	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
+	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
+	Variant            nq320k.Variant                        // for Redsi
+}
+
+// FromGrouping is the collection of a grouping. It can be read once.
+func FromGrouping(g Grouping) (Collection, error) {
+	switch g.IDs {
 	case "":
-		ids = ByNumber
+		g.IDs = ByNumber
 	case ByNumber, ByKey:
 	default:
-		return Collection{}, fmt.Errorf("there is no naming of documents %q; use %s or %s", ids, ByNumber, ByKey)
+		return Collection{}, fmt.Errorf("there is no naming of documents %q; use %s or %s", g.IDs, ByNumber, ByKey)
 	}
 	var names []string // of documents, for the targets of queries
-	return Collection{
+	c := Collection{
+		Variant: g.Variant,
 		Documents: pull(func(yield func(*Document) error) error {
-			return dedup.ReadDocuments(documents, func(d *dedup.Document) error {
+			return dedup.ReadDocuments(g.Documents, func(d *dedup.Document) error {
 				id := strconv.Itoa(int(d.Doc))
-				if ids == ByKey {
+				if g.IDs == ByKey {
 					id = underscored(d.Key)
 				}
 				names = append(names, id)
 				out := Document{
 					ID: id, Title: d.Title, Key: d.Key, URL: d.URL, OldID: d.OldID, PageID: d.PageID,
-					ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev,
+					ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev, URLTitle: nq320k.TitleOf(d),
 				}
-				if text != nil {
-					t, err := text(d)
+				if g.Examples != nil {
+					out.Examples = g.Examples(d.Doc)
+				}
+				if g.Text != nil {
+					t, err := g.Text(d)
 					if err != nil {
 						return fmt.Errorf("text of document %d (%s): %w", d.Doc, d.Title, err)
 					}
@@ -65,11 +82,50 @@ func FromGrouping(documents, queries io.Reader, ids IDs, text func(*dedup.Docume
 			})
 		}),
 		Queries: pull(func(yield func(*Query) error) error {
-			return dedup.ReadQueries(queries, len(names), func(q *dedup.Query) error {
+			return dedup.ReadQueries(g.Queries, len(names), func(q *dedup.Query) error {
 				return yield(&Query{ID: strconv.FormatInt(q.ExampleID, 10), Split: q.Split, Text: q.Question, DocID: names[q.Doc]})
 			})
 		}),
-	}, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Identifiers)) {
+		set := g.Identifiers[name]
+		c.Identifiers = append(c.Identifiers, Identifiers{name, pull(func(yield func(*Identifier) error) error {
+			for _, id := range set.Identifiers {
+				doc, err := strconv.Atoi(id.Document)
+				if err != nil || doc < 0 || doc >= len(names) {
+					return fmt.Errorf("%s identifiers: document %q is none of the collection's %d", name, id.Document, len(names))
+				}
+				if err := yield(&Identifier{names[doc], id.Text, id.Tokens}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})})
+	}
+	return c, nil
+}
+
+// ExamplesOf reads the queries of a grouping and tells the example ids of each document:
+// of dev, then of train, without repeats. It holds about 50 bytes a document and 8 a query.
+func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
+	dev, train := map[int32][]int64{}, map[int32][]int64{} // by document
+	err := dedup.ReadQueries(queries, -1, func(q *dedup.Query) error {
+		split := train
+		if q.Split == nq.Dev {
+			split = dev
+		}
+		split[q.Doc] = append(split[q.Doc], q.ExampleID)
+		return nil
+	})
+	return func(doc int32) []int64 {
+		var all []int64
+		for _, id := range slices.Concat(dev[doc], train[doc]) {
+			if !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+		return all
+	}, err
 }
 
 // pull turns a reader with callbacks into a sequence that ends with its error.

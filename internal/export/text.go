@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -29,6 +30,7 @@ func (f *files) text(name string) (*text, error) {
 	var dst io.Writer = w
 	if strings.HasSuffix(name, ".gz") {
 		t.gz = gzip.NewWriter(w)
+		t.gz.ModTime = time.Unix(0, 0) // which means none
 		dst = t.gz
 	}
 	t.Writer = bufio.NewWriterSize(dst, 64<<10)

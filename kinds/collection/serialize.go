@@ -26,6 +26,13 @@ type serializeConfig struct {
 	Options   serialize.Options `hcl:"options,optional" help:"rules, by default the paper's and, where it is silent, its released code's"`
 }
 
+// serializeReport says what was done, for cards of data sets, and what that removed.
+type serializeReport struct {
+	Form    string            `json:"form"`
+	Options serialize.Options `json:"options"`
+	serialize.Tally
+}
+
 var Serialize = step.Define(step.Kind[serializeConfig]{
 	Name:    "serialize",
 	Version: 3,
@@ -44,7 +51,7 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 }`,
 	Outputs: []step.Output{
 		{Name: "corpus", Type: "nq/corpus", Help: "corpus.jsonl.zst: doc, title, abstract and text, by document number"},
-		{Name: "report", Type: "report", Help: "what each rule removed, as JSON", Fields: step.FieldsOf[serialize.Tally]()},
+		{Name: "report", Type: "report", Help: "the form, its options and what each rule removed, as JSON", Fields: step.FieldsOf[serializeReport]()},
 	},
 	Defaults: serializeConfig{Options: serialize.Defaults()},
 	Check:    func(c serializeConfig) error { return c.Options.Validate() },
@@ -275,5 +282,5 @@ func mergeSerialized(_ context.Context, x *step.IO, c serializeConfig) error {
 			x.Count(name, int64(n))
 		}
 	}
-	return inout.WriteJSON(x, "report", total)
+	return inout.WriteJSON(x, "report", serializeReport{c.Form, c.Options, total})
 }

@@ -1,0 +1,63 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// typeName is what the name of a type may be, for files and for the splits of a data set.
+var typeName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// CheckIdentifiers says whether identifiers may have that name.
+func CheckIdentifiers(name string) error {
+	if !typeName.MatchString(name) {
+		return fmt.Errorf("identifiers %q: a name has small letters, digits and _, and begins with a letter", name)
+	}
+	return nil
+}
+
+// writeIdentifiers writes those of one type as JSON lines and, on request, as Parquet.
+// Every document of ids has one.
+func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]struct{}) (err error) {
+	if err := CheckIdentifiers(set.Name); err != nil {
+		return err
+	}
+	lines, err := f.text("identifiers/" + set.Name + ".jsonl.gz")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lines.close()) }()
+	var rows *table[Identifier]
+	if parquet {
+		if rows, err = openTable[Identifier](f, "parquet/identifiers-"+set.Name+".parquet"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.close()) }()
+	}
+	named := make(map[string]struct{}, len(ids))
+	for id, err := range set.Each {
+		if err != nil {
+			return err
+		}
+		if _, ok := ids[id.DocID]; !ok {
+			return fmt.Errorf("%s identifiers: %q is no document", set.Name, id.DocID)
+		}
+		if _, ok := named[id.DocID]; ok {
+			return fmt.Errorf("%s identifiers: document %q has two", set.Name, id.DocID)
+		}
+		named[id.DocID] = struct{}{}
+		if err := lines.json.Encode(id); err != nil {
+			return err
+		}
+		if parquet {
+			if err := rows.add(*id, len(id.DocID)+len(id.Text)+4*len(id.Tokens)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(named) != len(ids) {
+		return fmt.Errorf("%s identifiers: %d for %d documents", set.Name, len(named), len(ids))
+	}
+	return nil
+}

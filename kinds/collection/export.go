@@ -59,11 +59,7 @@ memory is bounded by the names of the documents, and for redsi by their examples
   key         = "page_id"
   form        = "htmlnorm"
 }`,
-<<<<<<< HEAD
-	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, and README.md"}},
-=======
-	Outputs:  []step.Output{{Name: "files", Type: "files", Tree: true, Help: "one folder per format, identifiers, and README.md"}},
->>>>>>> h-export
+	Outputs:  []step.Output{{Name: "files", Type: "hub/dataset", Tree: true, Help: "one folder per format, identifiers, and README.md"}},
 	Defaults: exportConfig{Formats: []string{"jsonl", "parquet", "trec", "beir"}, IDs: "number", Origin: string(export.NaturalQuestions)},
 	Check:    checkExport,
 	Run:      runExport,

@@ -19,7 +19,7 @@ import (
 
 // packageConfig reads a collection that others published.
 type packageConfig struct {
-	Files  step.Inputs `hcl:"files" accepts:"files" help:"documents.jsonl.gz, train_queries.jsonl.gz, validation_queries.jsonl.gz and metadata.json, or a tree that has them in a folder"`
+	Files  step.Inputs `hcl:"files" accepts:"files,hub/dataset" help:"documents.jsonl.gz, train_queries.jsonl.gz, validation_queries.jsonl.gz and metadata.json, or a tree that has them in a folder"`
 	Folder string      `hcl:"folder,optional" help:"folder that has the four files, such as data/htmlnorm/pageid; default: the only one that has a metadata.json"`
 }
 

@@ -5,14 +5,14 @@
 # Its sections, each with its tables and figures; docs/reproduction.md lists them by their labels in the paper.
 # Sources               variables, downloads, the generated corpus
 # Records               nq_format_fields, nq_format_example, nq_token_substitutions, substitution_totals
-# Documents             nq_document_collections_splits, dedup_counts
+# Documents             nq_document_collections_splits, dedup_counts, proportions
 # Qualitative analysis  title_grouping_examples, grouping_effects, shared_title_revision_variation,
 #                       fixed_revision_variation, revision_texts, page_id_resolution
 # Document text         document_text_construction, ipa_tokenization_example, nq_text_representation_example
 # Identifiers           naive_identifier_tokenization, semantic_identifier_tokenization
 # Models                weights, hyperparameters, every run by its name, training, evaluation
-# Results               published_dsi_nq, indexing_retrieval_ratio_mrr, nq320k_identifier_comparison, smallest_models,
-#                       downscaling, training_updates, decoding_by_model_scale
+# Results               published_dsi_nq, indexing_retrieval_ratio_mrr, ratio_averages, nq320k_identifier_comparison,
+#                       smallest_models, identifier_gaps, downscaling, training_updates, decoding_by_model_scale
 # Figures of results    model_scaling, model_scaling_and_training, identifier_validity
 # Appendices            indexing_retrieval_ratio, hparams_controlled_full, pradeep_settings,
 #                       representation_grouping_seeds, representation_grouping_effects, invalid_40, budget_decoding,

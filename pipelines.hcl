@@ -978,7 +978,7 @@ step "export_model" "dsi" {
   name      = "ReDSI T5-Base, ${local.identifiers[each.value.identifier]} identifiers, NQ320K-${local.collections[each.value.collection]}/${local.forms[each.value.form]}"
   base      = local.full ? local.weights.base.repository : ""
   settings = [
-    for name, value in merge(local.runs[each.value.run], local.training, { reading = var.reading }) : "${name}=${value}"
+    for name, value in merge(local.runs[each.value.run], local.training, { reading = var.reading, scale = var.scale }) : "${name}=${value}"
   ]
   command = "redsi run -t 'step.export_model.dsi[\"${each.key}\"]' --var scale=${var.scale} --var reading=${var.reading}"
 }

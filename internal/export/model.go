@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -102,13 +103,9 @@ func (c ModelCard) header(b *bytes.Buffer) error {
 		fmt.Fprintf(b, "datasets:\n- %s\n", text(c.Dataset))
 	}
 	if len(c.Results) > 0 {
-		data := c.Dataset
-		if data == "" {
-			data = c.Name
-		}
 		fmt.Fprintf(b, "model-index:\n- name: %s\n  results:\n", text(c.Name))
 		for _, r := range c.Results {
-			fmt.Fprintf(b, "  - task:\n      type: text-retrieval\n    dataset:\n      name: %s\n      type: %s\n    metrics:\n", text(r.Name), text(data))
+			fmt.Fprintf(b, "  - task:\n      type: text-retrieval\n    dataset:\n      name: %s\n      type: %s\n    metrics:\n", text(r.Name), text(cmp.Or(c.Dataset, r.Name)))
 			for _, s := range r.Scores {
 				fmt.Fprintf(b, "    - type: %s\n      value: %s\n", text(s.Metric), strconv.FormatFloat(s.Value, 'f', -1, 64))
 			}

@@ -7,6 +7,9 @@ finds with the run that redsi's evaluate wrote (model_card_requirements.txt).
 
 QUERIES.tsv has a query's name, a tab and its question a line; RUN is the run output of evaluate. A hypothesis
 that is no identifier, !POSITION:TEXT in the run, is left out in both. Ties may stand in another order.
+
+Printed, with transformers 4.44.1 and torch 2.1.0, of dsi-title-nci_norm-base-{atomic,naive,semantic}, trained on the
+generated corpus, after the code: 60 of 60 queries are answered alike
 """
 import contextlib
 import io

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/retrieve"
@@ -142,16 +141,6 @@ func checkTrain(c trainConfig) error {
 		return ps
 	}
 	return nil
-}
-
-// inputs are how the model reads texts.
-func (c trainConfig) inputs() retrieve.Inputs {
-	return retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase}
-}
-
-// search is what the model is searched by, in its evaluations and from then on.
-func (c trainConfig) search() retrieve.Search {
-	return retrieve.Search{EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
 }
 
 // metrics are those of the paper and the one that selects. Invalid@k, which looks at

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/models"
@@ -23,6 +24,16 @@ import (
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
+
+// inputs are how the model reads texts.
+func (c trainConfig) inputs() retrieve.Inputs {
+	return retrieve.Inputs{MaxInput: c.MaxInput, MaxQuery: c.MaxQuery, IndexPrefix: c.IndexPrefix, QueryPrefix: c.QueryPrefix, Lowercase: c.Lowercase}
+}
+
+// search is what the model is searched by, in its evaluations and from then on.
+func (c trainConfig) search() retrieve.Search {
+	return retrieve.Search{EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Validity: retrieve.Validity(c.Validity)}
+}
 
 func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process

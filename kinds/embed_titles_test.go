@@ -40,7 +40,7 @@ func (l *local) collectionOf(titles ...string) step.Input {
 	l.t.Helper()
 	var documents []dedup.Document
 	for i, title := range titles {
-		documents = append(documents, dedup.Document{Doc: int32(i), Key: title, Split: nq.Train, Train: 1,
+		documents = append(documents, dedup.Document{Doc: int32(i), Key: title, ExampleID: int64(i), Split: nq.Train, Train: 1,
 			URL: fmt.Sprintf("//en.wikipedia.org/w/index.php?title=%s&amp;oldid=%d", title, i+1), Title: "not " + title})
 	}
 	return l.blob("nq/documents", compressed(l.t, documents))

@@ -141,9 +141,9 @@ best = scores[[d["tokens"][0] for d in documents]].topk(min(40, len(documents)))
 answer = [documents[i] for i in best.indices.tolist()]
 `)
 	case c.Valid == "text":
-		b.WriteString(`found = tokenizer.batch_decode(model.generate(read), skip_special_tokens=True)
-known = {d["text"]: d for d in documents}
-answer = [known[t.strip()] for t in dict.fromkeys(found) if t.strip() in known]
+		b.WriteString(`known = {d["text"]: d for d in documents}
+found = [t.strip() for t in tokenizer.batch_decode(model.generate(read), skip_special_tokens=True)]
+answer = [known[t] for t in dict.fromkeys(found) if t in known]
 `)
 	default:
 		b.WriteString(`known = {tuple(d["tokens"]): d for d in documents}

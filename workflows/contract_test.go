@@ -51,6 +51,18 @@ func TestInputWithoutPipeline(t *testing.T) {
 	}
 }
 
+// TestRunIDsSortByTime: also those of one second.
+func TestRunIDsSortByTime(t *testing.T) {
+	at, last := time.Date(2026, 11, 21, 16, 25, 7, 0, time.UTC), ""
+	for i := range 4 {
+		id := workflows.NewRunID(at.Add(time.Duration(i)*time.Millisecond), "fedcba98"[i:])
+		if id <= last || len(id) != len("20261121T162507Z-01234567") {
+			t.Errorf("%s after %s", id, last)
+		}
+		last = id
+	}
+}
+
 // TestRunBegan reads the time of a run's id.
 func TestRunBegan(t *testing.T) {
 	at := time.Date(2026, 11, 21, 16, 25, 7, 999, time.UTC)

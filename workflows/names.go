@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,10 +11,13 @@ import (
 // StepWorkflowID is the workflow ID of the work with the given key.
 func StepWorkflowID(key artifacts.Digest) string { return "step/" + key.Hex() }
 
-// NewRunID makes the name of a run: names sort by time. Unique tells apart runs
-// of one second.
+// NewRunID makes the name of a run: names sort by time. Of the eight hexadecimal digits at
+// its end, three say when in the second it began, in 1/4096 s; five are the end of unique,
+// and tell apart runs of one moment.
 func NewRunID(at time.Time, unique string) string {
-	return at.UTC().Format(runTime) + "-" + unique[max(0, len(unique)-8):]
+	at = at.UTC()
+	part := at.Nanosecond() * 4096 / int(time.Second)
+	return fmt.Sprintf("%s-%03x%s", at.Format(runTime), part, unique[max(0, len(unique)-5):])
 }
 
 const runTime = "20060102T150405Z"

@@ -116,7 +116,7 @@ func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err 
 		return r, err
 	}
 	if conn != nil {
-		defer conn.Client.Close()
+		defer conn.Close()
 	}
 	if o.run != "" {
 		return r, a.statusOfOne(ctx, store, conn, o.run, &r)

@@ -28,7 +28,8 @@ const (
 	readAtOnce   = 16          // records
 )
 
-// running connects to a server that is up; nil if there is none.
+// running connects to a server that is up, which stays until the connection is closed; nil
+// if there is none.
 func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*connection, error) {
 	if o.given() {
 		conn, err := a.dial(ctx, o)
@@ -38,30 +39,32 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 		return conn, err
 	}
 	dir := filepath.Join(a.StateDir, "temporal")
-	info, ok := devserver.Running(dir)
-	if !ok {
-		return nil, nil
-	}
 	codec, err := o.codec()
 	if err != nil {
 		return nil, err
 	}
-	opts, err := devserver.LookOptions(dir, info)
+	server := devserver.Visit(ctx, dir)
+	if server == nil {
+		return nil, ctx.Err()
+	}
+	conn := &connection{ui: server.UI, ns: "default", codec: codec, server: server}
+	opts, err := devserver.LookOptions(dir, server.Info)
 	if err != nil {
+		conn.Close()
 		return nil, err
 	}
 	opts.Logger = log.NewStructuredLogger(a.sdkLog())
 	dctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	c, err := client.DialContext(dctx, sealed(opts, codec))
-	if err != nil {
+	if conn.Client, err = client.DialContext(dctx, sealed(opts, codec)); err != nil {
+		conn.Close()
 		if ctx.Err() == nil {
 			a.Log.Warn("the Temporal server does not answer", "condition", devserver.Condition(dir), "err", err)
 		}
 		return nil, ctx.Err()
 	}
-	r.Server = info.Address
-	return &connection{Client: c, ui: info.UI, ns: "default", codec: codec}, nil
+	r.Server = server.Address
+	return conn, nil
 }
 
 // openRuns asks all open Reproduce workflows at once how they are, and lists open Step

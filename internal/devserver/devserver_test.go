@@ -266,6 +266,32 @@ type clientProcess struct {
 	joined chan bool
 }
 
+// TestVisit: a server that somebody looks at stays, though all who used it have left.
+func TestVisit(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	dir := t.TempDir()
+	if Visit(ctx, dir) != nil {
+		t.Fatal("a server of an empty folder")
+	}
+	s := joined(t, Options{Dir: dir})
+	visit := Visit(ctx, dir)
+	if visit == nil || visit.PID != s.PID {
+		t.Fatalf("visited %+v, it is %+v", visit, s.Info)
+	}
+	s.Close()
+	clients := lockOf(dir, clientsLock)
+	defer clients.Close()
+	if ok, err := take(clients, whole); ok || err != nil {
+		t.Fatalf("the server may end while it is looked at (%v)", err)
+	}
+	visit.Close()
+	ended(t, dir)
+	if Visit(ctx, dir) != nil {
+		t.Error("a server after the last has left")
+	}
+}
+
 // TestJoinsAndLeaves: a hundred random joins, leaves, kills and stops of clients
 // and of the server of one folder. Whoever joins gets through, and nothing is left.
 func TestJoinsAndLeaves(t *testing.T) {

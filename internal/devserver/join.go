@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -70,6 +71,34 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 		return nil, explainFull(o.Dir, err)
 	}
 	return s, nil
+}
+
+// Visit is for who only looks: it starts no server. One that answers stays until the visit
+// is closed; without one, Visit returns nil.
+func Visit(ctx context.Context, dir string) *Server {
+	s := &Server{o: Options{Dir: dir}, clients: lockOf(dir, clientsLock), first: lockOf(dir, firstLock)}
+	for ctx.Err() == nil {
+		if _, ok := Running(dir); !ok {
+			break
+		}
+		held, err := take(s.clients, shared)
+		if err != nil {
+			break
+		}
+		if held { // it cannot end any more, if it has not
+			var ok bool
+			if s.Info, ok = Running(dir); ok {
+				return s
+			}
+			break
+		}
+		select { // it looks whether it is used, or ends
+		case <-ctx.Done():
+		case <-time.After(lookEvery):
+		}
+	}
+	s.Close()
+	return nil
 }
 
 func (s *Server) join(ctx context.Context) error {

@@ -4,51 +4,36 @@ import "golang.org/x/sys/cpu"
 
 var hasAVX2 = cpu.X86.HasAVX2
 
-// chunkBytes is the size of a chunk, which one AVX register holds.
-const chunkBytes = 32
-
 func singleKernels() kernels[float32] {
-	if !hasAVX2 {
-		return inGo[float32]()
-	}
-	return kernels[float32]{
-		dots: func(x0, x1, packed []float32, out *pairDots[float32]) {
-			n := len(x0)
-			_, _ = x1[n-1], packed[n*group-1]
-			dotsAVX2(&x0[0], &x1[0], &packed[0], 4*n/chunkBytes, out)
-		},
-		addRow: func(sum, x []float32) {
-			n := len(sum)
-			_ = x[n-1]
-			addRowAVX2(&sum[0], &x[0], 4*n/chunkBytes)
-		},
-		centreRow: func(x, mean []float32) float32 {
-			n := len(x)
-			_ = mean[n-1]
-			return centreRowAVX2(&x[0], &mean[0], 4*n/chunkBytes)
-		},
-	}
+	return inAssembly(dotsAVX2, addRowAVX2, centreRowAVX2)
 }
 
 func doubleKernels() kernels[float64] {
+	return inAssembly(dots64AVX2, addRow64AVX2, centreRow64AVX2)
+}
+
+// inAssembly checks the bounds for functions that take the first number of each slice, and
+// how many chunks there are.
+func inAssembly[T float](dots func(x0, x1, packed *T, chunks int, out *pairDots[T]), addRow func(sum, x *T, chunks int), centreRow func(x, mean *T, chunks int) T) kernels[T] {
 	if !hasAVX2 {
-		return inGo[float64]()
+		return inGo[T]()
 	}
-	return kernels[float64]{
-		dots: func(x0, x1, packed []float64, out *pairDots[float64]) {
+	lanes := lanesOf[T]()
+	return kernels[T]{
+		dots: func(x0, x1, packed []T, out *pairDots[T]) {
 			n := len(x0)
 			_, _ = x1[n-1], packed[n*group-1]
-			dots64AVX2(&x0[0], &x1[0], &packed[0], 8*n/chunkBytes, out)
+			dots(&x0[0], &x1[0], &packed[0], n/lanes, out)
 		},
-		addRow: func(sum, x []float64) {
+		addRow: func(sum, x []T) {
 			n := len(sum)
 			_ = x[n-1]
-			addRow64AVX2(&sum[0], &x[0], 8*n/chunkBytes)
+			addRow(&sum[0], &x[0], n/lanes)
 		},
-		centreRow: func(x, mean []float64) float64 {
+		centreRow: func(x, mean []T) T {
 			n := len(x)
 			_ = mean[n-1]
-			return centreRow64AVX2(&x[0], &mean[0], 8*n/chunkBytes)
+			return centreRow(&x[0], &mean[0], n/lanes)
 		},
 	}
 }

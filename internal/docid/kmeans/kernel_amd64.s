@@ -42,6 +42,39 @@ chunk:                           \
 	DECQ CX                  \
 	JNZ  chunk
 
+// Adds a row to another and returns.
+#define ADDROW(ADD) \
+	MOVQ sum+0(FP), DI     \
+	MOVQ x+8(FP), SI       \
+	MOVQ chunks+16(FP), CX \
+add:                           \
+	VMOVUPS (DI), Y0       \
+	ADD     (SI), Y0, Y0   \
+	VMOVUPS Y0, (DI)       \
+	ADDQ    $32, SI        \
+	ADDQ    $32, DI        \
+	DECQ    CX             \
+	JNZ     add            \
+	VZEROUPPER             \
+	RET
+
+// Subtracts the mean from a row; Y0 becomes the lanes' sums of squares.
+#define CENTRE_CHUNKS(SUB, MUL, ADD) \
+	MOVQ   x+0(FP), DI       \
+	MOVQ   mean+8(FP), SI    \
+	MOVQ   chunks+16(FP), CX \
+	VXORPS Y0, Y0, Y0        \
+centre:                          \
+	VMOVUPS (DI), Y1         \
+	SUB     (SI), Y1, Y1     \
+	VMOVUPS Y1, (DI)         \
+	MUL     Y1, Y1, Y1       \
+	ADD     Y1, Y0, Y0       \
+	ADDQ    $32, SI          \
+	ADDQ    $32, DI          \
+	DECQ    CX               \
+	JNZ     centre
+
 // func dotsAVX2(x0, x1, packed *float32, chunks int, out *pairDots[float32])
 TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
 	CHUNKS(VMULPS, VADDPS)
@@ -69,38 +102,11 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
 
 // func addRowAVX2(sum, x *float32, chunks int)
 TEXT ·addRowAVX2(SB), NOSPLIT, $0-24
-	MOVQ sum+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ chunks+16(FP), CX
-
-add:
-	VMOVUPS (DI), Y0
-	VADDPS  (SI), Y0, Y0
-	VMOVUPS Y0, (DI)
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	DECQ    CX
-	JNZ     add
-	VZEROUPPER
-	RET
+	ADDROW(VADDPS)
 
 // func centreRowAVX2(x, mean *float32, chunks int) float32
 TEXT ·centreRowAVX2(SB), NOSPLIT, $0-28
-	MOVQ   x+0(FP), DI
-	MOVQ   mean+8(FP), SI
-	MOVQ   chunks+16(FP), CX
-	VXORPS Y0, Y0, Y0
-
-centre:
-	VMOVUPS (DI), Y1
-	VSUBPS  (SI), Y1, Y1
-	VMOVUPS Y1, (DI)
-	VMULPS  Y1, Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	DECQ    CX
-	JNZ     centre
+	CENTRE_CHUNKS(VSUBPS, VMULPS, VADDPS)
 
 	VHADDPS      Y0, Y0, Y0
 	VHADDPS      Y0, Y0, Y0
@@ -140,38 +146,11 @@ TEXT ·dots64AVX2(SB), NOSPLIT, $0-40
 
 // func addRow64AVX2(sum, x *float64, chunks int)
 TEXT ·addRow64AVX2(SB), NOSPLIT, $0-24
-	MOVQ sum+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ chunks+16(FP), CX
-
-add:
-	VMOVUPD (DI), Y0
-	VADDPD  (SI), Y0, Y0
-	VMOVUPD Y0, (DI)
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	DECQ    CX
-	JNZ     add
-	VZEROUPPER
-	RET
+	ADDROW(VADDPD)
 
 // func centreRow64AVX2(x, mean *float64, chunks int) float64
 TEXT ·centreRow64AVX2(SB), NOSPLIT, $0-32
-	MOVQ   x+0(FP), DI
-	MOVQ   mean+8(FP), SI
-	MOVQ   chunks+16(FP), CX
-	VXORPD Y0, Y0, Y0
-
-centre:
-	VMOVUPD (DI), Y1
-	VSUBPD  (SI), Y1, Y1
-	VMOVUPD Y1, (DI)
-	VMULPD  Y1, Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	ADDQ    $32, SI
-	ADDQ    $32, DI
-	DECQ    CX
-	JNZ     centre
+	CENTRE_CHUNKS(VSUBPD, VMULPD, VADDPD)
 
 	VHADDPD      Y0, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1

@@ -56,6 +56,7 @@ func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool
 			clear(sums)
 			clear(counts)
 		}
+		var p pairDots[T] // here: it escapes
 		anew := false
 		take := func(i, label int) {
 			if labels[i] != int32(label) {
@@ -69,7 +70,7 @@ func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool
 		}
 		for i := from; i < to; i += 2 {
 			other := min(i+1, to-1)
-			first, second := w.closest(w.row(i), w.row(other), norms)
+			first, second := w.closest(w.row(i), w.row(other), norms, &p)
 			take(i, first)
 			if other > i {
 				take(other, second)
@@ -82,13 +83,12 @@ func (w *fitter[T]) assign(centres []T, k int, labels []int32, update bool) bool
 	return changed.Load()
 }
 
-// closest returns the nearest centres of two rows by |c|^2 - 2 x.c.
-func (w *fitter[T]) closest(x0, x1, norms []T) (first, second int) {
+// closest returns the nearest centres of two rows by |c|^2 - 2 x.c; p is scratch.
+func (w *fitter[T]) closest(x0, x1, norms []T, p *pairDots[T]) (first, second int) {
 	size := group * w.width()
 	least0, least1 := T(math.Inf(1)), T(math.Inf(1))
-	var p pairDots[T]
 	for g := 0; g*group < len(norms); g++ {
-		w.dots(x0, x1, w.packed[g*size:(g+1)*size], &p)
+		w.dots(x0, x1, w.packed[g*size:(g+1)*size], p)
 		a, b := p.first(), p.second()
 		for j, norm := range norms[g*group : min(len(norms), (g+1)*group)] {
 			if d := norm - 2*a[j]; d < least0 {

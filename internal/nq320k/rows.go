@@ -3,7 +3,8 @@ package nq320k
 import (
 	"encoding/json"
 	"io"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/wikipedia"
@@ -52,33 +53,11 @@ func (r *Row) Append(b []byte) []byte {
 	return append(b, "]}\n"...)
 }
 
-// appendString writes a string as Python's json module does. encoding/json escapes U+2028
-// and U+2029 too, whatever it is told.
+// appendString writes a string as Python's json module does: encoding/json escapes U+2028
+// and U+2029 too, whatever it is told. Bytes that are not UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for _, c := range s {
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', byte(c))
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c == '\b':
-			b = append(b, `\b`...)
-		case c == '\f':
-			b = append(b, `\f`...)
-		case c < ' ':
-			b = append(b, `\u00`...)
-			b = append(b, hex[c>>4], hex[c&15])
-		default:
-			b = utf8.AppendRune(b, c)
-		}
-	}
-	return append(b, '"')
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
 }
 
 // TitleOf is a document's title in the layout: the title in its URL or, without one, the

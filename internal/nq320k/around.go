@@ -1,0 +1,40 @@
+package nq320k
+
+import "unicode/utf8"
+
+// Code points that around shows before and from a difference.
+const (
+	before = 40
+	after  = 80
+)
+
+// around is the first place at which two texts differ, in code points, and what stands
+// around it in each.
+func around(a, b string) (at int, ofA, ofB string) {
+	equal := 0
+	for equal < len(a) && equal < len(b) {
+		ra, n := utf8.DecodeRuneInString(a[equal:])
+		if rb, _ := utf8.DecodeRuneInString(b[equal:]); ra != rb {
+			break
+		}
+		equal += n
+		at++
+	}
+	from := equal
+	for n := 0; n < before && from > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(a[:from])
+		from -= size
+	}
+	return at, cut(a[from:]), cut(b[from:])
+}
+
+// cut is the beginning of a text, as long as around shows.
+func cut(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > before+after {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

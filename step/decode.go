@@ -36,6 +36,14 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "; ")
 }
 
+// Err is the problems as an error; nil if there are none.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
 // decodeObject fills a struct from a tree; absent optional attributes keep what
 // the struct already has (the defaults).
 func decodeObject(tree map[string]any, v reflect.Value, attrs []Attr, path string) (ps Problems) {

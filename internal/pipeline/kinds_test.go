@@ -90,10 +90,7 @@ func kinds() *step.Registry {
 				if c.Rate <= 0 {
 					ps = append(ps, step.Problem{Path: "rate", Detail: "it must be positive"})
 				}
-				if len(ps) > 0 {
-					return ps
-				}
-				return nil
+				return ps.Err()
 			}, Run: noRun[train]}),
 		step.Define(step.Kind[table]{Name: "render_table", Version: 1, Doc: "Draws a table.", Block: true, Inline: true,
 			Outputs: []step.Output{{Name: "markdown", Type: "text"}}, Run: noRun[table]}),

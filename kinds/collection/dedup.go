@@ -72,10 +72,7 @@ less than 600 MB.`,
 		if c.TextLimit < 0 {
 			ps = append(ps, step.Problem{Path: "text_limit", Detail: "must not be negative"})
 		}
-		if len(ps) > 0 {
-			return ps
-		}
-		return nil
+		return ps.Err()
 	},
 	Run: runDedup,
 })

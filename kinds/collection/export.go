@@ -94,10 +94,7 @@ func checkExport(c exportConfig) error {
 			problem("ids", "format redsi names documents by number")
 		}
 	}
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 // exportedKey is a key that a collection can have, of kind dedup or msmarco.
@@ -132,7 +129,7 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	}
 	defer done()
 	for name, in := range c.Identifiers {
-		if g.Identifiers[name], err = readIDs(x, in); err != nil {
+		if g.Identifiers[name], err = inout.ReadIDs(x, in); err != nil {
 			return err
 		}
 	}
@@ -170,16 +167,6 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	x.Count("respaced", int64(sum.Respaced))
 	x.Count("escaped_topics", int64(sum.Escaped))
 	return errors.Join(export.WriteCard(w, card, sum), w.Close())
-}
-
-func readIDs(x *step.IO, in step.Input) (*docid.Set, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	set, err := docid.Read(r)
-	return set, inout.DataError(err)
 }
 
 // examples are those of each document, of a first pass over the queries.

@@ -95,10 +95,7 @@ func checkMSMarco(c msmarcoConfig) error {
 			bad(a.path, "must not be negative")
 		}
 	}
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 // msmarcoFileConfig is one file of documents. Its name appears in errors and in the report,

@@ -142,10 +142,7 @@ func checkCommand(c commandConfig) error {
 	if _, err := c.timeout(); err != nil {
 		bad("timeout", "%q is not a positive time such as 90m", c.Timeout)
 	}
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 func checkInputName(bad func(path, format string, args ...any), path, name string) {

@@ -109,10 +109,7 @@ func checkDownload(c downloadConfig) error {
 			seen[n] = i
 		}
 	}
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 func downloadNames(c downloadConfig) ([]string, error) {

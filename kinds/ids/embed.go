@@ -49,10 +49,7 @@ width, and 4 bytes x documents x hidden size for the vectors.`,
 		if c.BatchTokens < 1 {
 			ps = append(ps, step.Problem{Path: "batch_tokens", Detail: "must be at least 1"})
 		}
-		if len(ps) > 0 {
-			return ps
-		}
-		return nil
+		return ps.Err()
 	},
 	Run: runEmbed,
 })

@@ -42,10 +42,7 @@ texts; memory is 4 bytes x documents x dimensions.`,
 		if c.Dimensions < 1 || c.Words < 1 {
 			ps = append(ps, step.Problem{Path: "dimensions", Detail: "dimensions and words must be at least 1"})
 		}
-		if len(ps) > 0 {
-			return ps
-		}
-		return nil
+		return ps.Err()
 	},
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
 		in, done, err := openTexts(x, c.Corpus, c.Documents, c.Title)

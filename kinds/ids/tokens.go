@@ -98,14 +98,9 @@ func chosenIDs(x *step.IO, c tokensConfig) ([]docid.Identifier, error) {
 	if !c.IDs.Set() {
 		return nil, nil
 	}
-	r, err := x.Open(c.IDs)
+	set, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
 		return nil, err
-	}
-	defer r.Close()
-	set, err := docid.Read(r)
-	if err != nil {
-		return nil, inout.DataError(err)
 	}
 	var out []docid.Identifier
 	pairing := set.PairWith("the attribute documents")

@@ -84,10 +84,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 				ps = append(ps, step.Problem{Path: a.path, Detail: "must be at least 1"})
 			}
 		}
-		if len(ps) > 0 {
-			return ps
-		}
-		return nil
+		return ps.Err()
 	},
 	Parts: []step.Spec{evaluateShard.Spec},
 	Split: splitEvaluation,
@@ -143,7 +140,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	if err != nil {
 		return nil, err
 	}
-	ids, err := readIDs(x, c.IDs)
+	ids, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -188,19 +185,26 @@ func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
 
 // modelSettings reads how the model was trained, without its weights.
 func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
-	var text []byte
-	if f, ok := model.Artifact.File(retrieve.SettingsFile); ok {
-		r, err := x.OpenFile(f)
-		if err != nil {
-			return retrieve.Settings{}, err
-		}
-		defer r.Close()
-		if text, err = io.ReadAll(r); err != nil {
-			return retrieve.Settings{}, err
-		}
+	text, err := modelFile(x, model, retrieve.SettingsFile)
+	if err != nil {
+		return retrieve.Settings{}, err
 	}
 	s, err := retrieve.ParseSettings(text)
 	return s, step.Permanent(err)
+}
+
+// modelFile reads a small file of a model; nil if there is none.
+func modelFile(x *step.IO, model step.Input, name string) ([]byte, error) {
+	f, ok := model.Artifact.File(name)
+	if !ok {
+		return nil, nil
+	}
+	r, err := x.OpenFile(f)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
 }
 
 // askedQuery is a query and its relevant documents.

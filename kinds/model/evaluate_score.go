@@ -59,7 +59,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 		return err
 	}
 	search := c.search(settings)
-	ids, err := readIDs(x, c.IDs)
+	ids, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
 		return err
 	}

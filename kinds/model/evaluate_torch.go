@@ -29,7 +29,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	if err != nil {
 		return err
 	}
-	ids, err := readIDs(x, c.IDs)
+	ids, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
 		return err
 	}

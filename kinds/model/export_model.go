@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/decode"
@@ -16,8 +14,6 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/export"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/tokenize"
-	"github.com/redsi/redsi/internal/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -69,23 +65,10 @@ the Hugging Face hub: redsi export --hub writes it into a folder. Cost: a copy.`
 				ps = append(ps, step.Problem{Path: fmt.Sprintf("settings[%d]", i), Detail: "is not NAME=VALUE"})
 			}
 		}
-		if len(ps) > 0 {
-			return ps
-		}
-		return nil
+		return ps.Err()
 	},
 	Run: exportModel,
 })
-
-// specialTokens are the fields of config.json that generation_config.json repeats.
-type specialTokens struct {
-	Start     *int64 `json:"decoder_start_token_id,omitempty"`
-	BOS       *int64 `json:"bos_token_id,omitempty"`
-	EOS       *int64 `json:"eos_token_id,omitempty"`
-	Pad       *int64 `json:"pad_token_id,omitempty"`
-	ForcedBOS *int64 `json:"forced_bos_token_id,omitempty"`
-	ForcedEOS *int64 `json:"forced_eos_token_id,omitempty"`
-}
 
 // generationConfig is generation_config.json: the search that redsi makes.
 type generationConfig struct {
@@ -98,17 +81,6 @@ type generationConfig struct {
 	Version            string  `json:"transformers_version"`
 }
 
-// tokenizerConfig is tokenizer_config.json of a tokenizer that its tokenizer.json says all of.
-type tokenizerConfig struct {
-	Class         string `json:"tokenizer_class"`
-	MaxLength     int    `json:"model_max_length"`
-	CleanUpSpaces bool   `json:"clean_up_tokenization_spaces"`
-	BOS           string `json:"bos_token,omitempty"`
-	EOS           string `json:"eos_token,omitempty"`
-	Pad           string `json:"pad_token,omitempty"`
-	Unknown       string `json:"unk_token,omitempty"`
-}
-
 // exportedIdentifier is a line of identifiers.jsonl.
 type exportedIdentifier struct {
 	Document string  `json:"docid"` // its number
@@ -118,36 +90,20 @@ type exportedIdentifier struct {
 }
 
 func exportModel(ctx context.Context, x *step.IO, c exportModelConfig) error {
-	var settings retrieve.Settings
-	var special specialTokens
 	for _, f := range x.Files(c.Model, "model") {
 		if err := x.LinkFile("files", f); err != nil {
 			return err
 		}
-		path, err := x.Path(f.Digest)
-		if err != nil {
-			return err
-		}
-		switch f.Name {
-		case retrieve.SettingsFile:
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			if settings, err = retrieve.ParseSettings(text); err != nil {
-				return step.Permanent(err)
-			}
-		case "config.json":
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			if err := json.Unmarshal(text, &special); err != nil {
-				return step.Permanent(fmt.Errorf("config.json: %w", err))
-			}
-		}
 	}
-	ids, err := readIDs(x, c.IDs)
+	settings, err := modelSettings(x, c.Model)
+	if err != nil {
+		return err
+	}
+	special, err := specialTokensOf(x, c.Model)
+	if err != nil {
+		return err
+	}
+	ids, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
 		return err
 	}
@@ -178,7 +134,12 @@ func exportModel(ctx context.Context, x *step.IO, c exportModelConfig) error {
 	if err := exportTokenizer(x, c.Tokenizer, special); err != nil {
 		return err
 	}
-	query, err := queryInput(x, c.Tokenizer, settings.Inputs)
+	read, err := openReader(x, c.Tokenizer, settings.Inputs)
+	if err != nil {
+		return err
+	}
+	defer read.Tokenizer.Close()
+	query, err := queryInput(read)
 	if err != nil {
 		return err
 	}
@@ -236,125 +197,6 @@ func titlesOf(x *step.IO, in step.Input, ids *docid.Set) ([]string, error) {
 		return nil, inout.DataError(fmt.Errorf("documents: %w", err))
 	}
 	return titles, step.Permanent(pairing.Complete())
-}
-
-// exportTokenizer writes tokenizer.json plain, and tokenizer_config.json by the names that
-// it gives the model's special tokens.
-func exportTokenizer(x *step.IO, in step.Inputs, special specialTokens) error {
-	path, err := inout.OnlyFile(x, in, "tokenizer")
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	plain, err := unpack.Open(f)
-	if err != nil {
-		return inout.DataError(err)
-	}
-	defer plain.Close()
-	text, err := io.ReadAll(plain)
-	if err != nil {
-		return inout.DataError(err)
-	}
-	var tokenizer struct {
-		Added []struct {
-			ID      int64  `json:"id"`
-			Content string `json:"content"`
-		} `json:"added_tokens"`
-		Model struct {
-			UnknownID *int64 `json:"unk_id"` // of a Unigram
-		} `json:"model"`
-	}
-	if err := json.Unmarshal(text, &tokenizer); err != nil {
-		return step.Permanent(fmt.Errorf("tokenizer: %w", err))
-	}
-	name := func(id *int64) string {
-		for _, a := range tokenizer.Added {
-			if id != nil && a.ID == *id {
-				return a.Content
-			}
-		}
-		return ""
-	}
-	config := tokenizerConfig{Class: "PreTrainedTokenizerFast", MaxLength: 512, CleanUpSpaces: true,
-		BOS: name(special.BOS), EOS: name(special.EOS), Pad: name(special.Pad), Unknown: name(tokenizer.Model.UnknownID)}
-	if config.EOS == "" || config.Pad == "" {
-		return step.Permanent(errors.New("tokenizer: its added_tokens do not have the tokens that config.json names as eos_token_id and pad_token_id: it is not the model's"))
-	}
-	if err := writeFile(x, "tokenizer.json", func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
-		return err
-	}
-	return writeJSONFile(x, "tokenizer_config.json", config)
-}
-
-// queryInput is how the tokenizer alone, given a text with its prefix, makes the tokens that
-// a Reader makes.
-func queryInput(x *step.IO, in step.Inputs, how retrieve.Inputs) (export.QueryInput, error) {
-	path, err := inout.OnlyFile(x, in, "tokenizer")
-	if err != nil {
-		return export.QueryInput{}, err
-	}
-	tok, err := tokenize.LoadSubword(path)
-	if err != nil {
-		return export.QueryInput{}, step.Permanent(err)
-	}
-	defer tok.Close()
-	if how.MaxQuery == 0 { // of before prefixes
-		return export.QueryInput{Tokens: how.MaxInput, Lowercase: how.Lowercase}, nil
-	}
-	q := export.QueryInput{Tokens: how.MaxQuery + len(tok.Whole(nil)), Lowercase: how.Lowercase}
-	if how.QueryPrefix == "" {
-		return q, nil
-	}
-	const probe = "who played"
-	want := slices.Concat(tok.Pieces(how.QueryPrefix), tok.Pieces(probe))
-	for _, between := range []string{" ", ""} { // T5's pieces begin with a blank, those of BART do not
-		if q.Prefix = how.QueryPrefix + between; slices.Equal(tok.Pieces(q.Prefix+probe), want) {
-			return q, nil
-		}
-	}
-	return q, step.Permanent(fmt.Errorf("the tokenizer has other tokens for a query after the prefix %q than for both alone: no text stands for what the model reads", how.QueryPrefix))
-}
-
-func (c exportModelConfig) card(x *step.IO, s retrieve.Settings, query export.QueryInput) (export.ModelCard, error) {
-	card := export.ModelCard{Name: c.Name, License: c.License, Base: c.Base, Dataset: c.Dataset, Command: c.Command,
-		Identifiers: string(s.Identifiers), OneToken: s.Identifiers.OneToken(), Documents: s.Documents,
-		Query: query, Valid: string(s.Search.Validity)}
-	for _, set := range c.Settings {
-		name, value, _ := strings.Cut(set, "=")
-		card.Settings = append(card.Settings, export.Setting{Name: name, Value: value})
-	}
-	source := func(name string, in step.Input) {
-		if in.Set() {
-			card.Sources = append(card.Sources, export.Setting{Name: name, Value: in.Artifact.Digest.String()})
-		}
-	}
-	source("model", c.Model)
-	source("ids", c.IDs)
-	source("documents", c.Documents)
-	for i, in := range c.Reports {
-		source("report, "+c.Labels[i], in)
-		var e evaluation
-		if err := inout.ReadJSON(x, in, &e); err != nil {
-			return card, err
-		}
-		card.Parameters = e.Parameters
-		card.Results = append(card.Results, e.result(c.Labels[i]))
-	}
-	return card, nil
-}
-
-// result is what a card shows of an evaluation.
-func (e evaluation) result(label string) export.Result {
-	m := e.Percent.PostFiltered
-	r := export.Result{Name: label, Scores: []export.Score{{Metric: "Hits@1", Value: m.Hits1}, {Metric: "Hits@10", Value: m.Hits10}, {Metric: "MRR@10", Value: m.MRR10}}}
-	if e.Percent.Invalid != nil {
-		r.Scores = append(r.Scores, export.Score{Metric: "Invalid@40", Value: *e.Percent.Invalid})
-	}
-	return r
 }
 
 func writeFile(x *step.IO, name string, write func(io.Writer) error) error {

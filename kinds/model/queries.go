@@ -6,19 +6,27 @@ import (
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// readIDs reads a collection's identifiers.
-func readIDs(x *step.IO, in step.Input) (*docid.Set, error) {
-	r, err := x.Open(in)
+// openReader opens a model's tokenizer, the caller's to close, and reads with it as in says.
+func openReader(x *step.IO, tokenizer step.Inputs, in retrieve.Inputs) (retrieve.Reader, error) {
+	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
 	if err != nil {
-		return nil, err
+		return retrieve.Reader{}, err
 	}
-	defer r.Close()
-	set, err := docid.Read(r)
-	return set, inout.DataError(err)
+	tok, err := tokenize.LoadSubword(path)
+	if err != nil {
+		return retrieve.Reader{}, step.Permanent(err)
+	}
+	read, err := in.Reader(tok)
+	if err != nil {
+		tok.Close()
+	}
+	return read, step.Permanent(err)
 }
 
 // eachQuery yields queries with the places of their documents among the identifiers.

@@ -63,10 +63,7 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 		if c.Dropout < 0 || c.Dropout >= 1 {
 			ps = append(ps, step.Problem{Path: "dropout", Detail: "must be at least 0 and below 1"})
 		}
-		if len(ps) > 0 {
-			return ps
-		}
-		return nil
+		return ps.Err()
 	},
 	Run: runRandomT5,
 })

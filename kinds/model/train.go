@@ -137,10 +137,7 @@ func checkTrain(c trainConfig) error {
 	if _, err := c.metrics(true); err != nil {
 		bad("select", "%v", err)
 	}
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 // metrics are those of the paper and the one that selects. Invalid@k, which looks at

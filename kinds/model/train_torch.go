@@ -46,7 +46,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if c.Precision == "fp16" && !device.IsCUDA() { // device = "auto" where there is no card
 		return step.Permanent(fmt.Errorf("precision: %w", train.ErrFP16))
 	}
-	ids, err := readIDs(x, c.IDs)
+	ids, err := inout.ReadIDs(x, c.IDs)
 	if err != nil {
 		return err
 	}

@@ -203,10 +203,7 @@ func checkFigure(c figureConfig) error {
 	f := c.layout()
 	problem("", f.Finish())
 	ps = append(ps, expectProblems(c.Expect, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 func (n figureNumber) check() error {

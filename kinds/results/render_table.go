@@ -219,10 +219,7 @@ func checkTable(c tableConfig) error {
 	if err := render.CheckLabel(c.Paper); err != nil {
 		ps = append(ps, step.Problem{Path: "paper", Detail: err.Error()})
 	}
-	if len(ps) > 0 {
-		return ps
-	}
-	return nil
+	return ps.Err()
 }
 
 func expectations(expect []tableExpect) []render.Expectation {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/corpus"
+	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/step"
 )
 
@@ -33,6 +34,17 @@ func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
 		return nil, nil, DataError(err)
 	}
 	return rd, func() { rd.Close(); r.Close() }, nil
+}
+
+// ReadIDs reads a collection's identifiers.
+func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	set, err := docid.Read(r)
+	return set, DataError(err)
 }
 
 // DataError marks what a reader says about the data itself as permanent. A

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sort"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
@@ -61,7 +59,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		base := filepath.Join(o.outDir, block+"s", fileName(name))
 		for _, output := range sortedOutputs(res) {
 			path := base + "." + extension(output)
-			if err := a.materialize(ctx, store, res.Outputs[output], path); err != nil {
+			if err := materialize(ctx, store, res.Outputs[output].Digest, res.Outputs[output].Size, path); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
 			}
 			out.Rendered = append(out.Rendered, renderedFile{s.Address, path, res.Outputs[output].Digest})
@@ -183,22 +181,4 @@ func fileName(name string) string {
 		}
 		return r
 	}, name)
-}
-
-// materialize writes an artifact to path, unless the file has its bytes already.
-func (a *app) materialize(ctx context.Context, store artifacts.Store, art artifacts.Artifact, path string) error {
-	if info, err := os.Stat(path); err == nil && info.Size() == art.Size {
-		if b, err := os.ReadFile(path); err == nil && artifacts.Sum(b) == art.Digest {
-			return nil
-		}
-	}
-	r, err := store.Blobs.Open(ctx, art.Digest)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return atomicfile.Write(path, 0o644, func(w io.Writer) error {
-		_, err := io.Copy(w, r)
-		return err
-	})
 }

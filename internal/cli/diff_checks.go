@@ -47,12 +47,11 @@ func checksOf(ctx context.Context, store artifacts.Store, r *artifacts.Result) (
 	if !strings.HasPrefix(out.Type, "table/") && !strings.HasPrefix(out.Type, "figure/") {
 		return nil, nil
 	}
-	f, err := store.Blobs.Open(ctx, out.Digest)
+	b, err := readBlob(ctx, store, out.Digest)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var rendered struct{ Checks []render.Check }
-	err = json.NewDecoder(f).Decode(&rendered)
+	err = json.Unmarshal(b, &rendered)
 	return rendered.Checks, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,33 +69,20 @@ program hf looks for one, hf uploads them; else the commands that do it are prin
 
 // exportHub writes the repositories and, where it can, uploads them.
 func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]exported, error) {
-	pl, _, err := a.loadPlan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	results := map[string]*artifacts.Result{}
-	_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
-		if a.makesRepository(pl.Steps[i].Task.Kind) {
-			results[pl.Steps[i].Address] = it.Result
-		}
-		return false
-	})
+	v, store, err := a.previewFor(ctx, func(_ int, it *plan.Item) bool { return a.makesRepository(it.Task.Kind) })
 	if err != nil {
 		return nil, err
 	}
 	var list []exported
 	var missing []string
 	folders := map[string]string{}
-	for _, s := range pl.Steps {
-		result, ok := results[s.Address]
-		if !ok {
-			if a.makesRepository(s.Task.Kind) {
-				missing = append(missing, s.Address)
-			}
+	for i, s := range v.Plan.Steps {
+		if !a.makesRepository(s.Task.Kind) {
+			continue
+		}
+		result := v.Items[i].Result
+		if result == nil {
+			missing = append(missing, s.Address)
 			continue
 		}
 		for _, output := range sortedOutputs(result) {
@@ -168,11 +154,8 @@ func (a *app) writeRepository(ctx context.Context, store artifacts.Store, e *exp
 	}
 	e.Files = len(files)
 	if f, ok := tree.File(hub.Card); ok {
-		path, err := artifacts.Fetch(ctx, store.Blobs, f.Digest, a.cacheDir())
-		if err != nil {
-			return err
-		}
-		if card, err = os.ReadFile(path); err != nil {
+		var err error
+		if card, err = readBlob(ctx, store, f.Digest); err != nil {
 			return err
 		}
 	}
@@ -186,20 +169,7 @@ func (a *app) writeRepository(ctx context.Context, store artifacts.Store, e *exp
 		return err
 	}
 	for _, f := range tree.Files {
-		path, err := artifacts.Fetch(ctx, store.Blobs, f.Digest, a.cacheDir())
-		if err != nil {
-			return err
-		}
-		err = atomicfile.Write(filepath.Join(e.Folder, filepath.FromSlash(f.Name)), 0o644, func(w io.Writer) error {
-			r, err := os.Open(path)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			_, err = io.Copy(w, r)
-			return err
-		})
-		if err != nil {
+		if err := materialize(ctx, store, f.Digest, f.Size, filepath.Join(e.Folder, filepath.FromSlash(f.Name))); err != nil {
 			return err
 		}
 	}

@@ -125,15 +125,14 @@ func chooseModel(ctx context.Context, found []*trained) error {
 
 // quality is the dev MRR@10 that training chose the model by.
 func (t *trained) quality(ctx context.Context) (string, error) {
-	r, err := t.store.Blobs.Open(ctx, t.result().Outputs["report"].Digest)
+	b, err := readBlob(ctx, t.store, t.result().Outputs["report"].Digest)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", t.Address, err)
 	}
-	defer r.Close()
 	var report struct {
 		Metrics map[string]float64 `json:"metrics"`
 	}
-	if err := json.NewDecoder(r).Decode(&report); err != nil {
+	if err := json.Unmarshal(b, &report); err != nil {
 		return "", fmt.Errorf("%s: its report: %w", t.Address, err)
 	}
 	mrr, ok := report.Metrics["MRR@10"]

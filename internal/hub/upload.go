@@ -28,11 +28,11 @@ func HasToken() bool {
 	if path == "" {
 		home := os.Getenv("HF_HOME")
 		if home == "" {
-			cache, err := os.UserHomeDir()
+			user, err := os.UserHomeDir()
 			if err != nil {
 				return false
 			}
-			home = filepath.Join(cache, ".cache", "huggingface")
+			home = filepath.Join(user, ".cache", "huggingface")
 		}
 		path = filepath.Join(home, "token")
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/wikipedia"
@@ -56,24 +55,11 @@ few records and 20 bytes for each example.`,
 	},
 	Parts: []step.Spec{extractFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c extractConfig) ([]step.Task, error) {
-		names := map[string]bool{}
-		var tasks []step.Task
-		for i, in := range c.Files {
-			for _, f := range x.Files(in, fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i)) {
-				if names[f.Name] {
-					return nil, step.Permanent(fmt.Errorf("two of the files are called %s; shards are ordered by name, so names must differ", f.Name))
-				}
-				names[f.Name] = true
-				part := extractFileConfig{File: step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}),
-					Name: f.Name, Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require, Text4K: c.Text4K}
-				t, err := extractFile.Task(part)
-				if err != nil {
-					return nil, step.Permanent(err)
-				}
-				tasks = append(tasks, t)
-			}
-		}
-		return tasks, nil
+		name := func(i int) string { return fmt.Sprintf("%s-%02d.jsonl.gz", c.Split, i) }
+		return taskOfEach(x, c.Files, name, "shards are ordered by name", func(f step.Input, name string) (step.Task, error) {
+			return extractFile.Task(extractFileConfig{File: f, Name: name,
+				Split: c.Split, Format: c.Format, OnBadInput: c.OnBadInput, Require: c.Require, Text4K: c.Text4K})
+		})
 	},
 	Run: mergeExtracted,
 })

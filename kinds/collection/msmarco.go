@@ -7,7 +7,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/msmarco"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/readers"
@@ -140,24 +139,11 @@ var newline = []byte{'\n'}
 func msmarcoFileName(i int) string { return fmt.Sprintf("msmarco-docs-%02d.tsv", i) }
 
 func splitMSMarco(_ context.Context, x *step.IO, c msmarcoConfig) ([]step.Task, error) {
-	names := map[string]bool{}
-	var tasks []step.Task
-	for i, in := range c.Files {
-		for _, f := range x.Files(in, msmarcoFileName(i)) {
-			if names[f.Name] {
-				return nil, step.Permanent(fmt.Errorf("two of the files are called %s; errors name them, so names must differ", f.Name))
-			}
-			names[f.Name] = true
-			part := c.part()
-			part.File, part.Name = step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}), f.Name
-			t, err := msmarcoFile.Task(part)
-			if err != nil {
-				return nil, step.Permanent(err)
-			}
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks, nil
+	return taskOfEach(x, c.Files, msmarcoFileName, "errors name them", func(f step.Input, name string) (step.Task, error) {
+		part := c.part()
+		part.File, part.Name = f, name
+		return msmarcoFile.Task(part)
+	})
 }
 
 // part is what the parts are given, without their file.

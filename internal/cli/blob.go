@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
+)
+
+// readBlob reads a small blob whole: its bytes are verified at their end.
+func readBlob(ctx context.Context, store artifacts.Store, d artifacts.Digest) ([]byte, error) {
+	r, err := store.Blobs.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// materialize writes a blob of that size to path, unless the file has its bytes already.
+func materialize(ctx context.Context, store artifacts.Store, d artifacts.Digest, size int64, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() == size {
+		if have, _, err := artifacts.HashFile(ctx, path, nil); err == nil && have == d {
+			return nil
+		}
+	}
+	r, err := store.Blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return atomicfile.Write(path, 0o644, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+}

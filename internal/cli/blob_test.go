@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+)
+
+// TestDamagedChecks: JSON that something stands behind is not what the table had.
+func TestDamagedChecks(t *testing.T) {
+	dir := t.TempDir()
+	store, err := open.Store(t.Context(), dir, open.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _, err := store.Blobs.Put(t.Context(), strings.NewReader(`{"checks": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d}}}
+	if _, err := checksOf(t.Context(), store, r); err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(d.Hex(), e.Name()) {
+			return err
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(`{"checks": []} `), 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var damaged *artifacts.IntegrityError
+	if _, err := checksOf(t.Context(), store, r); !errors.As(err, &damaged) {
+		t.Errorf("a damaged blob: %v", err)
+	}
+}

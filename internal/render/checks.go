@@ -2,36 +2,9 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
-
-// markdownAbsent says why cells have nothing, each reason once.
-func (t *Table) markdownAbsent(b *strings.Builder) {
-	var said []string
-	for _, r := range t.Rows {
-		for _, c := range t.Columns {
-			if why := r.Cells[c.ID].Absent; why != "" && !slices.Contains(said, why) {
-				said = append(said, why)
-			}
-		}
-	}
-	for i, why := range said {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(b, "- %s: %s\n", AbsentText, markdown(why))
-	}
-}
-
-// word is a label in Markdown: as it is, or if it is none, as any text.
-func word(s string) string {
-	if CheckLabel(s) == nil {
-		return s
-	}
-	return markdownText(s)
-}
 
 // Tally counts what comparisons with the paper came to.
 type Tally struct {
@@ -87,24 +60,6 @@ func (t Tally) Sentence(what string) string {
 
 // Comparable reports whether the run has the paper's scale, as far as checks tell.
 func (t Tally) Comparable() bool { return t.Cells[NotComparable]+t.Claims[NotComparable] == 0 }
-
-// markdownChecks writes what the comparison came to: a count, and each cell
-// that does not match and each claim that does not hold.
-func (t *Table) markdownChecks(b *strings.Builder) {
-	if len(t.Checks) == 0 {
-		return
-	}
-	tally := Count(t.Checks)
-	fmt.Fprintf(b, "\nAgainst the paper (%s): ", word(t.Paper))
-	if !tally.Comparable() {
-		fmt.Fprintf(b, "not comparable, this run has scale \"%s\".\n", word(t.Scale))
-		return
-	}
-	fmt.Fprintf(b, "%s.\n", tally.Sentence("cells"))
-	for _, c := range Unmet(t.Checks) {
-		fmt.Fprintf(b, "- %s\n", markdownText(c.Said()))
-	}
-}
 
 // Worded reports whether the check is one of words: of a claim, or of a text.
 func (c Check) Worded() bool { return c.Form.Claim() || c.Paper == nil || c.RebuiltText != "" }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -171,4 +172,48 @@ func (t *Table) JSON(w io.Writer) error {
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	return e.Encode(t)
+}
+
+// markdownAbsent says why cells have nothing, each reason once.
+func (t *Table) markdownAbsent(b *strings.Builder) {
+	var said []string
+	for _, r := range t.Rows {
+		for _, c := range t.Columns {
+			if why := r.Cells[c.ID].Absent; why != "" && !slices.Contains(said, why) {
+				said = append(said, why)
+			}
+		}
+	}
+	for i, why := range said {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "- %s: %s\n", AbsentText, markdown(why))
+	}
+}
+
+// word is a label in Markdown: as it is, or if it is none, as any text.
+func word(s string) string {
+	if CheckLabel(s) == nil {
+		return s
+	}
+	return markdownText(s)
+}
+
+// markdownChecks writes what the comparison came to: a count, and each cell
+// that does not match and each claim that does not hold.
+func (t *Table) markdownChecks(b *strings.Builder) {
+	if len(t.Checks) == 0 {
+		return
+	}
+	tally := Count(t.Checks)
+	fmt.Fprintf(b, "\nAgainst the paper (%s): ", word(t.Paper))
+	if !tally.Comparable() {
+		fmt.Fprintf(b, "not comparable, this run has scale \"%s\".\n", word(t.Scale))
+		return
+	}
+	fmt.Fprintf(b, "%s.\n", tally.Sentence("cells"))
+	for _, c := range Unmet(t.Checks) {
+		fmt.Fprintf(b, "- %s\n", markdownText(c.Said()))
+	}
 }

@@ -1,0 +1,330 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Verdict is what a comparison came to.
+type Verdict string
+
+// The verdicts. NotComparable is the verdict of every cell of a run at another
+// scale: a toy run never looks like a reproduction.
+const (
+	Matches       Verdict = "match"
+	Differs       Verdict = "differs"
+	Holds         Verdict = "holds"  // of claims
+	Broken        Verdict = "broken" // of claims
+	Shown         Verdict = "shown"  // and not compared
+	NotRun        Verdict = "not run"
+	NotComparable Verdict = "not comparable"
+	NotHere       Verdict = AbsentText // the data have not what the cell asks for
+)
+
+// Check is an expectation compared with the cells that it is about.
+type Check struct {
+	Cell        string   `json:"cell"` // or the name of a claim
+	Form        Form     `json:"form,omitempty"`
+	Claim       string   `json:"claim,omitempty"` // the sentence of the paper
+	Asked       string   `json:"asked,omitempty"` // of claims: what must hold, in words
+	Paper       *float64 `json:"paper,omitempty"`
+	Text        string   `json:"text,omitempty"`         // of the paper
+	Rebuilt     *float64 `json:"rebuilt,omitempty"`      // scaled as printed, not rounded
+	RebuiltText string   `json:"rebuilt_text,omitempty"` // as printed
+	Difference  *float64 `json:"difference,omitempty"`
+	Allowed     float64  `json:"allowed"`
+	Cells       []Found  `json:"cells,omitempty"` // of claims: the cells that they are about
+	Verdict     Verdict  `json:"verdict"`
+	Source      string   `json:"source,omitempty"`
+}
+
+// Found is a cell's number.
+type Found struct {
+	Cell    string   `json:"cell"`
+	Rebuilt *float64 `json:"rebuilt,omitempty"` // scaled as printed, not rounded
+}
+
+// finder finds a cell by its name, and how its number is printed.
+type finder func(name string) (Cell, Format, error)
+
+// judge compares cells with expectations.
+type judge struct {
+	find       finder
+	paper      string // what a source is by default
+	comparable bool   // the run has the paper's scale
+}
+
+// Expect compares the table with the paper; CELL.std names a cell's deviation. An
+// expectation of no form, or for a cell that does not exist, is an error.
+func (t *Table) Expect(es ...Expectation) error {
+	j := judge{paper: t.Paper, comparable: AtPaperScale(t.Scale, t.PaperScale), find: func(name string) (Cell, Format, error) {
+		col, cell, err := t.find(name)
+		if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
+			col, cell, err = t.find(of)
+			f := cell.format(col.Format)
+			f.Style = f.unsigned()
+			return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs}, f, err
+		}
+		return cell, cell.format(col.Format), err
+	}}
+	return j.expect(es, &t.Checks)
+}
+
+func (j judge) expect(es []Expectation, to *[]Check) error {
+	for _, e := range es {
+		checks, err := j.compare(e)
+		if err != nil {
+			return fmt.Errorf("expect %q: %w", e.Cell, err)
+		}
+		*to = append(*to, checks...)
+	}
+	return nil
+}
+
+// StdSuffix names the standard deviation of a cell in checks.
+const StdSuffix = ".std"
+
+// AtPaperScale reports whether numbers of a run of that scale may be compared with the
+// paper's.
+func AtPaperScale(scale, paper string) bool { return scale == "" || scale == paper }
+
+// Planned are the checks of an expectation before there is anything to compare.
+func (e Expectation) Planned() []Check {
+	checks, err := judge{find: func(string) (Cell, Format, error) { return Cell{}, Format{Style: "fixed"}, nil }}.compare(e)
+	if err != nil {
+		return nil // which loading the pipeline says
+	}
+	return checks
+}
+
+func (j judge) compare(e Expectation) ([]Check, error) {
+	form, err := e.Form()
+	if err != nil {
+		return nil, err
+	}
+	c := Check{Cell: e.Cell, Form: form, Claim: e.Claim, Paper: e.Value, Text: e.Text, Source: e.Source, Verdict: NotRun}
+	if c.Source == "" {
+		c.Source = j.paper
+	}
+	if form.Claim() {
+		err := j.claim(e, &c)
+		return []Check{c}, err
+	}
+	cell, f, err := j.find(e.Cell)
+	if err != nil {
+		return nil, err
+	}
+	checks := []Check{j.cell(e, c, cell, f)}
+	if e.Std != nil {
+		checks = append(checks, j.std(e, c, cell, f))
+	}
+	return checks, nil
+}
+
+// begun is false for a check of a cell without value.
+func (c *Check) begun(cell Cell) bool {
+	if cell.Absent != "" {
+		c.Verdict = NotHere
+	}
+	return cell.Absent == "" && !cell.Missing()
+}
+
+// pass is the verdict of what can be compared.
+func (j judge) pass(c Check, ok bool) Verdict {
+	switch {
+	case !j.comparable:
+		return NotComparable
+	case c.Form == IsShown:
+		return Shown
+	case ok && c.Form.Claim():
+		return Holds
+	case ok:
+		return Matches
+	case c.Form.Claim():
+		return Broken
+	}
+	return Differs
+}
+
+// cell compares what a cell is.
+func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
+	if c.Paper != nil {
+		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))
+	}
+	if !c.begun(cell) {
+		return c
+	}
+	if c.Form == IsText {
+		c.RebuiltText = plainSpace(cell.plain(f))
+		c.Verdict = j.pass(c, SameText(c.Text, c.RebuiltText))
+		return c
+	}
+	if cell.Value == nil { // a text where the paper prints a number
+		c.RebuiltText = plainSpace(cell.plain(f))
+		c.Verdict = j.pass(c, false)
+		return c
+	}
+	v := f.scaled(*cell.Value)
+	d := v - *c.Paper
+	c.Rebuilt = &v
+	if c.Form != IsShown {
+		c.Difference = &d
+	}
+	if cell.Std != nil {
+		c.Allowed = math.Max(c.Allowed, e.Stds*f.scaled(*cell.Std))
+	}
+	c.Verdict = j.pass(c, math.Abs(d) <= c.Allowed+f.rounding())
+	return c
+}
+
+// std compares the standard deviation of a cell, which no tolerance of its number
+// concerns. One of 0 is no deviation where the paper has one.
+func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
+	f.Style = f.unsigned()
+	paper, factor := *e.Std, math.Max(e.StdFactor, 1)
+	c = Check{Cell: c.Cell + StdSuffix, Form: IsStd, Claim: c.Claim, Paper: &paper, Allowed: paper * (factor - 1), Source: c.Source, Verdict: NotRun}
+	if !c.begun(cell) || cell.Std == nil {
+		return c
+	}
+	v := f.scaled(*cell.Std)
+	d := v - paper
+	c.Rebuilt, c.Difference = &v, &d
+	rounding := f.rounding()
+	c.Verdict = j.pass(c, (v > 0 || paper == 0) && v <= factor*paper+rounding && v >= paper/factor-rounding)
+	return c
+}
+
+// rounding is half a unit of the last printed digit: the paper's own rounding.
+func (f Format) rounding() float64 {
+	half := 0.0
+	switch f.Style {
+	case "fixed", "signed":
+		half = 0.5
+	case "kilo":
+		half = 500
+	}
+	return half * math.Pow(10, -float64(f.Decimals)) * (1 + 1e-9)
+}
+
+// claim judges what is said about several cells, or about the sign of one.
+func (j judge) claim(e Expectation, c *Check) error {
+	names := e.lists()[c.Form]
+	function, isDerived := derived[c.Form]
+	if !isDerived && c.Form != InOrder {
+		names = append([]string{e.Cell}, names...)
+	}
+	c.Asked = e.asked(c.Form, names)
+	var vs []float64
+	rounding, text := 0.0, false
+	for i, name := range names {
+		cell, f, err := j.find(name)
+		if err != nil {
+			return err
+		}
+		found := Found{Cell: name}
+		if cell.Value != nil {
+			v := f.scaled(*cell.Value)
+			found.Rebuilt = &v
+			vs = append(vs, v)
+		}
+		switch {
+		case cell.Absent != "":
+			c.Verdict = NotHere
+		case cell.Value == nil && cell.Text != "":
+			text = true
+		}
+		if i == 0 && c.Form != IsRatio {
+			rounding = f.rounding()
+		}
+		c.Cells = append(c.Cells, found)
+	}
+	if isDerived {
+		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))
+	}
+	switch {
+	case text:
+		c.Verdict = j.pass(*c, false)
+		return nil
+	case len(vs) < len(names):
+		return nil
+	case !isDerived:
+		c.Verdict = j.pass(*c, e.ordered(c.Form, vs))
+		return nil
+	}
+	v := function(vs)
+	if math.IsNaN(v) || math.IsInf(v, 0) { // of a quotient by 0
+		c.Verdict = j.pass(*c, false)
+		return nil
+	}
+	d := v - *c.Paper
+	c.Rebuilt, c.Difference = &v, &d
+	c.Verdict = j.pass(*c, math.Abs(d) <= c.Allowed*(1+1e-9)+rounding)
+	return nil
+}
+
+// ordered reports whether numbers stand to each other as the form says.
+func (e Expectation) ordered(form Form, vs []float64) bool {
+	apart := func(high, low float64) bool { return high > low && high-low >= e.Margin*(1-1e-9) }
+	switch form {
+	case HasSign:
+		return e.Sign == "positive" && apart(vs[0], 0) || e.Sign == "negative" && apart(0, vs[0])
+	case IsAbove:
+		return !slices.ContainsFunc(vs[1:], func(v float64) bool { return !apart(vs[0], v) })
+	case IsBelow:
+		return !slices.ContainsFunc(vs[1:], func(v float64) bool { return !apart(v, vs[0]) })
+	}
+	for i := range vs[1:] {
+		if !apart(vs[i], vs[i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// asked says in words what a claim asks of cells.
+func (e Expectation) asked(form Form, cells []string) string {
+	s := ""
+	switch form {
+	case HasSign:
+		s = cells[0] + " is " + e.Sign
+	case IsAbove, IsBelow:
+		s = cells[0] + " is " + string(form) + " " + strings.Join(cells[1:], ", ")
+	case InOrder:
+		s = strings.Join(cells, " > ")
+	case IsMinus:
+		s = cells[0] + " − " + cells[1]
+	case IsRatio:
+		s = cells[0] + " / " + cells[1]
+	default:
+		s = string(form) + " of " + strings.Join(cells, ", ")
+	}
+	if e.Value != nil {
+		s += fmt.Sprintf(" is %v", *e.Value)
+	}
+	if e.Margin > 0 {
+		s += fmt.Sprintf(" by at least %v", e.Margin)
+	}
+	return s
+}
+
+func (t *Table) find(name string) (Column, Cell, error) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return Column{}, Cell{}, fmt.Errorf("%q: a cell is ROW.COLUMN", name)
+	}
+	row, col := name[:i], name[i+1:]
+	for _, c := range t.Columns {
+		if c.ID != col {
+			continue
+		}
+		for _, r := range t.Rows {
+			if r.Titles != nil && r.ID == row {
+				return c, r.Cells[col], nil
+			}
+		}
+		return c, Cell{}, fmt.Errorf("%q: the table has no row %q", name, row)
+	}
+	return Column{}, Cell{}, fmt.Errorf("%q: the table has no column %q", name, col)
+}

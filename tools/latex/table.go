@@ -68,12 +68,12 @@ func Tables(src string) ([]Table, error) {
 		}
 		rest := body[2]
 		if body[1] != "tabular" {
-			_, rest = argument(rest) // its width
+			_, rest = Argument(rest) // its width
 		}
 		if strings.HasPrefix(rest, "[") {
 			rest = rest[strings.IndexByte(rest, ']')+1:]
 		}
-		spec, rest := argument(rest)
+		spec, rest := Argument(rest)
 		t.Columns = columns(spec)
 		if err := t.read(rest); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Label, err)
@@ -83,8 +83,9 @@ func Tables(src string) ([]Table, error) {
 	return out, nil
 }
 
-// argument cuts the group in braces that a text begins with.
-func argument(s string) (inner, rest string) {
+// Argument cuts the group in braces that a text begins with; without its end it is all of
+// the text.
+func Argument(s string) (inner, rest string) {
 	s = strings.TrimLeft(s, " \n\t")
 	if !strings.HasPrefix(s, "{") {
 		return "", s
@@ -112,17 +113,17 @@ func columns(spec string) (n int) {
 		spec = spec[1:]
 		switch {
 		case c == '@' || c == '>' || c == '<' || c == '!':
-			_, spec = argument(spec)
+			_, spec = Argument(spec)
 		case c == '*':
 			var times, what string
-			times, spec = argument(spec)
-			what, spec = argument(spec)
+			times, spec = Argument(spec)
+			what, spec = Argument(spec)
 			k, err := strconv.Atoi(times)
 			if err == nil {
 				n += k * columns(what)
 			}
 		case c == 'p' || c == 'm' || c == 'b' || c == 'w':
-			_, spec = argument(spec)
+			_, spec = Argument(spec)
 			n++
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			n++
@@ -166,8 +167,8 @@ func (t *Table) add(line string, header bool) error {
 		n, text := 1, cell
 		if m := spans.FindStringSubmatch(cell); m != nil {
 			n, _ = strconv.Atoi(m[1])
-			_, rest := argument(cell[len(m[0]):])
-			text, _ = argument(rest)
+			_, rest := Argument(cell[len(m[0]):])
+			text, _ = Argument(rest)
 		}
 		title := Plain(text)
 		if title == "" && strings.Contains(text, "$") {

@@ -61,20 +61,9 @@ func footnotes(s string) (text string, notes []string) {
 		if !ok {
 			return b.String(), notes
 		}
-		depth, i := 1, 0
-		for ; i < len(after) && depth > 0; i++ {
-			switch after[i] {
-			case '\\':
-				i++
-			case '{':
-				depth++
-			case '}':
-				depth--
-			}
-		}
-		i = min(i, len(after))
-		notes = append(notes, strings.TrimSuffix(after[:i], "}"))
-		s = after[i:]
+		note, rest := latex.Argument("{" + after)
+		notes = append(notes, note)
+		s = rest
 	}
 }
 
@@ -120,15 +109,7 @@ func readSentences(path string) ([]listed, error) {
 
 // in reports whether a text has the sentence, with other words where it has ….
 func (l listed) in(text string) bool {
-	for part := range strings.SplitSeq(l.sentence, "…") {
-		w := words(part)
-		_, after, ok := strings.Cut(text, w)
-		if !ok {
-			return false
-		}
-		text = after
-	}
-	return true
+	return inOrder(text, strings.Split(l.sentence, "…"), words)
 }
 
 // compareSentences looks up each sentence of the paper in the list, each line of the list

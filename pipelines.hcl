@@ -1605,9 +1605,8 @@ step "export" "nq320k" {
   corpus    = local.serialized[each.key].corpus
   report    = local.serialized[each.key].report
   identifiers = {
-    for id, t in local.paper_types :
-    id => t.steps[join("/", [for by in t.by : merge({ budget = "dsi" }, each.value)[by]])].ids
-    if contains(keys(t.steps), join("/", [for by in t.by : merge({ budget = "dsi" }, each.value)[by]]))
+    for id, by in { for id, t in local.paper_types : id => join("/", [for b in t.by : merge({ budget = "dsi" }, each.value)[b]]) } :
+    id => local.paper_types[id].steps[by].ids if contains(keys(local.paper_types[id].steps), by)
   }
   formats  = concat(["jsonl", "parquet", "trec", "beir"], each.value.form == "simple_norm" ? [] : ["redsi"])
   name     = "NQ320K-${local.all_collections[each.value.collection]}/${local.all_forms[each.value.form]}"

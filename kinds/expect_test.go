@@ -30,17 +30,23 @@ func TestExpectMistakes(t *testing.T) {
 		`expect = [{ cell = "r.a", value = 1, shown = true, tolerance = 1 }]`:     "numbers that are compared",
 		`expect = [{ cell = "r.a", value = 1, margin = 1, claim = "It is so." }]`: "margin is for",
 	} {
-		path := filepath.Join(t.TempDir(), "p.hcl")
-		if err := os.WriteFile(path, []byte("table \"t\" {\n"+table+expect+"\n}\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		src, err := pipeline.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
-		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-			t.Errorf("%s\nsays %v, want %q", expect, ds.Err(), want)
-		}
+		refused(t, "table \"t\" {\n"+table+expect+"\n}\n", want)
+	}
+}
+
+// refused loads a pipeline whose mistakes are told by a text.
+func refused(t *testing.T, source, want string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "p.hcl")
+	if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	src, err := pipeline.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
+	if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
+		t.Errorf("%s\nsays %v, want %q", source, ds.Err(), want)
 	}
 }

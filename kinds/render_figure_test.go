@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/render"
 )
 
@@ -134,17 +133,6 @@ series = [{ id = "a", points = [] }]
 expect "a.b.y" { value = 1 }`: `no point "b"`,
 		`panels = [{ heading = "<b>", text = "x" }]`: "not closed",
 	} {
-		path := filepath.Join(t.TempDir(), "p.hcl")
-		if err := os.WriteFile(path, []byte("figure \"f\" {\n"+body+"\n}\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		src, err := pipeline.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, ds := pipeline.Load(src, pipeline.Options{Registry: newLocal(t).Registry})
-		if !ds.HasErrors() || !strings.Contains(ds.Err().Error(), want) {
-			t.Errorf("%s\nsays %v, want %q", body, ds.Err(), want)
-		}
+		refused(t, "figure \"f\" {\n"+body+"\n}\n", want)
 	}
 }

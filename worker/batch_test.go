@@ -43,7 +43,8 @@ func (b *bench) awaitCounts(w client.WorkflowRun, status workflows.Status, want 
 	defer cancel()
 	var s workflows.State
 	for ctx.Err() == nil {
-		if v, err := b.c.QueryWorkflow(ctx, w.GetID(), "", workflows.StateQuery); err == nil && v.Get(&s) == nil && s.Counts[status] == want {
+		var err error
+		if s, err = workflows.Ask[workflows.State](ctx, b.c, w.GetID(), workflows.StateQuery); err == nil && s.Counts[status] == want {
 			return
 		}
 	}

@@ -331,13 +331,9 @@ func (b *bench) awaitShared(runs ...client.WorkflowRun) {
 	defer cancel()
 	for ctx.Err() == nil {
 		for _, r := range runs {
-			v, err := b.c.QueryWorkflow(ctx, r.GetID(), "", workflows.StateQuery)
+			s, err := workflows.Ask[workflows.State](ctx, b.c, r.GetID(), workflows.StateQuery)
 			if err != nil {
 				continue // not started yet
-			}
-			var s workflows.State
-			if err := v.Get(&s); err != nil {
-				b.t.Fatal(err)
 			}
 			for _, x := range s.Steps {
 				if x.Shared {

@@ -195,7 +195,7 @@ func TestTraces(t *testing.T) {
 	defer cancel()
 	b.queue.Stop()
 	b.startWorker()
-	if _, err := b.c.QueryWorkflow(ctx, w.GetID(), "", workflows.StateQuery); err != nil { // which replays all of it
+	if _, err := workflows.Ask[workflows.State](ctx, b.c, w.GetID(), workflows.StateQuery); err != nil { // which replays all of it
 		t.Error(err)
 	}
 	b.queue.Stop()

@@ -119,10 +119,7 @@ step "short" "c" {
 	if hit, ran := b.run(src, "3"); hit != 3 || ran != 0 {
 		t.Errorf("afterwards: %d hit, %d ran", hit, ran)
 	}
-	var s workflows.State
-	if v, err := b.c.QueryWorkflow(ctx, began.GetID(), "", workflows.StateQuery); err != nil {
-		t.Error(err)
-	} else if err := v.Get(&s); err != nil || !strings.Contains(s.Again, "another version of redsi") {
+	if s, err := workflows.Ask[workflows.State](ctx, b.c, began.GetID(), workflows.StateQuery); err != nil || !strings.Contains(s.Again, "another version of redsi") {
 		t.Errorf("who follows it is told %q, %v", s.Again, err)
 	}
 }

@@ -59,12 +59,8 @@ func (a *app) state(ctx context.Context, c client.Client, workflow string) (work
 	}
 }
 
-func changesOf(ctx context.Context, c client.Client, workflow string, since int, most time.Duration) (news workflows.Changes, err error) {
+func changesOf(ctx context.Context, c client.Client, workflow string, since int, most time.Duration) (workflows.Changes, error) {
 	qctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	v, err := c.QueryWorkflow(qctx, workflow, "", workflows.ChangesQuery, since)
-	if err == nil {
-		err = v.Get(&news)
-	}
-	return news, err
+	return workflows.Ask[workflows.Changes](qctx, c, workflow, workflows.ChangesQuery, since)
 }

@@ -98,11 +98,7 @@ func (a *app) askAll(ctx context.Context, conn *connection, open []*workflow.Wor
 // however many steps there are.
 func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
 	s := openRun(conn, w)
-	var state workflows.State
-	v, err := conn.Client.QueryWorkflow(ctx, s.Workflow, "", workflows.StateQuery)
-	if err == nil {
-		err = v.Get(&state)
-	}
+	state, err := workflows.Ask[workflows.State](ctx, conn.Client, s.Workflow, workflows.StateQuery)
 	if err != nil {
 		if s.Error = "its state is not available: " + err.Error(); ctx.Err() != nil {
 			s.Error = "does not answer: no worker polls for it, or it is busy (--run waits longer)"

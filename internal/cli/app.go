@@ -31,6 +31,7 @@ import (
 // app is what all verbs share: the kinds, the outputs, and the flags.
 type app struct {
 	Registry *step.Registry
+	cmd      *cobra.Command // the verb at work
 	Out, Err io.Writer
 	Log      *slog.Logger
 	sayer    sayer
@@ -96,7 +97,8 @@ func env(name, fallback string) string {
 	return fallback
 }
 
-func (a *app) setup(*cobra.Command) error {
+func (a *app) setup(cmd *cobra.Command) error {
+	a.cmd = cmd
 	level, err := charm.ParseLevel(a.LogLevel)
 	if err != nil {
 		return inputError(fmt.Errorf("--log-level: %w", err))

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -238,16 +236,6 @@ of the graph of each run, live and coloured by what became of its steps.`,
 func startLine(s *devserver.Server) string {
 	return fmt.Sprintf(`temporal --config-file %s --profile %s workflow start --type %s --task-queue %s --input '{"pipeline":"pipelines.hcl"}'`,
 		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
-}
-
-// quoted is a word for a shell.
-func quoted(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
 }
 
 // openForWorker loads a pipeline named by a workflow's input, of files that are accepted.

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// carried are the flags that say what a command reads and where it keeps: commands that
+// are printed for the person to paste have what was given of them.
+var carried = []string{"file", "var", "var-file", "state", "store", "payload-key",
+	"temporal-address", "temporal-namespace", "temporal-profile"}
+
+// hint is a command of this program that the person can paste: a verb, its arguments,
+// and the flags of the command at work that say where it reads and keeps, if the verb has
+// them. What comes from the environment holds there too, and sensitive variables are left
+// for the person to fill in.
+func (a *app) hint(verb string, args ...string) string {
+	words := append([]string{"redsi"}, strings.Fields(verb)...)
+	for _, arg := range args {
+		words = append(words, quoted(arg))
+	}
+	to, _, err := a.cmd.Root().Find(words[1 : 1+len(strings.Fields(verb))])
+	if err != nil {
+		to = a.cmd
+	}
+	for _, name := range carried {
+		given := a.cmd.Flags().Lookup(name)
+		if given == nil || !given.Changed || !understands(to, name) {
+			continue
+		}
+		flag := "--" + name
+		if given.Shorthand != "" {
+			flag = "-" + given.Shorthand
+		}
+		for _, v := range values(given) {
+			if variable, _, ok := strings.Cut(v, "="); ok && name == "var" && a.sensitive(variable) {
+				v = variable + "=..."
+			}
+			words = append(words, flag, quoted(v))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (a *app) sensitive(variable string) bool {
+	_, ok := a.secrets[variable]
+	return ok
+}
+
+func understands(cmd *cobra.Command, flag string) bool {
+	return cmd.Flags().Lookup(flag) != nil || cmd.InheritedFlags().Lookup(flag) != nil
+}
+
+func values(f *pflag.Flag) []string {
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		return many.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// quoted is a word for a shell.
+func quoted(s string) string {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%=,", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+var verbLine = regexp.MustCompile(`^  ([a-z][a-z-]*) +\S`)
+
+// verbs are the commands that a help text lists.
+func verbs(help string) []string {
+	var all []string
+	for _, line := range strings.Split(help, "\n") {
+		if m := verbLine.FindStringSubmatch(line); m != nil && m[1] != "help" && m[1] != "completion" {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
+
+// exampleOf is the part of a help text that shows how a verb is used.
+func exampleOf(help string) []string {
+	_, rest, ok := strings.Cut(help, "\nExamples:\n")
+	if !ok {
+		return nil
+	}
+	text, _, _ := strings.Cut(rest, "\n\n")
+	return strings.Split(strings.TrimRight(text, "\n"), "\n")
+}
+
+// Examples asks a program for the examples of each of its verbs and theirs. What is special
+// about some must be so of one at least, so that none of these is old.
+func Examples(ctx context.Context, s *Shell, program string, special []Special) ([]Block, error) {
+	used := map[string]bool{}
+	var blocks []Block
+	var visit func(path string) error
+	visit = func(path string) error {
+		help, exit, err := s.Run(ctx, path+" --help", "")
+		if err != nil || exit != 0 {
+			return fmt.Errorf("%s --help: exit %d, %v: %s", path, exit, err, help)
+		}
+		for _, c := range script(exampleOf(help), 1) {
+			b := Block{File: path + " --help", Commands: []Command{c}}
+			for _, k := range special {
+				if strings.HasPrefix(strings.TrimSpace(c.Text), k.Prefix) {
+					used[k.Prefix] = true
+					if err := b.marks(k.Marks); err != nil {
+						return err
+					}
+					break
+				}
+			}
+			blocks = append(blocks, b)
+		}
+		for _, verb := range verbs(help) {
+			if err := visit(path + " " + verb); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := visit(program); err != nil {
+		return nil, err
+	}
+	for _, k := range special {
+		if !used[k.Prefix] {
+			return nil, fmt.Errorf("examples.txt: no example begins with %q", k.Prefix)
+		}
+	}
+	return blocks, nil
+}
+
+// Special says what is special about the examples that begin so, as the comment before a
+// block does.
+type Special struct{ Prefix, Marks string }
+
+// Specials reads lines "PREFIX | MARKS"; # begins a comment.
+func Specials(text string) ([]Special, error) {
+	var all []Special
+	for i, line := range strings.Split(text, "\n") {
+		if strings.TrimSpace(line) == "" || line[0] == '#' {
+			continue
+		}
+		prefix, marks, ok := strings.Cut(line, " | ")
+		if !ok {
+			return nil, fmt.Errorf("examples.txt:%d: want PREFIX | MARKS", i+1)
+		}
+		all = append(all, Special{strings.TrimSpace(prefix), strings.TrimSpace(marks)})
+	}
+	return all, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// limit is what one command may take.
+const limit = 20 * time.Minute
+
+// Shell runs commands one after the other as a person at a terminal would: the folder and
+// exported variables stay.
+type Shell struct {
+	Root string   // where it begins
+	Env  []string // what it begins with
+	keep string   // folder of what stays between commands
+}
+
+// NewShell begins in a folder, keeping its own files in another.
+func NewShell(root, keep string, env []string) *Shell {
+	return &Shell{Root: root, Env: env, keep: keep}
+}
+
+// Run runs a command and returns all that it printed, and how it ended. With until it is
+// interrupted when it has printed that, and must end by itself then.
+func (s *Shell) Run(ctx context.Context, text, until string) (printed string, exit int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	env, dir := filepath.Join(s.keep, "env"), filepath.Join(s.keep, "dir")
+	script := fmt.Sprintf("if test -f '%[1]s'; then . '%[1]s'; fi\ncd \"$(cat '%[2]s' 2>/dev/null || pwd)\" || exit 125\n%[3]s\nrc=$?\nexport -p > '%[1]s'; pwd > '%[2]s'; exit $rc\n", env, dir, text)
+	if until != "" {
+		script = fmt.Sprintf("if test -f '%[1]s'; then . '%[1]s'; fi\ncd \"$(cat '%[2]s' 2>/dev/null || pwd)\" || exit 125\nexec %[3]s\n", env, dir, text)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.Dir, cmd.Env = s.Root, s.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	out := &watched{until: until}
+	out.seen = func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.Stdout, cmd.Stderr = out, out
+	if err = cmd.Start(); err == nil {
+		out.begin()
+		err = cmd.Wait()
+	}
+	var ended *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return out.String(), 0, fmt.Errorf("did not end within %s", limit)
+	case errors.As(err, &ended):
+		return out.String(), ended.ExitCode(), nil
+	case err == nil && until != "" && !out.done():
+		return out.String(), 0, fmt.Errorf("ended without printing %q", until)
+	}
+	return out.String(), 0, err
+}
+
+// To goes to a folder below Root; "" is Root.
+func (s *Shell) To(folder string) error {
+	return os.WriteFile(filepath.Join(s.keep, "dir"), []byte(filepath.Join(s.Root, folder)), 0o644)
+}
+
+// watched keeps what is written, and tells once when it has some text.
+type watched struct {
+	mu    sync.Mutex
+	b     bytes.Buffer
+	until string
+	began bool
+	told  bool
+	seen  func()
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.b.Write(p)
+	w.tell()
+	return n, err
+}
+
+// begin allows telling: the process is there.
+func (w *watched) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.began = true
+	w.tell()
+}
+
+func (w *watched) tell() {
+	if w.began && !w.told && w.until != "" && strings.Contains(w.b.String(), w.until) {
+		w.told = true
+		w.seen()
+	}
+}
+
+func (w *watched) done() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.told
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}

@@ -193,7 +193,7 @@ func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result
 	return hits, nil
 }
 
-// EachResult gives each every usable result of s, in no set order, until it returns false.
+// EachResult gives each every usable result of s, in the order of keys, until it returns false.
 func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 	keys, err := ResultKeys(ctx, s)
 	if err != nil {
@@ -204,8 +204,8 @@ func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range found {
-			if !each(r) {
+		for _, key := range some {
+			if r := found[key]; r != nil && !each(r) {
 				return nil
 			}
 		}

@@ -68,6 +68,7 @@ the rules.`,
 	Class:    "program",
 	Resolve:  resolveCommand,
 	Run:      runCommand,
+	Stage:    stageProgram,
 })
 
 // ownVariables are set by the step itself.

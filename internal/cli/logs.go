@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -267,7 +266,7 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepL
 		}
 	}
 	if a.JSON {
-		return view.WriteJSON(a.Out, slices.Clone(logs))
+		return view.WriteJSON(a.Out, logs)
 	}
 	return nil
 }

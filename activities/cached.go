@@ -142,8 +142,10 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		return executed{}, err
 	}
 	began := time.Now()
-	outputs, counts, env, err := a.run(ctx, req, spec, task, parts)
+	log := &stepLog{}
+	outputs, counts, env, err := a.run(ctx, req, spec, task, parts, log)
 	if err != nil {
+		a.keepFailure(ctx, req, began, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
 	took := time.Since(began)
@@ -151,7 +153,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		took += p.Took
 	}
 	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: took,
-		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: a.origin(ctx, req)}
+		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return executed{}, err
@@ -214,15 +216,16 @@ func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artif
 	return parts, nil
 }
 
-// run runs a kind, turning a panic in it, our own bug, into an error.
+// run runs a kind, turning a panic in it, our own bug, into an error. What it says is
+// written to log.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task,
-	parts []artifacts.Result) (outputs map[string]artifacts.Artifact, counts map[string]int64, env map[string]string, err error) {
+	parts []artifacts.Result, log *stepLog) (outputs map[string]artifacts.Artifact, counts map[string]int64, env map[string]string, err error) {
 	tree, err := task.Tree()
 	if err != nil {
 		return nil, nil, nil, step.Permanent(err)
 	}
-	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log.With("step", req.Address), parts)
-	io.Cache, io.Secrets = a.CacheDir, a.Secrets
+	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), log.logger(a.Log.With("step", req.Address)), parts)
+	io.Cache, io.Secrets, io.Stderr = a.CacheDir, a.Secrets, log
 	if a.Cores != nil {
 		defer a.Cores.Take(spec.Needs != "")()
 	}

@@ -56,13 +56,14 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 		parts[i] = *part.Made
 	}
 	began := time.Now()
-	outputs, counts, env, err := a.run(ctx, req, spec, task, parts)
+	log := &stepLog{}
+	outputs, counts, env, err := a.run(ctx, req, spec, task, parts, log)
 	if err != nil {
 		a.sourceChanged(err)
 		return r, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
 	r.Made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),
-		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: artifacts.Origin{Step: address}}
+		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}
 	if before != nil {
 		r.Stands = before
 		if r.Same, r.Clock, err = a.alike(ctx, spec, before.Outputs, outputs); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +70,11 @@ const (
 	nondetPrefix  = "nondeterminism/"
 	ckptPrefix    = "checkpoints/"
 	runsPrefix    = "runs/"
+	failedPrefix  = "failures/"
+
+	// FailedPrefix begins the names of the records of steps that failed or were
+	// cancelled: "failures/<run id>/<hex key>".
+	FailedPrefix = failedPrefix
 
 	// OpenRunPrefix begins the names of the records of runs that are at work, or were
 	// killed: "runs-open/<run id>".
@@ -76,12 +82,12 @@ const (
 )
 
 // Collect deletes what no root names. Roots are all records save those under
-// results/, checkpoints/ and nondeterminism/: runs, pins, and whatever comes to
-// be. A root keeps every result and blob whose digest stands anywhere in its
+// results/, checkpoints/, nondeterminism/ and failures/: runs, pins, and whatever comes
+// to be. A root keeps every result and blob whose digest stands anywhere in its
 // text, so no field of any record, now or later, can be overlooked; a root whose
 // text is too long for a record has a member "body", the digest of a blob, and that
 // blob's text counts as the root's. A checkpoint is kept while a root names its key
-// and the key has no result.
+// and the key has no result, what is known of a step's failure as long as its run.
 //
 // A run that has begun and not written its record, "runs-open/<id>", keeps all that
 // was put since, until it writes it, for OpenRunAge at most.
@@ -139,7 +145,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
 		root := !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
-			!strings.HasPrefix(r.Name, ckptPrefix) && !dropped[runOf(r.Name)]
+			!strings.HasPrefix(r.Name, ckptPrefix) && !strings.HasPrefix(r.Name, failedPrefix) && !dropped[runOf(r.Name)]
 		if root {
 			maps.Copy(roots, c.names[r.Name])
 		}
@@ -171,6 +177,10 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			keep = young(r.ModTime) || roots[key] && !c.results[key].hit
 		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
 			keep = young(r.ModTime) || live(key)
+		} else if rest, ok := strings.CutPrefix(r.Name, failedPrefix); ok {
+			run := path.Dir(rest)
+			_, recorded := ages[runsPrefix+run]
+			keep = young(r.ModTime) || recorded && !dropped[run]
 		} else {
 			continue
 		}

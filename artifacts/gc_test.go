@@ -239,3 +239,54 @@ func TestCollectNeverBreaksWhatIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectLogs: logs are kept as long as the results that name them, and what is known
+// of failures as long as their runs.
+func TestCollectLogs(t *testing.T) {
+	c := newClock()
+	s := mem.NewAt(c.Now)
+	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
+	r.Log = &artifacts.Log{Digest: putBytes(t, s, []byte("said")), Size: 4}
+	publish(t, s, r)
+	failed := artifacts.Sum([]byte("failed"))
+	of := map[string]artifacts.Digest{}
+	for _, run := range []string{"1", "2", "none"} {
+		of[run] = putBytes(t, s, []byte("said in "+run))
+		putRecord(t, s, "failures/"+run+"/"+failed.Hex(), `{"log":{"digest":"`+of[run].String()+`"},"names":"`+r.Key.String()+`"}`)
+	}
+	putRecord(t, s, "runs/1", "{}")
+	c.now = c.now.Add(time.Hour)
+	putRecord(t, s, "runs/2", `{"steps":[{"key":"`+r.Key.String()+`"}]}`)
+	c.now = c.now.Add(30 * day)
+	left := func(o artifacts.GCOptions, want ...artifacts.Digest) {
+		t.Helper()
+		o.Now = c.now
+		if _, err := artifacts.Collect(t.Context(), s, o); err != nil {
+			t.Fatal(err)
+		}
+		have := blobSet(t, s)
+		for _, d := range want {
+			if !have[d] {
+				t.Errorf("%s is gone", d)
+			}
+		}
+		if len(have) != len(want)+1 { // the result's output
+			t.Errorf("%d blobs, want %d", len(have), len(want)+1)
+		}
+	}
+	left(artifacts.GCOptions{}, r.Log.Digest, of["1"], of["2"])
+	left(artifacts.GCOptions{KeepRuns: 1}, r.Log.Digest, of["2"])
+	putRecord(t, s, "runs/2", "{}") // a failure keeps no result
+	g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: c.now, DryRun: true, Grace: 1, KeepRuns: 2})
+	if err != nil || len(g.Results) != 1 || len(g.Blobs) != 2 {
+		t.Errorf("%+v, %v", g, err)
+	}
+
+	// A result without its log is a hit still.
+	if err := s.Blobs.Delete(t.Context(), r.Log.Digest); err != nil {
+		t.Fatal(err)
+	}
+	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); err != nil || hit == nil {
+		t.Error(hit, err)
+	}
+}

@@ -192,3 +192,37 @@ func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result
 	}
 	return hits, nil
 }
+
+// EachResult gives each every usable result of s, in the order of keys, until it returns false.
+func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
+	keys, err := ResultKeys(ctx, s)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(keys, inspectMost) {
+		found, err := LookupMany(ctx, s, some)
+		if err != nil {
+			return err
+		}
+		for _, key := range some {
+			if r := found[key]; r != nil && !each(r) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// ResultKeys lists the keys of all results of s, usable or not.
+func ResultKeys(ctx context.Context, s Store) ([]Digest, error) {
+	var keys []Digest
+	for info, err := range s.Records.List(ctx, resultsPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		if key, ok := keyOf(info.Name, resultsPrefix); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}

@@ -49,7 +49,11 @@ func quickResult(key Digest, b []byte) (_ *Result, ok bool) {
 			*m.to, more = c.text(), true
 		}
 	}
-	c.expect(`},"took_s":`)
+	c.expect(`}`)
+	if c.skip(`,"log":`) {
+		r.Log = c.log()
+	}
+	c.expect(`,"took_s":`)
 	seconds, err := strconv.ParseFloat(string(c.number()), 64)
 	took, known := durationOf(seconds)
 	r.Took = took
@@ -119,6 +123,22 @@ func (c *cursor) artifact() (a Artifact) {
 	}
 	c.expect(`}`)
 	return a
+}
+
+func (c *cursor) log() *Log {
+	l := &Log{}
+	c.expect(`{`)
+	if c.skip(`"digest":`) {
+		l.Digest = c.digest()
+		c.expect(`,`)
+	}
+	c.expect(`"size":`)
+	l.Size = c.integer()
+	if c.skip(`,"cut":`) {
+		l.Cut = c.integer()
+	}
+	c.expect(`}`)
+	return l
 }
 
 func (c *cursor) file() (f File) {

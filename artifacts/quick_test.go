@@ -21,7 +21,9 @@ func written(t testing.TB) []Result {
 			Env: map[string]string{"host": "vm", "odd": "a\"b\\c\n\u2028<é>"}, Origin: Origin{"run", "step/x", `step.command.w["3"]`}},
 		{Outputs: map[string]Artifact{}, Origin: Origin{WorkflowID: "w"}},
 		{Origin: Origin{Step: "s"}},
-		{Took: time.Hour, Finished: time.Now()},
+		{Took: time.Hour, Finished: time.Now(), Log: &Log{}},
+		{Origin: Origin{Step: "s"}, Log: &Log{Digest: Sum([]byte("said")), Size: 4}},
+		{Log: &Log{Digest: Sum([]byte("said")), Size: 4, Cut: 1 << 40}},
 	}
 	for i := range results {
 		r := &results[i]

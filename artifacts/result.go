@@ -22,8 +22,25 @@ type Result struct {
 	Counts   map[string]int64    `json:"counts,omitempty"` // records read, dropped, changed, …
 	Env      map[string]string   `json:"env,omitempty"`    // code revision, libtorch, device, host: recorded, not keyed
 	Origin   Origin              `json:"origin"`
+	Log      *Log                `json:"log,omitempty"` // nil: of a release that kept none
 
 	body Digest // the blob of a record that is long
+}
+
+// Log is what a step said while it ran: its log lines and what its program wrote on
+// standard error. It is for people: no result is lost with it.
+type Log struct {
+	Digest Digest `json:"digest,omitzero"` // of a blob; zero if nothing was said
+	Size   int64  `json:"size"`            // bytes that are kept
+	Cut    int64  `json:"cut,omitempty"`   // bytes that were left out of its middle
+}
+
+// Validate reports a log that no step could have left.
+func (l *Log) Validate() error {
+	if l != nil && (l.Size < 0 || l.Cut < 0 || l.Digest.IsZero() != (l.Size == 0)) {
+		return fmt.Errorf("its log has %d bytes, less %d, and the digest %s", l.Size, l.Cut, l.Digest)
+	}
+	return nil
 }
 
 // Origin says which run produced a result.
@@ -75,7 +92,7 @@ func (r *Result) Validate() error {
 			return fmt.Errorf("output %q: %w", name, err)
 		}
 	}
-	return nil
+	return r.Log.Validate()
 }
 
 // Bytes is the size of r's outputs.

@@ -55,6 +55,7 @@ type IO struct {
 	Log     *slog.Logger
 	Secrets map[string]string // sensitive variables that this process was given, by name
 	Cache   string            // a folder on this worker that outlives steps; may be emptied at any time
+	Stderr  io.Writer         // takes what a program says beside its output; kept with the result, as Log is
 	host    Host
 	ctx     context.Context
 	spec    *Spec
@@ -73,7 +74,7 @@ type IO struct {
 
 // NewIO makes the IO of one run of a kind.
 func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
-	return &IO{Log: log, host: host, ctx: ctx, spec: spec, parts: parts,
+	return &IO{Log: log, Stderr: io.Discard, host: host, ctx: ctx, spec: spec, parts: parts,
 		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
 		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}}
 }

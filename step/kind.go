@@ -74,6 +74,10 @@ type Kind[C any] struct {
 	// retry cannot mend.
 	Run func(ctx context.Context, io *IO, c C) error
 
+	// Stage, if set, fills a folder as Run does for the program that it runs, for people
+	// who want to be where the program was.
+	Stage func(ctx context.Context, io *IO, c C, dir string) (Program, error)
+
 	// Clock names outputs that tell of the run itself, such as its seconds, and the JSON
 	// fields that do; of none, the output as a whole does. Two runs may differ there.
 	Clock map[string][]string
@@ -114,6 +118,7 @@ type Spec struct {
 	pins       func(any, map[string]artifacts.Artifact) []Pin
 	split      func(context.Context, *IO, any) ([]Task, error)
 	run        func(context.Context, *IO, any) error
+	stage      func(context.Context, *IO, any, string) (Program, error)
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
@@ -144,6 +149,11 @@ func Define[C any](k Kind[C]) Spec {
 		}
 	}
 	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+	if k.Stage != nil {
+		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
+			return k.Stage(ctx, io, c.(C), dir)
+		}
+	}
 	if k.Check != nil {
 		s.check = func(c any) error { return k.Check(c.(C)) }
 	}

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +18,7 @@ import (
 )
 
 func newArtifactsCmd(a *app) *cobra.Command {
-	cmd := group("artifacts", "List, print and locate what steps have left")
+	cmd := group("artifacts", "List, print, locate and take out what steps have left")
 	ls := &cobra.Command{
 		Use:     "ls [STEP]",
 		Short:   "List the outputs of steps that have results",
@@ -112,7 +114,7 @@ program reads them; on a terminal, control characters are shown as escapes.`,
 			return err
 		},
 	}
-	for _, c := range []*cobra.Command{ls, cat, path} {
+	for _, c := range []*cobra.Command{ls, cat, path, newGetCmd(a)} {
 		a.pipelineFlags(c)
 		cmd.AddCommand(c)
 	}
@@ -121,38 +123,77 @@ program reads them; on a terminal, control characters are shown as escapes.`,
 
 // output finds the blob that an argument names.
 func (a *app) output(cmd *cobra.Command, arg string) (artifacts.Store, artifacts.Digest, error) {
-	var none artifacts.Digest
-	_, local := pipeline.SplitAddress(arg)
-	at := strings.LastIndex(local, ".")
-	if slash := strings.LastIndex(local, "]."); slash >= 0 {
-		at = slash + 1
-	} else if i := strings.Index(local, "/"); i >= 0 {
-		at = strings.LastIndex(local[:i], ".")
+	address, output, file := splitOutput(arg)
+	if output == "" {
+		return artifacts.Store{}, artifacts.Digest{}, inputError(fmt.Errorf("%q is not STEP.OUTPUT", arg))
 	}
-	if at += len(arg) - len(local); at <= len(arg)-len(local) {
-		return artifacts.Store{}, none, inputError(fmt.Errorf("%q is not STEP.OUTPUT", arg))
-	}
-	address, output := arg[:at], arg[at+1:]
-	output, file, _ := strings.Cut(output, "/")
-	a.Targets = []string{address}
-	v, store, err := a.preview(cmd.Context())
+	store, r, err := a.resultOf(cmd.Context(), address)
 	if err != nil {
-		return store, none, err
+		return store, artifacts.Digest{}, err
+	}
+	art, err := outputOf(address, r, output)
+	if err != nil {
+		return store, artifacts.Digest{}, err
+	}
+	return fileOf(store, art, file)
+}
+
+// splitOutput cuts ADDRESS.OUTPUT/FILE; without an output, all of it is an address.
+func splitOutput(arg string) (address, output, file string) {
+	_, local := pipeline.SplitAddress(arg)
+	names := 2 // after the type of the block: the kind of a step and its name
+	if isRendered(arg) {
+		names = 1
+	}
+	at := len(arg) - len(local)
+	for ; names > 0; names-- {
+		dot := strings.IndexAny(arg[at:], ".[")
+		if dot < 0 {
+			return arg, "", ""
+		}
+		at += dot + 1
+	}
+	end := strings.IndexAny(arg[at:], ".[")
+	if end < 0 {
+		return arg, "", ""
+	}
+	at += end
+	if arg[at] == '[' {
+		key, err := strconv.QuotedPrefix(arg[at+1:])
+		at += 1 + len(key) + 1
+		if err != nil || at >= len(arg) {
+			return arg, "", ""
+		}
+	}
+	output, file, _ = strings.Cut(strings.TrimPrefix(arg[at:], "."), "/")
+	return arg[:at], output, file
+}
+
+// resultOf finds the result of one step.
+func (a *app) resultOf(ctx context.Context, address string) (artifacts.Store, *artifacts.Result, error) {
+	a.Targets = []string{address}
+	v, store, err := a.previewFor(ctx, keepAll)
+	if err != nil {
+		return store, nil, err
 	}
 	for i, it := range v.Items {
 		if v.Plan.Steps[i].Address != address {
 			continue
 		}
 		if it.Result == nil {
-			return store, none, fmt.Errorf("%s has no result yet: redsi run --target '%s'", address, address)
+			return store, nil, fmt.Errorf("%s has no result yet: %s", address, a.hint("run", "--target", address))
 		}
-		art, ok := it.Result.Outputs[output]
-		if !ok {
-			return store, none, inputError(fmt.Errorf("%s has no output %q; it has %s", address, output, strings.Join(sortedOutputs(it.Result), ", ")))
-		}
-		return fileOf(store, art, file)
+		return store, it.Result, nil
 	}
-	return store, none, inputError(fmt.Errorf("%s is not one step; name one instance of it", address))
+	return store, nil, inputError(fmt.Errorf("%s is not one step; name one instance of it", address))
+}
+
+func outputOf(address string, r *artifacts.Result, output string) (artifacts.Artifact, error) {
+	art, ok := r.Outputs[output]
+	if !ok {
+		return art, inputError(fmt.Errorf("%s has no output %q; it has %s", address, output, strings.Join(sortedOutputs(r), ", ")))
+	}
+	return art, nil
 }
 
 func fileOf(store artifacts.Store, art artifacts.Artifact, file string) (artifacts.Store, artifacts.Digest, error) {

@@ -100,7 +100,7 @@ func newRoot(a *app) *cobra.Command {
 		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
 		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
 		newSearchCmd(a), newServeCmd(a),
-		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newExportCmd(a), newVerifyCmd(a), newGCCmd(a),
+		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newLogsCmd(a), newShellCmd(a), newPushCmd(a), newPullCmd(a), newExportCmd(a), newVerifyCmd(a), newGCCmd(a),
 	)
 	root.InitDefaultCompletionCmd()
 	checkArgs(root)

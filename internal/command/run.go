@@ -23,11 +23,13 @@ type Run struct {
 	Env       map[string]string
 	Stdin     io.Reader // nil: empty
 	Stdout    io.Writer
+	Stderr    io.Writer                      // if set, takes standard error, as Filter leaves it
 	Line      func(string)                   // called with every line of standard error, one at a time
 	Box       *isolation.Box                 // if set, what the program is kept to; its Dir is Dir
 	Found     func(isolation.Findings)       // called with what it did outside of its box, before Do returns
 	Started   func(pid int) error            // if set, called once it runs, with the leader of its process group; an error ends it
 	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
+	Exited    func(code int)                 // if set, called with the exit code of a success
 	Timeout   time.Duration                  // 0: none
 	ExitCodes []int                          // that mean success
 }
@@ -54,9 +56,12 @@ func (r Run) Do(ctx context.Context) error {
 	}
 	said := &lines{each: r.Line}
 	var stderr io.Writer = said
+	if r.Stderr != nil {
+		stderr = io.MultiWriter(said, r.Stderr)
+	}
 	filtered := func() error { return nil }
 	if r.Filter != nil {
-		f := r.Filter(said)
+		f := r.Filter(stderr)
 		stderr, filtered = f, f.Close
 	}
 	cmd := exec.CommandContext(limited, r.Program)
@@ -135,6 +140,9 @@ func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err er
 	}
 	if !slices.Contains(r.ExitCodes, ws.ExitStatus()) {
 		return &ExitError{r.Argv, ws.ExitStatus(), 0, tail}
+	}
+	if r.Exited != nil {
+		r.Exited(ws.ExitStatus())
 	}
 	return nil
 }

@@ -72,6 +72,11 @@ func (k *Keeper) write(ctx context.Context, l Lease, put func(context.Context, s
 	return put(ctx, name(l.Key, l.generation), b)
 }
 
+// Of reads who holds a key, or held it and was lost; nil if nobody does. Nothing is taken.
+func Of(ctx context.Context, records artifacts.Records, key artifacts.Digest) (*Lease, error) {
+	return (&Keeper{records: records}).newest(ctx, key)
+}
+
 // newest reads the lease of the highest generation; nil if there is none.
 func (k *Keeper) newest(ctx context.Context, key artifacts.Digest) (*Lease, error) {
 	top := 0

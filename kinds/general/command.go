@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -45,7 +46,7 @@ var Command = step.Define(step.Kind[commandConfig]{
 It starts in a new folder that has its files, its inputs under in/ and an empty
 folder out/, with an environment of only the variables given. Everything it
 leaves under out/ is the tree "out"; what it prints is "stdout"; what it says on
-standard error is shown as progress and, if it fails, in the error. The key has
+standard error is shown as progress, printed by ` + "`redsi logs`" + ` and, if it fails, in the error. The key has
 the arguments, files, inputs, environment, outputs, exit codes and the SHA-256
 of the program's file, so that another version of the program is another step.
 Not in the key: the libraries and interpreters that the program loads, the clock.
@@ -67,6 +68,7 @@ the rules.`,
 	Class:    "program",
 	Resolve:  resolveCommand,
 	Run:      runCommand,
+	Stage:    stageProgram,
 })
 
 // ownVariables are set by the step itself.
@@ -221,6 +223,12 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		return err
 	}
 	run := command.Run{Program: program.path, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
+		Stderr: x.Stderr,
+		Exited: func(code int) {
+			if code != 0 {
+				x.Note("exit code", strconv.Itoa(code))
+			}
+		},
 		Line: func(s string) {
 			x.Log.Debug(s)
 			x.Report(step.Progress{Note: s})

@@ -1,15 +1,19 @@
 package general
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/internal/secret"
 	"github.com/redsi/redsi/step"
 )
@@ -46,6 +50,23 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 		}
 	}
 	return nil
+}
+
+// stageProgram is the folder and the program for people: without the values of secrets.
+func stageProgram(_ context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
+	p := step.Program{Argv: c.Argv, Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
+	if c.Isolation != string(isolation.Off) {
+		p.Note = fmt.Sprintf("the step has isolation = %q; here nothing is kept out", c.Isolation)
+	}
+	if err := stageCommand(x, c, dir); err != nil || !c.Stdin.Set() {
+		return p, err
+	}
+	p.Stdin = step.OwnFolder + "/stdin"
+	r, err := x.Open(c.Stdin)
+	if err != nil {
+		return p, err
+	}
+	return p, errors.Join(artifacts.Place(dir, p.Stdin, 0o444, r), r.Close())
 }
 
 // stageInput copies an artifact to a name below folder; the names of a tree's files

@@ -1,0 +1,77 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// What is kept of what a step says: its beginning, and the end.
+const (
+	LogHead = 64 << 10
+	LogTail = 1 << 20
+)
+
+// stepLog keeps what a step says while it runs, in bounded memory. It may be written to
+// from several goroutines.
+type stepLog struct {
+	mu   sync.Mutex
+	head []byte
+	tail []byte
+	at   int   // where the oldest byte of a full tail is
+	cut  int64 // bytes that were in the tail and had to go
+}
+
+func (l *stepLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(b)
+	if room := min(LogHead-len(l.head), len(b)); room > 0 {
+		l.head, b = append(l.head, b[:room]...), b[room:]
+	}
+	if more := len(b) - LogTail; more > 0 {
+		l.cut, b = l.cut+int64(more), b[more:]
+	}
+	if room := min(LogTail-len(l.tail), len(b)); room > 0 {
+		l.tail, b = append(l.tail, b[:room]...), b[room:]
+	}
+	for len(b) > 0 {
+		k := copy(l.tail[l.at:], b)
+		l.at, l.cut, b = (l.at+k)%LogTail, l.cut+int64(k), b[k:]
+	}
+	return n, nil
+}
+
+// logger writes what is logged at level info and above to the log too.
+func (l *stepLog) logger(to *slog.Logger) *slog.Logger {
+	return slog.New(slog.NewMultiHandler(to.Handler(), slog.NewTextHandler(l, nil)))
+}
+
+// read is what is kept, a line in place of what was cut.
+func (l *stepLog) read() io.Reader {
+	parts := []io.Reader{bytes.NewReader(l.head)}
+	if l.cut > 0 {
+		parts = append(parts, bytes.NewReader(fmt.Appendf(nil, "\n[%d bytes are left out here]\n", l.cut)))
+	}
+	return io.MultiReader(append(parts, bytes.NewReader(l.tail[l.at:]), bytes.NewReader(l.tail[:l.at]))...)
+}
+
+// keep stores the log. A step is not worth less without it, so an error is only told.
+func (l *stepLog) keep(ctx context.Context, a *Activities, address string) *artifacts.Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.head) == 0 {
+		return &artifacts.Log{}
+	}
+	d, n, err := a.Store.Blobs.Put(ctx, l.read())
+	if err != nil {
+		a.Log.Warn("what a step said could not be kept", "step", address, "err", err)
+		return nil
+	}
+	return &artifacts.Log{Digest: d, Size: n, Cut: l.cut}
+}

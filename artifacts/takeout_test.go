@@ -1,0 +1,100 @@
+package artifacts_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+)
+
+func TestWriteFiles(t *testing.T) {
+	ctx := t.Context()
+	folder := t.TempDir()
+	s, err := dir.Open(filepath.Join(folder, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []artifacts.File
+	for _, name := range []string{"a", "sub/b"} {
+		d, err := artifacts.PutBytes(ctx, s.Blobs, []byte("of "+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, artifacts.File{Name: name, Digest: d, Size: 5})
+	}
+	only := func(dir string, want ...string) {
+		t.Helper()
+		var have []string
+		if err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				rel, _ := filepath.Rel(dir, p)
+				have = append(have, filepath.ToSlash(rel))
+			}
+			return err
+		}); err != nil || strings.Join(have, " ") != strings.Join(want, " ") {
+			t.Errorf("%s has %v, %v; want %v", dir, have, err, want)
+		}
+	}
+
+	out := filepath.Join(folder, "new", "out")
+	var n int64
+	if err := artifacts.WriteFiles(ctx, s.Blobs, files[:1], out, false, func(k int64) { n += k }); err != nil || n != 4 {
+		t.Fatal(n, err)
+	}
+	only(out, "a")
+	only(filepath.Dir(out), "out/a")
+	if err := os.WriteFile(filepath.Join(out, "a"), []byte("mine now"), 0o600); err != nil { // a copy of its own
+		t.Fatal(err)
+	}
+	if b, err := artifacts.ReadBlob(ctx, s.Blobs, files[0].Digest, 100); err != nil || string(b) != "of a" {
+		t.Errorf("%q, %v", b, err)
+	}
+
+	var full *artifacts.NotEmptyError
+	if err := artifacts.WriteFiles(ctx, s.Blobs, files, out, false, nil); !errors.As(err, &full) {
+		t.Errorf("%v", err)
+	}
+	if err := os.WriteFile(filepath.Join(out, "other"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := artifacts.WriteFiles(ctx, s.Blobs, files, out, true, nil); err != nil {
+		t.Error(err)
+	}
+	only(out, "a", "other", "sub/b")
+	if b, err := os.ReadFile(filepath.Join(out, "a")); err != nil || string(b) != "of a" {
+		t.Errorf("%q, %v", b, err)
+	}
+
+	// A blob that is damaged leaves nothing, and what was there stays.
+	lost, _ := s.Blobs.(artifacts.Local).LocalPath(files[1].Digest)
+	if err := os.Chmod(lost, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lost, []byte("of c!"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var bad *artifacts.IntegrityError
+	for _, into := range []bool{false, true} {
+		half := filepath.Join(folder, "half")
+		if into {
+			half = out
+		}
+		if err := artifacts.WriteFiles(ctx, s.Blobs, files, half, into, nil); !errors.As(err, &bad) {
+			t.Errorf("%v", err)
+		}
+	}
+	only(out, "a", "other", "sub/b")
+	if _, err := os.Stat(filepath.Join(folder, "half")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	empty := t.TempDir()
+	if err := artifacts.WriteFiles(ctx, s.Blobs, files[:1], empty, false, nil); err != nil {
+		t.Error(err)
+	}
+	only(empty, "a")
+}

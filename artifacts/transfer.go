@@ -1,0 +1,308 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Transfer copies results and records from a store to another one, of any sort. Blobs go
+// before the record that names them, so the other store never has a record whose blobs it
+// lacks. What is there is not sent again, so a transfer that was ended goes on where it
+// was. What arrives is verified: blobs by their digests, results by their seals and keys.
+type Transfer struct {
+	From, To Store
+	DryRun   bool          // write nothing, count what would be sent
+	Sent     func(n int64) // told of bytes as they are read, from several goroutines; may be nil
+
+	mu   sync.Mutex
+	done Transferred
+	seen map[Digest]bool // blobs that a dry run has counted
+}
+
+// Transferred is what has come of a Transfer.
+type Transferred struct {
+	Results int   `json:"results"` // that were sent
+	There   int   `json:"there"`   // results that were there
+	Blobs   int   `json:"blobs"`   // that were sent
+	Bytes   int64 `json:"bytes"`   // of those
+	Records int   `json:"records"` // of runs, failures and pins, that were sent
+
+	// Differs are keys under which the other store has other outputs. Those stay: the
+	// first writer wins.
+	Differs []Digest `json:"differs"`
+
+	// Lost are keys that have no usable result here, and why.
+	Lost map[Digest]string `json:"lost"`
+}
+
+// Done returns what has come of the transfer so far.
+func (t *Transfer) Done() Transferred {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.done
+}
+
+// transferMost bounds the results that are in memory; transferRounds is how often one is
+// sent that the other store's garbage collection takes away again.
+const (
+	transferMost   = 256
+	transferRounds = 3
+)
+
+// Results sends the results of keys.
+func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
+	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare), func(a, b Digest) bool { return a == b })
+	for some := range slices.Chunk(keys, transferMost) {
+		if err := t.some(ctx, some); err != nil {
+			return fmt.Errorf("send results to %s: %w", t.To.URL, err)
+		}
+	}
+	return nil
+}
+
+func (t *Transfer) some(ctx context.Context, keys []Digest) error {
+	here, err := Inspect(ctx, t.From, keys)
+	if err != nil {
+		return err
+	}
+	for round := range transferRounds + 1 {
+		there, err := Inspect(ctx, t.To, keys)
+		if err != nil {
+			return err
+		}
+		var todo []*Result
+		for _, key := range keys {
+			mine, theirs := here[key], there[key]
+			var unknown *FormatError
+			switch {
+			case !mine.Hit():
+				t.lost(key, mine.Miss())
+			case errors.As(theirs.Damage, &unknown):
+				return unknown
+			case !theirs.Hit():
+				todo = append(todo, mine.Result)
+			case round == 0:
+				t.there(mine.Result, theirs.Result)
+			}
+		}
+		if len(todo) == 0 {
+			return nil
+		}
+		if round == transferRounds {
+			return fmt.Errorf("%d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), todo[0].Origin.Step)
+		}
+		if err := t.send(ctx, todo, round == 0); err != nil || t.DryRun {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Transfer) lost(key Digest, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done.Lost == nil {
+		t.done.Lost = map[Digest]string{}
+	}
+	t.done.Lost[key] = why
+}
+
+// there notes a result that the other store has.
+func (t *Transfer) there(mine, theirs *Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done.There++
+	if mine.OutputsDigest() != theirs.OutputsDigest() {
+		t.done.Differs = append(t.done.Differs, mine.Key)
+	}
+}
+
+// send sends results that the other store does not have: the blobs of all, then their
+// records. A body is a blob that Publish makes.
+func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
+	blobs := map[Digest]int64{}
+	logs := map[Digest]int64{}
+	for _, r := range rs {
+		for _, a := range r.Outputs {
+			if a.Files == nil {
+				blobs[a.Digest] = a.Size
+			}
+			for _, f := range a.Files {
+				blobs[f.Digest] = f.Size
+			}
+		}
+		if r.Log != nil && r.Log.Size > 0 {
+			logs[r.Log.Digest] = r.Log.Size
+		}
+	}
+	if err := t.present(ctx, logs); err != nil {
+		return err
+	}
+	for d, n := range logs {
+		blobs[d] = n
+	}
+	if err := t.blobs(ctx, blobs); err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(transfers)
+	for _, r := range rs {
+		g.Go(func() error {
+			differs := false
+			if !t.DryRun {
+				var err error
+				if _, differs, err = Publish(gctx, t.To, *r); err != nil {
+					return err
+				}
+			}
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if first {
+				t.done.Results++
+			}
+			if differs { // it came to be meanwhile
+				t.done.Differs = append(t.done.Differs, r.Key)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// present removes from ds what is not in this store: the loss of a log loses no result.
+func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
+	gone, err := t.From.Blobs.Missing(ctx, keysOf(ds))
+	for _, d := range gone {
+		delete(ds, d)
+	}
+	return err
+}
+
+func keysOf(ds map[Digest]int64) []Digest {
+	keys := make([]Digest, 0, len(ds))
+	for d := range ds {
+		keys = append(keys, d)
+	}
+	slices.SortFunc(keys, Digest.Compare)
+	return keys
+}
+
+// blobs sends those of ds, with their sizes, that the other store does not have.
+func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
+	missing, err := t.To.Blobs.Missing(ctx, keysOf(ds))
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(transfers)
+	for _, d := range missing {
+		if t.DryRun {
+			t.count(d, ds[d])
+			continue
+		}
+		g.Go(func() error {
+			n, err := t.blob(gctx, d)
+			if err == nil {
+				t.count(d, n)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (t *Transfer) count(d Digest, n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.DryRun && t.seen[d] {
+		return
+	}
+	if t.DryRun && t.seen == nil {
+		t.seen = map[Digest]bool{}
+	}
+	if t.DryRun {
+		t.seen[d] = true
+	}
+	t.done.Blobs++
+	t.done.Bytes += n
+}
+
+func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
+	r, err := t.From.Blobs.Open(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	got, n, err := t.To.Blobs.Put(ctx, told(r, t.Sent))
+	if err == nil && got != d {
+		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
+	}
+	return n, err
+}
+
+// Record sends a record of another kind than a result, with the blobs that its text or its
+// body names. One of that name stays as it is.
+func (t *Transfer) Record(ctx context.Context, name string) error {
+	if err := t.record(ctx, name); err != nil {
+		return fmt.Errorf("send %s to %s: %w", name, t.To.URL, err)
+	}
+	return nil
+}
+
+func (t *Transfer) record(ctx context.Context, name string) error {
+	text, err := t.From.Records.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	named, err := namedBy(ctx, t.From.Blobs, name, text)
+	if err != nil {
+		return err
+	}
+	blobs := make(map[Digest]int64, len(named))
+	for d := range named {
+		blobs[d] = 0 // not known
+	}
+	if err := t.present(ctx, blobs); err != nil {
+		return err
+	}
+	if err := t.blobs(ctx, blobs); err != nil {
+		return err
+	}
+	if _, err := t.To.Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
+		return err
+	}
+	if !t.DryRun {
+		if err := t.To.Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done.Records++
+	return nil
+}
+
+// Hold says in the other store that something is being sent there, as an open run does:
+// whatever its grace, garbage collection keeps what has arrived since. release ends that.
+// A transfer that is killed leaves it, for the next one of that name to end.
+func (t *Transfer) Hold(ctx context.Context, name string) (release func() error, err error) {
+	if t.DryRun {
+		return func() error { return nil }, nil
+	}
+	b, err := json.Marshal(map[string]any{"format": "redsi-open-run/1", "run_id": name, "from": t.From.URL, "started": time.Now().UTC()})
+	if err != nil {
+		return nil, err
+	}
+	err = t.To.Records.Create(ctx, OpenRunPrefix+name, b)
+	if err != nil && !errors.Is(err, ErrExist) {
+		return nil, err
+	}
+	return func() error { return t.To.Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
+}

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/lease"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+// stepLog is what a step said when it ran.
+type stepLog struct {
+	Address string           `json:"address"`
+	Key     artifacts.Digest `json:"key,omitzero"`
+	Outcome string           `json:"outcome"`       // ran, failed, cancelled or running
+	Run     string           `json:"run,omitempty"` // in which that was
+	Host    string           `json:"host,omitempty"`
+	Ended   time.Time        `json:"ended,omitzero"`
+	TookS   float64          `json:"took_s,omitempty"`
+	Exit    string           `json:"exit_code,omitempty"` // of a program that ended well with another one than 0
+	Error   string           `json:"error,omitempty"`
+	Kept    bool             `json:"kept"` // there is a log, perhaps an empty one
+	Note    string           `json:"note,omitempty"`
+	Log     string           `json:"log"`
+	Cut     int64            `json:"cut_bytes,omitempty"`
+
+	of *artifacts.Log
+}
+
+func newLogsCmd(a *app) *cobra.Command {
+	var run string
+	var failed bool
+	cmd := &cobra.Command{
+		Use:   "logs [STEP]",
+		Short: "Print what a step said when it ran: standard error, log lines, and how it ended",
+		Long: `Prints what a step said when it ran: the standard error of a command, the log lines of
+other kinds, and how it ended. That is kept with the result; of a step that failed or was
+cancelled, with its run. Of very much, the first 64 KiB and the last 1 MiB are kept.
+
+Without --run it is the step as the pipeline has it now: its result's log, or that of its
+last failure. With --run it is the step as it was in that run, and no pipeline is read.
+--failed takes the steps that failed, all of the run (the last one) if no STEP is named.
+
+The log goes to standard output, what is said about it to standard error.`,
+		Example: `  redsi logs 'step.train.dsi["title/nci_norm/tiny/naive/42"]'
+  redsi logs --failed
+  redsi logs step.command.fit --run last~1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			target := ""
+			if len(args) > 0 {
+				target = args[0]
+			} else if !failed {
+				return inputError(errors.New("name a STEP, or give --failed for all steps that failed"))
+			}
+			var logs []stepLog
+			var store artifacts.Store
+			var err error
+			if run == "" && target != "" {
+				store, logs, err = a.logsNow(ctx, target, failed)
+			} else {
+				if store, err = a.openStore(ctx); err == nil {
+					logs, err = a.logsOfRun(ctx, store, run, target, failed)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return a.printLogs(ctx, store, logs)
+		},
+	}
+	a.pipelineFlags(cmd)
+	cmd.Flags().StringVar(&run, "run", "", "as it was in this `RUN`: an id, a part of one, last or last~N")
+	cmd.Flags().BoolVar(&failed, "failed", false, "of steps that failed")
+	return cmd
+}
+
+// logsNow finds the logs of steps as the pipeline has them.
+func (a *app) logsNow(ctx context.Context, target string, failed bool) (artifacts.Store, []stepLog, error) {
+	a.Targets = []string{target}
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return artifacts.Store{}, nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return store, nil, err
+	}
+	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
+	if err != nil {
+		return store, nil, err
+	}
+	var logs []stepLog
+	found := 0
+	for i, s := range pl.Steps {
+		if !plan.Matches(target, s.Address) {
+			continue
+		}
+		found++
+		l, err := a.logNow(ctx, store, s.Address, v.Items[i], failed)
+		if err != nil {
+			return store, nil, err
+		}
+		if l != nil {
+			logs = append(logs, *l)
+		}
+	}
+	if len(logs) == 0 && failed {
+		return store, nil, fmt.Errorf("no failure of %s is recorded", target)
+	}
+	if len(logs) == 0 {
+		return store, nil, fmt.Errorf("%s has not run: %s", target, a.hint("run", "--target", target))
+	}
+	return store, logs, nil
+}
+
+// logNow finds the log of one step; nil if it has not run.
+func (a *app) logNow(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool) (*stepLog, error) {
+	if it.Result != nil && !failed {
+		return logOfResult(address, it.Result), nil
+	}
+	if it.Result == nil && !it.Key.IsZero() {
+		l, err := lease.Of(ctx, store.Leases, it.Key)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			return &stepLog{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run,
+				Note: "it is at work: " + l.String() + "; what it says is kept when it ends, and until then: " + a.hint("status")}, nil
+		}
+	}
+	var found *stepLog
+	err := activities.FailuresOf(ctx, store, "", func(f activities.Failure) bool {
+		if isOf(f, address) && (!failed || f.Outcome == activities.FailedStep) {
+			l := logOfFailure(f)
+			found = &l
+		}
+		return found == nil
+	})
+	return found, err
+}
+
+// isOf reports whether a failure is that of a step or of a part of it.
+func isOf(f activities.Failure, address string) bool {
+	return f.Step == address || strings.HasPrefix(f.Step, address+" · ")
+}
+
+// logsOfRun finds the logs of steps as they were in a run.
+func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target string, failed bool) ([]stepLog, error) {
+	if run == "" {
+		run = "last"
+	}
+	rec, err := a.findRun(ctx, store, run)
+	if err != nil {
+		return nil, err
+	}
+	failures := map[string][]activities.Failure{}
+	err = activities.FailuresOf(ctx, store, rec.RunID, func(f activities.Failure) bool {
+		address, _, _ := strings.Cut(f.Step, " · ")
+		failures[address] = append(failures[address], f)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	var logs []stepLog
+	for _, s := range rec.Steps {
+		if target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != workflows.Failed {
+			continue
+		}
+		switch {
+		case finished(s):
+			entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{s.Key})
+			if err != nil {
+				return nil, err
+			}
+			if e := entries[s.Key]; e.Result == nil {
+				logs = append(logs, stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log went with its result: " + e.Miss()})
+			} else {
+				logs = append(logs, *logOfResult(s.Address, e.Result))
+			}
+		case len(failures[s.Address]) > 0:
+			for _, f := range failures[s.Address] {
+				logs = append(logs, logOfFailure(f))
+			}
+		default:
+			l := stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Error: s.Error,
+				Note: "nothing of it is kept from that run: it did not begin there, or was made by a redsi that kept no logs"}
+			logs = append(logs, l)
+		}
+	}
+	switch {
+	case len(logs) > 0:
+		return logs, nil
+	case failed:
+		return nil, fmt.Errorf("no such step failed in run %s", rec.RunID)
+	}
+	return nil, inputError(fmt.Errorf("run %s has no step %s", rec.RunID, target))
+}
+
+func logOfResult(address string, r *artifacts.Result) *stepLog {
+	l := &stepLog{Address: address, Key: r.Key, Outcome: string(workflows.Ran), Run: r.Origin.RunID, Host: r.Env["host"],
+		Ended: r.Finished, TookS: r.Took.Seconds(), Exit: r.Env[exitCode], of: r.Log}
+	if l.of == nil {
+		l.Note = "its log was not kept: the redsi that ran it did not keep logs yet"
+	}
+	return l
+}
+
+func logOfFailure(f activities.Failure) stepLog {
+	l := stepLog{Address: f.Step, Key: f.Key, Outcome: f.Outcome, Run: f.RunID, Host: f.Host, Ended: f.Ended, TookS: f.TookS, Error: f.Error, of: f.Log}
+	if f.Attempt > 1 {
+		l.Note = fmt.Sprintf("attempt %d", f.Attempt)
+	}
+	return l
+}
+
+// exitCode is where the result of a program that ended with another code than 0 has it.
+const exitCode = "step: exit code"
+
+// printLogs reads and prints logs: their text to standard output, one after the other.
+func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepLog) error {
+	for i := range logs {
+		l := &logs[i]
+		var text []byte
+		if l.of != nil {
+			l.Kept, l.Cut = true, l.of.Cut
+		}
+		if l.of != nil && l.of.Size > 0 {
+			r, err := store.Blobs.Open(ctx, l.of.Digest)
+			if errors.Is(err, artifacts.ErrNotExist) {
+				l.Kept, l.Note = false, "its log is no longer in the store"
+			} else if err != nil {
+				return err
+			} else {
+				text, err = io.ReadAll(r)
+				if err = errors.Join(err, r.Close()); err != nil {
+					return fmt.Errorf("%s: its log: %w", l.Address, err)
+				}
+			}
+		}
+		if a.JSON {
+			l.Log = strings.ToValidUTF8(string(text), "\uFFFD")
+			continue
+		}
+		if len(logs) > 1 {
+			view.Printf(a.Out, "==> %s <==\n", l.Address)
+		}
+		a.sayLog(l)
+		if err := view.Copy(a.Out, strings.NewReader(string(text)), terminal(a.Out) > 0); err != nil {
+			return err
+		}
+		if n := len(text); n > 0 && text[n-1] != '\n' {
+			view.Println(a.Out)
+		}
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, logs)
+	}
+	return nil
+}
+
+// sayLog says of a log whose it is.
+func (a *app) sayLog(l *stepLog) {
+	st := a.style(a.Err)
+	view.Printf(a.Err, "%s  %s", st.Bold(l.Address), l.Outcome)
+	if l.TookS > 0 {
+		view.Printf(a.Err, " %s", view.Seconds(seconds(l.TookS)))
+	}
+	if l.Host != "" {
+		view.Printf(a.Err, " on %s", l.Host)
+	}
+	if l.Run != "" {
+		view.Printf(a.Err, ", run %s", l.Run)
+	}
+	if !l.Ended.IsZero() {
+		view.Printf(a.Err, ", ended %s", l.Ended.Local().Format(time.DateTime))
+	}
+	if l.Exit != "" {
+		view.Printf(a.Err, ", exit code %s", l.Exit)
+	}
+	view.Println(a.Err)
+	if l.Error != "" {
+		view.Printf(a.Err, "       %s\n", view.Lines(l.Error))
+	}
+	if l.Kept && l.of.Size == 0 {
+		view.Printf(a.Err, "       it said nothing\n")
+	}
+	if l.Note != "" {
+		view.Printf(a.Err, "       %s\n", l.Note)
+	}
+	if l.Cut > 0 {
+		view.Printf(a.Err, "       its first %s and last %s; %s between them were not kept\n",
+			view.Size(activities.LogHead), view.Size(activities.LogTail), view.Size(l.Cut))
+	}
+}

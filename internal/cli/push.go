@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// transferOptions say what push and pull take, and whether they do.
+type transferOptions struct {
+	only, dry bool
+	run       string
+}
+
+func newPushCmd(a *app) *cobra.Command {
+	return a.transferCmd("push DEST", "Send results to another store: those of tables, of a run, or all",
+		`  redsi push s3://bucket/paper --target table.dedup_counts
+  redsi push /mnt/usb/store --run last --dry-run`, true)
+}
+
+func newPullCmd(a *app) *cobra.Command {
+	return a.transferCmd("pull SOURCE", "Fetch results from another store: those of tables, of a run, or all",
+		`  redsi pull s3://bucket/paper --target table.dedup_counts
+  redsi pull /mnt/usb/store --run 20261121T103628Z-7710bece`, false)
+}
+
+func (a *app) transferCmd(use, short, example string, push bool) *cobra.Command {
+	var o transferOptions
+	verb, other, _ := strings.Cut(use, " ")
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Long: short + `.
+
+` + other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is that of --store.
+Without --target or --run, all results, runs and pins are copied.
+
+--target copies the results of a table, figure or step and of all that it needs; with
+--only, its own results alone. --run copies the results of a run and its record, with
+what its failed steps said, so that report, why, diff and logs know it there.
+
+What is there already is not copied again, so a transfer that was ended goes on when it
+is called again. Bytes are verified when they arrive. A result comes last, after all of
+its bytes; where the other store has another result of the same work, that one stays, and
+is named. Garbage collection spares what has arrived until the transfer is done.`,
+		Example: example,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.run != "" && len(a.Targets) > 0 {
+				return inputError(errors.New("--target and --run say two things: give one of them"))
+			}
+			if o.only && len(a.Targets) == 0 {
+				return inputError(errors.New("--only is for --target: it leaves out what the target needs"))
+			}
+			t, err := a.transferBetween(cmd.Context(), args[0], push, o.dry)
+			if err != nil {
+				return err
+			}
+			return a.transfer(cmd.Context(), t, o, verb)
+		},
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	cmd.Flags().StringVar(&o.run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
+	cmd.Flags().BoolVar(&o.only, "only", false, "with --target: not what it needs")
+	cmd.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "say what would be copied, copy nothing")
+	return cmd
+}
+
+// transferBetween opens the two stores.
+func (a *app) transferBetween(ctx context.Context, other string, push, dry bool) (*artifacts.Transfer, error) {
+	t := &artifacts.Transfer{DryRun: dry}
+	own, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there, err := openOther(ctx, other, push, dry)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	if own.URL == there.URL {
+		return nil, inputError(fmt.Errorf("both stores are %s: name another one", own.URL))
+	}
+	if t.From, t.To = own, there; !push {
+		t.From, t.To = there, own
+	}
+	return t, nil
+}
+
+// openOther opens a store that push or pull names. A folder is made only to push into.
+func openOther(ctx context.Context, address string, push, dry bool) (artifacts.Store, error) {
+	if _, err := os.Stat(address); !strings.Contains(address, ":") && errors.Is(err, fs.ErrNotExist) {
+		if !push {
+			return artifacts.Store{}, fmt.Errorf("there is no store %s", address)
+		}
+		if dry {
+			empty := mem.New()
+			empty.URL = address
+			return empty, nil
+		}
+	}
+	return open.Store(ctx, address, open.Options{})
+}
+
+// transfer does it, and tells what was done.
+func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOptions, verb string) (err error) {
+	keys, records, err := a.selection(ctx, t.From, o)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s %s %q %q %v", verb, t.From.URL, a.Targets, o.run, o.only)
+	release, err := t.Hold(ctx, verb+"-"+artifacts.Sum([]byte(name)).Short())
+	if err != nil {
+		return err
+	}
+	m := a.newMeter("copied", 0)
+	t.Sent = m.add
+	err = t.Results(ctx, keys)
+	for _, r := range records {
+		if err == nil {
+			err = t.Record(ctx, r)
+		}
+	}
+	m.close()
+	done := t.Done()
+	if err == nil {
+		err = release()
+	} else if ctx.Err() != nil || done.Results+done.Blobs > 0 {
+		err = fmt.Errorf("%w; %s have arrived, and the same command goes on from there", err, view.Count(done.Blobs, "blob"))
+	}
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, map[string]any{"from": t.From.URL, "to": t.To.URL, "dry_run": o.dry, "transferred": done})
+	}
+	a.sayTransferred(t, done)
+	return nil
+}
+
+// selection lists the results and the other records that are to be copied.
+func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOptions) (keys []artifacts.Digest, records []string, err error) {
+	switch {
+	case len(a.Targets) > 0:
+		keys, err = a.keysOfTargets(ctx, from, o.only)
+		return keys, nil, err
+	case o.run != "":
+		rec, err := a.findRun(ctx, from, o.run)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range rec.Steps {
+			if finished(s) {
+				keys = append(keys, s.Key)
+			}
+		}
+		records, err = recordsUnder(ctx, from, artifacts.FailedPrefix+rec.RunID+"/")
+		return keys, append(records, runPrefix+rec.RunID), err
+	}
+	if keys, err = artifacts.ResultKeys(ctx, from); err != nil {
+		return nil, nil, err
+	}
+	for _, prefix := range []string{artifacts.FailedPrefix, runPrefix, "pins/"} {
+		some, err := recordsUnder(ctx, from, prefix)
+		if err != nil {
+			return nil, nil, err
+		}
+		records = append(records, some...)
+	}
+	return keys, records, nil
+}
+
+func recordsUnder(ctx context.Context, store artifacts.Store, prefix string) (names []string, err error) {
+	for r, err := range store.Records.List(ctx, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, r.Name)
+	}
+	return names, nil
+}
+
+// keysOfTargets are the keys of the targets' results in a store and, unless only is set,
+// of those that they need.
+func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool) (keys []artifacts.Digest, err error) {
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.previewOf(ctx, from, pl, keepNone)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for i, s := range pl.Steps {
+		asked := slices.ContainsFunc(a.Targets, func(target string) bool { return plan.Matches(target, s.Address) })
+		switch it := v.Items[i]; {
+		case it.Outcome == plan.Hit && (asked || !only):
+			keys = append(keys, it.Key)
+		case it.Outcome != plan.Hit && asked:
+			missing = append(missing, s.Address)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s has no result in %s, nor have %d others of the targets: %s", missing[0], from.URL, len(missing)-1, a.hint("run", targetArgs(a.Targets)...))
+	}
+	return keys, nil
+}
+
+func targetArgs(targets []string) (args []string) {
+	for _, t := range targets {
+		args = append(args, "--target", t)
+	}
+	return args
+}
+
+// lostShown is how many lost results are named.
+const lostShown = 5
+
+func (a *app) sayTransferred(t *artifacts.Transfer, done artifacts.Transferred) {
+	verb := "copied"
+	if t.DryRun {
+		verb = "would copy"
+	}
+	view.Printf(a.Out, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
+		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes), view.Count(done.Records, "other record"))
+	for _, d := range done.Differs {
+		view.Printf(a.Out, "%s has other outputs there; those stay\n", d.Short())
+	}
+	shown := 0
+	for d, why := range done.Lost {
+		if shown++; shown > lostShown {
+			view.Printf(a.Out, "%d more that were to be copied have no result; --json names each\n", len(done.Lost)-lostShown)
+			break
+		}
+		view.Printf(a.Out, "%s was to be copied: %s\n", d.Short(), why)
+	}
+}

@@ -29,7 +29,7 @@ func SearchAttributes() []string {
 
 // searchable is an address without its quotation marks, step.dedup.nq[url], as
 // RedsiStep has it: servers that keep visibility in SQL, the embedded one among
-// them, find no value that has any.
+// them, find no value that has any, and the UI would curl those of a summary.
 func searchable(address string) string { return Short(strings.ReplaceAll(address, `"`, "")) }
 
 func sortedIDs(set map[string]bool) []string {

@@ -252,8 +252,8 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			WorkflowID:          id,
 			ParentClosePolicy:   parentAbandon,
 			WorkflowTaskTimeout: TaskTimeout,
-			StaticSummary:       Short(in.Address),
-			StaticDetails:       StartDetails(map[string]string{"kind": in.Kind, "key": in.Key.Hex(), "started by run": in.RunID}),
+			StaticSummary:       searchable(in.Address),
+			StaticDetails:       StartDetails(map[string]string{"step": in.Address, "kind": in.Kind, "key": in.Key.Hex(), "started by run": in.RunID}),
 		})
 		r.members[id] = true
 		child := workflow.ExecuteChildWorkflow(cctx, StepWorkflow, in)

@@ -57,6 +57,7 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 		return out, err
 	}
 	out.Name, out.Features = p.Pipeline, a.Features
+	out.Features.Details = true
 	if req.Project != "" {
 		out.Project = req.Project
 	}
@@ -90,6 +91,7 @@ func (a *Activities) load(ctx context.Context, req workflows.LoadRequest) (workf
 	for _, h := range hits {
 		a.Telemetry.Hits(p.Steps[h.Index].Task.Kind, 1)
 	}
+	out.From = a.hitsFrom(ctx, p, hits)
 	fits, err := small(heads, hits)
 	switch {
 	case err != nil:
@@ -181,6 +183,28 @@ func (a *Activities) known(ctx context.Context, p *plan.Plan, pages workflows.Pa
 	return hits, err
 }
 
+// originsRead bounds the hits whose origin a run is told.
+const originsRead = 500
+
+// hitsFrom says which runs made the first hits, for people: nil if that cannot be read.
+func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflows.DoneStep) (from []workflows.HitsFrom) {
+	hits = hits[:min(originsRead, len(hits))]
+	keys := make([]artifacts.Digest, len(hits))
+	for i, h := range hits {
+		keys[i] = h.Key
+	}
+	found, err := a.lookup(ctx, keys)
+	if err != nil {
+		return nil
+	}
+	for _, h := range hits {
+		if r := found[h.Key]; r != nil {
+			from = workflows.AddHit(from, p.Steps[h.Index].Address, r.Origin.RunID)
+		}
+	}
+	return from
+}
+
 // HitsOf lists the hits of a preview.
 func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 	for i, it := range v.Items {
@@ -231,6 +255,7 @@ func (a *Activities) prepare(ctx context.Context, req workflows.PrepareRequest) 
 					return nil, err
 				}
 			} else {
+				out[n].From = x.result.Origin.RunID
 				a.Telemetry.Hits(p.Steps[x.Index].Task.Kind, 1)
 			}
 		case !x.Short:

@@ -43,7 +43,7 @@ func TestExportModel(t *testing.T) {
 		}
 		settings.Search = c.search
 		config := map[string]any{"model": e.with(settings), "ids": e.set(e.ids), "tokenizer": e.config["tokenizer"], "name": "A model", "base": "lab/base",
-			"reports":  []any{e.blob("dsi/metrics", []byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"parameters":1234}`))},
+			"reports":  []any{e.blob("dsi/metrics", []byte(`{"percent":{"post_filtered":{"hits_1":25,"hits_10":50,"mrr_10":31.25},"invalid_40":12.5},"width":40,"parameters":1234}`))},
 			"labels":   []any{"dev"},
 			"settings": []any{"steps=100"}, "command": "redsi run -t x"}
 		r, err := e.do("export_model", config)

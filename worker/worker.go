@@ -129,6 +129,8 @@ func register(w worker.Worker, a *activities.Activities) {
 		workflows.JournalActivity: a.Journal,
 		workflows.StashActivity:   a.Stash,
 		workflows.PageActivity:    a.Page,
+
+		workflows.DescribeActivity: a.Describe,
 	} {
 		w.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

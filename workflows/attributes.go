@@ -29,8 +29,8 @@ func SearchAttributes() []string {
 
 // searchable is an address without its quotation marks, step.dedup.nq[url], as
 // RedsiStep has it: servers that keep visibility in SQL, the embedded one among
-// them, find no value that has any.
-func searchable(address string) string { return short(strings.ReplaceAll(address, `"`, "")) }
+// them, find no value that has any, and the UI would curl those of a summary.
+func searchable(address string) string { return Short(strings.ReplaceAll(address, `"`, "")) }
 
 func sortedIDs(set map[string]bool) []string {
 	ids := make([]string, 0, len(set))

@@ -47,6 +47,8 @@ const (
 	JournalActivity = "Journal"
 	StashActivity   = "Stash" // a page of a list to its digest
 	PageActivity    = "Page"  // a digest to its page
+
+	DescribeActivity = "Describe" // a local one: what a step's page shows
 )
 
 // Signals between runs and the Step workflows that they share.
@@ -233,6 +235,14 @@ type Loaded struct {
 	Long     *LongPlan        `json:"long,omitempty"`
 	Pins     Pages[step.Pin]  `json:"pins"` // that hits have, of a run with a lock file
 	Features Features         `json:"features"`
+	From     []HitsFrom       `json:"from,omitempty"` // of the hits, as far as it was looked up
+}
+
+// HitsFrom is how many hits among the steps of a block a run made.
+type HitsFrom struct {
+	Block string `json:"block"`
+	Run   string `json:"run,omitempty"` // "" if its record does not say
+	N     int    `json:"n"`
 }
 
 // LongPlan is a plan of many steps.
@@ -247,6 +257,8 @@ type Features struct {
 	Slots            int  `json:"slots,omitempty"` // steps that the worker does at a time
 
 	Page string `json:"page,omitempty"` // of the graphs of runs, to link to
+
+	Details bool `json:"details,omitempty"` // Describe; a run that older workers began has none
 }
 
 // Head is what workflow code knows of a step.
@@ -294,6 +306,7 @@ type Prepared struct {
 
 	Own      bool       `json:"own,omitempty"`       // the hit is what this run made before it could be told
 	Pins     []step.Pin `json:"pins,omitempty"`      // of an own one
+	From     string     `json:"from,omitempty"`      // the run that made a hit
 	LostMany bool       `json:"lost_many,omitempty"` // look at all dependencies again
 	Waits    bool       `json:"waits,omitempty"`     // for a step of the same request that has no result
 }
@@ -365,6 +378,13 @@ type Executed struct {
 	Busy  bool             `json:"busy,omitempty"` // somebody else is at it: wait, and ask again
 	TookS float64          `json:"took_s"`
 	Pins  []step.Pin       `json:"pins,omitempty"`
+}
+
+// DescribeRequest asks what a step is made of, or, with the key of a result, what that is.
+type DescribeRequest struct {
+	Kind string           `json:"kind"`
+	Task artifacts.Digest `json:"task"`
+	Key  artifacts.Digest `json:"key"`
 }
 
 // Part is one task that a step was cut into. It runs on the step's queue.

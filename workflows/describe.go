@@ -1,57 +1,216 @@
 package workflows
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
 
-// describe sets what the UI shows of a run: counts, then a table of the steps,
-// hits with the key that names the run they came from.
+// Bounds of what the UI shows of a run, whatever its size.
+const (
+	stepsShown  = 15 // of each outcome
+	blocksShown = 40
+	describeGap = 5 * time.Second // details are made anew at most so often
+)
+
+// describe sets what the UI shows of a run: counts, each block of steps, the steps at
+// work and failed, what took longest, and the hits with the runs that made them. Details
+// are answers to a query: none of it is in the history.
 func (r *run) describe(ctx workflow.Context) {
-	counts := r.counts()
+	r.described = workflow.Now(ctx)
+	info := workflow.GetInfo(ctx)
 	var b strings.Builder
 	if page := r.loaded.Features.Page; page != "" {
-		fmt.Fprintf(&b, "[the graph of this run](%s/run/%s)\n\n", page, url.PathEscape(workflow.GetInfo(ctx).WorkflowExecution.ID))
+		fmt.Fprintf(&b, "[the graph of this run](%s/run/%s) · ", page, url.PathEscape(info.WorkflowExecution.ID))
 	}
-	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do or not started\n\n| step | outcome | key |\n|---|---|---|\n",
-		short(r.loaded.Name), counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running]+counts[NotStarted])
-	const most = 100
-	for i, s := range r.steps {
-		if i == most {
-			fmt.Fprintf(&b, "| … %d more | | |\n", len(r.steps)-most)
-			break
-		}
-		key := ""
-		if !s.Key.IsZero() {
-			key = s.Key.Hex()[:12]
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", short(s.Address), s.Status, key)
+	fmt.Fprintf(&b, "[steps that this run started](%s)\n\n", listed(info, `ParentWorkflowId = "`+info.WorkflowExecution.ID+`"`))
+	n := r.counts()
+	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d running, %d to do or not started\n",
+		Code(r.loaded.Name, shortText), r.described.Sub(info.WorkflowStartTime).Round(time.Second),
+		n[Hit], n[Ran], n[Failed], n[Skipped], n[Running], n[Waiting]+n[NotStarted])
+	r.describeBlocks(&b)
+	for _, s := range []Status{Running, Failed, Ran} {
+		r.describeSteps(&b, info, s)
 	}
+	r.describeHits(&b, info)
 	workflow.SetCurrentDetails(ctx, b.String())
 }
 
-// errorType is the type of the application error inside err; "" if none.
-func errorType(err error) string {
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
-		return app.Type()
+// describeBlocks is a table of the steps by the block that declares them.
+func (r *run) describeBlocks(b *strings.Builder) {
+	type sum struct {
+		n    map[Status]int
+		took float64
 	}
-	return ""
+	var names []string
+	sums := map[string]*sum{}
+	for _, s := range r.steps {
+		name := BlockOf(s.Address)
+		if sums[name] == nil {
+			names = append(names, name)
+			sums[name] = &sum{n: map[Status]int{}}
+		}
+		sums[name].n[s.Status]++
+		if s.Status == Ran {
+			sums[name].took += s.TookS
+		}
+	}
+	b.WriteString("\n| block | hit | ran | running | failed | skipped | to do | ran for |\n|---|---|---|---|---|---|---|---|\n")
+	for i, name := range names {
+		if i == blocksShown {
+			fmt.Fprintf(b, "| … %d more | | | | | | | |\n", len(names)-blocksShown)
+			break
+		}
+		x := sums[name]
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %s |\n", Code(name, shortText),
+			x.n[Hit], x.n[Ran], x.n[Running], x.n[Failed], x.n[Skipped], x.n[Waiting]+x.n[NotStarted], seconds(x.took))
+	}
 }
 
-// reason is the innermost message of an error, without Temporal's wrapping.
-func reason(err error) string {
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) {
-		return app.Message()
+// describeSteps lists steps of an outcome, those first that took longest.
+func (r *run) describeSteps(b *strings.Builder, info *workflow.Info, of Status) {
+	var some []StepState
+	for _, s := range r.steps {
+		if s.Status == of {
+			some = append(some, s)
+		}
 	}
-	if temporal.IsCanceledError(err) {
-		return "cancelled"
+	if len(some) == 0 {
+		return
 	}
-	return err.Error()
+	slices.SortStableFunc(some, func(x, y StepState) int { return cmp.Compare(y.TookS, x.TookS) })
+	fmt.Fprintf(b, "\n**%s**\n\n", of)
+	for i, s := range some {
+		if i == stepsShown {
+			fmt.Fprintf(b, "- … %d more\n", len(some)-stepsShown)
+			break
+		}
+		name := Code(s.Address, shortText)
+		if s.Workflow != "" {
+			name = fmt.Sprintf("[%s](%s)", name, listed(info, `WorkflowId = "`+s.Workflow+`"`))
+		}
+		b.WriteString("- " + name)
+		switch {
+		case s.Error != "":
+			b.WriteString(": " + Code(s.Error, shortText))
+		case of == Ran:
+			b.WriteString(", " + seconds(s.TookS))
+		case s.Shared:
+			b.WriteString(", shared with another run")
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// describeHits says which runs made what this one found.
+func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
+	if len(r.from) == 0 {
+		return
+	}
+	b.WriteString("\n**hits**, and the runs that made them\n\n| block | hits | run |\n|---|---|---|\n")
+	for i, h := range r.from {
+		if i == blocksShown {
+			fmt.Fprintf(b, "| … %d more | | |\n", len(r.from)-blocksShown)
+			break
+		}
+		made := "not recorded"
+		if h.Run != "" {
+			made = fmt.Sprintf("[%s](%s)", Code(h.Run, shortText), listed(info, `WorkflowId = "`+ReproduceWorkflowID(h.Run)+`"`))
+		}
+		fmt.Fprintf(b, "| %s | %d | %s |\n", Code(h.Block, shortText), h.N, made)
+	}
+}
+
+// AddHit counts a hit of a step under its block and the run that made it.
+func AddHit(list []HitsFrom, address, run string) []HitsFrom {
+	block := BlockOf(address)
+	i := slices.IndexFunc(list, func(h HitsFrom) bool { return h.Block == block && h.Run == run })
+	switch {
+	case i >= 0:
+		list[i].N++
+	case len(list) <= blocksShown:
+		list = append(list, HitsFrom{Block: block, Run: run, N: 1})
+	}
+	return list
+}
+
+// BlockOf is the address of the block that declares a step: its address without the key
+// of for_each.
+func BlockOf(address string) string {
+	block, _, _ := strings.Cut(address, "[")
+	return block
+}
+
+// listed is the address, on the same server, of the list of workflows that a query finds.
+// A list is there even if the server has forgotten the workflow, or never had it.
+func listed(info *workflow.Info, query string) string {
+	return "/namespaces/" + url.PathEscape(info.Namespace) + "/workflows?query=" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
+}
+
+// StartDetails are what the UI shows of a workflow from its start, in Markdown: names
+// with values.
+func StartDetails(facts map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if facts[name] != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", name, Code(facts[name], 1000))
+		}
+	}
+	return b.String()
+}
+
+// describeStep sets what the UI shows of a step: what it is made of, and what came of it.
+func describeStep(ctx workflow.Context, in StepInput, made, outcome string) {
+	info := workflow.GetInfo(ctx)
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s, kind %s: %s\n\n[the same step in other runs](%s) · [the run that asked first](%s)\n\n%s",
+		Code(in.Address, shortText), Code(in.Kind, shortText), outcome,
+		listed(info, `RedsiStep = "`+searchable(in.Address)+`"`),
+		listed(info, `WorkflowId = "`+ReproduceWorkflowID(in.RunID)+`"`), made))
+}
+
+// describing asks this worker, in the same task of the workflow, what a step is made of.
+// What cannot be told is left out.
+func describing(ctx workflow.Context, req DescribeRequest) (text string) {
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{ScheduleToCloseTimeout: describeTime,
+		Summary: "for this page", RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}})
+	if workflow.ExecuteLocalActivity(ctx, DescribeActivity, req).Get(ctx, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+const describeTime = 10 * time.Second
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(10 * time.Millisecond).String()
+}
+
+// shortText is how many bytes of a text a page shows.
+const shortText = 200
+
+// Code is the beginning of a text as Markdown shows it as it is, also within a table.
+func Code(text string, most int) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if len(text) > most {
+		for !utf8.RuneStart(text[most]) {
+			most--
+		}
+		text = text[:most] + "…"
+	}
+	if text == "" {
+		return "–"
+	}
+	text = strings.ReplaceAll(text, "|", `\|`)
+	if strings.Contains(text, "`") {
+		return "`` " + strings.ReplaceAll(text, "``", "` `") + " ``"
+	}
+	return "`" + text + "`"
 }

@@ -68,3 +68,24 @@ func ended(err error) error {
 	}
 	return temporal.NewApplicationErrorWithOptions(reason(err), kind, temporal.ApplicationErrorOptions{NonRetryable: true, Cause: err, Details: details})
 }
+
+// errorType is the type of the application error inside err; "" if none.
+func errorType(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
+}
+
+// reason is the innermost message of an error, without Temporal's wrapping.
+func reason(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	if temporal.IsCanceledError(err) {
+		return "cancelled"
+	}
+	return err.Error()
+}

@@ -79,6 +79,9 @@ type run struct {
 	long    bool         // the history is: go on in another execution
 	members map[string]bool
 
+	from      []HitsFrom
+	described time.Time // when details were made last
+
 	events, bytes int // of the history when the plan was loaded
 }
 
@@ -92,7 +95,7 @@ func (r *run) load(ctx workflow.Context) error {
 		return err
 	}
 	if r.loaded.Features.SearchAttributes {
-		if err := workflow.UpsertTypedSearchAttributes(ctx, pipelineAttribute.ValueSet(short(r.loaded.Name))); err != nil {
+		if err := workflow.UpsertTypedSearchAttributes(ctx, pipelineAttribute.ValueSet(Short(r.loaded.Name))); err != nil {
 			return err
 		}
 	}
@@ -123,7 +126,7 @@ func (r *run) load(ctx workflow.Context) error {
 	if err := r.resume(ctx, p); err != nil {
 		return err
 	}
-	r.progress = p
+	r.progress, r.from = p, r.loaded.From
 	info := workflow.GetInfo(ctx)
 	r.events, r.bytes = info.GetCurrentHistoryLength(), info.GetCurrentHistorySize()
 	r.describe(ctx)
@@ -134,6 +137,9 @@ func (r *run) load(ctx workflow.Context) error {
 // the history is so long that another execution has to go on.
 func (r *run) walk(ctx workflow.Context) error {
 	for {
+		if r.changed && workflow.Now(ctx).Sub(r.described) >= describeGap {
+			r.describe(ctx)
+		}
 		r.changed = false
 		if !r.stop && r.grown(ctx) {
 			r.stop, r.long = true, true
@@ -270,6 +276,7 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 			r.set(p.Index, Ran)
 		} else {
 			r.set(p.Index, Hit)
+			r.from = AddHit(r.from, r.steps[p.Index].Address, p.From)
 		}
 	case p.Task.IsZero(): // it was thought short when it was asked for
 		return true

@@ -35,15 +35,15 @@ func retries() *temporal.RetryPolicy {
 // on what hangs and no estimate, and how the UI names it.
 func doing(queue, summary string, most time.Duration) workflow.ActivityOptions {
 	return workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: most, HeartbeatTimeout: silence,
-		WaitForCancellation: true, RetryPolicy: retries(), Summary: short(summary)}
+		WaitForCancellation: true, RetryPolicy: retries(), Summary: Short(summary)}
 }
 
 // unbounded is for work whose length nobody knows.
 const unbounded = 30 * 24 * time.Hour
 
-// short is a text that the server takes as a summary: it refuses the whole command
+// Short is a text that the server takes as a summary: it refuses the whole command
 // if that is longer than 400 bytes.
-func short(text string) string {
+func Short(text string) string {
 	const most = 200
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= most {
 		return text
@@ -97,6 +97,11 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 			return Executed{}, err
 		}
 	}
+	made := ""
+	if in.Features.Details {
+		made = describing(ctx, DescribeRequest{Kind: in.Kind, Task: in.Task})
+	}
+	describeStep(ctx, in, made, "at work")
 	wctx, cancel := workflow.WithCancel(ctx)
 	members := map[string]bool{}
 	for _, m := range in.Members {
@@ -112,12 +117,25 @@ func Step(ctx workflow.Context, in StepInput) (Executed, error) {
 		in.Members = sortedIDs(members)
 		return Executed{}, workflow.NewContinueAsNewError(ctx, StepWorkflow, in)
 	}
-	if in.Features.SearchAttributes && err == nil {
-		outcome := string(Ran)
-		if out.Hit {
-			outcome = string(Hit)
+	outcome := Ran
+	switch {
+	case err != nil:
+		outcome = Failed
+	case out.Hit:
+		outcome = Hit
+	}
+	if in.Features.SearchAttributes && (err == nil || in.Features.Details && ctx.Err() == nil && wctx.Err() == nil) {
+		if uerr := workflow.UpsertTypedSearchAttributes(ctx, outcomeAttribute.ValueSet(string(outcome))); err == nil {
+			err = uerr
 		}
-		err = workflow.UpsertTypedSearchAttributes(ctx, outcomeAttribute.ValueSet(outcome))
+	}
+	switch {
+	case err != nil:
+		describeStep(ctx, in, made, string(outcome)+": "+Code(reason(err), shortText))
+	case in.Features.Details:
+		describeStep(ctx, in, describing(ctx, DescribeRequest{Kind: in.Kind, Key: out.Key})+made, string(outcome))
+	default:
+		describeStep(ctx, in, made, string(outcome))
 	}
 	return out, err
 }
@@ -234,8 +252,8 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			WorkflowID:          id,
 			ParentClosePolicy:   parentAbandon,
 			WorkflowTaskTimeout: TaskTimeout,
-			StaticSummary:       short(in.Address),
-			StaticDetails:       "kind `" + in.Kind + "`, key `" + in.Key.Hex() + "`",
+			StaticSummary:       searchable(in.Address),
+			StaticDetails:       StartDetails(map[string]string{"step": in.Address, "kind": in.Kind, "key": in.Key.Hex(), "started by run": in.RunID}),
 		})
 		r.members[id] = true
 		child := workflow.ExecuteChildWorkflow(cctx, StepWorkflow, in)

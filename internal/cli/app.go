@@ -50,6 +50,8 @@ type app struct {
 	StateDir string
 	LogLevel string
 
+	variables map[string]string // of the pipeline that was read, for people
+
 	lock string // the lock file; "" is that beside the pipeline
 
 	scratch *scratch.Area // once steps may run here
@@ -155,7 +157,7 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 	if err != nil {
 		return nil, nil, err
 	}
-	a.secrets = p.Secrets
+	a.secrets, a.variables = p.Secrets, shownVariables(p)
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	return pl, p, err
 }

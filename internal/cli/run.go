@@ -221,7 +221,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: workflows.ReproduceWorkflowID(runID), TaskQueue: workflows.TaskQueue, RetryPolicy: workflows.RunAgain(), WorkflowTaskTimeout: workflows.TaskTimeout,
-			StaticSummary: pl.Pipeline, StaticDetails: fmt.Sprintf("%d steps, store %s", len(pl.Steps), store.URL),
+			StaticSummary: a.runSummary(pl), StaticDetails: a.runDetails(pl, store, digest),
 		}, workflows.ReproduceWorkflow, in)
 		return err
 	})

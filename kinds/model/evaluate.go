@@ -47,6 +47,8 @@ scores: raw, where a hypothesis that is not an identifier keeps its rank, and
 post_filtered, the paper's, where it is left out (appendix "Decoding Procedures").
 Both are there by_tokens and by_text, of one search: validity says which of them is
 also the report's raw, post_filtered and invalid_40, and what run and queries have.
+With fewer than 40 beams invalid_40 is null, and invalid_beam is the share of all of
+them, Invalid@width. Hits and MRR find nothing beyond the beam, as in trec_eval.
 Seen and unseen are post_filtered scores of queries whose document has a training
 query, and of the others. How queries are read, early_stopping and validity are
 those of training, from the model's redsi.json. Documents

@@ -42,7 +42,8 @@ type evaluation struct {
 type rulePercent struct {
 	Raw          effectiveness `json:"raw"`
 	PostFiltered effectiveness `json:"post_filtered"`
-	Invalid      *float64      `json:"invalid_40"` // null for identifiers that cannot be invalid
+	Invalid      *float64      `json:"invalid_40"`             // null for identifiers that cannot be invalid, and for fewer beams
+	InvalidBeam  *float64      `json:"invalid_beam,omitempty"` // of fewer than 40 beams: of all, whose number is the report's width
 }
 
 // effectiveness is means over queries, in percent.
@@ -157,12 +158,16 @@ func writeJoined(x *step.IO, all []metrics.Ranking) error {
 	return errors.Join(step.Permanent(metrics.WriteRun(w, runTag, untied)), w.Close())
 }
 
+// invalidDepth is how many hypotheses the paper's Invalid@40 looks at. Of fewer beams the
+// metric has their number in its name.
+const invalidDepth = 40
+
+func invalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
+
 // score fills in the percentages and writes each query's metrics.
-//
-// NOTE of a beam of less than 40, invalid_40 is the share of the whole beam.
 func (e *evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, qrels *metrics.Qrels, queries []askedQuery) error {
 	var measures []metrics.Metric
-	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", "Invalid@" + strconv.Itoa(min(e.Width, 40))} {
+	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", invalidMetric(e.Width)} {
 		m, err := metrics.Parse(name)
 		if err != nil {
 			return step.Permanent(err)
@@ -182,7 +187,11 @@ func (e *evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.
 		of.Raw, of.PostFiltered = percent(raw.Mean), percent(filtered.Mean)
 		if e.Identifiers.CanBeInvalid() {
 			invalid := metrics.Percent(raw.Mean[3])
-			of.Invalid = &invalid
+			if e.Width < invalidDepth {
+				of.InvalidBeam = &invalid
+			} else {
+				of.Invalid = &invalid
+			}
 		}
 		if string(validity) != e.Validity {
 			continue

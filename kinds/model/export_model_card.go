@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,8 +65,8 @@ func (c exportModelConfig) card(x *step.IO, s retrieve.Settings, query export.Qu
 func (e evaluation) result(label string) export.Result {
 	m := e.Percent.PostFiltered
 	r := export.Result{Name: label, Scores: []export.Score{{Metric: "Hits@1", Value: m.Hits1}, {Metric: "Hits@10", Value: m.Hits10}, {Metric: "MRR@10", Value: m.MRR10}}}
-	if e.Percent.Invalid != nil {
-		r.Scores = append(r.Scores, export.Score{Metric: "Invalid@40", Value: *e.Percent.Invalid})
+	if invalid := cmp.Or(e.Percent.Invalid, e.Percent.InvalidBeam); invalid != nil {
+		r.Scores = append(r.Scores, export.Score{Metric: invalidMetric(e.Width), Value: *invalid})
 	}
 	return r
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/internal/device"
@@ -145,7 +144,7 @@ func checkTrain(c trainConfig) error {
 func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	names := []string{"Hits@1", "Hits@10", "MRR@10"}
 	if canBeInvalid && c.Beams > 0 {
-		names = append(names, "Invalid@"+strconv.Itoa(min(c.Beams, 40)))
+		names = append(names, invalidMetric(c.Beams))
 	}
 	if strings.HasPrefix(c.Select, "Invalid@") {
 		return nil, fmt.Errorf("lower values of %s are better; choose Hits@k, MRR@k or Recall@k", c.Select)

@@ -73,6 +73,15 @@ func serveUI(l net.Listener, h http.Handler) {
 // query is the one path that is asked by POST and changes nothing.
 var query = regexp.MustCompile(`^/api/v1/namespaces/[^/%]+/workflows/[^/]+(/runs/[^/]+)?/query/[^/]+$`)
 
+// stepID is the one place in such a path where an id has a slash: that of a step's
+// workflow, step/KEY.
+var stepID = regexp.MustCompile(`/workflows/step%2[Ff][0-9a-f]{64}/`)
+
+func isQuery(path string) bool {
+	path = stepID.ReplaceAllString(path, "/workflows/step/")
+	return query.MatchString(path) && !strings.Contains(strings.ToLower(path), "%2f")
+}
+
 // guard answers only browsers that were sent to this machine by name or number: a
 // foreign name that leads here (DNS rebinding) and pages of other origins are
 // refused, and so is what is not a question.
@@ -84,7 +93,7 @@ func guard(next http.Handler) http.Handler {
 		case !sameOrigin(r):
 			http.Error(w, "this UI answers its own pages only", http.StatusForbidden)
 		case r.Method == http.MethodGet, r.Method == http.MethodHead,
-			r.Method == http.MethodPost && query.MatchString(path) && !strings.Contains(strings.ToLower(path), "%2f"):
+			r.Method == http.MethodPost && isQuery(path):
 			next.ServeHTTP(w, r)
 		default:
 			http.Error(w, "this UI reads only; use redsi, or the temporal program with the profile in temporal.toml", http.StatusMethodNotAllowed)

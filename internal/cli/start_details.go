@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+// variablesShown bounds the variables that the UI shows of a run.
+const variablesShown = 20
+
+// shownVariables are a pipeline's variables with their values as JSON, sensitive ones
+// without.
+func shownVariables(p *pipeline.Pipeline) map[string]string {
+	shown := make(map[string]string, len(p.Vars)+len(p.Secrets))
+	for name, value := range p.Vars {
+		shown[name] = string(value)
+	}
+	for name := range p.Secrets {
+		shown[name] = "(sensitive)"
+	}
+	return shown
+}
+
+// runSummary is what lists of workflows show of a run.
+func (a *app) runSummary(pl *plan.Plan) string {
+	return workflows.Short(cmp.Or(strings.Join(a.Targets, " "), "all steps") + " of " + pl.Pipeline)
+}
+
+// runDetails is what the UI shows of a run from its start.
+func (a *app) runDetails(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
+	facts := map[string]string{"plan": digest.String(), "revision": revision(), "store": store.URL,
+		"steps": view.Count(len(pl.Steps), "step"), "targets": cmp.Or(strings.Join(a.Targets, " "), "all")}
+	for i, name := range slices.Sorted(maps.Keys(a.variables)) {
+		if i == variablesShown {
+			facts["var.…"] = "the plan in the store has the others"
+			break
+		}
+		facts["var."+name] = workflows.Short(a.variables[name])
+	}
+	return workflows.StartDetails(facts)
+}

@@ -1,0 +1,86 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/sdk/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// details are what the UI shows of a workflow now.
+func (b *bench) details(id string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	v, err := b.c.QueryWorkflow(ctx, id, "", "__temporal_workflow_metadata")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var m sdk.WorkflowMetadata
+	if err := v.Get(&m); err != nil {
+		b.t.Fatal(err)
+	}
+	return m.CurrentDetails
+}
+
+func has(t *testing.T, what, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s has no %s:\n%s", what, w, text)
+		}
+	}
+	if len(text) > 8<<10 {
+		t.Errorf("%s has %d bytes", what, len(text))
+	}
+}
+
+// TestDetails: the UI's page of a step says what it is made of and what it left, that of
+// a run what its steps came to and who made its hits.
+func TestDetails(t *testing.T) {
+	b := newBench(t)
+	broken := func(text string) error {
+		if text == "broken" {
+			return step.Permanent(errors.New("no `luck` | at all"))
+		}
+		return nil
+	}
+	b.fail.Store(&broken)
+	src := `
+step "text" "first" { text = "one" }
+step "text" "second" {
+  for_each = toset(["a|b"])
+  text     = "two"
+  after    = [step.text.first.out]
+}
+`
+	b.run(src, "details-1")
+	first, second := b.result(src, "step.text.first"), b.result(src, `step.text.second["a|b"]`)
+	has(t, "the second step", b.details(workflows.StepWorkflowID(second.Key)), `step.text.second["a\|b"]`, "`text`", "`\"two\"`", "`after[0]`",
+		first.Outputs["out"].Digest.Hex(), second.Outputs["out"].Digest.Hex(), "details-1", "**Outputs**", "6 B")
+	has(t, "the run", b.details(t.Name() + "/details-1"), "2 ran", "| `step.text.second` | 0 | 1 |", "WorkflowId%20%3D%20%22step%2F"+second.Key.Hex())
+
+	broke := src + `step "text" "third" { text = "broken" }`
+	w := b.start(broke, "details-2")
+	if _, err := b.wait(w); err == nil {
+		t.Fatal("it did not fail")
+	}
+	has(t, "the other run", b.details(t.Name() + "/details-2"), "2 hit, 0 ran, 1 failed", "| `step.text.second` | 1 | [`TestDetailsdetails-1`]", "`` no `luck` \\| at all ``")
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for n := int64(0); n != 1; { // visibility follows a little later
+		r, err := b.c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: `RedsiStep = "step.text.third" AND RedsiOutcome = "failed"`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n = r.Count
+	}
+}

@@ -18,8 +18,8 @@ func (r *run) describe(ctx workflow.Context) {
 	if page := r.loaded.Features.Page; page != "" {
 		fmt.Fprintf(&b, "[the graph of this run](%s/run/%s)\n\n", page, url.PathEscape(workflow.GetInfo(ctx).WorkflowExecution.ID))
 	}
-	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d to do or not started\n\n| step | outcome | key |\n|---|---|---|\n",
-		short(r.loaded.Name), counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Waiting]+counts[Running]+counts[NotStarted])
+	fmt.Fprintf(&b, "**%s**: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d to do or not started\n\n| step | outcome | key |\n|---|---|---|\n",
+		short(r.loaded.Name), counts[Hit], counts[Ran], counts[Failed], counts[Skipped], counts[Cancelled], counts[Waiting]+counts[Running]+counts[NotStarted])
 	const most = 100
 	for i, s := range r.steps {
 		if i == most {
@@ -42,6 +42,14 @@ func errorType(err error) string {
 		return app.Type()
 	}
 	return ""
+}
+
+// begun reports whether an activity that was cancelled says that it was at work: one that
+// was only queued says nothing.
+func begun(err error) bool {
+	var c *temporal.CanceledError
+	var detail string
+	return errors.As(err, &c) && c.HasDetails() && c.Details(&detail) == nil && detail == AtWork
 }
 
 // reason is the innermost message of an error, without Temporal's wrapping.

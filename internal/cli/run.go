@@ -277,7 +277,11 @@ func (a *app) ended(err error, runID string) error {
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, &cancelledRun{id: runID, next: goesOn}}
 	case workflows.ErrorOf(err) != nil:
-		return &exitError{exitFailed, fmt.Errorf("%w\n%s", workflows.ErrorOf(err), goesOn)}
+		failed := workflows.ErrorOf(err)
+		if failed.Type != workflows.FailedRun {
+			return &exitError{exitFailed, failed}
+		}
+		return &exitError{exitFailed, fmt.Errorf("%w\n%s", failed, goesOn)}
 	case errors.As(err, &unknown):
 		return &exitError{exitFailed, fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn)}
 	}

@@ -19,9 +19,14 @@ import (
 
 // Execute returns the result of a task, running it if there is none. It is the
 // only place where work happens and where results are published: blobs first,
-// the record last, the first writer wins. Errors are never cached.
+// the record last, the first writer wins. Errors are never cached. One that is cancelled
+// says by a detail that it had begun.
 func (a *Activities) Execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {
-	return attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Executed, error) { return a.execute(ctx, req) })
+	done, err := attempt(ctx, a, func(ctx context.Context, _ *pulse) (workflows.Executed, error) { return a.execute(ctx, req) })
+	if errors.Is(err, context.Canceled) {
+		err = temporal.NewCanceledError(workflows.AtWork) // a queued one is cancelled without a word
+	}
+	return done, err
 }
 
 func (a *Activities) execute(ctx context.Context, req workflows.ExecuteRequest) (workflows.Executed, error) {

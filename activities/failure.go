@@ -120,18 +120,17 @@ func hopeless(err error) string {
 		}
 		return false
 	}
-	const goesOn = ", then `redsi run` continues from here"
 	var refused *artifacts.RefusedError
 	var exit *command.ExitError
 	switch {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
-		return "no retry can mend this: free space or raise the quota there" + goesOn
+		return "no retry can mend this: free space or raise the quota there"
 	case is(syscall.EFBIG):
-		return "no retry can mend this: the file is larger than the file system or `ulimit -f` allows; raise that" + goesOn
+		return "no retry can mend this: the file is larger than the file system or `ulimit -f` allows; raise that"
 	case is(syscall.EROFS):
-		return "no retry can mend this: the file system there is read-only; make it writable or use another folder" + goesOn
+		return "no retry can mend this: the file system there is read-only; make it writable or use another folder"
 	case is(fs.ErrPermission):
-		return "no retry can mend this: give this user the right to do that" + goesOn
+		return "no retry can mend this: give this user the right to do that"
 	case is(syscall.E2BIG):
 		return "no retry can mend this: arguments and environment are longer than the system takes; pass long values by files"
 	case is(syscall.EINVAL):

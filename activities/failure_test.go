@@ -36,7 +36,7 @@ func TestFailure(t *testing.T) {
 		says string
 	}{
 		{"disk full", path(syscall.ENOSPC), workflows.PermanentError, "free space"},
-		{"quota", path(syscall.EDQUOT), workflows.PermanentError, "`redsi run` continues from here"},
+		{"quota", path(syscall.EDQUOT), workflows.PermanentError, "raise the quota there"},
 		{"file too large", path(syscall.EFBIG), workflows.PermanentError, "ulimit -f"},
 		{"read-only", path(syscall.EROFS), workflows.PermanentError, "read-only"},
 		{"not allowed", path(syscall.EACCES), workflows.PermanentError, "the right"},

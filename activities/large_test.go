@@ -224,7 +224,7 @@ func TestManySteps(t *testing.T) {
 	if err != nil || len(rec.Steps) != leaves+2 || rec.Format != LongRunFormat {
 		t.Fatal(len(rec.Steps), err)
 	}
-	if s := rec.Steps[leaves]; s.Outcome != workflows.Skipped || s.Error != `waits for step.leaf.many["5"], which failed` {
+	if s := rec.Steps[leaves]; s.Outcome != workflows.Skipped || s.Error != `needs step.leaf.many["5"], which failed` {
 		t.Errorf("%+v", s)
 	}
 }

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -28,6 +29,21 @@ func ParseCheckpointName(name string) (key Digest, n int64, err error) {
 		return Digest{}, 0, fmt.Errorf("%q is not the name of a checkpoint", name)
 	}
 	return key, n, nil
+}
+
+// NewestCheckpoints are the numbers of the newest checkpoints of all steps that have some,
+// by key. Whether they can be used is known when they are read.
+func NewestCheckpoints(ctx context.Context, records Records) (map[Digest]int64, error) {
+	newest := map[Digest]int64{}
+	for r, err := range records.List(ctx, ckptPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		if key, n, err := ParseCheckpointName(r.Name); err == nil {
+			newest[key] = max(newest[key], n)
+		}
+	}
+	return newest, nil
 }
 
 // DecodeCheckpoint reads a checkpoint's record: files by name. Names that could

@@ -157,7 +157,7 @@ func endsFull(err error, place string) bool {
 	if !errors.As(err, &told) || !told.NonRetryable() {
 		return false
 	}
-	for _, want := range []string{place, syscall.ENOSPC.Error(), "free space", "`redsi run` continues from here"} {
+	for _, want := range []string{place, syscall.ENOSPC.Error(), "free space"} {
 		if !strings.Contains(told.Message(), want) {
 			return false
 		}

@@ -82,6 +82,10 @@ type Kind[C any] struct {
 	// fields that do; of none, the output as a whole does. Two runs may differ there.
 	Clock map[string][]string
 
+	// Counts is what the number of a checkpoint counts, such as "step", and CountsTo the
+	// attribute that says how many there are, if one does.
+	Counts, CountsTo string
+
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
 	Block   bool   // written as a table or figure block, not as a step
@@ -102,6 +106,7 @@ type Spec struct {
 	Inline             bool
 	Hidden             bool // a part of another kind, not written in HCL
 	Resumes            bool
+	Counts, CountsTo   string
 	Block              bool
 	Queue              Queue
 	Needs              string
@@ -132,7 +137,7 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
-		Inline: k.Inline, Resumes: k.Resumes, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available, Clock: k.Clock,
+		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available, Clock: k.Clock,
 		parts:      k.Parts,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),

@@ -63,7 +63,8 @@ func (r *run) launch(ctx workflow.Context, chunk, follow []int) error {
 	if n := len(b.steps); n > 1 {
 		label = fmt.Sprintf("%d short steps, %s first", n, label)
 	}
-	bctx, cancel := workflow.WithCancel(ctx)
+	run := ctx
+	bctx, cancel := workflow.WithCancel(run)
 	b.cancel = cancel
 	r.flying++
 	r.inline++
@@ -72,7 +73,7 @@ func (r *run) launch(ctx workflow.Context, chunk, follow []int) error {
 		actx := workflow.WithActivityOptions(ctx, doing(queueName(ctx, ""), label, unbounded))
 		err := workflow.ExecuteActivity(actx, BatchActivity, req).Get(ctx, &out)
 		r.settleBatch(b, out)
-		r.abandon(ctx, b, err)
+		r.abandon(ctx, b, err, run.Err() != nil)
 		r.flying--
 		r.inline--
 		r.changed = true
@@ -135,8 +136,8 @@ func (r *run) settleBatch(b *batchWork, out []Batched) {
 }
 
 // abandon gives back what a batch that has ended has said nothing of. By an error of
-// the batch itself those fail that could begin.
-func (r *run) abandon(ctx workflow.Context, b *batchWork, err error) {
+// the batch itself those fail that could begin. Over says that the run was cancelled.
+func (r *run) abandon(ctx workflow.Context, b *batchWork, err error, over bool) {
 	for _, i := range b.steps {
 		if !b.left[i] {
 			continue
@@ -147,6 +148,10 @@ func (r *run) abandon(ctx workflow.Context, b *batchWork, err error) {
 			s := &r.steps[i]
 			s.Changed = errorType(err) == SourceChangedError
 			r.fail(i, reason(err))
+			continue
+		}
+		if over && r.steps[i].Status == Running {
+			r.interrupted(i, true)
 			continue
 		}
 		if r.steps[i].Status == Running || r.steps[i].Status == Waiting {

@@ -70,6 +70,9 @@ const (
 	LongStep  = 2 * time.Second
 )
 
+// AtWork is the detail of the cancellation of an activity that had begun.
+const AtWork = "at work"
+
 // leaving says which run no longer wants a step, and where it wants to be told
 // that the step goes on without it.
 type leaving struct {
@@ -153,6 +156,7 @@ type ReproduceResult struct {
 	Failed int              `json:"failed"`
 
 	Skipped    int `json:"skipped,omitempty"`
+	Cancelled  int `json:"cancelled,omitempty"`
 	NotStarted int `json:"not_started,omitempty"`
 
 	// Changed are the failed steps whose sources or programs had other bytes than
@@ -172,7 +176,12 @@ const (
 	Failed  Status = "failed"
 	Skipped Status = "skipped" // an input failed
 
+	Cancelled  Status = "cancelled"   // it was at work when it was cancelled, most often with its run
 	NotStarted Status = "not started" // the run ended before: cancelled, or with FailFast
+
+	// Queued is a Running step that no worker has begun. A run does not know: who
+	// follows it asks the server.
+	Queued Status = "queued"
 )
 
 // State is the answer to StateQuery: counts, and steps at work or failed. What

@@ -33,11 +33,11 @@ func (r *run) describe(ctx workflow.Context) {
 	}
 	fmt.Fprintf(&b, "[steps that this run started](%s)\n\n", listed(info, `ParentWorkflowId = "`+info.WorkflowExecution.ID+`"`))
 	n := r.counts()
-	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d running, %d to do or not started\n",
+	fmt.Fprintf(&b, "**%s**, %s after its start: %d hit, %d ran, %d failed, %d skipped, %d cancelled, %d running, %d to do or not started\n",
 		Code(r.loaded.Name, shortText), r.described.Sub(info.WorkflowStartTime).Round(time.Second),
-		n[Hit], n[Ran], n[Failed], n[Skipped], n[Running], n[Waiting]+n[NotStarted])
+		n[Hit], n[Ran], n[Failed], n[Skipped], n[Cancelled], n[Running], n[Waiting]+n[NotStarted])
 	r.describeBlocks(&b)
-	for _, s := range []Status{Running, Failed, Ran} {
+	for _, s := range []Status{Running, Failed, Cancelled, Ran} {
 		r.describeSteps(&b, info, s)
 	}
 	r.describeHits(&b, info)
@@ -63,15 +63,15 @@ func (r *run) describeBlocks(b *strings.Builder) {
 			sums[name].took += s.TookS
 		}
 	}
-	b.WriteString("\n| block | hit | ran | running | failed | skipped | to do | ran for |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| block | hit | ran | running | failed | skipped | cancelled | to do | ran for |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, name := range names {
 		if i == blocksShown {
-			fmt.Fprintf(b, "| … %d more | | | | | | | |\n", len(names)-blocksShown)
+			fmt.Fprintf(b, "| … %d more | | | | | | | | |\n", len(names)-blocksShown)
 			break
 		}
 		x := sums[name]
-		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %s |\n", Code(name, shortText),
-			x.n[Hit], x.n[Ran], x.n[Running], x.n[Failed], x.n[Skipped], x.n[Waiting]+x.n[NotStarted], seconds(x.took))
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", Code(name, shortText),
+			x.n[Hit], x.n[Ran], x.n[Running], x.n[Failed], x.n[Skipped], x.n[Cancelled], x.n[Waiting]+x.n[NotStarted], seconds(x.took))
 	}
 }
 

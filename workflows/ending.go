@@ -90,7 +90,7 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 		jerr = fmt.Errorf("the record of run %s could not be written: %s; garbage collection keeps what it did until the next run records it", r.id, reason(jerr))
 	}
 	n := r.counts()
-	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[Hit], Ran: n[Ran], Failed: n[Failed], Skipped: n[Skipped], NotStarted: n[NotStarted]}
+	out := &ReproduceResult{RunID: r.id, Plan: r.loaded.Plan, Hit: n[Hit], Ran: n[Ran], Failed: n[Failed], Skipped: n[Skipped], Cancelled: n[Cancelled], NotStarted: n[NotStarted]}
 	for _, x := range r.steps {
 		if x.Status == Failed && x.Changed && len(out.Changed) < changedTold {
 			out.Changed = append(out.Changed, x.Address)
@@ -101,7 +101,7 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 		return nil, fmt.Errorf("%w; %w", err, jerr)
 	case err != nil:
 		return nil, err
-	case out.Failed > 0:
+	case out.Failed+out.Cancelled > 0:
 		text := r.failures(out)
 		if jerr != nil {
 			text += "\n" + jerr.Error()
@@ -113,12 +113,29 @@ func (r *run) finish(ctx workflow.Context, err error) (*ReproduceResult, error) 
 	return out, nil
 }
 
+// What is said of the steps of a cancelled run.
+const (
+	runCancelled = "the run was cancelled"
+	goesOn       = "the run was cancelled; another one goes on with it"
+)
+
+// interrupted notes that a step's work ended because the run was cancelled; begun says
+// that a worker was at it.
+func (r *run) interrupted(i int, begun bool) {
+	r.steps[i].Error = runCancelled
+	if begun {
+		r.set(i, Cancelled)
+	} else {
+		r.set(i, NotStarted)
+	}
+}
+
 // conclude says of every step that neither ended nor was skipped why it is so.
 func (r *run) conclude(ctx workflow.Context, err error) {
-	why, working := "", "the run ended while it was at work"
+	why, working, is := "", "the run ended while it was at work", NotStarted
 	switch {
 	case ctx.Err() != nil:
-		why, working = "the run was cancelled", "the run was cancelled; another one goes on with it"
+		why, working, is = runCancelled, runCancelled, Cancelled
 	case err != nil:
 		why = "the run could not go on: " + reason(err)
 	case r.in.FailFast:
@@ -131,32 +148,51 @@ func (r *run) conclude(ctx workflow.Context, err error) {
 			r.set(i, NotStarted)
 		case Running:
 			r.steps[i].Error = working
-			r.set(i, NotStarted)
+			if r.stays[s.Workflow] {
+				r.steps[i].Error = goesOn
+			}
+			r.set(i, is)
 		}
 	}
 }
 
-// failures is the text of a run's error: the sum, and its first failures.
+// failures is the text of a run's error: the sum, and its first failures. Steps that
+// failed by the same error are told together.
 func (r *run) failures(out *ReproduceResult) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d steps failed", out.Failed, len(r.steps))
-	if out.Skipped > 0 {
-		fmt.Fprintf(&b, ", %d skipped", out.Skipped)
+	var sum []string
+	of := fmt.Sprintf(" of %d steps", len(r.steps))
+	for _, n := range []struct {
+		count int
+		what  Status
+	}{{out.Failed, Failed}, {out.Cancelled, Cancelled}, {out.Skipped, Skipped}, {out.NotStarted, NotStarted}} {
+		if n.count > 0 {
+			sum, of = append(sum, fmt.Sprintf("%d%s %s", n.count, of, n.what)), ""
+		}
 	}
-	if out.NotStarted > 0 {
-		fmt.Fprintf(&b, ", %d not started", out.NotStarted)
-	}
-	b.WriteByte(':')
-	told := 0
+	b.WriteString(strings.Join(sum, ", ") + ":")
+	same := map[string]int{}
+	var causes []StepState // the first step of each
 	for _, s := range r.steps {
-		if s.Status != Failed {
+		if s.Status != Failed && s.Status != Cancelled {
 			continue
 		}
-		if told++; told > failuresTold {
-			fmt.Fprintf(&b, "\n… and %d more; the run's record has all", out.Failed-failuresTold)
+		if same[s.Error]++; same[s.Error] == 1 {
+			causes = append(causes, s)
+		}
+	}
+	left := out.Failed + out.Cancelled
+	for told, s := range causes {
+		if told == failuresTold {
+			fmt.Fprintf(&b, "\n… and %d more; the run's record has all", left)
 			break
 		}
-		b.WriteString("\n" + s.Address + ": " + s.Error)
+		who := s.Address
+		if others := same[s.Error] - 1; others > 0 {
+			who += fmt.Sprintf(" and %d more", others)
+		}
+		b.WriteString("\n" + who + ": " + s.Error)
+		left -= same[s.Error]
 	}
 	return b.String()
 }

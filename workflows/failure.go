@@ -78,6 +78,14 @@ func errorType(err error) string {
 	return ""
 }
 
+// begun reports whether an activity that was cancelled says that it was at work: one that
+// was only queued says nothing.
+func begun(err error) bool {
+	var c *temporal.CanceledError
+	var detail string
+	return errors.As(err, &c) && c.HasDetails() && c.Details(&detail) == nil && detail == AtWork
+}
+
 // reason is the innermost message of an error, without Temporal's wrapping.
 func reason(err error) string {
 	var app *temporal.ApplicationError

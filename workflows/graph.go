@@ -81,14 +81,15 @@ func (p *progress) set(i int, to Status) {
 	case Waiting:
 		p.offer(i)
 	case Failed:
-		p.skip(i)
+		p.skip(i, "which failed")
 	}
 }
 
-// skip marks all that waits for a failed step, directly or not.
-func (p *progress) skip(failed int) {
-	why := "waits for " + p.steps[failed].Address + ", which failed"
-	next := []int{failed}
+// skip marks all that waits for a step that will have no result, directly or not. The
+// reason is the same for all of them, so that it can be told once.
+func (p *progress) skip(lost int, why string) {
+	why = "needs " + p.steps[lost].Address + ", " + why
+	next := []int{lost}
 	for len(next) > 0 {
 		i := next[len(next)-1]
 		next = next[:len(next)-1]

@@ -37,7 +37,7 @@ func reproduce(ctx workflow.Context, in ReproduceInput) (*ReproduceResult, error
 		return nil, temporal.NewNonRetryableApplicationError(
 			`the input names no pipeline: {"pipeline": "pipelines.hcl", "targets": […], "vars": {…}}`, PermanentError, nil)
 	}
-	r := &run{in: in, id: in.RunID, members: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}}
+	r := &run{in: in, id: in.RunID, members: map[string]bool{}, stays: map[string]bool{}, paces: map[string]*pace{}, alone: map[int]bool{}}
 	if r.id == "" {
 		r.id = NewRunID(workflow.Now(ctx), workflow.GetInfo(ctx).WorkflowExecution.RunID)
 	}
@@ -80,7 +80,8 @@ type run struct {
 	members map[string]bool
 
 	from      []HitsFrom
-	described time.Time // when details were made last
+	described time.Time       // when details were made last
+	stays     map[string]bool // workflows of steps that go on for others after this run has left
 
 	events, bytes int // of the history when the plan was loaded
 }
@@ -300,7 +301,11 @@ func (r *run) start(ctx workflow.Context, p Prepared) (batched bool) {
 				took = elapsed(ctx, began)
 			}
 			r.took(p.Index, took)
-			r.settle(p.Index, done, err)
+			if err != nil && ctx.Err() != nil && temporal.IsCanceledError(err) {
+				r.interrupted(p.Index, begun(err))
+			} else {
+				r.settle(p.Index, done, err)
+			}
 			r.flying--
 			r.changed = true
 		})
@@ -330,6 +335,10 @@ func (r *run) settle(i int, done Executed, err error) {
 		r.pins = append(r.pins, done.Pins...)
 	case errorType(err) == InputLostError:
 		r.runAgain(i, r.heads[i].Deps)
+	case temporal.IsCanceledError(err): // from outside: the run goes on without it
+		s.Error = "its workflow was cancelled"
+		r.set(i, Cancelled)
+		r.skip(i, "which was cancelled")
 	default:
 		s.Changed = errorType(err) == SourceChangedError
 		r.fail(i, reason(err))
@@ -340,7 +349,7 @@ func (r *run) settle(i int, done Executed, err error) {
 // gone: their next Prepare finds what is really there.
 func (r *run) runAgain(i int, lost []int) {
 	if r.tries[i]++; r.tries[i] > healTries {
-		r.fail(i, "its inputs were lost from the store again and again; run `redsi verify`")
+		r.fail(i, "its inputs were lost from the store again and again: verify the store")
 		return
 	}
 	for _, d := range lost {

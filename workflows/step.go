@@ -231,10 +231,17 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 		})
 	}
 	wg.Wait(ctx)
+	var failed error
 	for _, err := range failures {
-		if !errors.Is(err, errLong) {
-			return nil, err
+		if errors.Is(err, errLong) {
+			continue
 		}
+		if failed == nil || temporal.IsCanceledError(failed) && begun(err) { // of cancelled parts, one that was at work
+			failed = err
+		}
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	if len(failures) > 0 {
 		return nil, errLong
@@ -312,17 +319,26 @@ func (r *run) join(ctx, dctx workflow.Context, id string, in StepInput, mine boo
 func (r *run) leave(ctx workflow.Context) error {
 	dctx, stop := workflow.NewDisconnectedContext(ctx)
 	defer stop()
-	stays := 0
 	workflow.Go(dctx, func(ctx workflow.Context) {
 		for ctx.Err() == nil {
-			workflow.GetSignalChannel(ctx, staysSignal).Receive(ctx, nil)
-			stays++
+			var id string
+			workflow.GetSignalChannel(ctx, staysSignal).Receive(ctx, &id)
+			r.stays[id] = true
 		}
 	})
 	me := leaving{Run: r.id, Workflow: workflow.GetInfo(ctx).WorkflowExecution.ID}
+	// All at once, so that no queued step begins where one before it has just ended.
+	atOnce := workflow.GetVersion(dctx, "leave-at-once", workflow.DefaultVersion, 1) == 1
+	var told []workflow.Future
 	for _, id := range sortedIDs(r.members) {
-		_ = workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me).Get(dctx, nil) // gone already is fine
+		told = append(told, workflow.SignalExternalWorkflow(dctx, id, "", leaveSignal, me))
+		if !atOnce {
+			_ = told[len(told)-1].Get(dctx, nil)
+		}
 	}
-	_, _ = workflow.AwaitWithTimeout(dctx, leaveGrace, func() bool { return r.flying <= stays })
+	for _, f := range told {
+		_ = f.Get(dctx, nil) // gone already is fine
+	}
+	_, _ = workflow.AwaitWithTimeout(dctx, leaveGrace, func() bool { return r.flying <= len(r.stays) })
 	return ctx.Err()
 }

@@ -116,7 +116,7 @@ func (a *app) setup(cmd *cobra.Command) error {
 
 // terminal is the width of w's terminal; 0 if it is none.
 func terminal(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return 0
 	}
@@ -135,6 +135,7 @@ func (a *app) style(w io.Writer) view.Style {
 func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
 
 func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
+	defer a.waiting("waiting for the store")()
 	s, err := open.Store(ctx, a.StoreURL, open.Options{})
 	if err != nil {
 		return s, inputError(fmt.Errorf("--store: %w", err))
@@ -153,7 +154,9 @@ func projectDir(file string) string {
 
 // loadPlan reads the pipeline, fills in what is pinned and selects the targets.
 func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, error) {
+	over := a.waiting("reading the pipeline and its modules")
 	p, err := a.Load(ctx)
+	over()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,6 +198,8 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	if err != nil {
 		return nil, inputError(err)
 	}
+	ctx, over := a.hashing(ctx, "planning")
+	defer over()
 	dir := projectDir(file)
 	src, err := lockfile.Open(a.lockOf(file), dir, a.memoFile())
 	if err != nil {

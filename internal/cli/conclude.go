@@ -25,7 +25,10 @@ type runSummary struct {
 	Failed   int    `json:"failed,omitempty"`
 	Skipped  int    `json:"skipped,omitempty"`
 
+	Cancelled  int `json:"cancelled,omitempty"`
 	NotStarted int `json:"not_started,omitempty"`
+
+	Checkpoints []checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
 	Started  time.Time      `json:"started"`
 	TookS    float64        `json:"took_s"`
@@ -49,6 +52,8 @@ const tablesPrinted = 3
 func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	var tables []string
 	out.Rendered = []renderedFile{}
+	over := a.waiting("writing the tables and figures")
+	defer over()
 	for _, i := range a.rendered(pl) {
 		s := pl.Steps[i]
 		block, name := pipeline.BlockType(s.Address), renderedName(s.Address)
@@ -68,6 +73,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 			}
 		}
 	}
+	over()
 	out.TookS = time.Since(out.Started).Seconds()
 	if a.JSON {
 		return view.WriteJSON(a.Out, out)
@@ -88,11 +94,11 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 
 // sum says what became of all steps.
 func (s *runSummary) sum(steps int) string {
-	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.NotStarted, s.Ran)
+	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.NotStarted, "not started"}} {
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.Cancelled, "cancelled"}, {s.NotStarted, "not started"}} {
 		if n.count > 0 {
 			text += fmt.Sprintf(", %d %s", n.count, n.what)
 		}

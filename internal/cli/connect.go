@@ -167,8 +167,10 @@ func (a *app) connect(ctx context.Context, o clusterOptions, store artifacts.Sto
 		return nil, err
 	}
 	if o.given() {
+		defer a.waiting("waiting for the Temporal cluster")()
 		return a.dial(ctx, o)
 	}
+	defer a.waiting("starting Temporal")()
 	return a.embed(ctx, o, store)
 }
 

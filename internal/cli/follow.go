@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,17 +11,12 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/internal/view"
-	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
 // followEvery is how often a run's state is asked for.
 const followEvery = 300 * time.Millisecond
-
-// progressAsked bounds how many running steps are asked for their progress.
-const progressAsked = 8
 
 // follow shows a run until it ends. Whatever happens to the connection or to the
 // server, the run is durable, so it is waited for. When ctx ends it cancels the
@@ -43,31 +39,43 @@ func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRu
 	done := make(chan outcome, 1)
 	go func() { done <- awaitEnd(wctx, wf) }()
 	seen := make(chan sight)
-	go a.watch(wctx, conn, wf, seen)
+	eyes := &lookout{a: a, conn: conn, run: wf.GetID()}
+	go a.watch(wctx, eyes, wf, seen)
 	cancelled := ctx.Done()
 	again := ""
+	var now sight
+	at, ending := time.Now(), ""
+	clock := time.NewTicker(time.Second)
+	defer clock.Stop()
 	show := func(v sight) {
-		if v.state.Again != again {
+		if now, at = v, time.Now(); v.state.Again != again {
 			again = v.state.Again
 			live.Say("the run was started again: " + again)
 		}
-		live.Update(v.state, v.progress, time.Now())
+		live.Update(v.state, v.work, cmp.Or(v.waits, ending), at)
 	}
 	for {
 		select {
 		case e := <-done:
 			last, cancel := context.WithTimeout(wctx, 5*time.Second)
 			defer cancel()
-			if v, err := a.sight(last, conn, wf); err == nil {
-				show(v)
+			if s, err := a.state(last, conn.Client, wf.GetID()); err == nil {
+				show(sight{state: s})
 			}
 			return &e.res, e.err
 		case v := <-seen:
 			show(v)
+		case <-clock.C:
+			if unseen := time.Since(at); unseen > a.patience() {
+				now.waits = "waiting for the run's state: its worker or the Temporal server is slow"
+			} else if unseen < time.Second {
+				continue
+			}
+			live.Update(now.state, now.work, cmp.Or(now.waits, ending), time.Now())
 		case text := <-said:
 			live.Say(text)
 		case <-cancelled:
-			cancelled = nil
+			cancelled, ending = nil, "waiting for the steps at work to stop"
 			live.Say("cancelling; what is finished stays (Ctrl-C again to leave at once)")
 			go a.exitOnInterrupt(wctx)
 			go cancelRun(wctx, conn.Client, wf)
@@ -106,24 +114,28 @@ func cancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 
 // sight is what is seen of a run at a moment.
 type sight struct {
-	state    workflows.State
-	progress map[string]step.Progress
+	state workflows.State
+	work  map[string]view.Work
+	waits string // what the run waits for, if it has for a while
 }
 
 // waits says how long is waited in silence.
 type waits struct {
+	silent time.Duration // a terminal may be, while something is waited for
 	unseen time.Duration // a run's state may be unknown, and a question unanswered
 	say    time.Duration // until it is said again what is waited for
 }
 
-func usualWaits() waits { return waits{unseen: 5 * time.Second, say: 15 * time.Second} }
+func usualWaits() waits {
+	return waits{silent: 2 * time.Second, unseen: 5 * time.Second, say: 15 * time.Second}
+}
 
 // watch sends the state of a run now and then. When that has been unknown for a
 // while it says what is waited for, and again from time to time.
-func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun, seen chan<- sight) {
+func (a *app) watch(ctx context.Context, eyes *lookout, wf client.WorkflowRun, seen chan<- sight) {
 	last, told, at := time.Now(), "", time.Time{}
 	for ctx.Err() == nil {
-		v, err := a.sight(ctx, conn, wf)
+		v, err := eyes.sight(ctx)
 		switch {
 		case err == nil:
 			if told != "" {
@@ -136,7 +148,7 @@ func (a *app) watch(ctx context.Context, conn *connection, wf client.WorkflowRun
 			}
 		case time.Since(last) > a.waits.unseen:
 			a.Log.Debug("state of the run", "err", err)
-			why := a.obstacle(ctx, conn, wf)
+			why := a.obstacle(ctx, eyes.conn, wf)
 			if why == "" && time.Since(last) > a.waits.say {
 				why = "the run's worker does not say how the run is; it is waited for, Ctrl-C cancels it"
 			}
@@ -159,16 +171,16 @@ func (a *app) obstacle(ctx context.Context, conn *connection, wf client.Workflow
 	}
 	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
 	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())
-	polled, err := polled(ctx, conn.Client, queue, of)
+	polled, err := polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_WORKFLOW, of)
 	if err != nil || polled {
 		return ""
 	}
 	if of != nil {
-		return fmt.Sprintf("the run needs build %s of the deployment %s, but no worker of that build polls the queue %q at %s: start one with `redsi worker --deployment %s:%s`, "+
+		return fmt.Sprintf("the run needs build %s of the deployment %s, but no worker of that build polls the queue %q at %s: start one with `%s`, "+
 			"or have the current build take it by `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; it is waited for",
-			of.GetBuildId(), of.GetDeploymentName(), queue, conn.host, of.GetDeploymentName(), of.GetBuildId(), wf.GetID())
+			of.GetBuildId(), of.GetDeploymentName(), queue, conn.host, a.hint("worker", "--deployment", of.GetDeploymentName()+":"+of.GetBuildId()), wf.GetID())
 	}
-	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `redsi worker` and this run's --store; it is waited for", queue, conn.host)
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; it is waited for", queue, conn.host, a.hint("worker"))
 }
 
 // buildOf is the version of a worker deployment that a run stays with; nil if any worker
@@ -181,72 +193,4 @@ func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDepl
 		return v.GetDeploymentVersion()
 	}
 	return nil
-}
-
-// sight asks for the state of a run and the progress of its running steps.
-func (a *app) sight(ctx context.Context, conn *connection, wf client.WorkflowRun) (sight, error) {
-	s, err := a.state(ctx, conn.Client, wf.GetID())
-	if err != nil {
-		return sight{}, err
-	}
-	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	return sight{s, a.progress(pctx, conn, wf.GetID(), s, progressAsked)}, nil
-}
-
-// progress reads the heartbeats of running steps: of the workflows of so many, and of
-// the run's batches.
-func (a *app) progress(ctx context.Context, conn *connection, run string, s workflows.State, most int) map[string]step.Progress {
-	out := map[string]step.Progress{}
-	asked, batches := 0, false
-	for _, x := range s.Steps {
-		if x.Status != workflows.Running || asked == most {
-			continue
-		}
-		if x.Workflow == "" {
-			if !batches {
-				a.batchProgress(ctx, conn, run, out)
-			}
-			batches = true
-			continue
-		}
-		asked++
-		d, err := conn.Client.DescribeWorkflowExecution(ctx, x.Workflow, "")
-		if err != nil {
-			continue // it may just have ended
-		}
-		var sum step.Progress
-		failure := ""
-		for _, p := range d.PendingActivities {
-			if one := activities.ProgressOf(conn.codec, p); one != nil {
-				sum.Done += one.Done
-				sum.Total += one.Total
-				sum.Unit, sum.Note, sum.LeftS = one.Unit, one.Note, one.LeftS
-			}
-			if f := p.GetLastFailure(); f != nil {
-				failure = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.codec.Message(f))
-			}
-		}
-		if n := len(d.PendingActivities); n > 1 {
-			sum.Note, sum.LeftS = fmt.Sprintf("%d parts in flight", n), 0
-		}
-		if failure != "" {
-			sum.Note = failure
-		}
-		out[x.Address] = sum
-	}
-	return out
-}
-
-// batchProgress reads the heartbeats of the batches that a run itself has at work.
-func (a *app) batchProgress(ctx context.Context, conn *connection, run string, out map[string]step.Progress) {
-	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
-	if err != nil {
-		return
-	}
-	for _, p := range d.PendingActivities {
-		if one := activities.ProgressOf(conn.codec, p); one != nil && one.Step != "" {
-			out[one.Step] = *one
-		}
-	}
 }

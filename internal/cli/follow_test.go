@@ -102,7 +102,7 @@ func follow(t *testing.T, src string) *followed {
 	f.app = &app{Registry: kinds.Registry(), Out: f.out, Err: f.out, Log: slog.New(slog.DiscardHandler),
 		StateDir: filepath.Join(f.dir, ".redsi"), StoreURL: filepath.Join(f.dir, "store"), File: filepath.Join(f.dir, "pipelines.hcl"),
 		waits: waits{unseen: 300 * time.Millisecond, say: 500 * time.Millisecond}}
-	f.sayer.w = f.out
+	f.sayer.w, f.cmd = f.out, newRoot(&app{})
 	if err := os.WriteFile(f.File, []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ type journal struct {
 	key  map[string]artifacts.Digest // of the newest result
 	run  map[string]string
 
+	saved map[int]checkpoint // of steps without a result, by their place in the plan
+	ended map[string]string  // how steps without a result ended last
+
 	moved map[string]int // steps whose newest result has a key of another format, by that
 }
 
@@ -29,15 +33,24 @@ const runsRead = 20
 // journalOf reads what the newest run records of a pipeline of this project say of the
 // steps that are no hits.
 func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
-	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}, moved: map[string]int{}}
+	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}, moved: map[string]int{}, ended: map[string]string{}}
 	wanted := map[string]bool{}
+	keys := map[int]artifacts.Digest{}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Hit {
 			wanted[v.Plan.Steps[i].Address] = true
 		}
+		if it.Outcome == plan.Run {
+			keys[i] = it.Key
+		}
 	}
 	if len(wanted) == 0 {
 		return j, nil
+	}
+	defer a.waiting("reading what earlier runs left")()
+	var err error
+	if j.saved, err = a.checkpoints(ctx, store, v.Plan, keys); err != nil {
+		return nil, err
 	}
 	project := a.project()
 	var names []string
@@ -57,6 +70,14 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 			continue
 		}
 		for _, s := range rec.Steps {
+			if wanted[s.Address] && j.ended[s.Address] == "" {
+				switch s.Outcome {
+				case workflows.Failed:
+					j.ended[s.Address] = "failed in run " + rec.RunID
+				case workflows.Cancelled:
+					j.ended[s.Address] = "was cancelled in run " + rec.RunID
+				}
+			}
 			if !wanted[s.Address] || s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
 				continue
 			}
@@ -92,6 +113,9 @@ func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Previe
 			}
 			words = append(words, c.String())
 		}
+		if resumes, ok := past.saved[i]; ok {
+			words = append(words, resumes.String())
+		}
 		why[i] = strings.Join(words, "; ")
 	}
 	return why, nil
@@ -101,8 +125,11 @@ func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Previe
 func (a *app) changes(ctx context.Context, store artifacts.Store, v *plan.Preview, i int, past *journal) ([]step.Change, string, error) {
 	address := v.Plan.Steps[i].Address
 	old, ok := past.key[address]
+	if resumes, saved := past.saved[i]; saved && !ok {
+		return nil, resumes.String(), nil
+	}
 	if !ok {
-		return nil, "has never run here", nil
+		return nil, cmp.Or(past.ended[address], "has never run here"), nil
 	}
 	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{old})
 	if err != nil {

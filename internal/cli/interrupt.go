@@ -2,9 +2,20 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
 )
 
 // exitOnInterrupt ends the process, and the programs of its steps, at the next
@@ -21,4 +32,63 @@ func (a *app) exitOnInterrupt(ctx context.Context) {
 	case <-ctx.Done():
 		signal.Stop(c)
 	}
+}
+
+// cancelledRun is the error of a run that was cancelled.
+type cancelledRun struct {
+	id, next string
+	sum      string       // what became of its steps; "" if its record is not there
+	resumes  []checkpoint // of its steps
+}
+
+func (e *cancelledRun) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s was cancelled", e.id)
+	if e.sum != "" {
+		b.WriteString(": " + e.sum)
+	}
+	for _, c := range e.resumes {
+		fmt.Fprintf(&b, "\n%s %s", c.Address, c)
+	}
+	return b.String() + "\n" + e.next
+}
+
+// recordPatience bounds the look at the record of a run that was cancelled.
+const recordPatience = 10 * time.Second
+
+// tellCancelled adds to the error of a cancelled run what became of its steps, and prints
+// that as JSON if it is asked for. The run's context has ended.
+func (a *app) tellCancelled(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary, e *cancelledRun) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+	defer cancel()
+	defer a.waiting("reading what the run left")()
+	out.RunID, out.Rendered, out.TookS = e.id, []renderedFile{}, time.Since(out.Started).Seconds()
+	rec, err := activities.ReadRun(ctx, store, e.id)
+	if err != nil {
+		a.Log.Debug("the record of a cancelled run", "err", err)
+		return nil
+	}
+	out.Hit, out.Ran, out.Failed, out.Skipped = rec.Counts[workflows.Hit], rec.Counts[workflows.Ran], rec.Counts[workflows.Failed], rec.Counts[workflows.Skipped]
+	out.Cancelled, out.NotStarted = rec.Counts[workflows.Cancelled], rec.Counts[workflows.NotStarted]
+	e.sum = out.sum(len(pl.Steps))
+	if len(rec.Steps) == len(pl.Steps) {
+		keys := map[int]artifacts.Digest{}
+		for i, s := range rec.Steps {
+			if s.Outcome == workflows.Cancelled {
+				keys[i] = s.Key
+			}
+		}
+		found, err := a.checkpoints(ctx, store, pl, keys)
+		if err != nil {
+			a.Log.Debug("the checkpoints of a cancelled run", "err", err)
+		}
+		for _, i := range slices.Sorted(maps.Keys(found)) {
+			e.resumes = append(e.resumes, found[i])
+		}
+	}
+	out.Checkpoints = e.resumes
+	if a.JSON {
+		return view.WriteJSON(a.Out, out)
+	}
+	return nil
 }

@@ -52,6 +52,9 @@ func Main(kinds *step.Registry) int {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw io.Writer) int {
+	if terminal(errw) > 0 {
+		errw = view.NewScreen(errw)
+	}
 	a := &app{Registry: kinds, Out: out, Err: errw, waits: usualWaits()}
 	root := newRoot(a)
 	root.SetArgs(args)

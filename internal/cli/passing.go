@@ -59,10 +59,10 @@ func (a *app) persist(ctx context.Context, conn *connection, what string, f func
 	}
 }
 
-// polled reports whether a worker polls a queue for workflows: one of a build, if that is
-// not nil.
-func polled(ctx context.Context, c client.Client, queue string, of *deployment.WorkerDeploymentVersion) (bool, error) {
-	d, err := c.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+// polled reports whether a worker polls a queue for workflows, or for activities: one of a
+// build, if that is not nil.
+func polled(ctx context.Context, c client.Client, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
+	d, err := c.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil {
 		return false, err
 	}

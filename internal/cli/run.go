@@ -109,11 +109,15 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && out.RunID != "" { // the run goes on without this command
 		return err
 	}
+	var stopped *cancelledRun
+	if errors.As(err, &stopped) {
+		return cmp.Or(a.tellCancelled(ctx, store, pl, &out, stopped), err)
+	}
 	if err != nil && (!errors.As(err, &failed) || failed.Result.RunID == "") {
 		return err
 	}
 	if failed != nil { // what is finished is written all the same
-		out.Failed, out.Skipped, out.NotStarted = failed.Result.Failed, failed.Result.Skipped, failed.Result.NotStarted
+		out.Failed, out.Skipped, out.Cancelled, out.NotStarted = failed.Result.Failed, failed.Result.Skipped, failed.Result.Cancelled, failed.Result.NotStarted
 		out.RunID, out.Hit, out.Ran = failed.Result.RunID, failed.Result.Hit, failed.Result.Ran
 	}
 	if out.RunID != "" {
@@ -168,6 +172,7 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 	lost := func(what string) error {
 		return fmt.Errorf("%s is not in %s after the run: the run's workers must have the same --store", what, store.URL)
 	}
+	defer a.waiting("reading the results")()
 	rec, err := activities.ReadRun(ctx, store, out.RunID)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return lost("its record")
@@ -206,7 +211,12 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() {
+		defer a.waiting("waiting for the worker and the Temporal server to end")()
+		conn.Close()
+	}()
+	sent := a.waiting("sending the plan to the store")
+	defer sent()
 	digest, err := activities.StorePlan(ctx, store.Blobs, pl)
 	if err != nil {
 		return err
@@ -217,6 +227,9 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	}
 	runID := newRunID()
 	in := workflows.ReproduceInput{Pipeline: pl.Pipeline, Targets: a.Targets, FailFast: o.failFast, Plan: &digest, RunID: runID, Project: a.project(), Hits: &hits}
+	sent()
+	begun := a.waiting("starting the run")
+	defer begun()
 	var wf client.WorkflowRun
 	err = a.persist(ctx, conn, "the start of the run", func(ctx context.Context) (err error) {
 		wf, err = conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -228,6 +241,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err != nil {
 		return fmt.Errorf("start the run: %w", err)
 	}
+	begun()
 	url := conn.runURL(wf.GetID(), wf.GetRunID())
 	if o.detach {
 		out.RunID = runID
@@ -256,15 +270,20 @@ func (a *app) ended(err error, runID string) error {
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
 	var terminated *temporal.TerminatedError
+	goesOn := "`" + a.hint("run") + "` goes on from the results in the store"
 	switch {
 	case errors.As(err, &terminated):
-		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server; its UI says why. `redsi run` continues from the results in the store", runID)}
+		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server; its UI says why. %s", runID, goesOn)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
-		return &exitError{exitFailed, fmt.Errorf("run %s was cancelled; `redsi run` continues from here", runID)}
+		return &exitError{exitFailed, &cancelledRun{id: runID, next: goesOn}}
 	case workflows.ErrorOf(err) != nil:
-		return &exitError{exitFailed, workflows.ErrorOf(err)}
+		failed := workflows.ErrorOf(err)
+		if failed.Type != workflows.FailedRun {
+			return &exitError{exitFailed, failed}
+		}
+		return &exitError{exitFailed, fmt.Errorf("%w\n%s", failed, goesOn)}
 	case errors.As(err, &unknown):
-		return &exitError{exitFailed, fmt.Errorf("Temporal no longer knows run %s (%w); `redsi run` continues from the results in the store", runID, err)}
+		return &exitError{exitFailed, fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn)}
 	}
 	return err
 }

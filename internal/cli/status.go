@@ -217,7 +217,7 @@ func howToSee(run string) string { return ": redsi status --run " + run }
 // tally prints how many steps have each status.
 func tally(n map[workflows.Status]int) string {
 	var words []string
-	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.NotStarted} {
+	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Queued, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted} {
 		if n[s] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n[s], s))
 		}

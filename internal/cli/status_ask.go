@@ -107,7 +107,7 @@ func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExe
 	}
 	s.name(state.RunID)
 	s.Counts = state.Counts
-	a.fill(ctx, conn, &s, state.Steps, progressAsked)
+	a.fill(ctx, conn, &s, state.Steps)
 	return s
 }
 
@@ -125,22 +125,27 @@ func (s *runStatus) name(id string) {
 	}
 }
 
-// fill adds steps at work, of which so many are asked how far they are, and failed ones.
-func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []workflows.StepState, asked int) {
+// fill adds steps at work, queued ones and failed ones.
+func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []workflows.StepState) {
 	if s.Counts == nil { // it is loading
 		s.Counts = map[workflows.Status]int{}
 	}
 	s.waits = map[string]bool{}
-	progress := a.progress(ctx, conn, s.Workflow, workflows.State{Steps: steps}, asked)
+	seen := a.looks(ctx, conn, s.Workflow, slices.DeleteFunc(slices.Clone(steps), func(x workflows.StepState) bool { return x.Status != workflows.Running }))
 	for _, x := range steps {
 		s.waits[x.Workflow] = true
 		if x.Status != workflows.Running && x.Status != workflows.Failed {
 			continue
 		}
 		one := stepStatus{Address: x.Address, Status: x.Status, Error: x.Error}
-		if p, ok := progress[x.Address]; ok {
-			one.Progress = &p
-			s.LeftS = max(s.LeftS, p.LeftS)
+		switch k, ok := seen[x.Address]; {
+		case ok && k.begun:
+			one.Progress = &k.work.Progress
+			s.LeftS = max(s.LeftS, k.work.Progress.LeftS)
+		case ok:
+			one.Status = workflows.Queued
+			s.Counts[workflows.Running]--
+			s.Counts[workflows.Queued]++
 		}
 		s.Steps = append(s.Steps, one)
 	}
@@ -153,11 +158,11 @@ func (a *app) otherSteps(ctx context.Context, conn *connection, r *statusReport)
 	for _, x := range r.Running {
 		atWork := 0
 		for _, s := range x.Steps {
-			if s.Status == workflows.Running {
+			if s.Status == workflows.Running || s.Status == workflows.Queued {
 				atWork++
 			}
 		}
-		if x.Error != "" || atWork < x.Counts[workflows.Running] {
+		if x.Error != "" || atWork < x.Counts[workflows.Running]+x.Counts[workflows.Queued] {
 			return nil
 		}
 		runs[x.Workflow] = true
@@ -193,7 +198,7 @@ func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *conn
 			for _, x := range state.Steps {
 				s.Counts[x.Status]++
 			}
-			a.fill(ctx, conn, &s, state.Steps, s.Counts[workflows.Running])
+			a.fill(ctx, conn, &s, state.Steps)
 			r.Running = append(r.Running, s)
 			return nil
 		}

@@ -62,14 +62,14 @@ func TestPrintedIsHarmless(t *testing.T) {
 		"Live": func(b *bytes.Buffer) {
 			l := NewLive(b, Style{}, 0)
 			now := time.Unix(0, 0)
-			l.Update(workflows.State{Steps: steps}, nil, now)
+			l.Update(workflows.State{Steps: steps}, nil, "", now)
 			for i := range 3 {
-				l.Update(workflows.State{Steps: steps}, map[string]step.Progress{nasty: {Done: 1, Note: nasty, Unit: nasty}}, now.Add(time.Duration(i)*time.Minute))
+				l.Update(workflows.State{Steps: steps}, map[string]Work{nasty: {Progress: step.Progress{Done: 1, Note: nasty, Unit: nasty}}}, nasty, now.Add(time.Duration(i)*time.Minute))
 			}
 		},
 		"the block of Live": func(b *bytes.Buffer) {
 			l := NewLive(b, Style{}, 80)
-			l.Update(workflows.State{Steps: steps[:1]}, map[string]step.Progress{nasty: {Note: nasty}}, time.Unix(9, 0))
+			l.Update(workflows.State{Steps: steps[:1]}, map[string]Work{nasty: {Progress: step.Progress{Note: nasty}}}, nasty, time.Unix(9, 0))
 		},
 		"Plan": func(b *bytes.Buffer) {
 			v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: nasty}, {Address: nasty}}},

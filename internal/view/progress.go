@@ -1,97 +1,181 @@
 package view
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sort"
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize"
+
 	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
-// Live shows a run while it goes on. On a terminal it keeps a block of the
-// running steps below the lines of finished ones; elsewhere it prints a line
-// whenever a step starts or ends, and a running step's progress now and then.
+// Live shows a run while it goes on. On a terminal it keeps a block of the steps at
+// work below the lines of finished ones; elsewhere it prints a line whenever a step
+// begins or ends, and how far those at work are now and then.
 type Live struct {
-	w        io.Writer
-	st       Style
-	terminal bool
-	width    int
+	w      io.Writer
+	st     Style
+	screen *Screen // nil where there is no terminal
+	width  int
 
 	seen   map[string]workflows.Status
-	drawn  int // lines of the block on the screen
 	said   map[string]time.Time
-	began  map[string]time.Time
-	resume bool // the first state: hits are counted, not listed
+	began  map[string]time.Time // work, not its place in the queue
+	now    time.Time
+	spoke  time.Time // when the last line was printed
+	waits  string    // as it was printed
+	resume bool      // the first state: hits are counted, not listed
+}
+
+// Work is what is known of a step at work.
+type Work struct {
+	Began    time.Time // zero: not known
+	Progress step.Progress
 }
 
 // NewLive makes a view that writes to w; width is that of the terminal, 0 where
 // there is none.
 func NewLive(w io.Writer, st Style, width int) *Live {
-	return &Live{w: w, st: st, terminal: width > 0, width: width,
-		seen: map[string]workflows.Status{}, said: map[string]time.Time{}, began: map[string]time.Time{}, resume: true}
+	l := &Live{w: w, st: st, width: width, seen: map[string]workflows.Status{}, said: map[string]time.Time{},
+		began: map[string]time.Time{}, resume: true}
+	if width > 0 {
+		var ok bool
+		if l.screen, ok = w.(*Screen); !ok {
+			l.screen = NewScreen(w)
+			l.w = l.screen
+		}
+	}
+	return l
 }
 
-// progressEvery is how often a running step says how far it is where there is
-// no terminal.
+// progressEvery is how often is said how far a step is, or the run, where there is no
+// terminal.
 const progressEvery = 15 * time.Second
 
-// Update shows a new state. Progress is by address, for running steps.
-func (l *Live) Update(s workflows.State, progress map[string]step.Progress, now time.Time) {
-	l.clear()
-	l.news(s, now)
-	if l.terminal {
-		l.block(s, progress, now)
-	} else {
-		l.murmur(s, progress, now)
+// Update shows a new state. Work is by address, of running steps; waits is what the run
+// waits for, "" if nothing.
+func (l *Live) Update(s workflows.State, work map[string]Work, waits string, now time.Time) {
+	if l.now = now; l.spoke.IsZero() {
+		l.spoke = now
+	}
+	var news bytes.Buffer
+	l.news(&news, s, work)
+	if l.screen != nil { // first, so that no finished step stands in it
+		l.screen.Show(l.block(s, work, waits))
+	}
+	if news.Len() > 0 {
+		_, _ = l.w.Write(news.Bytes())
+	}
+	if l.screen == nil {
+		l.murmur(s, work, waits)
 	}
 }
 
-// Say prints a line of its own above the running steps, which the next Update
-// draws again.
-func (l *Live) Say(text string) {
-	l.clear()
-	Println(l.w, text)
+// Say prints a line of its own above the steps at work.
+func (l *Live) Say(text string) { Println(l.w, text) }
+
+// Close removes the block.
+func (l *Live) Close() {
+	if l.screen != nil {
+		l.screen.Show(nil)
+	}
 }
 
-func (l *Live) news(s workflows.State, now time.Time) {
+// cause is what steps have in common that ended without a result.
+type cause struct {
+	status workflows.Status
+	why    string
+}
+
+func (l *Live) news(w io.Writer, s workflows.State, work map[string]Work) {
 	hits := 0
+	var causes []cause
+	of := map[cause][]string{}
 	for _, x := range s.Steps {
+		if x.Status == workflows.Running {
+			l.atWork(x.Address, work[x.Address].Began)
+		}
 		if l.seen[x.Address] == x.Status {
 			continue
 		}
 		l.seen[x.Address] = x.Status
 		switch x.Status {
+		case workflows.Queued:
+			delete(l.began, x.Address) // its worker may have been lost
 		case workflows.Running:
-			l.began[x.Address] = now
-			if !l.terminal {
-				l.line("run", "RUN", x.Address, shared(x))
+			if l.screen == nil {
+				l.line(w, "run", "RUN", x.Address, shared(x))
 			}
 		case workflows.Ran:
-			l.line("ran", "DONE", x.Address, Seconds(duration(x.TookS)))
-		case workflows.Failed:
-			l.line("failed", "FAIL", x.Address, x.Error)
-		case workflows.Skipped:
-			l.line("skipped", "SKIP", x.Address, x.Error)
+			l.line(w, "ran", "DONE", x.Address, Seconds(duration(x.TookS)))
+		case workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted:
+			c := cause{x.Status, x.Error}
+			if len(of[c]) == 0 {
+				causes = append(causes, c)
+			}
+			of[c] = append(of[c], x.Address)
 		case workflows.Hit:
 			if hits++; !l.resume {
-				l.line("hit", "HIT", x.Address, Seconds(duration(x.TookS))+" when it ran")
+				l.line(w, "hit", "HIT", x.Address, Seconds(duration(x.TookS))+" when it ran")
 			}
 		}
 	}
 	if l.resume && hits > 0 {
-		Printf(l.w, "%s  %d steps have results already\n", l.st.Outcome("hit", "HIT"), hits)
+		Printf(w, "%s  %d steps have results already\n", l.st.Outcome("hit", "HIT"), hits)
+	}
+	for _, c := range causes {
+		l.together(w, c, of[c])
 	}
 	if len(s.Steps) > 0 {
 		l.resume = false
 	}
 }
 
-func (l *Live) line(outcome, word, address, note string) {
-	Printf(l.w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
+// atWork notes since when a step is at work, which may be known from the server, whose
+// clock may be another.
+func (l *Live) atWork(address string, began time.Time) {
+	if began.IsZero() || began.After(l.now) {
+		began = l.now
+	}
+	if at, ok := l.began[address]; !ok || began.Before(at) {
+		l.began[address] = began
+	}
+}
+
+// together prints one line of the steps that share a cause.
+func (l *Live) together(w io.Writer, c cause, steps []string) {
+	word, who := "SKIP", steps[0]
+	more := len(steps) - 1
+	switch c.status {
+	case workflows.Failed:
+		word = "FAIL"
+	case workflows.Cancelled:
+		word = "STOP"
+	case workflows.Skipped:
+		if more > 0 {
+			c.why = "each " + c.why
+		}
+	}
+	switch {
+	case more == 0:
+	case word == "SKIP":
+		who = fmt.Sprintf("%d steps not started", len(steps))
+	default:
+		who = fmt.Sprintf("%s and %d more", who, more)
+	}
+	l.line(w, string(c.status), word, who, c.why)
+}
+
+func (l *Live) line(w io.Writer, outcome, word, address, note string) {
+	l.spoke = l.now
+	Printf(w, "%s  %s  %s\n", l.st.Outcome(outcome, word), address, l.st.DimLines(note))
 }
 
 func shared(x workflows.StepState) string {
@@ -103,75 +187,162 @@ func shared(x workflows.StepState) string {
 
 func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// block draws the running steps and the count of what is left.
-func (l *Live) block(s workflows.State, progress map[string]step.Progress, now time.Time) {
-	const most = 8
+// rowsShown is how many steps at work have a row.
+const rowsShown = 8
+
+// block is the steps at work, what is waited for, and the count of what is left.
+func (l *Live) block(s workflows.State, work map[string]Work, waits string) []Shown {
+	columns := l.width - 1 // a terminal may wrap behind its last column
 	var lines []Shown
-	waiting, running := 0, 0
+	working := 0
 	for _, x := range s.Steps {
-		switch x.Status {
-		case workflows.Waiting:
-			waiting++
-		case workflows.Running:
-			if running++; running <= most {
-				lines = append(lines, l.running(x, progress[x.Address], now))
+		if x.Status == workflows.Running {
+			if working++; working <= rowsShown {
+				lines = append(lines, l.row(x.Address, work[x.Address].Progress, columns))
 			}
 		}
 	}
-	if running > most {
-		lines = append(lines, Document(fmt.Sprintf("       … and %d more", running-most)))
+	if working > rowsShown {
+		lines = append(lines, Document(fmt.Sprintf("       … and %d more", working-rowsShown)))
 	}
-	lines = append(lines, l.st.Dim(fmt.Sprintf("       %d running, %d to do of %d", running, waiting, len(s.Steps))))
-	for _, t := range lines {
-		Println(l.w, fit(t, l.width-1)) // a terminal may wrap behind its last column
+	if waits != "" {
+		lines = append(lines, Shown{l.mark(columns).text + escape.Line(waits)})
 	}
-	l.drawn = len(lines)
+	if len(s.Steps) > 0 {
+		lines = append(lines, l.st.Dim(firstFit(columns, sums(s)...)))
+	}
+	for i, t := range lines {
+		lines[i] = fit(t, columns)
+	}
+	return lines
 }
 
-func (l *Live) running(x workflows.StepState, p step.Progress, now time.Time) Shown {
-	note := Seconds(now.Sub(l.began[x.Address]))
-	if t := Progress(p, now.Sub(l.began[x.Address])); t != "" {
-		note += "  " + t
+// sums count the steps that are not done, shorter and shorter.
+func sums(s workflows.State) []string {
+	n := map[workflows.Status]int{}
+	for _, x := range s.Steps {
+		n[x.Status]++
 	}
-	return Shown{l.st.Outcome("running", "…").text + "  " + escape.Line(x.Address+"  "+note)}
+	text := fmt.Sprintf("%d at work", n[workflows.Running])
+	if n[workflows.Queued] > 0 {
+		text += fmt.Sprintf(", %d queued", n[workflows.Queued])
+	}
+	left := fmt.Sprintf("%s, %d to do", text, n[workflows.Waiting])
+	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
+}
+
+// nameShown is how much of a name of a step at work stays at least, in columns, while
+// something else can be left out.
+const nameShown = 24
+
+// row is a step at work in so many columns. On a narrow terminal what is known twice is
+// left out and the name is shortened; numbers stay.
+func (l *Live) row(address string, p step.Progress, columns int) Shown {
+	elapsed := l.now.Sub(l.began[address])
+	since, note := Seconds(elapsed), p.Note
+	p.Note = ""
+	notes := []string{since}
+	if far := Progress(p, elapsed); far != "" {
+		notes = []string{since + "  " + far}
+	}
+	if percent, _, left := numbers(p, elapsed); percent != "" {
+		notes = append(notes, since+"  "+percent+left, strings.TrimSpace(percent+left))
+	}
+	if note != "" {
+		notes = append([]string{notes[0] + "  " + note}, notes...)
+	}
+	name := escape.Line(address)
+	least := min(ansi.StringWidth(name), nameShown)
+	mark := l.mark(columns)
+	var text string
+	room := 0
+	for _, n := range notes {
+		text = escape.Line(n)
+		if room = columns - ansi.StringWidth(mark.text) - 2 - ansi.StringWidth(text); room >= least {
+			break
+		}
+	}
+	return Shown{mark.text + shorten(name, room) + "  " + text}
+}
+
+// mark begins a row, as wide as an outcome if there is room.
+func (l *Live) mark(columns int) Shown {
+	if columns < 60 {
+		return Shown{l.st.paint("36", "…").text + " "}
+	}
+	return Shown{l.st.Outcome("running", "…").text + "  "}
+}
+
+// shorten leaves out the middle of an escaped name that is wider than so many columns,
+// and keeps more of its end, where the names of a block differ.
+func shorten(name string, columns int) string {
+	wide := ansi.StringWidth(name)
+	if wide <= columns {
+		return name
+	}
+	if columns < 2 {
+		return ansi.Truncate(name, max(columns, 0), "")
+	}
+	head := (columns - 1) / 3
+	return ansi.Truncate(name, head, "") + "…" + ansi.TruncateLeft(name, wide-(columns-1-head), "")
+}
+
+// firstFit is the first of some texts that fits into so many columns, or the last.
+func firstFit(columns int, texts ...string) string {
+	for _, t := range texts {
+		if ansi.StringWidth(t) <= columns {
+			return t
+		}
+	}
+	return texts[len(texts)-1]
 }
 
 // Progress prints how far a step is, with the time that is left if it is known
 // how much there is.
 func Progress(p step.Progress, elapsed time.Duration) string {
-	var b strings.Builder
-	amount := func(n int64) string {
-		if p.Unit == "bytes" {
-			return Size(n)
-		}
-		return fmt.Sprintf("%d", n)
+	percent, amount, left := numbers(p, elapsed)
+	if percent != "" {
+		percent += "  "
+	}
+	far := percent + amount + left
+	if far != "" && p.Note != "" {
+		far += "  "
+	}
+	return far + p.Note
+}
+
+// numbers are the parts of a progress, each "" if it is not known; left begins with a
+// comma if something is before it.
+func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
+	count := humanize.Comma
+	if p.Unit == "bytes" {
+		count = Size
 	}
 	switch {
 	case p.Total > 0:
-		fmt.Fprintf(&b, "%3.0f %%  %s of %s", 100*float64(p.Done)/float64(p.Total), amount(p.Done), amount(p.Total))
+		percent = fmt.Sprintf("%3.0f %%", 100*float64(p.Done)/float64(p.Total))
+		amount = count(p.Done) + " of " + count(p.Total)
 	case p.Done > 0:
-		b.WriteString(amount(p.Done))
+		amount = count(p.Done)
 	}
-	if b.Len() > 0 && p.Unit != "bytes" && p.Unit != "" {
-		b.WriteString(" " + p.Unit)
+	if amount != "" && p.Unit != "bytes" && p.Unit != "" {
+		amount += " " + p.Unit
 	}
 	switch {
 	case p.LeftS > 0:
-		fmt.Fprintf(&b, ", %s left", Seconds(duration(p.LeftS)))
+		left = Seconds(duration(p.LeftS)) + " left"
 	case p.Total > p.Done && p.Done > 0 && elapsed > 3*time.Second:
-		left := time.Duration(float64(elapsed) * float64(p.Total-p.Done) / float64(p.Done))
-		fmt.Fprintf(&b, ", %s left", Seconds(left))
+		left = Seconds(time.Duration(float64(elapsed)*float64(p.Total-p.Done)/float64(p.Done))) + " left"
 	}
-	if p.Note != "" {
-		if b.Len() > 0 {
-			b.WriteString("  ")
-		}
-		b.WriteString(p.Note)
+	if left != "" && amount != "" {
+		left = ", " + left
 	}
-	return b.String()
+	return percent, amount, left
 }
 
-func (l *Live) murmur(s workflows.State, progress map[string]step.Progress, now time.Time) {
+// murmur is for where there is no terminal: how far long steps are, what is waited for,
+// and, if all else is silent, how many steps are left.
+func (l *Live) murmur(s workflows.State, work map[string]Work, waits string) {
 	var addresses []string
 	for _, x := range s.Steps {
 		if x.Status == workflows.Running {
@@ -182,22 +353,21 @@ func (l *Live) murmur(s workflows.State, progress map[string]step.Progress, now 
 	for _, a := range addresses {
 		last, ok := l.said[a]
 		if !ok {
-			l.said[a] = now
+			l.said[a] = l.now
 			continue
 		}
-		if t := Progress(progress[a], now.Sub(l.began[a])); t != "" && now.Sub(last) >= progressEvery {
-			l.said[a] = now
-			l.line("running", "…", a, t)
+		if t := Progress(work[a].Progress, l.now.Sub(l.began[a])); t != "" && l.now.Sub(last) >= progressEvery {
+			l.said[a] = l.now
+			l.line(l.w, "running", "…", a, t)
 		}
 	}
-}
-
-func (l *Live) clear() {
-	if l.drawn > 0 {
-		fmt.Fprintf(l.w, "\x1b[%dA\x1b[J", l.drawn)
-		l.drawn = 0
+	if waits != l.waits {
+		if l.waits = waits; waits != "" {
+			Println(l.w, waits)
+		}
+	}
+	if len(s.Steps) > 0 && l.now.Sub(l.spoke) >= progressEvery {
+		l.spoke = l.now
+		Println(l.w, strings.TrimSpace(sums(s)[0]))
 	}
 }
-
-// Close removes the block.
-func (l *Live) Close() { l.clear() }

@@ -45,7 +45,7 @@ func TestBlockFitsTerminal(t *testing.T) {
 	for width := 1; width <= 50; width++ {
 		for _, color := range []bool{false, true} {
 			var b bytes.Buffer
-			NewLive(&b, Style{Color: color}, width).Update(workflows.State{Steps: steps}, nil, time.Unix(9, 0))
+			NewLive(&b, Style{Color: color}, width).Update(workflows.State{Steps: steps}, nil, "waiting for 東京", time.Unix(9, 0))
 			for line := range strings.Lines(b.String()) {
 				line = strings.TrimSuffix(line, "\n")
 				if ansi.StringWidth(line) > width || !utf8.ValidString(line) {
@@ -56,6 +56,130 @@ func TestBlockFitsTerminal(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestBlockWidths: a narrow terminal shortens names, never numbers; those queued are
+// counted; times count from the start of work.
+func TestBlockWidths(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := workflows.State{Steps: []workflows.StepState{
+		{Address: `step.train.dsi["title/nci_norm/tiny/naive/42"]`, Status: workflows.Running},
+		{Address: "step.download.train", Status: workflows.Running},
+		{Address: "step.a", Status: workflows.Running},
+	}}
+	for i := range 30 {
+		is := workflows.Queued
+		if i >= 22 {
+			is = workflows.Waiting
+		}
+		s.Steps = append(s.Steps, workflows.StepState{Address: fmt.Sprintf("step.b[%d]", i), Status: is})
+	}
+	work := map[string]Work{
+		s.Steps[0].Address: {Began: now.Add(-200 * time.Second), Progress: step.Progress{Done: 600, Total: 1000, Unit: "steps", LeftS: 130, Note: "loss 1.25"}},
+		s.Steps[1].Address: {Began: now.Add(-20 * time.Second), Progress: step.Progress{Done: 3_000_000_000, Unit: "bytes"}},
+	}
+	for width, want := range map[int]string{
+		40: `
+… step…aive/42"]  60 %, 2 min 10 s left
+… step.download.train  20 s  3.0 GB
+… step.a  0.0 s
+… waiting for the store
+3 at work, 22 queued, 8 to do of 33
+`,
+		60: `
+… step.train.…i_norm/tiny/naive/42"]  60 %, 2 min 10 s left
+… step.download.train  20 s  3.0 GB
+… step.a  0.0 s
+… waiting for the store
+       3 at work, 22 queued, 8 to do of 33
+`,
+		80: `
+…      step.train.…nci_norm/tiny/naive/42"]  3 min 20 s   60 %, 2 min 10 s left
+…      step.download.train  20 s  3.0 GB
+…      step.a  0.0 s
+…      waiting for the store
+       3 at work, 22 queued, 8 to do of 33
+`,
+		120: `
+…      step.train.dsi…title/nci_norm/tiny/naive/42"]  3 min 20 s   60 %  600 of 1,000 steps, 2 min 10 s left  loss 1.25
+…      step.download.train  20 s  3.0 GB
+…      step.a  0.0 s
+…      waiting for the store
+       3 at work, 22 queued, 8 to do of 33
+`,
+	} {
+		var b bytes.Buffer
+		NewLive(&b, Style{}, width).Update(s, work, "waiting for the store", now)
+		if got := "\n" + b.String(); got != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
+// TestCauses: steps that share a cause are one line.
+func TestCauses(t *testing.T) {
+	var s workflows.State
+	add := func(is workflows.Status, why string, names ...string) {
+		for _, n := range names {
+			s.Steps = append(s.Steps, workflows.StepState{Address: "step." + n, Status: is, Error: why})
+		}
+	}
+	add(workflows.Failed, "no space left", "a", "b", "c")
+	add(workflows.Failed, "exit 3", "d")
+	add(workflows.Skipped, "needs step.d, which failed", "e", "f")
+	add(workflows.Skipped, "needs step.a, which failed", "g")
+	add(workflows.Cancelled, "the run was cancelled", "h", "i")
+	add(workflows.NotStarted, "the run was cancelled", "j", "k", "l")
+	for _, width := range []int{0, 80} {
+		var b bytes.Buffer
+		l := NewLive(&b, Style{}, width)
+		l.Update(s, nil, "", time.Unix(9, 0))
+		l.Close()
+		want := `FAIL   step.a and 2 more  no space left
+FAIL   step.d  exit 3
+SKIP   2 steps not started  each needs step.d, which failed
+SKIP   step.g  needs step.a, which failed
+STOP   step.h and 1 more  the run was cancelled
+SKIP   3 steps not started  the run was cancelled
+`
+		if got := b.String(); !strings.Contains(got, want) {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
+// TestQueuedIsSilent: without a terminal a step is told when its work begins; a run
+// that says nothing for a while says how far it is.
+func TestQueuedIsSilent(t *testing.T) {
+	var b bytes.Buffer
+	l := NewLive(&b, Style{}, 0)
+	s := workflows.State{Steps: []workflows.StepState{{Address: "step.a", Status: workflows.Queued}, {Address: "step.b", Status: workflows.Waiting}}}
+	now := time.Unix(100, 0)
+	l.Update(s, nil, "waiting for a worker", now)
+	l.Update(s, nil, "waiting for a worker", now.Add(14*time.Second))
+	l.Update(s, nil, "", now.Add(16*time.Second))
+	s.Steps[0].Status = workflows.Running
+	l.Update(s, map[string]Work{"step.a": {Began: now.Add(15 * time.Second)}}, "", now.Add(17*time.Second))
+	want := "waiting for a worker\n0 at work, 1 queued, 1 to do of 2\nRUN    step.a  \n"
+	if got := b.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestScreen: what others write stands above the block.
+func TestScreen(t *testing.T) {
+	var b bytes.Buffer
+	s := NewScreen(&b)
+	s.Show([]Shown{Document("one"), Document("two")})
+	Printf(s, "a warning\n")
+	Printf(s, "half ")
+	Printf(s, "a line\n")
+	s.Show(nil)
+	up := "\x1b[2A\x1b[J"
+	want := "one\ntwo\n" + up + "a warning\none\ntwo\n" + up + "half a line\none\ntwo\n" + up
+	if got := b.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

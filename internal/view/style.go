@@ -39,7 +39,7 @@ func (s Style) Bold(t string) Shown { return s.paint("1", t) }
 
 // Outcome pads a word to five columns and colours it by the outcome it names.
 func (s Style) Outcome(outcome, word string) Shown {
-	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35"}[outcome]
+	code := map[string]string{"hit": "32", "ran": "32", "run": "33", "running": "36", "maybe": "34", "failed": "31", "skipped": "35", "not started": "35", "cancelled": "35"}[outcome]
 	return s.paint(code, fmt.Sprintf("%-5s", word))
 }
 

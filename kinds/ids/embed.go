@@ -21,7 +21,7 @@ type embedConfig struct {
 
 var Embed = step.Define(step.Kind[embedConfig]{
 	Name:    "embed",
-	Resumes: true,
+	Resumes: true, Counts: "document",
 	Version: 2,
 	Doc: `Embed each document by a BERT encoder (appendix "Semantic Identifiers").
 The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the

@@ -48,7 +48,7 @@ type trainConfig struct {
 
 var Train = step.Define(step.Kind[trainConfig]{
 	Name:    "train",
-	Resumes: true,
+	Resumes: true, Counts: "step", CountsTo: "steps",
 	Version: 2,
 	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval

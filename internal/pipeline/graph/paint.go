@@ -14,7 +14,7 @@ type Share struct {
 // outcomes are what steps of a run come to, in the order in which they are shown, with
 // the class that colours them.
 var outcomes = []struct{ name, class string }{
-	{"failed", "bad"}, {"running", "work"}, {"ran", "done"}, {"hit", "hit"}, {"skipped", "skip"}, {"not started", "rest"}, {"waiting", "rest"},
+	{"failed", "bad"}, {"running", "work"}, {"ran", "done"}, {"hit", "hit"}, {"skipped", "skip"}, {"cancelled", "skip"}, {"not started", "rest"}, {"waiting", "rest"},
 }
 
 // Class is the colour's: bad, work, done, hit, skip or rest.

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+)
+
+// checkpoint is how far a step without a result is.
+type checkpoint struct {
+	Address string `json:"address"`
+	At      int64  `json:"at"`
+	Of      int64  `json:"of,omitempty"`   // 0: not known
+	Unit    string `json:"unit,omitempty"` // of both
+}
+
+// String is a reason: has a checkpoint at step 600 of 1,000.
+func (c checkpoint) String() string {
+	text := "has a checkpoint"
+	if c.Unit != "" {
+		text += fmt.Sprintf(" at %s %s", c.Unit, humanize.Comma(c.At))
+	}
+	if c.Of > 0 {
+		text += " of " + humanize.Comma(c.Of)
+	}
+	return text
+}
+
+// checkpoints finds those of steps of a plan, by their keys.
+func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.Plan, keys map[int]artifacts.Digest) (map[int]checkpoint, error) {
+	found := map[int]checkpoint{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	newest, err := artifacts.NewestCheckpoints(ctx, store.Records)
+	if err != nil {
+		return found, fmt.Errorf("checkpoints: %w", err)
+	}
+	for i, key := range keys {
+		at, ok := newest[key]
+		if !ok {
+			continue
+		}
+		s := pl.Steps[i]
+		c := checkpoint{Address: s.Address, At: at}
+		if spec := a.Registry.Lookup(s.Task.Kind); spec != nil {
+			c.Unit, c.Of = spec.Counts, number(s.Task.Config, spec.CountsTo)
+		}
+		found[i] = c
+	}
+	return found, nil
+}
+
+// number is an attribute of a configuration; 0 if that has no such number.
+func number(config []byte, attribute string) (n int64) {
+	var attrs map[string]json.RawMessage
+	if json.Unmarshal(config, &attrs) != nil || json.Unmarshal(attrs[attribute], &n) != nil {
+		return 0
+	}
+	return n
+}

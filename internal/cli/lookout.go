@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflow/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// Bounds of what is asked about running steps in one sight of a run.
+const (
+	workAsked  = 8  // steps at work, for their progress
+	queueAsked = 8  // queued ones, for whether they have begun
+	atOnce     = 16 // questions
+)
+
+// lookout finds out which of the steps that a run has given out are at work, and how far.
+// Their workflows know it, and with very many of them only some are asked at a time.
+type lookout struct {
+	a    *app
+	conn *connection
+	run  string
+
+	known map[string]look // of running steps, by address
+	order []string        // of known: as they were given out
+	next  int             // where to go on asking those that are queued
+	idle  time.Time       // since when nothing was seen at work
+}
+
+// look is what is known of a running step.
+type look struct {
+	begun bool
+	queue string // that it stands in
+	work  view.Work
+}
+
+// sight asks for the state of a run, with steps that no worker has begun as Queued.
+func (l *lookout) sight(ctx context.Context) (sight, error) {
+	s, err := l.a.state(ctx, l.conn.Client, l.run)
+	if err != nil {
+		return sight{}, err
+	}
+	pctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	v := sight{state: s, work: map[string]view.Work{}}
+	l.ask(pctx, s.Steps)
+	working := false
+	for i, x := range s.Steps {
+		switch k := l.known[x.Address]; {
+		case x.Status != workflows.Running:
+		case k.begun:
+			v.work[x.Address], working = k.work, true
+		default:
+			s.Steps[i].Status = workflows.Queued
+		}
+	}
+	if working || l.idle.IsZero() {
+		l.idle = time.Now()
+	} else if time.Since(l.idle) > l.a.patience() {
+		v.waits = l.waits(pctx)
+	}
+	return v, nil
+}
+
+// ask looks at the steps at work that are shown, and at some that are queued: the oldest,
+// which begin first, and others in turn.
+func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
+	if l.known == nil {
+		l.known = map[string]look{}
+	}
+	given := map[string]workflows.StepState{}
+	for _, x := range steps {
+		if x.Status != workflows.Running {
+			continue
+		}
+		given[x.Address] = x
+		if _, ok := l.known[x.Address]; !ok {
+			l.known[x.Address] = look{}
+			l.order = append(l.order, x.Address)
+		}
+	}
+	l.order = slices.DeleteFunc(l.order, func(address string) bool {
+		_, runs := given[address]
+		if !runs {
+			delete(l.known, address)
+		}
+		return !runs
+	})
+	var working, queued, asked []workflows.StepState
+	for _, address := range l.order {
+		if l.known[address].begun {
+			working = append(working, given[address])
+		} else {
+			queued = append(queued, given[address])
+		}
+	}
+	slices.SortFunc(working, func(x, y workflows.StepState) int { return x.Index - y.Index }) // as they are shown
+	asked = append(asked, working[:min(workAsked, len(working))]...)
+	oldest := min(queueAsked/2, len(queued))
+	asked = append(asked, queued[:oldest]...)
+	if rest := slices.Concat(queued[oldest:], working[min(workAsked, len(working)):]); len(rest) > 0 {
+		for range min(queueAsked-oldest, len(rest)) {
+			l.next = (l.next + 1) % len(rest)
+			asked = append(asked, rest[l.next])
+		}
+	}
+	for address, k := range l.a.looks(ctx, l.conn, l.run, asked) {
+		l.known[address] = k
+	}
+}
+
+// waits says what a run waits for that has nothing at work; "" if nobody knows.
+func (l *lookout) waits(ctx context.Context) string {
+	d, err := l.conn.Client.DescribeWorkflowExecution(ctx, l.run, "")
+	if err != nil {
+		return ""
+	}
+	for _, p := range d.GetPendingActivities() {
+		if !started(p) {
+			return l.worker(ctx, p.GetActivityOptions().GetTaskQueue().GetName(), 0)
+		}
+		switch p.GetActivityType().GetName() {
+		case workflows.LoadActivity:
+			return "waiting for a worker to read the plan"
+		case workflows.PrepareActivity:
+			return "waiting for the store: steps are looked up"
+		case workflows.JournalActivity:
+			return "waiting for the store: the record of the run is written"
+		case workflows.BatchActivity:
+			return "short steps are at work"
+		}
+	}
+	queued := map[string]int{}
+	for _, k := range l.known {
+		if k.queue != "" {
+			queued[k.queue]++
+		}
+	}
+	for queue, n := range queued {
+		return l.worker(ctx, queue, n)
+	}
+	if d.GetPendingWorkflowTask().GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED {
+		return "waiting for a worker to go on with the run"
+	}
+	return ""
+}
+
+// worker says of a queue whether anybody does what stands in it.
+func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
+	if ok, err := polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
+		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`", queue, l.a.hint("worker"))
+	}
+	if steps > 0 {
+		return "waiting for a worker: all are busy with other steps"
+	}
+	return "waiting for a worker"
+}
+
+// looks asks about running steps, each by the workflow that does it, or by the run's
+// batches; those of which nobody says anything are left out.
+func (a *app) looks(ctx context.Context, conn *connection, run string, steps []workflows.StepState) map[string]look {
+	out := map[string]look{}
+	var mu sync.Mutex
+	var asking errgroup.Group
+	asking.SetLimit(atOnce)
+	batches := false
+	for _, x := range steps {
+		if x.Workflow == "" {
+			out[x.Address] = look{begun: true} // it is told when it has taken long
+			batches = true
+			continue
+		}
+		asking.Go(func() error {
+			if d, err := conn.Client.DescribeWorkflowExecution(ctx, x.Workflow, ""); err == nil { // it may just have ended
+				if k, ok := lookOf(conn, d.GetPendingActivities()); ok {
+					mu.Lock()
+					defer mu.Unlock()
+					out[x.Address] = k
+				}
+			}
+			return nil
+		})
+	}
+	_ = asking.Wait() // no error
+	if batches {
+		a.batchProgress(ctx, conn, run, out)
+	}
+	return out
+}
+
+// started reports whether a worker has begun an activity.
+func started(p *workflow.PendingActivityInfo) bool {
+	return p.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED && p.GetState() != enums.PENDING_ACTIVITY_STATE_UNSPECIFIED
+}
+
+// lookOf is what the activities of a step's workflow say; not ok if there is none.
+func lookOf(conn *connection, pending []*workflow.PendingActivityInfo) (k look, ok bool) {
+	working := 0
+	for _, p := range pending {
+		if one := activities.ProgressOf(conn.codec, p); one != nil {
+			sum := &k.work.Progress
+			sum.Done += one.Done
+			sum.Total += one.Total
+			sum.Unit, sum.Note, sum.LeftS = one.Unit, one.Note, one.LeftS
+		}
+		if !started(p) {
+			k.queue = p.GetActivityOptions().GetTaskQueue().GetName()
+			continue
+		}
+		working++
+		if at := p.GetLastStartedTime().AsTime(); k.work.Began.IsZero() || at.Before(k.work.Began) {
+			k.work.Began = at
+		}
+	}
+	if n := len(pending); n > 1 {
+		k.work.Progress.Note, k.work.Progress.LeftS = fmt.Sprintf("%s at work, %d queued", view.Count(working, "part"), n-working), 0
+	}
+	k.begun = working > 0
+	for _, p := range pending {
+		if f := p.GetLastFailure(); f != nil { // it has been at work, and will be again
+			k.begun = true
+			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.codec.Message(f))
+		}
+	}
+	return k, len(pending) > 0
+}
+
+// batchProgress adds what the batches say that a run itself has at work.
+func (a *app) batchProgress(ctx context.Context, conn *connection, run string, out map[string]look) {
+	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
+	if err != nil {
+		return
+	}
+	for _, p := range d.PendingActivities {
+		var one *step.Progress
+		if one = activities.ProgressOf(conn.codec, p); one == nil {
+			continue
+		}
+		if k, ok := out[one.Step]; ok {
+			k.work.Progress = *one
+			out[one.Step] = k
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"go.temporal.io/api/activity/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/failure/v1"
+	"go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflow/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// TestLookOf: what is queued has not begun, what is tried again has; parts are counted
+// and begin with the first.
+func TestLookOf(t *testing.T) {
+	at := time.Unix(100, 0).UTC()
+	queued := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED,
+		ActivityOptions: &activity.ActivityOptions{TaskQueue: &taskqueue.TaskQueue{Name: "redsi-gpu"}}}
+	began := func(at time.Time) *workflow.PendingActivityInfo {
+		return &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_STARTED, LastStartedTime: timestamppb.New(at)}
+	}
+	again := &workflow.PendingActivityInfo{State: enums.PENDING_ACTIVITY_STATE_SCHEDULED, Attempt: 2, LastFailure: &failure.Failure{Message: "disk full"}}
+	for _, tt := range []struct {
+		name    string
+		pending []*workflow.PendingActivityInfo
+		ok      bool
+		begun   bool
+		queue   string
+		at      time.Time
+		note    string
+	}{
+		{name: "between two activities"},
+		{name: "queued", pending: []*workflow.PendingActivityInfo{queued}, ok: true, queue: "redsi-gpu"},
+		{name: "at work", pending: []*workflow.PendingActivityInfo{began(at)}, ok: true, begun: true, at: at},
+		{name: "tried again", pending: []*workflow.PendingActivityInfo{again}, ok: true, begun: true, note: "attempt 2, after: disk full"},
+		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, ok: true, begun: true,
+			queue: "redsi-gpu", at: at, note: "2 parts at work, 2 queued"},
+	} {
+		k, ok := lookOf(&connection{}, tt.pending)
+		if ok != tt.ok || k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note {
+			t.Errorf("%s: %+v, %v", tt.name, k, ok)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// outcomes is what a record says of each step, in the order of the plan.
+func (b *bench) outcomes(id string) (is []workflows.Status) {
+	for _, s := range b.record(id).Steps {
+		is = append(is, s.Outcome)
+	}
+	return is
+}
+
+// TestCancelledRun: of a run that is cancelled nothing has failed. What was at work was
+// cancelled; what was queued, or waited for it, was not started.
+func TestCancelledRun(t *testing.T) {
+	b := newBenchOf(t, 1)
+	w := b.start(`
+step "text" "first" {
+  text = "cancelled first"
+  hold = true
+}
+step "text" "queued" {
+  text = "cancelled, queued"
+  hold = true
+}
+step "text" "after" {
+  text  = "cancelled, after"
+  after = [step.text.first.out, step.text.queued.out]
+}
+`, "1")
+	want := []workflows.Status{workflows.Cancelled, workflows.NotStarted, workflows.NotStarted}
+	if b.next() == "cancelled, queued" { // either may be begun first
+		want[0], want[1] = want[1], want[0]
+	}
+	b.cancel(w)
+	if _, err := b.wait(w); err == nil {
+		t.Fatal("a cancelled run ended well")
+	}
+	if is := b.outcomes("1"); !slices.Equal(is, want) {
+		t.Errorf("%v", is)
+	}
+}
+
+// TestCancelledStep: a step whose workflow is cancelled alone has not failed; what needs
+// it is skipped, and the run does the others.
+func TestCancelledStep(t *testing.T) {
+	b := newBench(t)
+	src := `
+step "text" "first" {
+  text = "cancelled alone"
+  hold = true
+}
+step "text" "after" {
+  text  = "after it"
+  after = step.text.first.out
+}
+step "short" "other" { text = "beside one that is cancelled" }
+`
+	w := b.start(src, "1")
+	b.next()
+	pl, _ := b.plan(src)
+	_, key, _, err := pl.Bind(b.reg, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.cancel(b.c.GetWorkflow(context.Background(), workflows.StepWorkflowID(key), ""))
+	_, err = b.wait(w)
+	failed := workflows.ErrorOf(err)
+	if failed == nil || !strings.HasPrefix(failed.Text, "1 of 3 steps cancelled, 1 skipped:") || failed.Result.Cancelled != 1 {
+		t.Fatal(err)
+	}
+	if is := b.outcomes("1"); !slices.Equal(is, []workflows.Status{workflows.Cancelled, workflows.Skipped, workflows.Ran}) {
+		t.Errorf("%v", is)
+	}
+}
+
+// TestFailuresOfOneCause: steps that fail alike are told in one line.
+func TestFailuresOfOneCause(t *testing.T) {
+	b := newBench(t)
+	bad := func(text string) error { return step.Permanent(errors.New("the disk is full")) }
+	b.fail.Store(&bad)
+	w := b.start(`
+step "short" "many" {
+  for_each = toset([for i in range(12) : format("one cause %02d", i)])
+  text     = each.key
+}
+`, "1")
+	_, err := b.wait(w)
+	if failed := workflows.ErrorOf(err); failed == nil || failed.Text != "12 of 12 steps failed:\n"+`step.short.many["one cause 00"] and 11 more: the disk is full` {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) cancel(w client.WorkflowRun) {
+	b.t.Helper()
+	if err := b.c.CancelWorkflow(context.Background(), w.GetID(), ""); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -44,19 +44,20 @@ type Step struct {
 	Basis    Basis
 	P50, P90 time.Duration // 0 without a basis
 	Bytes    int64         // of its outputs, the median; -1 if not known
+	Resumes  bool          // from a checkpoint
 }
 
 // Estimate is what the steps of a plan that are not hits are expected to cost, those
 // that may turn out to be hits (MAYBE) included. Sums of P90 are what it takes if each
 // step is slow: more than the whole's 90 % quantile.
 type Estimate struct {
-	Steps    int           // that are not hits
-	Unknown  int           // of them without history: in none of the times and bytes
-	WorkP50  time.Duration // one after another
-	WorkP90  time.Duration
-	GPUSteps int           // of Steps, on the queue gpu
-	GPUP50   time.Duration // of WorkP50
-	GPUP90   time.Duration
+	Steps      int           // that are not hits
+	Unknown    int           // of them without history: in none of the times and bytes
+	WorkP50    time.Duration // one after another
+	WorkP90    time.Duration
+	GPUSteps   int           // of Steps, on the queue gpu
+	GPUUnknown int           // of Unknown
+	GPUP50     time.Duration // of WorkP50
 
 	CriticalPath    []int         // the longest chain by P50: indexes into the plan, first to last
 	Critical        time.Duration // its P50
@@ -100,6 +101,7 @@ func Of(v *plan.Preview, h History) *Estimate {
 		if x.Bytes < 0 && d.Sources > 0 && d.Unknown == 0 {
 			x.Bytes = d.Bytes
 		}
+		x.Resumes = h.Resumes[i]
 		e.Each[i] = x
 		e.Steps++
 		e.WorkP50 += x.P50
@@ -110,7 +112,9 @@ func Of(v *plan.Preview, h History) *Estimate {
 		if s.Queue == "gpu" {
 			e.GPUSteps++
 			e.GPUP50 += x.P50
-			e.GPUP90 += x.P90
+			if x.Basis == Nothing {
+				e.GPUUnknown++
+			}
 		}
 		if x.Bytes < 0 {
 			e.BytesUnknown++

@@ -49,20 +49,21 @@ func TestBasis(t *testing.T) {
 	e := Of(v, History{
 		Samples:   map[int][]Sample{1: took(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
 		Downloads: map[int]Download{4: {Bytes: 99, Sources: 2}},
+		Resumes:   map[int]bool{1: true},
 	})
 	want := []Step{
 		{},
-		{Itself, 5 * time.Second, 9 * time.Second, 50},
-		{Block, 5 * time.Second, 9 * time.Second, 60},
-		{Kind, 5 * time.Second, 9 * time.Second, 60},
-		{Nothing, 0, 0, 99},
+		{Itself, 5 * time.Second, 9 * time.Second, 50, true},
+		{Block, 5 * time.Second, 9 * time.Second, 60, false},
+		{Kind, 5 * time.Second, 9 * time.Second, 60, false},
+		{Nothing, 0, 0, 99, false},
 	}
 	if d := cmp.Diff(want, e.Each); d != "" {
 		t.Errorf("each (-want +got):\n%s", d)
 	}
 	e.Each = nil
 	sum := &Estimate{Steps: 4, Unknown: 1, WorkP50: 15 * time.Second, WorkP90: 27 * time.Second,
-		GPUSteps: 2, GPUP50: 10 * time.Second, GPUP90: 18 * time.Second,
+		GPUSteps: 2, GPUP50: 10 * time.Second,
 		CriticalPath: []int{1, 2}, Critical: 10 * time.Second,
 		Bytes: 269, Download: Download{Bytes: 99, Sources: 2}}
 	if d := cmp.Diff(sum, e); d != "" {
@@ -98,6 +99,60 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestGroups: a block is a group, and so are all tables; what two tables need is in both,
+// and said to be shared.
+func TestGroups(t *testing.T) {
+	v := preview(
+		made{address: "step.k.base", kind: "k", outcome: plan.Run},
+		made{address: `step.k.each["1"]`, kind: "k", outcome: plan.Hit, took: 7},
+		made{address: `step.k.each["2"]`, kind: "k", outcome: plan.Maybe, deps: []int{0}, queue: "gpu"},
+		made{address: "table.a", kind: "table", outcome: plan.Maybe, deps: []int{1, 2}},
+		made{address: "module.m.step.k.far", kind: "other", outcome: plan.Run},
+		made{address: "table.b", kind: "table", outcome: plan.Maybe, deps: []int{0}},
+	)
+	e := Of(v, History{Samples: map[int][]Sample{0: took(2), 2: took(3)}, Resumes: map[int]bool{0: true}})
+	blocks, of := e.Blocks(v)
+	s := time.Second
+	want := []Group{
+		{Name: "k.base", Resume: 1, P50: 2 * s, P90: 2 * s, Bytes: 20},
+		{Name: "k.each", Maybe: 1, Hit: 1, Saved: 7 * s, P50: 3 * s, P90: 3 * s, GPU: 3 * s, Bytes: 30},
+		{Name: "module.m.k.far", Run: 1, Unknown: 1},
+		{Name: "table", Maybe: 2, Unknown: 2},
+	}
+	if d := cmp.Diff(want, blocks); d != "" {
+		t.Errorf("blocks (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]int{0, 1, 1, 3, 2, 3}, of); d != "" {
+		t.Error(d)
+	}
+	tables := []Group{
+		{Name: "table.a", Resume: 1, Maybe: 2, Hit: 1, Saved: 7 * s, Unknown: 1, P50: 5 * s, P90: 5 * s, GPU: 3 * s, Bytes: 50, Shared: 1, SharedP50: 2 * s},
+		{Name: "table.b", Resume: 1, Maybe: 1, Unknown: 1, P50: 2 * s, P90: 2 * s, Bytes: 20, Shared: 1, SharedP50: 2 * s},
+		{Run: 1, Unknown: 1},
+	}
+	if d := cmp.Diff(tables, e.Tables(v)); d != "" {
+		t.Errorf("tables (-want +got):\n%s", d)
+	}
+}
+
+// TestManyTables: more than are looked at together.
+func TestManyTables(t *testing.T) {
+	steps := []made{{address: "step.k.all", kind: "k", outcome: plan.Run}}
+	for i := range 150 {
+		steps = append(steps, made{address: fmt.Sprintf("table.t%d", i), kind: "table", outcome: plan.Maybe, deps: []int{0}})
+	}
+	v := preview(steps...)
+	groups := Of(v, History{}).Tables(v)
+	for i, g := range groups {
+		if want := (Group{Name: fmt.Sprintf("table.t%d", i), Run: 1, Maybe: 1, Unknown: 2, Shared: 1}); g != want {
+			t.Errorf("%+v, want %+v", g, want)
+		}
+	}
+	if len(groups) != 150 {
+		t.Errorf("%d groups", len(groups))
+	}
+}
+
 func BenchmarkOf50000(b *testing.B) {
 	var steps []made
 	for i := range 50_000 {
@@ -113,6 +168,8 @@ func BenchmarkOf50000(b *testing.B) {
 		h.Samples[2*i] = took(i % 13)
 	}
 	for b.Loop() {
-		Of(v, h)
+		e := Of(v, h)
+		e.Blocks(v)
+		e.Tables(v)
 	}
 }

@@ -21,6 +21,7 @@ type journal struct {
 	run   map[string]string
 	spent map[string][]spending // newest first, of steps that read what they read in this plan
 
+	causes  map[int]string // what differs from a step's newest result, without the values
 	moved   map[string]int // steps whose newest result has a key of another format, by that
 	entries map[artifacts.Digest]artifacts.Entry
 	bytes   map[artifacts.Digest]int64 // of results that were looked at
@@ -43,7 +44,7 @@ const (
 // steps that are no hits.
 func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
 	j := &journal{key: map[string]artifacts.Digest{}, run: map[string]string{}, spent: map[string][]spending{},
-		moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}}
+		causes: map[int]string{}, moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}}
 	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
 	if missing == 0 {
 		return j, nil
@@ -160,15 +161,15 @@ func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Previe
 			why[i] = note
 			continue
 		}
-		var words []string
+		var words, paths []string
 		for n, c := range changes {
 			if n == 3 {
 				words = append(words, fmt.Sprintf("%d more", len(changes)-3))
 				break
 			}
-			words = append(words, c.String())
+			words, paths = append(words, c.String()), append(paths, c.Path)
 		}
-		why[i] = strings.Join(words, "; ")
+		why[i], past.causes[i] = strings.Join(words, "; "), strings.Join(paths, ", ")
 	}
 	return why, nil
 }

@@ -64,6 +64,7 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 			if facts.Why, err = a.reasons(ctx, store, v, past); err != nil {
 				return err
 			}
+			facts.Causes = past.causes
 			if facts.Estimate, err = a.estimateOf(ctx, store, v, past); err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ type PlanFacts struct {
 	Store    string
 	Estimate *estimate.Estimate
 	Why      map[int]string // why a step must run
+	Causes   map[int]string // the same without values, where values differ
 	Slots    int            // steps at a time that the time is estimated for
 	GPUSlots int
 	Free     int64 // bytes free for results; -1 if not known
@@ -138,7 +139,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		out.Steps = append(out.Steps, p)
 	}
 	blocks, of := f.Estimate.Blocks(v)
-	why := reasons(len(blocks), of, f.Why)
+	why := reasons(len(blocks), of, f)
 	for n, g := range blocks {
 		p := groupJSON(g)
 		p.Reasons = why[n]

@@ -111,7 +111,7 @@ func names(v *plan.Preview, waits []int) string {
 // planBlocks prints a line for each block that is not all hits.
 func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	blocks, of := f.Estimate.Blocks(v)
-	why, after := reasons(len(blocks), of, f.Why), waits(v, blocks, of)
+	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
 	var rows []groupRow
 	for n, g := range blocks {
 		if g.Todo() == 0 {
@@ -204,19 +204,27 @@ func spread(p50, p90 time.Duration) string {
 	return text
 }
 
-// reasons counts why the steps of each group must run, most frequent first.
-func reasons(groups int, of []int, why map[int]string) [][]Reason {
-	counted := make([]map[string]int, groups)
-	for i, text := range why {
+// reasons counts why the steps of each group must run, most frequent first. Those that
+// differ only in values are one.
+func reasons(groups int, of []int, f PlanFacts) [][]Reason {
+	counted := make([]map[string]Reason, groups)
+	for _, i := range slices.Sorted(maps.Keys(f.Why)) {
+		text := f.Why[i]
+		cause := cmp.Or(f.Causes[i], text)
 		if counted[of[i]] == nil {
-			counted[of[i]] = map[string]int{}
+			counted[of[i]] = map[string]Reason{}
 		}
-		counted[of[i]][text]++
+		r := counted[of[i]][cause]
+		if r.Steps++; r.Steps > 1 && r.Reason != text {
+			text = cause + " differs"
+		}
+		r.Reason = text
+		counted[of[i]][cause] = r
 	}
 	out := make([][]Reason, groups)
-	for n, texts := range counted {
-		for _, text := range slices.Sorted(maps.Keys(texts)) {
-			out[n] = append(out[n], Reason{text, texts[text]})
+	for n, causes := range counted {
+		for _, cause := range slices.Sorted(maps.Keys(causes)) {
+			out[n] = append(out[n], causes[cause])
 		}
 		slices.SortStableFunc(out[n], func(a, b Reason) int { return cmp.Compare(b.Steps, a.Steps) })
 	}
@@ -299,9 +307,13 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "; the longest chain takes %s\n", Seconds(e.Critical))
 	}
 	printChain(w, v, st, e)
-	Printf(w, "disk      %s of results", Size(e.Bytes))
-	if e.BytesUnknown > 0 {
-		Printf(w, ", and those of %s of unknown size", Count(e.BytesUnknown, "step"))
+	switch {
+	case e.BytesUnknown == e.Steps:
+		Printf(w, "disk      the size of no result is known")
+	case e.BytesUnknown > 0:
+		Printf(w, "disk      %s of results, and those of %s of unknown size", Size(e.Bytes), Count(e.BytesUnknown, "step"))
+	default:
+		Printf(w, "disk      %s of results", Size(e.Bytes))
 	}
 	if f.Free >= 0 {
 		Printf(w, "; the store has %s free", Size(f.Free))

@@ -56,6 +56,18 @@ func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.P
 	return found, nil
 }
 
+// resumable are the checkpoints that the steps of a preview go on from: only steps without
+// a result have one.
+func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]checkpoint, error) {
+	keys := map[int]artifacts.Digest{}
+	for i, it := range v.Items {
+		if it.Outcome == plan.Run {
+			keys[i] = it.Key
+		}
+	}
+	return a.checkpoints(ctx, store, v.Plan, keys)
+}
+
 // number is an attribute of a configuration; 0 if that has no such number.
 func number(config []byte, attribute string) (n int64) {
 	var attrs map[string]json.RawMessage

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -14,12 +15,16 @@ import (
 
 func newGraphCmd(a *app) *cobra.Command {
 	var format string
-	var expand bool
+	var expand, outcomes bool
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Draw the graph of the steps",
 		Long: `Writes the graph of the pipeline, or of what the targets need. The instances
-of a for_each block are one node unless --expand is given.`,
+of a for_each block are one node unless --expand is given.
+
+Colours and borders show what a run would do, as plan says it: hit, run, resume,
+maybe. A node of several instances has the look of what is to be done, and says how
+many have results. --outcomes=false draws without reading results.`,
 		Example: `  redsi graph --format svg > pipeline.svg
   redsi graph --target table.dedup_counts --format mermaid
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,
@@ -34,6 +39,14 @@ of a for_each block are one node unless --expand is given.`,
 				return inputError(err)
 			}
 			g := graph.New(graphSteps(pl), expand)
+			if outcomes {
+				painted, err := a.planned(cmd.Context(), p)
+				if err != nil {
+					a.Log.Warn("the graph does not show outcomes: the steps could not be planned", "err", err)
+				} else {
+					g.PaintPlan(painted)
+				}
+			}
 			if a.JSON {
 				return view.WriteJSON(a.Out, g)
 			}
@@ -48,7 +61,37 @@ of a for_each block are one node unless --expand is given.`,
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or mermaid")
 	cmd.Flags().BoolVar(&expand, "expand", false, "one node for each instance of a for_each block")
+	cmd.Flags().BoolVar(&outcomes, "outcomes", true, "show what has a result and what must run")
 	return cmd
+}
+
+// planned is what plan says of each step of a pipeline.
+func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, error) {
+	a.secrets = p.Secrets
+	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.previewOf(ctx, store, pl, keepNone)
+	if err != nil {
+		return nil, err
+	}
+	resumes, err := a.resumable(ctx, store, v)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(v.Items))
+	for i, it := range v.Items {
+		out[i] = string(it.Outcome)
+		if _, resume := resumes[i]; resume {
+			out[i] = "resume"
+		}
+	}
+	return out, nil
 }
 
 func graphSteps(pl *plan.Plan) []graph.Step {

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -15,18 +20,39 @@ import (
 )
 
 func newPlanCmd(a *app) *cobra.Command {
-	var detailed, all bool
-	var saveTo string
+	var detailed bool
+	var saveTo, by string
+	st := view.PlanStyle{}
+	facts := view.PlanFacts{}
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE)",
+		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
+		Long: `Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs.
+
+If more than 20 steps are no hits, there is a line for each block. Times and sizes
+are those of earlier results: of the step, else of its block, else of its kind. Where
+they differ, the median is followed by the 90 % quantile; sums add up either. Results
+of runs that lack a source of the step are no history. Steps without history are
+counted as such, and are in no sum. MAYBE steps count as if they ran.
+
+The wall time is a lower bound: neither the longest chain of steps nor the work that
+the slots share takes less. A step that resumes from a checkpoint counts whole.`,
 		Example: `  redsi plan
+  redsi plan --by table                   # what each table and figure needs
+  redsi plan --verbose                    # each step, and the longest chain
   redsi plan --target table.dedup_counts --var scale=toy
   redsi plan --json --detailed-exitcode   # 0: nothing to do, 3: something to run
   redsi plan --out next.plan && redsi apply next.plan`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			if by != "block" && by != "table" {
+				return inputError(fmt.Errorf("--by %s: want block or table", by))
+			}
+			if facts.Slots < 0 || facts.GPUSlots < 0 {
+				return inputError(errors.New("--slots and --gpu-slots cannot be negative"))
+			}
+			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, max(2, runtime.NumCPU())), cmp.Or(facts.GPUSlots, 1)
 			v, store, err := a.previewFor(ctx, func(int, *plan.Item) bool { return saveTo != "" })
 			if err != nil {
 				return err
@@ -35,8 +61,11 @@ func newPlanCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			why, err := a.reasons(ctx, store, v, past)
-			if err != nil {
+			if facts.Why, err = a.reasons(ctx, store, v, past); err != nil {
+				return err
+			}
+			facts.Causes = past.causes
+			if facts.Estimate, err = a.estimateOf(ctx, store, v, past); err != nil {
 				return err
 			}
 			for format, n := range past.moved {
@@ -47,10 +76,12 @@ func newPlanCmd(a *app) *cobra.Command {
 					return err
 				}
 			}
+			facts.Store, facts.Free = store.URL, roomOf(store)
 			if a.JSON {
-				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, store.URL, past.took, why))
+				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))
 			} else {
-				view.Plan(a.Out, v, a.style(a.Out), past.took, why, all)
+				st.Style, st.ByTable = a.style(a.Out), by == "table"
+				view.Plan(a.Out, v, st, facts)
 			}
 			if err == nil && detailed && !v.Done() {
 				return &exitError{code: exitPending}
@@ -60,10 +91,29 @@ func newPlanCmd(a *app) *cobra.Command {
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
-	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
-	cmd.Flags().StringVarP(&saveTo, "out", "o", "", "save the plan with its keys in this `FILE`, for redsi apply")
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "list hits too")
+	f := cmd.Flags()
+	f.BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
+	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys in this `FILE`, for redsi apply")
+	f.StringVar(&by, "by", "block", "block, or table: what each table and figure needs")
+	f.BoolVarP(&st.Verbose, "verbose", "v", false, "list each step that is no hit, and each of the longest chain")
+	f.BoolVarP(&st.All, "all", "a", false, "list each step, hits too")
+	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
+	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
 	return cmd
+}
+
+// roomOf is how many bytes are free for a store's results; -1 if that is not known, as of
+// a bucket.
+func roomOf(store artifacts.Store) int64 {
+	u, err := url.Parse(store.URL)
+	if err != nil || u.Scheme != "file" {
+		return -1
+	}
+	var s syscall.Statfs_t
+	if syscall.Statfs(filepath.FromSlash(u.Path), &s) != nil {
+		return -1
+	}
+	return int64(s.Bavail) * int64(s.Bsize)
 }
 
 // preview loads the pipeline and looks its results up.

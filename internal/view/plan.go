@@ -1,17 +1,26 @@
 package view
 
 import (
-	"fmt"
-	"io"
-	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
 )
+
+// PlanFacts is what is known of a plan besides its preview.
+type PlanFacts struct {
+	Store    string
+	Estimate *estimate.Estimate
+	Why      map[int]string // why a step must run
+	Causes   map[int]string // the same without values, where values differ
+	Slots    int            // steps at a time that the time is estimated for
+	GPUSlots int
+	Free     int64 // bytes free for results; -1 if not known
+}
+
+// fits reports whether the results have room, as far as it is known.
+func (f *PlanFacts) fits() bool { return f.Free < 0 || f.Estimate.Bytes <= f.Free }
 
 // PlanStep is one step of a plan in JSON.
 type PlanStep struct {
@@ -21,12 +30,76 @@ type PlanStep struct {
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"` // for maybe: the steps whose outputs decide
 	Reason  string            `json:"reason,omitempty"`
-	TookS   *float64          `json:"took_s,omitempty"`   // of the result, for a hit
-	Bytes   *int64            `json:"bytes,omitempty"`    // of its outputs
-	Origin  string            `json:"origin,omitempty"`   // the run it came from
-	Expect  *float64          `json:"expect_s,omitempty"` // seconds that an earlier result of this step took
-	File    string            `json:"file"`
-	Line    int               `json:"line"`
+	Resumes bool              `json:"resumes,omitempty"` // from a checkpoint
+	TookS   *float64          `json:"took_s,omitempty"`  // of the result, for a hit
+	Bytes   *int64            `json:"bytes,omitempty"`   // of its outputs
+	Origin  string            `json:"origin,omitempty"`  // the run it came from
+
+	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
+	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
+	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
+	Size      *int64         `json:"expect_bytes,omitempty"`
+
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// PlanGroup is a block of a plan in JSON, or what a table needs.
+type PlanGroup struct {
+	Name    string   `json:"name"` // "" for what no table needs
+	Run     int      `json:"run"`
+	Resume  int      `json:"resume"`
+	Maybe   int      `json:"maybe"`
+	Hit     int      `json:"hit"`
+	SavedS  float64  `json:"saved_s"`
+	Unknown int      `json:"unknown"` // steps that are no hits, without history
+	P50     float64  `json:"expect_s"`
+	P90     float64  `json:"expect_p90_s"`
+	GPU     float64  `json:"gpu_hours"`
+	Bytes   int64    `json:"expect_bytes"`
+	Shared  *int     `json:"shared,omitempty"` // of a table's steps that are no hits, those that others need
+	SharedS *float64 `json:"shared_s,omitempty"`
+	Reasons []Reason `json:"reasons,omitempty"` // of a block, most frequent first
+}
+
+// Reason is why some steps of a block must run.
+type Reason struct {
+	Reason string `json:"reason"`
+	Steps  int    `json:"steps"`
+}
+
+// PlanEstimate is what the steps that are no hits are expected to cost, in JSON.
+type PlanEstimate struct {
+	Steps    int                    `json:"steps"`
+	Unknown  int                    `json:"unknown"` // without history: in no time, and no size
+	By       map[estimate.Basis]int `json:"known_by"`
+	WorkP50  float64                `json:"work_s"`
+	WorkP90  float64                `json:"work_p90_s"`
+	GPUSteps int                    `json:"gpu_steps"`
+	GPUKnown int                    `json:"gpu_known"` // of gpu_steps, with history
+	GPUHours float64                `json:"gpu_hours"`
+
+	Slots           int          `json:"slots"`
+	GPUSlots        int          `json:"gpu_slots"`
+	Wall            float64      `json:"wall_at_least_s"`
+	Critical        float64      `json:"critical_path_s"`
+	CriticalUnknown int          `json:"critical_path_unknown"`
+	CriticalPath    []PathedStep `json:"critical_path"`
+
+	Bytes        int64  `json:"bytes"`
+	BytesUnknown int    `json:"bytes_unknown"` // steps
+	Free         *int64 `json:"free_bytes,omitempty"`
+	Fits         *bool  `json:"fits,omitempty"`
+
+	DownloadBytes   int64 `json:"download_bytes"`
+	DownloadSources int   `json:"download_sources"`
+	DownloadUnknown int   `json:"download_unknown"` // sources of unknown size
+}
+
+// PathedStep is a step of the critical path.
+type PathedStep struct {
+	Address string   `json:"address"`
+	Expect  *float64 `json:"expect_s,omitempty"`
 }
 
 // PlanJSON is a whole plan in JSON.
@@ -36,17 +109,19 @@ type PlanJSON struct {
 	Targets  []string     `json:"targets,omitempty"`
 	Steps    []PlanStep   `json:"steps"`
 	Summary  plan.Summary `json:"summary"`
+	Blocks   []PlanGroup  `json:"blocks"`
+	Tables   []PlanGroup  `json:"tables"`
+	Estimate PlanEstimate `json:"estimate"`
 }
 
-// History knows what steps cost when they last ran, by address; nil is none.
-type History map[string]time.Duration
-
 // NewPlanJSON makes the JSON value of a preview.
-func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string) PlanJSON {
-	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: store, Targets: v.Plan.Targets, Summary: v.Summary(), Steps: []PlanStep{}}
+func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
+	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Summary: v.Summary(),
+		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f)}
 	for i, s := range v.Plan.Steps {
-		it := v.Items[i]
-		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line, Reason: why[i]}
+		it, x := v.Items[i], f.Estimate.Each[i]
+		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
+			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}
@@ -54,73 +129,67 @@ func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
 		}
 		if it.Outcome == plan.Hit {
-			took, bytes := it.Took.Seconds(), it.Bytes
-			p.TookS, p.Bytes, p.Origin = &took, &bytes, it.Run
-		} else if d, ok := past[s.Address]; ok {
-			sec := d.Seconds()
-			p.Expect = &sec
+			p.TookS, p.Bytes, p.Origin = secondsOf(it.Took), &it.Bytes, it.Run
+		} else if x.Basis != estimate.Nothing {
+			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
+		}
+		if it.Outcome != plan.Hit && x.Bytes >= 0 {
+			p.Size = &x.Bytes
 		}
 		out.Steps = append(out.Steps, p)
+	}
+	blocks, of := f.Estimate.Blocks(v)
+	why := reasons(len(blocks), of, f)
+	for n, g := range blocks {
+		p := groupJSON(g)
+		p.Reasons = why[n]
+		out.Blocks = append(out.Blocks, p)
+	}
+	for _, g := range f.Estimate.Tables(v) {
+		p := groupJSON(g)
+		p.Shared, p.SharedS = &g.Shared, secondsOf(g.SharedP50)
+		out.Tables = append(out.Tables, p)
 	}
 	return out
 }
 
-// Plan prints a preview for people: a line per step that is not a hit, hits
-// only with all, and a summary with the time it saves and is likely to take.
-func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]string, all bool) {
-	width := 0
-	for i, s := range v.Plan.Steps {
-		if all || v.Items[i].Outcome != plan.Hit {
-			width = max(width, ansi.StringWidth(escape.Line(s.Address)))
-		}
-	}
-	var expect time.Duration
-	known := 0
-	for i, s := range v.Plan.Steps {
-		it := v.Items[i]
-		if it.Outcome != plan.Hit {
-			if d, ok := past[s.Address]; ok {
-				expect += d
-				known++
-			}
-		}
-		if it.Outcome == plan.Hit && !all {
-			continue
-		}
-		note := ""
-		switch it.Outcome {
-		case plan.Hit:
-			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
-		case plan.Maybe:
-			note = "known after " + names(v, it.Waits)
-		default:
-			note = why[i]
-		}
-		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), pad(s.Address, width), st.Dim(note))
-	}
-	sum := v.Summary()
-	Printf(w, "%d steps: %d hit, %d to run, %d known later", len(v.Items), sum.Hit, sum.Run, sum.Maybe)
-	if sum.Hit > 0 {
-		Printf(w, "; hits save %s", Seconds(v.Saved()))
-	}
-	if known > 0 {
-		Printf(w, "; the rest took %s before", Seconds(expect))
-		if n := sum.Run + sum.Maybe - known; n > 0 {
-			Printf(w, " (%d have never run)", n)
-		}
-	}
-	Println(w, ".")
+func secondsOf(d time.Duration) *float64 {
+	s := d.Seconds()
+	return &s
 }
 
-func names(v *plan.Preview, waits []int) string {
-	const most = 3
-	var out []string
-	for i, w := range waits {
-		if i == most {
-			out = append(out, fmt.Sprintf("%d more", len(waits)-most))
-			break
+func groupJSON(g estimate.Group) PlanGroup {
+	return PlanGroup{Name: g.Name, Run: g.Run, Resume: g.Resume, Maybe: g.Maybe, Hit: g.Hit, SavedS: g.Saved.Seconds(),
+		Unknown: g.Unknown, P50: g.P50.Seconds(), P90: g.P90.Seconds(), GPU: g.GPU.Hours(), Bytes: g.Bytes}
+}
+
+func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
+	e := f.Estimate
+	out := PlanEstimate{Steps: e.Steps, Unknown: e.Unknown, By: basesOf(v, e), WorkP50: e.WorkP50.Seconds(), WorkP90: e.WorkP90.Seconds(),
+		GPUSteps: e.GPUSteps, GPUKnown: e.GPUSteps - e.GPUUnknown, GPUHours: e.GPUHours(), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots).Seconds(),
+		Critical: e.Critical.Seconds(), CriticalUnknown: e.CriticalUnknown, CriticalPath: []PathedStep{}, Bytes: e.Bytes, BytesUnknown: e.BytesUnknown,
+		DownloadBytes: e.Download.Bytes, DownloadSources: e.Download.Sources, DownloadUnknown: e.Download.Unknown}
+	for _, i := range e.CriticalPath {
+		p := PathedStep{Address: v.Plan.Steps[i].Address}
+		if x := e.Each[i]; x.Basis != estimate.Nothing {
+			p.Expect = secondsOf(x.P50)
 		}
-		out = append(out, v.Plan.Steps[w].Address)
+		out.CriticalPath = append(out.CriticalPath, p)
 	}
-	return strings.Join(out, ", ")
+	if f.Free >= 0 {
+		fits := f.fits()
+		out.Free, out.Fits = &f.Free, &fits
+	}
+	return out
+}
+
+// basesOf counts the steps that are no hits by whose history they are estimated.
+func basesOf(v *plan.Preview, e *estimate.Estimate) map[estimate.Basis]int {
+	n := map[estimate.Basis]int{}
+	for i, it := range v.Items {
+		if b := e.Each[i].Basis; it.Outcome != plan.Hit && b != estimate.Nothing {
+			n[b]++
+		}
+	}
+	return n
 }

@@ -14,6 +14,7 @@ import (
 	charm "github.com/charmbracelet/log"
 
 	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/step"
@@ -74,7 +75,11 @@ func TestPrintedIsHarmless(t *testing.T) {
 		"Plan": func(b *bytes.Buffer) {
 			v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: nasty}, {Address: nasty}}},
 				Items: []plan.Item{{Outcome: plan.Run}, {Outcome: plan.Maybe, Waits: []int{0}}}}
-			Plan(b, v, Style{}, nil, map[int]string{0: nasty}, true)
+			f := PlanFacts{Store: nasty, Estimate: estimate.Of(v, estimate.History{}), Why: map[int]string{0: nasty}, Free: -1}
+			for _, st := range []PlanStyle{{All: true}, {Verbose: true}, {ByTable: true}} {
+				Plan(b, v, st, f)
+			}
+			planBlocks(b, v, PlanStyle{}, f)
 		},
 		"Trace": func(b *bytes.Buffer) {
 			Trace(b, &report.Trace{Address: nasty, Cell: nasty, Text: nasty, Sources: []report.Source{{Step: nasty, Output: nasty}},

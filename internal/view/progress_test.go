@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -188,7 +189,7 @@ func TestPlanAligned(t *testing.T) {
 	v := &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: "step.a"}, {Address: `step.a["Zürich"]`}, {Address: `step.a["東京"]`}}},
 		Items: []plan.Item{{Outcome: plan.Run}, {Outcome: plan.Run}, {Outcome: plan.Run}}}
 	var b bytes.Buffer
-	Plan(&b, v, Style{}, nil, map[int]string{0: "new", 1: "new", 2: "new"}, true)
+	Plan(&b, v, PlanStyle{}, PlanFacts{Estimate: estimate.Of(v, estimate.History{}), Why: map[int]string{0: "new", 1: "new", 2: "new"}})
 	want := "RUN    step.a            new\nRUN    step.a[\"Zürich\"]  new\nRUN    step.a[\"東京\"]    new\n"
 	if got := b.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant\n%s", got, want)

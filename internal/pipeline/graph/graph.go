@@ -24,7 +24,8 @@ type Graph struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
 
-	at []int // the node of each step
+	at     []int // the node of each step
+	legend bool
 }
 
 // Node is a step, or all instances of a block.
@@ -117,14 +118,41 @@ func (g Graph) DOT(w io.Writer) error {
 	fmt.Fprintln(b, "  rankdir=LR;")
 	fmt.Fprintln(b, `  node [shape=box, style="rounded,filled", fontname="Helvetica"];`)
 	for _, n := range g.Nodes {
-		c := palette[n.Block]
-		fmt.Fprintf(b, "  %s [label=%s, fillcolor=%q, color=%q];\n", dotString(n.ID), dotString(n.label()), c[0], c[1])
+		fmt.Fprintf(b, "  %s [label=%s, %s];\n", dotString(n.ID), dotString(n.label()), n.dot())
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(b, "  %s -> %s;\n", dotString(g.Nodes[e.From].ID), dotString(g.Nodes[e.To].ID))
 	}
+	if g.legend {
+		fmt.Fprintln(b, `  subgraph cluster_legend {`)
+		fmt.Fprintln(b, `    label="Outcomes"; color="#8a93a0"; fontname="Helvetica";`)
+		for _, l := range looks {
+			fmt.Fprintf(b, "    %s [label=%s, %s];\n", dotString("legend "+l.class), dotString(l.means), l.dot())
+		}
+		fmt.Fprintln(b, "  }")
+	}
 	fmt.Fprintln(b, "}")
 	return b.Flush()
+}
+
+// dot has the attributes of a node.
+func (n Node) dot() string {
+	if l, ok := n.look(); ok {
+		return l.dot()
+	}
+	c := palette[n.Block]
+	return fmt.Sprintf("fillcolor=%q, color=%q", c[0], c[1])
+}
+
+func (l look) dot() string {
+	text := fmt.Sprintf("fillcolor=%q, color=%q, penwidth=%g", l.fill, l.stroke, l.width)
+	if l.dash != "" {
+		text += `, style="rounded,filled,dashed"`
+	}
+	if l.class == "resume" { // Graphviz has one length of dashes
+		text += ", peripheries=2"
+	}
+	return text
 }
 
 // dotString quotes for DOT, in which only the quote and the backslash are special.
@@ -138,13 +166,31 @@ func (g Graph) Mermaid(w io.Writer) error {
 	fmt.Fprintln(b, "flowchart LR")
 	for i, n := range g.Nodes {
 		text := strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;").Replace(n.label())
-		fmt.Fprintf(b, "  n%d[\"%s\"]:::%s\n", i, text, n.Block)
+		class := n.Block
+		if l, ok := n.look(); ok {
+			class = l.class
+		}
+		fmt.Fprintf(b, "  n%d[\"%s\"]:::%s\n", i, text, class)
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(b, "  n%d --> n%d\n", e.From, e.To)
 	}
 	for _, block := range []string{"step", "table", "figure"} {
 		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#111\n", block, palette[block][0], palette[block][1])
+	}
+	if g.legend {
+		fmt.Fprintln(b, `  subgraph Outcomes`)
+		for _, l := range looks {
+			fmt.Fprintf(b, "    legend_%s[\"%s\"]:::%s\n", l.class, l.means, l.class)
+		}
+		fmt.Fprintln(b, "  end")
+		for _, l := range looks {
+			fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,stroke-width:%gpx", l.class, l.fill, l.stroke, l.width)
+			if l.dash != "" {
+				fmt.Fprintf(b, ",stroke-dasharray:%s", l.dash)
+			}
+			fmt.Fprintln(b, ",color:#111")
+		}
 	}
 	return b.Flush()
 }

@@ -27,18 +27,20 @@ var paper = []Step{
 	{Address: "figure.scaling", Block: "figure", Deps: []int{5, 6}},
 }
 
+var planOutcomes = []string{"hit", "hit", "hit", "resume", "run", "maybe", "maybe", "maybe"}
+
 func TestGoldens(t *testing.T) {
-	for _, expand := range []bool{false, true} {
-		g := New(paper, expand)
+	for _, kind := range []string{"paper", "paper-expanded", "plan"} {
+		g := New(paper, kind == "paper-expanded")
+		if kind == "plan" {
+			g.PaintPlan(planOutcomes)
+		}
 		for name, write := range map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG} {
 			var b bytes.Buffer
 			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
-			file := fmt.Sprintf("testdata/paper.%s", name)
-			if expand {
-				file = fmt.Sprintf("testdata/paper-expanded.%s", name)
-			}
+			file := fmt.Sprintf("testdata/%s.%s", kind, name)
 			if *update {
 				if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 					t.Fatal(err)

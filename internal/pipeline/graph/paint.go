@@ -11,13 +11,14 @@ type Share struct {
 	Count int    `json:"count"`
 }
 
-// outcomes are what steps of a run come to, in the order in which they are shown, with
-// the class that colours them.
+// outcomes are what steps of a run come to, and of a plan, in the order in which they are
+// shown, with the class that colours them.
 var outcomes = []struct{ name, class string }{
-	{"failed", "bad"}, {"running", "work"}, {"ran", "done"}, {"hit", "hit"}, {"skipped", "skip"}, {"cancelled", "skip"}, {"not started", "rest"}, {"waiting", "rest"},
+	{"failed", "bad"}, {"running", "work"}, {"run", "run"}, {"resume", "resume"}, {"maybe", "maybe"}, {"ran", "done"}, {"hit", "hit"}, {"skipped", "skip"},
+	{"cancelled", "skip"}, {"not started", "rest"}, {"waiting", "rest"},
 }
 
-// Class is the colour's: bad, work, done, hit, skip or rest.
+// Class is the colour's: bad, work, run, resume, maybe, done, hit, skip or rest.
 func (s Share) Class() string {
 	if i := rank(s.Name); i < len(outcomes) {
 		return outcomes[i].class
@@ -62,6 +63,38 @@ func (g *Graph) Paint(outcome []string) {
 	for n := range g.Nodes {
 		g.Nodes[n].Outcomes = Shares(counts[n])
 	}
+}
+
+// PaintPlan is Paint for the outcomes of a plan (hit, run, resume, maybe); what they look
+// like is drawn beside the graph.
+func (g *Graph) PaintPlan(outcome []string) {
+	g.Paint(outcome)
+	g.legend = true
+}
+
+// look is how a node with an outcome of a plan is drawn: the border tells it without colour.
+type look struct {
+	class, fill, stroke string
+	width               float64
+	dash                string // of the border, in pixels; "" for none
+	means               string
+}
+
+var looks = []look{
+	{"hit", "#eef5f0", "#2e8b57", 1.2, "", "hit: has its result"},
+	{"run", "#fde3c8", "#c2570c", 2.5, "", "run: some must run"},
+	{"resume", "#fdf3cf", "#8a6d00", 2.5, "9 3", "resume: goes on from a checkpoint"},
+	{"maybe", "#f3f4f6", "#6b7280", 1.2, "3 3", "maybe: known after others have run"},
+}
+
+// look is that of a node of a plan; ok is false for all others.
+func (n Node) look() (look, bool) {
+	for _, l := range looks {
+		if len(n.Outcomes) > 0 && l.class == n.class() {
+			return l, true
+		}
+	}
+	return look{}, false
 }
 
 // done is how many of a node's steps have a result.

@@ -2,11 +2,13 @@ package graph
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const style = `
@@ -36,14 +38,44 @@ const painted = `
   }
 `
 
+// planned is the style of a graph that shows the outcomes of a plan.
+func planned() string {
+	var b strings.Builder
+	for _, l := range looks {
+		fmt.Fprintf(&b, "  .%s rect { fill: %s; stroke: %s; stroke-width: %g; stroke-dasharray: %s }\n", l.class, l.fill, l.stroke, l.width, cmp.Or(l.dash, "none"))
+	}
+	b.WriteString(`  @media (prefers-color-scheme: dark) {
+    .hit rect { fill: #1c2b22 } .run rect { fill: #4a2808 } .resume rect { fill: #3d3200 } .maybe rect { fill: #22262c }
+  }
+`)
+	return b.String()
+}
+
+// legendGap is between the boxes of the legend, below the graph.
+const legendGap = 16.0
+
+// legendBox is how wide the box of a look is.
+func legendBox(l look) float64 { return charWidth*float64(utf8.RuneCountInString(l.means)) + 20 }
+
 // SVG draws the graph: layers from left to right, no file needed beside it.
 func (g Graph) SVG(w io.Writer) error {
 	l := newLayout(g)
+	legend := l.height // where it begins
+	if g.legend {
+		wide := 2*margin - legendGap
+		for _, x := range looks {
+			wide += legendBox(x) + legendGap
+		}
+		l.width, l.height = max(l.width, wide), l.height+boxHeight+margin
+	}
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="pipeline">`+"\n", l.width, l.height, l.width, l.height)
 	all := style
 	if slices.ContainsFunc(g.Nodes, func(n Node) bool { return len(n.Outcomes) > 0 }) {
 		all += painted
+	}
+	if g.legend {
+		all += planned()
 	}
 	fmt.Fprintf(b, "<style>%s</style>\n", all)
 	fmt.Fprintln(b, `<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>`)
@@ -55,11 +87,23 @@ func (g Graph) SVG(w io.Writer) error {
 			continue
 		}
 		n := g.Nodes[v.node]
-		fmt.Fprintf(b, `<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5"/><text x="%.1f" y="%.1f">%s</text></g>`+"\n",
-			escape(n.class()), escape(n.tip()), v.x, v.y-v.h/2, v.w, v.h, v.x+10, v.y, escape(n.label()))
+		box(b, n.class(), n.tip(), n.label(), v.x, v.y, v.w)
+	}
+	if g.legend {
+		x := margin
+		for _, o := range looks {
+			box(b, o.class, o.means, o.means, x, legend+boxHeight/2, legendBox(o))
+			x += legendBox(o) + legendGap
+		}
 	}
 	fmt.Fprintln(b, "</svg>")
 	return b.Flush()
+}
+
+// box draws a text in a frame; y is its middle.
+func box(w io.Writer, class, tip, label string, x, y, width float64) {
+	fmt.Fprintf(w, `<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5"/><text x="%.1f" y="%.1f">%s</text></g>`+"\n",
+		escape(class), escape(tip), x, y-boxHeight/2, width, boxHeight, x+10, y, escape(label))
 }
 
 // curve goes from the right side of the first vertex to the left side of the

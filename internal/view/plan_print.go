@@ -1,0 +1,362 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/plan"
+)
+
+// PlanStyle says how much of a plan is printed.
+type PlanStyle struct {
+	Style
+	All     bool // each step, hits too
+	Verbose bool // each step that is no hit, and each of the longest chain
+	ByTable bool // what each table and figure needs
+}
+
+// fewSteps is how many steps that are no hits are printed one by one.
+const fewSteps = 20
+
+// Plan prints a preview for people: its steps, if few are no hits or they are asked for,
+// else its blocks, or what its tables need; and what it is expected to take.
+func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	switch {
+	case st.ByTable:
+		planTables(w, v, st, f)
+	case st.All || st.Verbose || f.Estimate.Steps <= fewSteps:
+		planSteps(w, v, st, f)
+	default:
+		planBlocks(w, v, st, f)
+	}
+	sum := v.Summary()
+	Printf(w, "%s: %d hit, %d to run, %d known later", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	if n := resumed(f.Estimate); n > 0 {
+		Printf(w, "; %s from a checkpoint", resumes(n))
+	}
+	if sum.Hit > 0 {
+		Printf(w, "; hits save %s", Seconds(v.Saved()))
+	}
+	Println(w, ".")
+	if f.Estimate.Steps > 0 {
+		planCosts(w, v, st, f)
+	}
+}
+
+func resumed(e *estimate.Estimate) (n int) {
+	for _, x := range e.Each {
+		if x.Resumes {
+			n++
+		}
+	}
+	return n
+}
+
+func resumes(n int) string {
+	if n == 1 {
+		return "1 resumes"
+	}
+	return fmt.Sprintf("%d resume", n)
+}
+
+func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	width := 0
+	for i, s := range v.Plan.Steps {
+		if st.All || v.Items[i].Outcome != plan.Hit {
+			width = max(width, ansi.StringWidth(escape.Line(s.Address)))
+		}
+	}
+	for i, s := range v.Plan.Steps {
+		it := v.Items[i]
+		note := ""
+		switch {
+		case it.Outcome == plan.Hit && !st.All:
+			continue
+		case it.Outcome == plan.Hit:
+			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
+		case it.Outcome == plan.Maybe:
+			note = "known after " + names(v, it.Waits)
+		default:
+			note = f.Why[i]
+		}
+		if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
+			note += "; about " + Seconds(x.P50)
+		}
+		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), pad(s.Address, width), st.Dim(note))
+	}
+}
+
+func names(v *plan.Preview, waits []int) string {
+	const most = 3
+	var out []string
+	for i, w := range waits {
+		if i == most {
+			out = append(out, fmt.Sprintf("%d more", len(waits)-most))
+			break
+		}
+		out = append(out, v.Plan.Steps[w].Address)
+	}
+	return strings.Join(out, ", ")
+}
+
+// planBlocks prints a line for each block that is not all hits.
+func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	blocks, of := f.Estimate.Blocks(v)
+	why, after := reasons(len(blocks), of, f), waits(v, blocks, of)
+	var rows []groupRow
+	for n, g := range blocks {
+		if g.Todo() == 0 {
+			continue
+		}
+		note := reasonsText(why[n])
+		if note == "" {
+			note = after[n]
+		}
+		rows = append(rows, groupRow{g, counts(g), note})
+	}
+	printGroups(w, st.Style, rows)
+}
+
+// planTables prints a line for each table and figure that is no hit.
+func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	var rows []groupRow
+	for _, g := range f.Estimate.Tables(v) {
+		note := ""
+		switch {
+		case g.Todo() == 0:
+			continue
+		case g.Name == "":
+			g.Name = "no table or figure"
+		case g.Shared > 0 && g.Shared == g.Todo():
+			note = "all shared with others"
+		case g.Shared > 0:
+			note = fmt.Sprintf("%d shared with others", g.Shared)
+			if g.SharedP50 > 0 {
+				note += " (" + Seconds(g.SharedP50) + ")"
+			}
+		}
+		rows = append(rows, groupRow{g, Count(g.Todo(), "step"), note})
+	}
+	printGroups(w, st.Style, rows)
+}
+
+type groupRow struct {
+	estimate.Group
+	counts, note string
+}
+
+func printGroups(w io.Writer, st Style, rows []groupRow) {
+	name, count, cost := 0, 0, 0
+	for _, r := range rows {
+		name = max(name, ansi.StringWidth(escape.Line(r.Name)))
+		count, cost = max(count, len(r.counts)), max(cost, len(costs(r.Group)))
+	}
+	for _, r := range rows {
+		outcome := plan.Maybe
+		if r.Run+r.Resume > 0 {
+			outcome = plan.Run
+		}
+		Printf(w, "%s  %s  %-*s  %-*s  %s\n", st.Outcome(string(outcome), strings.ToUpper(string(outcome))), pad(r.Name, name),
+			count, r.counts, cost, costs(r.Group), st.Dim(r.note))
+	}
+}
+
+func counts(g estimate.Group) string {
+	var out []string
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{g.Run, "run"}, {g.Resume, "resume"}, {g.Maybe, "maybe"}, {g.Hit, "hit"}} {
+		if x.n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", x.n, x.word))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// costs is what a group is expected to take, and of how many of its steps that is known.
+func costs(g estimate.Group) string {
+	todo := g.Todo()
+	if g.Unknown == todo {
+		return "no history"
+	}
+	text := spread(g.P50, g.P90) + ", " + Size(g.Bytes)
+	if g.Unknown > 0 {
+		text += fmt.Sprintf(" (%d of %d known)", todo-g.Unknown, todo)
+	}
+	return text
+}
+
+func spread(p50, p90 time.Duration) string {
+	text := Seconds(p50)
+	if slow := Seconds(p90); slow != text {
+		text += " (p90 " + slow + ")"
+	}
+	return text
+}
+
+// reasons counts why the steps of each group must run, most frequent first. Those that
+// differ only in values are one.
+func reasons(groups int, of []int, f PlanFacts) [][]Reason {
+	counted := make([]map[string]Reason, groups)
+	for _, i := range slices.Sorted(maps.Keys(f.Why)) {
+		text := f.Why[i]
+		cause := cmp.Or(f.Causes[i], text)
+		if counted[of[i]] == nil {
+			counted[of[i]] = map[string]Reason{}
+		}
+		r := counted[of[i]][cause]
+		if r.Steps++; r.Steps > 1 && r.Reason != text {
+			text = cause + " differs"
+		}
+		r.Reason = text
+		counted[of[i]][cause] = r
+	}
+	out := make([][]Reason, groups)
+	for n, causes := range counted {
+		for _, cause := range slices.Sorted(maps.Keys(causes)) {
+			out[n] = append(out[n], causes[cause])
+		}
+		slices.SortStableFunc(out[n], func(a, b Reason) int { return cmp.Compare(b.Steps, a.Steps) })
+	}
+	return out
+}
+
+// reasonsShown is how many reasons of a block are printed.
+const reasonsShown = 2
+
+func reasonsText(all []Reason) string {
+	if len(all) == 1 {
+		return all[0].Reason
+	}
+	var out []string
+	for n, r := range all {
+		if n == reasonsShown {
+			out = append(out, Count(len(all)-n, "other reason"))
+			break
+		}
+		out = append(out, fmt.Sprintf("%d: %s", r.Steps, r.Reason))
+	}
+	return strings.Join(out, "; ")
+}
+
+// waits says after which blocks the keys of each block are known.
+func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
+	const most = 3
+	out := make([]string, len(blocks))
+	seen := make([]map[int]bool, len(blocks))
+	for i, it := range v.Items {
+		for _, d := range it.Waits {
+			if seen[of[i]] == nil {
+				seen[of[i]] = map[int]bool{}
+			}
+			if of[d] != of[i] {
+				seen[of[i]][of[d]] = true
+			}
+		}
+	}
+	for n, before := range seen {
+		var names []string
+		for _, b := range slices.Sorted(maps.Keys(before)) {
+			if len(names) == most {
+				names = append(names, fmt.Sprintf("%d more", len(before)-most))
+				break
+			}
+			names = append(names, blocks[b].Name)
+		}
+		if len(names) > 0 {
+			out[n] = "known after " + strings.Join(names, ", ")
+		}
+	}
+	return out
+}
+
+// planCosts prints what all steps that are no hits are expected to take, each once.
+func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
+	e := f.Estimate
+	known := e.Steps - e.Unknown
+	switch {
+	case known == 0:
+		Printf(w, "work      not known: none of %s has history\n", Count(e.Steps, "step"))
+	default:
+		own := basesOf(v, e)[estimate.Itself]
+		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of steps like them", spread(e.WorkP50, e.WorkP90),
+			known, Count(e.Steps, "step"), own, known-own)
+		if e.Unknown > 0 {
+			Printf(w, "; %d have none and are not counted", e.Unknown)
+		}
+		Println(w)
+	}
+	if e.GPUSteps > 0 {
+		Printf(w, "gpu       %.1f h for %d of %s\n", e.GPUHours(), e.GPUSteps-e.GPUUnknown, Count(e.GPUSteps, "step"))
+	}
+	if known > 0 {
+		Printf(w, "wall      at least %s with %s", Seconds(e.Wall(f.Slots, f.GPUSlots)), Count(f.Slots, "slot"))
+		if e.GPUSteps > 0 {
+			Printf(w, " and %s", Count(f.GPUSlots, "GPU slot"))
+		}
+		Printf(w, "; the longest chain takes %s\n", Seconds(e.Critical))
+	}
+	printChain(w, v, st, e)
+	switch {
+	case e.BytesUnknown == e.Steps:
+		Printf(w, "disk      the size of no result is known")
+	case e.BytesUnknown > 0:
+		Printf(w, "disk      %s of results, and those of %s of unknown size", Size(e.Bytes), Count(e.BytesUnknown, "step"))
+	default:
+		Printf(w, "disk      %s of results", Size(e.Bytes))
+	}
+	if f.Free >= 0 {
+		Printf(w, "; the store has %s free", Size(f.Free))
+	}
+	Println(w)
+	if !f.fits() {
+		Printf(w, "%s  they will not fit: %s more are needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
+	}
+	if d := e.Download; d.Sources > 0 {
+		Printf(w, "download  %s from %s", Size(d.Bytes), Count(d.Sources-d.Unknown, "source"))
+		if d.Unknown > 0 {
+			Printf(w, ", and %s of unknown size", Count(d.Unknown, "source"))
+		}
+		Println(w)
+	}
+}
+
+// printChain names the steps of the longest chain, all of them with Verbose.
+func printChain(w io.Writer, v *plan.Preview, st PlanStyle, e *estimate.Estimate) {
+	path := e.CriticalPath
+	if !st.Verbose {
+		var names []string
+		for n, i := range path {
+			if len(path) > 4 && n == 2 {
+				names = append(names, "…")
+			}
+			if len(path) <= 4 || n < 2 || n >= len(path)-2 {
+				names = append(names, v.Plan.Steps[i].Address)
+			}
+		}
+		Printf(w, "chain     %s: %s", Count(len(path), "step"), strings.Join(names, " → "))
+		if e.CriticalUnknown > 0 {
+			Printf(w, " (%d without history)", e.CriticalUnknown)
+		}
+		Println(w)
+		return
+	}
+	Printf(w, "chain     %s\n", Count(len(path), "step"))
+	for _, i := range path {
+		took := "no history"
+		if x := e.Each[i]; x.Basis != estimate.Nothing {
+			took = Seconds(x.P50)
+		}
+		Printf(w, "          %12s  %s\n", took, v.Plan.Steps[i].Address)
+	}
+}

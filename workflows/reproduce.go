@@ -333,7 +333,7 @@ func (r *run) settle(i int, done Executed, err error) {
 // gone: their next Prepare finds what is really there.
 func (r *run) runAgain(i int, lost []int) {
 	if r.tries[i]++; r.tries[i] > healTries {
-		r.fail(i, "its inputs were lost from the store again and again; run `redsi verify`")
+		r.fail(i, "its inputs were lost from the store again and again; check it by the verb verify")
 		return
 	}
 	for _, d := range lost {

@@ -153,7 +153,7 @@ func (b *bucket) explain(what string, err error) error {
 	case "RequestTimeTooSkewed":
 		hint = "this machine's clock is wrong"
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
-		hint, refused = "the server's disk or quota is full; free space with `redsi gc`", true
+		hint, refused = "the server's disk or quota is full; free space there, as by the verb gc with this store", true
 	case "EntityTooLarge":
 		hint, refused = "the server takes no object of that size", true
 	default:

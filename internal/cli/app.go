@@ -155,9 +155,17 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 	if err != nil {
 		return nil, nil, err
 	}
-	a.secrets = p.Secrets
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	return pl, p, err
+}
+
+// targetError adds to an error about targets how to see what there is.
+func (a *app) targetError(err error) error {
+	var unknown *plan.UnknownTarget
+	if errors.As(err, &unknown) && unknown.Near == "" && a.cmd != nil {
+		err = fmt.Errorf("%w; `%s` lists them", err, a.hint("plan", "--all"))
+	}
+	return inputError(err)
 }
 
 // lockFile is beside the pipeline.
@@ -191,7 +199,7 @@ func (a *app) planOf(ctx context.Context, p *pipeline.Pipeline, file string, tar
 func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, a.Registry, targets)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, a.targetError(err)
 	}
 	dir := projectDir(file)
 	src, err := lockfile.Open(a.lockOf(file), dir, a.memoFile())

@@ -144,7 +144,7 @@ func (a *app) output(cmd *cobra.Command, arg string) (artifacts.Store, artifacts
 			continue
 		}
 		if it.Result == nil {
-			return store, none, fmt.Errorf("%s has no result yet: redsi run --target '%s'", address, address)
+			return store, none, fmt.Errorf("%s has no result yet: %s", address, a.hint("run", "--target", address))
 		}
 		art, ok := it.Result.Outputs[output]
 		if !ok {

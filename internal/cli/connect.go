@@ -111,7 +111,7 @@ func (o *clusterOptions) checkShare() error {
 	case o.slots < 0 || o.threads < 0:
 		return inputError(errors.New("--slots and --threads cannot be negative"))
 	case o.given() && (o.slots > 0 || o.threads > 0):
-		return inputError(errors.New("--slots and --threads set up this command's own worker, but the run uses the cluster's workers: give them to `redsi worker`"))
+		return inputError(errors.New("--slots and --threads set up this command's own worker, but the run uses the cluster's workers: start those with them"))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ var carried = []string{"file", "var", "var-file", "state", "store", "payload-key
 // hint is a command of this program that the person can paste: a verb, its arguments,
 // and the flags of the command at work that say where it reads and keeps, if the verb has
 // them. What comes from the environment holds there too, and sensitive variables are left
-// for the person to fill in.
+// for the person to fill in: which are, is known once the pipeline is read.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	for _, arg := range args {
@@ -43,6 +43,15 @@ func (a *app) hint(verb string, args ...string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// shellLine is a command as a shell takes it.
+func shellLine(words []string) string {
+	line := make([]string, len(words))
+	for i, w := range words {
+		line[i] = quoted(w)
+	}
+	return strings.Join(line, " ")
 }
 
 func (a *app) sensitive(variable string) bool {

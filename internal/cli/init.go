@@ -50,7 +50,7 @@ A file that is there is never overwritten.`,
 			if a.JSON {
 				return view.WriteJSON(a.Out, map[string]string{"wrote": path})
 			}
-			view.Printf(a.Out, "wrote %s; next: redsi run -f %s\n", path, path)
+			view.Printf(a.Out, "wrote %s; next: %s\n", path, a.hint("run", "-f", path))
 			return nil
 		},
 	}

@@ -27,6 +27,7 @@ func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err := a.printLoaded(ds); err != nil {
 		return nil, err
 	}
+	a.secrets = p.Secrets
 	return p, nil
 }
 

@@ -80,7 +80,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	if o.detach && !o.cluster.given() {
-		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
+		return inputError(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type app struct {
 	update   func(repository string) bool
 	lint     bool
 	StateDir string
+	Profile  string // of the settings
+	local    local
 	LogLevel string
 
 	lock string // the lock file; "" is that beside the pipeline
@@ -70,6 +73,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
 	f.StringVar(&a.LogLevel, "log-level", env("REDSI_LOG_LEVEL", "info"), "debug, info, warn or error; logs go to stderr")
 	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches")
+	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+pipeline.LocalFile+", the settings beside the pipeline")
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 
@@ -106,6 +110,11 @@ func (a *app) setup(cmd *cobra.Command) error {
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
 	a.sayer.w = a.Err
+	if readsLocal(cmd) {
+		if err := a.useLocal(projectDir(cmp.Or(a.File, env("REDSI_FILE", "")))); err != nil {
+			return err
+		}
+	}
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -10,7 +11,7 @@ import (
 
 // carried are the flags that say what a command reads and where it keeps: commands that
 // are printed for the person to paste have what was given of them.
-var carried = []string{"file", "var", "var-file", "state", "store", "payload-key",
+var carried = []string{"file", "var", "var-file", "state", "store", "profile", "payload-key",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
 // hint is a command of this program that the person can paste: a verb, its arguments,
@@ -28,7 +29,7 @@ func (a *app) hint(verb string, args ...string) string {
 	}
 	for _, name := range carried {
 		given := a.cmd.Flags().Lookup(name)
-		if given == nil || !given.Changed || !understands(to, name) {
+		if given == nil || !understands(to, name) || !given.Changed && !a.settled(name, to) {
 			continue
 		}
 		flag := "--" + name
@@ -52,6 +53,12 @@ func shellLine(words []string) string {
 		line[i] = quoted(w)
 	}
 	return strings.Join(line, " ")
+}
+
+// settled reports whether a flag has its value from settings that another verb does not
+// read: without -f it reads those of the current folder.
+func (a *app) settled(flag string, to *cobra.Command) bool {
+	return a.local.flags[flag] && !understands(to, "file") && filepath.Dir(a.local.file) != "."
 }
 
 func (a *app) sensitive(variable string) bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -18,13 +19,17 @@ import (
 //go:embed starter.hcl
 var starter []byte
 
+// ignored is what is of one machine or made again.
+const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "\n"
+
 func newInitCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a small commented pipelines.hcl that runs, to start from",
 		Long: `Write a small commented pipelines.hcl that runs, to start from.
 
-A file that is there is never overwritten.`,
+Beside it stands a .gitignore, which keeps state, results and ` + pipeline.LocalFile + ` out of
+a repository. A file that is there is never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -36,15 +41,14 @@ A file that is there is never overwritten.`,
 				return inputError(err)
 			}
 			path := filepath.Join(dir, "pipelines.hcl")
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			err := writeNew(path, starter)
 			if errors.Is(err, fs.ErrExist) {
 				return inputError(fmt.Errorf("%s already exists; init overwrites nothing", path))
 			}
 			if err != nil {
 				return err
 			}
-			_, err = f.Write(starter)
-			if err = errors.Join(err, f.Close()); err != nil {
+			if err := writeNew(filepath.Join(dir, ".gitignore"), []byte(ignored)); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 			if a.JSON {
@@ -54,4 +58,14 @@ A file that is there is never overwritten.`,
 			return nil
 		},
 	}
+}
+
+// writeNew writes a file that must not be there.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }

@@ -31,6 +31,7 @@ func newPlanCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.sayLocal()
 			past, err := a.journalOf(ctx, store, v)
 			if err != nil {
 				return err

@@ -75,6 +75,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	a.sayLocal()
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err

@@ -4,39 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
-	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
 // journal is what earlier runs of a pipeline left, by step address.
 type journal struct {
-	took view.History
-	key  map[string]artifacts.Digest // of the newest result
-	run  map[string]string
+	key   map[string]artifacts.Digest // of the newest result
+	run   map[string]string
+	spent map[string][]spending // newest first, of steps that read what they read in this plan
 
-	moved map[string]int // steps whose newest result has a key of another format, by that
+	moved   map[string]int // steps whose newest result has a key of another format, by that
+	entries map[artifacts.Digest]artifacts.Entry
+	bytes   map[artifacts.Digest]int64 // of results that were looked at
 }
 
-// runsRead bounds how many run records are read for a plan, newest first.
-const runsRead = 20
+// spending is how long an earlier result took.
+type spending struct {
+	key  artifacts.Digest
+	took time.Duration
+}
+
+// runsRead bounds how many run records are read for a plan, newest first; once every
+// step has been found, no more are read than have so many steps together.
+const (
+	runsRead  = 20
+	stepsRead = 100_000
+)
 
 // journalOf reads what the newest run records of a pipeline of this project say of the
 // steps that are no hits.
 func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
-	j := &journal{took: view.History{}, key: map[string]artifacts.Digest{}, run: map[string]string{}, moved: map[string]int{}}
-	wanted := map[string]bool{}
-	for i, it := range v.Items {
-		if it.Outcome != plan.Hit {
-			wanted[v.Plan.Steps[i].Address] = true
-		}
-	}
-	if len(wanted) == 0 {
+	j := &journal{key: map[string]artifacts.Digest{}, run: map[string]string{}, spent: map[string][]spending{},
+		moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}}
+	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
+	if missing == 0 {
 		return j, nil
 	}
 	project := a.project()
@@ -47,7 +56,8 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 		}
 		names = append(names, r.Name)
 	}
-	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead && len(wanted) > 0; i-- {
+	read := 0
+	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead && (missing > 0 || read < stepsRead); i-- {
 		rec, err := activities.ReadRun(ctx, store, strings.TrimPrefix(names[i], runPrefix))
 		var damaged *activities.DamagedRunError
 		if err != nil && !errors.As(err, &damaged) {
@@ -56,16 +66,79 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 		if err != nil || !rec.Of(project, v.Plan.Pipeline) {
 			continue
 		}
-		for _, s := range rec.Steps {
-			if !wanted[s.Address] || s.Key.IsZero() || s.Outcome != workflows.Hit && s.Outcome != workflows.Ran {
-				continue
-			}
-			j.key[s.Address], j.run[s.Address] = s.Key, rec.RunID
-			j.took[s.Address] = seconds(s.TookS)
-			delete(wanted, s.Address)
-		}
+		read += len(rec.Steps)
+		missing -= j.add(rec, v)
 	}
 	return j, nil
+}
+
+// add takes over what a run record, older than all before it, says of steps that are no
+// hits, and counts those that have an earlier result only now.
+func (j *journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
+	in := make(map[string]*workflows.RunStep, len(rec.Steps))
+	for i := range rec.Steps {
+		in[rec.Steps[i].Address] = &rec.Steps[i]
+	}
+	fits := make([]bool, len(v.Items)) // every source of the step was in that run
+	for i, s := range v.Plan.Steps {
+		old := in[s.Address]
+		fits[i] = len(s.Deps) > 0 || old != nil
+		for _, d := range s.Deps {
+			fits[i] = fits[i] && fits[d]
+		}
+		if v.Items[i].Outcome == plan.Hit || old == nil || old.Key.IsZero() || old.Outcome != workflows.Hit && old.Outcome != workflows.Ran {
+			continue
+		}
+		if _, ok := j.key[s.Address]; !ok {
+			j.key[s.Address], j.run[s.Address] = old.Key, rec.RunID
+			found++
+		}
+		known := slices.ContainsFunc(j.spent[s.Address], func(x spending) bool { return x.key == old.Key })
+		if fits[i] && !known {
+			j.spent[s.Address] = append(j.spent[s.Address], spending{old.Key, seconds(old.TookS)})
+		}
+	}
+	return found
+}
+
+// entry is what the store has of an earlier result.
+func (j *journal) entry(ctx context.Context, store artifacts.Store, key artifacts.Digest) (artifacts.Entry, error) {
+	if e, held := j.entries[key]; held {
+		return e, nil
+	}
+	entries, err := j.inspect(ctx, store, []artifacts.Digest{key})
+	return entries[key], err
+}
+
+func (j *journal) inspect(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]artifacts.Entry, error) {
+	entries, err := artifacts.Inspect(ctx, store, keys)
+	for key, e := range entries {
+		if e.Result != nil {
+			j.bytes[key] = e.Result.Bytes()
+		}
+	}
+	return entries, err
+}
+
+// inspectMost bounds the earlier results that are held at a time.
+const inspectMost = 1024
+
+// ahead looks at the earlier results of step i and of the next that must run, if that of i
+// is not held.
+func (j *journal) ahead(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) (err error) {
+	old, ok := j.key[v.Plan.Steps[i].Address]
+	if _, held := j.entries[old]; held || !ok {
+		return nil
+	}
+	var keys []artifacts.Digest
+	for n := i; n < len(v.Items) && len(keys) < inspectMost; n++ {
+		if key, ok := j.key[v.Plan.Steps[n].Address]; ok && v.Items[n].Outcome == plan.Run {
+			keys = append(keys, key)
+		}
+	}
+	j.entries = nil
+	j.entries, err = j.inspect(ctx, store, keys)
+	return err
 }
 
 // reasons says in a few words why each RUN step must run: what differs from the
@@ -75,6 +148,9 @@ func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Previe
 	for i, it := range v.Items {
 		if it.Outcome != plan.Run {
 			continue
+		}
+		if err := past.ahead(ctx, store, v, i); err != nil {
+			return nil, err
 		}
 		changes, note, err := a.changes(ctx, store, v, i, past)
 		if err != nil {
@@ -104,11 +180,10 @@ func (a *app) changes(ctx context.Context, store artifacts.Store, v *plan.Previe
 	if !ok {
 		return nil, "has never run here", nil
 	}
-	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{old})
+	e, err := past.entry(ctx, store, old)
 	if err != nil {
 		return nil, "", err
 	}
-	e := entries[old]
 	var other *artifacts.FormatError
 	if errors.As(e.Damage, &other) {
 		past.moved[other.Format]++

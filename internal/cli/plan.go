@@ -40,6 +40,10 @@ func newPlanCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			e, err := a.estimateOf(ctx, store, v, past)
+			if err != nil {
+				return err
+			}
 			for format, n := range past.moved {
 				a.Log.Warn("keys moved: this pipeline has results under keys in a format that this redsi does not read, so they are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
@@ -49,9 +53,9 @@ func newPlanCmd(a *app) *cobra.Command {
 				}
 			}
 			if a.JSON {
-				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, store.URL, past.took, why))
+				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, store.URL, e, why))
 			} else {
-				view.Plan(a.Out, v, a.style(a.Out), past.took, why, all)
+				view.Plan(a.Out, v, a.style(a.Out), e, why, all)
 			}
 			if err == nil && detailed && !v.Done() {
 				return &exitError{code: exitPending}

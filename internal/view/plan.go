@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
 )
 
@@ -38,11 +39,8 @@ type PlanJSON struct {
 	Summary  plan.Summary `json:"summary"`
 }
 
-// History knows what steps cost when they last ran, by address; nil is none.
-type History map[string]time.Duration
-
 // NewPlanJSON makes the JSON value of a preview.
-func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string) PlanJSON {
+func NewPlanJSON(v *plan.Preview, store string, e *estimate.Estimate, why map[int]string) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: store, Targets: v.Plan.Targets, Summary: v.Summary(), Steps: []PlanStep{}}
 	for i, s := range v.Plan.Steps {
 		it := v.Items[i]
@@ -56,8 +54,8 @@ func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string
 		if it.Outcome == plan.Hit {
 			took, bytes := it.Took.Seconds(), it.Bytes
 			p.TookS, p.Bytes, p.Origin = &took, &bytes, it.Run
-		} else if d, ok := past[s.Address]; ok {
-			sec := d.Seconds()
+		} else if x := e.Each[i]; x.Basis == estimate.Itself {
+			sec := x.P50.Seconds()
 			p.Expect = &sec
 		}
 		out.Steps = append(out.Steps, p)
@@ -67,7 +65,7 @@ func NewPlanJSON(v *plan.Preview, store string, past History, why map[int]string
 
 // Plan prints a preview for people: a line per step that is not a hit, hits
 // only with all, and a summary with the time it saves and is likely to take.
-func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]string, all bool) {
+func Plan(w io.Writer, v *plan.Preview, st Style, e *estimate.Estimate, why map[int]string, all bool) {
 	width := 0
 	for i, s := range v.Plan.Steps {
 		if all || v.Items[i].Outcome != plan.Hit {
@@ -79,8 +77,8 @@ func Plan(w io.Writer, v *plan.Preview, st Style, past History, why map[int]stri
 	for i, s := range v.Plan.Steps {
 		it := v.Items[i]
 		if it.Outcome != plan.Hit {
-			if d, ok := past[s.Address]; ok {
-				expect += d
+			if x := e.Each[i]; x.Basis == estimate.Itself {
+				expect += x.P50
 				known++
 			}
 		}

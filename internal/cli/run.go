@@ -30,11 +30,12 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
-	saved    *savedPlan // this one or none
+	confirm  *confirmOptions // nil if nobody is asked
+	saved    *savedPlan      // this one or none
 }
 
 func newRunCmd(a *app) *cobra.Command {
-	var o runOptions
+	o := runOptions{confirm: &confirmOptions{}}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
@@ -46,6 +47,9 @@ them; the address of its UI is printed. With --temporal-address, a
 TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
 workers run the steps. If there is nothing to do, no server is started.
 
+A run that is expected to take more than --confirm-above is asked about, if somebody
+is at a terminal; scripts, pipes and jobs are not held up.
+
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
@@ -56,6 +60,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	o.flags(cmd)
+	o.confirm.flags(cmd)
 	a.metricsFlag(cmd)
 	return cmd
 }
@@ -89,6 +94,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return err
 		}
 		if try == 1 {
+			if err := a.confirm(ctx, o.confirm, store, out.preview); err != nil {
+				return err
+			}
 			if err := a.begin(o.saved, out.preview); err != nil {
 				return err
 			}

@@ -143,10 +143,26 @@ func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
 
 func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
 	s, err := open.Store(ctx, a.StoreURL, open.Options{})
-	if err != nil {
-		return s, inputError(fmt.Errorf("--store: %w", err))
+	var other *artifacts.AddressError
+	switch {
+	case errors.As(err, &other):
+		return s, inputError(fmt.Errorf("%s: %w: give --store %s", a.storeFrom(), err, quoted(other.URL)))
+	case err != nil:
+		return s, inputError(fmt.Errorf("%s: %w", a.storeFrom(), err))
 	}
 	return s, nil
+}
+
+// storeFrom says where the store's address comes from.
+func (a *app) storeFrom() string {
+	switch {
+	case a.cmd == nil || a.cmd.Flags().Changed("store"):
+	case a.local.flags["store"]:
+		return "store of " + a.local.file
+	case os.Getenv("REDSI_STORE") != "":
+		return "REDSI_STORE"
+	}
+	return "--store"
 }
 
 // projectDir is the folder of the pipeline: the lock file is there, and local

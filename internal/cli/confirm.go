@@ -119,18 +119,21 @@ func cost(e *estimate.Estimate) string {
 	if known := e.Steps - e.Unknown; known > 0 {
 		line("work", "%s, %s if each step is slow", view.Seconds(e.WorkP50), view.Seconds(e.WorkP90))
 	}
-	if e.GPUSteps > 0 {
-		line("on GPUs", "%s, %s", view.Count(e.GPUSteps, "step"), view.Seconds(e.GPUP50))
+	if e.GPUP50 > 0 {
+		line("on GPUs", "%s of it", view.Seconds(e.GPUP50))
 	}
 	if e.Unknown > 0 {
 		line("unknown", "what %s without history take", view.Count(e.Unknown, "step"))
 	}
 	if d := e.Download; d.Sources > 0 {
-		known := view.Size(d.Bytes)
-		if d.Unknown > 0 {
-			known += " and " + view.Count(d.Unknown, "source") + " of unknown size"
+		var parts []string
+		if known := d.Sources - d.Unknown; known > 0 {
+			parts = append(parts, view.Size(d.Bytes)+" from "+view.Count(known, "source"))
 		}
-		line("download", "%s, of %s", known, view.Count(d.Sources, "source"))
+		if d.Unknown > 0 {
+			parts = append(parts, view.Count(d.Unknown, "source")+" of unknown size")
+		}
+		line("download", "%s", strings.Join(parts, ", "))
 	}
 	if e.Bytes > 0 {
 		line("results", "%s, without those of %s whose size is unknown", view.Size(e.Bytes), view.Count(e.BytesUnknown, "step"))

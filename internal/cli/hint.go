@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,7 +30,7 @@ func (a *app) hint(verb string, args ...string) string {
 	}
 	for _, name := range carried {
 		given := a.cmd.Flags().Lookup(name)
-		if given == nil || !understands(to, name) || !given.Changed && !a.settled(name, to) {
+		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) || !given.Changed && !a.settled(name, to) {
 			continue
 		}
 		flag := "--" + name

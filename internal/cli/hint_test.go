@@ -29,6 +29,7 @@ func TestHint(t *testing.T) {
 		{"plan --var scale=toy --state x", nil, "gc", []string{"--forget-run", "r"}, `redsi gc --forget-run r --state x`},
 		{"plan --var token=abc", map[string]string{"token": "abc"}, "run", nil, `redsi run --var token=...`},
 		{"plan --store s3://b/p?endpoint=h:1", nil, "verify", []string{"--repair"}, `redsi verify --repair --store 's3://b/p?endpoint=h:1'`},
+		{"run --store a --state b", nil, "run", []string{"--store", "c"}, `redsi run --store c --state b`},
 		{"plan", nil, "trace", []string{"it's", ""}, `redsi trace 'it'\''s' ''`},
 		{"run --temporal-address h:1 --var a=b", nil, "status", nil, `redsi status --temporal-address h:1`},
 	} {

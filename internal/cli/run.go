@@ -175,7 +175,7 @@ func (a *app) isRead(pl *plan.Plan, i int) bool {
 // its record, so that the plan is previewed once.
 func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	lost := func(what string) error {
-		return fmt.Errorf("%s is not in %s after the run: the run's workers must have the same --store", what, store.URL)
+		return fmt.Errorf("%s is not in %s after the run: the run's workers have another store; start them with --store %s, or give theirs here", what, store.URL, quoted(store.URL))
 	}
 	rec, err := activities.ReadRun(ctx, store, out.RunID)
 	if errors.Is(err, artifacts.ErrNotExist) {
@@ -252,7 +252,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		err = a.ended(err, runID)
 		var failed *workflows.RunError
 		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.given() { // it was stored a moment ago
-			err = fmt.Errorf("%w\nThis command uses the store %s, the cluster's workers use %s: give both the same --store", err, store.URL, failed.PlanLost.Store)
+			err = fmt.Errorf("%w\n%s", err, a.otherStore(store.URL, failed.PlanLost.Store))
 		}
 		return err
 	}

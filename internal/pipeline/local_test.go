@@ -56,7 +56,7 @@ func TestParseLocalMistakes(t *testing.T) {
 		`temporal { adress = "x" }`:                 `Did you mean "address"?`,
 		`profile { }`:                               "label",
 		"profile \"p\" {}\nprofile \"p\" {}":        "another profile",
-		"profile \"p\" {\n  profile \"q\" {}\n}":        "not expected",
+		"profile \"p\" {\n  profile \"q\" {}\n}":    "not expected",
 		"profile \"other\" { store = x }":           "ariables",
 		"profile \"q\" {}\nprofile \"laptob\" {}\n": `Did you mean "laptob"?`,
 		`store = `:                                  "expression",

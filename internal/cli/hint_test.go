@@ -55,6 +55,27 @@ func TestHint(t *testing.T) {
 	}
 }
 
+// TestHintOfSettings: a verb that does not read the settings of the command at work is
+// given what they set.
+func TestHintOfSettings(t *testing.T) {
+	for file, want := range map[string]string{"study/redsi.local.hcl": "redsi gc --store s", "redsi.local.hcl": "redsi gc"} {
+		a := &app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard, local: local{file: file, flags: map[string]bool{"store": true}}}
+		at, _, err := newRoot(a).Find([]string{"run"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.cmd = at; at.ParseFlags(nil) != nil || at.Flags().Lookup("store").Value.Set("s") != nil {
+			t.Fatal("no --store")
+		}
+		if got := a.hint("gc"); got != want {
+			t.Errorf("%s: %s, not %s", file, got, want)
+		}
+		if got := a.hint("plan"); got != "redsi plan" {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}
+
 // TestCarried: each flag of a pipeline, a store or a cluster is one that hints carry.
 func TestCarried(t *testing.T) {
 	root := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard})

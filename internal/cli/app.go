@@ -187,7 +187,7 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 // targetError adds to an error about targets how to see what there is.
 func (a *app) targetError(err error) error {
 	var unknown *plan.UnknownTarget
-	if errors.As(err, &unknown) && unknown.Near == "" && a.cmd != nil {
+	if errors.As(err, &unknown) && unknown.Near == "" && a.cmd != nil && understands(a.cmd, "file") {
 		err = fmt.Errorf("%w; `%s` lists them", err, a.hint("plan", "--all"))
 	}
 	return inputError(err)

@@ -143,7 +143,7 @@ others have added to the store since are used.`,
 				return err
 			}
 			a.File, a.Vars, a.VarFiles, a.Targets = s.File, s.Vars, s.VarFiles, s.Targets
-			if a.Profile == "" {
+			if !cmd.Flags().Changed("profile") {
 				a.Profile = s.Profile
 			}
 			if err := a.useLocal(projectDir(a.File)); err != nil {
@@ -151,6 +151,7 @@ others have added to the store since are used.`,
 			}
 			if !cmd.Flags().Changed("store") {
 				a.StoreURL = s.Store
+				delete(a.local.flags, "store")
 			}
 			o.saved = s
 			return a.run(cmd.Context(), o)

@@ -126,6 +126,6 @@ func (l *local) gave(p *pipeline.Pipeline) {
 		if value, ok := p.Inputs()[name]; ok {
 			name += "=" + value
 		}
-		l.vars = append(l.vars, name)
+		l.vars = append(l.vars, quoted(name))
 	}
 }

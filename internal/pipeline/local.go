@@ -30,11 +30,12 @@ var (
 )
 
 // ParseLocal reads a LocalFile: what stands in no profile and, stronger, what the named
-// one has, unless the name is "". There must be no errors for Local to be of use.
+// one has, unless the name is "". There must be no errors for Local to be of use. They
+// quote no line of the file: which values are sensitive, only the pipeline says.
 func ParseLocal(name string, source []byte, profile string) (Local, Diagnostics) {
 	p := localParser{name: name, source: source}
 	p.file(profile)
-	return p.local, NewDiagnostics(p.diags, map[string][]byte{name: source})
+	return p.local, NewDiagnostics(p.diags, nil)
 }
 
 type localParser struct {

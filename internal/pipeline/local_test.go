@@ -68,6 +68,15 @@ func TestParseLocalMistakes(t *testing.T) {
 	}
 }
 
+// TestLocalSecret: a mistake in a line shows nothing of it.
+func TestLocalSecret(t *testing.T) {
+	_, ds := pipeline.ParseLocal("redsi.local.hcl", []byte("variables {\n  token = \"planted\n}\n"), "")
+	var out strings.Builder
+	if err := ds.Write(&out, pipeline.Style{}); err != nil || !strings.Contains(out.String(), "redsi.local.hcl:2") || strings.Contains(out.String(), "planted") {
+		t.Error(err, out.String())
+	}
+}
+
 // TestLocalStrength: the settings are weaker than all that is given, stronger than defaults.
 func TestLocalStrength(t *testing.T) {
 	sources := map[string][]byte{"p.hcl": []byte(`variable "x" { default = "default" }`)}

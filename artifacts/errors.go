@@ -22,6 +22,16 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
+// AddressError says that the address of a store is wrong, and which one may be meant.
+type AddressError struct {
+	Err error
+	URL string
+}
+
+func (e *AddressError) Error() string { return e.Err.Error() }
+
+func (e *AddressError) Unwrap() error { return e.Err }
+
 // IntegrityError says that a blob's bytes are not those its digest names.
 type IntegrityError struct {
 	Want  Digest

@@ -291,23 +291,37 @@ func openErrors(t *testing.T, server *storetest.Server) {
 		t.Fatal(err)
 	}
 	closed.Close()
+	safe := httptest.NewTLSServer(http.NotFoundHandler())
+	defer safe.Close()
 	const secret = "very-secret-key"
 	for name, c := range map[string]struct {
 		change func(*s3.Config)
 		want   string
 	}{
-		"bucket":     {func(c *s3.Config) { c.Bucket = "no-such-bucket" }, "does not exist; make it with"},
+		"bucket":     {func(c *s3.Config) { c.Bucket = "no-such-bucket" }, "does not exist; make it with `aws s3 mb s3://no-such-bucket --endpoint-url http://"},
+		"has":        {func(c *s3.Config) { c.Bucket = "no-such-bucket" }, "; the server has " + server.Bucket},
 		"access key": {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("nobody", secret, "") }, "AWS_ACCESS_KEY_ID"},
 		"secret key": {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("redsi-test", secret, "") }, "AWS_SECRET_ACCESS_KEY"},
-		"anonymous":  {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("", "", "") }, "AWS_ACCESS_KEY_ID"},
+		"anonymous":  {func(c *s3.Config) { c.Credentials = credentials.NewStaticV4("", "", "") }, "none were found; set AWS_ACCESS_KEY_ID"},
 		"endpoint":   {func(c *s3.Config) { c.Endpoint = closed.Addr().String() }, "cannot be reached"},
-		"https":      {func(c *s3.Config) { c.Insecure = false }, "insecure="},
+		"https":      {func(c *s3.Config) { c.Insecure = false }, "the server there speaks http, and without insecure=true"},
+		"http":       {func(c *s3.Config) { c.Endpoint = safe.Listener.Addr().String() }, "the server there speaks https, and with insecure=true"},
+		"authority":  {func(c *s3.Config) { c.Endpoint, c.Insecure = safe.Listener.Addr().String(), false }, "SSL_CERT_FILE"},
 	} {
 		config := server.Config()
 		c.change(&config)
 		_, err := s3.Open(t.Context(), config)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), config.Endpoint) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+		var other *artifacts.AddressError
+		if errors.As(err, &other) {
+			config.Insecure = !config.Insecure
+			if other.URL != config.URL() {
+				t.Errorf("%s: meant may be %s, not %s", name, other.URL, config.URL())
+			}
+		} else if name == "http" || name == "https" {
+			t.Errorf("%s: %v names no other address", name, err)
 		}
 		if err != nil && strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: the error shows the secret: %v", name, err)

@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -77,7 +78,7 @@ func (b *bucket) probe(ctx context.Context) error {
 	defer cancel()
 	for o := range b.core.ListObjectsIter(ctx, b.cfg.Bucket, minio.ListObjectsOptions{Prefix: b.key("blobs/"), MaxKeys: 1}) {
 		if o.Err != nil {
-			return b.explain("open the store", o.Err)
+			return b.misplaced(ctx, o.Err)
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -89,6 +90,41 @@ func (b *bucket) probe(ctx context.Context) error {
 		return b.explain("open the store", err)
 	}
 	return nil
+}
+
+// misplaced explains why a store does not open, and which address may be meant.
+func (b *bucket) misplaced(ctx context.Context, cause error) error {
+	other, err := b.cfg, b.explain("open the store", cause)
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		other.Insecure = true
+		return &artifacts.AddressError{Err: fmt.Errorf("%w: the server there speaks http, and without insecure=true the address means https", err), URL: other.URL()}
+	case plainToTLS(err):
+		other.Insecure = false
+		return &artifacts.AddressError{Err: fmt.Errorf("%w: the server there speaks https, and with insecure=true the address means http", err), URL: other.URL()}
+	case minio.ToErrorResponse(cause).Code == minio.NoSuchBucket:
+		if has, lerr := b.core.ListBuckets(ctx); lerr == nil && len(has) > 0 {
+			var names []string
+			for _, x := range has[:min(len(has), bucketsNamed)] {
+				names = append(names, x.Name)
+			}
+			err = fmt.Errorf("%w; the server has %s", err, strings.Join(names, ", "))
+			if len(has) > bucketsNamed {
+				err = fmt.Errorf("%w and %d more", err, len(has)-bucketsNamed)
+			}
+		}
+	}
+	return err
+}
+
+// bucketsNamed bounds how many buckets of a server are named.
+const bucketsNamed = 10
+
+// plainToTLS reports whether an error is what servers of https say to a request in http:
+// those in Go, and nginx.
+func plainToTLS(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "HTTP request to an HTTPS server") || strings.Contains(text, "HTTP request was sent to HTTPS port")
 }
 
 // usualCredentials looks where the AWS tools do. The metadata service is asked
@@ -143,9 +179,12 @@ func (b *bucket) explain(what string, err error) error {
 	var urlErr *url.Error
 	switch resp := minio.ToErrorResponse(err); resp.Code {
 	case "NoSuchBucket":
-		hint, refused = "the bucket does not exist; make it with `mc mb` or `aws s3 mb`", true
+		hint, refused = fmt.Sprintf("the bucket does not exist; make it with `aws s3 mb s3://%s --endpoint-url %s`", b.cfg.Bucket, b.core.EndpointURL()), true
 	case "AccessDenied", "AccountProblem", "AllAccessDisabled":
 		hint, refused = "these credentials may not do that; look at AWS_ACCESS_KEY_ID, AWS_PROFILE and the bucket's policy", true
+		if v, cerr := b.core.GetCreds(); cerr == nil && v.AccessKeyID == "" {
+			hint = "nobody may do that without credentials, and none were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+		}
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidTokenId", "ExpiredToken", "InvalidToken":
 		hint = "the server does not accept these credentials; look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_PROFILE"
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
@@ -153,12 +192,22 @@ func (b *bucket) explain(what string, err error) error {
 	case "RequestTimeTooSkewed":
 		hint = "this machine's clock is wrong"
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
-		hint, refused = "the server's disk or quota is full; free space with `redsi gc`", true
+		hint, refused = "the server's disk or quota is full; free space there, as by the verb gc with this store", true
 	case "EntityTooLarge":
 		hint, refused = "the server takes no object of that size", true
 	default:
-		if errors.As(err, &urlErr) || errors.As(err, &netErr) {
-			hint = "the endpoint cannot be reached; look at endpoint=… and insecure=… in the URL, and at the network"
+		var cert *tls.CertificateVerificationError
+		if errors.As(err, &urlErr) { // its own text has the whole request
+			err = urlErr.Err
+		}
+		switch {
+		case errors.Is(err, http.ErrSchemeMismatch):
+		case errors.As(err, &cert):
+			hint = "this machine does not trust the server's certificate; SSL_CERT_FILE names a file of authorities that it shall trust"
+		case urlErr != nil || errors.As(err, &netErr):
+			hint = "the endpoint cannot be reached; look at endpoint=… in the URL, and at the network"
+		case strings.Contains(err.Error(), "must be made to API port"):
+			hint = "this is the port of the server's console; give that of S3 as endpoint=…, often 9000"
 		}
 	}
 	if hint == "" {

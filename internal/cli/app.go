@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type app struct {
 	update   func(repository string) bool
 	lint     bool
 	StateDir string
+	Profile  string // of the settings
+	local    local
 	LogLevel string
 
 	variables map[string]string // of the pipeline that was read, for people
@@ -72,6 +75,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "print the result as JSON")
 	f.StringVar(&a.LogLevel, "log-level", env("REDSI_LOG_LEVEL", "info"), "debug, info, warn or error; logs go to stderr")
 	f.StringVar(&a.StateDir, "state", env("REDSI_STATE", ".redsi"), "folder for the default store, the embedded server and caches")
+	f.StringVar(&a.Profile, "profile", env("REDSI_PROFILE", ""), "profile of "+pipeline.LocalFile+", the settings beside the pipeline")
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 
@@ -108,6 +112,11 @@ func (a *app) setup(cmd *cobra.Command) error {
 	l := charm.NewWithOptions(a.Err, charm.Options{Level: level, ReportTimestamp: true, TimeFormat: time.TimeOnly})
 	a.Log = slog.New(view.Log(l))
 	a.sayer.w = a.Err
+	if readsLocal(cmd) {
+		if err := a.useLocal(projectDir(cmp.Or(a.File, env("REDSI_FILE", "")))); err != nil {
+			return err
+		}
+	}
 	if a.StoreURL == "" {
 		a.StoreURL = filepath.Join(a.StateDir, "store")
 	}
@@ -137,10 +146,26 @@ func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
 func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
 	defer a.waiting("waiting for the store")()
 	s, err := open.Store(ctx, a.StoreURL, open.Options{})
-	if err != nil {
-		return s, inputError(fmt.Errorf("--store: %w", err))
+	var other *artifacts.AddressError
+	switch {
+	case errors.As(err, &other):
+		return s, inputError(fmt.Errorf("%s: %w: give --store %s", a.storeFrom(), err, quoted(other.URL)))
+	case err != nil:
+		return s, inputError(fmt.Errorf("%s: %w", a.storeFrom(), err))
 	}
 	return s, nil
+}
+
+// storeFrom says where the store's address comes from.
+func (a *app) storeFrom() string {
+	switch {
+	case a.cmd == nil || a.cmd.Flags().Changed("store"):
+	case a.local.flags["store"]:
+		return "store of " + a.local.file
+	case os.Getenv("REDSI_STORE") != "":
+		return "REDSI_STORE"
+	}
+	return "--store"
 }
 
 // projectDir is the folder of the pipeline: the lock file is there, and local
@@ -160,9 +185,18 @@ func (a *app) loadPlan(ctx context.Context) (*plan.Plan, *pipeline.Pipeline, err
 	if err != nil {
 		return nil, nil, err
 	}
-	a.secrets, a.variables = p.Secrets, shownVariables(p)
+	a.variables = shownVariables(p)
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	return pl, p, err
+}
+
+// targetError adds to an error about targets how to see what there is.
+func (a *app) targetError(err error) error {
+	var unknown *plan.UnknownTarget
+	if errors.As(err, &unknown) && unknown.Near == "" && a.cmd != nil && understands(a.cmd, "file") {
+		err = fmt.Errorf("%w; `%s` lists them", err, a.hint("plan", "--all"))
+	}
+	return inputError(err)
 }
 
 // lockFile is beside the pipeline.
@@ -196,7 +230,7 @@ func (a *app) planOf(ctx context.Context, p *pipeline.Pipeline, file string, tar
 func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, a.Registry, targets)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, a.targetError(err)
 	}
 	ctx, over := a.hashing(ctx, "planning")
 	defer over()

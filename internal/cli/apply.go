@@ -30,6 +30,7 @@ type savedPlan struct {
 	File     string       `json:"file"` // absolute
 	Vars     []string     `json:"vars,omitempty"`
 	VarFiles []string     `json:"var_files,omitempty"` // absolute
+	Profile  string       `json:"profile,omitempty"`   // of the settings
 	Targets  []string     `json:"targets,omitempty"`
 	Store    string       `json:"store"`
 	Summary  plan.Summary `json:"summary"`
@@ -72,7 +73,7 @@ func (a *app) savePlan(v *plan.Preview, path string) error {
 	if err != nil {
 		return err
 	}
-	s := savedPlan{Format: savedPlanFormat, Saved: time.Now().UTC(), File: file, Vars: a.openVars(), Targets: a.Targets,
+	s := savedPlan{Format: savedPlanFormat, Saved: time.Now().UTC(), File: file, Vars: a.openVars(), Profile: a.Profile, Targets: a.Targets,
 		Store: a.StoreURL, Summary: v.Summary(), Steps: savedSteps(v)}
 	if !strings.Contains(a.StoreURL, "://") {
 		if s.Store, err = filepath.Abs(a.StoreURL); err != nil {
@@ -142,8 +143,15 @@ others have added to the store since are used.`,
 				return err
 			}
 			a.File, a.Vars, a.VarFiles, a.Targets = s.File, s.Vars, s.VarFiles, s.Targets
+			if !cmd.Flags().Changed("profile") {
+				a.Profile = s.Profile
+			}
+			if err := a.useLocal(projectDir(a.File)); err != nil {
+				return err
+			}
 			if !cmd.Flags().Changed("store") {
 				a.StoreURL = s.Store
+				delete(a.local.flags, "store")
 			}
 			o.saved = s
 			return a.run(cmd.Context(), o)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,7 +112,7 @@ func (o *clusterOptions) checkShare() error {
 	case o.slots < 0 || o.threads < 0:
 		return inputError(errors.New("--slots and --threads cannot be negative"))
 	case o.given() && (o.slots > 0 || o.threads > 0):
-		return inputError(errors.New("--slots and --threads set up this command's own worker, but the run uses the cluster's workers: give them to `redsi worker`"))
+		return inputError(errors.New("--slots and --threads set up this command's own worker, but the run uses the cluster's workers: start those with them"))
 	}
 	return nil
 }
@@ -159,6 +160,22 @@ func (c *connection) runURL(workflowID, runID string) string {
 		return "workflow " + workflowID
 	}
 	return fmt.Sprintf("%s/namespaces/%s/workflows/%s/%s", c.ui, c.ns, url.PathEscape(workflowID), runID)
+}
+
+// otherStore says what to do where the cluster's workers have another store than this
+// command.
+func (a *app) otherStore(ours, theirs string) string {
+	if ours == theirs {
+		return fmt.Sprintf("This command and the cluster's workers have the store %s, which is another folder on their machine: give both one that they share, such as a bucket", ours)
+	}
+	args := slices.Clone(a.cmd.Flags().Args())
+	if targets := a.cmd.Flags().Lookup("target"); targets != nil {
+		for _, t := range values(targets) {
+			args = append(args, "--target", t)
+		}
+	}
+	return fmt.Sprintf("This command has the store %s, the cluster's workers have %s. Use theirs: `%s`; or start them with yours: `%s`",
+		ours, theirs, a.hint(a.cmd.Name(), append(args, "--store", theirs)...), a.hint("worker", "--store", ours))
 }
 
 // connect dials the cluster that was named, or starts an embedded one.

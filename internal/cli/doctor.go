@@ -36,6 +36,9 @@ func newDoctorCmd(a *app) *cobra.Command {
 			if o.payloadKey != "" {
 				found = append(found, o.checkPayloadKey())
 			}
+			if text := a.local.sets(cmd.Flags(), a.Profile); text != "" {
+				found = append(found, finding{What: "settings", OK: true, Note: text})
+			}
 			found = append(found, a.checkKinds()...)
 			found = append(found, checkTools()...)
 			if a.JSON {

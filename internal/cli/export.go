@@ -103,7 +103,7 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 		}
 	}
 	for _, address := range missing {
-		a.say(fmt.Sprintf("%s has no result yet, so it is left out: redsi run --target '%s'", address, address))
+		a.say(fmt.Sprintf("%s has no result yet, so it is left out: %s", address, a.hint("run", "--target", address)))
 	}
 	if len(list) == 0 {
 		return nil, inputError(errors.New("no step has left a dataset or model for the hub: those of the kinds export and export_model do"))
@@ -111,7 +111,7 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 	for i := range list {
 		e := &list[i]
 		e.command = hub.Command(e.Kind, cmp.Or(namespace, "NAMESPACE"), e.Name, e.Folder)
-		e.Upload = strings.Join(e.command, " ")
+		e.Upload = shellLine(e.command)
 		if namespace == "" || !hub.HasToken() {
 			continue
 		}

@@ -150,7 +150,7 @@ func replaceFile(name string, was, b []byte) error {
 	case bytes.Equal(now, b): // another redsi fmt was first
 		return nil
 	case !bytes.Equal(now, was):
-		return fmt.Errorf("%s was changed while it was formatted, and is left as it is: redsi fmt again", name)
+		return fmt.Errorf("%s was changed while it was formatted, and is left as it is: format it again", name)
 	}
 	return atomicfile.WriteFile(name, b, info.Mode().Perm())
 }

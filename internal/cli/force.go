@@ -55,7 +55,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 			for _, s := range forgotten {
 				view.Println(a.Out, s)
 			}
-			view.Printf(a.Out, "%s forgotten; `redsi run` does that work again.\n", view.Count(len(forgotten), "result"))
+			view.Printf(a.Out, "%s forgotten; `%s` does that work again.\n", view.Count(len(forgotten), "result"), a.hint("run"))
 			return nil
 		},
 	}

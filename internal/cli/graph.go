@@ -67,7 +67,6 @@ many have results. --outcomes=false draws without reading results.`,
 
 // planned is what plan says of each step of a pipeline.
 func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, error) {
-	a.secrets = p.Secrets
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	if err != nil {
 		return nil, err

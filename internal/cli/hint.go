@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,13 +12,13 @@ import (
 
 // carried are the flags that say what a command reads and where it keeps: commands that
 // are printed for the person to paste have what was given of them.
-var carried = []string{"file", "var", "var-file", "state", "store", "payload-key",
+var carried = []string{"file", "var", "var-file", "state", "store", "profile", "payload-key",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
 // hint is a command of this program that the person can paste: a verb, its arguments,
 // and the flags of the command at work that say where it reads and keeps, if the verb has
 // them. What comes from the environment holds there too, and sensitive variables are left
-// for the person to fill in.
+// for the person to fill in: which are, is known once the pipeline is read.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	for _, arg := range args {
@@ -28,7 +30,7 @@ func (a *app) hint(verb string, args ...string) string {
 	}
 	for _, name := range carried {
 		given := a.cmd.Flags().Lookup(name)
-		if given == nil || !given.Changed || !understands(to, name) {
+		if given == nil || slices.Contains(args, "--"+name) || !understands(to, name) || !given.Changed && !a.settled(name, to) {
 			continue
 		}
 		flag := "--" + name
@@ -43,6 +45,21 @@ func (a *app) hint(verb string, args ...string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// shellLine is a command as a shell takes it.
+func shellLine(words []string) string {
+	line := make([]string, len(words))
+	for i, w := range words {
+		line[i] = quoted(w)
+	}
+	return strings.Join(line, " ")
+}
+
+// settled reports whether a flag has its value from settings that another verb does not
+// read: without -f it reads those of the current folder.
+func (a *app) settled(flag string, to *cobra.Command) bool {
+	return a.local.flags[flag] && !understands(to, "file") && filepath.Dir(a.local.file) != "."
 }
 
 func (a *app) sensitive(variable string) bool {

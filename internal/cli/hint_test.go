@@ -29,6 +29,7 @@ func TestHint(t *testing.T) {
 		{"plan --var scale=toy --state x", nil, "gc", []string{"--forget-run", "r"}, `redsi gc --forget-run r --state x`},
 		{"plan --var token=abc", map[string]string{"token": "abc"}, "run", nil, `redsi run --var token=...`},
 		{"plan --store s3://b/p?endpoint=h:1", nil, "verify", []string{"--repair"}, `redsi verify --repair --store 's3://b/p?endpoint=h:1'`},
+		{"run --store a --state b", nil, "run", []string{"--store", "c"}, `redsi run --store c --state b`},
 		{"plan", nil, "trace", []string{"it's", ""}, `redsi trace 'it'\''s' ''`},
 		{"run --temporal-address h:1 --var a=b", nil, "status", nil, `redsi status --temporal-address h:1`},
 	} {
@@ -50,6 +51,27 @@ func TestHint(t *testing.T) {
 		out, err := exec.Command("sh", "-c", `redsi() { printf '%s\n' "$@"; }; `+got).Output()
 		if said := strings.Split(string(out), "\n")[1:]; err != nil || !slices.Equal(said[:len(c.args)], c.args) {
 			t.Errorf("%s: a shell says %q, %v", got, said, err)
+		}
+	}
+}
+
+// TestHintOfSettings: a verb that does not read the settings of the command at work is
+// given what they set.
+func TestHintOfSettings(t *testing.T) {
+	for file, want := range map[string]string{"study/redsi.local.hcl": "redsi gc --store s", "redsi.local.hcl": "redsi gc"} {
+		a := &app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard, local: local{file: file, flags: map[string]bool{"store": true}}}
+		at, _, err := newRoot(a).Find([]string{"run"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.cmd = at; at.ParseFlags(nil) != nil || at.Flags().Lookup("store").Value.Set("s") != nil {
+			t.Fatal("no --store")
+		}
+		if got := a.hint("gc"); got != want {
+			t.Errorf("%s: %s, not %s", file, got, want)
+		}
+		if got := a.hint("plan"); got != "redsi plan" {
+			t.Errorf("%s: %s", file, got)
 		}
 	}
 }

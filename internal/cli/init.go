@@ -11,13 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/view"
 )
 
-// starters are what init writes: a folder for each, and what git should ignore in all.
+// starters are what init writes: a folder for each.
 //
 //go:embed starter
 var starters embed.FS
+
+// ignored is what is of one machine or made again.
+const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "\n"
 
 func newInitCmd(a *app) *cobra.Command {
 	var nq bool
@@ -28,7 +32,8 @@ func newInitCmd(a *app) *cobra.Command {
 several seeds, a table and a figure of its numbers, what is expected of them, and a
 test. With --nq it is the first steps of the ReDSI paper on a generated corpus.
 
-A file that is there is never overwritten.`,
+Beside it stands a .gitignore, which keeps state, results and ` + pipeline.LocalFile + ` out of
+a repository. A file that is there is never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
   redsi init --nq corpus`,
 		Args: cobra.MaximumNArgs(1),
@@ -87,22 +92,16 @@ func writeStarter(name, dir string) ([]string, error) {
 	}
 	if ignore := filepath.Join(dir, ".gitignore"); !exists(ignore) {
 		names = append(names, ".gitignore")
-		if files[".gitignore"], err = starters.ReadFile("starter/gitignore"); err != nil {
-			return nil, err
-		}
+		files[".gitignore"] = []byte(ignored)
 	}
 	var wrote []string
 	for _, n := range names {
 		file := filepath.Join(dir, n)
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		err := writeNew(file, files[n])
 		if errors.Is(err, fs.ErrExist) {
 			return nil, inputError(fmt.Errorf("%s already exists; init overwrites nothing", file))
 		}
 		if err != nil {
-			return nil, err
-		}
-		_, err = f.Write(files[n])
-		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, err
 		}
 		wrote = append(wrote, file)
@@ -113,4 +112,14 @@ func writeStarter(name, dir string) ([]string, error) {
 func exists(file string) bool {
 	_, err := os.Lstat(file)
 	return err == nil
+}
+
+// writeNew writes a file that must not be there.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }

@@ -27,6 +27,8 @@ func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err := a.printLoaded(ds); err != nil {
 		return nil, err
 	}
+	a.secrets = p.Secrets
+	a.local.gave(p)
 	return p, nil
 }
 
@@ -50,42 +52,48 @@ func (a *app) printLoaded(ds pipeline.Diagnostics) error {
 
 // evaluate is Load without printing.
 func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
-	vars, files, err := a.given()
+	g, err := a.given()
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, err
 	}
 	a.modules = a.reader(a.File)
-	p, ds, err := a.read(ctx, a.File, vars, files, a.modules)
+	p, ds, err := a.read(ctx, a.File, g, a.modules)
 	if err == nil {
 		err = ctx.Err()
 	}
 	return p, ds, err
 }
 
-// given reads what the flags give the pipeline's variables.
-func (a *app) given() (vars map[string]string, files []pipeline.File, err error) {
-	vars = map[string]string{}
+// given is what variables are given, but by the environment.
+type given struct {
+	vars         map[string]string
+	files, local []pipeline.File
+}
+
+// given reads what flags and settings give the pipeline's variables.
+func (a *app) given() (g given, err error) {
+	g.vars, g.local = map[string]string{}, a.local.Variables
 	for _, v := range a.Vars {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return nil, nil, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
+			return g, inputError(fmt.Errorf("--var %s: want NAME=VALUE", v))
 		}
-		vars[name] = value
+		g.vars[name] = value
 	}
-	files = slices.Clone(a.varFiles)
+	g.files = slices.Clone(a.varFiles)
 	for _, f := range a.VarFiles {
 		b, err := os.ReadFile(f)
 		if err != nil {
-			return nil, nil, inputError(fmt.Errorf("--var-file: %w", err))
+			return g, inputError(fmt.Errorf("--var-file: %w", err))
 		}
-		files = append(files, pipeline.File{Name: f, Bytes: b})
+		g.files = append(g.files, pipeline.File{Name: f, Bytes: b})
 	}
-	return vars, files, nil
+	return g, nil
 }
 
 // openScope is Load that keeps the values for expressions to come.
 func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipeline, error) {
-	vars, files, err := a.given()
+	g, err := a.given()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +102,7 @@ func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipelin
 		return nil, nil, err
 	}
 	a.modules = a.reader(a.File)
-	o := a.options(ctx, vars, files, a.modules)
+	o := a.options(ctx, g, a.modules)
 	o.Stop = ctx.Err
 	s, p, ds := pipeline.Open(sources, o)
 	if err := a.printLoaded(ds); err != nil {
@@ -113,17 +121,17 @@ func (a *app) reader(file string) *modules.Reader {
 }
 
 // options are what every load of a pipeline is given.
-func (a *app) options(ctx context.Context, vars map[string]string, files []pipeline.File, mods *modules.Reader) pipeline.Options {
-	return pipeline.Options{Registry: a.Registry, Vars: vars, VarFiles: files, Env: os.Environ(), ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
+func (a *app) options(ctx context.Context, g given, mods *modules.Reader) pipeline.Options {
+	return pipeline.Options{Registry: a.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
 }
 
-func (a *app) read(ctx context.Context, file string, vars map[string]string, files []pipeline.File, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
+func (a *app) read(ctx context.Context, file string, g given, mods *modules.Reader) (*pipeline.Pipeline, pipeline.Diagnostics, error) {
 	sources, err := pipelineSources(file)
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, err
 	}
 	began := time.Now()
-	o := a.options(ctx, vars, files, mods)
+	o := a.options(ctx, g, mods)
 	o.Lint = a.lint
 	o.Stop = func() error {
 		if time.Since(began)-mods.Waited > evaluationTime {
@@ -151,7 +159,7 @@ func pipelineSources(file string) (map[string][]byte, error) {
 func (a *app) loadWith(ctx context.Context, accept func(file string) error, file string, vars map[string]string) (*pipeline.Pipeline, error) {
 	mods := a.reader(file)
 	mods.Accept, mods.Update = accept, nil
-	p, ds, err := a.read(ctx, file, vars, nil, mods)
+	p, ds, err := a.read(ctx, file, given{vars: vars}, mods)
 	switch {
 	case err != nil:
 		return nil, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -29,16 +30,16 @@ client.`,
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			vars, files, err := a.given()
+			g, err := a.given()
 			if err != nil {
 				return err
 			}
 			mods := a.reader(a.File)
 			mods.Accept = func(string) error { return nil } // what is typed is not fetched: repositories are those that are pinned
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
-				Load:    a.options(cmd.Context(), vars, files, mods),
+				Load:    a.options(cmd.Context(), g, mods),
 				Version: revision(), Log: a.Log, Outcomes: a.outcomes,
-				CheckTest: func(name string, src []byte) pipeline.Diagnostics { _, ds := testfile.Parse(name, src); return ds },
+				Local: a.localVariables, CheckOther: a.checkOther,
 			})
 		},
 	}
@@ -46,6 +47,23 @@ client.`,
 	a.variableFlags(cmd)
 	f.BoolVar(&stdio, "stdio", true, "for editors that pass it; standard input and output are always used")
 	return cmd
+}
+
+// localVariables are those of the settings beside an editor's pipeline; none if they are
+// wrong, which the editor shows in their file.
+func (a *app) localVariables(folder string) []pipeline.File {
+	l, _, _ := a.localOf(folder)
+	return l.Variables
+}
+
+// checkOther says what is wrong with a file beside pipelines.
+func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
+	if filepath.Base(name) == pipeline.LocalFile {
+		_, ds = pipeline.ParseLocal(name, src, "")
+	} else {
+		_, ds = testfile.Parse(name, src)
+	}
+	return ds
 }
 
 // outcomes looks up the results of an editor's pipeline. Relative folders are of the one
@@ -58,6 +76,14 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		return filepath.Join(root, path)
 	}
 	b := &app{Registry: a.Registry, Out: a.Err, Err: a.Err, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), secrets: p.Secrets}
+	if l, ds, err := a.localOf(projectDir(file)); err == nil && !ds.HasErrors() {
+		if l.State != "" && a.unset("state", "REDSI_STATE") {
+			b.StateDir = l.beside(l.State)
+		}
+		if a.unset("store", "REDSI_STORE") {
+			b.StoreURL = cmp.Or(l.beside(l.Store), filepath.Join(b.StateDir, "store"))
+		}
+	}
 	pl, err := b.planOf(ctx, p, file, nil)
 	if err != nil {
 		return nil, err

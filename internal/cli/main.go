@@ -71,9 +71,10 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 		if _, _, unknown := root.Find(args); unknown != nil {
 			e = &exitError{exitInput, misused(cmd, err)}
 		}
+		err = e
 	}
 	if e.err != nil {
-		view.Println(errw, "redsi:", e.err)
+		view.Println(errw, "redsi:", err) // with what was added to it on its way here
 	}
 	return e.code
 }

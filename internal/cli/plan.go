@@ -57,6 +57,7 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 			if err != nil {
 				return err
 			}
+			a.sayLocal()
 			past, err := a.journalOf(ctx, store, v)
 			if err != nil {
 				return err

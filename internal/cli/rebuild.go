@@ -35,7 +35,7 @@ func (a *app) rebuild(ctx context.Context, target string) error {
 			continue
 		}
 		if it.Result == nil {
-			return fmt.Errorf("%s has no result to compare with: redsi run --target '%s'", s.Address, s.Address)
+			return fmt.Errorf("%s has no result to compare with: %s", s.Address, a.hint("run", "--target", s.Address))
 		}
 		again, err := acts.Rebuild(ctx, s.Address, it.Key, it.Task)
 		if err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -104,7 +105,7 @@ func newTraceCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := trace(ctx, v, store, args[0])
+			t, err := a.trace(ctx, v, store, args[0])
 			if err != nil {
 				return err
 			}
@@ -119,11 +120,15 @@ func newTraceCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func trace(ctx context.Context, v *plan.Preview, store artifacts.Store, name string) (*report.Trace, error) {
+func (a *app) trace(ctx context.Context, v *plan.Preview, store artifacts.Store, name string) (*report.Trace, error) {
 	t, err := report.TraceCell(ctx, v, store.Blobs.Open, name)
 	var unknown *report.UnknownCell
-	if errors.As(err, &unknown) {
+	var notDone *report.NotDone
+	switch {
+	case errors.As(err, &unknown):
 		return nil, inputError(err)
+	case errors.As(err, &notDone):
+		return nil, fmt.Errorf("%w: %s", err, a.hint("run", "--target", notDone.Address))
 	}
 	return t, err
 }

@@ -30,11 +30,12 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
-	saved    *savedPlan // this one or none
+	confirm  *confirmOptions // nil if nobody is asked
+	saved    *savedPlan      // this one or none
 }
 
 func newRunCmd(a *app) *cobra.Command {
-	var o runOptions
+	o := runOptions{confirm: &confirmOptions{}}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the steps that lack results, and write the tables and figures",
@@ -46,6 +47,9 @@ them; the address of its UI is printed. With --temporal-address, a
 TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
 workers run the steps. If there is nothing to do, no server is started.
 
+A run that is expected to take more than --confirm-above is asked about, if somebody
+is at a terminal; scripts, pipes and jobs are not held up.
+
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
   redsi run -f pipelines.hcl --target table.dedup_counts
@@ -56,6 +60,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	o.flags(cmd)
+	o.confirm.flags(cmd)
 	a.metricsFlag(cmd)
 	return cmd
 }
@@ -75,12 +80,13 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	a.sayLocal()
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	if o.detach && !o.cluster.given() {
-		return inputError(errors.New("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `redsi dev`"))
+		return inputError(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try := 1; ; try++ {
@@ -88,6 +94,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return err
 		}
 		if try == 1 {
+			if err := a.confirm(ctx, o.confirm, store, out.preview); err != nil {
+				return err
+			}
 			if err := a.begin(o.saved, out.preview); err != nil {
 				return err
 			}
@@ -170,7 +179,7 @@ func (a *app) isRead(pl *plan.Plan, i int) bool {
 // its record, so that the plan is previewed once.
 func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	lost := func(what string) error {
-		return fmt.Errorf("%s is not in %s after the run: the run's workers must have the same --store", what, store.URL)
+		return fmt.Errorf("%s is not in %s after the run: the run's workers have another store; start them with --store %s, or give theirs here", what, store.URL, quoted(store.URL))
 	}
 	defer a.waiting("reading the results")()
 	rec, err := activities.ReadRun(ctx, store, out.RunID)
@@ -257,7 +266,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		err = a.ended(err, runID)
 		var failed *workflows.RunError
 		if errors.As(err, &failed) && failed.PlanLost != nil && o.cluster.given() { // it was stored a moment ago
-			err = fmt.Errorf("%w\nThis command uses the store %s, the cluster's workers use %s: give both the same --store", err, store.URL, failed.PlanLost.Store)
+			err = fmt.Errorf("%w\n%s", err, a.otherStore(store.URL, failed.PlanLost.Store))
 		}
 		return err
 	}

@@ -15,13 +15,12 @@ import (
 	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/kinds"
 )
 
-// TestMain lets the scripts call this test program as redsi.
+// TestMain lets the scripts call this test program as redsi, and holds what it prints to it.
 func TestMain(m *testing.M) {
 	isolation.Helper() // if this process is one
-	testscript.Main(m, map[string]func(){"redsi": func() { os.Exit(Main(kinds.Registry())) }})
+	testscript.Main(m, map[string]func(){"redsi": func() { os.Exit(mainHeld()) }})
 }
 
 // TestScripts runs testdata/script/*.txtar: whole command lines, on a real

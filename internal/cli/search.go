@@ -90,7 +90,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 		return queries, nil
 	}
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return nil, inputError(errors.New(`give a query: redsi search "who sings …"; or several, one per line on standard input`))
+		return nil, inputError(errors.New("give a query as an argument, or several, one per line, on standard input"))
 	}
 	sc := bufio.NewScanner(in)
 	n, empty := 0, 0
@@ -110,7 +110,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 		return nil, inputError(fmt.Errorf("standard input, after line %d: %w", n, err))
 	}
 	if len(queries) == 0 {
-		return nil, inputError(fmt.Errorf(`standard input has no query in its %d lines; a query may also be an argument: redsi search "who sings …"`, n))
+		return nil, inputError(fmt.Errorf("standard input has no query in its %d lines; a query may also be an argument", n))
 	}
 	if empty > 0 {
 		a.Log.Info("empty lines are left out", "lines", empty)

@@ -36,7 +36,7 @@ func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 		a.Targets = []string{target}
 	}
 	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // the target names something
-		return nil, inputError(err)
+		return nil, a.targetError(err)
 	}
 	if a.Targets, err = trainSteps(p, target); err != nil {
 		return nil, inputError(err)
@@ -63,7 +63,7 @@ func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, untrained(a.Targets)
+		return nil, a.untrained(a.Targets)
 	}
 	return nil, chooseModel(ctx, found)
 }
@@ -92,11 +92,12 @@ func trainSteps(p *pipeline.Pipeline, target string) ([]string, error) {
 }
 
 // untrained names the runs that would train a model.
-func untrained(addresses []string) error {
+func (a *app) untrained(addresses []string) error {
+	train := a.hint("run", "--target", addresses[0])
 	if len(addresses) == 1 {
-		return fmt.Errorf("%s is not trained yet: redsi run --target '%s'", addresses[0], addresses[0])
+		return fmt.Errorf("%s is not trained yet: %s", addresses[0], train)
 	}
-	return fmt.Errorf("none of these is trained yet; train one by `redsi run --target STEP`:\n%s", lines(addresses))
+	return fmt.Errorf("none of these is trained yet; `%s` trains the first:\n%s", train, lines(addresses))
 }
 
 // mostListed bounds a list of steps in an error.

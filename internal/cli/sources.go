@@ -126,7 +126,7 @@ func (a *app) repositories(ctx context.Context, offline bool) (states []sourceSt
 			case err != nil:
 				s.State, s.Note = "unreachable", err.Error()
 			case now != "":
-				s.State, s.Note = "changed", fmt.Sprintf("is now commit %s, pinned is %s: `redsi sources update` takes the new one", now, u.Commit)
+				s.State, s.Note = "changed", fmt.Sprintf("is now commit %s, pinned is %s: `%s` takes the new one", now, u.Commit, a.hint("sources update", u.Source()))
 			}
 		}
 		states = append(states, s)

@@ -195,7 +195,7 @@ func (a *app) printOpen(x runStatus, most int) {
 			view.Printf(a.Out, "%s  %s  %s\n", st.Outcome(string(s.Status), strings.ToUpper(string(s.Status))), s.Address, note)
 		}
 		if more := x.Counts[status] - shown; more > 0 {
-			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome(string(status), strings.ToUpper(string(status))), more, howToSee(x.RunID))
+			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome(string(status), strings.ToUpper(string(status))), more, a.howToSee(x.RunID))
 		}
 	}
 }
@@ -205,14 +205,14 @@ func (a *app) printEnded(what string, x lastRun, most int) {
 	view.Printf(a.Out, "%s %s of %s, %s\n", what, x.RunID, x.Pipeline, tally(x.Counts))
 	for i, s := range x.Failed {
 		if i == most {
-			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, howToSee(x.RunID))
+			view.Printf(a.Out, "%s  and %d more%s\n", st.Outcome("failed", "FAILED"), len(x.Failed)-i, a.howToSee(x.RunID))
 			break
 		}
 		view.Printf(a.Out, "%s  %s  %s\n", st.Outcome("failed", "FAILED"), s.Address, view.Lines(s.Error))
 	}
 }
 
-func howToSee(run string) string { return ": redsi status --run " + run }
+func (a *app) howToSee(run string) string { return ": " + a.hint("status", "--run", run) }
 
 // tally prints how many steps have each status.
 func tally(n map[workflows.Status]int) string {

@@ -133,7 +133,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	if t.dir, err = os.MkdirTemp("", "redsi-test-"); err != nil {
 		return err
 	}
-	b := &app{Registry: t.a.Registry, Log: t.a.Log, Out: io.Discard, waits: t.a.waits, StateDir: filepath.Join(t.dir, "state")}
+	b := &app{Registry: t.a.Registry, cmd: t.a.cmd, Log: t.a.Log, Out: io.Discard, waits: t.a.waits, StateDir: filepath.Join(t.dir, "state")}
 	defer func() {
 		b.close()
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverEnds)

@@ -62,7 +62,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 					view.Println(a.Out, s)
 				}
 				if n := len(strays); n > 0 && !repair {
-					view.Printf(a.Out, "%s among blobs and records that the store did not write and never reads; `redsi verify --repair` moves them below aside/\n", view.Count(n, "stray"))
+					view.Printf(a.Out, "%s among blobs and records that the store did not write and never reads; `%s` moves them below aside/\n", view.Count(n, "stray"), a.hint("verify", "--repair"))
 				} else if n > straysShown {
 					view.Printf(a.Out, "%s in all; --json names each\n", view.Count(n, "stray"))
 				}
@@ -70,7 +70,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
 			}
 			if err == nil && left > 0 {
-				return &exitError{exitFailed, fmt.Errorf("%s left; `redsi verify --repair` removes what is damaged", view.Count(left, "problem"))}
+				return &exitError{exitFailed, fmt.Errorf("%s left; `%s` removes what is damaged", view.Count(left, "problem"), a.hint("verify", "--repair"))}
 			}
 			return err
 		},
@@ -115,7 +115,7 @@ func newGCCmd(a *app) *cobra.Command {
 			}
 			for _, r := range g.Open {
 				view.Printf(a.Out, "run %s has no record: it is at work, or was ended before it could write one. What is younger than %s stays; "+
-					"if it is not at work, a `redsi run` of the same plan that ends well or `redsi gc --forget-run %s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), r.RunID)
+					"if it is not at work, a run of the same plan that ends well or `%s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), a.hint("gc", "--forget-run", r.RunID))
 			}
 			var cost time.Duration
 			for _, r := range g.Results {

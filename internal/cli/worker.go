@@ -196,7 +196,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.given() {
-				return inputError(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `redsi worker` for that server"))
+				return inputError(errors.New("redsi dev starts its own server, but TEMPORAL_ADDRESS names another: unset it, or use `" + a.hint("worker") + "` for that server"))
 			}
 			o.strict = cmd.Flags().Changed("port") || cmd.Flags().Changed("ui-port")
 			store, err := a.openStore(cmd.Context())

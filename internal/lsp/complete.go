@@ -30,7 +30,7 @@ func (s *server) complete(d *document, offset int) completionList {
 		c.decls = s.work.declared(d)
 	}
 	switch {
-	case strings.HasSuffix(d.path, pipeline.TestSuffix):
+	case pipeline.IsBeside(d.path):
 	case p.where == inLabel:
 		c.labels()
 	case p.where == inBody && len(p.path) > 0:

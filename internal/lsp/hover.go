@@ -34,7 +34,7 @@ func (s *server) hover(d *document, offset int) any {
 	}
 	name := d.src[start:end]
 	switch {
-	case strings.HasSuffix(d.path, pipeline.TestSuffix) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
+	case pipeline.IsBeside(d.path) || p.where == inComment && len(p.blocks) == 0 && p.word == "":
 		return nil
 	case p.where == inLabel:
 		return s.hoverHeader(d, end, at)

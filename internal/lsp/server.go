@@ -27,8 +27,12 @@ type Options struct {
 	// that of the pipeline or its folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
-	// CheckTest says what is wrong with a file of tests.
-	CheckTest func(name string, src []byte) pipeline.Diagnostics
+	// Local has what variables are given in a folder, as pipeline.Options.Local takes it;
+	// nil if nothing is.
+	Local func(folder string) []pipeline.File
+
+	// CheckOther says what is wrong with a file beside pipelines, of tests or settings.
+	CheckOther func(name string, src []byte) pipeline.Diagnostics
 }
 
 // Outcome is what is known of a step's result.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -151,10 +150,10 @@ func (w *work) load(path string) error {
 	if d == nil {
 		return w.publish(path, nil, pipeline.Diagnostics{})
 	}
-	if strings.HasSuffix(path, pipeline.TestSuffix) {
+	if pipeline.IsBeside(path) {
 		var ds pipeline.Diagnostics
-		if w.s.CheckTest != nil {
-			ds = w.s.CheckTest(path, []byte(d.src))
+		if w.s.CheckOther != nil {
+			ds = w.s.CheckOther(path, []byte(d.src))
 		}
 		return w.publish(path, []string{path}, ds)
 	}
@@ -209,6 +208,9 @@ func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 	w.mu.Unlock()
 	now := &loaded{files: slices.Sorted(maps.Keys(sources)), folder: folder}
 	o := w.s.Load
+	if w.s.Local != nil {
+		o.Local = w.s.Local(filepath.Dir(d.path))
+	}
 	if o.Module != nil {
 		o.Module = func(folder, source string) (map[string][]byte, error) { return w.openModule(now, folder, source) }
 	}

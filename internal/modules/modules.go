@@ -100,7 +100,7 @@ func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 	pin, pinned := lock.Module(of.Source())
 	switch {
 	case r.Accept != nil && !pinned:
-		return "", fmt.Errorf("it is not pinned in %s: run `redsi validate` where the pipeline is, and copy the file here", r.Lock)
+		return "", fmt.Errorf("it is not pinned in %s: validate the pipeline where it is, and copy the file here", r.Lock)
 	case r.Update != nil && r.Update(of.Source()):
 		return r.pin(ctx, of, pin.Commit)
 	case !pinned:
@@ -157,7 +157,7 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 		}
 	}
 	if commit != "" && got != commit {
-		return "", "", fmt.Errorf("%s is now commit %s; %s pins %s, which the repository no longer has: `redsi sources update` pins the new one", of.Ref, got, r.Lock, commit)
+		return "", "", fmt.Errorf("%s is now commit %s; %s pins %s, which the repository no longer has: the verb sources update pins the new one", of.Ref, got, r.Lock, commit)
 	}
 	files := filepath.Join(tmp, "files")
 	if err := extract(ctx, repository, got, files); err != nil {

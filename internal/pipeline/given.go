@@ -25,10 +25,11 @@ const (
 // given is a value from outside the pipeline: a text to be parsed by the
 // variable's type, or an expression of a variable file.
 type given struct {
-	name string
-	rng  hcl.Range
-	text string
-	expr hcl.Expression
+	name  string
+	rng   hcl.Range
+	text  string
+	expr  hcl.Expression
+	local bool // of Options.Local
 }
 
 // givenValues collects the values that variables are given, the strongest of
@@ -36,6 +37,12 @@ type given struct {
 func (l *loader) givenValues() map[string]given {
 	declared := sortedKeys(l.variables)
 	m := map[string]given{}
+	for _, f := range l.Options.Local {
+		for _, g := range l.variableFile(f) {
+			g.local = true
+			m[g.name] = g
+		}
+	}
 	for _, f := range l.environment() {
 		// Other pipelines may have variables that this one has not: no error.
 		if l.variables[f.name] != nil {

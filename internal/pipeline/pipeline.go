@@ -48,6 +48,9 @@ type Pipeline struct {
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
 
+	// Local names the variables whose values came from Options.Local, sorted.
+	Local []string
+
 	// Secrets has the texts of the sensitive variables. They are for steps that
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
@@ -69,6 +72,7 @@ type Options struct {
 	Vars     map[string]string // --var NAME=VALUE
 	VarFiles []File            // --var-file, later ones win
 	Env      []string          // REDSI_VAR_NAME=VALUE among others, as os.Environ gives them
+	Local    []File            // of a LocalFile, later ones win
 
 	// ReadFile reads what file() names; nil if only Sources are to be had.
 	ReadFile func(name string) ([]byte, error)
@@ -191,7 +195,11 @@ func (l *loader) evaluateAll() {
 
 func (l *loader) pipeline() *Pipeline {
 	p := &Pipeline{Steps: l.allSteps(), Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
-	for name, v := range l.variables {
+	for _, name := range sortedKeys(l.variables) {
+		v := l.variables[name]
+		if v.local {
+			p.Local = append(p.Local, name)
+		}
 		if v.sensitive {
 			open := *v
 			if open.value, _ = v.value.Unmark(); !open.value.IsNull() {

@@ -65,6 +65,8 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 		switch {
 		case !isHCLFile(name):
 			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
+		case !takes(name) && filepath.Base(name) == LocalFile:
+			return nil, fmt.Errorf("%s is not a pipeline: it has settings for the one beside it", name)
 		case !takes(name):
 			return nil, fmt.Errorf("%s is a test file, not a pipeline: redsi test %[1]s checks and runs it", name)
 		}
@@ -88,7 +90,15 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 
 func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
 
-func isPipelineFile(name string) bool { return isHCLFile(name) && !strings.HasSuffix(name, TestSuffix) }
+func isPipelineFile(name string) bool {
+	return isHCLFile(name) && !IsBeside(name)
+}
+
+// IsBeside reports whether a file is one of those that stand beside pipelines: tests and
+// settings.
+func IsBeside(name string) bool {
+	return strings.HasSuffix(name, TestSuffix) || filepath.Base(name) == LocalFile
+}
 
 // CheckSyntax reports what is not HCL in files of pipelines and tests, and nothing else.
 func CheckSyntax(sources map[string][]byte) Diagnostics {

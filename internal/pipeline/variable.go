@@ -23,6 +23,7 @@ type variable struct {
 	fallback  cty.Value
 	optional  bool // has a default
 	sensitive bool // its value is nowhere but where it is used
+	local     bool // its value is of Options.Local
 	checks    []check
 	value     cty.Value // DynamicVal until it is set, and where that failed
 }
@@ -159,7 +160,7 @@ func (l *loader) setVariables() {
 		g, ok := given[name]
 		switch {
 		case ok:
-			v.value = g.value(l, v)
+			v.value, v.local = g.value(l, v), g.local
 		case v.optional:
 			v.value = v.fallback
 		case v.sensitive:

@@ -45,7 +45,7 @@ type UnknownTarget struct {
 func (e *UnknownTarget) Error() string {
 	msg := fmt.Sprintf("target %s names no step, table or figure", quoted(e.Target))
 	if e.Near == "" {
-		return msg + "; `redsi plan --all` lists them"
+		return msg
 	}
 	return msg + fmt.Sprintf("; did you mean %s?", quoted(e.Near))
 }

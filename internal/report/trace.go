@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/redsi/redsi/internal/plan"
@@ -27,6 +26,11 @@ type UnknownCell struct{ Name, Why string }
 
 func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 
+// NotDone is the error for a table or figure that has no result yet.
+type NotDone struct{ Address string }
+
+func (e *NotDone) Error() string { return e.Address + " has not run" }
+
 // TraceCell follows ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a
 // figure's SERIES.POINT.x or y.
 func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (*Trace, error) {
@@ -47,7 +51,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (
 			return nil, err
 		}
 		if it.State != Done {
-			return nil, fmt.Errorf("%s has not run: redsi run --target %s", address, address)
+			return nil, &NotDone{address}
 		}
 		c, err := it.cell(cell)
 		if err != nil {

@@ -181,19 +181,8 @@ func (p *parser) texts(a *hcl.Attribute) (list []string) {
 	return list
 }
 
-// variables is the file with nothing in it but what a variables block says, at its place,
-// so that diagnostics about it have theirs.
 func (p *parser) variables(b *hcl.Block) pipeline.File {
-	attrs, ds := b.Body.JustAttributes()
+	f, ds := pipeline.VariablesBlock(p.name, p.source, b)
 	p.diags = append(p.diags, ds...)
-	text := make([]byte, len(p.source))
-	for i, c := range p.source {
-		if text[i] = ' '; c == '\n' {
-			text[i] = '\n'
-		}
-	}
-	for _, a := range attrs {
-		copy(text[a.Range.Start.Byte:], a.Range.SliceBytes(p.source))
-	}
-	return pipeline.File{Name: p.name, Bytes: text}
+	return f
 }

@@ -25,7 +25,7 @@ A pipeline file has blocks of seven types:
 | ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [modules.md](modules.md) |
 | ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` that pipelines see that have this one as a module |
 
-A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`" + `, else its default.
+A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
 
 Steps, tables and figures take, besides the attributes below:
 

@@ -13,7 +13,7 @@ func (o Options) stranger(r *http.Request) *problem {
 	case 0:
 		return nil
 	case http.StatusMisdirectedRequest:
-		why += "; redsi serve --allow-host NAME adds one"
+		why += "; the server's --allow-host NAME adds one"
 	}
 	return &problem{Status: status, Message: why}
 }

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// confirmOptions says before which runs a person at a terminal is asked.
+type confirmOptions struct {
+	above string
+	yes   bool
+}
+
+func (o *confirmOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", usualLimits), "ask on a terminal before a run of more work or more to download, as TIME, SIZE or both; never: do not ask")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+}
+
+const usualLimits = "4h,20GB"
+
+// unknownSteps is how many steps without history follow downloads of unknown size in a
+// run that a person is asked about: nobody knows what that costs.
+const unknownSteps = 20
+
+// limits are what a run may take without a question.
+type limits struct {
+	work     time.Duration
+	download int64
+}
+
+// limits reads --confirm-above; nil if nothing is to be asked. What it does not name keeps
+// its usual limit.
+func (o *confirmOptions) limits() (*limits, error) {
+	if o == nil {
+		return nil, nil
+	}
+	above := strings.TrimSpace(o.above)
+	if o.yes || above == "never" || above == "0" {
+		return nil, nil
+	}
+	var l limits
+	for _, part := range strings.Split(usualLimits+","+above, ",") {
+		part = strings.TrimSpace(part)
+		if d, err := time.ParseDuration(part); err == nil && d > 0 {
+			l.work = d
+		} else if n, err := humanize.ParseBytes(part); err == nil && n > 0 {
+			l.download = int64(n)
+		} else {
+			return nil, inputError(fmt.Errorf("--confirm-above %s: want a time such as 4h, a size such as 20GB, both with a comma between them, or never", above))
+		}
+	}
+	return &l, nil
+}
+
+// exceeded reports whether a run takes more, as far as that is known.
+func (l *limits) exceeded(e *estimate.Estimate) bool {
+	return e.WorkP50 > l.work || e.Download.Bytes > l.download || e.Download.Unknown > 0 && e.Unknown > unknownSteps
+}
+
+// confirm asks the person at the terminal about a run that takes much. Nobody is asked
+// without a terminal. An error says that it is not to be.
+func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.Store, v *plan.Preview) error {
+	l, err := o.limits()
+	if err != nil || l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return err
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		return nil // there is nobody
+	}
+	defer tty.Close()
+	past, err := a.journalOf(ctx, store, v)
+	if err != nil {
+		return err
+	}
+	e, err := a.estimateOf(ctx, store, v, past)
+	if err != nil || !l.exceeded(e) {
+		return err
+	}
+	view.Printf(tty, "%sGo on? [y/N] ", cost(e))
+	answer := make(chan string, 1)
+	go func() { // ended with the process
+		line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1000)).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case text := <-answer:
+		if text == "y" || text == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+	}
+	return &exitError{exitFailed, errors.New("nothing was run; --yes runs without a question, --target less of it")}
+}
+
+// cost says what a run is expected to take.
+func cost(e *estimate.Estimate) string {
+	var s strings.Builder
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(&s, "  %-10s "+format+"\n", append([]any{what}, args...)...)
+	}
+	fmt.Fprintf(&s, "This run is large: %s to do.\n", view.Count(e.Steps, "step"))
+	if known := e.Steps - e.Unknown; known > 0 {
+		line("work", "%s, %s if each step is slow", view.Seconds(e.WorkP50), view.Seconds(e.WorkP90))
+	}
+	if e.GPUP50 > 0 {
+		line("on GPUs", "%s of it", view.Seconds(e.GPUP50))
+	}
+	if e.Unknown > 0 {
+		line("unknown", "what %s without history take", view.Count(e.Unknown, "step"))
+	}
+	if d := e.Download; d.Sources > 0 {
+		var parts []string
+		if known := d.Sources - d.Unknown; known > 0 {
+			parts = append(parts, view.Size(d.Bytes)+" from "+view.Count(known, "source"))
+		}
+		if d.Unknown > 0 {
+			parts = append(parts, view.Count(d.Unknown, "source")+" of unknown size")
+		}
+		line("download", "%s", strings.Join(parts, ", "))
+	}
+	if e.Bytes > 0 {
+		line("results", "%s, without those of %s whose size is unknown", view.Size(e.Bytes), view.Count(e.BytesUnknown, "step"))
+	}
+	return s.String()
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// local is what the LocalFile of a folder sets, as far as nothing stronger does.
+type local struct {
+	pipeline.Local
+	file  string          // "" if there is none
+	flags map[string]bool // whose values it gave
+	vars  []string        // that it gave, as NAME=VALUE; sensitive ones as NAME
+}
+
+// readsLocal reports whether the settings of the pipeline's folder, or else of the current
+// one, are for a verb. Some read neither pipeline nor store, test must do the same on all
+// machines, and apply and lsp learn later which folder it is.
+func readsLocal(cmd *cobra.Command) bool {
+	for cmd.HasParent() && cmd.Parent().HasParent() {
+		cmd = cmd.Parent()
+	}
+	return !cmd.Hidden && !slices.Contains([]string{"init", "fmt", "kinds", "test", "completion", "help", "apply", "lsp"}, cmd.Name())
+}
+
+// localOf reads the settings of a folder. A profile that was asked for on the command
+// line must be there; that of the environment is for the folders that have settings.
+func (a *app) localOf(folder string) (local, pipeline.Diagnostics, error) {
+	file := filepath.Join(folder, pipeline.LocalFile)
+	b, err := pipeline.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && a.cmd.Flags().Changed("profile"):
+		return local{}, pipeline.Diagnostics{}, inputError(fmt.Errorf("--profile %s: there is no %s", a.Profile, file))
+	case errors.Is(err, fs.ErrNotExist):
+		return local{}, pipeline.Diagnostics{}, nil
+	case err != nil:
+		return local{}, pipeline.Diagnostics{}, inputError(err)
+	}
+	l, ds := pipeline.ParseLocal(filepath.ToSlash(file), b, a.Profile)
+	return local{Local: l, file: file, flags: map[string]bool{}}, ds, nil
+}
+
+// useLocal reads the settings of a folder, and gives the flags of the verb at work what
+// they say and nothing stronger does.
+func (a *app) useLocal(folder string) error {
+	l, ds, err := a.localOf(folder)
+	if err == nil {
+		err = a.printLoaded(ds)
+	}
+	if err != nil || l.file == "" {
+		return err
+	}
+	a.local = l
+	set := func(flag, variable, value string) {
+		if value != "" && a.unset(flag, variable) {
+			err = errors.Join(err, a.cmd.Flags().Lookup(flag).Value.Set(value))
+			l.flags[flag] = true
+		}
+	}
+	set("store", "REDSI_STORE", l.beside(l.Store))
+	set("state", "REDSI_STATE", l.beside(l.State))
+	if a.unset("temporal-address", "TEMPORAL_ADDRESS") && a.unset("temporal-profile", "TEMPORAL_PROFILE") { // else it is another cluster
+		set("temporal-address", "TEMPORAL_ADDRESS", l.Temporal.Address)
+		set("temporal-profile", "TEMPORAL_PROFILE", l.Temporal.Profile)
+		set("temporal-namespace", "TEMPORAL_NAMESPACE", l.Temporal.Namespace)
+	}
+	return err
+}
+
+// unset reports whether the verb at work has a flag that neither the command line nor the
+// environment gives a value.
+func (a *app) unset(flag, variable string) bool {
+	f := a.cmd.Flags().Lookup(flag)
+	return f != nil && !f.Changed && os.Getenv(variable) == ""
+}
+
+// beside is a folder that the settings name: relative to theirs.
+func (l *local) beside(path string) string {
+	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") || path == "mem:" {
+		return path
+	}
+	return filepath.Join(filepath.Dir(l.file), path)
+}
+
+// sets says in words what the settings gave, "" if nothing.
+func (l *local) sets(flags *pflag.FlagSet, profile string) string {
+	words := slices.Clone(l.vars)
+	for _, name := range slices.Sorted(maps.Keys(l.flags)) {
+		words = append(words, "--"+name+" "+quoted(flags.Lookup(name).Value.String()))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	from := l.file
+	if profile != "" {
+		from += ", profile " + profile + ","
+	}
+	return from + " sets " + strings.Join(words, ", ")
+}
+
+// sayLocal tells the person what the settings gave to a plan or run.
+func (a *app) sayLocal() {
+	if a.local.file == "" {
+		return
+	}
+	if text := a.local.sets(a.cmd.Flags(), a.Profile); text != "" {
+		a.say(text)
+	}
+}
+
+// gave notes which variables of a pipeline the settings gave.
+func (l *local) gave(p *pipeline.Pipeline) {
+	l.vars = nil
+	for _, name := range p.Local {
+		if value, ok := p.Inputs()[name]; ok {
+			name += "=" + value
+		}
+		l.vars = append(l.vars, quoted(name))
+	}
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -59,7 +58,10 @@ func installAll(ctx context.Context, o options, b *board) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(failed, ctx.Err())
+	if failed == nil {
+		return ctx.Err()
+	}
+	return failed
 }
 
 // compileGotch compiles gotch's C++ into the build cache of Go, where redsi's build finds it.

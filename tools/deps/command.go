@@ -68,7 +68,10 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 		if left := expected.left(time.Since(start), lines); left != "" {
 			text += ", " + left
 		}
-		show.state("%s  %s", text, line)
+		if line != "" {
+			text += "  " + line
+		}
+		show.state("%s", text)
 	}
 	state()
 	for {

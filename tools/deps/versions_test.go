@@ -101,7 +101,7 @@ func TestPinnedVersions(t *testing.T) {
 	}
 }
 
-// redsi, its server and Temporal's own program are made of these in one version, so that each is compiled once.
+// redsi and its server are made of these in one version, so that each is compiled once.
 func TestSharedVersions(t *testing.T) {
 	version := func(mod, module string) string {
 		text, err := os.ReadFile(mod)
@@ -119,7 +119,7 @@ func TestSharedVersions(t *testing.T) {
 		"go.opentelemetry.io/proto/otlp", "github.com/prometheus/client_golang", "github.com/klauspost/compress",
 		"golang.org/x/net", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/text"} {
 		want := version("../../go.mod", module)
-		for _, mod := range []string{"../temporal-server/go.mod", "../temporal/go.mod"} {
+		for _, mod := range []string{"../temporal-server/go.mod"} {
 			if got := version(mod, module); got != want {
 				t.Errorf("%s has %s %s, go.mod %s: run go get %s@%s there", mod, module, got, want, module, want)
 			}

@@ -8,7 +8,7 @@ include tools/versions.mk
 
 GO       ?= go
 TIMEOUT  ?= 20m
-# Parts installed side by side: gotch's one large C++ file keeps a single core busy.
+# Parts compiled side by side; gotch's one large C++ file, which keeps a single core busy, is compiled beside them.
 JOBS     ?= 2
 PKGS     ?= ./...
 # The paper's pipeline on a generated corpus, with models of a few thousand parameters.
@@ -55,33 +55,39 @@ LIBTORCH   := $(REDSI_DEPS)/libtorch/$(LIBTORCH_VERSION)-$(PLATFORM)
 GOTCH      := $(REDSI_DEPS)/gotch/$(GOTCH_VERSION)-$(GOTCH_SHIM)-$(PLATFORM)
 TOKENIZERS := $(REDSI_DEPS)/tokenizers/$(TOKENIZERS_VERSION)-$(PLATFORM)
 # The program is ours, so its folder's name has a sum of its sources but tests: no clone uses another's.
-SERVER_SUM := $(shell cat $(sort $(filter-out %_test.go,$(wildcard tools/temporal-server/*.go))) tools/temporal-server/go.mod | cksum | cut -d " " -f 1)
+SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go' -o -name go.mod | LC_ALL=C sort | xargs cat | cksum | cut -d " " -f 1)
 TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
 TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
-# As tools/deps builds it, so that what was compiled then is there.
-SERVER_ENV := CGO_ENABLED=0 GOFLAGS="$(GOFLAGS) -trimpath"
-PARTS      := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL_SERVER) $(TEMPORAL) $(MINIO)
+# What redsi itself runs with, and what its tests start besides: other programs of Temporal, and MinIO.
+TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
+RUN_PARTS   := $(TORCH_PARTS) tokenizers=$(TOKENIZERS) temporal-server=$(TEMPORAL_SERVER)
+TEST_PARTS  := temporal=$(TEMPORAL) minio=$(MINIO)
 
 export REDSI_DEPS
 export REDSI_TEMPORAL_SERVER := $(TEMPORAL_SERVER)/temporal-server
 export REDSI_TEMPORAL := $(TEMPORAL)/temporal
 export REDSI_MINIO    := $(MINIO)/minio
 export CGO_ENABLED    := 1
+# Without it a package's key in Go's build cache has the clone's folder, and every clone would compile redsi anew. What
+# `go env -w` has set is kept: a variable of the environment takes its place.
+export GOFLAGS        := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath)
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXDBG)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
 NEED_TOKENIZERS := go $(if $(wildcard $(TOKENIZERS)/done),,cargo)
 NEED_TORCH      := go c++ $(if $(wildcard $(LIBTORCH)/done),,python3 pip)
 NEED            := $(sort $(NEED_TOKENIZERS) $(NEED_TORCH))
-# What redsi itself runs with, and what its tests start besides: other programs of Temporal, and MinIO.
-RUN_PARTS       := $(LIBTORCH) $(GOTCH) $(TOKENIZERS) $(TEMPORAL_SERVER)
-missing          = $(strip $(foreach part,$(1),$(if $(wildcard $(part)/done),,$(part))))
-INSTALL         := CGO_ENABLED=0 $(GO) run ./tools/deps
+folder          = $(lastword $(subst =, ,$(1)))
+missing         = $(strip $(foreach part,$(1),$(if $(wildcard $(call folder,$(part))/done),,$(part))))
+# Nothing is started, not even the installer, when all is there.
+install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installer'; $(GO) run ./tools/deps -platform $(PLATFORM) -jobs $(JOBS) $(1))
+# Runs a long command and says how far it is.
+SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench docs dist \
@@ -103,14 +109,14 @@ toy-paper: build ## every table and figure of the paper on the generated corpus,
 	@echo; bin/redsi report $(TOY)
 
 build: deps-run ## bin/redsi
-	$(GO) build $(LDFLAGS) -o bin/redsi ./cmd/redsi
+	@$(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -o bin/redsi ./cmd/redsi
 
 build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, runs all but the model kinds
-	$(GO) build $(LDFLAGS) -tags notorch -o bin/redsi ./cmd/redsi
+	@$(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -tags notorch -o bin/redsi ./cmd/redsi
 
 test: deps check ## install what is missing, then gofmt, vet and all tests
 	$(GO) test -timeout $(TIMEOUT) $(PKGS)
-	$(SERVER_ENV) $(GO) -C tools/temporal-server test -vet=off ./...
+	$(GO) -C tools/temporal-server test -vet=off ./...
 
 ci: test ## what .ci/run does: make test, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
@@ -130,7 +136,7 @@ race: deps-tokenizers deps-embedded deps-servers ## tests that need no libtorch 
 check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet $(PKGS)
-	$(SERVER_ENV) $(GO) -C tools/temporal-server vet ./...
+	$(GO) -C tools/temporal-server vet ./...
 	$(CHECKER) staticcheck $(PKGS)
 	$(CHECKER) staticcheck -tags notorch -tests=false $(PKGS)
 	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
@@ -162,7 +168,7 @@ dist: build ## an archive that runs where there is no compiler: programs, librar
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
-	@$(foreach part,$(PARTS),test -e $(part)/done && echo 'ready    $(part)' || echo 'missing  $(part) (make deps)';)
+	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
 	@if test -x bin/redsi; then bin/redsi doctor; fi
 
 env: ## print the environment of every go command here, KEY=VALUE
@@ -172,16 +178,20 @@ clean: ## remove what was built here; the parts in REDSI_DEPS stay
 	rm -rf bin dist
 
 deps: tools ## all parts
-	@$(if $(call missing,$(PARTS)),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-embedded deps-servers)
+	$(call install,$(RUN_PARTS) $(TEST_PARTS))
 deps-run: tools ## the parts that bin/redsi is built and runs with
-	@$(if $(call missing,$(RUN_PARTS)),$(MAKE) --no-print-directory -j$(JOBS) deps-torch deps-tokenizers deps-embedded)
-deps-tokenizers: $(TOKENIZERS)/done ## libtokenizers.a
-deps-embedded: $(TEMPORAL_SERVER)/done ## the embedded Temporal server
-deps-servers: $(TEMPORAL)/done $(MINIO)/done ## what tests start besides: the programs of Temporal and MinIO
-deps-torch: $(LIBTORCH)/done $(GOTCH)/done ## libtorch and what gotch needs to compile against it
+	$(call install,$(RUN_PARTS))
+deps-tokenizers: tools ## libtokenizers.a
+	$(call install,tokenizers=$(TOKENIZERS))
+deps-embedded: tools ## the embedded Temporal server
+	$(call install,temporal-server=$(TEMPORAL_SERVER))
+deps-servers: tools ## what tests start besides: the programs of Temporal and MinIO
+	$(call install,$(TEST_PARTS))
+deps-torch: tools ## libtorch and what gotch needs to compile against it
+	$(call install,$(TORCH_PARTS))
 
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
-deps-embedded deps-servers: NEED := go
+deps-embedded deps-servers: NEED := go c++
 deps-torch: NEED := $(NEED_TORCH)
 deps deps-run build quickstart toy-paper test chaos fuzz race check bench docs dist: NEED := $(NEED)
 
@@ -190,28 +200,3 @@ tools:
 	*) echo 'redsi: $(PLATFORM) is not supported; linux-amd64, linux-arm64 and darwin-arm64 are' >&2; exit 1 ;; esac
 	@case '$(REDSI_DEPS)' in *\?*) echo 'redsi: REDSI_DEPS must be a path without spaces' >&2; exit 1 ;; esac
 	@$(CHECK) $(NEED)
-
-INSTALL_LIBTORCH = $(INSTALL) libtorch $(LIBTORCH) tools/versions.mk $(PLATFORM)
-
-# One recipe for both, so that gotch's one large file is compiled beside other parts and not after them, alone.
-$(GOTCH)/done: | tools
-	@$(INSTALL_LIBTORCH)
-	@$(INSTALL) gotch $(@D) tools/native/gotch-libtorch211.h
-	@echo 'gotch: compiling its C++ half once into the build cache of Go, about 90 s on 2 cores'
-	@$(GO) build github.com/sugarme/gotch/libtch
-
-# For a libtorch that was removed by itself; the installer does nothing when it is there.
-$(LIBTORCH)/done: | $(GOTCH)/done
-	@$(INSTALL_LIBTORCH)
-
-$(TOKENIZERS)/done: | tools
-	@$(INSTALL) tokenizers $(@D)
-
-$(TEMPORAL_SERVER)/done: | tools
-	@$(INSTALL) server $(@D) tools/temporal-server github.com/redsi/redsi/tools/temporal-server
-
-$(TEMPORAL)/done: | tools
-	@$(INSTALL) server $(@D) tools/temporal github.com/temporalio/cli/cmd/temporal
-
-$(MINIO)/done: | tools
-	@$(INSTALL) server $(@D) tools/minio github.com/minio/minio

@@ -11,7 +11,7 @@ GOTCH_SHIM         = 1
 # From 1.23 on, tokenizers takes a crate from a git repository, which no registry serves.
 TOKENIZERS_VERSION = 1.22.2
 # The versions in tools/temporal-server/go.mod, tools/temporal/go.mod and tools/minio/go.mod; a test compares them. The
-# server and the temporal program name the same version of Temporal's server, so that it is compiled once.
+# server and the temporal program name the same version of Temporal's server.
 TEMPORAL_SERVER_VERSION = 1.29.1
 TEMPORAL_VERSION   = 1.5.1
 MINIO_VERSION      = 0.0.0-20260212201848-7aac2a2c5b7c

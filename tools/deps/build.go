@@ -49,7 +49,11 @@ const tokenizersModule = "github.com/daulet/tokenizers"
 
 // tokenizers builds libtokenizers.a from a copy of the module's folder: the module cache is read-only.
 func tokenizers(ctx context.Context, p partPlace, show *progress) error {
-	source, err := moduleDir(ctx, tokenizersModule)
+	var source string
+	err := show.during("downloading its sources", func() (err error) {
+		source, err = moduleDir(ctx, tokenizersModule)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -64,11 +68,10 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 			return err
 		}
 	}
-	show.line("building libtokenizers.a with cargo, about 2 minutes on 2 cores")
 	cmd := exec.Command("cargo", "build", "--release", "--locked")
 	cmd.Dir = crate
 	cmd.Env = append(os.Environ(), "CARGO_TARGET_DIR="+filepath.Join(crate, "target"))
-	if err := runShown(ctx, p, show, "cargo build", cmd, nil); err != nil {
+	if err := runShown(ctx, p, show, "compiling", cmd, nil); err != nil {
 		return err
 	}
 	built := filepath.Join(crate, "target", "release", "libtokenizers.a")
@@ -78,15 +81,15 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 	return os.RemoveAll(crate)
 }
 
-// server builds a program of another Go module, so that its dependencies are not redsi's.
+// server builds a program of another Go module, so that its dependencies are not redsi's. It is built as redsi is,
+// because Go's build cache then has what both are made of: its own library, and modules of equal versions.
 type server struct{ moduleDir, pkg string }
 
 func (s server) build(ctx context.Context, p partPlace, show *progress) error {
-	show.line("building %s with go, 2 to 4 minutes on 2 cores", s.pkg)
-	cmd := exec.Command("go", "build", "-v", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(s.pkg)), s.pkg)
+	cmd := exec.Command("go", "build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(s.pkg)), s.pkg)
 	cmd.Dir = s.moduleDir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	return runShown(ctx, p, show, "go build", cmd, nil)
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	return runShown(ctx, p, show, "compiling", cmd, nil)
 }
 
 // moduleDir is the folder of one of redsi's modules in the module cache, fetched when it is not there yet.

@@ -16,8 +16,9 @@ import (
 // shownOnFailure is how many of a failed command's last lines are repeated.
 const shownOnFailure = 40
 
-// runShown runs a command that may take minutes: while it runs, the time and its latest line of output are a state;
-// when it fails, its last lines are part of the error. Lines for which take returns true are not kept.
+// runShown runs a command that may take minutes: while it runs, the time, what is left of it and its latest line of
+// output are a state, unless take makes states of its own; when it fails, its last lines are part of the error. Lines
+// for which take returns true are not kept.
 // The command and its children keep the part's lock, see partPlace.
 func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd *exec.Cmd, take func(line string) bool) error {
 	reader, writer := io.Pipe()
@@ -26,7 +27,8 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 	if p.lock != nil {
 		cmd.ExtraFiles = []*os.File{p.lock}
 	}
-	start := time.Now()
+	start, expected := time.Now(), costs[show.name]
+	defer show.end()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -60,6 +62,18 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 		writer.Close()
 		exited <- err
 	}()
+	state := func() {
+		line, lines := latest.get()
+		text := fmt.Sprintf("%s, %s", what, time.Since(start).Round(time.Second))
+		if left := expected.left(time.Since(start), lines); left != "" {
+			text += ", " + left
+		}
+		if line != "" {
+			text += "  " + line
+		}
+		show.state("%s", text)
+	}
+	state()
 	for {
 		select {
 		case err := <-exited:
@@ -73,17 +87,23 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 			return nil
 		case <-ticks.C:
 			if take == nil {
-				show.state("%s, %s  %s", what, time.Since(start).Round(time.Second), latest.get())
+				state()
 			}
 		}
 	}
 }
 
-// lineBox holds the latest line between the goroutine that reads and the one that shows.
+// lineBox holds the latest line, and how many there were, between the goroutine that reads and the one that shows.
 type lineBox struct {
-	mu   sync.Mutex
-	line string
+	mu    sync.Mutex
+	line  string
+	lines int
 }
 
-func (b *lineBox) set(line string) { b.mu.Lock(); b.line = line; b.mu.Unlock() }
-func (b *lineBox) get() string     { b.mu.Lock(); defer b.mu.Unlock(); return b.line }
+func (b *lineBox) set(line string) { b.mu.Lock(); b.line = line; b.lines++; b.mu.Unlock() }
+
+func (b *lineBox) get() (line string, lines int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.line, b.lines
+}

@@ -1,7 +1,8 @@
 // Command deps installs one native part of redsi into a folder: libtorch out of wheels that pip downloads, the stub
 // archives and the header that gotch needs, libtokenizers.a from its crate, or a server from its Go module.
 //
-// The Makefile owns names, paths and flags and calls this program for a part whose done file is missing. A part
+// The Makefile owns paths and flags and names the parts; those that are missing are installed side by side, each with
+// a line that says how far it is. A part
 // appears whole or not at all: it is built in a folder beside its own, gets its done file there, and is renamed.
 // A lock file per part makes concurrent makes, of any clone, wait for each other; the operating system drops the
 // lock when its holder dies, so there are no stale locks.

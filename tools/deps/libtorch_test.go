@@ -121,7 +121,7 @@ func TestLibtorch(t *testing.T) {
 			}
 			dir := filepath.Join(deps, "libtorch", "2.11.0-linux-amd64")
 			var out bytes.Buffer
-			err := run(t.Context(), []string{"libtorch", dir, x.versions, "linux-amd64"}, &out)
+			err := run(t.Context(), []string{"-versions", x.versions, "-platform", "linux-amd64", "libtorch=" + dir}, &out)
 			if !errorHas(err, tt.err) {
 				t.Fatalf("error %v, want %q", err, tt.err)
 			}

@@ -3,20 +3,26 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
-const usage = `usage: deps PART DIR ARGUMENTS
+const usage = `usage: deps [options] PART=DIR...     install parts, several at once; those that are complete are left alone
+       deps show NAME COMMAND...      run a command that takes long and say how far it is
 
-  deps libtorch DIR VERSIONS PLATFORM   libtorch's headers and CPU libraries, from the wheels listed in VERSIONS
-  deps gotch DIR HEADER                 gotch's header and stub archives
-  deps tokenizers DIR                   libtokenizers.a, from the module in go.mod
-  deps server DIR MODULE_DIR PACKAGE    the program of PACKAGE, from the module in MODULE_DIR
+  libtorch=DIR          libtorch's headers and CPU libraries, from the wheels listed in -versions
+  gotch=DIR             gotch's header and stub archives; its C++ is compiled when libtorch is there
+  tokenizers=DIR        libtokenizers.a, from the module in go.mod
+  temporal-server=DIR, temporal=DIR, minio=DIR   a program, from the module in tools/
+
+options:
 `
 
 func main() {
@@ -29,28 +35,58 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	build, err := parse(args)
+	if len(args) > 2 && args[0] == "show" {
+		b := newBoard(out)
+		return runShown(ctx, partPlace{}, b.part(args[1]), "compiling", exec.Command(args[2], args[3:]...), nil)
+	}
+	o, err := parse(args)
 	if err != nil {
 		return err
 	}
-	name := filepath.Base(filepath.Dir(args[1])) // DEPS/PART/VERSION-PLATFORM
-	return install(ctx, name, args[1], newProgress(out, name), build)
+	return installAll(ctx, o, newBoard(out))
 }
 
-// parse turns the command line into the function that fills a part's folder.
-func parse(args []string) (builder, error) {
-	want := map[string]int{"libtorch": 4, "gotch": 3, "tokenizers": 2, "server": 4}
-	if len(args) == 0 || len(args) != want[args[0]] {
-		return nil, errors.New(usage)
+// options say which parts go where.
+type options struct {
+	versions, platform, header string
+	jobs                       int
+	dirs                       map[string]string // part -> its folder
+}
+
+func parse(args []string) (options, error) {
+	o := options{dirs: map[string]string{}}
+	flags := flag.NewFlagSet("deps", flag.ContinueOnError)
+	var help strings.Builder
+	flags.SetOutput(&help)
+	flags.StringVar(&o.versions, "versions", "tools/versions.mk", "`file` that lists the wheels of libtorch")
+	flags.StringVar(&o.platform, "platform", "linux-amd64", "system and processor, as -versions writes them")
+	flags.StringVar(&o.header, "header", "tools/native/gotch-libtorch211.h", "`file` that is forced into gotch's sources")
+	flags.IntVar(&o.jobs, "jobs", 2, "how many parts are compiled at once, gotch beside them")
+	flags.Usage = func() {}
+	err := flags.Parse(args)
+	for _, arg := range flags.Args() {
+		name, dir, ok := strings.Cut(arg, "=")
+		if _, known := builders(o)[name]; !ok || !known || dir == "" {
+			err = errors.Join(err, fmt.Errorf("%q is not PART=DIR", arg))
+			continue
+		}
+		o.dirs[name] = filepath.Clean(dir)
 	}
-	switch args[0] {
-	case "libtorch":
-		return libtorch{versions: args[2], platform: args[3]}.build, nil
-	case "gotch":
-		return gotch{header: args[2]}.build, nil
-	case "tokenizers":
-		return tokenizers, nil
-	default:
-		return server{moduleDir: args[2], pkg: args[3]}.build, nil
+	if err != nil || len(o.dirs) == 0 || o.jobs < 1 {
+		flags.PrintDefaults()
+		return o, errors.Join(err, errors.New(usage+help.String()))
+	}
+	return o, nil
+}
+
+// builders are the functions that fill the parts' folders.
+func builders(o options) map[string]builder {
+	return map[string]builder{
+		"libtorch":        libtorch{versions: o.versions, platform: o.platform}.build,
+		"gotch":           gotch{header: o.header}.build,
+		"tokenizers":      tokenizers,
+		"temporal-server": server{"tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"}.build,
+		"temporal":        server{"tools/temporal", "github.com/temporalio/cli/cmd/temporal"}.build,
+		"minio":           server{"tools/minio", "github.com/minio/minio"}.build,
 	}
 }

@@ -40,6 +40,7 @@ func install(ctx context.Context, name, dir string, show *progress, build builde
 		return err
 	}
 	held, err := lock(ctx, filepath.Join(parent, "."+base+".lock"), show)
+	show.end()
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,8 @@ func install(ctx context.Context, name, dir string, show *progress, build builde
 	if err := os.WriteFile(filepath.Join(place.new, doneFile), []byte(note), 0o644); err != nil {
 		return err
 	}
-	syscall.Sync() // the rename must not reach the disk before what it names
+	// The rename must not reach the disk before what it names.
+	show.during("writing it to the disk", func() error { syscall.Sync(); return nil })
 	if err := os.Rename(place.new, dir); err != nil {
 		return err
 	}
@@ -101,6 +103,7 @@ func lock(ctx context.Context, path string, show *progress) (*os.File, error) {
 		if !told {
 			show.line("waiting for another process that installs it")
 		}
+		show.state("waiting for another process that installs it")
 		select {
 		case <-ctx.Done():
 			file.Close()

@@ -20,7 +20,7 @@ func writeFile(text string) builder {
 	}
 }
 
-func quiet() *progress { return newProgress(io.Discard, "part") }
+func quiet() *progress { return newBoard(io.Discard).part("part") }
 
 func TestInstallOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part", "1-linux")
@@ -108,7 +108,7 @@ func TestWaitingForTheLock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out bytes.Buffer
-	if _, err := lock(ctx, path, newProgress(&out, "part")); !errors.Is(err, context.Canceled) {
+	if _, err := lock(ctx, path, newBoard(&out).part("part")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want canceled", err)
 	}
 	if !strings.Contains(out.String(), "part: waiting for another process") {
@@ -123,8 +123,8 @@ func TestWaitingForTheLock(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{nil, {"libtorch"}, {"other", "dir"}, {"gotch", "dir"}, {"tokenizers", "dir", "more"}} {
-		if err := run(t.Context(), args, io.Discard); !errorHas(err, "usage: deps PART DIR") {
+	for _, args := range [][]string{nil, {"libtorch"}, {"other=dir"}, {"gotch="}, {"tokenizers=dir", "more"}, {"-jobs", "0", "gotch=dir"}, {"show", "name"}} {
+		if err := run(t.Context(), args, io.Discard); !errorHas(err, "usage: deps [options] PART=DIR") {
 			t.Errorf("run(%q): %v", args, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestUsage(t *testing.T) {
 
 func TestGotch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
-	if err := run(t.Context(), []string{"gotch", dir, "../native/gotch-libtorch211.h"}, io.Discard); err != nil {
+	if err := run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if names := list(t, dir); names != "done gotch-libtorch211.h stubs" {

@@ -9,60 +9,133 @@ import (
 	"time"
 )
 
-// progress shows what one part is doing: one line that changes on a terminal, plain lines with pauses elsewhere.
-type progress struct {
+// board shows what the parts that are worked on are doing: on a terminal a line for each, below the lines that stay;
+// elsewhere plain lines, with pauses.
+type board struct {
 	mu       sync.Mutex
 	out      io.Writer
-	name     string
 	terminal bool
-	every    time.Duration // between plain lines
-	last     time.Time
+	every    time.Duration // between a part's plain lines
+	rows     []*progress   // those with a state, in the order of their beginning
+	drawn    int           // lines of the terminal that hold states
 }
 
-func newProgress(out io.Writer, name string) *progress {
-	p := &progress{out: out, name: name, every: 15 * time.Second, last: time.Now()}
+// progress is one part's share of the board.
+type progress struct {
+	board *board
+	name  string
+	text  string // the present state, "" for none
+	last  time.Time
+}
+
+func newBoard(out io.Writer) *board {
+	b := &board{out: out, every: 15 * time.Second}
 	if file, ok := out.(*os.File); ok {
 		info, err := file.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+		b.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 	}
-	return p
+	return b
+}
+
+func (b *board) part(name string) *progress {
+	return &progress{board: b, name: name, last: time.Now()}
 }
 
 // line prints a line that stays.
+func (b *board) line(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.print("redsi: " + fmt.Sprintf(format, args...))
+}
+
+// line prints a line that stays; the part's state ends.
 func (p *progress) line(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clear()
-	fmt.Fprintf(p.out, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
+	p.board.mu.Lock()
+	defer p.board.mu.Unlock()
 	p.last = time.Now()
+	p.drop()
+	p.board.print(p.name + ": " + fmt.Sprintf(format, args...))
 }
 
 // state shows a state that the next one replaces; away from a terminal most states are left out.
 func (p *progress) state(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	b := p.board
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	text := p.name + ": " + fmt.Sprintf(format, args...)
-	if p.terminal {
-		if len(text) > 79 {
-			text = text[:79]
+	if !b.terminal {
+		if time.Since(p.last) >= b.every {
+			fmt.Fprintln(b.out, text)
+			p.last = time.Now()
 		}
-		p.clear()
-		fmt.Fprint(p.out, text)
 		return
 	}
-	if time.Since(p.last) >= p.every {
-		fmt.Fprintln(p.out, text)
-		p.last = time.Now()
+	if p.text == "" {
+		b.rows = append(b.rows, p)
+	}
+	p.text = text
+	b.print("")
+}
+
+// end takes the part's state away.
+func (p *progress) end() {
+	p.board.mu.Lock()
+	defer p.board.mu.Unlock()
+	p.drop()
+	p.board.print("")
+}
+
+// during shows what is done, and for how long, while f does it.
+func (p *progress) during(what string, f func() error) error {
+	defer p.end()
+	start, ended := time.Now(), make(chan error, 1)
+	go func() { ended <- f() }()
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		p.state("%s, %s", what, time.Since(start).Round(time.Second))
+		select {
+		case err := <-ended:
+			return err
+		case <-ticks.C:
+		}
 	}
 }
 
-// clear removes a state from the terminal's line, this process's or that of one which installs another part beside it.
-// The caller holds p.mu.
-func (p *progress) clear() {
-	if p.terminal {
-		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", 79))
+// drop takes the part off the rows. The caller holds board.mu.
+func (p *progress) drop() {
+	for i, row := range p.board.rows {
+		if row == p {
+			p.board.rows = append(p.board.rows[:i], p.board.rows[i+1:]...)
+			break
+		}
 	}
+	p.text = ""
+}
+
+// print writes a line, "" for none, and the states below it. The caller holds mu.
+func (b *board) print(line string) {
+	var text strings.Builder
+	if b.drawn > 0 {
+		fmt.Fprintf(&text, "\x1b[%dA\x1b[J", b.drawn)
+	}
+	if line != "" {
+		text.WriteString(line + "\n")
+	}
+	for _, row := range b.rows {
+		text.WriteString(row.text[:min(len(row.text), 79)] + "\n")
+	}
+	b.drawn = len(b.rows)
+	io.WriteString(b.out, text.String())
 }
 
 // megabytes writes a size as a person reads it.
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+func megabytes(n int64) string {
+	switch {
+	case n >= 995e6:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 10e6:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}

@@ -101,6 +101,32 @@ func TestPinnedVersions(t *testing.T) {
 	}
 }
 
+// redsi and its server are made of these in one version, so that each is compiled once.
+func TestSharedVersions(t *testing.T) {
+	version := func(mod, module string) string {
+		text, err := os.ReadFile(mod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := regexp.MustCompile(`(?m)^(?:require )?\s*` + regexp.QuoteMeta(module) + ` (v\S+)`).FindStringSubmatch(string(text))
+		if line == nil {
+			t.Fatalf("%s does not have %s", mod, module)
+		}
+		return line[1]
+	}
+	for _, module := range []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/api",
+		"google.golang.org/genproto/googleapis/rpc", "github.com/grpc-ecosystem/grpc-gateway/v2", "go.opentelemetry.io/otel",
+		"go.opentelemetry.io/proto/otlp", "github.com/prometheus/client_golang", "github.com/klauspost/compress",
+		"golang.org/x/net", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/text"} {
+		want := version("../../go.mod", module)
+		for _, mod := range []string{"../temporal-server/go.mod"} {
+			if got := version(mod, module); got != want {
+				t.Errorf("%s has %s %s, go.mod %s: run go get %s@%s there", mod, module, got, want, module, want)
+			}
+		}
+	}
+}
+
 // errorHas reports whether err is as wanted: nil for "", else with text in its message.
 func errorHas(err error, text string) bool {
 	if err == nil || text == "" {

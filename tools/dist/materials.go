@@ -86,6 +86,9 @@ func (d *dist) addModules(program, root string, components map[string]cdx.Compon
 		if m.Replace != nil {
 			m = m.Replace
 		}
+		if m.Version == "" {
+			continue // a folder here: nobody else's
+		}
 		purl := "pkg:golang/" + m.Path + "@" + m.Version
 		components[purl] = cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl}
 		folder, ok := folders[m.Path]

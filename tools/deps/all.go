@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// order is that of starting: what takes longest first.
+var order = []string{"temporal-server", "tokenizers", "minio", "temporal"}
+
+// installAll installs the parts that are missing, o.jobs of them at a time. libtorch, which is downloaded, and gotch,
+// whose one large file keeps one core busy longest, wait for none of the others.
+func installAll(ctx context.Context, o options, b *board) error {
+	var missing []string
+	for _, name := range append([]string{"libtorch", "gotch"}, order...) {
+		if dir, asked := o.dirs[name]; asked && !complete(dir) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	announce(b, o, missing)
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		wg     sync.WaitGroup
+		once   sync.Once
+		failed error // the first: the others then only make a person wait for its message
+		free   = make(chan struct{}, o.jobs)
+	)
+	try := func(err error) bool {
+		if err != nil {
+			once.Do(func() { failed = err })
+			cancel()
+		}
+		return err == nil
+	}
+	part := func(name string) bool {
+		return !slices.Contains(missing, name) || try(install(within, name, o.dirs[name], b.part(name), builders(o)[name]))
+	}
+	wg.Go(func() {
+		if part("libtorch") && part("gotch") && slices.Contains(missing, "gotch") && complete(o.dirs["libtorch"]) {
+			try(compileGotch(within, b.part("gotch")))
+		}
+	})
+	for _, name := range order {
+		wg.Go(func() {
+			select {
+			case free <- struct{}{}:
+				part(name)
+				<-free
+			case <-within.Done():
+			}
+		})
+	}
+	wg.Wait()
+	if failed == nil {
+		return ctx.Err()
+	}
+	return failed
+}
+
+// compileGotch compiles gotch's C++ into the build cache of Go, where redsi's build finds it.
+func compileGotch(ctx context.Context, show *progress) error {
+	return runShown(ctx, partPlace{}, show, "compiling its C++", exec.Command("go", "build", "-v", "github.com/sugarme/gotch/libtch"), nil)
+}
+
+// announce says what will be installed, where, for how long and how large it is.
+func announce(b *board, o options, missing []string) {
+	cost := costOf(missing)
+	b.line("installing %s", enumerate(missing))
+	b.line("  into %s, for all clones: %s; the caches of Go and cargo take %s more", filepath.Dir(filepath.Dir(o.dirs[missing[0]])),
+		megabytes(cost.disk), megabytes(cost.caches))
+	b.line("  %s of downloads; %s on these %d cores, when they do nothing else", megabytes(cost.download), about(cost.on(cores())), cores())
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A part that fails ends the others, and its message is the one that is told.
+func TestInstallAllTellsTheFirstFailure(t *testing.T) {
+	deps := t.TempDir()
+	var out bytes.Buffer
+	o := options{header: "no such header", jobs: 1, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
+	err := installAll(t.Context(), o, newBoard(&out))
+	if !errorHas(err, "gotch: open no such header") {
+		t.Errorf("error %v", err)
+	}
+	for _, want := range []string{"redsi: installing gotch\n", "into " + deps + ", for all clones", "10 MB of downloads; about "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, out.String())
+		}
+	}
+}
+
+// What is complete is neither announced nor touched.
+func TestInstallAllComplete(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, doneFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := installAll(t.Context(), options{dirs: map[string]string{"gotch": dir}}, newBoard(&out)); err != nil || out.Len() > 0 {
+		t.Errorf("error %v, printed %q", err, out.String())
+	}
+}
+
+func TestLeft(t *testing.T) {
+	oneFile := cost{usual: 100 * time.Second}
+	packages := cost{usual: 200 * time.Second, lines: 400}
+	tests := []struct {
+		cost    cost
+		elapsed time.Duration
+		lines   int
+		want    string
+	}{
+		{cost{}, time.Minute, 3, ""},
+		{oneFile, 0, 0, "about 2 min left"},
+		{oneFile, 80 * time.Second, 0, "about 20 s left"},
+		{oneFile, 99 * time.Second, 0, "about 5 s left"},
+		{oneFile, 2 * time.Minute, 0, "almost done, or a busy machine"},
+		{packages, 5 * time.Second, 100, "about 3 min left"},   // too early to tell by what was compiled
+		{packages, time.Minute, 100, "about 3 min left"},       // a quarter in one minute
+		{packages, 10 * time.Minute, 200, "about 10 min left"}, // slower than usual
+		{packages, time.Minute, 400, "almost done, or a busy machine"},
+	}
+	for _, tt := range tests {
+		if got := tt.cost.left(tt.elapsed, tt.lines); got != tt.want {
+			t.Errorf("%+v after %s and %d lines: %q, want %q", tt.cost, tt.elapsed, tt.lines, got, tt.want)
+		}
+	}
+}
+
+// Each part has a cost, or nothing could be said of its time.
+func TestCosts(t *testing.T) {
+	for name := range builders(options{}) {
+		if costs[name].cpu == 0 || costs[name].usual == 0 {
+			t.Errorf("%s has no cost", name)
+		}
+	}
+}
+
+// On a terminal each part keeps a line of its own, below the lines that stay; elsewhere states come with pauses.
+func TestBoard(t *testing.T) {
+	var out bytes.Buffer
+	b := newBoard(&out)
+	b.terminal = true
+	one, two := b.part("one"), b.part("two")
+	one.state("a")
+	two.state("b")
+	one.state("c")
+	two.line("ready")
+	one.end()
+	want := "one: a\n" +
+		"\x1b[1A\x1b[J" + "one: a\ntwo: b\n" +
+		"\x1b[2A\x1b[J" + "one: c\ntwo: b\n" +
+		"\x1b[2A\x1b[J" + "two: ready\none: c\n" +
+		"\x1b[1A\x1b[J"
+	if out.String() != want {
+		t.Errorf("got  %q\nwant %q", out.String(), want)
+	}
+
+	out.Reset()
+	plain := newBoard(&out).part("one")
+	plain.state("too early")
+	plain.last = plain.last.Add(-plain.board.every)
+	plain.state("due")
+	plain.state("too early again")
+	plain.end()
+	if out.String() != "one: due\n" {
+		t.Errorf("printed %q", out.String())
+	}
+}

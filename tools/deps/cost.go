@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// cost is about what a part takes from empty caches.
+type cost struct {
+	cpu                    time.Duration // of a processor's core
+	usual                  time.Duration // from start to end, on two cores with other parts beside it
+	lines                  int           // that its compiler prints, one for each package or crate; 0: it is one file
+	download, disk, caches int64         // bytes
+}
+
+var costs = map[string]cost{
+	"libtorch":        {cpu: 25 * time.Second, usual: 40 * time.Second, download: 534e6, disk: 523e6},
+	"gotch":           {cpu: 120 * time.Second, usual: 100 * time.Second, download: 10e6, caches: 60e6},
+	"tokenizers":      {cpu: 150 * time.Second, usual: 150 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
+	"temporal-server": {cpu: 220 * time.Second, usual: 200 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
+	"temporal":        {cpu: 400 * time.Second, usual: 330 * time.Second, lines: 1300, download: 150e6, disk: 204e6, caches: 1300e6},
+	"minio":           {cpu: 420 * time.Second, usual: 350 * time.Second, lines: 1200, download: 200e6, disk: 107e6, caches: 1300e6},
+	"bin/redsi":       {cpu: 100 * time.Second, usual: 60 * time.Second, lines: 500, caches: 600e6},
+}
+
+func costOf(parts []string) cost {
+	var sum cost
+	for _, name := range parts {
+		c := costs[name]
+		sum.cpu += c.cpu
+		sum.download += c.download
+		sum.disk += c.disk
+		sum.caches += c.caches
+	}
+	return sum
+}
+
+// on is how long the work takes on that many cores, of which it keeps four busy.
+func (c cost) on(cores int) time.Duration { return c.cpu / time.Duration(min(max(cores, 1), 4)) }
+
+func cores() int { return runtime.GOMAXPROCS(0) }
+
+// left says how long a part that has printed so many lines will go on, or "".
+func (c cost) left(elapsed time.Duration, lines int) string {
+	if c.usual == 0 {
+		return ""
+	}
+	left := c.usual - elapsed
+	if c.lines > 0 && lines > 0 && elapsed > 10*time.Second {
+		left = elapsed * time.Duration(c.lines-lines) / time.Duration(lines)
+	}
+	if left <= 0 {
+		return "almost done, or a busy machine"
+	}
+	return about(left) + " left"
+}
+
+// about is a time as a person says it.
+func about(d time.Duration) string {
+	if d < 50*time.Second {
+		return fmt.Sprintf("about %d s", max(5, int(d.Round(5*time.Second).Seconds())))
+	}
+	return fmt.Sprintf("about %d min", int(d.Round(time.Minute).Minutes()))
+}
+
+// enumerate joins names: a, b and c.
+func enumerate(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -238,7 +238,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		return nil
 	}
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
-	res, err := a.follow(ctx, conn, wf)
+	res, err := a.follow(ctx, conn, wf, false)
 	if err != nil {
 		err = a.ended(err, runID)
 		var failed *workflows.RunError

@@ -38,6 +38,8 @@ type outputDiff struct {
 
 	Values []valueDiff `json:"values,omitempty"` // of tables, figures and JSON
 	Lines  string      `json:"lines,omitempty"`  // of texts: a unified diff
+
+	rendering bool // of a table or figure whose cells another output has
 }
 
 func newDiffCmd(a *app) *cobra.Command {
@@ -240,7 +242,9 @@ func (a *app) printDiff(x, y string, ds []runDiff, same int, all bool) {
 			view.Printf(a.Out, "       %s\n", c)
 		}
 		for _, o := range d.Outputs {
-			a.printOutput(o, all)
+			if all || !o.rendering {
+				a.printOutput(o, all)
+			}
 		}
 		for _, c := range d.Checks {
 			view.Printf(a.Out, "       paper: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)

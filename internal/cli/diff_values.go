@@ -45,7 +45,8 @@ type valueDiff struct {
 func (d *outputDiff) contents(ctx context.Context, store artifacts.Store, x, y outputFile) error {
 	kind, form, _ := strings.Cut(y.typ, "/")
 	rendered := kind == "table" || kind == "figure"
-	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || rendered && form != "json" {
+	d.rendering = rendered && form != "json"
+	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.rendering {
 		return nil
 	}
 	before, err := readBlob(ctx, store, x.digest)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,24 @@ func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 			}
 		}
 	}
+	byReading(t.Sources)
 	return t, nil
+}
+
+// byReading puts, of sources with the same bytes, the one first that the configuration
+// reads: the others have only the same bytes.
+func byReading(list []report.Source) {
+	slices.SortStableFunc(list, func(x, y report.Source) int {
+		if x.Digest != y.Digest {
+			return 0
+		}
+		return cmp.Compare(min(len(y.Fields), 1), min(len(x.Fields), 1))
+	})
+	seen := map[string]bool{}
+	for i, s := range list {
+		list[i].Same = seen[s.Digest]
+		seen[s.Digest] = true
+	}
 }
 
 // untraced adds to an error what to do about it.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 )
 
 // completeWithin bounds what a person waits for at the tabulator key.
-const completeWithin = 3 * time.Second
+const completeWithin = 10 * time.Second
 
 // Completions that end in one of these go on, so that no blank follows.
 const goesOn = "=:"
@@ -113,22 +114,52 @@ func (a *app) completion(c completer) cobra.CompletionFunc {
 	}
 }
 
-// stepNames lists blocks, and the instances of one once it alone is left.
+// stepNames lists blocks, and the instances of one once it alone is left: only those need
+// the pipeline's expressions.
 func (a *app) stepNames(ctx context.Context, begun string) []string {
-	var blocks, all []string
-	for _, s := range a.loaded(ctx) {
-		if !strings.HasPrefix(s.Address, begun) && !strings.HasPrefix(pipeline.BlockOf(s.Address), begun) {
-			continue
+	var blocks []string
+	for _, b := range a.blocks() {
+		switch b.Type {
+		case "step", "table", "figure":
+			if address := b.Type + "." + strings.Join(b.Labels, "."); strings.HasPrefix(address, begun) {
+				blocks = append(blocks, address)
+			}
+		case "module":
+			if strings.HasPrefix(begun, "module.") {
+				return a.instances(ctx, begun)
+			}
 		}
-		all = append(all, s.Address)
-		blocks = append(blocks, pipeline.BlockOf(s.Address))
 	}
-	blocks = slices.Compact(blocks)
-	if len(blocks) < 2 {
-		return slices.Compact(append(blocks, all...))
+	if len(blocks) > 1 {
+		return blocks
 	}
-	if strings.Contains(begun, "[") {
-		return all
+	return a.instances(ctx, begun)
+}
+
+// instances lists the steps whose addresses begin so, and their blocks.
+func (a *app) instances(ctx context.Context, begun string) (all []string) {
+	for _, s := range a.loaded(ctx) {
+		if block := pipeline.BlockOf(s.Address); !slices.Contains(all, block) && strings.HasPrefix(block, begun) {
+			all = append(all, block)
+		}
+		if s.Key != "" && strings.HasPrefix(s.Address, begun) {
+			all = append(all, s.Address)
+		}
+	}
+	return all
+}
+
+// blocks are those of the pipeline's files, as they are written.
+func (a *app) blocks() (blocks []*hclsyntax.Block) {
+	sources, err := pipeline.Read(a.File)
+	if err != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		f, _ := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos) // what is wrong in it the verb says
+		if body, ok := f.Body.(*hclsyntax.Body); ok {
+			blocks = append(blocks, body.Blocks...)
+		}
 	}
 	return blocks
 }
@@ -159,9 +190,9 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	address, _, named := strings.Cut(begun, ":")
 	if !named {
-		for _, s := range a.loaded(ctx) {
-			if isRendered(s.Address) {
-				names = append(names, s.Address+":")
+		for _, address := range a.stepNames(ctx, begun) {
+			if isRendered(address) {
+				names = append(names, address+":")
 			}
 		}
 		return names
@@ -219,29 +250,17 @@ func (a *app) openNames(ctx context.Context, _ string) (names []string) {
 
 // variableNames lists the declared variables of a pipeline, which need not have values.
 func (a *app) variableNames(context.Context, string) (names []string) {
-	sources, err := pipeline.Read(a.File)
-	if err != nil {
-		return nil
-	}
-	for name, text := range sources {
-		f, _ := hclsyntax.ParseConfig(text, name, hcl.InitialPos) // what is wrong in it the verb says
-		body, ok := f.Body.(*hclsyntax.Body)
-		if !ok {
+	for _, b := range a.blocks() {
+		if b.Type != "variable" || len(b.Labels) != 1 {
 			continue
 		}
-		for _, b := range body.Blocks {
-			if b.Type != "variable" || len(b.Labels) != 1 {
-				continue
+		about := ""
+		if d := b.Body.Attributes["description"]; d != nil {
+			if v, ds := d.Expr.Value(nil); !ds.HasErrors() {
+				about = "\t" + fmt.Sprint(pipeline.JSON(v, nil))
 			}
-			about := ""
-			if d := b.Body.Attributes["description"]; d != nil {
-				if v, ds := d.Expr.Value(nil); !ds.HasErrors() {
-					about = "\t" + fmt.Sprint(pipeline.JSON(v, nil))
-				}
-			}
-			names = append(names, b.Labels[0]+"="+about)
 		}
+		names = append(names, b.Labels[0]+"="+about)
 	}
-	slices.Sort(names)
 	return names
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -46,8 +47,8 @@ func newCompletionCmd(a *app) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.Out)
 			}
-			_, err := a.Out.Write([]byte(bashScript))
-			return err
+			view.Printf(a.Out, "%s", view.Document(bashScript))
+			return nil
 		},
 	}
 }

@@ -69,9 +69,9 @@ func (a *app) openRunsNamed(ctx context.Context, o clusterOptions, names []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []runStatus
 	if conn != nil {
-		if found, err = a.pick(ctx, conn, names); err == nil && len(found) > 0 {
+		var found []runStatus
+		if found, names, err = a.pick(ctx, conn, names); err == nil && len(found) > 0 {
 			return conn, found, nil
 		}
 		conn.Close()
@@ -82,11 +82,11 @@ func (a *app) openRunsNamed(ctx context.Context, o clusterOptions, names []strin
 	return nil, nil, err
 }
 
-// pick finds open runs; none if one of the names is of none.
-func (a *app) pick(ctx context.Context, conn *connection, names []string) (runs []runStatus, err error) {
+// pick finds open runs: all that are named, or none, and the names of which there is none.
+func (a *app) pick(ctx context.Context, conn *connection, names []string) (runs []runStatus, missing []string, err error) {
 	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 	if err != nil || len(open) == 0 {
-		return nil, err
+		return nil, names, err
 	}
 	chosen := open
 	if len(names) > 0 {
@@ -98,7 +98,7 @@ func (a *app) pick(ctx context.Context, conn *connection, names []string) (runs 
 		})
 		if name != "" && name != "last" {
 			if w, err = a.named(ctx, conn, open, name); err != nil || w == nil {
-				return nil, err
+				return nil, []string{name}, err
 			}
 		}
 		chosen = append(chosen, w)
@@ -108,7 +108,7 @@ func (a *app) pick(ctx context.Context, conn *connection, names []string) (runs 
 		run.name(runOf(run.Workflow))
 		runs = append(runs, run)
 	}
-	return runs, nil
+	return runs, nil, nil
 }
 
 // runOf is the id of the run that a workflow does, unless it was started by other means:

@@ -233,4 +233,13 @@ type Read struct {
 	Under string              // path of what Path begins at, which another Read checks; "" for the document
 	Path  string              // with dots
 	Check func(*Fields) error // may refuse what the path leads to, such as a list; nil takes all
+	Of    []string            // what of the output comes from it, such as the cells ROW.COLUMN of a table; may be nil
+}
+
+// Field is the whole path in the input.
+func (r Read) Field() string {
+	if r.Under == "" || strings.HasSuffix(r.Under, ":") { // a file of a tree, not an object in it
+		return r.Under + r.Path
+	}
+	return r.Under + "." + r.Path
 }

@@ -44,7 +44,7 @@ func TestCheckpoints(t *testing.T) {
 			t.Errorf("%s: %q, want %q", pl.Steps[i].Address, got, want)
 		}
 	}
-	e := &cancelledRun{id: "r", sum: "1 hit, 1 cancelled", resumes: []checkpoint{found[0]}, next: "`redsi run` goes on"}
+	e := &cancelledError{id: "r", sum: "1 hit, 1 cancelled", resumes: []checkpoint{found[0]}, next: "`redsi run` goes on"}
 	if got, want := e.Error(), "run r was cancelled: 1 hit, 1 cancelled\nstep.train has a checkpoint at step 600 of 1,000\n`redsi run` goes on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

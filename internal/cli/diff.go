@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -31,18 +33,28 @@ type outputDiff struct {
 	Output string `json:"output"`
 	A      string `json:"a,omitempty"`
 	B      string `json:"b,omitempty"`
+	SizeA  int64  `json:"size_a,omitempty"`
+	SizeB  int64  `json:"size_b,omitempty"`
+
+	Values []valueDiff `json:"values,omitempty"` // of tables, figures and JSON
+	Lines  string      `json:"lines,omitempty"`  // of texts: a unified diff
+
+	rendering bool // of a table or figure whose cells another output has
 }
 
 func newDiffCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	all := false
+	cmd := &cobra.Command{
 		Use:   "diff RUN_A RUN_B",
-		Short: "Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes",
+		Short: "Compare two runs: which steps, numbers and lines differ, and what changed in their keys",
 		Long: `Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes, and
-which comparisons with the paper came to another verdict.
+which comparisons with the paper came to another verdict. Of tables and figures the
+cells that differ are shown, of JSON the fields, of short texts the lines, of others sizes.
 
 A run is named by its id or a part of it that is its own, last, or last~1 for
 the one before. Steps that do the same work under another name are shown as such.`,
 		Example: `  redsi diff last~1 last
+  redsi diff last~1 last --verbose                   # all values and lines
   redsi diff 20261121T103628Z-7710bece last --json`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,10 +81,12 @@ the one before. Steps that do the same work under another name are shown as such
 				}
 				return view.WriteJSON(a.Out, map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds})
 			}
-			a.printDiff(x.RunID, y.RunID, ds, same)
+			a.printDiff(x.RunID, y.RunID, ds, same, all)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all values and lines that differ")
+	return cmd
 }
 
 // diffRuns pairs the steps of two runs by address, then by key, and returns
@@ -159,43 +173,60 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workf
 		d.Note = "its outputs are the same bytes"
 		return nil
 	}
+	before, after := flatten(was.Outputs), flatten(is.Outputs)
+	for i := range d.Outputs[:min(len(d.Outputs), filesCompared)] {
+		o := &d.Outputs[i]
+		if err := o.contents(ctx, store, before[o.Output], after[o.Output]); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+			return fmt.Errorf("%s, output %s: %w", d.Address, o.Output, err)
+		}
+	}
 	d.Checks, err = diffChecks(ctx, store, was, is)
 	return err
+}
+
+// outputFile is an output, or a file of one that is a tree.
+type outputFile struct {
+	digest artifacts.Digest
+	typ    string
+	size   int64
 }
 
 // diffOutputs lists the outputs, of trees the files, whose bytes differ.
 func diffOutputs(a, b map[string]artifacts.Artifact) (ds []outputDiff) {
 	x, y := flatten(a), flatten(b)
-	names := map[string]bool{}
-	for n := range x {
-		names[n] = true
-	}
-	for n := range y {
-		names[n] = true
-	}
-	for n := range names {
-		if x[n] != y[n] {
-			ds = append(ds, outputDiff{n, x[n], y[n]})
+	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
+	slices.Sort(names)
+	for _, n := range slices.Compact(names) {
+		was, is := x[n], y[n]
+		if was.digest == is.digest {
+			continue
 		}
+		d := outputDiff{Output: n, SizeA: was.size, SizeB: is.size}
+		if !was.digest.IsZero() {
+			d.A = was.digest.String()
+		}
+		if !is.digest.IsZero() {
+			d.B = is.digest.String()
+		}
+		ds = append(ds, d)
 	}
-	sort.Slice(ds, func(i, j int) bool { return ds[i].Output < ds[j].Output })
 	return ds
 }
 
-func flatten(outputs map[string]artifacts.Artifact) map[string]string {
-	out := map[string]string{}
+func flatten(outputs map[string]artifacts.Artifact) map[string]outputFile {
+	out := map[string]outputFile{}
 	for name, o := range outputs {
 		if o.Files == nil {
-			out[name] = o.Digest.String()
+			out[name] = outputFile{o.Digest, o.Type, o.Size}
 		}
 		for _, f := range o.Files {
-			out[name+"/"+f.Name] = f.Digest.String()
+			out[name+"/"+f.Name] = outputFile{f.Digest, "file", f.Size}
 		}
 	}
 	return out
 }
 
-func (a *app) printDiff(x, y string, ds []runDiff, same int) {
+func (a *app) printDiff(x, y string, ds []runDiff, same int, all bool) {
 	st := a.style(a.Out)
 	view.Printf(a.Out, "%s -> %s\n", x, y)
 	for _, d := range ds {
@@ -211,7 +242,9 @@ func (a *app) printDiff(x, y string, ds []runDiff, same int) {
 			view.Printf(a.Out, "       %s\n", c)
 		}
 		for _, o := range d.Outputs {
-			view.Printf(a.Out, "       output %s: %s -> %s\n", o.Output, shortDigest(o.A), shortDigest(o.B))
+			if all || !o.rendering {
+				a.printOutput(o, all)
+			}
 		}
 		for _, c := range d.Checks {
 			view.Printf(a.Out, "       paper: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)

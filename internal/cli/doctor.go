@@ -1,77 +1,164 @@
 package cli
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
 )
 
 // finding is one thing that doctor looked at.
 type finding struct {
-	What string `json:"what"`
-	OK   bool   `json:"ok"`
-	Note string `json:"note"`           // what was found
-	Do   string `json:"do,omitempty"`   // what to do about it
-	Soft bool   `json:"soft,omitempty"` // only some uses need it
+	What  string `json:"what"`
+	OK    bool   `json:"ok"`
+	Level string `json:"level"`          // "ok", "warn" or "fail"
+	Note  string `json:"note"`           // what was found
+	Do    string `json:"do,omitempty"`   // what to do about it
+	Soft  bool   `json:"soft,omitempty"` // only some uses need it: it warns
 }
+
+// level is what a finding comes to.
+func (f finding) level() string {
+	switch {
+	case f.OK:
+		return "ok"
+	case f.Soft:
+		return "warn"
+	}
+	return "fail"
+}
+
+// Bounds of doctor.
+const (
+	answersWithin = 10 * time.Second // a program or a server
+	diskLow       = 10 << 30         // bytes free that it warns below
+	diskFull      = 100 << 20        // and with fewer nothing runs
+)
 
 func newDoctorCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check what redsi needs on this machine, and say how to get what is missing",
-		Example: `  redsi doctor`,
-		Args:    cobra.NoArgs,
+		Use:   "doctor",
+		Short: "Check what redsi needs on this machine, and say how to get what is missing",
+		Long: `Check what redsi needs on this machine, and say how to get what is missing: the
+program, processors, GPUs, disks, the store (a few bytes are written and deleted),
+the Temporal server or the cluster that was named, and what set-up needs.
+
+Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fails.`,
+		Example: `  redsi doctor
+  redsi doctor --temporal-address 127.0.0.1:7233 --json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := []finding{a.checkBuild(), checkServer(), a.checkState(), a.checkStore(cmd)}
-			if o.payloadKey != "" {
-				found = append(found, o.checkPayloadKey())
+			found := a.examine(cmd.Context(), o)
+			bad := 0
+			for i, f := range found {
+				if found[i].Level = f.level(); found[i].Level == "fail" {
+					bad++
+				}
 			}
-			if text := a.local.sets(cmd.Flags(), a.Profile); text != "" {
-				found = append(found, finding{What: "settings", OK: true, Note: text})
-			}
-			found = append(found, a.checkKinds()...)
-			found = append(found, checkTools()...)
 			if a.JSON {
 				if err := view.WriteJSON(a.Out, found); err != nil {
 					return err
 				}
-			}
-			bad := 0
-			for _, f := range found {
-				if !f.OK && !f.Soft {
-					bad++
-				}
-				if a.JSON {
-					continue
-				}
-				word := map[bool]string{true: "ok", false: "MISSING"}[f.OK]
-				view.Printf(a.Out, "%-8s %-16s %s\n", word, f.What, f.Note)
-				if f.Do != "" {
-					view.Printf(a.Out, "%-8s %-16s -> %s\n", "", "", f.Do)
-				}
+			} else {
+				a.printFindings(found)
 			}
 			if bad > 0 {
-				return fmt.Errorf("%d things that every run needs are missing", bad)
+				return fmt.Errorf("%s failed", view.Count(bad, "check"))
 			}
 			return nil
 		},
 	}
-	o.payloadFlag(cmd)
+	o.flags(cmd)
 	return cmd
 }
 
+// examine looks at everything.
+func (a *app) examine(ctx context.Context, o clusterOptions) []finding {
+	found := []finding{a.checkBuild(), checkCores(), checkGPU(ctx), a.checkState()}
+	found = append(found, a.checkStore(ctx)...)
+	if o.given() {
+		found = append(found, a.checkCluster(ctx, o)...)
+	} else {
+		found = append(found, checkServer())
+	}
+	if o.payloadKey != "" {
+		found = append(found, o.checkPayloadKey())
+	}
+	if text := a.local.sets(a.cmd.Flags(), a.Profile); text != "" {
+		found = append(found, finding{What: "settings", OK: true, Note: text})
+	}
+	found = append(found, a.checkKinds()...)
+	return append(found, checkTools()...)
+}
+
+func (a *app) printFindings(found []finding) {
+	st := a.style(a.Out)
+	for _, f := range found {
+		word := f.Level
+		if word == "fail" {
+			word = "FAIL"
+		}
+		view.Printf(a.Out, "%s %-16s %s\n", st.Outcome(levelColour[f.Level], word), f.What, f.Note)
+		if f.Do != "" {
+			view.Printf(a.Out, "%-5s %-16s -> %s\n", "", "", f.Do)
+		}
+	}
+}
+
+// levelColour has the outcome whose colour a level is shown in.
+var levelColour = map[string]string{"ok": "hit", "warn": "maybe", "fail": "failed"}
+
 func (a *app) checkBuild() finding {
-	return finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds", revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()))}
+	torch, devices := libtorch()
+	return finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds, libtorch %s, devices %s",
+		revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()), torch, devices)}
+}
+
+func checkCores() finding {
+	f := finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; a training uses those that no other step does (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	if n := os.Getenv("OMP_NUM_THREADS"); n != "" {
+		f.Note += "; OMP_NUM_THREADS=" + n
+	}
+	return f
+}
+
+// checkGPU asks the driver's own program, which is there where a GPU can be used.
+func checkGPU(ctx context.Context) finding {
+	f := finding{What: "GPU", OK: true, Soft: true}
+	program, err := exec.LookPath("nvidia-smi")
+	if err != nil {
+		f.Note = "none found (there is no nvidia-smi); steps with device = \"auto\" compute on the processors"
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader").Output()
+	text := strings.TrimSpace(string(out))
+	if err != nil || text == "" {
+		f.OK, f.Note, f.Do = false, fmt.Sprintf("nvidia-smi does not say: %v %s", err, text), "look at the driver: nvidia-smi"
+		return f
+	}
+	f.Note = strings.ReplaceAll(text, "\n", "; ")
+	if torch, devices := libtorch(); !strings.Contains(devices, "cuda") {
+		f.OK, f.Do = false, "this build does not use it (libtorch "+torch+"): docs/toolchain.md says how to build with CUDA"
+	}
+	return f
 }
 
 func checkServer() finding {
@@ -85,6 +172,35 @@ func checkServer() finding {
 	return f
 }
 
+// checkCluster dials the cluster that was named and looks who polls its queues.
+func (a *app) checkCluster(ctx context.Context, o clusterOptions) []finding {
+	f := finding{What: "cluster", Note: o.address}
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	conn, err := a.dial(ctx, o)
+	if err != nil {
+		f.Note, f.Do = err.Error(), "look at --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
+		return []finding{f}
+	}
+	defer conn.Close()
+	f.Note = fmt.Sprintf("%s, namespace %s", conn.host, conn.ns)
+	out := []finding{f}
+	for _, queue := range []string{workflows.TaskQueue, workflows.GPUTaskQueue} {
+		is, err := polled(ctx, conn.Client, queue, nil)
+		if err != nil {
+			out[0].Note, out[0].Do = out[0].Note+": "+err.Error(), "look at --temporal-namespace, and whether the account may use it"
+			return out[:1]
+		}
+		w := finding{What: "workers", OK: is, Soft: true, Note: fmt.Sprintf("queue %s is polled", queue)}
+		if !is {
+			w.Note, w.Do = "nobody polls queue "+queue, a.hint("worker", "--queue", queue)
+		}
+		out = append(out, w)
+	}
+	out[0].OK = true
+	return out
+}
+
 func (a *app) checkState() finding {
 	f := finding{What: "state folder", Note: a.StateDir}
 	err := os.MkdirAll(a.StateDir, 0o755)
@@ -96,25 +212,66 @@ func (a *app) checkState() finding {
 		f.Note, f.Do = err.Error(), "name a writable folder: --state DIR"
 		return f
 	}
+	return withDisk(f, a.StateDir)
+}
+
+// withDisk adds to a finding of a folder how much is free on its disk.
+func withDisk(f finding, dir string) finding {
 	f.OK = true
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil {
+		return f // the system does not tell
+	}
+	free := int64(s.Bavail) * int64(s.Bsize)
+	f.Note += ", " + view.Size(free) + " free"
+	if free < diskLow {
+		f.OK, f.Soft, f.Do = false, free >= diskFull, "free space on its disk, or name another folder"
+	}
 	return f
 }
 
-func (a *app) checkStore(cmd *cobra.Command) finding {
+// checkStore reads the store, and writes and deletes a few bytes of no result.
+func (a *app) checkStore(ctx context.Context) []finding {
 	f := finding{What: "store", Note: open.Shown(a.StoreURL)}
-	s, err := a.openStore(cmd.Context())
+	s, err := a.openStore(ctx)
 	if err == nil {
-		for _, rerr := range s.Records.List(cmd.Context(), "runs/") {
+		for _, rerr := range s.Records.List(ctx, "runs/") {
 			err = rerr
 			break
 		}
 	}
 	if err != nil {
 		f.Note, f.Do = err.Error(), "name a store that can be reached: --store"
-		return f
+		return []finding{f}
 	}
-	f.OK = true
-	return f
+	left, err := probe(ctx, s)
+	switch {
+	case err != nil:
+		f.Note, f.Do = f.Note+": can be read but not written: "+err.Error(), "runs need a store that they may write: rights, quota, or another --store"
+	case left != nil:
+		f.Note, f.Do, f.Soft = f.Note+": cannot delete: "+left.Error(), "runs go on; gc and force do not", true
+	default:
+		f.OK, f.Note = true, f.Note+", can be read and written"
+	}
+	if info, err := os.Stat(a.StoreURL); f.OK && err == nil && info.IsDir() {
+		f = withDisk(f, a.StoreURL)
+	}
+	return []finding{f}
+}
+
+// probe writes a blob and a record that nobody else has and deletes them; left is why that
+// cannot be.
+func probe(ctx context.Context, s artifacts.Store) (left, err error) {
+	name := "doctor/" + strings.ToLower(rand.Text())
+	d, _, err := s.Blobs.Put(ctx, strings.NewReader(name))
+	if err != nil {
+		return nil, err
+	}
+	left = s.Blobs.Delete(ctx, d)
+	if err := s.Records.Create(ctx, name, []byte("{}")); err != nil {
+		return left, err
+	}
+	return errors.Join(left, s.Records.Delete(ctx, name)), nil
 }
 
 // checkPayloadKey looks at the file that a run would encrypt with. Nothing of a key is

@@ -20,8 +20,9 @@ const followEvery = 300 * time.Millisecond
 
 // follow shows a run until it ends. Whatever happens to the connection or to the
 // server, the run is durable, so it is waited for. When ctx ends it cancels the
-// run and waits for that; the caller's second interrupt kills the process.
-func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRun) (*workflows.ReproduceResult, error) {
+// run and waits for that; the caller's second interrupt kills the process. With leave it
+// leaves the run alone then, and returns errDetached.
+func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRun, leave bool) (*workflows.ReproduceResult, error) {
 	// The run outlives ctx by the time that its cancellation takes.
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -75,6 +76,9 @@ func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRu
 		case text := <-said:
 			live.Say(text)
 		case <-cancelled:
+			if leave {
+				return nil, errDetached
+			}
 			cancelled, ending = nil, "waiting for the steps at work to stop"
 			live.Say("cancelling; what is finished stays (Ctrl-C again to leave at once)")
 			go a.exitOnInterrupt(wctx)

@@ -146,7 +146,7 @@ func follow(t *testing.T, src string) *followed {
 		t.Fatal(err)
 	}
 	go func() {
-		res, err := f.app.follow(t.Context(), f.conn, wf)
+		res, err := f.app.follow(t.Context(), f.conn, wf, false)
 		e := outcome{err: err}
 		if res != nil {
 			e.res = *res

@@ -34,14 +34,14 @@ func (a *app) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// cancelledRun is the error of a run that was cancelled.
-type cancelledRun struct {
+// cancelledError is the error of a run that was cancelled.
+type cancelledError struct {
 	id, next string
 	sum      string       // what became of its steps; "" if its record is not there
 	resumes  []checkpoint // of its steps
 }
 
-func (e *cancelledRun) Error() string {
+func (e *cancelledError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s was cancelled", e.id)
 	if e.sum != "" {
@@ -58,7 +58,7 @@ const recordPatience = 10 * time.Second
 
 // tellCancelled adds to the error of a cancelled run what became of its steps, and prints
 // that as JSON if it is asked for. The run's context has ended.
-func (a *app) tellCancelled(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary, e *cancelledRun) error {
+func (a *app) tellCancelled(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary, e *cancelledError) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
 	defer cancel()
 	defer a.waiting("reading what the run left")()

@@ -44,7 +44,8 @@ func inputError(err error) error { return &exitError{exitInput, err} }
 
 // Main runs the process's command line with a registry of kinds, and returns its exit code.
 func Main(kinds *step.Registry) int {
-	isolation.Helper() // if this process is one
+	isolation.Helper()                 // if this process is one
+	cobra.EnableCommandSorting = false // help has them in the order of a working day
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr)
@@ -91,22 +92,46 @@ func (a *app) close() {
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "redsi",
-		Short:             "Declare a paper's pipeline in HCL, rebuild its tables and figures, and never the same step twice",
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd) },
+		Use:           "redsi",
+		Short:         "Declare a paper's pipeline in HCL, rebuild its tables and figures, and never the same step twice",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+				return nil // the verb that is completed is set up with its own flags
+			}
+			return a.setup(cmd)
+		},
+	}
+	version := root.Flags().Bool("version", false, "print what this program was built from")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			return a.printVersion()
+		}
+		return cmd.Help()
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return inputError(misused(cmd, err)) })
 	a.globalFlags(root)
-	root.AddCommand(
-		newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newGraphCmd(a), newConsoleCmd(a), newLSPCmd(a), newTestCmd(a),
-		newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newWhyCmd(a), newDiffCmd(a), newForceCmd(a), newSourcesCmd(a),
-		newWorkerCmd(a), newDevCmd(a), newDoctorCmd(a),
-		newSearchCmd(a), newServeCmd(a),
-		newReportCmd(a), newTraceCmd(a), newArtifactsCmd(a), newLogsCmd(a), newShellCmd(a), newPushCmd(a), newPullCmd(a), newExportCmd(a), newVerifyCmd(a), newGCCmd(a),
-	)
-	root.InitDefaultCompletionCmd()
+	for _, g := range []struct {
+		title string
+		verbs []*cobra.Command
+	}{
+		{"Write a pipeline", []*cobra.Command{newInitCmd(a), newValidateCmd(a), newFmtCmd(a), newKindsCmd(a), newConsoleCmd(a), newGraphCmd(a), newTestCmd(a), newLSPCmd(a)}},
+		{"Run it", []*cobra.Command{newPlanCmd(a), newRunCmd(a), newApplyCmd(a), newStatusCmd(a), newAttachCmd(a), newCancelCmd(a), newWhyCmd(a), newForceCmd(a)}},
+		{"Look at results", []*cobra.Command{newReportCmd(a), newTraceCmd(a), newDiffCmd(a), newArtifactsCmd(a), newLogsCmd(a), newShellCmd(a), newSearchCmd(a), newExportCmd(a)}},
+		{"Keep the store", []*cobra.Command{newPushCmd(a), newPullCmd(a), newVerifyCmd(a), newGCCmd(a), newSourcesCmd(a)}},
+		{"Serve, and work for a cluster", []*cobra.Command{newServeCmd(a), newDevCmd(a), newWorkerCmd(a)}},
+		{"This program", []*cobra.Command{newDoctorCmd(a), newVersionCmd(a), newCompletionCmd(a)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, verb := range g.verbs {
+			verb.GroupID = g.title
+		}
+		root.AddCommand(g.verbs...)
+	}
+	root.SetHelpCommandGroupID("This program")
+	root.CompletionOptions.DisableDefaultCmd = true // there is ours
+	a.complete(root)
 	checkArgs(root)
 	return root
 }

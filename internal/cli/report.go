@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
-	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -88,47 +83,4 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace of those links")
 	return cmd
-}
-
-func newTraceCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "trace TABLE:ROW.COLUMN",
-		Short: "Follow one number to the artifact, steps, keys and sources that it comes from",
-		Example: `  redsi trace table.dedup_counts:url.train
-  redsi trace figure.model_scaling:atomic.tiny.y --json`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			address, _, _ := strings.Cut(args[0], ":")
-			a.Targets = []string{address}
-			v, store, err := a.preview(ctx)
-			if err != nil {
-				return err
-			}
-			t, err := a.trace(ctx, v, store, args[0])
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, t)
-			}
-			view.Trace(a.Out, t)
-			return nil
-		},
-	}
-	a.pipelineFlags(cmd)
-	return cmd
-}
-
-func (a *app) trace(ctx context.Context, v *plan.Preview, store artifacts.Store, name string) (*report.Trace, error) {
-	t, err := report.TraceCell(ctx, v, store.Blobs.Open, name)
-	var unknown *report.UnknownCell
-	var notDone *report.NotDone
-	switch {
-	case errors.As(err, &unknown):
-		return nil, inputError(err)
-	case errors.As(err, &notDone):
-		return nil, fmt.Errorf("%w: %s", err, a.hint("run", "--target", notDone.Address))
-	}
-	return t, err
 }

@@ -118,7 +118,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if o.detach && out.RunID != "" { // the run goes on without this command
 		return err
 	}
-	var stopped *cancelledRun
+	var stopped *cancelledError
 	if errors.As(err, &stopped) {
 		return cmp.Or(a.tellCancelled(ctx, store, pl, &out, stopped), err)
 	}
@@ -261,7 +261,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		return nil
 	}
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", runID, url)
-	res, err := a.follow(ctx, conn, wf)
+	res, err := a.follow(ctx, conn, wf, false)
 	if err != nil {
 		err = a.ended(err, runID)
 		var failed *workflows.RunError
@@ -284,7 +284,7 @@ func (a *app) ended(err error, runID string) error {
 	case errors.As(err, &terminated):
 		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server; its UI says why. %s", runID, goesOn)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
-		return &exitError{exitFailed, &cancelledRun{id: runID, next: goesOn}}
+		return &exitError{exitFailed, &cancelledError{id: runID, next: goesOn}}
 	case workflows.ErrorOf(err) != nil:
 		failed := workflows.ErrorOf(err)
 		if failed.Type != workflows.FailedRun {

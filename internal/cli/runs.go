@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/redsi/redsi/activities"
@@ -86,4 +88,27 @@ func (a *app) lastRun(ctx context.Context, store artifacts.Store, ids []string, 
 		of++
 	}
 	return nil, of, nil
+}
+
+// recordsBefore reads the records of the runs before one, newest first, at most runsRead
+// of them; damaged ones are left out.
+func (a *app) recordsBefore(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
+	return func(yield func(*workflows.RunRecord, error) bool) {
+		ids, err := runIDs(ctx, store)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		ids = ids[:sort.SearchStrings(ids, run)]
+		for _, id := range slices.Backward(ids[max(0, len(ids)-runsRead):]) {
+			rec, err := activities.ReadRun(ctx, store, id)
+			var damaged *activities.DamagedRunError
+			if errors.As(err, &damaged) {
+				continue
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
 }

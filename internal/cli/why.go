@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
 )
 
 // whyStep is the answer to why for one step.
@@ -16,8 +20,10 @@ type whyStep struct {
 	Outcome plan.Outcome `json:"outcome"`
 	Reason  string       `json:"reason,omitempty"`
 	Waits   []string     `json:"waits_for,omitempty"`
+	Against string       `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []whyChange  `json:"changes,omitempty"`
 	Origin  string       `json:"origin,omitempty"`
+	Made    *whyMade     `json:"made,omitempty"` // of a hit
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -26,81 +32,336 @@ type whyChange struct {
 	Where string `json:"where,omitempty"`
 }
 
+// whyMade is how a result came about.
+type whyMade struct {
+	Key      artifacts.Digest `json:"key"`
+	Run      string           `json:"run"`
+	As       string           `json:"as,omitempty"` // the step's address then, if it was another
+	Finished time.Time        `json:"finished"`
+	TookS    float64          `json:"took_s"`
+	Revision string           `json:"revision,omitempty"` // of redsi
+	Inputs   []whyInput       `json:"inputs,omitempty"`
+}
+
+// whyInput is an input as the result was made of it, which it still is.
+type whyInput struct {
+	Path   string `json:"path"` // attribute that takes it
+	Step   string `json:"step"` // that leaves these bytes now
+	Output string `json:"output"`
+	Digest string `json:"digest"`
+}
+
 func newWhyCmd(a *app) *cobra.Command {
+	run := ""
 	cmd := &cobra.Command{
 		Use:   "why STEP|TABLE",
-		Short: "Say why a step is a hit or must run: what changed since its newest result, with file and line",
+		Short: "Say why a step is a hit, must run or ran: what changed since its newest result, with file and line",
+		Long: `Say why a step is a hit or must run: what changed since its newest result, with
+file and line. Of a hit it says which run made the result, and of what.
+
+With --run it says why the step ran in that run, or did not: what had changed since
+the run before that had its result.`,
 		Example: `  redsi why table.dedup_counts
-  redsi why 'step.dedup.nq["url"]'`,
+  redsi why 'step.dedup.nq["url"]'
+  redsi why 'step.dedup.nq["url"]' --run last`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.Targets = args
-			v, store, err := a.previewFor(cmd.Context(), keepNone)
-			if err != nil {
-				return err
+			if run != "" {
+				return a.whyRan(cmd.Context(), args[0], run)
 			}
-			past, err := a.journalOf(cmd.Context(), store, v)
-			if err != nil {
-				return err
-			}
-			var answers []whyStep
-			for i, s := range v.Plan.Steps {
-				if !plan.Matches(args[0], s.Address) {
-					continue
-				}
-				it := v.Items[i]
-				w := whyStep{Address: s.Address, Outcome: it.Outcome}
-				for _, d := range it.Waits {
-					w.Waits = append(w.Waits, v.Plan.Steps[d].Address)
-				}
-				if it.Outcome == plan.Run {
-					changes, note, err := a.changes(cmd.Context(), store, v, i, past)
-					if err != nil {
-						return err
-					}
-					w.Reason = note
-					for _, c := range changes {
-						wc := whyChange{Change: c}
-						if p, ok := s.AttrPos[c.Attribute()]; ok {
-							wc.Where = fmt.Sprintf("%s:%d", p.File, p.Line)
-						}
-						w.Changes = append(w.Changes, wc)
-					}
-				}
-				w.Origin = it.Run
-				answers = append(answers, w)
-			}
-			if a.JSON {
-				return view.WriteJSON(a.Out, answers)
-			}
-			a.printWhy(answers)
-			return nil
+			return a.whyNow(cmd.Context(), args[0])
 		},
 	}
 	a.pipelineFlags(cmd)
+	cmd.Flags().StringVar(&run, "run", "", "say it of this run, which has ended: its id, a part of it, last or last~1")
 	return cmd
 }
+
+// whyNow answers for the next run.
+func (a *app) whyNow(ctx context.Context, target string) error {
+	a.Targets = []string{target}
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return plan.Matches(target, pl.Steps[i].Address) })
+	if err != nil {
+		return err
+	}
+	past, err := a.journalOf(ctx, store, v)
+	if err != nil {
+		return err
+	}
+	var answers []whyStep
+	for i, s := range pl.Steps {
+		if !plan.Matches(target, s.Address) {
+			continue
+		}
+		it := v.Items[i]
+		w := whyStep{Address: s.Address, Outcome: it.Outcome, Origin: it.Run}
+		for _, d := range it.Waits {
+			w.Waits = append(w.Waits, pl.Steps[d].Address)
+		}
+		switch it.Outcome {
+		case plan.Run:
+			changes, note, err := a.changes(ctx, store, v, i, past)
+			if err != nil {
+				return err
+			}
+			w.Reason, w.Against = note, past.run[s.Address]
+			for _, c := range changes {
+				wc := whyChange{Change: c}
+				if p, ok := s.AttrPos[c.Attribute()]; ok {
+					wc.Where = fmt.Sprintf("%s:%d", p.File, p.Line)
+				}
+				w.Changes = append(w.Changes, wc)
+			}
+		case plan.Hit:
+			if w.Made, err = madeOf(s, it); err != nil {
+				return fmt.Errorf("%s: %w", s.Address, err)
+			}
+		}
+		answers = append(answers, w)
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, answers)
+	}
+	a.printWhy(answers)
+	return nil
+}
+
+// madeOf says how the result of a hit came about.
+func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
+	r := it.Result
+	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"]}
+	if r.Origin.Step != s.Address {
+		m.As = r.Origin.Step
+	}
+	bound := map[string]string{}
+	err := inputsOf(it.Task, func(path string, in step.Input) {
+		if in.Artifact != nil {
+			bound[path] = in.Artifact.Digest.String()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, inputsOf(s.Task, func(path string, in step.Input) {
+		if in.Ref != nil {
+			m.Inputs = append(m.Inputs, whyInput{path, in.Ref.Step, in.Ref.Output, bound[path]})
+		}
+	})
+}
+
+func inputsOf(t step.Task, each func(path string, in step.Input)) error {
+	tree, err := t.Tree()
+	if err != nil {
+		return err
+	}
+	_, err = step.MapInputs(tree, func(path string, in step.Input) (step.Input, error) {
+		each(path, in)
+		return in, nil
+	})
+	return err
+}
+
+// inputsShown bounds the inputs that are printed of a step.
+const inputsShown = 12
 
 func (a *app) printWhy(answers []whyStep) {
 	st := a.style(a.Out)
 	for _, w := range answers {
 		view.Printf(a.Out, "%s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address)
 		switch {
-		case w.Outcome == plan.Hit:
-			view.Printf(a.Out, "       its key has a complete result, from run %s\n", w.Origin)
+		case w.Made != nil:
+			a.printMade(w.Made)
 		case w.Outcome == plan.Maybe:
 			for _, d := range w.Waits {
-				view.Printf(a.Out, "       its key is known after %s has run (redsi why %s)\n", d, d)
+				view.Printf(a.Out, "       its key is known after %s has run: %s\n", d, a.hint("why", d))
 			}
 		case len(w.Changes) == 0:
 			view.Printf(a.Out, "       %s\n", w.Reason)
+		default:
+			view.Printf(a.Out, "       changed since run %s:\n", w.Against)
 		}
-		for _, c := range w.Changes {
-			view.Printf(a.Out, "       %s", c.Change)
-			if c.Where != "" {
-				view.Printf(a.Out, "  %s", st.Dim(c.Where))
-			}
-			view.Println(a.Out)
+		a.printChanges(w.Changes)
+	}
+}
+
+func (a *app) printMade(m *whyMade) {
+	view.Printf(a.Out, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), view.Seconds(seconds(m.TookS)), m.Revision)
+	if m.As != "" {
+		view.Printf(a.Out, "       as %s: names are not in keys\n", m.As)
+	}
+	view.Printf(a.Out, "       not made again: its kind, its configuration and the bytes of its inputs are the same as then (key %s)\n", shortDigest(m.Key.String()))
+	for i, in := range m.Inputs {
+		if i == inputsShown {
+			view.Printf(a.Out, "       and %s more\n", view.Count(len(m.Inputs)-i, "input"))
+			break
+		}
+		view.Printf(a.Out, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, shortDigest(in.Digest))
+	}
+}
+
+func (a *app) printChanges(changes []whyChange) {
+	st := a.style(a.Out)
+	for _, c := range changes {
+		view.Printf(a.Out, "       %s", c.Change)
+		if c.Where != "" {
+			view.Printf(a.Out, "  %s", st.Dim(c.Where))
+		}
+		view.Println(a.Out)
+	}
+}
+
+// whyPast is the answer to why for one step of a run that has ended.
+type whyPast struct {
+	Address string           `json:"address"`
+	Run     string           `json:"run"`
+	Outcome workflows.Status `json:"outcome"`
+	Reason  string           `json:"reason,omitempty"`
+	Against string           `json:"compared_with,omitempty"` // the run before that had its result
+	Changes []whyChange      `json:"changes,omitempty"`
+	Made    *whyMade         `json:"made,omitempty"` // of a hit
+}
+
+// whyRan answers for a run that has ended. The pipeline as it is now is not asked.
+func (a *app) whyRan(ctx context.Context, target, name string) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	rec, err := a.findRun(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	var answers []whyPast
+	wanted := map[string]bool{}
+	for _, s := range rec.Steps {
+		if plan.Matches(target, s.Address) {
+			answers = append(answers, whyPast{Address: s.Address, Run: rec.RunID, Outcome: s.Outcome, Reason: s.Error})
+			wanted[s.Address] = s.Outcome == workflows.Ran || s.Outcome == workflows.Failed
 		}
 	}
+	if len(answers) == 0 {
+		return inputError(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
+	}
+	before, err := a.before(ctx, store, rec, wanted)
+	if err != nil {
+		return err
+	}
+	keys := map[string]artifacts.Digest{}
+	var all []artifacts.Digest
+	for _, s := range rec.Steps {
+		if _, ok := wanted[s.Address]; ok && !s.Key.IsZero() {
+			keys[s.Address] = s.Key
+			all = append(all, s.Key, before[s.Address].Key)
+		}
+	}
+	entries, err := artifacts.Inspect(ctx, store, all)
+	if err != nil {
+		return err
+	}
+	for i := range answers {
+		w := &answers[i]
+		if err := w.explain(keys[w.Address], before[w.Address], entries); err != nil {
+			return fmt.Errorf("%s: %w", w.Address, err)
+		}
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, answers)
+	}
+	st := a.style(a.Out)
+	for _, w := range answers {
+		view.Printf(a.Out, "%s  %s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address, st.Dim("in run "+w.Run))
+		if w.Reason != "" {
+			view.Printf(a.Out, "       %s\n", view.Lines(w.Reason))
+		}
+		if w.Made != nil {
+			view.Printf(a.Out, "       its result was there: made by run %s, finished %s, took %s\n", w.Made.Run, w.Made.Finished.Local().Format(time.DateTime), view.Seconds(seconds(w.Made.TookS)))
+		}
+		if len(w.Changes) > 0 {
+			view.Printf(a.Out, "       changed since run %s:\n", w.Against)
+		}
+		a.printChanges(w.Changes)
+	}
+	return nil
+}
+
+// earlier is a step's result in a run before.
+type earlier struct {
+	Run string
+	Key artifacts.Digest
+}
+
+// before finds the newest results of steps in the runs of the same pipeline before a run.
+func (a *app) before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, wanted map[string]bool) (map[string]earlier, error) {
+	found := map[string]earlier{}
+	left := 0
+	for _, w := range wanted {
+		if w {
+			left++
+		}
+	}
+	for old, err := range a.recordsBefore(ctx, store, rec.RunID) {
+		if err != nil || left == 0 {
+			return found, err
+		}
+		if !old.Of(rec.Project, rec.Pipeline) {
+			continue
+		}
+		for _, s := range old.Steps {
+			if _, have := found[s.Address]; have || !wanted[s.Address] || !finished(s) {
+				continue
+			}
+			found[s.Address] = earlier{old.RunID, s.Key}
+			left--
+		}
+	}
+	return found, nil
+}
+
+// explain says why a step ran, of the results in the store.
+func (w *whyPast) explain(key artifacts.Digest, before earlier, entries map[artifacts.Digest]artifacts.Entry) error {
+	is := entries[key].Result
+	switch {
+	case w.Outcome == workflows.Hit && is != nil:
+		w.Made = &whyMade{Key: key, Run: is.Origin.RunID, Finished: is.Finished, TookS: is.Took.Seconds(), Revision: is.Env["revision"]}
+		return nil
+	case w.Outcome == workflows.Hit:
+		w.Reason = "its result was there; it no longer is"
+		return nil
+	case w.Outcome != workflows.Ran && w.Outcome != workflows.Failed:
+		return nil
+	}
+	w.Against = before.Run
+	was := entries[before.Key].Result
+	add := func(text string) {
+		if w.Reason != "" {
+			text = w.Reason + "\n" + text
+		}
+		w.Reason = text
+	}
+	switch {
+	case before.Run == "":
+		add("no run before had a result of it")
+	case key.IsZero(): // not known in that run
+	case before.Key == key:
+		add("nothing had changed since run " + before.Run + ": its result was no longer whole in the store (forgotten, collected or lost)")
+	case is == nil && w.Outcome == workflows.Failed:
+		add("its key is other than in run " + before.Run + "; of what it is made is known once it has a result")
+	case is == nil || was == nil:
+		add("its key is other than in run " + before.Run + ", and a result is no longer in the store, so what had changed is not known")
+	default:
+		changes, err := comparePreimages(was.Preimage, is.Preimage)
+		for _, c := range changes {
+			w.Changes = append(w.Changes, whyChange{Change: c})
+		}
+		return err
+	}
+	return nil
 }

@@ -219,12 +219,13 @@ func scalars(list []any) bool {
 
 // Source is an artifact that a number was read from, with the step that left it.
 type Source struct {
-	Digest string `json:"digest"`
-	Step   string `json:"step,omitempty"`
-	Output string `json:"output,omitempty"`
-	Path   string `json:"path,omitempty"` // attribute of the table or figure that takes it
-	Same   bool   `json:"same,omitempty"` // another step left the same bytes: the number comes from either
-	Index  int    `json:"-"`
+	Digest string   `json:"digest"`
+	Step   string   `json:"step,omitempty"`
+	Output string   `json:"output,omitempty"`
+	Path   string   `json:"path,omitempty"`   // attribute of the table or figure that takes it
+	Fields []string `json:"fields,omitempty"` // of the JSON that the number was read from; of a tree FILE:FIELD
+	Same   bool     `json:"same,omitempty"`   // another step left the same bytes: the number comes from either
+	Index  int      `json:"-"`
 }
 
 // sources finds the inputs of node i that have the digests, in their order. A

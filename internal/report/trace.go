@@ -26,11 +26,6 @@ type UnknownCell struct{ Name, Why string }
 
 func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 
-// NotDone is the error for a table or figure that has no result yet.
-type NotDone struct{ Address string }
-
-func (e *NotDone) Error() string { return e.Address + " has not run" }
-
 // TraceCell follows ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a
 // figure's SERIES.POINT.x or y.
 func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (*Trace, error) {
@@ -38,37 +33,24 @@ func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (
 	if !ok {
 		return nil, &UnknownCell{name, "write table.NAME:ROW.COLUMN or figure.NAME:SERIES.POINT.y"}
 	}
-	nodes, err := Nodes(v)
+	nodes, it, err := renderedItem(ctx, v, read, address)
 	if err != nil {
 		return nil, err
 	}
-	for i, n := range nodes {
-		if _, ok := isRendered(n.Address); !ok || n.Address != address {
-			continue
-		}
-		it, err := loadItem(ctx, v, nodes, i, read)
-		if err != nil {
-			return nil, err
-		}
-		if it.State != Done {
-			return nil, &NotDone{address}
-		}
-		c, err := it.cell(cell)
-		if err != nil {
-			return nil, &UnknownCell{name, err.Error()}
-		}
-		t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, i, c.Inputs)}
-		t.Check = it.ofCells()[cell]
-		var from []int
-		for _, s := range t.Sources {
-			from = append(from, s.Index)
-		}
-		for _, i := range upstream(nodes, from) {
-			t.Steps = append(t.Steps, nodes[i])
-		}
-		return t, nil
+	c, err := it.cell(cell)
+	if err != nil {
+		return nil, &UnknownCell{name, err.Error()}
 	}
-	return nil, &UnknownCell{name, "there is no such table or figure"}
+	t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
+	t.Check = it.ofCells()[cell]
+	var from []int
+	for _, s := range t.Sources {
+		from = append(from, s.Index)
+	}
+	for _, i := range upstream(nodes, from) {
+		t.Steps = append(t.Steps, nodes[i])
+	}
+	return t, nil
 }
 
 // cell finds a number of a table or figure.

@@ -4,12 +4,25 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/redsi/redsi/internal/report"
 )
 
 // leavesShown bounds the configuration that Trace shows of a step.
 const leavesShown = 12
+
+// Cells lists what can be traced in a table or figure, a line each.
+func Cells(w io.Writer, l *report.CellList, name func(string) string) {
+	width := 0
+	for _, c := range l.Cells {
+		width = max(width, len(name(c.Name)))
+	}
+	for _, c := range l.Cells {
+		Printf(w, "%-*s  %s\n", width, name(c.Name), c.Text)
+	}
+}
 
 // Trace prints where a number comes from.
 func Trace(w io.Writer, t *report.Trace) {
@@ -34,10 +47,14 @@ func Trace(w io.Writer, t *report.Trace) {
 		if s.Same {
 			from = "or, with the same bytes, from"
 		}
-		Printf(w, "  %s %s.%s  %s\n", from, s.Step, s.Output, s.Digest)
+		field := ""
+		if len(s.Fields) > 0 {
+			field = "  field " + strings.Join(s.Fields, ", ")
+		}
+		Printf(w, "  %s %s.%s%s  %s\n", from, s.Step, s.Output, field, s.Digest)
 	}
 	for _, n := range t.Steps {
-		Printf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %.1f s, %d bytes\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, n.TookS, n.Bytes)
+		Printf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(time.Duration(n.TookS*float64(time.Second))), Size(n.Bytes))
 		for i, l := range n.Config {
 			if i == leavesShown {
 				Printf(w, "  … %d more values of its configuration\n", len(n.Config)-i)

@@ -31,28 +31,39 @@ func (c tableConfig) reads() (list []step.Read) {
 				if r.At != "" {
 					list = append(list, step.Read{Attr: fmt.Sprintf("rows[%d].at", i), Input: in, Path: r.At})
 				}
-				list = append(list, step.Read{Attr: attr, Input: in, Under: r.At, Path: field, Check: cellField})
+				list = append(list, step.Read{Attr: attr, Input: in, Under: r.At, Path: field, Check: cellField, Of: c.cellsOf(r, k)})
 			}
 		}
 	}
 	return list
 }
 
+// cellsOf names the cell of a row and column, and those that it is a term of.
+func (c tableConfig) cellsOf(r tableRow, k tableColumn) []string {
+	of := []string{r.ID + "." + k.ID}
+	for _, m := range c.Columns {
+		if slices.Contains(m.Minus, k.ID) {
+			of = append(of, r.ID+"."+m.ID)
+		}
+	}
+	return of
+}
+
 // reads are the fields that a figure's points, panels and stages come from.
 func (c figureConfig) reads() (list []step.Read) {
-	read := func(attr string, in step.Input, under, path string, check func(*step.Fields) error) {
+	read := func(attr string, in step.Input, under, path string, check func(*step.Fields) error, of ...string) {
 		if in.Set() {
-			list = append(list, step.Read{Attr: attr, Input: in, Under: under, Path: path, Check: check})
+			list = append(list, step.Read{Attr: attr, Input: in, Under: under, Path: path, Check: check, Of: of})
 		}
 	}
 	for i, s := range c.Series {
 		at := fmt.Sprintf("series[%d]", i)
 		for j, p := range s.Points {
 			for _, in := range p.X.Value {
-				read(fmt.Sprintf("%s.points[%d].x.field", at, j), in, "", p.X.Field, numberField)
+				read(fmt.Sprintf("%s.points[%d].x.field", at, j), in, "", p.X.Field, numberField, s.ID+"."+p.ID+".x")
 			}
 			for _, in := range p.Y.Value {
-				read(fmt.Sprintf("%s.points[%d].y.field", at, j), in, "", p.Y.Field, numberField)
+				read(fmt.Sprintf("%s.points[%d].y.field", at, j), in, "", p.Y.Field, numberField, s.ID+"."+p.ID+".y")
 			}
 		}
 		if k := s.Curve; k != nil {

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/pipeline/reference"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+// completeWithin bounds what a person waits for at the tabulator key.
+const completeWithin = 10 * time.Second
+
+// Completions that end in one of these go on, so that no blank follows.
+const goesOn = "=:"
+
+func newCompletionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print what completes command lines in your shell: verbs, steps, cells, kinds, runs, variables",
+		Long: `Print what completes command lines in your shell: verbs, steps, cells, kinds, runs, variables.
+
+  bash        source <(redsi completion bash)               in ~/.bashrc
+  zsh         source <(redsi completion zsh)                in ~/.zshrc, after compinit
+  fish        redsi completion fish > ~/.config/fish/completions/redsi.fish
+  powershell  redsi completion powershell | Out-String | Invoke-Expression`,
+		Example:   `  source <(redsi completion bash)`,
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch root := cmd.Root(); args[0] {
+			case "zsh":
+				return root.GenZshCompletion(a.Out)
+			case "fish":
+				return root.GenFishCompletion(a.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.Out)
+			}
+			view.Printf(a.Out, "%s", view.Document(bashScript))
+			return nil
+		},
+	}
+}
+
+// complete tells cobra what may stand where names of the pipeline and the store do.
+func (a *app) complete(root *cobra.Command) {
+	args := map[string]completer{
+		"why": a.stepNames, "force": a.stepNames, "artifacts ls": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
+		"artifacts cat": a.outputNames, "artifacts path": a.outputNames, "artifacts get": a.outputNames,
+		"trace": a.cellNames, "kinds": a.kindNames, "diff": a.runNames, "attach": a.openNames, "cancel": a.openNames,
+	}
+	flags := map[string]completer{
+		"target": a.stepNames, "rebuild": a.stepNames, "model": a.stepNames, "var": a.variableNames, "run": a.runNames,
+		"log-level": words("debug", "info", "warn", "error"),
+	}
+	var each func(cmd *cobra.Command)
+	each = func(cmd *cobra.Command) {
+		if c := args[strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")]; c != nil && cmd != root {
+			cmd.ValidArgsFunction = a.completion(c)
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			switch c := flags[f.Name]; {
+			case c != nil && f.Value.Type() != "bool":
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completion(c)) // an error: it has one already
+			case f.Name == "file":
+				_ = cmd.MarkFlagFilename(f.Name, "hcl")
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			each(sub)
+		}
+	}
+	each(root)
+	root.AddCommand(newBashCmd(a))
+}
+
+// completer lists what may stand for a word that begins so; what does not begin so is left
+// out by the caller.
+type completer func(ctx context.Context, begun string) []string
+
+func words(list ...string) completer { return func(context.Context, string) []string { return list } }
+
+// completion is a completer for cobra. What is wrong with the pipeline or the store leaves
+// nothing to complete: the verb says it.
+func (a *app) completion(c completer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if a.setup(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		defer cancel()
+		directive := cobra.ShellCompDirectiveNoFileComp
+		var fit []string
+		for _, x := range c(ctx, begun) {
+			name, _, _ := strings.Cut(x, "\t")
+			if !strings.HasPrefix(name, begun) {
+				continue
+			}
+			if fit = append(fit, x); strings.ContainsAny(name[len(name)-1:], goesOn) {
+				directive |= cobra.ShellCompDirectiveNoSpace
+			}
+		}
+		return fit, directive
+	}
+}
+
+// stepNames lists blocks, and the instances of one once it alone is left: only those need
+// the pipeline's expressions.
+func (a *app) stepNames(ctx context.Context, begun string) []string {
+	var blocks []string
+	for _, b := range a.blocks() {
+		switch b.Type {
+		case "step", "table", "figure":
+			if address := b.Type + "." + strings.Join(b.Labels, "."); strings.HasPrefix(address, begun) {
+				blocks = append(blocks, address)
+			}
+		case "module":
+			if strings.HasPrefix(begun, "module.") {
+				return a.instances(ctx, begun)
+			}
+		}
+	}
+	if len(blocks) > 1 {
+		return blocks
+	}
+	return a.instances(ctx, begun)
+}
+
+// instances lists the steps whose addresses begin so, and their blocks.
+func (a *app) instances(ctx context.Context, begun string) (all []string) {
+	for _, s := range a.loaded(ctx) {
+		if block := pipeline.BlockOf(s.Address); !slices.Contains(all, block) && strings.HasPrefix(block, begun) {
+			all = append(all, block)
+		}
+		if s.Key != "" && strings.HasPrefix(s.Address, begun) {
+			all = append(all, s.Address)
+		}
+	}
+	return all
+}
+
+// blocks are those of the pipeline's files, as they are written.
+func (a *app) blocks() (blocks []*hclsyntax.Block) {
+	sources, err := pipeline.Read(a.File)
+	if err != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		f, _ := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos) // what is wrong in it the verb says
+		if body, ok := f.Body.(*hclsyntax.Body); ok {
+			blocks = append(blocks, body.Blocks...)
+		}
+	}
+	return blocks
+}
+
+// outputNames lists the outputs of each step that stepNames would list.
+func (a *app) outputNames(ctx context.Context, begun string) (names []string) {
+	for _, s := range a.loaded(ctx) {
+		if !strings.HasPrefix(s.Address, begun) && !strings.HasPrefix(begun, s.Address) {
+			continue
+		}
+		for _, o := range a.Registry.Lookup(s.Kind).Outputs {
+			names = append(names, s.Address+"."+o.Name)
+		}
+	}
+	return names
+}
+
+// loaded are the steps of the pipeline that the flags name.
+func (a *app) loaded(ctx context.Context) []pipeline.Step {
+	p, ds, err := a.evaluate(ctx)
+	if err != nil || ds.HasErrors() {
+		return nil
+	}
+	return p.Steps
+}
+
+// cellNames lists tables and figures, and the cells of one that is named.
+func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
+	address, _, named := strings.Cut(begun, ":")
+	if !named {
+		for _, address := range a.stepNames(ctx, begun) {
+			if isRendered(address) {
+				names = append(names, address+":")
+			}
+		}
+		return names
+	}
+	l, err := a.cells(ctx, address)
+	if err != nil {
+		return nil
+	}
+	for _, c := range l.Cells {
+		names = append(names, c.Name+"\t"+c.Text)
+	}
+	return names
+}
+
+func (a *app) kindNames(context.Context, string) (names []string) {
+	for _, k := range reference.Kinds(a.Registry) {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// runNames lists the runs that the store remembers, newest first.
+func (a *app) runNames(ctx context.Context, _ string) []string {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil
+	}
+	ids, err := runIDs(ctx, store)
+	if err != nil {
+		return nil
+	}
+	slices.Reverse(ids)
+	return append([]string{"last", "last~1"}, ids...)
+}
+
+// openNames lists the open runs.
+func (a *app) openNames(ctx context.Context, _ string) (names []string) {
+	f := a.cmd.Flags()
+	o := clusterOptions{address: f.Lookup("temporal-address").Value.String(), namespace: f.Lookup("temporal-namespace").Value.String(),
+		profile: f.Lookup("temporal-profile").Value.String(), payloadKey: f.Lookup("payload-key").Value.String()}
+	conn, err := a.running(ctx, o, &statusReport{})
+	if err != nil || conn == nil {
+		return nil
+	}
+	defer conn.Close()
+	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
+	if err != nil {
+		return nil
+	}
+	for _, w := range open {
+		names = append(names, runOf(w.Execution.WorkflowId))
+	}
+	return names
+}
+
+// variableNames lists the declared variables of a pipeline, which need not have values.
+func (a *app) variableNames(context.Context, string) (names []string) {
+	for _, b := range a.blocks() {
+		if b.Type != "variable" || len(b.Labels) != 1 {
+			continue
+		}
+		about := ""
+		if d := b.Body.Attributes["description"]; d != nil {
+			if v, ds := d.Expr.Value(nil); !ds.HasErrors() {
+				about = "\t" + fmt.Sprint(pipeline.JSON(v, nil))
+			}
+		}
+		names = append(names, b.Labels[0]+"="+about)
+	}
+	return names
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// Bounds of what is compared by what it says: larger outputs, and more of them in a step,
+// are compared by their sizes.
+const (
+	jsonCompared  = 16 << 20 // bytes
+	textCompared  = 1 << 20  // bytes
+	filesCompared = 50       // of a step
+	valuesKept    = 10_000   // of an output
+	valuesShown   = 10       // of an output, without --verbose
+	linesShown    = 20       // of an output, without --verbose
+)
+
+// valueDiff is a number or text that differs: a cell of a table or figure, or a field of
+// JSON.
+type valueDiff struct {
+	At   string `json:"at"`             // ROW.COLUMN, SERIES.POINT.y, or the path of a field
+	Name string `json:"name,omitempty"` // of a cell, for people: its column and row
+	A    string `json:"a,omitempty"`    // of a cell as it is printed, of a field as JSON; "" where there is none
+	B    string `json:"b,omitempty"`
+
+	ANumber *float64 `json:"a_number,omitempty"` // of a cell, not rounded
+	BNumber *float64 `json:"b_number,omitempty"`
+}
+
+// contents says by what two outputs differ, as far as they are tables, JSON or text.
+func (d *outputDiff) contents(ctx context.Context, store artifacts.Store, x, y outputFile) error {
+	kind, form, _ := strings.Cut(y.typ, "/")
+	rendered := kind == "table" || kind == "figure"
+	d.rendering = rendered && form != "json"
+	if d.A == "" || d.B == "" || max(x.size, y.size) > jsonCompared || d.rendering {
+		return nil
+	}
+	before, err := readBlob(ctx, store, x.digest)
+	if err != nil {
+		return err
+	}
+	after, err := readBlob(ctx, store, y.digest)
+	if err != nil {
+		return err
+	}
+	if rendered {
+		if d.Values, err = diffCells(kind, before, after); err != nil || len(d.Values) > 0 {
+			return err
+		}
+	}
+	if m, n, ok := bothJSON(before, after); ok {
+		d.Values = diffFields(m, n)
+		return nil
+	}
+	if max(x.size, y.size) <= textCompared && isText(before) && isText(after) {
+		d.Lines = unified(before, after)
+	}
+	return nil
+}
+
+func isText(b []byte) bool { return utf8.Valid(b) && !bytes.ContainsRune(b, 0) }
+
+// unified is the difference of two texts by lines, without the heads that name files.
+func unified(before, after []byte) string {
+	_, lines, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n")
+	return lines
+}
+
+// diffCells compares two tables or figures cell by cell, in the order of the second.
+func diffCells(kind string, before, after []byte) (ds []valueDiff, err error) {
+	old, err := namedCells(kind, before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := namedCells(kind, after)
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]render.Named{}
+	for _, c := range old {
+		was[c.Name] = c
+	}
+	add := func(is render.Named, d valueDiff) {
+		d.At, d.Name = is.Name, is.Head+", row "+is.Row
+		if kind == "figure" {
+			d.Name = is.Head + " of " + is.Row
+		}
+		ds = append(ds, d)
+	}
+	for _, c := range now {
+		o, ok := was[c.Name]
+		delete(was, c.Name)
+		if !ok || o.Text != c.Text || !sameNumber(o.Cell.Value, c.Cell.Value) {
+			add(c, valueDiff{A: o.Text, B: c.Text, ANumber: o.Cell.Value, BNumber: c.Cell.Value})
+		}
+	}
+	for _, c := range old {
+		if _, gone := was[c.Name]; gone {
+			add(c, valueDiff{A: c.Text, ANumber: c.Cell.Value})
+		}
+	}
+	return ds, nil
+}
+
+func sameNumber(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func namedCells(kind string, b []byte) ([]render.Named, error) {
+	if kind == "table" {
+		var t render.Table
+		err := json.Unmarshal(b, &t)
+		if err == nil {
+			err = t.Finish()
+		}
+		return t.Named(), err
+	}
+	var f render.Figure
+	err := json.Unmarshal(b, &f)
+	return f.Named(), err
+}
+
+// bothJSON reads two documents that are objects or lists.
+func bothJSON(before, after []byte) (x, y any, ok bool) {
+	for _, d := range []struct {
+		b  []byte
+		to *any
+	}{{before, &x}, {after, &y}} {
+		b := bytes.TrimSpace(d.b)
+		if len(b) == 0 || b[0] != '{' && b[0] != '[' {
+			return nil, nil, false
+		}
+		dec := json.NewDecoder(bytes.NewReader(b))
+		dec.UseNumber()
+		if dec.Decode(d.to) != nil || dec.More() {
+			return nil, nil, false
+		}
+	}
+	return x, y, true
+}
+
+// diffFields compares two documents down to their leaves, in the order of their paths.
+func diffFields(before, after any) (ds []valueDiff) {
+	old, now := map[string]string{}, map[string]string{}
+	fieldsOf(old, "", before)
+	fieldsOf(now, "", after)
+	for at, a := range old {
+		if b := now[at]; a != b {
+			ds = append(ds, valueDiff{At: at, A: a, B: b})
+		}
+	}
+	for at, b := range now {
+		if _, ok := old[at]; !ok {
+			ds = append(ds, valueDiff{At: at, B: b})
+		}
+	}
+	slices.SortFunc(ds, func(x, y valueDiff) int { return cmp.Compare(x.At, y.At) })
+	return ds[:min(len(ds), valuesKept)]
+}
+
+// fieldsOf notes the leaves of a document as JSON, by their paths.
+func fieldsOf(to map[string]string, path string, v any) {
+	below := func(name string) string {
+		if path == "" {
+			return name
+		}
+		return path + "." + name
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			fieldsOf(to, below(name), x)
+		}
+	case []any:
+		for i, x := range v {
+			fieldsOf(to, below(strconv.Itoa(i)), x)
+		}
+	default:
+		b, _ := json.Marshal(v) // what came from JSON
+		to[path] = string(b)
+	}
+}
+
+// printOutput prints how one output differs; all is without bounds.
+func (a *app) printOutput(o outputDiff, all bool) {
+	st := a.style(a.Out)
+	view.Printf(a.Out, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
+	if o.A != "" && o.B != "" && len(o.Values) == 0 && o.Lines == "" {
+		view.Printf(a.Out, "  %s -> %s", view.Size(o.SizeA), view.Size(o.SizeB))
+	}
+	view.Println(a.Out)
+	more := func(n int, what string) {
+		if n > 0 {
+			view.Printf(a.Out, "         %s\n", st.Dim(fmt.Sprintf("and %s more: --verbose shows all", view.Count(n, what))))
+		}
+	}
+	values := o.Values
+	if !all {
+		values = values[:min(len(values), valuesShown)]
+	}
+	for _, v := range values {
+		view.Printf(a.Out, "         %s: %s → %s\n", cmp.Or(v.Name, v.At), clip(cmp.Or(v.A, "none")), clip(v.after()))
+	}
+	more(len(o.Values)-len(values), "value")
+	lines := strings.SplitAfter(o.Lines, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	shown := lines
+	if !all {
+		shown = lines[:min(len(lines), linesShown)]
+	}
+	for _, l := range shown {
+		l = strings.TrimSuffix(l, "\n")
+		if !all {
+			l = clip(l)
+		}
+		view.Printf(a.Out, "         %s\n", l)
+	}
+	more(len(lines)-len(shown), "line")
+}
+
+// after is the value of the second run; with its digits, where both print alike.
+func (v valueDiff) after() string {
+	if v.A == v.B && v.ANumber != nil && v.BNumber != nil {
+		return fmt.Sprintf("%s (%v → %v, not rounded)", v.B, *v.ANumber, *v.BNumber)
+	}
+	return cmp.Or(v.B, "none")
+}
+
+// clip keeps a text to a line that can be read.
+func clip(s string) string {
+	const most = 160
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestDiffFields: documents are compared leaf by leaf, whatever their form.
+func TestDiffFields(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b string
+		want       []valueDiff
+	}{
+		{"same", `{"x": 1}`, `{ "x":1 }`, nil},
+		{"number", `{"metrics": {"MRR@10": 0.601}}`, `{"metrics": {"MRR@10": 0.604}}`, []valueDiff{{At: "metrics.MRR@10", A: "0.601", B: "0.604"}}},
+		{"digits", `{"n": 9007199254740993}`, `{"n": 9007199254740992}`, []valueDiff{{At: "n", A: "9007199254740993", B: "9007199254740992"}}},
+		{"list", `[1, 2]`, `[1, 3, 4]`, []valueDiff{{At: "1", A: "2", B: "3"}, {At: "2", B: "4"}}},
+		{"gone", `{"a": "x", "b": null}`, `{"b": true}`, []valueDiff{{At: "a", A: `"x"`}, {At: "b", A: "null", B: "true"}}},
+	} {
+		x, y, ok := bothJSON([]byte(c.a), []byte(c.b))
+		if got := diffFields(x, y); !ok || !cmp.Equal(got, c.want) {
+			t.Errorf("%s: %v, %s", c.name, ok, cmp.Diff(c.want, got))
+		}
+	}
+	for _, text := range []string{"", "1", `"x"`, "{", `{"a": 1}` + "\n" + `{"a": 2}`, "x,y"} {
+		if _, _, ok := bothJSON([]byte(text), []byte(`{}`)); ok {
+			t.Errorf("%q is taken for a JSON document", text)
+		}
+	}
+}
+
+// TestDiffCells: tables are compared as they print their cells; a number that differs below
+// the digits that are printed differs too.
+func TestDiffCells(t *testing.T) {
+	const head = `{"stubs": ["Form"], "columns": [{"id": "m", "title": "<b>MRR@10</b>", "format": {"style": "fixed", "decimals": 1}}], "rows": [`
+	before := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.1}}}, {"id": "old", "titles": ["Old"], "cells": {"m": {"value": 2}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.01}}}]}`
+	after := head + `{"id": "nci", "titles": ["Nci"], "cells": {"m": {"value": 60.4}}}, {"id": "html", "titles": ["Html"], "cells": {"m": {"value": 50.02}}}, {"id": "new", "titles": ["New"]}]}`
+	ds, err := diffCells("table", []byte(before), []byte(after))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range ds {
+		got = append(got, d.At+" | "+d.Name+" | "+d.A+" | "+d.after())
+	}
+	want := []string{
+		"nci.m | MRR@10, row nci | 60.1 | 60.4",
+		"html.m | MRR@10, row html | 50.0 | 50.0 (50.01 → 50.02, not rounded)",
+		"new.m | MRR@10, row new |  | –",
+		"old.m | MRR@10, row old | 2.0 | none",
+	}
+	if !cmp.Equal(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newTraceCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trace TABLE[:ROW.COLUMN]",
+		Short: "Follow one number to the JSON field, artifact, steps, keys and sources that it comes from",
+		Long: `Follow one number to the JSON field, artifact, steps, keys and sources that it
+comes from. Of a table or figure alone it lists the cells, by the names that it takes.`,
+		Example: `  redsi trace table.dedup_counts
+  redsi trace table.dedup_counts:url.train
+  redsi trace figure.model_scaling:atomic.tiny.y --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if address, _, ok := strings.Cut(args[0], ":"); !ok {
+				l, err := a.cells(ctx, address)
+				if err != nil {
+					return err
+				}
+				if a.JSON {
+					return view.WriteJSON(a.Out, l)
+				}
+				view.Printf(a.Out, "%s  %s x %s\n", address, view.Count(l.Rows, "row"), view.Count(l.Columns, "column"))
+				view.Cells(a.Out, l, quoted)
+				if len(l.Cells) > 0 {
+					view.Printf(a.Out, "where one comes from: %s\n", a.hint("trace", l.Cells[0].Name))
+				}
+				return nil
+			}
+			t, err := a.trace(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, t)
+			}
+			view.Trace(a.Out, t)
+			return nil
+		},
+	}
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+// cells lists the cells of a table or figure.
+func (a *app) cells(ctx context.Context, address string) (*report.CellList, error) {
+	a.Targets = []string{address}
+	v, store, err := a.preview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := report.Cells(ctx, v, store.Blobs.Open, address)
+	return l, a.untraced(err, address)
+}
+
+// trace is where a cell comes from, with the fields that it was read from.
+func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
+	address, _, _ := strings.Cut(name, ":")
+	a.Targets = []string{address}
+	v, store, err := a.preview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := report.TraceCell(ctx, v, store.Blobs.Open, name)
+	if err != nil {
+		return nil, a.untraced(err, address)
+	}
+	for _, s := range v.Plan.Steps {
+		if s.Address != t.Address {
+			continue
+		}
+		tree, err := s.Task.Tree()
+		if err != nil {
+			return nil, err
+		}
+		reads, err := a.Registry.Lookup(s.Task.Kind).Reads(tree)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
+		}
+		for _, r := range reads {
+			if !slices.Contains(r.Of, t.Cell) || r.Input.Ref == nil {
+				continue
+			}
+			for i, from := range t.Sources {
+				if from.Step == r.Input.Ref.Step && from.Output == r.Input.Ref.Output && !slices.Contains(from.Fields, r.Field()) {
+					t.Sources[i].Fields = append(from.Fields, r.Field())
+				}
+			}
+		}
+	}
+	byReading(t.Sources)
+	return t, nil
+}
+
+// byReading puts, of sources with the same bytes, the one first that the configuration
+// reads: the others have only the same bytes.
+func byReading(list []report.Source) {
+	slices.SortStableFunc(list, func(x, y report.Source) int {
+		if x.Digest != y.Digest {
+			return 0
+		}
+		return cmp.Compare(min(len(y.Fields), 1), min(len(x.Fields), 1))
+	})
+	seen := map[string]bool{}
+	for i, s := range list {
+		list[i].Same = seen[s.Digest]
+		seen[s.Digest] = true
+	}
+}
+
+// untraced adds to an error what to do about it.
+func (a *app) untraced(err error, address string) error {
+	var unknown *report.UnknownCell
+	var notRun *report.NotRunError
+	switch {
+	case errors.As(err, &notRun):
+		return fmt.Errorf("%w: %s", err, a.hint("run", "--target", address))
+	case errors.As(err, &unknown) && unknown.Name != address:
+		return inputError(fmt.Errorf("%w; %s lists its cells", err, a.hint("trace", address)))
+	case errors.As(err, &unknown):
+		return inputError(err)
+	}
+	return err
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,13 +12,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 )
 
 // Options say what the report cannot find out from results.
 type Options struct {
-	Store     string
+	Store   string
+	Paper   pipeline.Paper // what the pipeline rebuilds
+	Against *Against       // another run to show beside this one; nil: none
+
+	// Command is a command of this program as it can be pasted; nil: without options.
+	Command func(verb string, args ...string) string
+
 	UI        string // address of Temporal's UI; "" shows workflow ids without links
 	Namespace string
 }
@@ -34,9 +42,12 @@ type Report struct {
 	Summary  plan.Summary
 	Tally    render.Tally
 	Items    []*Item
-	Nodes    []Node   // of all steps, most of a long plan without their lineage
-	Blocks   []Block  // longest first
-	Curves   []*Curve // of trainings that have results
+	Nodes    []Node        // of all steps, most of a long plan without their lineage
+	Blocks   []Block       // longest first
+	Picture  *Picture      // of the blocks; nil of too many
+	Timeline *Timeline     // of the run that did most of the work; nil of none
+	Cells    ComparedCells // with the other run
+	Curves   []*Curve      // of trainings that have results
 	Envs     []Environment
 	Files    []SourceFile
 	Took     time.Duration
@@ -64,9 +75,13 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for k, i := range items {
-		g.Go(func() (err error) {
-			r.Items[k], err = loadItem(gctx, v, r.Nodes, i, read)
-			return err
+		g.Go(func() error {
+			it, err := loadItem(gctx, v, r.Nodes, i, read)
+			if err != nil {
+				return err
+			}
+			r.Items[k] = it
+			return r.complete(gctx, it, read)
 		})
 	}
 	curves := make([]*Curve, len(r.Nodes))
@@ -89,6 +104,28 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 		return err
 	}
 	r.Curves = slices.DeleteFunc(curves, func(c *Curve) bool { return c == nil })
+	return nil
+}
+
+// complete adds what the page shows of a table or figure besides what the result says.
+func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
+	if it.State != Done {
+		return nil
+	}
+	if err := it.addDownloads(ctx, read); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	if r.Against != nil {
+		if err := it.loadOther(ctx, r.Against.Results[it.Address], read); err != nil {
+			return err
+		}
+	}
+	if it.Figure == nil {
+		return nil
+	}
+	if err := it.drawPaper(); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
 	return nil
 }
 
@@ -134,6 +171,21 @@ func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Re
 // Full reports whether the results are at the paper's scale.
 func (r *Report) Full() bool {
 	return !r.Other
+}
+
+// Compared reports whether any number was compared with the paper's.
+func (r *Report) Compared() bool {
+	return r.Count("match")+r.Count("differs")+r.Claims("holds")+r.Claims("broken") > 0
+}
+
+// Have is how many tables and figures have results.
+func (r *Report) Have() (n int) {
+	for _, it := range r.Items {
+		if it.State == Done {
+			n++
+		}
+	}
+	return n
 }
 
 // Complete reports whether every step has a result.

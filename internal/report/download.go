@@ -6,13 +6,14 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 )
 
 // Bounds of the files in a page: of each, and of all together.
 const (
-	mostDownload  = 96 << 10
-	mostDownloads = 1 << 20
+	mostDownload  = 256 << 10
+	mostDownloads = 3 << 19
 )
 
 // Download is a table or figure as a file to keep.
@@ -69,6 +70,13 @@ func (it *Item) addDownloads(ctx context.Context, read Reader) error {
 		it.Files = append(it.Files, d)
 	}
 	return nil
+}
+
+// Large reports whether a file is not in the page.
+func (r *Report) Large() bool {
+	return slices.ContainsFunc(r.Items, func(it *Item) bool {
+		return slices.ContainsFunc(it.Files, func(f Download) bool { return f.URL == "" })
+	})
 }
 
 // bound takes the files out of the page that are too many together, pictures first.

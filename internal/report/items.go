@@ -47,6 +47,7 @@ type Item struct {
 	Among    bool   // PaperSVG has the rebuilt ones too
 
 	result *artifacts.Result
+	quote  bool       // in CSV, texts that a spreadsheet would calculate
 	other  *otherItem // of the run that the report is compared with
 }
 
@@ -115,13 +116,13 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	if it.Block == "table" {
-		it.Table = &render.Table{}
+		it.Table = &render.Table{QuoteFormulas: it.quote}
 		if err = json.Unmarshal(b, it.Table); err == nil {
 			err = it.Table.Finish() // what no table has may be LaTeX or HTML
 		}
 		it.Paper, it.Caption, it.Scale, it.Checks = it.Table.Paper, it.Table.Caption, it.Table.Scale, it.Table.Checks
 	} else {
-		it.Figure = &render.Figure{}
+		it.Figure = &render.Figure{QuoteFormulas: it.quote}
 		if err = json.Unmarshal(b, it.Figure); err == nil {
 			err = it.Figure.Finish()
 		}
@@ -141,12 +142,14 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 	var c struct {
 		Paper, Caption, Scale string
 		PaperScale            string `json:"paper_scale"`
+		CSVFormulas           string `json:"csv_formulas"`
 		Expect                []render.Expectation
 	}
 	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
+	it.quote = c.CSVFormulas == "quote"
 	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
 	if v.Items[i].Result != nil {
 		return nil // which has the rest

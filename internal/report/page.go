@@ -48,6 +48,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"short":    short,
 		"clip":     Clip,
 		"unplaced": unplaced,
+		"file":     fileOf,
 		"slug":     slug,
 		"grid":     r.grid,
 		"figures":  r.numbers,

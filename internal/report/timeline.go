@@ -66,7 +66,7 @@ type Bar struct{ X, W float64 }
 // timeline is of the run that did most of the work whose results are there; nil if
 // nothing took time.
 func (g *Gatherer) timeline() *Timeline {
-	const left, right, rowHeight, top = 210.0, 1112.0, 14.0, 6.0
+	const left, right, rowHeight, top = 210.0, 1112.0, 12.0, 4.0
 	run := ""
 	for _, id := range slices.Sorted(maps.Keys(g.work)) {
 		if run == "" || g.work[id].took >= g.work[run].took {

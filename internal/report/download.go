@@ -13,7 +13,7 @@ import (
 // Bounds of the files in a page: of each, and of all together.
 const (
 	mostDownload  = 256 << 10
-	mostDownloads = 3 << 19
+	mostDownloads = 1 << 20
 )
 
 // Download is a table or figure as a file to keep.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/plan"
 )
 
 // Bounds of the files in a page: of each, and of all together.
@@ -25,51 +27,70 @@ type Download struct {
 	From  string       // output that has it
 }
 
-// downloadType has the media type and the file's ending of each label.
-var downloadTypes = map[string][2]string{
-	"CSV": {"text/csv;charset=utf-8", ".csv"}, "JSON": {"application/json", ".json"}, "LaTeX": {"application/x-tex", ".tex"},
-	"Markdown": {"text/markdown;charset=utf-8", ".md"}, "SVG": {"image/svg+xml", ".svg"}, "PDF": {"application/pdf", ".pdf"}, "PNG": {"image/png", ".png"},
+// downloads are the files of tables and figures, those first that have room before others.
+var downloads = []struct{ label, output, media, ending string }{
+	{"CSV", "csv", "text/csv;charset=utf-8", ".csv"},
+	{"LaTeX", "latex", "application/x-tex", ".tex"},
+	{"Markdown", "markdown", "text/markdown;charset=utf-8", ".md"},
+	{"JSON", "json", "application/json", ".json"},
+	{"PDF", "pdf", "application/pdf", ".pdf"},
+	{"PNG", "png", "image/png", ".png"},
+	{"SVG", "svg", "image/svg+xml", ".svg"},
 }
 
-// addDownloads makes the files of an item: those of text from its values, pictures as
-// its result has them.
-func (it *Item) addDownloads(ctx context.Context, read Reader) error {
-	type written struct {
-		label, output string
-		write         func(io.Writer) error
+// chooseDownloads decides which files of tables and figures the page has room for.
+func (r *Report) chooseDownloads(v *plan.Preview, items []int) {
+	r.roomFor = map[string]bool{}
+	room := mostDownloads
+	for _, d := range downloads {
+		for _, i := range items {
+			a, ok := outputsOf(v.Items[i].Result)[d.output]
+			if !ok || a.Size > mostDownload {
+				continue
+			}
+			if n := base64.StdEncoding.EncodedLen(int(a.Size)); n <= room {
+				room -= n
+				r.roomFor[v.Plan.Steps[i].Address+"."+d.output] = true
+			}
+		}
 	}
-	var files []written
+}
+
+// addDownloads names the files of an item, with the bytes of those that there is room
+// for: texts are made of its values, pictures are as its result has them.
+func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error {
+	texts := map[string]func(io.Writer) error{}
 	if t := it.Table; t != nil {
-		files = []written{{"CSV", "csv", t.CSV}, {"JSON", "json", t.JSON}, {"LaTeX", "latex", t.LaTeX}, {"Markdown", "markdown", t.Markdown}}
+		texts = map[string]func(io.Writer) error{"csv": t.CSV, "json": t.JSON, "latex": t.LaTeX, "markdown": t.Markdown}
 	} else {
-		f := it.Figure
-		files = []written{{"CSV", "csv", f.CSV}, {"JSON", "json", f.JSON}, {"SVG", "svg", nil}, {"PDF", "pdf", nil}, {"PNG", "png", nil}}
+		texts["csv"], texts["json"] = it.Figure.CSV, it.Figure.JSON
 	}
-	for _, f := range files {
-		a, ok := it.result.Outputs[f.output]
-		if !ok {
+	for _, d := range downloads {
+		a, ok := it.result.Outputs[d.output]
+		if write := texts[d.output]; !ok || it.Table != nil && write == nil {
 			continue
 		}
-		d := Download{Label: f.label, Name: strings.Trim(slug(it.Name), "-") + downloadTypes[f.label][1], Size: a.Size, From: it.Address + "." + f.output}
-		if a.Size <= mostDownload {
-			var b bytes.Buffer
-			if f.write != nil {
-				if err := f.write(&b); err != nil {
-					return err
-				}
-			} else {
-				data, err := readOutput(ctx, it.result, f.output, read)
-				if err != nil {
-					return err
-				}
-				b.Write(data)
+		f := Download{Label: d.label, Name: strings.Trim(slug(it.Name), "-") + d.ending, Size: a.Size, From: it.Address + "." + d.output}
+		if r.roomFor[f.From] {
+			data, err := it.bytesOf(ctx, d.output, texts[d.output], read)
+			if err != nil {
+				return err
 			}
-			d.Size = int64(b.Len())
-			d.URL = template.URL("data:" + downloadTypes[f.label][0] + ";base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
+			f.Size = int64(len(data))
+			f.URL = template.URL("data:" + d.media + ";base64," + base64.StdEncoding.EncodeToString(data))
 		}
-		it.Files = append(it.Files, d)
+		it.Files = append(it.Files, f)
 	}
 	return nil
+}
+
+func (it *Item) bytesOf(ctx context.Context, output string, write func(io.Writer) error, read Reader) ([]byte, error) {
+	if write == nil {
+		return readOutput(ctx, it.result, output, read)
+	}
+	var b bytes.Buffer
+	err := write(&b)
+	return b.Bytes(), err
 }
 
 // Large reports whether a file is not in the page.
@@ -77,21 +98,4 @@ func (r *Report) Large() bool {
 	return slices.ContainsFunc(r.Items, func(it *Item) bool {
 		return slices.ContainsFunc(it.Files, func(f Download) bool { return f.URL == "" })
 	})
-}
-
-// bound takes the files out of the page that are too many together, pictures first.
-func (r *Report) bound() {
-	room := mostDownloads
-	for _, label := range []string{"CSV", "LaTeX", "Markdown", "JSON", "PDF", "PNG", "SVG"} {
-		for _, it := range r.Items {
-			for i := range it.Files {
-				if f := &it.Files[i]; f.Label == label {
-					if len(f.URL) > room {
-						f.URL = ""
-					}
-					room -= len(f.URL)
-				}
-			}
-		}
-	}
 }

@@ -178,10 +178,10 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	}
 	r := &Report{Options: o, Pipeline: fileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
 	r.Store = storeOf(o.Store)
+	r.chooseDownloads(v, g.items)
 	if err := r.load(ctx, v, g.items, read); err != nil {
 		return nil, err
 	}
-	r.bound()
 	r.compared()
 	r.Picture = g.picture(r.Items)
 	r.Timeline = g.timeline()

@@ -54,6 +54,7 @@ type Report struct {
 	Bytes    int64
 	Left     Left
 	shown    map[string]bool // ids of panels
+	roomFor  map[string]bool // files that are in the page, by the output that has them
 }
 
 // Environment is where steps ran.
@@ -112,7 +113,7 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	if it.State != Done {
 		return nil
 	}
-	if err := it.addDownloads(ctx, read); err != nil {
+	if err := r.addDownloads(ctx, it, read); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	if r.Against != nil {

@@ -32,10 +32,10 @@ var downloads = []struct{ label, output, media, ending string }{
 	{"CSV", "csv", "text/csv;charset=utf-8", ".csv"},
 	{"LaTeX", "latex", "application/x-tex", ".tex"},
 	{"Markdown", "markdown", "text/markdown;charset=utf-8", ".md"},
+	{"SVG", "svg", "image/svg+xml", ".svg"},
+	{"PNG", "png", "image/png", ".png"},
 	{"JSON", "json", "application/json", ".json"},
 	{"PDF", "pdf", "application/pdf", ".pdf"},
-	{"PNG", "png", "image/png", ".png"},
-	{"SVG", "svg", "image/svg+xml", ".svg"},
 }
 
 // chooseDownloads decides which files of tables and figures the page has room for.

@@ -148,7 +148,7 @@ func (r *Report) judge() {
 // Bounds of what the page shows of data.
 const (
 	previewed    = 256 << 10 // bytes of an artifact, beyond which it is not opened
-	previewChars = 1200
+	previewChars = 800
 )
 
 // preview fills in the beginnings of small outputs that are text.

@@ -20,6 +20,11 @@
 # Datasets              the collections for others to load
 # For other papers      outputs
 
+paper {
+  title   = "ReDSI: Addressing the Reproducibility and Evaluation Consistency of Differentiable Search Indexing for Document Retrieval"
+  authors = ["Vivien Nicolas", "Hicham Randrianarivo", "Pascale Sébillot", "Caio Corro"]
+}
+
 variable "scale" {
   description = "full: the real data. toy: a generated corpus that has every case the paper studies."
   default     = "full"

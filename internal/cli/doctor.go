@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/api/enums/v1"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
@@ -186,7 +187,7 @@ func (a *app) checkCluster(ctx context.Context, o clusterOptions) []finding {
 	f.Note = fmt.Sprintf("%s, namespace %s", conn.host, conn.ns)
 	out := []finding{f}
 	for _, queue := range []string{workflows.TaskQueue, workflows.GPUTaskQueue} {
-		is, err := polled(ctx, conn.Client, queue, nil)
+		is, err := polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
 		if err != nil {
 			out[0].Note, out[0].Do = out[0].Note+": "+err.Error(), "look at --temporal-namespace, and whether the account may use it"
 			return out[:1]

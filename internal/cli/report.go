@@ -12,7 +12,7 @@ import (
 )
 
 func newReportCmd(a *app) *cobra.Command {
-	var out, ui, namespace, latex string
+	var out, ui, namespace, latex, compare string
 	var pdf bool
 	cmd := &cobra.Command{
 		Use:   "report",
@@ -20,8 +20,14 @@ func newReportCmd(a *app) *cobra.Command {
 		Long: `Writes one self-contained HTML file from the results that are there; what has
 not run is shown as such. Nothing runs. Every number links to its lineage: the
 artifact it was read from, the step that left it, its key, configuration, inputs
-and run. Of a long pipeline the page shows 1,000 steps whole, those that tables and
+and run. Tables and figures can be taken from it as CSV, JSON, LaTeX, PDF and PNG.
+It begins with what the pipeline's paper block says. It names no folder of this
+machine. Of a long pipeline the page shows 1,000 steps whole, those that tables and
 figures come from first, and sums up all by block; --target STEP is of others.
+
+--compare RUN shows another run beside the results that are there: its number
+below each of ours with the difference, its pictures, and the steps that are other
+work. RUN is an id, a part of one, last, or last~1 for the one before.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
 run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
@@ -29,6 +35,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf
+  redsi report --compare last~1 -o compared.html
   redsi report --temporal-ui http://127.0.0.1:8233   # with links to workflows`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,7 +43,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if pdf && latex == "" {
 				latex = filepath.Join("results", "latex")
 			}
-			pl, _, err := a.loadPlan(ctx)
+			pl, p, err := a.loadPlan(ctx)
 			if err != nil {
 				return err
 			}
@@ -49,7 +56,13 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if err != nil {
 				return err
 			}
-			r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, UI: ui, Namespace: namespace})
+			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Command: a.hint}
+			if compare != "" {
+				if o.Against, err = a.against(ctx, store, v, compare); err != nil {
+					return err
+				}
+			}
+			r, err := g.Build(ctx, v, store.Blobs.Open, o)
 			if err != nil {
 				return err
 			}
@@ -61,13 +74,20 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 				return err
 			}
 			if a.JSON {
-				return view.WriteJSON(a.Out, map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims})
+				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims}
+				if o.Against != nil {
+					said["compare"] = map[string]any{"run": o.Against.Run, "numbers": r.Cells, "steps": o.Against.Changed, "same": o.Against.Same}
+				}
+				return view.WriteJSON(a.Out, said)
 			}
 			view.Printf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
 			for _, path := range written {
 				view.Println(a.Out, path)
 			}
 			view.Checks(a.Out, r)
+			if o.Against != nil {
+				view.Printf(a.Out, "beside run %s: %d of %d numbers differ; %s other work, %d the same\n", o.Against.Run, r.Cells.Differs, r.Cells.Both, view.Count(len(o.Against.Changed), "step"), o.Against.Same)
+			}
 			if !r.Full() {
 				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
 			}
@@ -78,6 +98,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 	a.targetFlag(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
+	f.StringVar(&compare, "compare", "", "another run to show beside these results: an id, last, last~1")
 	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")

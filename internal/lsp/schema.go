@@ -18,6 +18,7 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"variable", `variable "${1:NAME}" {` + "\n  $0\n}", "A value that is given from outside, and that expressions refer to as var.NAME."},
 	{"module", `module "${1:NAME}" {` + "\n  source = \"$0\"\n}", "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT."},
 	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
+	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is no part of any key."},
 }
 
 // Attributes that are no kind's.
@@ -42,6 +43,11 @@ var (
 		{Name: "value", Type: anything, Help: "Its value: an artifact, a step, a map of them, or any other."},
 		{Name: "description", Type: text1, Optional: true, Help: "What it is, for people."},
 	}
+	paperAttrs = []step.Attr{
+		{Name: "title", Type: text1, Help: "The paper's title."},
+		{Name: "authors", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Its authors."},
+		{Name: "url", Type: text1, Optional: true, Help: "Where it can be read."},
+	}
 	commonAttrs = []step.Attr{
 		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists"},
 		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
@@ -63,6 +69,8 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = s.moduleAttrsOf(d, blocks[0])
 	case "output":
 		attrs = outputAttrs
+	case "paper":
+		attrs = paperAttrs
 	default:
 		if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
 			attrs = slices.Concat(spec.Attrs, commonAttrs)

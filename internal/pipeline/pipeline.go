@@ -45,6 +45,9 @@ type Pipeline struct {
 	// Modules has the pipeline files of modules, by name.
 	Modules map[string][]byte
 
+	// Paper is what the paper block says; empty without one.
+	Paper Paper
+
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
 
@@ -134,6 +137,8 @@ type loader struct {
 	variables map[string]*variable
 	locals    map[string]*node
 	outputs   map[string]*node
+	paper     Paper
+	paperAt   *hcl.Range // of the block
 	blocks    []*node
 	byBlock   map[string]*node // step.train.dsi, module.first
 	nodes     []*node          // locals, outputs, modules and blocks in source order
@@ -194,7 +199,7 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {

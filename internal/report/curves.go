@@ -1,13 +1,17 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"html/template"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // curveType is the type of training curves: {"select": METRIC, "points": [{step,
@@ -68,46 +72,171 @@ func loadCurve(ctx context.Context, n *Node, r *artifacts.Result, output string,
 	return c, nil
 }
 
-// Size of a curve's picture in its own units, and how many points it has at most.
+// Chart is the curves of trainings that differ in the last part of their keys only,
+// such as a seed, over common axes.
+type Chart struct {
+	Title  string
+	Metric string // with its unit
+	Curves []ChartCurve
+	X, Y   []ChartTick
+	Loss   []ChartTick // of the axis at the right
+}
+
+// ChartCurve is one training in a chart, its lines in the picture's units.
+type ChartCurve struct {
+	*Curve
+	Name         string // the part of the key that is its own
+	Best         float64
+	Metric, Loss string // points of lines
+	DotX, DotY   string // where it was best; "" without an evaluation
+	Style        int
+}
+
+// ChartTick is a labelled place of an axis.
+type ChartTick struct {
+	At    float64
+	Label string
+}
+
+// The plot of a chart in its own units, and how many points a line has at most.
 const (
-	curveWidth, curveHeight = 200, 60
-	curvePoints             = 80
+	chartLeft, chartRight = 44, 304
+	chartTop, chartBottom = 10, 130
+	chartStyles           = 5
+	mostLines             = 12 // trainings in a chart
+	curvePoints           = 80
 )
 
-// picture draws a curve: the metric over steps, on the scale from zero to top,
-// with its best point, and in gray the loss on a scale of its own. Both are
-// thinned to at most curvePoints points; the best one is always there.
-func (c *Curve) picture(top float64) template.HTML {
-	var metric, loss strings.Builder
-	last, highest := float64(max(c.Last, 1)), 0.0
-	for _, l := range c.loss {
-		highest = max(highest, l)
-	}
-	at := func(b *strings.Builder, step int64, share float64) {
-		fmt.Fprintf(b, "%.1f,%.1f ", 3+float64(step)/last*(curveWidth-6), curveHeight-3-share*(curveHeight-6))
-	}
-	every := (len(c.steps) + curvePoints - 1) / curvePoints
-	for i, s := range c.steps {
-		kept := i%every == 0 || i == len(c.steps)-1
-		if kept && highest > 0 {
-			at(&loss, s, c.loss[i]/highest)
+// Charts draws the curves, charts in the order of their first trainings.
+func (r *Report) Charts() []Chart {
+	var out []Chart
+	var groups [][]*Curve
+	at := map[[2]string]int{}
+	for _, c := range r.Curves {
+		family, _ := familyOf(c.Address)
+		k, ok := at[[2]string{family, c.Metric}]
+		if !ok {
+			k = len(groups)
+			at[[2]string{family, c.Metric}] = k
+			groups = append(groups, nil)
 		}
-		if v := c.values[i]; v != nil && top > 0 && (kept || s == c.Step) {
-			at(&metric, s, max(*v, 0)/top)
+		groups[k] = append(groups[k], c)
+	}
+	for _, g := range groups {
+		for few := range slices.Chunk(g, mostLines) {
+			out = append(out, r.chart(few))
 		}
 	}
-	var dot strings.Builder
-	if c.Evaluations > 0 && top > 0 {
-		at(&dot, c.Step, max(c.Best, 0)/top)
-	}
-	x, y, _ := strings.Cut(strings.TrimSpace(dot.String()), ",")
-	svg := fmt.Sprintf(`<svg class="curve" viewBox="0 0 %d %d" role="img" aria-label="training curve"><polyline class="loss" points="%s"/><polyline class="metric" points="%s"/>`,
-		curveWidth, curveHeight, strings.TrimSpace(loss.String()), strings.TrimSpace(metric.String()))
-	if x != "" {
-		svg += fmt.Sprintf(`<circle cx="%s" cy="%s" r="3"/>`, x, y)
-	}
-	return template.HTML(svg + "</svg>")
+	return out
 }
+
+// familyOf parts an address from the last part of its key.
+func familyOf(address string) (family, own string) {
+	block := pipeline.BlockOf(address)
+	key := strings.Trim(strings.TrimPrefix(address, block), `[]"`)
+	if i := strings.LastIndexByte(key, '/'); i > 0 {
+		return block + " " + key[:i], key[i+1:]
+	}
+	if key == "" {
+		return block, strings.TrimPrefix(block, "step.")
+	}
+	return block, key
+}
+
+// unit is by what a metric's values are multiplied, and its name with the unit: shares of
+// one are shown in percent, as tables have them.
+func (r *Report) unit(metric string) (float64, string) {
+	if top := r.TopOfCurves(metric); top > 0 && top <= 1 {
+		return 100, metric + " (%)"
+	}
+	return 1, metric
+}
+
+func (r *Report) chart(curves []*Curve) Chart {
+	family, _ := familyOf(curves[0].Address)
+	factor, metric := r.unit(curves[0].Metric)
+	c := Chart{Title: family, Metric: metric}
+	if len(curves) == 1 {
+		c.Title = curves[0].Address
+	}
+	last, loss, top := 1.0, 0.0, r.TopOfCurves(curves[0].Metric)*factor
+	for _, k := range curves {
+		last = max(last, float64(k.Last))
+		loss = max(loss, slices.Max(k.loss))
+	}
+	xs, ys, ls := ticks(last, 4), ticks(top, 4), ticks(loss, 2)
+	place := func(v, most float64, low, high float64) float64 {
+		if most <= 0 {
+			return low
+		}
+		return low + max(v, 0)/most*(high-low)
+	}
+	scale := func(values []float64, low, high float64) (out []ChartTick) {
+		for _, v := range values {
+			out = append(out, ChartTick{place(v, values[len(values)-1], low, high), tickLabel(v)})
+		}
+		return out
+	}
+	xMost, yMost, lMost := xs[len(xs)-1], ys[len(ys)-1], ls[len(ls)-1]
+	c.X, c.Y, c.Loss = scale(xs, chartLeft, chartRight), scale(ys, chartBottom, chartTop), scale(ls, chartBottom, chartTop)
+	for n, k := range curves {
+		_, own := familyOf(k.Address)
+		line := ChartCurve{Curve: k, Name: own, Best: k.Best * factor, Style: n % chartStyles}
+		var metric, losses []string
+		every := (len(k.steps) + curvePoints - 1) / curvePoints
+		point := func(s int64, y float64) string {
+			return decimal(place(float64(s), xMost, chartLeft, chartRight)) + "," + decimal(y)
+		}
+		for i, s := range k.steps {
+			kept := i%every == 0 || i == len(k.steps)-1
+			if kept {
+				losses = append(losses, point(s, place(k.loss[i], lMost, chartBottom, chartTop)))
+			}
+			if v := k.values[i]; v != nil && (kept || s == k.Step) {
+				metric = append(metric, point(s, place(*v*factor, yMost, chartBottom, chartTop)))
+			}
+		}
+		line.Metric, line.Loss = strings.Join(metric, " "), strings.Join(losses, " ")
+		if k.Evaluations > 0 {
+			line.DotX, line.DotY, _ = strings.Cut(point(k.Step, place(line.Best, yMost, chartBottom, chartTop)), ",")
+		}
+		c.Curves = append(c.Curves, line)
+	}
+	return c
+}
+
+// ticks are round numbers from zero to at least most, about n steps apart.
+func ticks(most float64, n int) []float64 {
+	if !(most > 0) || math.IsInf(most, 0) {
+		return []float64{0, 1}
+	}
+	power := math.Pow(10, math.Floor(math.Log10(most/float64(n))))
+	step := 10 * power
+	for _, k := range []float64{1, 2, 2.5, 5} {
+		if most/float64(n) <= k*power*(1+1e-9) {
+			step = k * power
+			break
+		}
+	}
+	out := []float64{0}
+	for i := 1.0; out[len(out)-1] < most*(1-1e-9); i++ {
+		out = append(out, i*step)
+	}
+	return out
+}
+
+// tickLabel prints thousands and millions short: 10k, 1.5M.
+func tickLabel(v float64) string {
+	switch {
+	case v >= 1e6:
+		return strconv.FormatFloat(v/1e6, 'g', 4, 64) + "M"
+	case v >= 1e4:
+		return strconv.FormatFloat(v/1e3, 'g', 4, 64) + "k"
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // TopOfCurves is the highest value of any curve that has the same metric: one
 // scale for all.
@@ -119,4 +248,13 @@ func (r *Report) TopOfCurves(metric string) float64 {
 		}
 	}
 	return top
+}
+
+// Alt says in words what the chart shows.
+func (c Chart) Alt() string {
+	best := slices.MaxFunc(c.Curves, func(a, b ChartCurve) int { return cmp.Compare(a.Best, b.Best) })
+	if best.Evaluations == 0 {
+		return fmt.Sprintf("Loss over steps of %s", c.Title)
+	}
+	return fmt.Sprintf("%s over steps of %s: best %s at step %d", c.Metric, c.Title, number(&best.Best), best.Step)
 }

@@ -59,11 +59,12 @@ type Gatherer struct {
 	counted   int // steps with counts
 	curves    int
 	others    int // curves of steps that are not shown otherwise
+	work      map[string]*runWork
 }
 
 // Gather begins a report of a plan.
 func Gather(p *plan.Plan) *Gatherer {
-	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}}
+	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
 	for i, s := range p.Steps {
 		b := g.block(i)
 		b.Steps++
@@ -136,6 +137,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	g.lastEnv.Steps++
 	if r.Origin.RunID != "" {
 		g.runs[r.Origin.RunID] = true
+		g.worked(g.plan.Steps[i].Address, r)
 	}
 	if r.Finished.After(g.newest) {
 		g.newest = r.Finished
@@ -174,10 +176,15 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Options: o, Pipeline: v.Plan.Pipeline, Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
+	r := &Report{Options: o, Pipeline: fileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
+	r.Store = storeOf(o.Store)
+	r.chooseDownloads(v, g.items)
 	if err := r.load(ctx, v, g.items, read); err != nil {
 		return nil, err
 	}
+	r.compared()
+	r.Picture = g.picture(r.Items)
+	r.Timeline = g.timeline()
 	r.Left.Envs = g.otherEnvs.Steps
 	r.Left.Curves += g.curves // less those that were read
 	r.Runs = slices.Sorted(maps.Keys(g.runs))
@@ -191,11 +198,23 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		r.Took += b.Took
 		r.Bytes += b.Bytes
 	}
+	shown := map[string]bool{} // blocks that links lead to: no more than mostRows
+	for _, n := range nodes {
+		if n.Detailed {
+			shown[pipeline.BlockOf(n.Address)] = true
+		}
+	}
 	slices.SortFunc(r.Blocks, func(a, b Block) int {
+		if shown[a.Address] != shown[b.Address] {
+			return map[bool]int{true: -1, false: 1}[shown[a.Address]]
+		}
 		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address))
 	})
 	r.Left.Blocks = max(0, len(r.Blocks)-mostRows)
 	r.Blocks = r.Blocks[:min(len(r.Blocks), mostRows)]
+	slices.SortFunc(r.Blocks, func(a, b Block) int {
+		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Address, b.Address))
+	})
 	r.Left.Counts = g.counted
 	for _, n := range nodes {
 		if len(n.Counts) > 0 {
@@ -228,7 +247,7 @@ func (r *Report) addFiles(v *plan.Preview) error {
 			return fmt.Errorf("%s: %w", n.Address, err)
 		}
 		for k, u := range c.URLs {
-			f := SourceFile{Step: n.Address, URL: fetch.Redact(u), License: c.License, Index: i, Size: -1}
+			f := SourceFile{Step: n.Address, URL: unplaced(fetch.Redact(u)), License: c.License, Index: i, Size: -1}
 			if res := v.Items[i].Result; res != nil && k < len(c.Names) {
 				if file, ok := res.Outputs["files"].File(c.Names[k]); ok {
 					f.SHA256, f.Size = file.Digest.Hex(), file.Size

@@ -41,8 +41,44 @@ type Item struct {
 	Figure  *render.Figure
 	SVG     []byte
 	Checks  []render.Check // NotRun where there is no result yet
-	result  *artifacts.Result
+	Files   []Download
+
+	PaperSVG []byte // the paper's points, if there are any
+	Among    bool   // PaperSVG has the rebuilt ones too
+
+	result *artifacts.Result
+	quote  bool       // in CSV, texts that a spreadsheet would calculate
+	other  *otherItem // of the run that the report is compared with
 }
+
+// Title is what the item is called, for people.
+func (it *Item) Title() string {
+	return map[string]string{"table": "Table: ", "figure": "Figure: "}[it.Block] + it.Short()
+}
+
+// Short is the title without the word table or figure.
+func (it *Item) Short() string { return strings.ReplaceAll(it.Name, "_", " ") }
+
+// Columns is how many columns the item's table has, titles included.
+func (it *Item) Columns() int { return len(it.Table.Stubs) + len(it.Table.Columns) }
+
+// Alt says in words what the item's picture shows.
+func (it *Item) Alt() string {
+	f := it.Figure
+	if len(f.Series) == 0 {
+		return it.Title()
+	}
+	var names []string
+	points := 0
+	for _, s := range f.Series {
+		names = append(names, render.Plain(s.Title))
+		points += len(s.Points)
+	}
+	return fmt.Sprintf("%s: %s over %s, %d points of %s; the data are below", it.Title(), f.Y.Title, f.X.Title, points, strings.Join(names, ", "))
+}
+
+// HasOther reports whether another run has the item too.
+func (it *Item) HasOther() bool { return it.other != nil }
 
 // Traced reports whether the item's numbers have names that trace follows; texts
 // of a figure have none.
@@ -66,19 +102,27 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 	if r == nil {
 		return it, nil
 	}
+	if err := it.fill(ctx, r, read); err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// fill reads what a result has of the item.
+func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) error {
 	it.State, it.result = Done, r
 	b, err := readOutput(ctx, r, "json", read)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Address, err)
+		return fmt.Errorf("%s: %w", it.Address, err)
 	}
-	if block == "table" {
-		it.Table = &render.Table{}
+	if it.Block == "table" {
+		it.Table = &render.Table{QuoteFormulas: it.quote}
 		if err = json.Unmarshal(b, it.Table); err == nil {
 			err = it.Table.Finish() // what no table has may be LaTeX or HTML
 		}
 		it.Paper, it.Caption, it.Scale, it.Checks = it.Table.Paper, it.Table.Caption, it.Table.Scale, it.Table.Checks
 	} else {
-		it.Figure = &render.Figure{}
+		it.Figure = &render.Figure{QuoteFormulas: it.quote}
 		if err = json.Unmarshal(b, it.Figure); err == nil {
 			err = it.Figure.Finish()
 		}
@@ -88,9 +132,9 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Address, err)
+		return fmt.Errorf("%s: %w", it.Address, err)
 	}
-	return it, nil
+	return nil
 }
 
 // planned fills in what is known before a run, and the paper's scale.
@@ -98,12 +142,14 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 	var c struct {
 		Paper, Caption, Scale string
 		PaperScale            string `json:"paper_scale"`
+		CSVFormulas           string `json:"csv_formulas"`
 		Expect                []render.Expectation
 	}
 	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
 	}
 	it.Paper, it.Caption, it.Scale = c.Paper, c.Caption, c.Scale
+	it.quote = c.CSVFormulas == "quote"
 	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
 	if v.Items[i].Result != nil {
 		return nil // which has the rest

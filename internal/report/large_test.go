@@ -123,7 +123,7 @@ func TestLargePipeline(t *testing.T) {
 	g := newGrid(t)
 	s := page(t, g.v, g.store, report.Options{UI: "http://ui", Namespace: "default"})
 	checkLinks(t, s)
-	if n := strings.Count(s, `<svg class="curve"`); n != trainings {
+	if n := strings.Count(s, `<polyline class="metric`); n != trainings {
 		t.Errorf("%d curves", n)
 	}
 	if most := 4 << 20; len(s) > most {
@@ -189,9 +189,9 @@ func TestReportIsBounded(t *testing.T) {
 		fmt.Sprintf("1000 of %d steps: tables and figures, what they come from", before+30_000),
 		fmt.Sprintf("And %d more steps, which took less time.", before+29_000),
 		fmt.Sprintf("And %d more steps; their blocks have the sums.", before+29_000),
-		`<td>step.count.w</td><td>count</td><td class="r">30000</td><td class="r">30000</td>`, `<b>30,000</b>`,
+		`<span class="name">step.count.w</span> <span class="dim">count · 30000 of 30000 done`, `<b>30,000</b>`,
 		"<code>redsi plan --all</code>", "<code>redsi report --target STEP</code>",
-		`only 1&#34;`, `step.train.dsi[&#34;149&#34;]</h3>`,
+		`only 1&#34;`, `step.train.dsi[&#34;149&#34;]</span>`,
 	} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page does not say %q", want)
@@ -208,7 +208,7 @@ func TestCurves(t *testing.T) {
 	g.add("step.train.b", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`{"select":"MRR@10","points":[{"step":10,"loss":3}]}`))})
 	g.add("step.train.c", "train", `{}`, map[string]artifacts.Artifact{"curve": g.put("train/curve", []byte(`{"select":"MRR@10","points":null}`))})
 	s := page(t, g.v, g.store, report.Options{})
-	for _, want := range []string{"MRR@10 <b>0.7</b> at step 390,000 of 1,500,000, 78 h 0 min; loss 0.03", "10 steps, not evaluated; loss 3"} {
+	for _, want := range []string{"MRR@10 (%) <b>70</b> at step 390,000 of 1,500,000, 78 h 0 min; loss 0.03", "10 steps, not evaluated; loss 3"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -287,6 +287,9 @@ func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {
 	return a.Digest, ok && a.Files == nil
 }
 
+// IsItem reports whether an address is that of a table or figure.
+func IsItem(address string) bool { _, ok := isRendered(address); return ok }
+
 // isRendered reports whether an address is that of a table or figure.
 func isRendered(address string) (block string, ok bool) {
 	block = pipeline.BlockType(address)

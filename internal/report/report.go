@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,13 +12,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 )
 
 // Options say what the report cannot find out from results.
 type Options struct {
-	Store     string
+	Store   string
+	Paper   pipeline.Paper // what the pipeline rebuilds
+	Against *Against       // another run to show beside this one; nil: none
+
+	// Command is a command of this program as it can be pasted; nil: without options.
+	Command func(verb string, args ...string) string
+
 	UI        string // address of Temporal's UI; "" shows workflow ids without links
 	Namespace string
 }
@@ -34,15 +42,19 @@ type Report struct {
 	Summary  plan.Summary
 	Tally    render.Tally
 	Items    []*Item
-	Nodes    []Node   // of all steps, most of a long plan without their lineage
-	Blocks   []Block  // longest first
-	Curves   []*Curve // of trainings that have results
+	Nodes    []Node        // of all steps, most of a long plan without their lineage
+	Blocks   []Block       // longest first
+	Picture  *Picture      // of the blocks; nil of too many
+	Timeline *Timeline     // of the run that did most of the work; nil of none
+	Cells    ComparedCells // with the other run
+	Curves   []*Curve      // of trainings that have results
 	Envs     []Environment
 	Files    []SourceFile
 	Took     time.Duration
 	Bytes    int64
 	Left     Left
 	shown    map[string]bool // ids of panels
+	roomFor  map[string]bool // files that are in the page, by the output that has them
 }
 
 // Environment is where steps ran.
@@ -64,9 +76,13 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for k, i := range items {
-		g.Go(func() (err error) {
-			r.Items[k], err = loadItem(gctx, v, r.Nodes, i, read)
-			return err
+		g.Go(func() error {
+			it, err := loadItem(gctx, v, r.Nodes, i, read)
+			if err != nil {
+				return err
+			}
+			r.Items[k] = it
+			return r.complete(gctx, it, read)
 		})
 	}
 	curves := make([]*Curve, len(r.Nodes))
@@ -92,6 +108,28 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 	return nil
 }
 
+// complete adds what the page shows of a table or figure besides what the result says.
+func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
+	if it.State != Done {
+		return nil
+	}
+	if err := r.addDownloads(ctx, it, read); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	if r.Against != nil {
+		if err := it.loadOther(ctx, r.Against.Results[it.Address], read); err != nil {
+			return err
+		}
+	}
+	if it.Figure == nil {
+		return nil
+	}
+	if err := it.drawPaper(); err != nil {
+		return fmt.Errorf("%s: %w", it.Address, err)
+	}
+	return nil
+}
+
 // judge counts what came of the comparisons with the paper.
 func (r *Report) judge() {
 	scales := map[string]bool{}
@@ -110,7 +148,7 @@ func (r *Report) judge() {
 // Bounds of what the page shows of data.
 const (
 	previewed    = 256 << 10 // bytes of an artifact, beyond which it is not opened
-	previewChars = 1200
+	previewChars = 800
 )
 
 // preview fills in the beginnings of small outputs that are text.
@@ -134,6 +172,21 @@ func preview(ctx context.Context, r *artifacts.Result, outputs []Output, read Re
 // Full reports whether the results are at the paper's scale.
 func (r *Report) Full() bool {
 	return !r.Other
+}
+
+// Compared reports whether any number was compared with the paper's.
+func (r *Report) Compared() bool {
+	return r.Count("match")+r.Count("differs")+r.Claims("holds")+r.Claims("broken") > 0
+}
+
+// Have is how many tables and figures have results.
+func (r *Report) Have() (n int) {
+	for _, it := range r.Items {
+		if it.State == Done {
+			n++
+		}
+	}
+	return n
 }
 
 // Complete reports whether every step has a result.

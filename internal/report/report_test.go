@@ -3,6 +3,8 @@ package report_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,6 +56,9 @@ func study(t *testing.T, scale string, ran int) (*plan.Preview, artifacts.Store)
 	}
 	figure := &render.Figure{Paper: "fig:x", Scale: scale, PaperScale: "full", Width: 8, X: &render.Axis{Title: "x"}, Y: &render.Axis{Title: "y"},
 		Series: []render.Series{{ID: "s", Title: "S", Color: "naive", Line: "solid", Points: []render.Point{{ID: "p", X: render.Number(1), Y: n, Marker: "circle"}}}}}
+	if err := figure.Expect(nil, render.Expectation{Cell: "s.p.y", Value: new(42.0)}, render.Expectation{Cell: "s.p.x", Value: new(1.0)}); err != nil {
+		t.Fatal(err)
+	}
 	written := func(f func(io.Writer) error) string {
 		var b bytes.Buffer
 		if err := f(&b); err != nil {
@@ -109,9 +114,9 @@ func TestPage(t *testing.T) {
 		ran         int
 		has, hasNot []string
 	}{
-		{"full", "full", 4, []string{"Complete", `class="scale full complete"`, `<span class="state">match</span>`, `<span class="state">differs</span>`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace &#39;table.x:one.n&#39;|redsi trace 'table.x:one.n'", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script"}},
-		{"toy", "toy", 4, []string{"toy scale: " + reproduction, `<span class="state">not comparable</span>`}, []string{`<span class="state">match</span>`, "Complete"}},
-		{"tables not run", "full", 2, []string{"Incomplete", `class="scale full"`, "<code>one.n.std</code>", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<svg"}},
+		{"full", "full", 4, []string{"Complete", `class="scale full complete"`, `<span class="state" title="match">✓`, `<span class="state" title="differs">✗`, `<span class="state">not run</span>`, "−2|-2", "<i>All</i>", "A <b>caption</b> &amp; more", "CC0", "records dropped", "redsi trace table.x:one.n", `download="x.json"`, `aria-label="Graph of 2 blocks`, `Timeline of run run1: 4 steps`, "hollow diamonds", "2 steps in all, from <a href=\"#step-0\">step.download.x</a>", "http://ui/namespaces/default/workflows/step%2F", `&lt;b&gt;`, "&lt;script&gt;"}, []string{reproduction, "<script>alert", "not comparable"}},
+		{"toy", "toy", 4, []string{"toy scale: " + reproduction, "numbers are not comparable with the paper's|numbers are not comparable with the paper&#39;s", "4 numbers and texts", "The paper's points"}, []string{`title="match"`, "Complete", " checked"}},
+		{"tables not run", "full", 2, []string{"Incomplete", `class="scale full"`, "<code>one.n.std</code>", `<span class="state not">not run</span>`, `>42<`, "tab:x"}, []string{"<img"}},
 		{"nothing run", "full", 0, []string{"Incomplete", "not known yet", "waits for"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -148,10 +153,16 @@ func checkLinks(t *testing.T, page string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, links := map[string]bool{}, map[string]bool{}
+	ids, links, scripts := map[string]bool{}, map[string]bool{}, 0
 	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && (n.Data == "script" || n.Data == "iframe") {
-			t.Errorf("the page has a <%s>", n.Data)
+		if n.Type == html.ElementNode && n.Data == "iframe" {
+			t.Error("the page has an <iframe>")
+		}
+		if n.Type == html.ElementNode && n.Data == "script" {
+			scripts++
+			if sum := sha256.Sum256([]byte(n.FirstChild.Data)); !strings.Contains(html.UnescapeString(page[:1000]), "script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+				t.Error("the page's policy does not allow its script")
+			}
 		}
 		for _, a := range n.Attr {
 			switch {
@@ -166,6 +177,9 @@ func checkLinks(t *testing.T, page string) {
 				t.Errorf("the page loads %s", a.Val)
 			}
 		}
+	}
+	if scripts != 1 {
+		t.Errorf("the page has %d scripts", scripts)
 	}
 	for l := range links {
 		if !ids[l] {

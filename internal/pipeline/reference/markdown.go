@@ -13,7 +13,7 @@ const intro = `# Kinds and functions
 
 <!-- Made by "redsi kinds --markdown". A test compares it with the code. -->
 
-A pipeline file has blocks of seven types:
+A pipeline file has blocks of eight types:
 
 | block | what it declares |
 |---|---|
@@ -24,6 +24,7 @@ A pipeline file has blocks of seven types:
 | ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
 | ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [modules.md](modules.md) |
 | ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` that pipelines see that have this one as a module |
+| ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `; the report begins with it |
 
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
 

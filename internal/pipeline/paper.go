@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// Paper is what a pipeline says of the paper or study that it rebuilds, for people: it is
+// no part of any key.
+type Paper struct {
+	Title   string   `json:"title,omitempty"`
+	Authors []string `json:"authors,omitempty"`
+	URL     string   `json:"url,omitempty"`
+}
+
+var paperType = cty.ObjectWithOptionalAttrs(map[string]cty.Type{"title": cty.String, "authors": cty.List(cty.String), "url": cty.String}, []string{"authors", "url"})
+
+// declarePaper reads the paper block, whose attributes are constants.
+func (l *loader) declarePaper(b *hclsyntax.Block) {
+	if !l.labels(b) {
+		return
+	}
+	if l.paperAt != nil {
+		l.twice("paper", header(b), *l.paperAt)
+		return
+	}
+	at := header(b)
+	l.paperAt = &at
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Unknown block", "A paper has attributes only: title, authors and url.")
+	}
+	values := map[string]cty.Value{}
+	for _, a := range sortedAttributes(b.Body) {
+		want, ok := paperType.AttributeTypes()[a.Name]
+		if !ok {
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("A paper has no attribute %q. %s", a.Name, suggest(a.Name, sortedKeys(paperType.AttributeTypes()), "attribute")))
+			continue
+		}
+		if !l.constant(a.Expr, "What is said of the paper") {
+			continue
+		}
+		v := l.value(a.Expr, nil, nil)
+		if !v.IsWhollyKnown() {
+			continue // reported
+		}
+		if v, err := convert.Convert(v, want); err == nil && !v.IsNull() {
+			values[a.Name] = v
+			continue
+		}
+		l.diags.error(a.Expr.Range(), "Wrong type", "A title and a url are strings, authors are a list of strings.")
+	}
+	v, err := convert.Convert(cty.ObjectVal(values), paperType)
+	if err != nil {
+		if _, ok := b.Body.Attributes["title"]; !ok {
+			l.diags.error(at, "Missing attribute", "A paper needs title = \"…\", which the report begins with.")
+		}
+		return
+	}
+	text, err := ctyjson.Marshal(v, paperType)
+	if err == nil {
+		err = json.Unmarshal(text, &l.paper)
+	}
+	if err != nil {
+		l.diags.error(at, "Wrong type", err.Error())
+	}
+}

@@ -1,0 +1,25 @@
+package report
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestTitlesOf: of rows under each other what the row above says too is not said again,
+// but for the last title.
+func TestTitlesOf(t *testing.T) {
+	for _, c := range []struct {
+		titles, above []string
+		want          string
+	}{
+		{[]string{"a", "x"}, nil, "[{a false} {x false}]"},
+		{[]string{"a", "y"}, []string{"a", "x"}, "[{a true} {y false}]"},
+		{[]string{"b", "x"}, []string{"a", "x"}, "[{b false} {x false}]"},
+		{[]string{"b", "x", "2"}, []string{"a", "x", "1"}, "[{b false} {x false} {2 false}]"},
+		{[]string{"a"}, []string{"a"}, "[{a false}]"},
+	} {
+		if got := fmt.Sprint(titlesOf(c.titles, c.above)); got != c.want {
+			t.Errorf("%v below %v: %s, want %s", c.titles, c.above, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/render"
+)
+
+// Bounds of the picture of blocks, beyond which there is none: redsi graph draws any.
+const (
+	mostPictured = 80
+	mostLayers   = 20
+)
+
+// Sizes in the picture's own units, which are pixels where the page is wide.
+const (
+	pictureWidth = 1120.0
+	boxHeight    = 34.0
+	markSize     = 9.0
+	charWidth    = 6.6 // of a box's text
+)
+
+// Picture is the graph of the blocks of steps, layers from left to right: what is at the
+// left is read by what is at the right. Tables and figures are marks below the block
+// that they come from at last.
+type Picture struct {
+	Width, Height float64
+	Boxes         []*Box
+	Lines         []Line
+}
+
+// Box is a block of steps.
+type Box struct {
+	Address, Kind, Name string // shortened for the picture, but for the address
+	Steps, Done         int
+	X, Y, W             float64
+	Marks               []Mark
+
+	layer  int
+	height float64
+	in     []*Box
+	out    []*Box
+}
+
+// Share is how much of the box is filled: what has results.
+func (b *Box) Share() float64 { return b.W * float64(b.Done) / float64(max(b.Steps, 1)) }
+
+// State is the box's colour: done, some or rest.
+func (b *Box) State() string {
+	switch b.Done {
+	case b.Steps:
+		return "done"
+	case 0:
+		return "rest"
+	}
+	return "some"
+}
+
+// Mark is a table or figure.
+type Mark struct {
+	Address, State string // done, differs or rest
+	X, Y           float64
+}
+
+// Line is an edge: a curve from one box to another.
+type Line struct{ X1, Y1, X2, Y2, Mid float64 }
+
+// picture draws the blocks; nil if they are too many to be seen.
+func (g *Gatherer) picture(items []*Item) *Picture {
+	boxes := map[string]*Box{}
+	var order []*Box
+	edges := map[[2]string]bool{}
+	for _, s := range g.plan.Steps {
+		if _, ok := isRendered(s.Address); ok {
+			continue
+		}
+		address := pipeline.BlockOf(s.Address)
+		if boxes[address] == nil {
+			if len(order) == mostPictured {
+				return nil
+			}
+			b := g.blocks[address]
+			boxes[address] = &Box{Address: address, Kind: b.Kind, Name: nameOf(address, b.Kind), Steps: b.Steps, Done: b.Done}
+			order = append(order, boxes[address])
+		}
+		for _, d := range s.Deps {
+			if from := boxes[pipeline.BlockOf(g.plan.Steps[d].Address)]; from != nil && from.Address != address {
+				edges[[2]string{from.Address, address}] = true
+			}
+		}
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	for _, to := range order {
+		for _, from := range order {
+			if edges[[2]string{from.Address, to.Address}] {
+				from.out, to.in = append(from.out, to), append(to.in, from)
+			}
+		}
+	}
+	layers := layersOf(order)
+	if len(layers) > mostLayers {
+		return nil
+	}
+	g.mark(boxes, order, items)
+	p := &Picture{Width: pictureWidth, Boxes: order}
+	p.place(layers)
+	for _, to := range order {
+		for _, from := range to.in {
+			if !from.reaches(to, 2) { // a longer way says it
+				x1, x2 := from.X+from.W, to.X
+				p.Lines = append(p.Lines, Line{x1, from.Y + boxHeight/2, x2, to.Y + boxHeight/2, (x1 + x2) / 2})
+			}
+		}
+	}
+	return p
+}
+
+// nameOf is a block's name without its kind.
+func nameOf(address, kind string) string {
+	_, local := pipeline.SplitAddress(address)
+	if n := len("step." + kind + "."); len(local) > n {
+		return local[n:]
+	}
+	return local
+}
+
+// layersOf parts boxes by the longest way from a source; a source stands just before what
+// first reads it.
+func layersOf(order []*Box) [][]*Box {
+	for range order { // as often as the longest way, and no more if blocks go in a circle
+		moved := false
+		for _, b := range order {
+			for _, to := range b.out {
+				if to.layer <= b.layer && b.layer < mostLayers {
+					to.layer, moved = b.layer+1, true
+				}
+			}
+		}
+		if !moved {
+			break
+		}
+	}
+	var layers [][]*Box
+	for _, b := range order {
+		if b.layer == 0 && len(b.out) > 0 {
+			b.layer = max(0, slices.MinFunc(b.out, func(x, y *Box) int { return cmp.Compare(x.layer, y.layer) }).layer-1)
+		}
+		for len(layers) <= b.layer {
+			layers = append(layers, nil)
+		}
+		layers[b.layer] = append(layers[b.layer], b)
+	}
+	return layers
+}
+
+// mark puts tables and figures at the blocks that they come from at last.
+func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
+	for _, it := range items {
+		host := order[0]
+		for _, d := range g.plan.Steps[it.Index].Deps {
+			if b := boxes[pipeline.BlockOf(g.plan.Steps[d].Address)]; b != nil && b.layer >= host.layer {
+				host = b
+			}
+		}
+		m := Mark{Address: it.Address, State: "rest"}
+		if it.State == Done {
+			m.State = "done"
+			if len(render.Unmet(it.Checks)) > 0 {
+				m.State = "differs"
+			}
+		}
+		host.Marks = append(host.Marks, m)
+	}
+}
+
+// reaches reports whether a way of at least some edges leads from b to another box.
+func (b *Box) reaches(to *Box, edges int) bool {
+	if b == to {
+		return edges <= 0
+	}
+	return b.layer < to.layer && slices.ContainsFunc(b.out, func(next *Box) bool { return next.layer > b.layer && next.reaches(to, edges-1) })
+}
+
+// place orders the boxes of each layer by the mean place of their neighbours, and gives
+// all their positions.
+func (p *Picture) place(layers [][]*Box) {
+	const gapX, gapY, edge = 24.0, 9.0, 4.0
+	column := (p.Width - 2*edge + gapX) / float64(len(layers))
+	w := min(column-gapX, 170)
+	perRow := max(1, int((w+2)/(markSize+2)))
+	tallest := 0.0
+	heights := make([]float64, len(layers))
+	for k, layer := range layers {
+		for _, b := range layer {
+			rows := (len(b.Marks) + perRow - 1) / perRow
+			b.W, b.X = w, edge+float64(k)*column
+			b.height = boxHeight + float64(rows)*(markSize+2)
+			heights[k] += b.height + gapY
+		}
+		tallest = max(tallest, heights[k])
+	}
+	stack := func(k int) {
+		y := edge + (tallest-heights[k])/2
+		for _, b := range layers[k] {
+			b.Y = y
+			y += b.height + gapY
+		}
+	}
+	for k := range layers {
+		stack(k)
+	}
+	for round := range 8 {
+		for k := range layers {
+			if round%2 == 1 {
+				k = len(layers) - 1 - k
+			}
+			slices.SortStableFunc(layers[k], func(a, b *Box) int { return cmp.Compare(a.middle(round%2 == 1), b.middle(round%2 == 1)) })
+			stack(k)
+		}
+	}
+	most := int((w - 8) / charWidth)
+	for _, b := range p.Boxes {
+		b.Kind, b.Name = Clip(b.Kind, most-1), Clip(b.Name, most-len(itoa(b.Done)+itoa(b.Steps))-2)
+		for i := range b.Marks {
+			b.Marks[i].X = b.X + float64(i%perRow)*(markSize+2)
+			b.Marks[i].Y = b.Y + boxHeight + 2 + float64(i/perRow)*(markSize+2)
+		}
+	}
+	p.Height = tallest + 2*edge
+}
+
+// middle is the mean height of the box's neighbours at one side; its own if it has none.
+func (b *Box) middle(right bool) float64 {
+	near := b.in
+	if right {
+		near = b.out
+	}
+	if len(near) == 0 {
+		return b.Y
+	}
+	sum := 0.0
+	for _, n := range near {
+		sum += n.Y + n.height/2
+	}
+	return sum/float64(len(near)) - b.height/2
+}

@@ -112,7 +112,7 @@ func readSavedPlan(path string) (*savedPlan, error) {
 	}
 	var s savedPlan
 	if err := json.Unmarshal(b, &s); err != nil || s.Format != savedPlanFormat {
-		return nil, inputError(fmt.Errorf("%s is not a plan that `redsi plan --out` saved (format %q, this build reads %q)", path, s.Format, savedPlanFormat))
+		return nil, inputError(fmt.Errorf("%s is not a plan that `redsi plan --out FILE` saved (format %q, this build reads %q)", path, s.Format, savedPlanFormat))
 	}
 	s.name, s.keys = path, map[string]artifacts.Digest{}
 	for _, x := range s.Steps {
@@ -127,8 +127,8 @@ func newApplyCmd(a *app) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
-		Short: "Run a plan that `redsi plan --out` saved, if it would still do exactly that",
-		Long: `Run a plan that ` + "`redsi plan --out`" + ` saved, if it would still do exactly that.
+		Short: "Run a plan that `redsi plan --out FILE` saved, if it would still do exactly that",
+		Long: `Run a plan that ` + "`redsi plan --out FILE`" + ` saved, if it would still do exactly that.
 
 The pipeline is loaded again with the saved variables and targets. If any step
 has another key than in the plan, because the HCL, a source, a program or redsi

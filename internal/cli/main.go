@@ -42,10 +42,12 @@ func (e *exitError) Unwrap() error { return e.err }
 // inputError marks an error as the user's to mend.
 func inputError(err error) error { return &exitError{exitInput, err} }
 
+// Help has verbs in the order of a working day.
+func init() { cobra.EnableCommandSorting = false }
+
 // Main runs the process's command line with a registry of kinds, and returns its exit code.
 func Main(kinds *step.Registry) int {
-	isolation.Helper()                 // if this process is one
-	cobra.EnableCommandSorting = false // help has them in the order of a working day
+	isolation.Helper() // if this process is one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return execute(ctx, kinds, os.Args[1:], os.Stdout, os.Stderr)

@@ -83,6 +83,7 @@ func TestStatusOfMany(t *testing.T) {
 	}
 	var out lockedBuffer
 	a := &app{Registry: kinds.Registry(), Out: &out, Err: &out, Log: slog.New(slog.DiscardHandler), File: "none.hcl", waits: usualWaits()}
+	a.cmd = newRoot(a)
 	conn := &connection{Client: c, ns: "default", host: server.Address}
 	var r statusReport
 	awaitTrue(t, "all runs are listed, and two of them answer", func() bool {

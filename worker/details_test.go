@@ -65,14 +65,14 @@ step "text" "second" {
 	first, second := b.result(src, "step.text.first"), b.result(src, `step.text.second["a|b"]`)
 	has(t, "the second step", b.details(workflows.StepWorkflowID(second.Key)), `step.text.second["a\|b"]`, "`text`", "`\"two\"`", "`after[0]`",
 		first.Outputs["out"].Digest.Hex(), second.Outputs["out"].Digest.Hex(), "details-1", "**Outputs**", "6 B")
-	has(t, "the run", b.details(t.Name() + "/details-1"), "2 ran", "| `step.text.second` | 0 | 1 |", "WorkflowId%20%3D%20%22step%2F"+second.Key.Hex())
+	has(t, "the run", b.details(t.Name()+"/details-1"), "2 ran", "| `step.text.second` | 0 | 1 |", "WorkflowId%20%3D%20%22step%2F"+second.Key.Hex())
 
 	broke := src + `step "text" "third" { text = "broken" }`
 	w := b.start(broke, "details-2")
 	if _, err := b.wait(w); err == nil {
 		t.Fatal("it did not fail")
 	}
-	has(t, "the other run", b.details(t.Name() + "/details-2"), "2 hit, 0 ran, 1 failed", "| `step.text.second` | 1 | [`TestDetailsdetails-1`]", "`` no `luck` \\| at all ``")
+	has(t, "the other run", b.details(t.Name()+"/details-2"), "2 hit, 0 ran, 1 failed", "| `step.text.second` | 1 | [`TestDetailsdetails-1`]", "`` no `luck` \\| at all ``")
 
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -3,7 +3,6 @@ package workflows
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -155,13 +154,16 @@ func listed(info *workflow.Info, query string) string {
 	return "/namespaces/" + url.PathEscape(info.Namespace) + "/workflows?query=" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
 }
 
-// StartDetails are what the UI shows of a workflow from its start, in Markdown: names
-// with values.
-func StartDetails(facts map[string]string) string {
+// Fact is a name with its value.
+type Fact struct{ Name, Value string }
+
+// StartDetails are what the UI shows of a workflow from its start, in Markdown: facts
+// that have a value.
+func StartDetails(facts []Fact) string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(facts)) {
-		if facts[name] != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", name, Code(facts[name], 1000))
+	for _, f := range facts {
+		if f.Value != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", f.Name, Code(f.Value, 1000))
 		}
 	}
 	return b.String()

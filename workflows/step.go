@@ -260,7 +260,7 @@ func (r *run) shared(ctx workflow.Context, i int, in StepInput) (Executed, error
 			ParentClosePolicy:   parentAbandon,
 			WorkflowTaskTimeout: TaskTimeout,
 			StaticSummary:       searchable(in.Address),
-			StaticDetails:       StartDetails(map[string]string{"step": in.Address, "kind": in.Kind, "key": in.Key.Hex(), "started by run": in.RunID}),
+			StaticDetails:       StartDetails([]Fact{{"step", in.Address}, {"kind", in.Kind}, {"key", in.Key.Hex()}, {"started by run", in.RunID}}),
 		})
 		r.members[id] = true
 		child := workflow.ExecuteChildWorkflow(cctx, StepWorkflow, in)

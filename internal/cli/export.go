@@ -102,8 +102,12 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 			list = append(list, e)
 		}
 	}
-	for _, address := range missing {
-		a.say(fmt.Sprintf("%s has no result yet, so it is left out: %s", address, a.hint("run", "--target", address)))
+	if n := len(missing); n > 0 {
+		text := missing[0] + " has no result yet, so it is left out"
+		if n > 1 {
+			text = fmt.Sprintf("%d steps have no result yet, so they are left out", n)
+		}
+		a.say(text + ": " + a.hint("run", targets(missing)...))
 	}
 	if len(list) == 0 {
 		return nil, inputError(errors.New("no step has left a dataset or model for the hub: those of the kinds export and export_model do"))
@@ -228,4 +232,18 @@ func (a *app) sayExported(list []exported, namespace string) error {
 		view.Printf(a.Out, "  %s\n", c)
 	}
 	return nil
+}
+
+// targets are flags of a run that makes these steps: of several the blocks, which are few.
+func targets(addresses []string) []string {
+	var flags []string
+	for i, address := range addresses {
+		if len(addresses) > 1 {
+			address = pipeline.BlockOf(address)
+		}
+		if i == 0 || !slices.Contains(flags, address) {
+			flags = append(flags, "--target", address)
+		}
+	}
+	return flags
 }

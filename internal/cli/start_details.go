@@ -36,14 +36,14 @@ func (a *app) runSummary(pl *plan.Plan) string {
 
 // runDetails is what the UI shows of a run from its start.
 func (a *app) runDetails(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
-	facts := map[string]string{"plan": digest.String(), "revision": revision(), "store": store.URL,
-		"steps": view.Count(len(pl.Steps), "step"), "targets": cmp.Or(strings.Join(a.Targets, " "), "all")}
+	facts := []workflows.Fact{{Name: "targets", Value: cmp.Or(strings.Join(a.Targets, " "), "all")}, {Name: "steps", Value: view.Count(len(pl.Steps), "step")},
+		{Name: "revision", Value: revision()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}
 	for i, name := range slices.Sorted(maps.Keys(a.variables)) {
 		if i == variablesShown {
-			facts["var.…"] = "the plan in the store has the others"
+			facts = append(facts, workflows.Fact{Name: "var.…", Value: "the plan in the store has the others"})
 			break
 		}
-		facts["var."+name] = workflows.Short(a.variables[name])
+		facts = append(facts, workflows.Fact{Name: "var." + name, Value: workflows.Short(a.variables[name])})
 	}
 	return workflows.StartDetails(facts)
 }

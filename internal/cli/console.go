@@ -31,7 +31,7 @@ digest of the output.
 Exit code 0 if all could be evaluated, 2 if not; the others are evaluated all
 the same.`,
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'
-  redsi console --var scale=toy < expressions.txt
+  echo 'local.sizes' | redsi console --var scale=toy
   echo 'var.scale' | redsi console --json | jq .value`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, p, err := a.openScope(cmd.Context())

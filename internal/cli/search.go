@@ -55,8 +55,8 @@ all, so that there is nothing to constrain.
 A score is what ranks: the log-probability of the identifier, divided by its
 number of tokens. The percentage is the probability itself.`,
 		Example: `  redsi search "who sings love will keep us alive"
-  redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings …"
-  redsi search --json < questions.txt`,
+  redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
+  echo "who sings it" | redsi search --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := m.check(cmd); err != nil {
 				return err

@@ -80,7 +80,7 @@ one is up. It starts nothing. A run that does not answer within a second is show
 such; of each run the first steps at work and failed are shown, --run shows one whole.`,
 		Example: `  redsi status
   redsi status --last 20
-  redsi status --run 20261121T1625
+  redsi status --run last
   redsi status --temporal-address 127.0.0.1:7233 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

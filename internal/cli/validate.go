@@ -22,7 +22,7 @@ templates of one value, and names that hide others. Files of tests are left to
 Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there are
 warnings.`,
 		Example: `  redsi validate
-  redsi validate -f pipelines/ --var scale=toy
+  redsi validate -f examples/kmeans-study
   redsi validate --json | jq '.diagnostics[] | [.file, .line, .summary]'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -115,7 +115,7 @@ func TestExamples(t *testing.T) {
 	program := filepath.Join(dir, "prog")
 	script := `#!/bin/sh
 case "$*" in
---help) printf 'Does.\n\nlook:\n  a           Does a\n  b           Does b\n\nother:\n  help        Help\n';;
+--help) printf 'Does.\n\nUsage:\n  prog [command]\n\nlook:\n  a           Does a\n  b           Does b\n\nother:\n  help        Help\n';;
 "a --help") printf 'A.\n\nUsage:\n  prog a\n\nExamples:\n  prog a x   # why\n  prog a y\n\nFlags:\n  -h\n';;
 "b --help") printf 'B.\n\nExamples:\n  prog b\n\nFlags:\n';;
 esac

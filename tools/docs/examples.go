@@ -4,17 +4,24 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 var verbLine = regexp.MustCompile(`^  ([a-z][a-z-]*) +\S`)
 
-// verbs are the commands that a help text lists.
+// verbs are the commands that a help text lists: in sections with a title of their own.
 func verbs(help string) []string {
 	var all []string
-	for _, line := range strings.Split(help, "\n") {
-		if m := verbLine.FindStringSubmatch(line); m != nil && m[1] != "help" && m[1] != "completion" {
-			all = append(all, m[1])
+	for _, section := range strings.Split(help, "\n\n") {
+		title, list, _ := strings.Cut(section, "\n")
+		if !strings.HasSuffix(title, ":") || slices.Contains([]string{"Usage:", "Examples:"}, title) {
+			continue
+		}
+		for _, line := range strings.Split(list, "\n") {
+			if m := verbLine.FindStringSubmatch(line); m != nil && m[1] != "help" && m[1] != "completion" {
+				all = append(all, m[1])
+			}
 		}
 	}
 	return all

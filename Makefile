@@ -90,7 +90,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench docs dist \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
 	doctor env clean
 
 help: ## list the targets
@@ -151,6 +151,9 @@ fmt: ## gofmt all Go files
 
 bench: build deps ## measure, each peer beside it in one run, into bench/results.jsonl
 	$(BENCH)
+
+try-docs: build ## every command of README, docs and --help, in order, in a copy of the tree, and what they print
+	$(GO) run ./tools/docs -long
 
 docs: build ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md

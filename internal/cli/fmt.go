@@ -30,7 +30,7 @@ it, but for hidden ones. The names of files that change are printed. What a file
 means never changes. If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check examples     # exit 2 if a file would change
-  redsi fmt --recursive .        # chapters and modules, too
+  redsi fmt --recursive examples # chapters and modules, too
   redsi fmt --diff pipelines.hcl # show what would change, write nothing`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -144,3 +144,15 @@ esac
 		t.Error("an old line is not told")
 	}
 }
+
+// TestDocumentation does all that the documentation says, but what takes long, in a copy of
+// this tree, from `make quickstart` on.
+func TestDocumentation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds redsi with libtorch, and trains")
+	}
+	var said strings.Builder
+	if err := run(t.Context(), &said, filepath.Join("..", ".."), t.TempDir(), false, nil); err != nil {
+		t.Errorf("%v\n%s", err, said.String())
+	}
+}

@@ -19,7 +19,7 @@ func verbs(help string) []string {
 			continue
 		}
 		for _, line := range strings.Split(list, "\n") {
-			if m := verbLine.FindStringSubmatch(line); m != nil && m[1] != "help" && m[1] != "completion" {
+			if m := verbLine.FindStringSubmatch(line); m != nil && m[1] != "help" {
 				all = append(all, m[1])
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -39,16 +38,7 @@ func (b *bench) scheduled(w client.WorkflowRun) map[string]int {
 // awaitCounts waits until a run's state has so many steps of a status.
 func (b *bench) awaitCounts(w client.WorkflowRun, status workflows.Status, want int) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var s workflows.State
-	for ctx.Err() == nil {
-		var err error
-		if s, err = workflows.Ask[workflows.State](ctx, b.c, w.GetID(), workflows.StateQuery); err == nil && s.Counts[status] == want {
-			return
-		}
-	}
-	b.t.Fatalf("its state is %+v", s)
+	b.awaitState(func(s workflows.State) bool { return s.Counts[status] == want }, w)
 }
 
 // lengthy is a chain: each step writes the last bytes of what it reads and its text.

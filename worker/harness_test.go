@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -327,22 +328,28 @@ func (discard) Error(string, ...any) {}
 // awaitShared waits until one of the runs has joined the other's step.
 func (b *bench) awaitShared(runs ...client.WorkflowRun) {
 	b.t.Helper()
+	b.awaitState(func(s workflows.State) bool {
+		return slices.ContainsFunc(s.Steps, func(x workflows.StepState) bool { return x.Shared })
+	}, runs...)
+}
+
+// awaitState waits until the state of one of the runs is as wanted.
+func (b *bench) awaitState(wanted func(workflows.State) bool, runs ...client.WorkflowRun) {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	var last workflows.State
+	var lastErr error
 	for ctx.Err() == nil {
 		for _, r := range runs {
 			s, err := workflows.Ask[workflows.State](ctx, b.c, r.GetID(), workflows.StateQuery)
-			if err != nil {
-				continue // not started yet
+			if err == nil && wanted(s) {
+				return
 			}
-			for _, x := range s.Steps {
-				if x.Shared {
-					return
-				}
-			}
+			last, lastErr = s, err // an error: it has not started yet
 		}
 	}
-	b.t.Fatal("no run joined the other's step")
+	b.t.Fatalf("no run came to that; the state of the last one is %+v, %v", last, lastErr)
 }
 
 // next is what the next held step says. It fails instead of waiting for ever.

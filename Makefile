@@ -39,12 +39,13 @@ PLATFORM := $(OS)-$(ARCH)
 
 ifeq ($(OS),darwin)
   CACHE  := $(HOME)/Library/Caches
-  CXXDBG :=
+  CXXGCC :=
   NEWDTAGS :=
 else
   CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
-  # gotch asks for -g, which makes 50 MB of debugging symbols and a third of the compile time; -gtoggle takes it back.
-  CXXDBG := -gtoggle
+  # gotch asks for -g -O3, after all flags that are given here. -gtoggle takes the 50 MB of debugging symbols back, the
+  # specs the optimization of what only calls libtorch.
+  CXXGCC  = -gtoggle -specs=$(GOTCH)/quick.specs
   # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch 2.11, one with CUDA, in front.
   NEWDTAGS := -Wl,--enable-new-dtags
 endif
@@ -73,7 +74,7 @@ export CGO_ENABLED    := 1
 # `go env -w` has set is kept: a variable of the environment takes its place.
 export GOFLAGS        := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath)
 export CGO_CFLAGS     := -O2 -w -g0
-export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXDBG)
+export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
 ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 

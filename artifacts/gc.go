@@ -70,11 +70,10 @@ const (
 	nondetPrefix  = "nondeterminism/"
 	ckptPrefix    = "checkpoints/"
 	runsPrefix    = "runs/"
-	failedPrefix  = "failures/"
 
 	// FailedPrefix begins the names of the records of steps that failed or were
 	// cancelled: "failures/<run id>/<hex key>".
-	FailedPrefix = failedPrefix
+	FailedPrefix = "failures/"
 
 	// OpenRunPrefix begins the names of the records of runs that are at work, or were
 	// killed: "runs-open/<run id>".
@@ -145,7 +144,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
 		root := !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
-			!strings.HasPrefix(r.Name, ckptPrefix) && !strings.HasPrefix(r.Name, failedPrefix) && !dropped[runOf(r.Name)]
+			!strings.HasPrefix(r.Name, ckptPrefix) && !strings.HasPrefix(r.Name, FailedPrefix) && !dropped[runOf(r.Name)]
 		if root {
 			maps.Copy(roots, c.names[r.Name])
 		}
@@ -177,7 +176,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			keep = young(r.ModTime) || roots[key] && !c.results[key].hit
 		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
 			keep = young(r.ModTime) || live(key)
-		} else if rest, ok := strings.CutPrefix(r.Name, failedPrefix); ok {
+		} else if rest, ok := strings.CutPrefix(r.Name, FailedPrefix); ok {
 			run := path.Dir(rest)
 			_, recorded := ages[runsPrefix+run]
 			keep = young(r.ModTime) || recorded && !dropped[run]

@@ -6,8 +6,8 @@
 
 LIBTORCH_VERSION   = 2.11.0
 GOTCH_VERSION      = 0.9.1
-# Raise this when tools/native/gotch-libtorch211.h or the list of stub archives changes.
-GOTCH_SHIM         = 1
+# Raise this when tools/native/gotch-libtorch211.h, the compiler's specs or the list of stub archives changes.
+GOTCH_SHIM         = 2
 # From 1.23 on, tokenizers takes a crate from a git repository, which no registry serves.
 TOKENIZERS_VERSION = 1.22.2
 # The versions in tools/temporal-server/go.mod, tools/temporal/go.mod and tools/minio/go.mod; a test compares them. The

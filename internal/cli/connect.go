@@ -170,9 +170,7 @@ func (a *app) otherStore(ours, theirs string) string {
 	}
 	args := slices.Clone(a.cmd.Flags().Args())
 	if targets := a.cmd.Flags().Lookup("target"); targets != nil {
-		for _, t := range values(targets) {
-			args = append(args, "--target", t)
-		}
+		args = append(args, targetArgs(values(targets))...)
 	}
 	return fmt.Sprintf("This command has the store %s, the cluster's workers have %s. Use theirs: `%s`; or start them with yours: `%s`",
 		ours, theirs, a.hint(a.cmd.Name(), append(args, "--store", theirs)...), a.hint("worker", "--store", ours))

@@ -154,7 +154,7 @@ func (a *app) watch(ctx context.Context, eyes *lookout, wf client.WorkflowRun, s
 			a.Log.Debug("state of the run", "err", err)
 			why := a.obstacle(ctx, eyes.conn, wf)
 			if why == "" && time.Since(last) > a.waits.say {
-				why = "the run's worker does not say how the run is; it is waited for, Ctrl-C cancels it"
+				why = "the run's worker does not say how the run is; it is waited for"
 			}
 			if why != "" && (why != told || time.Since(at) > a.waits.say) && ctx.Err() == nil {
 				told, at = why, time.Now()
@@ -171,7 +171,7 @@ func (a *app) obstacle(ctx context.Context, conn *connection, wf client.Workflow
 	defer cancel()
 	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
 	if err != nil {
-		return fmt.Sprintf("the Temporal server does not answer (%s); the run is waited for, Ctrl-C cancels it", conn.condition())
+		return fmt.Sprintf("the Temporal server does not answer (%s); the run is waited for", conn.condition())
 	}
 	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
 	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())

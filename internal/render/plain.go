@@ -207,7 +207,11 @@ func (t *Table) markdownChecks(b *strings.Builder) {
 		return
 	}
 	tally := Count(t.Checks)
-	fmt.Fprintf(b, "\nAgainst the paper (%s): ", word(t.Paper))
+	b.WriteString("\nAgainst the paper")
+	if t.Paper != "" {
+		fmt.Fprintf(b, " (%s)", word(t.Paper))
+	}
+	b.WriteString(": ")
 	if !tally.Comparable() {
 		fmt.Fprintf(b, "not comparable, this run has scale \"%s\".\n", word(t.Scale))
 		return

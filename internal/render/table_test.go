@@ -202,3 +202,18 @@ func TestLaTeXLongText(t *testing.T) {
 		}
 	}
 }
+
+// A table need not be one of a paper's.
+func TestNoLabel(t *testing.T) {
+	tab := &Table{Columns: []Column{{ID: "n", Title: "n"}}, Rows: []Row{{ID: "a", Cells: map[string]Cell{"n": Number(1)}}}}
+	if err := errors.Join(tab.Finish(), tab.Expect(Expectation{Cell: "a.n", Value: new(1.0)})); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := tab.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "\nAgainst the paper: 1 of 1 cells match") {
+		t.Errorf("got %q", b.String())
+	}
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -108,9 +109,10 @@ func (g *Gatherer) picture(items []*Item) *Picture {
 	g.mark(boxes, order, items)
 	p := &Picture{Width: pictureWidth, Boxes: order}
 	p.place(layers)
+	reached := reachable(layers)
 	for _, to := range order {
 		for _, from := range to.in {
-			if !from.reaches(to, 2) { // a longer way says it
+			if !slices.ContainsFunc(from.out, func(next *Box) bool { return next.layer > from.layer && reached[next][to] }) { // a longer way says it
 				x1, x2 := from.X+from.W, to.X
 				p.Lines = append(p.Lines, Line{x1, from.Y + boxHeight/2, x2, to.Y + boxHeight/2, (x1 + x2) / 2})
 			}
@@ -177,12 +179,21 @@ func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
 	}
 }
 
-// reaches reports whether a way of at least some edges leads from b to another box.
-func (b *Box) reaches(to *Box, edges int) bool {
-	if b == to {
-		return edges <= 0
+// reachable has, of each box, those that a way to the right leads to.
+func reachable(layers [][]*Box) map[*Box]map[*Box]bool {
+	reached := map[*Box]map[*Box]bool{}
+	for _, layer := range slices.Backward(layers) {
+		for _, b := range layer {
+			reached[b] = map[*Box]bool{}
+			for _, next := range b.out {
+				if next.layer > b.layer {
+					reached[b][next] = true
+					maps.Copy(reached[b], reached[next])
+				}
+			}
+		}
 	}
-	return b.layer < to.layer && slices.ContainsFunc(b.out, func(next *Box) bool { return next.layer > b.layer && next.reaches(to, edges-1) })
+	return reached
 }
 
 // place orders the boxes of each layer by the mean place of their neighbours, and gives

@@ -99,7 +99,7 @@ const fullScale = "full"
 
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 5,
+	Version: 6,
 	Block:   true,
 	Inline:  true,
 	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.

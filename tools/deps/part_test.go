@@ -135,7 +135,7 @@ func TestGotch(t *testing.T) {
 	if err := run(t.Context(), []string{"-header", "../native/gotch-libtorch211.h", "gotch=" + dir}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if names := list(t, dir); names != "done gotch-libtorch211.h stubs" {
+	if names := list(t, dir); names != "done gotch-libtorch211.h quick.specs stubs" {
 		t.Errorf("the part holds %s", names)
 	}
 	if got := readFile(t, filepath.Join(dir, "stubs", "libtorch_cuda.a")); got != "!<arch>\n" {

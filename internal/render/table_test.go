@@ -205,8 +205,12 @@ func TestLaTeXLongText(t *testing.T) {
 
 // A table need not be one of a paper's.
 func TestNoLabel(t *testing.T) {
-	tab := &Table{Columns: []Column{{ID: "n", Title: "n"}}, Rows: []Row{{ID: "a", Cells: map[string]Cell{"n": Number(1)}}}}
-	if err := errors.Join(tab.Finish(), tab.Expect(Expectation{Cell: "a.n", Value: new(1.0)})); err != nil {
+	tab := &Table{Stubs: []string{"row"}, Columns: []Column{{ID: "n", Title: "n", Format: Format{Style: "integer"}}},
+		Rows: []Row{{ID: "a", Titles: []string{"a"}, Cells: map[string]Cell{"n": Number(1)}}}}
+	if err := tab.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tab.Expect(Expectation{Cell: "a.n", Value: new(1.0)}); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder

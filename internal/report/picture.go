@@ -32,6 +32,9 @@ type Picture struct {
 	Lines         []Line
 }
 
+// Long reports whether the picture is wider than the page, which scrolls it then.
+func (p *Picture) Long() bool { return p.Width > pictureWidth }
+
 // Box is a block of steps.
 type Box struct {
 	Address, Kind, Name string // shortened for the picture, but for the address
@@ -199,7 +202,8 @@ func reachable(layers [][]*Box) map[*Box]map[*Box]bool {
 // place orders the boxes of each layer by the mean place of their neighbours, and gives
 // all their positions.
 func (p *Picture) place(layers [][]*Box) {
-	const gapX, gapY, edge = 24.0, 9.0, 4.0
+	const gapX, gapY, edge, narrowest = 24.0, 9.0, 4.0, 90.0
+	p.Width = max(p.Width, 2*edge-gapX+(narrowest+gapX)*float64(len(layers))) // the page scrolls it
 	column := (p.Width - 2*edge + gapX) / float64(len(layers))
 	w := min(column-gapX, 170)
 	perRow := max(1, int((w+2)/(markSize+2)))
@@ -235,7 +239,7 @@ func (p *Picture) place(layers [][]*Box) {
 	}
 	most := int((w - 8) / charWidth)
 	for _, b := range p.Boxes {
-		b.Kind, b.Name = Clip(b.Kind, most-1), Clip(b.Name, most-len(itoa(b.Done)+itoa(b.Steps))-2)
+		b.Kind, b.Name = Clip(b.Kind, most-1), Clip(b.Name, max(1, most-len(itoa(b.Done)+itoa(b.Steps))-2))
 		for i := range b.Marks {
 			b.Marks[i].X = b.X + float64(i%perRow)*(markSize+2)
 			b.Marks[i].Y = b.Y + boxHeight + 2 + float64(i/perRow)*(markSize+2)

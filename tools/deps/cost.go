@@ -17,12 +17,12 @@ type cost struct {
 
 var costs = map[string]cost{
 	"libtorch":        {cpu: 25 * time.Second, usual: 40 * time.Second, download: 534e6, disk: 523e6},
-	"gotch":           {cpu: 120 * time.Second, usual: 100 * time.Second, download: 10e6, caches: 60e6},
-	"tokenizers":      {cpu: 150 * time.Second, usual: 150 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
-	"temporal-server": {cpu: 220 * time.Second, usual: 200 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
+	"gotch":           {cpu: 180 * time.Second, usual: 300 * time.Second, download: 10e6, caches: 60e6},
+	"tokenizers":      {cpu: 260 * time.Second, usual: 390 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
+	"temporal-server": {cpu: 480 * time.Second, usual: 480 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
 	"temporal":        {cpu: 400 * time.Second, usual: 330 * time.Second, lines: 1300, download: 150e6, disk: 204e6, caches: 1300e6},
 	"minio":           {cpu: 420 * time.Second, usual: 350 * time.Second, lines: 1200, download: 200e6, disk: 107e6, caches: 1300e6},
-	"bin/redsi":       {cpu: 100 * time.Second, usual: 60 * time.Second, lines: 500, caches: 600e6},
+	"bin/redsi":       {cpu: 240 * time.Second, usual: 170 * time.Second, caches: 600e6},
 }
 
 func costOf(parts []string) cost {

@@ -3,8 +3,10 @@
 // Between the two versions, three operators changed their argument lists. gotch's generated code still calls the
 // old ones, so they are declared here as overloads; the compiler's -include option puts this file in front of
 // gotch's sources. redsi calls none of the three. Who does gets an error, not a wrong result.
+//
+// A file that is not gotch's defines REDSI_NATIVE: reading all of libtorch takes the compiler 17 s.
 #pragma once
-#ifdef __cplusplus
+#if defined(__cplusplus) && !defined(REDSI_NATIVE)
 
 #include <optional>
 #include <tuple>

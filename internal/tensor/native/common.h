@@ -1,7 +1,8 @@
 // What the C++ files share: guarded calls, operands, shares of the work.
 #pragma once
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 #include <cstring>

@@ -8,6 +8,8 @@
 #include "head.h"
 #include "linear.h"
 
+#include <torch/version.h>
+
 #include <atomic>
 #include <cstdlib>
 

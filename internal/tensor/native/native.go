@@ -3,7 +3,7 @@
 package native
 
 // /* Without OpenMP at::parallel_for, a template, would run its loops on one thread. */
-// #cgo CXXFLAGS: -std=c++17
+// #cgo CXXFLAGS: -std=c++17 -DREDSI_NATIVE
 // #cgo linux CXXFLAGS: -fopenmp
 // #cgo linux LDFLAGS: -fopenmp
 // #cgo LDFLAGS: -ltorch_cpu -lc10 -lstdc++ -lm

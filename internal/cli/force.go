@@ -55,7 +55,11 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 			for _, s := range forgotten {
 				view.Println(a.Out, s)
 			}
-			view.Printf(a.Out, "%s forgotten; `%s` does that work again.\n", view.Count(len(forgotten), "result"), a.hint("run"))
+			again := a.hint("run", "--target", args[0])
+			if downstream { // which the target alone does not need
+				again = a.hint("run")
+			}
+			view.Printf(a.Out, "%s forgotten; `%s` does that work again.\n", view.Count(len(forgotten), "result"), again)
 			return nil
 		},
 	}

@@ -279,7 +279,10 @@ func (a *app) ended(err error, runID string) error {
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
 	var terminated *temporal.TerminatedError
-	goesOn := "`" + a.hint("run") + "` goes on from the results in the store"
+	goesOn := "`" + a.hint("run", targetArgs(a.Targets)...) + "` goes on from the results in the store"
+	if a.cmd.Name() == "attach" { // the run is that of another command, which had targets of its own
+		goesOn = "the command that began it goes on from the results in the store"
+	}
 	switch {
 	case errors.As(err, &terminated):
 		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server; its UI says why. %s", runID, goesOn)}

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -91,8 +92,13 @@ func (a *Activities) describeResult(ctx context.Context, b *strings.Builder, req
 	fmt.Fprintf(b, "Made by run %s as %s in %s, finished %s.\n", code(r.Origin.RunID), code(r.Origin.Step),
 		r.Took.Round(time.Millisecond), r.Finished.UTC().Format(time.DateTime))
 	var outputs, counts, numbers [][]string
-	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+	names := slices.Sorted(maps.Keys(r.Outputs))
+	for _, name := range names {
 		outputs = append(outputs, artifactRow(name, r.Outputs[name]))
+	}
+	// The shortest first: it sums up what longer ones have in full.
+	slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(r.Outputs[x].Size, r.Outputs[y].Size) })
+	for _, name := range names {
 		if len(numbers) <= pageRows && a.declaresFields(req.Kind, name) {
 			numbers = append(numbers, a.numbersOf(ctx, name, r.Outputs[name])...)
 		}
@@ -162,7 +168,7 @@ func artifactRow(name string, x artifacts.Artifact) []string {
 	if n := len(x.Files); n > 0 {
 		size = fmt.Sprintf("%s in %d files", size, n)
 	}
-	return []string{code(name), code(x.Type), size, code(x.Digest.Hex())}
+	return []string{code(name), code(x.Type), strings.ReplaceAll(size, " ", "\u00a0"), code(x.Digest.Hex())}
 }
 
 // code is text as Markdown shows it as it is.

@@ -64,7 +64,7 @@ step "text" "second" {
 	b.run(src, "details-1")
 	first, second := b.result(src, "step.text.first"), b.result(src, `step.text.second["a|b"]`)
 	has(t, "the second step", b.details(workflows.StepWorkflowID(second.Key)), `step.text.second["a\|b"]`, "`text`", "`\"two\"`", "`after[0]`",
-		first.Outputs["out"].Digest.Hex(), second.Outputs["out"].Digest.Hex(), "details-1", "**Outputs**", "6 B")
+		first.Outputs["out"].Digest.Hex(), second.Outputs["out"].Digest.Hex(), "details-1", "**Outputs**", "6\u00a0B")
 	has(t, "the run", b.details(t.Name()+"/details-1"), "2 ran", "| `step.text.second` | 0 | 1 |", "WorkflowId%20%3D%20%22step%2F"+second.Key.Hex())
 
 	broke := src + `step "text" "third" { text = "broken" }`

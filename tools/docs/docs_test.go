@@ -110,6 +110,20 @@ func TestTrial(t *testing.T) {
 }
 
 // TestExamples reads a program's help texts.
+// A make that starts the tests must not be heard by those that the documentation names.
+func TestTerminal(t *testing.T) {
+	t.Setenv("MAKELEVEL", "2")
+	t.Setenv("MAKEFLAGS", "w")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("hello:\n\t@echo hello\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	printed, exit, err := NewShell(dir, t.TempDir(), terminal(os.Environ())).Run(t.Context(), "make hello", "")
+	if printed != "hello\n" || exit != 0 || err != nil {
+		t.Errorf("%q, exit %d, %v", printed, exit, err)
+	}
+}
+
 func TestExamples(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "prog")

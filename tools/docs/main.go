@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 	if err := copyTree(ctx, root, tree); err != nil {
 		return err
 	}
-	s := NewShell(tree, keep, append(os.Environ(), "PATH="+filepath.Join(tree, "bin")+":"+os.Getenv("PATH")))
+	s := NewShell(tree, keep, append(terminal(os.Environ()), "PATH="+filepath.Join(tree, "bin")+":"+os.Getenv("PATH")))
 	t := &trial{w: w, shell: s, long: long}
 	all := len(files) == 0
 	if all {
@@ -91,6 +92,15 @@ func run(ctx context.Context, w io.Writer, root, dir string, long bool, files []
 		return fmt.Errorf("%d of %d commands are not as the documentation says", t.failed, t.ran)
 	}
 	return nil
+}
+
+// terminal is an environment without what make tells the makes that it starts: at a terminal
+// there is none of it.
+func terminal(env []string) []string {
+	return slices.DeleteFunc(env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains([]string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"}, name)
+	})
 }
 
 // pages are the files that are read, README first.

@@ -209,7 +209,7 @@ func testTrainCancelled(t *testing.T, start func(*testing.T, *local) *training) 
 	ctx.Context, ctx.cancel = context.WithCancel(context.Background())
 	records := f.Store.Records
 	f.Store.Records = arming{records, ctx}
-	if _, err := f.doUntil(ctx, "train", f.with(resumed)); !errors.Is(err, context.Canceled) {
+	if _, err := f.doUntil(ctx, "train", f.with(resumed)); !temporal.IsCanceledError(err) {
 		t.Errorf("error %v", err)
 	}
 	f.Store.Records = records

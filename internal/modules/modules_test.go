@@ -182,7 +182,7 @@ func TestRewritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := open(t, again(r), url+"//study?ref=main")
-	if err == nil || !strings.Contains(err.Error(), "redsi sources update") {
+	if err == nil || !strings.Contains(err.Error(), "sources update pins the new one") {
 		t.Errorf("it says %v", err)
 	}
 }

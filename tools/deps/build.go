@@ -21,7 +21,7 @@ var stubLibraries = []string{
 const emptyArchive = "!<arch>\n"
 
 // quickSpecs has g++ append -O1 to what it is asked for. gotch's one file only hands arguments on to libtorch: with its
-// own -O3 a training step takes as long, and the file a half longer to compile.
+// own -O3 a training step takes as long, but the file half as long again to compile.
 const quickSpecs = "*cc1plus:\n+ -O1\n"
 
 // gotch fills DIR with the header that is forced into gotch's sources, the compiler's specs, and DIR/stubs. They are

@@ -20,7 +20,19 @@ import (
 const serverPatience = 8 * time.Minute
 
 // project is a folder with a pipeline of n steps that each take a moment.
-func project(t *testing.T, n int) string {
+func project(t *testing.T, n int) string { return projectOf(t, n, "sleep 0.1") }
+
+// gated is a project whose steps do not end before open is called.
+func gated(t *testing.T, n int) (dir string, open func()) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	return projectOf(t, n, "until test -e "+gate+"; do sleep 0.1; done"), func() {
+		if err := os.WriteFile(gate, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func projectOf(t *testing.T, n int, work string) string {
 	t.Helper()
 	dir := t.TempDir()
 	var keys []string
@@ -29,10 +41,10 @@ func project(t *testing.T, n int) string {
 	}
 	src := fmt.Sprintf(`step "command" "one" {
   for_each = [%s]
-  argv     = ["sh", "-c", "sleep 0.1; echo ${each.key} > out/out.txt"]
+  argv     = ["sh", "-c", "%s; echo ${each.key} > out/out.txt"]
   outputs  = ["out.txt"]
 }
-`, strings.Join(keys, ", "))
+`, strings.Join(keys, ", "), work)
 	if err := os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +112,28 @@ func (p *redsiProcess) succeeds(t *testing.T) {
 	}
 }
 
+// goesOn fails if the process has ended.
+func (p *redsiProcess) goesOn(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.done:
+		t.Fatalf("%v has ended: %v\n%s", p.Args[1:], p.err, p.out)
+	default:
+	}
+}
+
+// says waits until the process, which goes on, has said something.
+func (p *redsiProcess) says(t *testing.T, text string) {
+	t.Helper()
+	awaitTrue(t, fmt.Sprintf("%v says %q", p.Args[1:], text), func() bool {
+		said := strings.Contains(p.out.String(), text)
+		if !said {
+			p.goesOn(t)
+		}
+		return said
+	})
+}
+
 func awaitTrue(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(serverPatience); !f(); time.Sleep(20 * time.Millisecond) {
@@ -113,11 +147,7 @@ func awaitTrue(t *testing.T, what string, f func() bool) {
 func nextServer(t *testing.T, dir string, last int, p *redsiProcess) (pid int) {
 	t.Helper()
 	awaitTrue(t, "a server answers", func() bool {
-		select {
-		case <-p.done:
-			t.Fatalf("%v has ended: %v\n%s", p.Args[1:], p.err, p.out)
-		default:
-		}
+		p.goesOn(t)
 		i, ok := devserver.Running(filepath.Join(dir, ".redsi", "temporal"))
 		pid = i.PID
 		return ok && pid != last
@@ -130,7 +160,7 @@ func TestServerKilled20Times(t *testing.T) {
 	t.Parallel()
 	dir := project(t, 60)
 	run := startRedsi(t, dir, "run", "--quiet")
-	awaitTrue(t, "the run is at work", func() bool { return strings.Contains(run.out.String(), "RUN") })
+	run.says(t, "RUN")
 	pid, r := 0, rand.New(rand.NewPCG(10, 8))
 	for range 20 {
 		pid = nextServer(t, dir, pid, run)
@@ -149,11 +179,11 @@ func TestServerKilled20Times(t *testing.T) {
 // is stopped for a while: the run that shares the server ends well.
 func TestLeaverHarmsNobody(t *testing.T) {
 	t.Parallel()
-	dir := project(t, 100)
+	dir, open := gated(t, 100)
 	first := startRedsi(t, dir, "run", "--quiet")
-	awaitTrue(t, "the first run is at work", func() bool { return strings.Contains(first.out.String(), "RUN") })
+	first.says(t, "RUN")
 	second := startRedsi(t, dir, "run", "--quiet")
-	awaitTrue(t, "the second run is at work", func() bool { return strings.Contains(second.out.String(), "RUN") })
+	second.says(t, "RUN")
 	pid := nextServer(t, dir, 0, second)
 	if err := first.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -161,10 +191,11 @@ func TestLeaverHarmsNobody(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	awaitTrue(t, "it is said what is waited for", func() bool { return strings.Contains(second.out.String(), "is stopped (state T)") })
+	second.says(t, "is stopped (state T)")
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
+	open()
 	second.succeeds(t)
 	<-first.done
 	if !strings.Contains(first.out.String(), "was cancelled") {

@@ -236,14 +236,14 @@ func (a *app) sayExported(list []exported, namespace string) error {
 
 // targets are flags of a run that makes these steps: of several the blocks, which are few.
 func targets(addresses []string) []string {
-	var flags []string
-	for i, address := range addresses {
-		if len(addresses) > 1 {
-			address = pipeline.BlockOf(address)
-		}
-		if i == 0 || !slices.Contains(flags, address) {
-			flags = append(flags, "--target", address)
+	if len(addresses) == 1 {
+		return targetArgs(addresses)
+	}
+	var blocks []string
+	for _, address := range addresses {
+		if block := pipeline.BlockOf(address); !slices.Contains(blocks, block) {
+			blocks = append(blocks, block)
 		}
 	}
-	return flags
+	return targetArgs(blocks)
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/step"
@@ -59,25 +58,18 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 		return nil, err
 	}
 	project := a.project()
-	var names []string
-	for r, err := range store.Records.List(ctx, runPrefix) {
+	read := 0
+	for rec, err := range a.recordsBefore(ctx, store, "") {
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, r.Name)
-	}
-	read := 0
-	for i := len(names) - 1; i >= 0 && i >= len(names)-runsRead && (missing > 0 || read < stepsRead); i-- {
-		rec, err := activities.ReadRun(ctx, store, strings.TrimPrefix(names[i], runPrefix))
-		var damaged *activities.DamagedRunError
-		if err != nil && !errors.As(err, &damaged) {
-			return nil, err
-		}
-		if err != nil || !rec.Of(project, v.Plan.Pipeline) {
+		if !rec.Of(project, v.Plan.Pipeline) {
 			continue
 		}
 		read += len(rec.Steps)
-		missing -= j.add(rec, v)
+		if missing -= j.add(rec, v); missing <= 0 && read >= stepsRead {
+			break
+		}
 	}
 	return j, nil
 }

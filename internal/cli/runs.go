@@ -19,14 +19,11 @@ const runPrefix = "runs/"
 
 // runIDs lists the runs that a store remembers, oldest first.
 func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
-	var ids []string
-	for r, err := range store.Records.List(ctx, runPrefix) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, strings.TrimPrefix(r.Name, runPrefix))
+	ids, err := recordsUnder(ctx, store, runPrefix)
+	for i, name := range ids {
+		ids[i] = strings.TrimPrefix(name, runPrefix)
 	}
-	return ids, nil
+	return ids, err
 }
 
 // findRun reads the run that a person means: its id, the beginning or the end
@@ -90,8 +87,8 @@ func (a *app) lastRun(ctx context.Context, store artifacts.Store, ids []string, 
 	return nil, of, nil
 }
 
-// recordsBefore reads the records of the runs before one, newest first, at most runsRead
-// of them; damaged ones are left out.
+// recordsBefore reads the records of the runs before one, or of all if that is "", newest
+// first, at most runsRead of them; damaged ones are left out.
 func (a *app) recordsBefore(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
 	return func(yield func(*workflows.RunRecord, error) bool) {
 		ids, err := runIDs(ctx, store)
@@ -99,7 +96,9 @@ func (a *app) recordsBefore(ctx context.Context, store artifacts.Store, run stri
 			yield(nil, err)
 			return
 		}
-		ids = ids[:sort.SearchStrings(ids, run)]
+		if run != "" {
+			ids = ids[:sort.SearchStrings(ids, run)]
+		}
 		for _, id := range slices.Backward(ids[max(0, len(ids)-runsRead):]) {
 			rec, err := activities.ReadRun(ctx, store, id)
 			var damaged *activities.DamagedRunError

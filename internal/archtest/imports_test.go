@@ -26,13 +26,14 @@ var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics
 
 var rules = []rule{
 	{"artifacts/storetest", []string{"artifacts", "internal/loopback"}},
-	{"artifacts", []string{"artifacts", "internal/filetype", "internal/atomicfile", "internal/readers"}},
+	{"artifacts", []string{"artifacts", "internal/filetype", "internal/atomicfile", "internal/readers", "internal/signature"}},
 	{"step", []string{"artifacts"}},
 	{"internal/atomicfile", nil},
 	{"internal/escape", nil},
 	{"internal/filetype", nil},
 	{"internal/readers", nil},
 	{"internal/splitmix", nil},
+	{"internal/signature", nil},
 	{"internal/secret", nil},
 	{"internal/loopback", nil},
 	{"internal/telemetry", []string{"internal/loopback"}},

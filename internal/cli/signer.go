@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// signingKey is where this person's key is: where REDSI_SIGNING_KEY says, else in the
+// user's folder of settings.
+func signingKey() (path string, given bool, err error) {
+	if path = os.Getenv("REDSI_SIGNING_KEY"); path != "" {
+		return path, true, nil
+	}
+	folder, err := os.UserConfigDir()
+	return filepath.Join(folder, "redsi", "signing.key"), false, err
+}
+
+// signer is the key by which this person signs; nil if they have none.
+func (a *app) signer() (*signature.Private, error) {
+	path, given, err := signingKey()
+	if err != nil {
+		return nil, nil // without a home there is no key
+	}
+	k, err := signature.Read(path)
+	if errors.Is(err, fs.ErrNotExist) && !given {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return k, nil
+}

@@ -1,0 +1,73 @@
+package signature
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A signed document is a JSON object whose last members are its signer and the signature
+// over a frame and all bytes before the signature:
+//
+//	{"format":"redsi-attestation/1", … ,"signer":"NAME:BASE64","signature":"BASE64"}
+const (
+	frame    = "redsi-signed/1\n"
+	sigOpen  = `,"signature":"`
+	sigClose = `"}`
+)
+
+// Sign adds signer and signature to a JSON object that has neither. Its format must be in
+// it, so that a signature of one sort of document is none of another.
+func (k *Private) Sign(object []byte) ([]byte, error) {
+	var head struct {
+		Format    string           `json:"format"`
+		Signer    *json.RawMessage `json:"signer"`
+		Signature *json.RawMessage `json:"signature"`
+	}
+	object = bytes.TrimSpace(object)
+	if err := json.Unmarshal(object, &head); err != nil {
+		return nil, fmt.Errorf("sign: %w", err)
+	}
+	if head.Format == "" || head.Signer != nil || head.Signature != nil {
+		return nil, errors.New("sign: the document has no format, or is signed")
+	}
+	signer, err := json.Marshal(k.Public().String())
+	if err != nil {
+		return nil, err
+	}
+	body := fmt.Appendf(bytes.Clone(object[:len(object)-1]), `,"signer":%s`, signer)
+	sig := ed25519.Sign(k.key, append([]byte(frame), body...))
+	return fmt.Appendf(body, "%s%s%s", sigOpen, base64.StdEncoding.EncodeToString(sig), sigClose), nil
+}
+
+// Signer returns who signed a document; the zero Public for one that is not signed. A
+// signature that is not that of the document's bytes is an error.
+func Signer(doc []byte) (p Public, err error) {
+	var head struct {
+		Format    string  `json:"format"`
+		Signer    *string `json:"signer"`
+		Signature *string `json:"signature"`
+	}
+	doc = bytes.TrimSpace(doc)
+	if err := json.Unmarshal(doc, &head); err != nil {
+		return p, err
+	}
+	if head.Signer == nil && head.Signature == nil {
+		return p, nil
+	}
+	if head.Signer == nil || head.Signature == nil {
+		return p, errors.New("the document has half a signature")
+	}
+	if p, err = ParsePublic(*head.Signer); err != nil {
+		return Public{}, err
+	}
+	sig, err := base64.StdEncoding.Strict().DecodeString(*head.Signature)
+	body, ok := bytes.CutSuffix(doc, []byte(sigOpen+*head.Signature+sigClose))
+	if err != nil || !ok || !ed25519.Verify(p.key[:], append([]byte(frame), body...), sig) {
+		return Public{}, fmt.Errorf("the signature is not that of %s: the document was changed after it was signed, or somebody else signed it", p.Name)
+	}
+	return p, nil
+}

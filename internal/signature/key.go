@@ -1,0 +1,130 @@
+package signature
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Public is a key by which signatures are checked, and the name that its owner gave it.
+// The name is for people: keys are told apart by their bytes.
+type Public struct {
+	Name string
+	key  [ed25519.PublicKeySize]byte
+}
+
+var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$`)
+
+// ParsePublic reads "NAME:BASE64", as String writes it.
+func ParsePublic(s string) (p Public, err error) {
+	name, code, ok := strings.Cut(s, ":")
+	if !ok || !keyName.MatchString(name) {
+		return p, fmt.Errorf("%.200q is no public key: want NAME:BASE64, as redsi key show prints it", s)
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(code)
+	if err != nil || len(b) != len(p.key) {
+		return p, fmt.Errorf("the public key %s has no %d bytes of base64 after its name", name, len(p.key))
+	}
+	p.Name = name
+	copy(p.key[:], b)
+	return p, nil
+}
+
+func (p Public) String() string {
+	return p.Name + ":" + base64.StdEncoding.EncodeToString(p.key[:])
+}
+
+// ID is the first 16 hex digits of the SHA-256 of the key: a name for files.
+func (p Public) ID() string {
+	sum := sha256.Sum256(p.key[:])
+	return hex.EncodeToString(sum[:8])
+}
+
+// Same reports whether two keys are one, whatever their names.
+func (p Public) Same(q Public) bool { return p.key == q.key }
+
+// IsZero reports whether p is no key.
+func (p Public) IsZero() bool { return p == Public{} }
+
+// Private is a key that signs.
+type Private struct {
+	name string
+	key  ed25519.PrivateKey
+}
+
+// New makes a key.
+func New(name string) (*Private, error) {
+	if !keyName.MatchString(name) {
+		return nil, fmt.Errorf("%.200q cannot be the name of a key: letters, digits and . _ @ + -, at most 100, not beginning with a sign", name)
+	}
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return &Private{name, key}, nil
+}
+
+// Public is the other half.
+func (k *Private) Public() Public {
+	p := Public{Name: k.name}
+	copy(p.key[:], k.key.Public().(ed25519.PublicKey))
+	return p
+}
+
+// privatePrefix begins the one line of a file with a private key.
+const privatePrefix = "redsi-signing-key-1 "
+
+// Write puts the key into a new file that only its owner may read.
+func (k *Private) Write(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(privatePrefix + k.name + ":" + base64.StdEncoding.EncodeToString(k.key.Seed()) + "\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Read reads what Write wrote. A file that others than its owner may read is refused.
+func Read(path string) (*Private, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > 1024 {
+		return nil, &fs.PathError{Op: "read signing key", Path: path, Err: errors.New("it is no file with a key")}
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("others may read the signing key %s: chmod 600 it, and make another key if they did", path)
+	}
+	b := make([]byte, info.Size())
+	if _, err := f.ReadAt(b, 0); err != nil {
+		return nil, err
+	}
+	line, ok := strings.CutPrefix(strings.TrimSpace(string(b)), privatePrefix)
+	name, code, colon := strings.Cut(line, ":")
+	seed, err := base64.StdEncoding.Strict().DecodeString(code)
+	if !ok || !colon || !keyName.MatchString(name) || err != nil || len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("%s has no signing key of redsi: redsi key new makes one", path)
+	}
+	return &Private{name, ed25519.NewKeyFromSeed(seed)}, nil
+}

@@ -1,0 +1,96 @@
+package signature
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func newKey(t *testing.T, name string) *Private {
+	t.Helper()
+	k, err := New(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestDocument(t *testing.T) {
+	k := newKey(t, "alice")
+	doc := []byte(`{"format":"redsi-test/1","key":"sha256:ab","n":1}`)
+	signed, err := k.Sign(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Signer(signed); err != nil || !p.Same(k.Public()) || p.Name != "alice" {
+		t.Fatalf("signer %v, %v", p, err)
+	}
+	if p, err := Signer(doc); err != nil || !p.IsZero() {
+		t.Fatalf("of an unsigned document: %v, %v", p, err)
+	}
+	for i := range signed {
+		bad := bytes.Clone(signed)
+		bad[i] ^= 1
+		if p, err := Signer(bad); err == nil && !p.IsZero() {
+			t.Errorf("byte %d of %s may be changed", i, signed)
+		}
+	}
+	if _, err := k.Sign(signed); err == nil {
+		t.Error("a signed document is signed again")
+	}
+	if _, err := k.Sign([]byte(`{"key":1}`)); err == nil {
+		t.Error("a document without a format is signed")
+	}
+	// Who sees the document without its last two members, or with others after them, is told.
+	for _, bad := range []string{
+		strings.Replace(string(signed), `"signature"`, `"signatory"`, 1),
+		strings.TrimSuffix(string(signed), "}") + `,"n":2}`,
+	} {
+		if _, err := Signer([]byte(bad)); err == nil {
+			t.Errorf("%s is believed", bad)
+		}
+	}
+}
+
+func TestKeyFile(t *testing.T) {
+	k := newKey(t, "bob@host.1")
+	path := filepath.Join(t.TempDir(), "keys", "redsi.key")
+	if err := k.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Read(path)
+	if err != nil || back.Public() != k.Public() {
+		t.Fatalf("%v, %v", back, err)
+	}
+	if err := k.Write(path); !os.IsExist(err) {
+		t.Errorf("a key is written over another: %v", err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key that others may read: %v", err)
+	}
+	if p, err := ParsePublic(k.Public().String()); err != nil || p != k.Public() || len(p.ID()) != 16 {
+		t.Errorf("%v, %v", p, err)
+	}
+	for _, bad := range []string{"", "x", ":AAAA", "a b:AAAA", "alice:AAAA", "alice:!", k.Public().String() + "A"} {
+		if _, err := ParsePublic(bad); err == nil {
+			t.Errorf("%q is a key", bad)
+		}
+	}
+}
+
+func TestRing(t *testing.T) {
+	a, b, c := newKey(t, "a").Public(), newKey(t, "b").Public(), newKey(t, "c").Public()
+	r := Ring{Trusted: []Public{a, b}, Revoked: []Public{b}}
+	renamed := a
+	renamed.Name = "other"
+	for p, want := range map[Public]Standing{a: Trusted, renamed: Trusted, b: Revoked, c: Unknown, {}: Unknown} {
+		if got := r.Of(p); got != want {
+			t.Errorf("%s: %s, want %s", p.Name, got, want)
+		}
+	}
+}

@@ -26,6 +26,8 @@ type runDiff struct {
 	Outputs []outputDiff     `json:"outputs,omitempty"`
 	Checks  []checkDiff      `json:"checks,omitempty"` // of tables and figures
 	Note    string           `json:"note,omitempty"`
+
+	asks []byte // configuration of a table or figure in the second run
 }
 
 // outputDiff is an output whose bytes differ, or that only one side has.
@@ -48,7 +50,7 @@ func newDiffCmd(a *app) *cobra.Command {
 		Use:   "diff RUN_A RUN_B",
 		Short: "Compare two runs: which steps, numbers and lines differ, and what changed in their keys",
 		Long: `Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes, and
-which comparisons with the paper came to another verdict. Of tables and figures the
+what came to another verdict of what the second run expected of its tables and figures. Of tables and figures the
 cells that differ are shown, of JSON the fields, of short texts the lines, of others sizes.
 
 A run is named by its id or a part of it that is its own, last, or last~1 for
@@ -105,6 +107,10 @@ func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRec
 		}
 	}
 	paired := map[string]bool{}
+	expected, err := asks(ctx, store, b)
+	if err != nil {
+		return nil, 0, err
+	}
 	for _, x := range a.Steps {
 		d := runDiff{Address: x.Address, A: x.Outcome}
 		y, ok := inB[x.Address]
@@ -118,7 +124,7 @@ func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRec
 			continue
 		}
 		paired[y.Address] = true
-		d.B = y.Outcome
+		d.B, d.asks = y.Outcome, expected[y.Address]
 		if err := d.compare(ctx, store, x, y); err != nil {
 			return nil, 0, err
 		}
@@ -180,7 +186,7 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workf
 			return fmt.Errorf("%s, output %s: %w", d.Address, o.Output, err)
 		}
 	}
-	d.Checks, err = diffChecks(ctx, store, was, is)
+	d.Checks, err = diffChecks(ctx, store, d.Address, d.asks, was, is)
 	return err
 }
 
@@ -247,7 +253,7 @@ func (a *app) printDiff(x, y string, ds []runDiff, same int, all bool) {
 			}
 		}
 		for _, c := range d.Checks {
-			view.Printf(a.Out, "       paper: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
+			view.Printf(a.Out, "       expected: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
 		}
 	}
 	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)

@@ -56,7 +56,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			if err != nil {
 				return err
 			}
-			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Command: a.hint}
+			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Claims: p.Claims, Command: a.hint}
 			if compare != "" {
 				if o.Against, err = a.against(ctx, store, v, compare); err != nil {
 					return err
@@ -74,7 +74,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 				return err
 			}
 			if a.JSON {
-				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims}
+				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims, "expectations": r.Judged.Summary()}
 				if o.Against != nil {
 					said["compare"] = map[string]any{"run": o.Against.Run, "numbers": r.Cells, "steps": o.Against.Changed, "same": o.Against.Same}
 				}
@@ -84,7 +84,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 			for _, path := range written {
 				view.Println(a.Out, path)
 			}
-			view.Checks(a.Out, r)
+			view.Expectations(a.Out, r.Judged, false)
 			if o.Against != nil {
 				view.Printf(a.Out, "beside run %s: %d of %d numbers differ; %s other work, %d the same\n", o.Against.Run, r.Cells.Differs, r.Cells.Both, view.Count(len(o.Against.Changed), "step"), o.Against.Same)
 			}

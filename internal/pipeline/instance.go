@@ -54,6 +54,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.problems(err)
 	} else {
 		c.fields(tree)
+		c.cells(tree)
 	}
 	if err != nil || c.failed() || !queueOK {
 		return Step{}, false
@@ -79,12 +80,18 @@ func (b *block) places() map[string]Pos {
 		return b.attrPos
 	}
 	b.attrPos = map[string]Pos{}
+	expects := 0
 	for name, a := range b.Body.Attributes {
 		b.attrPos[name] = Pos{a.NameRange.Filename, a.NameRange.Start.Line}
 	}
 	for _, inner := range b.Body.Blocks {
+		at := Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
 		if _, ok := b.attrPos[inner.Type]; !ok {
-			b.attrPos[inner.Type] = Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
+			b.attrPos[inner.Type] = at
+		}
+		if inner.Type == expectBlock {
+			b.attrPos[fmt.Sprintf("%s[%d]", expectBlock, expects)] = at
+			expects++
 		}
 	}
 	return b.attrPos

@@ -17,6 +17,10 @@ const (
 	queueAttr      = "queue"
 )
 
+// expectBlock is the repeated block of tables, figures and claims each of which has a place
+// of its own among those of the attributes.
+const expectBlock = "expect"
+
 // shape checks the names and forms in a block's body, which are the same for
 // all of its instances. Values are checked when they are known.
 func (l *loader) shape(b *block) {
@@ -25,6 +29,10 @@ func (l *loader) shape(b *block) {
 	}
 	for _, inner := range b.Body.Blocks {
 		if inner.Type != resourcesBlock {
+			continue
+		}
+		if b.typ == "claim" {
+			l.diags.error(inner.TypeRange, "Unknown block", "A claim is no work, so it needs no resources.")
 			continue
 		}
 		if b.resources != nil {

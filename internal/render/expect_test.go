@@ -76,7 +76,7 @@ func TestForms(t *testing.T) {
 		if err := tab.Expect(c.e); err != nil || c.want != NotRun && c.want != NotHere && tab.Checks[0].Verdict != NotComparable {
 			t.Errorf("%+v at another scale: %+v, %v", c.e, tab.Checks, err)
 		}
-		if planned := c.e.Planned(); len(planned) != 1 || planned[0].Verdict != NotRun {
+		if planned := c.e.Planned("", "", "full"); len(planned) != 1 || planned[0].Verdict != NotRun {
 			t.Errorf("%+v before a run: %+v", c.e, planned)
 		}
 	}

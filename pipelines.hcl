@@ -108,6 +108,26 @@ locals {
   }
 }
 
+# What is expected of the generated corpus, scale toy: assets/paper/toy.csv, which `redsi check --values` wrote of a run with
+# the variables' defaults. These are no numbers of the paper. They say that a run on another machine gives the same: of data
+# the same counts and texts, of models, which are a few thousand parameters on 60 pages, the same within what another number
+# of threads and another instruction set changed when that was tried, and half as much again.
+locals {
+  toy = {
+    for v in csvdecode(file("assets/paper/toy.csv")) : v.block => {
+      cell      = v.cell
+      scale     = "toy"
+      value     = try(tonumber(v.value), null)
+      text      = v.text
+      tolerance = tonumber(v.tolerance)
+    }... if var.toy_pages == 60 && var.reading == "paper"
+  }
+  expected = {
+    for block in distinct(concat(keys(local.toy), [for table in keys(local.printed) : "table.${table}"], [for figure in keys(local.printed) : "figure.${figure}"])) :
+    block => concat([for e in try(local.printed[split(".", block)[1]], []) : merge(e, { scale = "" })], try(local.toy[block], []))
+  }
+}
+
 # --- Sources ---------------------------------------------------------------------------------
 
 variable "nq_train" {
@@ -244,7 +264,7 @@ table "nq_format_fields" {
       { id = f, titles = ["${f}${startswith(f, "Document-") ? "<sup>†</sup>" : ""}"], value = step.format_fields.nq.report, fields = { full = "full.fields.${f}", simplified = "simplified.fields.${f}" } }
     ],
   )
-  expect = local.printed.nq_format_fields
+  expect = local.expected["table.nq_format_fields"]
 }
 
 # fig:nq-format-example
@@ -263,7 +283,7 @@ figure "nq_format_example" {
     for form in ["full", "simplified"] :
     { heading = "NQ ${form}", value = step.format_example.nq.report, field = form, budget = 2200 }
   ]
-  expect = local.printed.nq_format_example
+  expect = local.expected["figure.nq_format_example"]
 }
 
 step "substitutions" "dev" {
@@ -285,7 +305,7 @@ table "nq_token_substitutions" {
     { id = "records", title = "Records", format = "integer" },
   ]
   rows   = [for i in range(10) : { id = "pair${i + 1}", value = step.substitutions.dev.report, at = "top.${i}" }]
-  expect = local.printed.nq_token_substitutions
+  expect = local.expected["table.nq_token_substitutions"]
 }
 
 # "1.88M of 54.13M compared tokens differ, corresponding to 3.47% of the tokens and 22,333 distinct replacement pairs."
@@ -305,7 +325,7 @@ table "substitution_totals" {
       ["top", "Share of the ten most frequent pairs (%)", "top_share", "fixed", 1, 100],
     ] : { id = r[0], titles = [r[1]], value = step.substitutions.dev.report, fields = { n = r[2] }, format = r[3], decimals = r[4], scale = r[5] }
   ]
-  expect = local.printed.substitution_totals
+  expect = local.expected["table.substitution_totals"]
 }
 
 # --- Documents (section "Document Deduplication") ----------------------------------------------
@@ -384,7 +404,7 @@ table "nq_document_collections_splits" {
       { id = key, titles = ["<sc>NQ320K-${local.operators[key]}</sc>"], value = step.dedup.nq[key].counts, at = "documents" }
     ],
   )
-  expect = local.printed.nq_document_collections_splits
+  expect = local.expected["table.nq_document_collections_splits"]
 }
 
 table "dedup_counts" {
@@ -402,7 +422,7 @@ table "dedup_counts" {
       )
     ]),
   )
-  expect = local.printed.dedup_counts
+  expect = local.expected["table.dedup_counts"]
 }
 
 # What "approximately 1:2.8" and "b = 320K ≈ 2.9 |D|" follow from.
@@ -417,6 +437,7 @@ table "proportions" {
     { id = "documents", titles = ["Documents"], value = step.dedup.nq["title"].counts, fields = { n = "documents.union" } },
     { id = "budget", titles = ["DSI's budget"], numbers = { n = 320000 } },
   ]
+  expect = try(local.expected["table.proportions"], [])
 }
 
 # --- Qualitative analysis (section "Qualitative Analysis of NQ320K" and its appendices) ---------
@@ -447,7 +468,7 @@ table "title_grouping_examples" {
       { id = "${e[0]}_page_id", titles = ["PageID"], value = step.dedup_diagnostics.nq.report, fields = { a = "${e[0]}.names.0.page_id", b = "${e[0]}.names.1.page_id" } },
     ]
   ])
-  expect = local.printed.title_grouping_examples
+  expect = local.expected["table.title_grouping_examples"]
 }
 
 table "grouping_effects" {
@@ -467,7 +488,7 @@ table "grouping_effects" {
       ["coverage_page_id", "Supervision coverage under PageID (%)", "reference_coverage.percent", "fixed", 1],
     ] : { id = r[0], titles = [r[1]], value = step.dedup_diagnostics.nq.report, fields = { n = r[2] }, format = r[3], decimals = r[4] }
   ]
-  expect = local.printed.grouping_effects
+  expect = local.expected["table.grouping_effects"]
 }
 
 step "revision_variation" "nq" {
@@ -490,7 +511,7 @@ table "shared_title_revision_variation" {
       { id = "text${i + 1}", under = true, value = step.revision_variation.nq.report, at = "shared.${i}", texts = { title = " " } },
     ]
   ])
-  expect = local.printed.shared_title_revision_variation
+  expect = local.expected["table.shared_title_revision_variation"]
 }
 
 table "fixed_revision_variation" {
@@ -507,7 +528,7 @@ table "fixed_revision_variation" {
       { id = "oldid${i + 1}", under = true, format = "text", prefix = "oldid=", value = step.revision_variation.nq.report, at = "examples.${i}", fields = { title = "oldid" }, texts = { a = " ", b = " " } },
     ]
   ])
-  expect = local.printed.fixed_revision_variation
+  expect = local.expected["table.fixed_revision_variation"]
 }
 
 # "We observe 231,695 distinct revision URLs but 241,247 distinct flattened document texts."
@@ -521,7 +542,7 @@ table "revision_texts" {
     for r in [["revisions", "Distinct revision URLs"], ["texts", "Distinct flattened texts"], ["varying", "Revisions with several texts"]] :
     { id = r[0], titles = [r[1]], value = step.revision_variation.nq.report, fields = { n = r[0] == "varying" ? "varying_revisions" : r[0] } }
   ]
-  expect = local.printed.revision_texts
+  expect = local.expected["table.revision_texts"]
 }
 
 # "Of the 231,695 distinct revision identifiers appearing in NQ, 231,589 resolve to a PageID. The remaining 106 identifiers
@@ -539,7 +560,7 @@ table "page_id_resolution" {
     { id = "fallback", title = "Their records", field = "unresolved_records", format = "integer" },
   ]
   rows   = [{ id = "nq", titles = ["NQ"], value = step.dedup.nq["page_id"].counts, at = "resolution" }]
-  expect = local.printed.page_id_resolution
+  expect = local.expected["table.page_id_resolution"]
 }
 
 # --- Document text (section "Document Serialization") -------------------------------------------
@@ -595,7 +616,7 @@ table "document_text_construction" {
       ["unknown_html", "<unk> in <sc>HtmlNorm</sc>", "unknown_b_percent"],
     ] : { id = r[0], titles = [r[1]], value = step.first_tokens.title.report, fields = { n = r[2] } }
   ]
-  expect = local.printed.document_text_construction
+  expect = local.expected["table.document_text_construction"]
 }
 
 table "ipa_tokenization_example" {
@@ -612,7 +633,7 @@ table "ipa_tokenization_example" {
       { id = "html_norm${i + 1}", titles = ["<sc>HtmlNorm</sc>"], value = step.first_tokens.title.report, at = "examples.${i}", fields = { text = "b" } },
     ]
   ])
-  expect = local.printed.ipa_tokenization_example
+  expect = local.expected["table.ipa_tokenization_example"]
 }
 
 # fig:nq-text-representation-example
@@ -633,7 +654,7 @@ figure "nq_text_representation_example" {
     for form in ["simplified", "simplenorm", "htmlnorm"] :
     { heading = "<sc>${form}</sc>", value = step.text_examples.woods.report, field = "pages.0.texts.${form}", budget = 1600 }
   ]
-  expect = local.printed.nq_text_representation_example
+  expect = local.expected["figure.nq_text_representation_example"]
 }
 
 # --- Identifiers (section "Document identifiers") ------------------------------------------------
@@ -657,7 +678,7 @@ figure "naive_identifier_tokenization" {
     { title = "T5 SentencePiece tokens", value = step.id_tokens.paper.report, field = "examples.0.pieces" },
     { title = "T5 vocabulary IDs", value = step.id_tokens.paper.report, field = "examples.0.tokens" },
   ]
-  expect = local.printed.naive_identifier_tokenization
+  expect = local.expected["figure.naive_identifier_tokenization"]
 }
 
 figure "semantic_identifier_tokenization" {
@@ -677,7 +698,7 @@ figure "semantic_identifier_tokenization" {
       { title = "T5 vocabulary IDs", value = step.id_tokens.paper.report, field = "examples.1.tokens" },
     ],
   )
-  expect = local.printed.semantic_identifier_tokenization
+  expect = local.expected["figure.semantic_identifier_tokenization"]
 }
 
 step "atomic_ids" "nq" {
@@ -1027,7 +1048,7 @@ table "published_dsi_nq" {
       }
     ],
   )
-  expect = local.printed.published_dsi_nq
+  expect = local.expected["table.published_dsi_nq"]
 }
 
 table "indexing_retrieval_ratio_mrr" {
@@ -1046,7 +1067,7 @@ table "indexing_retrieval_ratio_mrr" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
-  expect = local.printed.indexing_retrieval_ratio_mrr
+  expect = local.expected["table.indexing_retrieval_ratio_mrr"]
 }
 
 # "On average, the natural ratio 1:2.8 works best."
@@ -1060,6 +1081,7 @@ table "ratio_averages" {
     for ratio in local.ratios :
     { id = ratio, titles = [ratio], value = [for id in keys(local.swept) : step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report] }
   ]
+  expect = try(local.expected["table.ratio_averages"], [])
 }
 
 table "nq320k_identifier_comparison" {
@@ -1098,7 +1120,7 @@ table "nq320k_identifier_comparison" {
       ],
     ]
   ])
-  expect = local.printed.nq320k_identifier_comparison
+  expect = local.expected["table.nq320k_identifier_comparison"]
 }
 
 # The three cheapest of its models: where to start.
@@ -1115,10 +1137,13 @@ table "smallest_models" {
     ],
   )
   rows = [for id, title in local.identifiers : { id = id, titles = [title], value = step.evaluate.dsi["title/nci_norm/tiny/${id}/42"].report }]
-  expect = [
-    for v in setproduct(keys(local.swept), keys(local.metrics)) :
-    merge({ for e in local.printed.nq320k_identifier_comparison : e.cell => e }["title/nci_norm/tiny.${join("_", v)}"], { cell = join(".", v) })
-  ]
+  expect = concat(
+    [
+      for v in setproduct(keys(local.swept), keys(local.metrics)) :
+      merge({ for e in local.printed.nq320k_identifier_comparison : e.cell => e }["title/nci_norm/tiny.${join("_", v)}"], { cell = join(".", v) })
+    ],
+    try(local.toy["table.smallest_models"], []),
+  )
 }
 
 # "Atomic identifiers outperform other types, with the gap widening under model size downscaling."
@@ -1138,6 +1163,7 @@ table "identifier_gaps" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi["${v[0].name}/${v[1]}/${id}/42"].report }
     }
   ]
+  expect = try(local.expected["table.identifier_gaps"], [])
 }
 
 # "From T5-Base to T5-Efficient-Tiny, atomic MRR@10 decreases by 6.6 points, compared with 13.6 for naive and 12.2 for
@@ -1155,7 +1181,7 @@ table "downscaling" {
     for id, title in local.identifiers :
     { id = id, titles = [title], values = { for size in ["base", "tiny"] : size => step.evaluate.dsi["title/nci_norm/${size}/${id}/42"].report } }
   ]
-  expect = local.printed.downscaling
+  expect = local.expected["table.downscaling"]
 }
 
 # "Atomic identifiers reach their peak MRR@10 after 6.8 hours (~65K updates), whereas naive and semantic identifiers
@@ -1167,7 +1193,7 @@ table "training_updates" {
   stubs   = ["Identifier"]
   columns = [for c in [["steps_to_95_percent", "95% of peak"], ["best_step", "Peak"]] : { id = c[0], title = c[1], format = "integer" }]
   rows    = [for id, title in local.identifiers : { id = id, titles = [title], value = step.train.dsi[local.reference[id]].report }]
-  expect  = local.printed.training_updates
+  expect  = local.expected["table.training_updates"]
 }
 
 # What tab:decoding-by-model-scale and its like at other budgets compare.
@@ -1200,7 +1226,7 @@ table "decoding_by_model_scale" {
       ],
     ]
   ])
-  expect = local.printed.decoding_by_model_scale
+  expect = local.expected["table.decoding_by_model_scale"]
 }
 
 # --- Figures of results --------------------------------------------------------------------------
@@ -1243,7 +1269,7 @@ figure "model_scaling" {
       ]
     }
   ]
-  expect = local.printed.model_scaling
+  expect = local.expected["figure.model_scaling"]
 }
 
 # Hours depend on the device (the paper's: one V100 of 16 GB); MRR@10 does not.
@@ -1277,7 +1303,7 @@ figure "model_scaling_and_training" {
       ]
     }
   ]
-  expect = local.printed.model_scaling_and_training
+  expect = local.expected["figure.model_scaling_and_training"]
 }
 
 figure "identifier_validity" {
@@ -1303,7 +1329,7 @@ figure "identifier_validity" {
       ]
     }
   ]
-  expect = local.printed.identifier_validity
+  expect = local.expected["figure.identifier_validity"]
 }
 
 # --- Appendices ----------------------------------------------------------------------------------
@@ -1330,7 +1356,7 @@ table "indexing_retrieval_ratio" {
       values = { for id in keys(local.swept) : id => step.evaluate.dsi[local.ratio_runs["${id}/${ratio}"]].report }
     }
   ]
-  expect = local.printed.indexing_retrieval_ratio
+  expect = local.expected["table.indexing_retrieval_ratio"]
 }
 
 locals {
@@ -1378,7 +1404,7 @@ table "hparams_controlled_full" {
       ],
     ]
   ])
-  expect = local.printed.hparams_controlled_full
+  expect = local.expected["table.hparams_controlled_full"]
 }
 
 # What the paper used for the row of tab:published-dsi-nq that is closest to another's.
@@ -1428,7 +1454,7 @@ table "representation_grouping_seeds" {
       ],
     ]
   ])
-  expect = local.printed.representation_grouping_seeds
+  expect = local.expected["table.representation_grouping_seeds"]
 }
 
 locals {
@@ -1470,7 +1496,7 @@ table "representation_grouping_effects" {
       { id = "global", titles = ["Global"], values = local.effects, fields = { for factor in keys(local.factors) : factor => "global" }, bold = keys(local.factors) },
     ],
   )
-  expect = local.printed.representation_grouping_effects
+  expect = local.expected["table.representation_grouping_effects"]
 }
 
 table "invalid_40" {
@@ -1497,7 +1523,7 @@ table "invalid_40" {
       values = { for v in setproduct(local.variants, local.beam_found) : "${v[0].name}/${v[1]}" => step.evaluate.dsi["${v[0].name}/${size}/${v[1]}/42"].report }
     }
   ]
-  expect = local.printed.invalid_40
+  expect = local.expected["table.invalid_40"]
 }
 
 locals {
@@ -1546,7 +1572,7 @@ figure "budget_decoding" {
       ]
     }
   ]
-  expect = local.printed.budget_decoding
+  expect = local.expected["figure.budget_decoding"]
 }
 
 # "Invalid@40 increases from 8.8% at 1x to 53.8% at 32x. Trie-constrained decoding has mixed effects at larger budgets,
@@ -1561,14 +1587,15 @@ table "budget_effects" {
     for b in ["1x", "2x", "dsi", "4x", "8x", "16x", "32x"] :
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
   ]
-  expect = local.printed.budget_effects
+  expect = local.expected["table.budget_effects"]
 }
 
 # --- Claims ------------------------------------------------------------------------------------
 
 # What the paper says of these numbers, in its own words: that one is above others, rises, has a sign, or follows from two.
 # `redsi check` judges them by the results that are there. assets/paper/sentences.csv lists all sentences of the paper that
-# state a number, an order or a sign, each with what holds it.
+# state a number, an order or a sign, each with what holds it. What the generated corpus has by construction must hold at
+# scale toy, too.
 
 # What came before, by the type of its identifiers: the rows of tab:published-dsi-nq that the paper is competitive with.
 locals {
@@ -1999,7 +2026,8 @@ claim "coverage-increases" {
   text  = "deduplication associates 1,054 additional training queries with development-target documents, increasing supervision coverage from 75.3% to 76.4%"
   paper = "sec:construction-results"
   expect = [
-    { cell = table.grouping_effects["coverage_page_id.n"], above = [table.grouping_effects["coverage_title.n"]] },
+    for scale in ["", "toy"] :
+    { scale = scale, cell = table.grouping_effects["coverage_page_id.n"], above = [table.grouping_effects["coverage_title.n"]] }
   ]
 }
 
@@ -2007,10 +2035,11 @@ claim "unknown-falls" {
   text  = "Within the first 32 T5 tokens, NciNorm and HtmlNorm differ for 92.6% of documents, while the proportion containing at least one <unk> falls from 18.7% to 1.6%."
   paper = "sec:construction-results"
   expect = [
-    {
+    for scale in ["", "toy"] : {
+      scale = scale
       cell  = table.document_text_construction["unknown_nci.n"]
       above = [table.document_text_construction["unknown_html.n"]]
-    },
+    }
   ]
 }
 
@@ -2078,8 +2107,8 @@ claim "lowercasing" {
   text  = "To isolate the effect of lowercasing, … preserves case"
   paper = "app:grouping-key-counts"
   expect = [
-    for v in setproduct(["text4k", "url_title", "h1"], ["train", "union"]) :
-    { cell = table.dedup_counts["${v[0]}_cased.${v[1]}"], above = [table.dedup_counts["${v[0]}.${v[1]}"]] }
+    for v in setproduct(["text4k", "url_title", "h1"], ["train", "union"], ["", "toy"]) :
+    { scale = v[2], cell = table.dedup_counts["${v[0]}_cased.${v[1]}"], above = [table.dedup_counts["${v[0]}.${v[1]}"]] }
   ]
 }
 
@@ -2087,7 +2116,8 @@ claim "texts-vary" {
   text  = "A fixed (title, oldid) pair does not always determine one unique document_text string in NQ."
   paper = "app:fixed-revision-variation"
   expect = [
-    { cell = table.revision_texts["texts.n"], above = [table.revision_texts["revisions.n"]] },
+    for scale in ["", "toy"] :
+    { scale = scale, cell = table.revision_texts["texts.n"], above = [table.revision_texts["revisions.n"]] }
   ]
 }
 

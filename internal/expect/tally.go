@@ -112,8 +112,8 @@ func (j *Judged) Tally() render.Tally {
 	return t
 }
 
-// Only leaves out what is not about the tables and figures that are in the plan: claims
-// about others, which are not asked about.
+// Only leaves out claims that are about tables and figures which are not in the plan: with
+// a target, nobody asks about them.
 func (j *Judged) Only() *Judged {
 	in := map[string]bool{}
 	for _, it := range j.Items {
@@ -121,7 +121,7 @@ func (j *Judged) Only() *Judged {
 	}
 	out := *j
 	out.Claims = slices.DeleteFunc(slices.Clone(j.Claims), func(c Claim) bool {
-		return !slices.ContainsFunc(c.Items, func(address string) bool { return in[address] })
+		return slices.ContainsFunc(c.Items, func(address string) bool { return !in[address] })
 	})
 	return &out
 }

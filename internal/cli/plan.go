@@ -143,7 +143,7 @@ func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Pla
 	defer a.waiting("looking up " + view.Count(len(pl.Steps), "step") + " in the store")()
 	return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return artifacts.LookupMany(ctx, store, keys)
-	}, keep)
+	}, keep, store.Blobs.Open)
 }
 
 // hostEnv is recorded with results; it is never part of a key.

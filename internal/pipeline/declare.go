@@ -49,6 +49,7 @@ type block struct {
 	spec            *step.Spec // nil if there is no such kind; reported
 	forEach         hclsyntax.Expression
 	resources       *hclsyntax.Block
+	checks          []*hclsyntax.Block
 	attrPos         map[string]Pos // what places has found
 }
 

@@ -49,6 +49,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
+	checks, checksOK := l.checks(b, inst)
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err)
@@ -56,7 +57,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		c.fields(tree)
 		c.cells(tree)
 	}
-	if err != nil || c.failed() || !queueOK {
+	if err != nil || c.failed() || !queueOK || !checksOK {
 		return Step{}, false
 	}
 	before := l.meter.config
@@ -66,6 +67,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		}
 		return Step{}, false
 	}
+	task.Checks = checks
 	s := Step{
 		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
 		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),

@@ -28,6 +28,9 @@ func (l *loader) shape(b *block) {
 		b.forEach = a.Expr
 	}
 	for _, inner := range b.Body.Blocks {
+		if inner.Type == checkBlock && b.typ != "claim" {
+			l.shapeCheck(b, inner)
+		}
 		if inner.Type != resourcesBlock {
 			continue
 		}
@@ -74,7 +77,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	}
 	if top {
 		names = append(names, forEachAttr)
-		blocks = append(blocks, resourcesBlock)
+		blocks = append(blocks, resourcesBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {
 		switch k := known[a.Name]; {
@@ -95,7 +98,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	for _, inner := range body.Blocks {
 		k := known[inner.Type]
 		switch {
-		case top && inner.Type == resourcesBlock:
+		case top && (inner.Type == resourcesBlock || inner.Type == checkBlock && k == nil):
 			continue
 		case k == nil:
 			l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, suggest(inner.Type, blocks, "block")))

@@ -29,12 +29,12 @@ func (f Format) expected(v float64) string {
 	v = f.scaled(v)
 	switch f.Style {
 	case "integer":
-		return strconv.FormatFloat(v, 'g', -1, 64) // compared without rounding
+		return strconv.FormatFloat(v, 'f', -1, 64) // compared without rounding
 	case "kilo":
 		unit := 1000 * math.Pow(10, -float64(f.Decimals))
 		return strconv.FormatFloat(math.Round(v/unit)*unit, 'f', -1, 64)
 	case "text":
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return fixed(v, f.Decimals)
 }

@@ -202,7 +202,7 @@ func TestTrace(t *testing.T) {
 		{"table.y:one.n", 0, 0, nil, "no such table"},
 		{"table.x", 0, 0, nil, "ROW.COLUMN"},
 	} {
-		got, err := report.TraceCell(context.Background(), v, store.Blobs.Open, c.name)
+		got, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, c.name)
 		if c.err != "" {
 			var unknown *report.UnknownCell
 			if !errors.As(err, &unknown) || !strings.Contains(err.Error(), c.err) {
@@ -228,7 +228,7 @@ func TestTrace(t *testing.T) {
 		}
 	}
 	v, store = study(t, "full", 2)
-	if _, err := report.TraceCell(context.Background(), v, store.Blobs.Open, "table.x:one.n"); err == nil || !strings.Contains(err.Error(), "has not run") {
+	if _, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n"); err == nil || !strings.Contains(err.Error(), "has not run") {
 		t.Errorf("a table that has not run: %v", err)
 	}
 }
@@ -254,7 +254,7 @@ func TestSameBytes(t *testing.T) {
 	v.Items[0].Result.Outputs["copy"] = v.Items[1].Result.Outputs["counts"]
 	v.Plan.Steps[2].Task.Config = json.RawMessage(`{"rows":[{"value":{"$ref":{"step":"step.count.x[\"a\"]","output":"counts"}}},{"value":{"$ref":{"step":"step.download.x","output":"copy"}}},
 		{"value":{"$ref":{"step":"step.download.x","output":"copy"}}}]}`)
-	got, err := report.TraceCell(context.Background(), v, store.Blobs.Open, "table.x:one.n")
+	got, err := report.TraceCell(context.Background(), v, nil, store.Blobs.Open, "table.x:one.n")
 	if err != nil {
 		t.Fatal(err)
 	}

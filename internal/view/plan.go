@@ -40,6 +40,9 @@ type PlanStep struct {
 	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
 	Size      *int64         `json:"expect_bytes,omitempty"`
 
+	Fails []string `json:"fails,omitempty"` // checks of a hit that stop what reads it
+	Warns []string `json:"warns,omitempty"`
+
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
@@ -121,7 +124,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
-			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis}
+			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}

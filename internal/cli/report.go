@@ -31,7 +31,9 @@ work. RUN is an id, a part of one, last, or last~1 for the one before.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
 run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
-compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
+compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it. A paper
+prints cells in its sentences by redsi.sty and numbers.tex, which are there, too:
+\redsi{TABLE:ROW.COLUMN}.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf

@@ -29,7 +29,7 @@ var boxes = []box{
 	{"step", []string{"step"}},
 	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/usage", "internal/command", "internal/isolation"}},
 	{"artifacts", []string{"artifacts"}},
-	{"ground", []string{"internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/readers", "internal/splitmix", "internal/signature"}},
+	{"ground", []string{"internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/checklist/questions", "internal/readers", "internal/splitmix", "internal/signature"}},
 }
 
 // apart are packages that are no part of the program.

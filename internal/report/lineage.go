@@ -278,6 +278,9 @@ func upstream(nodes []Node, from []int) (out []int) {
 	return out
 }
 
+// Upstream lists the nodes that a table or figure comes from, itself included.
+func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
+
 func place(s plan.Step) string { return s.Pos.File + ":" + itoa(s.Pos.Line) }
 
 // digestOf finds an output of a result.

@@ -69,7 +69,7 @@ func (s Sum) Rows() (rows []Row) {
 		add("memory", "%s at most by one step%s", size(s.Memory), of(s.MemSteps))
 	}
 	if s.CardMemory > 0 {
-		add("cards", "%s, with at most %s by one step", duration(s.CardTook.Seconds()), size(s.CardMemory))
+		add("on cards", "%s of steps, with at most %s by one", duration(s.CardTook.Seconds()), size(s.CardMemory))
 	}
 	if s.Measured > 0 {
 		add("read", "%s of inputs%s", size(s.Read), of(s.Measured))

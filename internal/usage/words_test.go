@@ -39,7 +39,7 @@ func TestSum(t *testing.T) {
 	s.Add(time.Second, &artifacts.Used{CPU: 2, CPUOf: artifacts.CPUOfStep, Read: 1, Written: 2, Memory: 8, MemoryOf: artifacts.MemoryOfProcess})
 	s.Add(time.Hour, &artifacts.Used{CPU: 100, CPUOf: artifacts.CPUOfProcess, Energy: 5, EnergyOf: "processors", Beside: 3, Card: "X", CardMemory: 7})
 	want := "time: 21.0 h, one step after another\nprocessor time: 2.0 s, known of 1 of 3 steps\nmemory: 8 B at most by one step, known of 1 of 3 steps\n" +
-		"cards: 1h0m0s, with at most 7 B by one step\nread: 1 B of inputs, known of 2 of 3 steps\nwritten: 2 B, known of 2 of 3 steps\n" +
+		"on cards: 1h0m0s of steps, with at most 7 B by one\nread: 1 B of inputs, known of 2 of 3 steps\nwritten: 2 B, known of 2 of 3 steps\n" +
 		"energy: 5.0 J of machines while 1 step ran; 1 of them beside others, so it is counted more than once\n"
 	if got := said(s.Rows()); got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -16,6 +16,7 @@ type Question struct {
 	Section string
 	Title   string
 	About   []Topic // what records can say to it; none: only people can answer
+	Ask     string  // what only people know all the same
 }
 
 // Topic is something that records, or what the pipeline says of itself, can tell.

@@ -41,7 +41,7 @@ var rules = []rule{
 	{"internal/usage", []string{"artifacts"}},
 	{"internal/livegraph", []string{"internal/loopback", "internal/pipeline"}},
 	{"internal/questions", nil},
-	{"internal/checklist", []string{"internal/pipeline", "internal/plan", "internal/report", "internal/render", "internal/usage", "internal/escape", "activities"}},
+	{"internal/checklist", []string{"internal/questions", "step", "artifacts", "internal/pipeline", "internal/plan", "internal/report", "internal/render", "internal/usage", "internal/escape", "activities"}},
 	{"internal/pipeline", []string{"internal/questions", "step", "internal/filetype", "internal/escape", "internal/secret"}},
 	{"internal/lockfile", []string{"step", "internal/fetch", "internal/atomicfile", "artifacts"}},
 	{"internal/modules", []string{"internal/pipeline", "internal/lockfile"}},

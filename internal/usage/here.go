@@ -9,7 +9,7 @@ import (
 
 // Here is this process and machine, with the cards that the build knows of.
 func Here(cards Cards) Machine {
-	m := Machine{CPU: ownCPU, Memory: Level{Now: resident, High: mostResident}, Cards: cards, Energy: processorEnergy(powercap)}
+	m := Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Cards: cards, Energy: processorEnergy(powercap)}
 	nvml := sync.OnceValue(openNVML)
 	m.Energy = append(m.Energy, Counter{Of: "cards", Joule: func() (float64, bool) { return nvml().joules() }})
 	if m.Cards.Name == nil {

@@ -51,7 +51,7 @@ type Meter struct {
 
 	mu     sync.Mutex
 	at     map[*Span]bool // steps at work
-	stop   chan struct{}  // of the reading
+	timer  *time.Timer    // of the next reading; nil while no step is at work
 	read   time.Time      // when energy was read last
 	energy []tally
 }
@@ -135,28 +135,13 @@ func (m *Meter) Begin(onCard bool) *Span {
 	for x := range m.at {
 		x.beside = max(x.beside, len(m.at)-1)
 	}
-	if m.watch && m.stop == nil {
-		m.stop = make(chan struct{})
-		go m.follow(m.stop)
+	if m.watch && m.timer == nil {
+		m.timer = time.AfterFunc(every, m.look)
 	}
 	return s
 }
 
-// follow reads levels and counters from time to time until there is no step left.
-func (m *Meter) follow(stop chan struct{}) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			m.look()
-		}
-	}
-}
-
-// look reads what steps at work have now.
+// look reads what steps at work have now, and will again as long as there are any.
 func (m *Meter) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,6 +152,9 @@ func (m *Meter) look() {
 		}
 	}
 	m.readEnergy(every)
+	if m.timer != nil {
+		m.timer.Reset(every)
+	}
 }
 
 // readEnergy adds what the counters have gained, unless they were read a moment ago.
@@ -204,9 +192,9 @@ func (s *Span) End() *artifacts.Used {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.at, s)
-	if len(m.at) == 0 && m.stop != nil {
-		close(m.stop)
-		m.stop = nil
+	if len(m.at) == 0 && m.timer != nil {
+		m.timer.Stop()
+		m.timer = nil
 	}
 	u := &artifacts.Used{Beside: s.beside}
 	if s.cpuKnown {

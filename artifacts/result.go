@@ -25,6 +25,11 @@ type Result struct {
 	Log      *Log                `json:"log,omitempty"`  // nil: of a release that kept none
 	Used     *Used               `json:"used,omitempty"` // nil: of a release that measured nothing
 
+	// From is the other store that the result is in, and Signer the trusted key that signed
+	// it, NAME:BASE64, where that was looked at. Neither is stored.
+	From   string `json:"-"`
+	Signer string `json:"-"`
+
 	body Digest // the blob of a record that is long
 }
 

@@ -83,7 +83,7 @@ func CheckProjectFile(name string) error {
 	if err := artifacts.CheckFileName(name); err != nil {
 		return err
 	}
-	rest, _ := strings.CutPrefix(name, modulesDir)
+	rest, _ := strings.CutPrefix(name, ModulesDir)
 	for seg := range strings.SplitSeq(rest, "/") {
 		switch s := fold(seg); {
 		case s == ".git" || s == ".redsi" || strings.HasPrefix(s, "git~"):
@@ -95,8 +95,8 @@ func CheckProjectFile(name string) error {
 	return nil
 }
 
-// modulesDir is where the commits of modules' repositories lie in the state folder.
-const modulesDir = ".redsi/modules/"
+// ModulesDir is where, below project/, the commits of modules' repositories lie in the state folder.
+const ModulesDir = ".redsi/modules/"
 
 // localSettings is pipeline.LocalFile.
 const localSettings = "redsi.local.hcl"

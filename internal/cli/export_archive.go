@@ -1,0 +1,453 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/archive"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/deposit"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// archiveOptions say what an archive has.
+type archiveOptions struct {
+	file, blobs, over, fit string
+	doi, deposit           string
+
+	choice archive.Choice
+}
+
+// check reads the sizes, and reports what does not go together.
+func (o *archiveOptions) check() error {
+	if !slices.Contains([]string{archive.All, archive.Tables, archive.None}, o.blobs) {
+		return inputError(fmt.Errorf("--blobs %s: want all, tables or none", o.blobs))
+	}
+	o.choice.Which = o.blobs
+	for _, s := range []struct {
+		flag, text string
+		n          *int64
+	}{{"--without-blobs-over", o.over, &o.choice.Over}, {"--fit", o.fit, &o.choice.Fit}} {
+		if s.text == "" {
+			continue
+		}
+		n, err := humanize.ParseBytes(s.text)
+		if err != nil || n == 0 || n > 1<<62 {
+			return inputError(fmt.Errorf("%s %s: want a size such as 100MB", s.flag, s.text))
+		}
+		*s.n = int64(n)
+	}
+	if o.deposit != "" && o.deposit != "zenodo" {
+		return inputError(fmt.Errorf("--deposit %s: want zenodo", o.deposit))
+	}
+	if !strings.HasSuffix(o.file, ".zip") {
+		return inputError(fmt.Errorf("--archive %s: an archive's name ends in .zip", o.file))
+	}
+	return nil
+}
+
+// archived is what came of an export.
+type archived struct {
+	Archive string            `json:"archive"`
+	Digest  artifacts.Digest  `json:"digest"`
+	Size    int64             `json:"size"`
+	Steps   int               `json:"steps"` // of the pipeline, or of the targets
+	Results int               `json:"results"`
+	Blobs   int               `json:"blobs"`
+	Bytes   int64             `json:"bytes"` // of blobs
+	Files   int               `json:"files"` // of the project
+	LeftOut []archive.LeftOut `json:"left_out"`
+	Missing []string          `json:"missing"` // steps without results
+	Signer  string            `json:"signer,omitempty"`
+	Deposit string            `json:"deposit,omitempty"` // file with its metadata
+	Upload  []string          `json:"upload,omitempty"`  // commands that upload it
+	Notes   []string          `json:"notes"`
+}
+
+// exporting is an archive while it is made.
+type exporting struct {
+	a     *app
+	o     archiveOptions
+	store artifacts.Store
+	p     *pipeline.Pipeline
+	pl    *plan.Plan
+
+	keys     []artifacts.Digest // by step; zero of one without a result
+	blobs    map[artifacts.Digest]*archive.Candidate
+	urls     map[artifacts.Digest]string // where sources lie
+	project  *project
+	rendered []renderedBlob
+	newest   time.Time
+	archived
+}
+
+// renderedBlob is a file of a table or figure.
+type renderedBlob struct {
+	name string // in the archive
+	artifacts.File
+}
+
+// exportArchive writes one.
+func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	pl, p, err := a.loadPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := &exporting{a: a, o: o, store: store, p: p, pl: pl, keys: make([]artifacts.Digest, len(pl.Steps)), blobs: map[artifacts.Digest]*archive.Candidate{},
+		archived: archived{Archive: o.file, Steps: len(pl.Steps), LeftOut: []archive.LeftOut{}, Missing: []string{}, Notes: []string{}}}
+	var zenodo []byte
+	if o.deposit != "" { // before the work
+		if zenodo, err = deposit.Zenodo(x.work()); err != nil {
+			return nil, inputError(err)
+		}
+	}
+	if x.project, err = a.projectOf(p, pl); err != nil {
+		return nil, err
+	}
+	page, err := x.gather(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by, err := a.signer()
+	if err != nil {
+		return nil, err
+	}
+	m := a.newMeter("written", 0)
+	sum := &summed{each: m.add}
+	err = atomicfile.Write(o.file, 0o644, func(out io.Writer) error {
+		sum.reset(out)
+		return x.write(ctx, sum, page, by)
+	})
+	m.close()
+	if err != nil {
+		return nil, err
+	}
+	x.Digest, x.Size = sum.digest(), sum.n
+	if by != nil {
+		x.Signer = by.Public().String()
+	}
+	if zenodo != nil {
+		x.Deposit = strings.TrimSuffix(o.file, ".zip") + ".zenodo.json"
+		if err := atomicfile.WriteFile(x.Deposit, zenodo, 0o644); err != nil {
+			return nil, err
+		}
+		x.Upload = deposit.Commands(quoted(o.file), quoted(x.Deposit), quoted(filepath.Base(o.file)))
+	}
+	return &x.archived, nil
+}
+
+// work is what is said of the archive where it is cited.
+func (x *exporting) work() deposit.Work {
+	p := x.p.Paper
+	w := deposit.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.doi, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Released: x.newest}
+	for _, name := range p.Authors {
+		w.Authors = append(w.Authors, deposit.Author{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
+	}
+	return w
+}
+
+// gather looks all steps up, notes their blobs, and makes the report.
+func (x *exporting) gather(ctx context.Context) ([]byte, error) {
+	g := report.Gather(x.pl)
+	var err error
+	if x.urls, err = sourceURLs(x.pl); err != nil {
+		return nil, err
+	}
+	v, err := x.a.previewOf(ctx, x.store, x.pl, func(i int, it *plan.Item) bool {
+		x.note(i, it)
+		return g.Keep(i, it)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range x.pl.Steps {
+		if x.keys[i].IsZero() {
+			x.Missing = append(x.Missing, s.Address)
+		}
+	}
+	if len(x.Missing) == len(x.pl.Steps) {
+		return nil, inputError(fmt.Errorf("no step has a result yet, so there is nothing to archive: %s", x.a.hint("run", targetArgs(x.a.Targets)...)))
+	}
+	if err := x.necessary(ctx); err != nil {
+		return nil, err
+	}
+	x.o.choice.Take(slices.SortedFunc(mapValues(x.blobs), func(a, b *archive.Candidate) int { return a.Digest.Compare(b.Digest) }))
+	r, err := g.Build(ctx, v, x.store.Blobs.Open, report.Options{Store: x.store.URL, Paper: x.p.Paper, Command: x.hint})
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	if err := r.HTML(&page); err != nil {
+		return nil, err
+	}
+	return page.Bytes(), nil
+}
+
+// hint is a command as it works where the archive was imported.
+func (x *exporting) hint(verb string, args ...string) string {
+	words := append([]string{"redsi"}, strings.Fields(verb)...)
+	words = append(words, args...)
+	if f := x.project.pipeline; f != pipeline.DefaultFile {
+		words = append(words, "-f", f)
+	}
+	for _, name := range x.p.Given {
+		words = append(words, "--var", name+"="+x.p.Inputs()[name])
+	}
+	return shellLine(words)
+}
+
+// note takes note of a hit.
+func (x *exporting) note(i int, it *plan.Item) {
+	r, address := it.Result, x.pl.Steps[i].Address
+	x.keys[i] = it.Key
+	if r.Finished.After(x.newest) {
+		x.newest = r.Finished
+	}
+	use := archive.Intermediate
+	if isRendered(address) {
+		use = archive.Rendered
+	}
+	for _, output := range sortedOutputs(r) {
+		art := r.Outputs[output]
+		for _, f := range filesOf(output, art) {
+			x.candidate(f.Digest, f.Size, use)
+			if use == archive.Rendered {
+				name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + fileName(renderedName(address)) + "." + extension(output)
+				if art.Files != nil {
+					name += "/" + f.Name
+				}
+				x.rendered = append(x.rendered, renderedBlob{name, f})
+			}
+		}
+	}
+	if r.Log != nil && r.Log.Size > 0 {
+		x.candidate(r.Log.Digest, r.Log.Size, archive.Intermediate)
+	}
+}
+
+func (x *exporting) candidate(d artifacts.Digest, size int64, use archive.Use) {
+	c := x.blobs[d]
+	if c == nil {
+		c = &archive.Candidate{Digest: d, Size: size}
+		x.blobs[d] = c
+	}
+	c.Use = max(c.Use, use)
+}
+
+// necessary notes the blobs without which an archive is of no use, and forgets logs that
+// are gone.
+func (x *exporting) necessary(ctx context.Context) error {
+	for _, key := range x.distinct() {
+		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
+		if err != nil {
+			return err
+		}
+		if d, ok := archive.BodyOf(b); ok {
+			x.candidate(d, 0, archive.Necessary)
+		}
+	}
+	for _, s := range x.project.sources {
+		x.candidate(s.Digest, s.Size, archive.Necessary)
+	}
+	all := slices.SortedFunc(mapKeys(x.blobs), artifacts.Digest.Compare)
+	gone, err := x.store.Blobs.Missing(ctx, all)
+	if err != nil {
+		return err
+	}
+	lost := map[artifacts.Digest]bool{}
+	for _, d := range gone { // of a hit only its log may be
+		delete(x.blobs, d)
+		lost[d] = true
+	}
+	x.project.sources = slices.DeleteFunc(x.project.sources, func(f artifacts.File) bool { return lost[f.Digest] })
+	return nil
+}
+
+// distinct are the keys of the results, sorted, each once.
+func (x *exporting) distinct() []artifacts.Digest {
+	keys := slices.SortedFunc(slices.Values(x.keys), artifacts.Digest.Compare)
+	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
+}
+
+// has reports whether the archive has a blob.
+func (x *exporting) has(d artifacts.Digest) bool { return x.blobs[d] != nil && x.blobs[d].Taken }
+
+// write writes the archive: what people read, the pipeline, the store, the manifest.
+func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
+	w := archive.NewWriter(out)
+	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
+	if cff := deposit.Citation(x.work()); cff != nil {
+		files = append(files, describedFile{archive.CitationName, "How to cite this archive", cff})
+	} else {
+		x.Notes = append(x.Notes, "there is no CITATION.cff: the paper block has no authors")
+	}
+	files = append(files, describedFile{archive.ReportName, "Every table and figure, and where each number comes from", page})
+	for _, f := range files {
+		if err := w.Bytes(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(x.rendered, func(a, b renderedBlob) int { return cmp.Compare(a.name, b.name) })
+	for _, f := range x.rendered {
+		if err := x.copyBlob(ctx, w, f); err != nil {
+			return err
+		}
+	}
+	for _, f := range x.project.files {
+		if err := w.Project(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	x.Files = len(x.project.files) + len(x.project.sources)
+	for _, d := range slices.SortedFunc(mapKeys(x.blobs), artifacts.Digest.Compare) {
+		if !x.has(d) {
+			continue
+		}
+		if err := w.Blob(ctx, x.store.Blobs, d); err != nil {
+			return err
+		}
+		x.Blobs++
+		x.Bytes += x.blobs[d].Size
+	}
+	records, err := x.writeRecords(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := x.writeCrate(ctx, w, files); err != nil {
+		return err
+	}
+	m := archive.Manifest{Title: x.p.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]string{}, Targets: x.a.Targets, Sources: x.project.sources,
+		Results: x.Results, Records: records, Blobs: x.Blobs, Bytes: x.Bytes, LeftOut: x.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision()}
+	for _, name := range x.p.Given {
+		m.Variables[name] = x.p.Inputs()[name]
+	}
+	return w.Close(m, by)
+}
+
+// describedFile is a short file of an archive.
+type describedFile struct {
+	name, says string
+	data       []byte
+}
+
+// copyBlob adds a file of a table or figure under its name.
+func (x *exporting) copyBlob(ctx context.Context, w *archive.Writer, f renderedBlob) error {
+	r, err := x.store.Blobs.Open(ctx, f.Digest)
+	if err != nil {
+		return err
+	}
+	err = w.Stream(f.name, func(out io.Writer) error {
+		_, err := io.Copy(out, r)
+		return err
+	})
+	return errors.Join(err, r.Close())
+}
+
+// writeRecords adds results, what was signed and said of them, and where blobs lie that
+// were left out, in the order of the records' names.
+func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
+	r := w.Records()
+	keys := x.distinct()
+	x.Results = len(keys)
+	add := func(prefix string) error {
+		for _, key := range keys {
+			for info, err := range x.store.Records.List(ctx, prefix+key.Hex()+"/") {
+				if err != nil {
+					return err
+				}
+				b, err := x.store.Records.Get(ctx, info.Name)
+				if err != nil {
+					return err
+				}
+				if err := r.Add(info.Name, b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := add("attestations/"); err != nil {
+		return archive.RecordsDigest{}, err
+	}
+	for _, d := range slices.SortedFunc(mapKeys(x.urls), artifacts.Digest.Compare) {
+		if c := x.blobs[d]; c == nil || c.Taken {
+			continue
+		}
+		b, err := json.Marshal(artifacts.Elsewhere{Format: artifacts.ElsewhereFormat, Digest: d, Size: x.blobs[d].Size, URL: x.urls[d]})
+		if err == nil {
+			err = r.Add(artifacts.ElsewhereName(d), b)
+		}
+		if err != nil {
+			return archive.RecordsDigest{}, err
+		}
+	}
+	for _, key := range keys {
+		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
+		if err == nil {
+			err = r.Add(artifacts.ResultName(key), b)
+		}
+		if err != nil {
+			return archive.RecordsDigest{}, err
+		}
+	}
+	if err := add("signatures/"); err != nil {
+		return archive.RecordsDigest{}, err
+	}
+	return r.Digest(), nil
+}
+
+// readme tells people what to do with the archive.
+func (x *exporting) readme() []byte {
+	var b strings.Builder
+	title := cmp.Or(x.p.Paper.Title, path.Base(x.project.pipeline))
+	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they came to be. No number in it needs to be believed:\n"+
+		"each names the files and the work that it comes from, and `redsi verify` checks them.\n\n", view.Line(title))
+	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
+		"- `project/`: the pipeline\n- `store/`: results by the keys of their work, and files by their SHA-256\n" +
+		"- `ro-crate-metadata.json`: all of it for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
+	name := filepath.Base(x.o.file)
+	dir := strings.TrimSuffix(name, ".zip")
+	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account:\n\n    redsi import %s\n    cd %s\n    %s\n    %s\n    %s\n",
+		quoted(name), quoted(dir), x.hint("plan"), "redsi verify", x.hint("report"))
+	if len(x.Missing) > 0 {
+		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
+	}
+	if x.leftOut(); len(x.LeftOut) > 0 {
+		fmt.Fprintf(&b, "\nLeft out are files of %s, which run again before what reads them can:\n\n", view.Count(len(x.LeftOut), "step"))
+		for i, l := range x.LeftOut {
+			if i == mostNamed {
+				fmt.Fprintf(&b, "- %d more: redsi-archive.json has all\n", len(x.LeftOut)-i)
+				break
+			}
+			fmt.Fprintf(&b, "- `%s`: %s of %s\n", view.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
+		}
+	}
+	return []byte(b.String())
+}
+
+// mostNamed is how many steps are named where people read.
+const mostNamed = 20

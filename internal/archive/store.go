@@ -90,7 +90,7 @@ func (r records) List(_ context.Context, prefix string) iter.Seq2[artifacts.Reco
 // none are the leases of an archive.
 type none struct{}
 
-func (none) Get(context.Context, string) ([]byte, error) { return nil, artifacts.ErrNotExist }
+func (none) Get(context.Context, string) ([]byte, error)  { return nil, artifacts.ErrNotExist }
 func (none) Create(context.Context, string, []byte) error { return errReadOnly }
 func (none) Put(context.Context, string, []byte) error    { return errReadOnly }
 func (none) Delete(context.Context, string) error         { return errReadOnly }

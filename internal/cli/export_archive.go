@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/redsi/redsi/internal/archive"
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/deposit"
+	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
@@ -91,8 +93,10 @@ type exporting struct {
 
 	keys     []artifacts.Digest // by step; zero of one without a result
 	blobs    map[artifacts.Digest]*archive.Candidate
+	of       map[artifacts.Digest]int    // the first step that has left it
+	signed   map[string]bool             // hex keys that somebody signed
 	urls     map[artifacts.Digest]string // where sources lie
-	project  *project
+	project  *projectFiles
 	rendered []renderedBlob
 	newest   time.Time
 	archived
@@ -117,7 +121,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	if err != nil {
 		return nil, err
 	}
-	x := &exporting{a: a, o: o, store: store, p: p, pl: pl, keys: make([]artifacts.Digest, len(pl.Steps)), blobs: map[artifacts.Digest]*archive.Candidate{},
+	x := &exporting{a: a, o: o, store: store, p: p, pl: pl, keys: make([]artifacts.Digest, len(pl.Steps)), blobs: map[artifacts.Digest]*archive.Candidate{}, of: map[artifacts.Digest]int{},
 		archived: archived{Archive: o.file, Steps: len(pl.Steps), LeftOut: []archive.LeftOut{}, Missing: []string{}, Notes: []string{}}}
 	var zenodo []byte
 	if o.deposit != "" { // before the work
@@ -128,6 +132,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	if x.project, err = a.projectOf(p, pl); err != nil {
 		return nil, err
 	}
+	x.Notes = append(x.Notes, x.project.notes...)
 	page, err := x.gather(ctx)
 	if err != nil {
 		return nil, err
@@ -195,7 +200,8 @@ func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 	if err := x.necessary(ctx); err != nil {
 		return nil, err
 	}
-	x.o.choice.Take(slices.SortedFunc(mapValues(x.blobs), func(a, b *archive.Candidate) int { return a.Digest.Compare(b.Digest) }))
+	x.o.choice.Take(slices.Collect(maps.Values(x.blobs)))
+	x.leftOut()
 	r, err := g.Build(ctx, v, x.store.Blobs.Open, report.Options{Store: x.store.URL, Paper: x.p.Paper, Command: x.hint})
 	if err != nil {
 		return nil, err
@@ -234,7 +240,7 @@ func (x *exporting) note(i int, it *plan.Item) {
 	for _, output := range sortedOutputs(r) {
 		art := r.Outputs[output]
 		for _, f := range filesOf(output, art) {
-			x.candidate(f.Digest, f.Size, use)
+			x.candidate(i, f.Digest, f.Size, use)
 			if use == archive.Rendered {
 				name := archive.ResultsDir + pipeline.BlockType(address) + "s/" + fileName(renderedName(address)) + "." + extension(output)
 				if art.Files != nil {
@@ -245,15 +251,15 @@ func (x *exporting) note(i int, it *plan.Item) {
 		}
 	}
 	if r.Log != nil && r.Log.Size > 0 {
-		x.candidate(r.Log.Digest, r.Log.Size, archive.Intermediate)
+		x.candidate(i, r.Log.Digest, r.Log.Size, archive.Intermediate)
 	}
 }
 
-func (x *exporting) candidate(d artifacts.Digest, size int64, use archive.Use) {
+func (x *exporting) candidate(step int, d artifacts.Digest, size int64, use archive.Use) {
 	c := x.blobs[d]
 	if c == nil {
 		c = &archive.Candidate{Digest: d, Size: size}
-		x.blobs[d] = c
+		x.blobs[d], x.of[d] = c, step
 	}
 	c.Use = max(c.Use, use)
 }
@@ -267,13 +273,13 @@ func (x *exporting) necessary(ctx context.Context) error {
 			return err
 		}
 		if d, ok := archive.BodyOf(b); ok {
-			x.candidate(d, 0, archive.Necessary)
+			x.candidate(0, d, 0, archive.Necessary)
 		}
 	}
 	for _, s := range x.project.sources {
-		x.candidate(s.Digest, s.Size, archive.Necessary)
+		x.candidate(0, s.Digest, s.Size, archive.Necessary)
 	}
-	all := slices.SortedFunc(mapKeys(x.blobs), artifacts.Digest.Compare)
+	all := slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare)
 	gone, err := x.store.Blobs.Missing(ctx, all)
 	if err != nil {
 		return err
@@ -291,6 +297,28 @@ func (x *exporting) necessary(ctx context.Context) error {
 func (x *exporting) distinct() []artifacts.Digest {
 	keys := slices.SortedFunc(slices.Values(x.keys), artifacts.Digest.Compare)
 	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
+}
+
+// leftOut sums up by step which blobs the archive does not have.
+func (x *exporting) leftOut() {
+	by := map[int]*archive.LeftOut{}
+	for d, c := range x.blobs {
+		if c.Taken {
+			continue
+		}
+		i := x.of[d]
+		if by[i] == nil {
+			by[i] = &archive.LeftOut{Step: x.pl.Steps[i].Address}
+		}
+		by[i].Blobs++
+		by[i].Bytes += c.Size
+		if u := x.urls[d]; u != "" && (by[i].URL == "" || u < by[i].URL) {
+			by[i].URL = u
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(by)) {
+		x.LeftOut = append(x.LeftOut, *by[i])
+	}
 }
 
 // has reports whether the archive has a blob.
@@ -323,7 +351,7 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 		}
 	}
 	x.Files = len(x.project.files) + len(x.project.sources)
-	for _, d := range slices.SortedFunc(mapKeys(x.blobs), artifacts.Digest.Compare) {
+	for _, d := range slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare) {
 		if !x.has(d) {
 			continue
 		}
@@ -373,27 +401,35 @@ func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archiv
 	r := w.Records()
 	keys := x.distinct()
 	x.Results = len(keys)
-	add := func(prefix string) error {
-		for _, key := range keys {
-			for info, err := range x.store.Records.List(ctx, prefix+key.Hex()+"/") {
-				if err != nil {
-					return err
-				}
-				b, err := x.store.Records.Get(ctx, info.Name)
-				if err != nil {
-					return err
-				}
-				if err := r.Add(info.Name, b); err != nil {
-					return err
-				}
+	mine := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		mine[key.Hex()] = true
+	}
+	x.signed = map[string]bool{}
+	add := func(prefix string) error { // one listing is cheaper than one for each key
+		for info, err := range x.store.Records.List(ctx, prefix) {
+			if err != nil {
+				return err
 			}
+			key, _, _ := strings.Cut(strings.TrimPrefix(info.Name, prefix), "/")
+			if !mine[key] {
+				continue
+			}
+			b, err := x.store.Records.Get(ctx, info.Name)
+			if err != nil {
+				return err
+			}
+			if err := r.Add(info.Name, b); err != nil {
+				return err
+			}
+			x.signed[key] = x.signed[key] || prefix == "signatures/"
 		}
 		return nil
 	}
 	if err := add("attestations/"); err != nil {
 		return archive.RecordsDigest{}, err
 	}
-	for _, d := range slices.SortedFunc(mapKeys(x.urls), artifacts.Digest.Compare) {
+	for _, d := range slices.SortedFunc(maps.Keys(x.urls), artifacts.Digest.Compare) {
 		if c := x.blobs[d]; c == nil || c.Taken {
 			continue
 		}
@@ -425,7 +461,7 @@ func (x *exporting) readme() []byte {
 	var b strings.Builder
 	title := cmp.Or(x.p.Paper.Title, path.Base(x.project.pipeline))
 	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they came to be. No number in it needs to be believed:\n"+
-		"each names the files and the work that it comes from, and `redsi verify` checks them.\n\n", view.Line(title))
+		"each names the files and the work that it comes from, and `redsi verify` checks them.\n\n", escape.Line(title))
 	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
 		"- `project/`: the pipeline\n- `store/`: results by the keys of their work, and files by their SHA-256\n" +
 		"- `ro-crate-metadata.json`: all of it for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
@@ -436,14 +472,14 @@ func (x *exporting) readme() []byte {
 	if len(x.Missing) > 0 {
 		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
 	}
-	if x.leftOut(); len(x.LeftOut) > 0 {
+	if len(x.LeftOut) > 0 {
 		fmt.Fprintf(&b, "\nLeft out are files of %s, which run again before what reads them can:\n\n", view.Count(len(x.LeftOut), "step"))
 		for i, l := range x.LeftOut {
 			if i == mostNamed {
 				fmt.Fprintf(&b, "- %d more: redsi-archive.json has all\n", len(x.LeftOut)-i)
 				break
 			}
-			fmt.Fprintf(&b, "- `%s`: %s of %s\n", view.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
+			fmt.Fprintf(&b, "- `%s`: %s of %s\n", escape.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
 		}
 	}
 	return []byte(b.String())

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/archive"
 	"github.com/redsi/redsi/internal/crate"
 	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
 )
 
 // crateSteps is how many results are held while a crate is written.
@@ -46,7 +47,13 @@ func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []d
 		about.Files = append(about.Files, crate.File{Path: f.name, Name: strings.TrimPrefix(f.name, archive.ResultsDir), Digest: f.Digest, Size: f.Size})
 	}
 	for _, f := range x.project.files {
+		if about.LicenseFile == "" && slices.Contains(licenses, f.name) {
+			about.LicenseFile = archive.ProjectDir + f.name
+		}
 		about.Files = append(about.Files, crate.File{Path: archive.ProjectDir + f.name, Name: f.name, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
+	}
+	if about.License == "" && about.LicenseFile == "" {
+		x.Notes = append(x.Notes, "no licence is known, which a deposit and the profile of ro-crate-metadata.json ask for: say license in the paper block, or put a file LICENSE beside the pipeline")
 	}
 	return w.Stream(archive.CrateName, func(out io.Writer) error {
 		c := crate.New(out, about)
@@ -127,7 +134,7 @@ func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int
 }
 
 // licenseOf is what the pipeline says of the licence of what a step brings in.
-func licenseOf(s *pipeline.Step) string {
+func licenseOf(s *plan.Step) string {
 	var c struct {
 		License string `json:"license"`
 	}
@@ -135,4 +142,18 @@ func licenseOf(s *pipeline.Step) string {
 		return ""
 	}
 	return c.License
+}
+
+// signers are the keys that signed a result as it is.
+func (x *exporting) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
+	if !x.signed[key.Hex()] {
+		return nil, nil
+	}
+	all, err := artifacts.Signatures(ctx, x.store, key)
+	for _, s := range all {
+		if s.Err == nil {
+			signers = append(signers, s.By.String())
+		}
+	}
+	return signers, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,8 +20,8 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// project is what an archive has of the pipeline's files.
-type project struct {
+// projectFiles is what an archive has of the pipeline's files.
+type projectFiles struct {
 	pipeline string // what -f is given in its folder
 	files    []projectFile
 	sources  []artifacts.File // local files that steps download, which lie in the store
@@ -40,12 +41,12 @@ const mostUp = 5
 
 // projectOf collects the pipeline's files, those that it reads, its modules, its lock file
 // and what stands beside it for people, and local sources by their digests.
-func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*project, error) {
+func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, error) {
 	base, err := filepath.Abs(projectDir(a.File))
 	if err != nil {
 		return nil, err
 	}
-	pr := &project{root: base, abs: map[string]bool{}}
+	pr := &projectFiles{root: base, abs: map[string]bool{}}
 	texts := map[string][]byte{}
 	modules := map[string]bool{} // checkouts
 	cache, err := filepath.Abs(filepath.Join(a.StateDir, "modules"))
@@ -83,7 +84,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*project, error) {
 	for at, b := range texts {
 		pr.add(pr.name(at), b)
 	}
-	for _, m := range slices.Sorted(mapKeys(modules)) {
+	for _, m := range slices.Sorted(maps.Keys(modules)) {
 		if err := pr.checkout(cache, m); err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*project, error) {
 }
 
 // include makes the root a folder that has the file, too.
-func (pr *project) include(at, base string) error {
+func (pr *projectFiles) include(at, base string) error {
 	for up := 0; ; up++ {
 		if inside, err := filepath.Rel(pr.root, at); err == nil && filepath.IsLocal(inside) {
 			return nil
@@ -118,7 +119,7 @@ func (pr *project) include(at, base string) error {
 }
 
 // name is a file's below the root, or "." for the root itself.
-func (pr *project) name(at string) string {
+func (pr *projectFiles) name(at string) string {
 	inside, err := filepath.Rel(pr.root, at)
 	if err != nil {
 		return at
@@ -126,7 +127,7 @@ func (pr *project) name(at string) string {
 	return filepath.ToSlash(inside)
 }
 
-func (pr *project) add(name string, b []byte) {
+func (pr *projectFiles) add(name string, b []byte) {
 	if !pr.abs[name] {
 		pr.abs[name] = true
 		pr.files = append(pr.files, projectFile{name, b})
@@ -134,7 +135,9 @@ func (pr *project) add(name string, b []byte) {
 }
 
 // besides are the files that stand beside a pipeline for people.
-var besides = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "CITATION.cff", "README.md"}
+var besides = append([]string{"CITATION.cff", "README.md"}, licenses...)
+
+var licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
 
 // mostBeside bounds such a file.
 const mostBeside = 4 << 20
@@ -172,7 +175,7 @@ func beside(texts map[string][]byte, base string) {
 
 // local adds the local files that steps download. Those of a pinned checksum outside of the
 // folder are not needed.
-func (pr *project) local(pl *plan.Plan, base string, texts map[string][]byte) error {
+func (pr *projectFiles) local(pl *plan.Plan, base string, texts map[string][]byte) error {
 	for i := range pl.Steps {
 		s := &pl.Steps[i]
 		switch s.Task.Kind {
@@ -223,7 +226,7 @@ func (pr *project) local(pl *plan.Plan, base string, texts map[string][]byte) er
 }
 
 // program notes a command whose key has the checksum of a program of this machine.
-func (pr *project) program(s *pipeline.Step) {
+func (pr *projectFiles) program(s *plan.Step) {
 	var c struct {
 		Argv    []string `json:"argv"`
 		Program string   `json:"program"`
@@ -239,7 +242,7 @@ func (pr *project) program(s *pipeline.Step) {
 
 // checkout adds the files of a commit that modules come from, all of them: redsi.lock has
 // their digest.
-func (pr *project) checkout(cache, folder string) error {
+func (pr *projectFiles) checkout(cache, folder string) error {
 	root := filepath.Join(cache, filepath.FromSlash(folder))
 	return filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

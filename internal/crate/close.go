@@ -41,6 +41,9 @@ func (c *Writer) Close() error {
 		c.add(entity{{"@id", profiles[i]}, {"@type", "CreativeWork"}, {"name", p.name}, {"version", p.version}})
 	}
 	license := c.license(about.License)
+	if license == nil && about.LicenseFile != "" {
+		license = ref(fileID(about.LicenseFile))
+	}
 	var paper string
 	if paper = about.URL; about.DOI != "" {
 		paper = "https://doi.org/" + about.DOI

@@ -17,7 +17,8 @@ type About struct {
 	Title       string
 	Description string
 	Published   time.Time // of the newest result
-	License     string    // SPDX id or https address
+	License     string    // SPDX id or https address; or else
+	LicenseFile string    // a file of the archive
 	Keywords    []string
 	Version     string
 	DOI         string // of the paper
@@ -140,6 +141,9 @@ func (e entity) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if list, ok := f.value.([]entity); ok && len(list) == 1 { // as the specification has it
+			f.value = list[0]
+		}
 		value, err := marshal(f.value)
 		if err != nil {
 			return nil, err
@@ -201,4 +205,5 @@ func fragment(kind, name string) string { return "#" + kind + "-" + url.PathEsca
 // fileID is the id of a file of the archive.
 func fileID(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+// stamp is a time in the one form that the profile's checks take.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000+00:00") }

@@ -33,20 +33,20 @@ const (
 // names the digest of every file of the project and of all records, which name those of
 // the blobs, so that who signs it signs all that is believed.
 type Manifest struct {
-	Format    string            `json:"format"`
-	Title     string            `json:"title,omitempty"`
-	Pipeline  string            `json:"pipeline"`            // below project/: an .hcl file, or a folder of them; "." is project/
-	Variables map[string]string `json:"variables,omitempty"` // as --var takes them
-	Targets   []string          `json:"targets,omitempty"`
-	Files     []artifacts.File  `json:"files"`             // below project/
-	Sources   []artifacts.File  `json:"sources,omitempty"` // files of the project that lie in the store only
-	Results   int               `json:"results"`
-	Records   RecordsDigest     `json:"records"`
-	Blobs     int               `json:"blobs"`
-	Bytes     int64             `json:"bytes"` // of blobs
-	LeftOut   []LeftOut         `json:"left_out,omitempty"`
-	Created   string            `json:"created"` // when the newest of its results was made
-	Revision  string            `json:"redsi,omitempty"`
+	Format    string                     `json:"format"`
+	Title     string                     `json:"title,omitempty"`
+	Pipeline  string                     `json:"pipeline"`            // below project/: an .hcl file, or a folder of them; "." is project/
+	Variables map[string]json.RawMessage `json:"variables,omitempty"` // whose values are not their defaults
+	Targets   []string                   `json:"targets,omitempty"`
+	Files     []artifacts.File           `json:"files"`             // below project/
+	Sources   []artifacts.File           `json:"sources,omitempty"` // files of the project that lie in the store only
+	Results   int                        `json:"results"`
+	Records   RecordsDigest              `json:"records"`
+	Blobs     int                        `json:"blobs"`
+	Bytes     int64                      `json:"bytes"` // of blobs
+	LeftOut   []LeftOut                  `json:"left_out,omitempty"`
+	Created   string                     `json:"created"` // when the newest of its results was made
+	Revision  string                     `json:"redsi,omitempty"`
 }
 
 // RecordsDigest covers all records of an archive.

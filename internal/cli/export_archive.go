@@ -368,10 +368,10 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 	if err := x.writeCrate(ctx, w, files); err != nil {
 		return err
 	}
-	m := archive.Manifest{Title: x.p.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]string{}, Targets: x.a.Targets, Sources: x.project.sources,
+	m := archive.Manifest{Title: x.p.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.a.Targets, Sources: x.project.sources,
 		Results: x.Results, Records: records, Blobs: x.Blobs, Bytes: x.Bytes, LeftOut: x.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision()}
 	for _, name := range x.p.Given {
-		m.Variables[name] = x.p.Inputs()[name]
+		m.Variables[name] = x.p.Vars[name]
 	}
 	return w.Close(m, by)
 }

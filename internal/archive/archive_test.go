@@ -101,7 +101,7 @@ func TestThereAndBack(t *testing.T) {
 	if a.Signer != by.Public() || a.Manifest.Results != 2 || len(a.Others) > 0 {
 		t.Errorf("%+v signed by %v, others %v", a.Manifest, a.Signer, a.Others)
 	}
-	if err := a.VerifyRecords(); err != nil {
+	if err := a.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 	to := mem.New()
@@ -144,7 +144,7 @@ func TestDamage(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := a.VerifyRecords(); err != nil {
+		if err := a.Verify(t.Context()); err != nil {
 			return err
 		}
 		to := mem.New()
@@ -391,7 +391,7 @@ func TestManifests(t *testing.T) {
 	} {
 		a, err := read(pack(t, s, nil, change))
 		if err == nil {
-			err = a.VerifyRecords()
+			err = a.Verify(t.Context())
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -412,7 +412,7 @@ func TestChoice(t *testing.T) {
 		{Choice{Which: All, Fit: 1000 + 500 + 15}, "11100"},
 		{Choice{Which: All, Fit: 1}, "11000"},
 	} {
-		all := []*Candidate{{Size: 1000, Use: Necessary}, {Size: 500, Use: Rendered}, {Size: 10}, {Size: 40}, {Size: 60}}
+		all := []*Candidate{{Size: 1000, Use: Necessary}, {Size: 500, Use: Rendered}, {Size: 10, Use: Intermediate}, {Size: 40, Use: Intermediate}, {Size: 60, Use: Intermediate}}
 		for i := range all {
 			all[i].Digest[0] = byte(i)
 		}
@@ -452,7 +452,7 @@ func FuzzArchive(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = a.VerifyRecords()
+		_ = a.Verify(t.Context())
 		for info, err := range a.Store().Blobs.List(t.Context()) {
 			if err != nil {
 				t.Fatal(err)

@@ -20,7 +20,8 @@ type Use int
 
 // The uses of blobs.
 const (
-	Intermediate Use = iota // what only other steps read, or a log
+	Said         Use = iota // what a step said, without which its result is one
+	Intermediate            // what only other steps read
 	Rendered                // of a table or figure, or its data
 	Necessary               // without it nothing can be planned: the body of a record, a file of the project
 )
@@ -57,7 +58,7 @@ func (c Choice) Take(all []*Candidate) {
 		switch {
 		case x.Use == Necessary:
 			x.Taken = true
-		case x.Use == Rendered:
+		case x.Use == Rendered, x.Use == Said:
 			x.Taken = c.Which != None
 		default:
 			x.Taken = c.Which == All && (c.Over == 0 || x.Size <= c.Over) && (c.Fit == 0 || sum+x.Size <= c.Fit)

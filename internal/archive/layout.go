@@ -30,8 +30,8 @@ const (
 )
 
 // Manifest says what an archive is: its file redsi-archive.json, which a key may sign. It
-// names the digest of every file of the project and of all records, which name those of
-// the blobs, so that who signs it signs all that is believed.
+// names the digest of every other file and of all records, which name those of the blobs,
+// so that who signs it signs all that is there.
 type Manifest struct {
 	Format    string                     `json:"format"`
 	Title     string                     `json:"title,omitempty"`
@@ -40,6 +40,7 @@ type Manifest struct {
 	Targets   []string                   `json:"targets,omitempty"`
 	Files     []artifacts.File           `json:"files"`             // below project/
 	Sources   []artifacts.File           `json:"sources,omitempty"` // files of the project that lie in the store only
+	Others    []artifacts.File           `json:"others"`            // for people and other programs
 	Results   int                        `json:"results"`
 	Records   RecordsDigest              `json:"records"`
 	Blobs     int                        `json:"blobs"`

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 	"github.com/redsi/redsi/internal/signature"
 )
 
@@ -142,7 +144,9 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 	case ManifestName, ReadmeName, CitationName, CrateName, ReportName, DepositName:
 		a.people[f.Name] = f
 	default:
-		if !strings.HasPrefix(f.Name, ResultsDir) {
+		if strings.HasPrefix(f.Name, ResultsDir) {
+			a.people[f.Name] = f
+		} else {
 			a.Others = append(a.Others, f.Name)
 		}
 	}
@@ -181,6 +185,14 @@ func (a *Reader) complete(l Limits) error {
 	if len(a.project) != len(m.Files) {
 		return bad("", "it has %d files of the project, and its manifest names %d", len(a.project), len(m.Files))
 	}
+	if len(a.people) != len(m.Others)+1 { // and the manifest
+		return bad("", "it has %d files for people, and its manifest says %d", len(a.people)-1, len(m.Others))
+	}
+	for _, f := range m.Others {
+		if a.people[f.Name] == nil || f.Name == ManifestName {
+			return bad(f.Name, "the archive has lost this file")
+		}
+	}
 	if len(a.names) != m.Records.Count {
 		return bad("", "it has %d records, and its manifest says %d", len(a.names), m.Records.Count)
 	}
@@ -190,10 +202,14 @@ func (a *Reader) complete(l Limits) error {
 	return nil
 }
 
-// VerifyRecords reads all records and compares them with the manifest.
-func (a *Reader) VerifyRecords() error {
+// Verify reads all records and all files for people, and compares them with the manifest.
+// Files of the project and blobs are verified when they are read.
+func (a *Reader) Verify(ctx context.Context) error {
 	sum := sha256.New()
 	for _, name := range a.names {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		b, err := readAll(a.records[name], artifacts.MaxRecord)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.where, err)
@@ -202,6 +218,24 @@ func (a *Reader) VerifyRecords() error {
 	}
 	if got := artifacts.Digest(sum.Sum(nil)); got != a.Manifest.Records.Digest {
 		return fmt.Errorf("%s: its records are not those of its manifest: they have the digest %s, not %s", a.where, got, a.Manifest.Records.Digest)
+	}
+	for _, f := range a.Manifest.Others {
+		if err := a.verified(ctx, f, a.people[f.Name], io.Discard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verified copies an entry whose digest is known.
+func (a *Reader) verified(ctx context.Context, f artifacts.File, z *zip.File, to io.Writer) error {
+	r, err := open(z)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.where, err)
+	}
+	_, err = io.Copy(to, readers.WithContext(ctx, artifacts.VerifyReader(r, f.Digest, a.where+", "+z.Name)))
+	if err = errors.Join(err, r.Close()); err != nil {
+		return fmt.Errorf("%s: %w", a.where, err)
 	}
 	return nil
 }

@@ -22,9 +22,10 @@ import (
 // Writer writes an archive from its beginning to its end. Equal calls give equal bytes, as
 // long as Go's compressor is the same.
 type Writer struct {
-	zip   *zip.Writer
-	names map[string]bool
-	files []artifacts.File
+	zip    *zip.Writer
+	names  map[string]bool
+	files  []artifacts.File
+	others []artifacts.File
 }
 
 // NewWriter writes to w, which needs no seeking.
@@ -50,16 +51,23 @@ func (w *Writer) create(name string, deflate bool) (io.Writer, error) {
 	return w.zip.CreateHeader(h)
 }
 
-// Stream adds a file of any length for people and other programs.
+// Stream adds a file of any length for people and other programs, whose digest the
+// manifest has.
 func (w *Writer) Stream(name string, write func(io.Writer) error) error {
 	out, err := w.create(name, true)
 	if err != nil {
 		return err
 	}
-	return write(out)
+	sum := sha256.New()
+	var n counter
+	if err := write(io.MultiWriter(out, sum, &n)); err != nil {
+		return err
+	}
+	w.others = append(w.others, artifacts.File{Name: name, Digest: artifacts.Digest(sum.Sum(nil)), Size: int64(n)})
+	return nil
 }
 
-// Bytes adds a short file.
+// Bytes is Stream of a short file.
 func (w *Writer) Bytes(name string, b []byte) error {
 	return w.Stream(name, func(out io.Writer) error {
 		_, err := out.Write(b)
@@ -67,12 +75,21 @@ func (w *Writer) Bytes(name string, b []byte) error {
 	})
 }
 
+// plain adds a short file that the manifest knows otherwise.
+func (w *Writer) plain(name string, b []byte) error {
+	out, err := w.create(name, true)
+	if err == nil {
+		_, err = out.Write(b)
+	}
+	return err
+}
+
 // Project adds a file of the pipeline.
 func (w *Writer) Project(name string, b []byte) error {
 	if err := CheckProjectFile(name); err != nil {
 		return err
 	}
-	if err := w.Bytes(ProjectDir+name, b); err != nil {
+	if err := w.plain(ProjectDir+name, b); err != nil {
 		return err
 	}
 	w.files = append(w.files, artifacts.File{Name: name, Digest: artifacts.Sum(b), Size: int64(len(b))})
@@ -128,7 +145,7 @@ func shrinks(head []byte) bool {
 	return int(n) < len(head)*9/10
 }
 
-type counter int
+type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
@@ -161,7 +178,7 @@ func (r *Records) Add(name string, b []byte) error {
 	r.last = name
 	r.n++
 	fmt.Fprintf(r.sum, "%s %s\n", name, artifacts.Sum(b))
-	return r.w.Bytes(RecordsDir+artifacts.RecordPath(name), b)
+	return r.w.plain(RecordsDir+artifacts.RecordPath(name), b)
 }
 
 // Digest covers the records that were added.
@@ -172,10 +189,7 @@ func (r *Records) Digest() RecordsDigest {
 // Close adds the manifest, signed by a key if there is one, and ends the archive.
 func (w *Writer) Close(m Manifest, by *signature.Private) error {
 	m.Format = Format
-	m.Files = slices.SortedFunc(slices.Values(w.files), func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
-	if m.Files == nil {
-		m.Files = []artifacts.File{}
-	}
+	m.Files, m.Others = byName(w.files), byName(w.others)
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
@@ -191,8 +205,13 @@ func (w *Writer) Close(m Manifest, by *signature.Private) error {
 		}
 		b = append(b, '\n')
 	}
-	if err := w.Bytes(ManifestName, b); err != nil {
+	if err := w.plain(ManifestName, b); err != nil {
 		return err
 	}
 	return w.zip.Close()
+}
+
+// byName is a list of files in the order of their names, never nil.
+func byName(files []artifacts.File) []artifacts.File {
+	return append([]artifacts.File{}, slices.SortedFunc(slices.Values(files), func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })...)
 }

@@ -59,6 +59,9 @@ func (o *archiveOptions) check() error {
 	if o.deposit != "" && o.deposit != "zenodo" {
 		return inputError(fmt.Errorf("--deposit %s: want zenodo", o.deposit))
 	}
+	if o.doi != "" && !pipeline.IsDOI(o.doi) {
+		return inputError(fmt.Errorf("--doi %s: a DOI is written 10.5281/zenodo.1234, without https://doi.org/", o.doi))
+	}
 	if !strings.HasSuffix(o.file, ".zip") {
 		return inputError(fmt.Errorf("--archive %s: an archive's name ends in .zip", o.file))
 	}
@@ -251,7 +254,7 @@ func (x *exporting) note(i int, it *plan.Item) {
 		}
 	}
 	if r.Log != nil && r.Log.Size > 0 {
-		x.candidate(i, r.Log.Digest, r.Log.Size, archive.Intermediate)
+		x.candidate(i, r.Log.Digest, r.Log.Size, archive.Said)
 	}
 }
 
@@ -303,7 +306,7 @@ func (x *exporting) distinct() []artifacts.Digest {
 func (x *exporting) leftOut() {
 	by := map[int]*archive.LeftOut{}
 	for d, c := range x.blobs {
-		if c.Taken {
+		if c.Taken || c.Use == archive.Said { // a result is a hit without its log
 			continue
 		}
 		i := x.of[d]
@@ -465,10 +468,8 @@ func (x *exporting) readme() []byte {
 	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
 		"- `project/`: the pipeline\n- `store/`: results by the keys of their work, and files by their SHA-256\n" +
 		"- `ro-crate-metadata.json`: all of it for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
-	name := filepath.Base(x.o.file)
-	dir := strings.TrimSuffix(name, ".zip")
-	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account:\n\n    redsi import %s\n    cd %s\n    %s\n    %s\n    %s\n",
-		quoted(name), quoted(dir), x.hint("plan"), "redsi verify", x.hint("report"))
+	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account, this file being paper.zip:\n\n    redsi import paper.zip\n    cd paper\n    %s\n    redsi verify\n    %s\n",
+		x.hint("plan"), x.hint("report"))
 	if len(x.Missing) > 0 {
 		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
 	}

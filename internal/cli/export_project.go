@@ -18,6 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
 )
 
 // projectFiles is what an archive has of the pipeline's files.
@@ -26,6 +27,8 @@ type projectFiles struct {
 	files    []projectFile
 	sources  []artifacts.File // local files that steps download, which lie in the store
 	notes    []string         // what another machine will not have
+
+	programs map[string][]string // blocks whose keys have a program of this machine
 
 	root string // absolute: the folder that becomes the archive's
 	abs  map[string]bool
@@ -46,7 +49,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 	if err != nil {
 		return nil, err
 	}
-	pr := &projectFiles{root: base, abs: map[string]bool{}}
+	pr := &projectFiles{root: base, abs: map[string]bool{}, programs: map[string][]string{}}
 	texts := map[string][]byte{}
 	modules := map[string]bool{} // checkouts
 	cache, err := filepath.Abs(filepath.Join(a.StateDir, "modules"))
@@ -102,6 +105,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 		return nil, err
 	}
 	pr.pipeline = pr.name(file)
+	pr.notes = append(pr.notes, pr.programNotes()...)
 	return pr, nil
 }
 
@@ -234,10 +238,23 @@ func (pr *projectFiles) program(s *plan.Step) {
 	if _, given := s.AttrPos["program"]; given || json.Unmarshal(s.Task.Config, &c) != nil || len(c.Argv) == 0 || strings.HasPrefix(c.Argv[0], "./") {
 		return
 	}
-	note := fmt.Sprintf("%s runs %s of this machine: where that is another version, its steps are RUN", pipeline.BlockOf(s.Address), filepath.Base(c.Argv[0]))
-	if !slices.Contains(pr.notes, note) {
-		pr.notes = append(pr.notes, note)
+	program, block := filepath.Base(c.Argv[0]), pipeline.BlockOf(s.Address)
+	if !slices.Contains(pr.programs[program], block) {
+		pr.programs[program] = append(pr.programs[program], block)
 	}
+}
+
+// programNotes says of each program of this machine which blocks have its checksum.
+func (pr *projectFiles) programNotes() (notes []string) {
+	for _, program := range slices.Sorted(maps.Keys(pr.programs)) {
+		blocks := pr.programs[program]
+		of := blocks[0]
+		if n := len(blocks) - 1; n > 0 {
+			of += " and " + view.Count(n, "other block")
+		}
+		notes = append(notes, fmt.Sprintf("keys of %s have the checksum of %s of this machine: where that is another version, they are RUN", of, program))
+	}
+	return notes
 }
 
 // checkout adds the files of a commit that modules come from, all of them: redsi.lock has

@@ -29,7 +29,7 @@ func (a *app) exportTo(cmd *cobra.Command, o archiveOptions) error {
 	if x.Signer != "" {
 		view.Printf(a.Out, "signed by %s\n", x.Signer)
 	} else {
-		view.Printf(a.Out, "signed by nobody: redsi key new makes a key that the next export signs with\n")
+		view.Printf(a.Out, "signed by nobody: a reader cannot tell who made it\n")
 	}
 	for i, l := range x.LeftOut {
 		if i == mostNamed {

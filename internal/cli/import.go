@@ -108,7 +108,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 		return nil, err
 	}
 	over := a.waiting("reading the archive")
-	err = r.VerifyRecords()
+	err = r.Verify(ctx)
 	over()
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ var (
 	licenseForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)
 )
 
+// IsDOI reports whether s is a DOI as it stands, without an address before it.
+func IsDOI(s string) bool { return doiForm.MatchString(s) }
+
 // checkPaper reports what of a paper would be wrong in a deposit or a citation.
 func (l *loader) checkPaper(b *hclsyntax.Block) {
 	bad := func(attribute, summary, format string, args ...any) {
@@ -35,7 +38,7 @@ func (l *loader) checkPaper(b *hclsyntax.Block) {
 		}
 	}
 	p := l.paper
-	if p.DOI != "" && !doiForm.MatchString(p.DOI) {
+	if p.DOI != "" && !IsDOI(p.DOI) {
 		bad("doi", "Not a DOI", "A DOI is written 10.5281/zenodo.1234, without https://doi.org/.")
 	}
 	if u, err := url.Parse(p.License); p.License != "" && !licenseForm.MatchString(p.License) && (err != nil || u.Scheme != "https" || u.Host == "") {

@@ -58,13 +58,25 @@ func (w *Writer) Stream(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.New()
-	var n counter
-	if err := write(io.MultiWriter(out, sum, &n)); err != nil {
+	sum := NewSummed(out, nil)
+	if err := write(sum); err != nil {
 		return err
 	}
-	w.others = append(w.others, artifacts.File{Name: name, Digest: artifacts.Digest(sum.Sum(nil)), Size: int64(n)})
+	w.others = append(w.others, artifacts.File{Name: name, Digest: sum.Digest(), Size: sum.Size})
 	return nil
+}
+
+// Copy is Stream of a blob, verified to its last byte.
+func (w *Writer) Copy(ctx context.Context, name string, from artifacts.Blobs, d artifacts.Digest) error {
+	r, err := from.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	err = w.Stream(name, func(out io.Writer) error {
+		_, err := io.Copy(out, readers.WithContext(ctx, r))
+		return err
+	})
+	return errors.Join(err, r.Close())
 }
 
 // Bytes is Stream of a short file.

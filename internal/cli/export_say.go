@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"hash"
-	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -55,27 +51,4 @@ func (a *app) exportTo(cmd *cobra.Command, o archiveOptions) error {
 		}
 	}
 	return nil
-}
-
-// summed passes bytes on and knows their digest and number.
-type summed struct {
-	out  io.Writer
-	sum  hash.Hash
-	n    int64
-	each func(n int64)
-}
-
-// reset begins again.
-func (s *summed) reset(out io.Writer) { s.out, s.sum, s.n = out, sha256.New(), 0 }
-
-func (s *summed) digest() artifacts.Digest { return artifacts.Digest(s.sum.Sum(nil)) }
-
-func (s *summed) Write(p []byte) (int, error) {
-	n, err := s.out.Write(p)
-	s.sum.Write(p[:n])
-	s.n += int64(n)
-	if s.each != nil {
-		s.each(int64(n))
-	}
-	return n, err
 }

@@ -113,7 +113,7 @@ func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int
 		if err := json.Unmarshal(r.Preimage, &made); err != nil {
 			return fmt.Errorf("%s: its preimage: %w", s.Address, err)
 		}
-		st := crate.Step{Address: s.Address, Kind: made.Kind, Version: made.Version, Config: made.Config, Result: r, License: licenseOf(s)}
+		st := crate.Step{Address: s.Address, Kind: made.Kind, Version: made.Version, Config: made.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
 		for _, m := range readArtifact.FindAllSubmatch(r.Preimage, -1) {
 			d, err := artifacts.ParseDigest(string(m[1]))
 			if err != nil {
@@ -156,4 +156,28 @@ func (x *exporting) signers(ctx context.Context, key artifacts.Digest) (signers 
 		}
 	}
 	return signers, err
+}
+
+// usedOf is what a step took of its machine, as far as it was measured.
+func usedOf(u *artifacts.Used) (all []crate.Used) {
+	if u == nil {
+		return nil
+	}
+	const of, units = "https://github.com/redsi/redsi#used-", "https://qudt.org/vocab/unit/"
+	add := func(known bool, id, name, whose string, value any, unit string) {
+		if whose != "" {
+			name += " of the " + whose
+		}
+		if known {
+			all = append(all, crate.Used{Name: name, ID: of + id, Value: value, Unit: unit})
+		}
+	}
+	add(u.CPUOf != "", "cpu_s", "processor time", u.CPUOf, u.CPU, units+"SEC")
+	add(u.MemoryOf != "", "memory", "most memory at a time", u.MemoryOf, u.Memory, units+"BYTE")
+	add(u.Read > 0, "read", "bytes read from the store", "", u.Read, units+"BYTE")
+	add(u.Written > 0, "written", "bytes written to the store", "", u.Written, units+"BYTE")
+	add(u.Card != "", "card", "cards", "machine", u.Card, "")
+	add(u.CardMemory > 0, "card_memory", "most memory on cards at a time", "", u.CardMemory, units+"BYTE")
+	add(u.EnergyOf != "", "energy_j", "energy while the step ran", "machine's "+u.EnergyOf, u.Energy, units+"J")
+	return all
 }

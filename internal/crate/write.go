@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"path"
@@ -131,7 +130,7 @@ func (c *Writer) action(s Step, id, tool string, results []string) {
 	for i, u := range s.Used {
 		of := id + "-used-" + strconv.Itoa(i+1)
 		used = append(used, of)
-		c.add(entity{{"@id", of}, {"@type", "PropertyValue"}, {"name", u.Name}, {"propertyID", u.ID}, {"value", fmt.Sprint(u.Value)}}.with("unitCode", u.Unit))
+		c.add(entity{{"@id", of}, {"@type", "PropertyValue"}, {"name", u.Name}, {"propertyID", u.ID}, {"value", u.Value}}.with("unitCode", u.Unit))
 	}
 	says := "Step " + s.Address + ", of kind " + s.Kind
 	if s.Result.Origin.RunID != "" {

@@ -48,6 +48,9 @@ type Pipeline struct {
 	// Paper is what the paper block says; empty without one.
 	Paper Paper
 
+	// Checklist is what the checklist block says; empty without one.
+	Checklist Checklist
+
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
 
@@ -138,14 +141,16 @@ type loader struct {
 	parent  *loader   // nil of the pipeline itself
 	modules []*loader // that were loaded, in order
 
-	variables map[string]*variable
-	locals    map[string]*node
-	outputs   map[string]*node
-	paper     Paper
-	paperAt   *hcl.Range // of the block
-	blocks    []*node
-	byBlock   map[string]*node // step.train.dsi, module.first
-	nodes     []*node          // locals, outputs, modules and blocks in source order
+	variables   map[string]*variable
+	locals      map[string]*node
+	outputs     map[string]*node
+	paper       Paper
+	checklist   Checklist
+	paperAt     *hcl.Range // of the block
+	checklistAt *hcl.Range
+	blocks      []*node
+	byBlock     map[string]*node // step.train.dsi, module.first
+	nodes       []*node          // locals, outputs, modules and blocks in source order
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
@@ -203,7 +208,7 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Checklist: l.checklist, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {

@@ -28,7 +28,7 @@ var boxes = []box{
 	{"documents", []string{"internal/hub", "internal/synth", "internal/export", "internal/msmarco", "internal/nq320k", "internal/serialize", "internal/dedup", "internal/corpus", "internal/docid", "internal/metrics", "internal/wikipedia", "internal/nq", "internal/tokenize", "internal/render", "internal/prose", "internal/unpack", "internal/fetch"}},
 	{"step", []string{"step"}},
 	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/usage", "internal/command", "internal/isolation"}},
-	{"artifacts", []string{"artifacts"}},
+	{"artifacts", []string{"artifacts", "internal/archive", "internal/crate", "internal/deposit"}},
 	{"ground", []string{"internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/questions", "internal/readers", "internal/splitmix", "internal/signature"}},
 }
 

@@ -48,6 +48,13 @@ var (
 		{Name: "title", Type: text1, Help: "The paper's title."},
 		{Name: "authors", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Its authors."},
 		{Name: "url", Type: text1, Optional: true, Help: "Where it can be read."},
+		{Name: "abstract", Type: text1, Optional: true, Help: "What it is about, for deposits."},
+		{Name: "license", Type: text1, Optional: true, Help: "Licence of the pipeline and of what is exported: an id of SPDX, or the https:// address of its text."},
+		{Name: "keywords", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "What those who search a deposit may ask for."},
+		{Name: "doi", Type: text1, Optional: true, Help: "The paper's DOI, such as 10.5281/zenodo.1234."},
+		{Name: "version", Type: text1, Optional: true, Help: "Version of what is exported, for citations."},
+		{Name: "orcid", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The ORCID of each author who has one, by name."},
+		{Name: "affiliations", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The affiliation of each author, by name."},
 	}
 	texts          = step.Type{Kind: step.Map, Elem: &text1}
 	checklistAttrs = []step.Attr{

@@ -57,6 +57,10 @@ type Pipeline struct {
 	// Local names the variables whose values came from Options.Local, sorted.
 	Local []string
 
+	// Given names the variables, but for the sensitive ones, whose values are not their
+	// defaults, sorted: with these of Inputs alone, the sources give the same pipeline.
+	Given []string
+
 	// Secrets has the texts of the sensitive variables. They are for steps that
 	// this process runs, and must not be kept or sent.
 	Secrets map[string]string
@@ -220,6 +224,9 @@ func (l *loader) pipeline() *Pipeline {
 		p.Vars[name] = v.json()
 		if !v.value.IsNull() {
 			p.vars[name] = v.argument()
+		}
+		if !v.optional || !v.value.RawEquals(v.fallback) {
+			p.Given = append(p.Given, name)
 		}
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,7 +24,8 @@ type Transfer struct {
 
 	mu   sync.Mutex
 	done Transferred
-	seen map[Digest]bool // blobs that a dry run has counted
+	seen map[Digest]bool     // blobs that a dry run has counted
+	said map[Digest][]string // names of records about results
 }
 
 // Transferred is what has come of a Transfer.
@@ -32,7 +34,7 @@ type Transferred struct {
 	There   int   `json:"there"`   // results that were there
 	Blobs   int   `json:"blobs"`   // that were sent
 	Bytes   int64 `json:"bytes"`   // of those
-	Records int   `json:"records"` // of runs, failures and pins, that were sent
+	Records int   `json:"records"` // of runs, failures and pins, and about results, that were sent
 
 	// Differs are keys under which the other store has other outputs. Those stay: the
 	// first writer wins.
@@ -41,6 +43,11 @@ type Transferred struct {
 	// Lost are keys that have no usable result here, and why.
 	Lost map[Digest]string `json:"lost"`
 }
+
+// Neither store's others, nor whom they believe, have a part in a transfer.
+func (t *Transfer) from() Store { return t.From.bare() }
+
+func (t *Transfer) to() Store { return t.To.bare() }
 
 // Done returns what has come of the transfer so far.
 func (t *Transfer) Done() Transferred {
@@ -59,6 +66,9 @@ const (
 // Results sends the results of keys.
 func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
 	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare), func(a, b Digest) bool { return a == b })
+	if err := t.begin(ctx, keys); err != nil {
+		return fmt.Errorf("send results to %s: %w", t.To.URL, err)
+	}
 	for some := range slices.Chunk(keys, transferMost) {
 		if err := t.some(ctx, some); err != nil {
 			return fmt.Errorf("send results to %s: %w", t.To.URL, err)
@@ -67,13 +77,24 @@ func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
 	return nil
 }
 
+// begin lists what is said about keys.
+func (t *Transfer) begin(ctx context.Context, keys []Digest) (err error) {
+	if t.DryRun {
+		return nil
+	}
+	if t.said, err = aboutOf(ctx, t.from().Records, keys); errors.Is(err, ErrNoList) {
+		return nil
+	}
+	return err
+}
+
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := Inspect(ctx, t.From, keys)
+	here, err := Inspect(ctx, t.from(), keys)
 	if err != nil {
 		return err
 	}
 	for round := range transferRounds + 1 {
-		there, err := Inspect(ctx, t.To, keys)
+		there, err := Inspect(ctx, t.to(), keys)
 		if err != nil {
 			return err
 		}
@@ -93,7 +114,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 			}
 		}
 		if len(todo) == 0 {
-			return nil
+			return t.about(ctx, here)
 		}
 		if round == transferRounds {
 			return fmt.Errorf("%d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), todo[0].Origin.Step)
@@ -125,19 +146,12 @@ func (t *Transfer) there(mine, theirs *Result) {
 }
 
 // send sends results that the other store does not have: the blobs of all, then their
-// records. A body is a blob that Publish makes.
+// records.
 func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	blobs := map[Digest]int64{}
 	logs := map[Digest]int64{}
 	for _, r := range rs {
-		for _, a := range r.Outputs {
-			if a.Files == nil {
-				blobs[a.Digest] = a.Size
-			}
-			for _, f := range a.Files {
-				blobs[f.Digest] = f.Size
-			}
-		}
+		maps.Copy(blobs, r.Sizes())
 		if r.Log != nil && r.Log.Size > 0 {
 			logs[r.Log.Digest] = r.Log.Size
 		}
@@ -158,7 +172,7 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 			differs := false
 			if !t.DryRun {
 				var err error
-				if _, differs, err = Publish(gctx, t.To, *r); err != nil {
+				if differs, err = t.result(gctx, r); err != nil {
 					return err
 				}
 			}
@@ -176,9 +190,68 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	return g.Wait()
 }
 
+// result sends the record of a result, byte by byte, so that its signatures stay right.
+func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err error) {
+	record, err := t.from().Records.Get(ctx, ResultName(r.Key))
+	if err != nil {
+		return false, err
+	}
+	now, damage, err := readRecord(ctx, t.from().Blobs, r.Key, record)
+	if err = errors.Join(damage, err); err != nil {
+		return false, err
+	}
+	if !now.body.IsZero() {
+		if _, err := t.blob(ctx, now.body); err != nil {
+			return false, err
+		}
+	}
+	_, differs, err = file(ctx, t.to(), *now, record)
+	return differs, err
+}
+
+// about sends what is said about results that are here, once they are there. Signatures go only with the record that was signed.
+func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(transfers)
+	for key, mine := range here {
+		names := t.said[key]
+		if !mine.Hit() || len(names) == 0 {
+			continue
+		}
+		g.Go(func() error {
+			record, err := t.to().Records.Get(gctx, ResultName(key))
+			for _, name := range names {
+				if err != nil {
+					return err
+				}
+				err = t.aboutOne(gctx, key, record, name)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (t *Transfer) aboutOne(ctx context.Context, key Digest, record []byte, name string) error {
+	text, err := t.from().Records.Get(ctx, name)
+	if errors.Is(err, ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sent, err := putAbout(ctx, t.to().Records, key, record, name, text)
+	if err == nil && sent {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.done.Records++
+	}
+	return err
+}
+
 // present removes from ds what is not in this store: the loss of a log loses no result.
 func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
-	gone, err := t.From.Blobs.Missing(ctx, keysOf(ds))
+	gone, err := t.from().Blobs.Missing(ctx, keysOf(ds))
 	for _, d := range gone {
 		delete(ds, d)
 	}
@@ -196,7 +269,7 @@ func keysOf(ds map[Digest]int64) []Digest {
 
 // blobs sends those of ds, with their sizes, that the other store does not have.
 func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
-	missing, err := t.To.Blobs.Missing(ctx, keysOf(ds))
+	missing, err := t.to().Blobs.Missing(ctx, keysOf(ds))
 	if err != nil {
 		return err
 	}
@@ -235,12 +308,12 @@ func (t *Transfer) count(d Digest, n int64) {
 }
 
 func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
-	r, err := t.From.Blobs.Open(ctx, d)
+	r, err := t.from().Blobs.Open(ctx, d)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	got, n, err := t.To.Blobs.Put(ctx, told(r, t.Sent))
+	got, n, err := t.to().Blobs.Put(ctx, told(r, t.Sent))
 	if err == nil && got != d {
 		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
 	}
@@ -257,11 +330,11 @@ func (t *Transfer) Record(ctx context.Context, name string) error {
 }
 
 func (t *Transfer) record(ctx context.Context, name string) error {
-	text, err := t.From.Records.Get(ctx, name)
+	text, err := t.from().Records.Get(ctx, name)
 	if err != nil {
 		return err
 	}
-	named, err := namedBy(ctx, t.From.Blobs, name, text)
+	named, err := namedBy(ctx, t.from().Blobs, name, text)
 	if err != nil {
 		return err
 	}
@@ -275,11 +348,11 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	if err := t.blobs(ctx, blobs); err != nil {
 		return err
 	}
-	if _, err := t.To.Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
+	if _, err := t.to().Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
 		return err
 	}
 	if !t.DryRun {
-		if err := t.To.Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
+		if err := t.to().Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
 			return err
 		}
 	}
@@ -300,9 +373,9 @@ func (t *Transfer) Hold(ctx context.Context, name string) (release func() error,
 	if err != nil {
 		return nil, err
 	}
-	err = t.To.Records.Create(ctx, OpenRunPrefix+name, b)
+	err = t.to().Records.Create(ctx, OpenRunPrefix+name, b)
 	if err != nil && !errors.Is(err, ErrExist) {
 		return nil, err
 	}
-	return func() error { return t.To.Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
+	return func() error { return t.to().Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
 }

@@ -21,9 +21,10 @@ import (
 func newCheckCmd(a *app) *cobra.Command {
 	var junit, markdown, values string
 	var strict, all bool
+	var tex *texOptions
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Judge the results that are there by what the paper says: numbers, texts and claims",
+		Use:   "check [FILE.tex...]",
+		Short: "Judge the results that are there by what the paper says; with FILE.tex, the paper by the results",
 		Long: `Compares the cells of tables and figures that have results with what the pipeline
 expects of them, and judges its claims. Nothing runs, and nothing has to: what is expected
 is in no key, so a claim that is edited is judged anew at once.
@@ -36,15 +37,29 @@ values say that a later run gives the same, and nothing of the paper.
 With --target only those tables and figures are judged, and the claims that are about no
 others.
 
-Exit code 0 if nothing fails, 1 if something of severity error does.`,
+Exit code 0 if nothing fails, 1 if something of severity error does.
+
+With FILE.tex:
+` + checkTexHelp,
 		Example: `  redsi check
   redsi check --target table.dedup_counts --verbose
   redsi check --strict --junit results/expectations.xml
   redsi check --markdown results/expectations.md
-  redsi check --var scale=toy --values toy.csv`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  redsi check --var scale=toy --values toy.csv
+  redsi check paper.tex
+  redsi check paper.tex --since main
+  redsi check paper.tex --json | jq '.typed[] | [.place.line, .text, .candidates[0].write]'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			switch {
+			case isTex(args) && (junit != "" || values != "" || strict):
+				return inputError(errors.New("--junit, --values and --strict are of results: leave out the paper"))
+			case isTex(args):
+				tex.Markdown, tex.Each = markdown, all
+				return a.checkTex(ctx, args, *tex)
+			case *tex != (texOptions{}):
+				return inputError(errors.New("--numbers, --since and --against are of a paper: name its FILE.tex"))
+			}
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
 				return inputError(errors.New("--junit, --markdown and --values write different things: give each a file of its own"))
 			}
@@ -99,7 +114,8 @@ Exit code 0 if nothing fails, 1 if something of severity error does.`,
 	f.StringVar(&markdown, "markdown", "", "also write Markdown to this `FILE`; - is standard output")
 	f.StringVar(&values, "values", "", "also write what each cell is now, as CSV, to this `FILE`: for expectations at a scale that the paper does not have")
 	f.BoolVar(&strict, "strict", false, "exit 1 also if something has not run")
-	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold")
+	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; of a paper every number")
+	tex = texFlags(cmd)
 	return cmd
 }
 

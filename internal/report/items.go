@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // Reader opens a blob; the bytes are verified to their end.
@@ -44,6 +45,7 @@ type Item struct {
 	Checks  []render.Check // of its cells; NotRun where there is no result yet
 	Claims  []expect.Claim // about cells of it
 	Files   []Download
+	Used    usage.Sum // of all steps that it comes from, itself included
 
 	PaperSVG []byte // the paper's points, if there are any
 	Among    bool   // PaperSVG has the rebuilt ones too

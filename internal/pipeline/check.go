@@ -44,15 +44,16 @@ func (l *loader) checks(b *block, inst *instance) (list []step.Check, ok bool) {
 	ok = true
 	for _, inner := range b.checks {
 		c := step.Check{Name: plain(inner.Labels[0]), At: fmt.Sprintf("%s:%d", inner.TypeRange.Filename, inner.TypeRange.Start.Line)}
+		good := true
 		fail := func(rng hcl.Range, format string, args ...any) {
 			l.diags.error(rng, "Wrong check", fmt.Sprintf(format, args...))
-			ok = false
+			good = false
 		}
 		for _, a := range sortedAttributes(inner.Body) {
 			v := l.open(l.value(a.Expr, inst.ctx, inst), a.Expr.Range(), inst)
 			switch {
-			case !v.IsKnown():
-				ok = false
+			case !v.IsKnown() || !slices.Contains(attrsOfCheck, a.Name): // reported
+				good = false
 			case v.IsNull():
 			case a.Name == "min" || a.Name == "max":
 				if v.Type() != cty.Number {
@@ -79,7 +80,7 @@ func (l *loader) checks(b *block, inst *instance) (list []step.Check, ok bool) {
 			}
 		}
 		switch {
-		case !ok:
+		case !good:
 		case (c.Counts == "") == (c.Field == ""):
 			fail(header(inner), "It has exactly one of counts, what the step counted, and field, a number in an output as OUTPUT:PATH.")
 		case c.Min == nil && c.Max == nil:
@@ -87,7 +88,7 @@ func (l *loader) checks(b *block, inst *instance) (list []step.Check, ok bool) {
 		case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
 			fail(header(inner), "Its min is above its max.")
 		}
-		list = append(list, c)
+		list, ok = append(list, c), ok && good
 	}
 	return list, ok
 }

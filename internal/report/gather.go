@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -60,7 +61,12 @@ type Gatherer struct {
 	curves    int
 	others    int // curves of steps that are not shown otherwise
 	work      map[string]*runWork
+	book      *attest.Book
+	stands    map[int]artifacts.Digest // the outputs of steps that somebody rebuilt
 }
+
+// Attested says which results were rebuilt, before Keep sees them.
+func (g *Gatherer) Attested(book *attest.Book) { g.book, g.stands = book, map[int]artifacts.Digest{} }
 
 // Gather begins a report of a plan.
 func Gather(p *plan.Plan) *Gatherer {
@@ -118,6 +124,9 @@ func (g *Gatherer) block(i int) *Block {
 // it than that. It is a plan.Keep.
 func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	r := it.Result
+	if g.book.Has(it.Key) {
+		g.stands[i] = r.OutputsDigest()
+	}
 	b := g.block(i)
 	b.Done++
 	b.Took += r.Took
@@ -180,6 +189,10 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	r.Store = storeOf(o.Store)
 	r.chooseDownloads(v, g.items)
 	if err := r.load(ctx, v, g.items, read); err != nil {
+		return nil, err
+	}
+	r.Book = g.book
+	if err := r.attested(ctx, v, g.stands); err != nil {
 		return nil, err
 	}
 	r.compared()

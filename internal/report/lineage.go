@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -30,7 +31,8 @@ type Node struct {
 	Counts   map[string]int64  `json:"counts,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`   // of the worker
 	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
-	Place    string            `json:"place"`           // file:line
+	Rebuilt  *attest.Told      `json:"rebuilt,omitempty"`
+	Place    string            `json:"place"` // file:line
 	deps     []int             // of one that is not detailed
 }
 

@@ -8,6 +8,7 @@
 #include "head.h"
 #include "linear.h"
 
+#include <ATen/Version.h>
 #include <torch/version.h>
 
 #include <atomic>
@@ -155,6 +156,8 @@ int redsi_num_threads(void) {
   return n > 0 ? n : at::get_num_threads();
 }
 const char *redsi_version(void) { return TORCH_VERSION; }
+// A local string is copied: the caller frees it.
+char *redsi_cpu_capability(void) { return strdup(at::get_cpu_capability().c_str()); }
 
 char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t key) {
   return guarded([&] {

@@ -11,6 +11,7 @@ void redsi_adopt_num_threads(void);
 int redsi_num_threads(void);
 int redsi_same_for_any_threads(void);
 const char *redsi_version(void);
+char *redsi_cpu_capability(void);
 
 // (residual or 0) + dropout(x).
 char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key);

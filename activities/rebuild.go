@@ -19,7 +19,8 @@ import (
 type Rebuilt struct {
 	Stands, Made *artifacts.Result
 	alike.Comparison
-	Threads int // of an operation, of a step that computes; 0 else
+	Threads int  // of an operation, of a step that computes; 0 else
+	First   bool // there was no result: what was made is it now
 }
 
 // RebuildOptions say how a step is run again.
@@ -67,7 +68,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if a.Registry.Lookup(task.Kind).Needs != "" {
 		r.Threads = device.Threads()
 	}
-	r.Verdict = alike.Same
+	r.Verdict, r.First = alike.Same, before == nil
 	if r.Stands = before; before != nil {
 		if r.Comparison, err = a.Compare(ctx, task, *before, *r.Made, o); err != nil {
 			return r, fmt.Errorf("%s: %w", address, err)

@@ -98,7 +98,7 @@ func TestRebuildModel(t *testing.T) {
 	m := newModels(t)
 	key, task := m.task(t, "fit", map[string]any{"name": "a"})
 	first, err := m.Rebuild(ctx, "step.fit.a", key, task, RebuildOptions{}) // the first result
-	if err != nil || first.Stands == nil {
+	if err != nil || first.Stands == nil || !first.First {
 		t.Fatal(first, err)
 	}
 	readers := func(queries int) RebuildOptions {
@@ -111,7 +111,7 @@ func TestRebuildModel(t *testing.T) {
 		}}
 	}
 	within, err := m.Rebuild(ctx, "step.fit.a", key, task, readers(10_000))
-	if err != nil || within.Verdict != alike.Within || !slices.Equal(m.asked, []float64{51, 52}) {
+	if err != nil || within.First || within.Verdict != alike.Within || !slices.Equal(m.asked, []float64{51, 52}) {
 		t.Fatalf("%+v %v, asked %v", within.Comparison, err, m.asked)
 	}
 	if w := within.Worst(); w.Path != "step.ask.a mrr" || w.Stands != "51" || w.Made != "52" || *w.By != 1 || *w.Allowed != 1 {

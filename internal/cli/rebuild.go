@@ -245,7 +245,7 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 	if err != nil {
 		return done, err
 	}
-	if again.Stands == nil || again.Stands == again.Made {
+	if again.First {
 		return done, errors.New("its result is gone, or lost a blob, since it was looked up; what was made is the result now")
 	}
 	done.TookS = again.Made.Took.Seconds()

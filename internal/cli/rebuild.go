@@ -249,7 +249,8 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 		return done, errors.New("its result is gone, or lost a blob, since it was looked up; what was made is the result now")
 	}
 	done.TookS = again.Made.Took.Seconds()
-	attestation := r.attestation(address, it, again)
+	attestation := r.attestation(address, it.Task.Kind, again)
+	attestation.By = r.by
 	if done.Attestation, err = attest.File(ctx, r.store, attestation, r.key); err != nil {
 		return done, err
 	}
@@ -257,20 +258,20 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 	return done, nil
 }
 
-// attestation is what is recorded of a step that was run again here and now.
-func (r *rebuilder) attestation(address string, it plan.Item, again activities.Rebuilt) attest.Attestation {
+// attestation is what is recorded of a step of a kind that was run again here and now.
+func (a *app) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
 	version, devices := libtorch()
-	a := attest.Attestation{Key: it.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
+	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
-		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second), By: r.by}
-	if r.Registry.Lookup(it.Task.Kind).Needs != "" {
-		a.Libraries["libtorch"] = version
-		a.Machine.Instructions, a.Machine.Threads = device.Capability(), again.Threads
+		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
+	if a.Registry.Lookup(kind).Needs != "" {
+		said.Libraries["libtorch"] = version
+		said.Machine.Instructions, said.Machine.Threads = device.Capability(), again.Threads
 		if devices != "cpu" {
-			a.Machine.Card = attest.Cards()
+			said.Machine.Card = attest.Cards()
 		}
 	}
-	return a
+	return said
 }
 
 // expects is how long a step took last time, with those that evaluate what it leaves.

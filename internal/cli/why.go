@@ -41,6 +41,8 @@ type whyMade struct {
 	TookS    float64          `json:"took_s"`
 	Revision string           `json:"revision,omitempty"` // of redsi
 	Inputs   []whyInput       `json:"inputs,omitempty"`
+
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which it stands for this key
 }
 
 // whyInput is an input as the result was made of it, which it still is.
@@ -137,7 +139,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 // madeOf says how the result of a hit came about.
 func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
 	r := it.Result
-	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"]}
+	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
 	if r.Origin.Step != s.Address {
 		m.As = r.Origin.Step
 	}
@@ -197,6 +199,10 @@ func (a *app) printMade(m *whyMade) {
 	if m.As != "" {
 		view.Printf(a.Out, "       as %s: names are not in keys\n", m.As)
 	}
+	if m.Accepted != nil {
+		a.printAccepted(m.Accepted)
+		return
+	}
 	view.Printf(a.Out, "       not made again: its kind, its configuration and the bytes of its inputs are the same as then (key %s)\n", shortDigest(m.Key.String()))
 	for i, in := range m.Inputs {
 		if i == inputsShown {
@@ -204,6 +210,15 @@ func (a *app) printMade(m *whyMade) {
 			break
 		}
 		view.Printf(a.Out, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, shortDigest(in.Digest))
+	}
+}
+
+// printAccepted says why a result that was made under another key counts.
+func (a *app) printAccepted(x *artifacts.Acceptance) {
+	view.Printf(a.Out, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
+	view.Printf(a.Out, "       it was made under key %s; what was declared to make no difference:\n", shortDigest(x.Of.String()))
+	for _, c := range x.Changes {
+		view.Printf(a.Out, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
 	}
 }
 

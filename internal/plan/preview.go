@@ -38,6 +38,9 @@ type Item struct {
 	Took  time.Duration
 	Bytes int64  // of its outputs
 	Run   string // that left it
+
+	// Accepted is by which a hit stands for its key; nil if it was made under it.
+	Accepted *artifacts.Acceptance
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -169,6 +172,9 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
+			}
+			if it.Accepted, err = r.Acceptance(); err != nil {
+				return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
 			}
 			f.wanted[i] = f.keep(i, it)
 		} else if it.Preimage == nil {

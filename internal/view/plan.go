@@ -35,6 +35,8 @@ type PlanStep struct {
 	Bytes   *int64            `json:"bytes,omitempty"`   // of its outputs
 	Origin  string            `json:"origin,omitempty"`  // the run it came from
 
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which the result stands for this key
+
 	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
 	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
@@ -129,7 +131,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
 		}
 		if it.Outcome == plan.Hit {
-			p.TookS, p.Bytes, p.Origin = secondsOf(it.Took), &it.Bytes, it.Run
+			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
 		} else if x.Basis != estimate.Nothing {
 			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
 		}

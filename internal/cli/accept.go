@@ -396,4 +396,3 @@ func (a *app) listAccepted(ctx context.Context) error {
 	view.Printf(a.Out, "%s.\n", view.Count(len(all), "acceptance"))
 	return nil
 }
-

@@ -24,6 +24,7 @@ type whyStep struct {
 	Changes []whyChange  `json:"changes,omitempty"`
 	Origin  string       `json:"origin,omitempty"`
 	Made    *whyMade     `json:"made,omitempty"` // of a hit
+	Failed  *view.Failed `json:"failed_before,omitempty"`
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -115,6 +116,9 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 				return err
 			}
 			w.Reason, w.Against = note, past.run[s.Address]
+			if f, ok := past.failed[i]; ok {
+				w.Failed = &f
+			}
 			for _, c := range changes {
 				wc := whyChange{Change: c}
 				if p, ok := s.AttrPos[c.Attribute()]; ok {
@@ -178,6 +182,9 @@ func (a *app) printWhy(answers []whyStep) {
 	st := a.style(a.Out)
 	for _, w := range answers {
 		view.Printf(a.Out, "%s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address)
+		if w.Failed != nil {
+			view.Printf(a.Out, "       %s\n", w.Failed)
+		}
 		switch {
 		case w.Made != nil:
 			a.printMade(w.Made)

@@ -35,7 +35,7 @@ type Node struct {
 	// Accepted is by which the result stands for the key; nil if it was made under it.
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`
 
-	deps     []int             // of one that is not detailed
+	deps []int // of one that is not detailed
 }
 
 // Leaf is one value of a configuration.

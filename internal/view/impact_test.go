@@ -43,7 +43,9 @@ func TestImpact(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer){
 		"impact.txt": func(b *bytes.Buffer) { Impact(b, changed(), Style{}, true) },
 		"impact.md":  func(b *bytes.Buffer) { ImpactMarkdown(b, changed()) },
-		"none.md":    func(b *bytes.Buffer) { ImpactMarkdown(b, &impact.Report{A: "main", B: "HEAD", Steps: impact.Counts{Same: 3}}) },
+		"none.md": func(b *bytes.Buffer) {
+			ImpactMarkdown(b, &impact.Report{A: "main", B: "HEAD", Steps: impact.Counts{Same: 3}})
+		},
 	} {
 		var b bytes.Buffer
 		write(&b)

@@ -16,7 +16,8 @@ type PlanFacts struct {
 	Causes   map[int]string // the same without values, where values differ
 	Slots    int            // steps at a time that the time is estimated for
 	GPUSlots int
-	Free     int64 // bytes free for results; -1 if not known
+	Failed   map[int]Failed // what failed for good before, under the same key
+	Free     int64          // bytes free for results; -1 if not known
 }
 
 // fits reports whether the results have room, as far as it is known.
@@ -30,10 +31,11 @@ type PlanStep struct {
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"` // for maybe: the steps whose outputs decide
 	Reason  string            `json:"reason,omitempty"`
-	Resumes bool              `json:"resumes,omitempty"` // from a checkpoint
-	TookS   *float64          `json:"took_s,omitempty"`  // of the result, for a hit
-	Bytes   *int64            `json:"bytes,omitempty"`   // of its outputs
-	Origin  string            `json:"origin,omitempty"`  // the run it came from
+	Failed  *Failed           `json:"failed_before,omitempty"` // under the same key
+	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
+	TookS   *float64          `json:"took_s,omitempty"`        // of the result, for a hit
+	Bytes   *int64            `json:"bytes,omitempty"`         // of its outputs
+	Origin  string            `json:"origin,omitempty"`        // the run it came from
 
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which the result stands for this key
 
@@ -126,6 +128,9 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
+		}
+		if failed, ok := f.Failed[i]; ok {
+			p.Failed = &failed
 		}
 		for _, w := range it.Waits {
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)

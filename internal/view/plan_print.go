@@ -43,6 +43,9 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if n := accepted(v); n > 0 {
 		Printf(w, "; %d of the hits accepted by people", n)
 	}
+	if n := len(f.Failed); n > 0 {
+		Printf(w, "; %d of those to run failed before", n)
+	}
 	if n := resumed(f.Estimate); n > 0 {
 		Printf(w, "; %s from a checkpoint", resumes(n))
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
@@ -74,7 +73,7 @@ func (a *app) tellImpact(r *impact.Report, o diffOptions) error {
 		var b bytes.Buffer
 		view.ImpactMarkdown(&b, r)
 		if o.markdown == "-" {
-			if _, err := io.Copy(a.Out, &b); err != nil {
+			if err := view.Copy(a.Out, &b, terminal(a.Out) > 0); err != nil {
 				return err
 			}
 		} else if err := atomicfile.WriteFile(o.markdown, b.Bytes(), 0o644); err != nil {

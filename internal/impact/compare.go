@@ -223,9 +223,7 @@ func (c *comparison) cost(i, j int) Cost {
 		if !known {
 			p50, p90, known = c.Was.Items[j].Took, c.Was.Items[j].Took, true
 		}
-		if size < 0 {
-			size = c.Was.Items[j].Bytes
-		}
+		size = c.Was.Items[j].Bytes // what that very step left
 	}
 	if x.P50, x.P90 = p50.Seconds(), p90.Seconds(); !known {
 		x.Unknown = 1

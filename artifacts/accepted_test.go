@@ -35,15 +35,6 @@ func accepted(t *testing.T, by *signature.Private) (s artifacts.Store, of *artif
 	return s, of, preimage, a
 }
 
-func key(t *testing.T, name string) *signature.Private {
-	t.Helper()
-	k, err := signature.New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 func TestAccept(t *testing.T) {
 	s, of, preimage, a := accepted(t, key(t, "alice"))
 	if err := artifacts.Accept(t.Context(), s, of, preimage, a); err != nil {

@@ -39,7 +39,8 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				Address string `json:"address"`
 				Output  string `json:"output"`
 				artifacts.Artifact
-				files int
+				Accepted string `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+				files    int
 			}
 			of := make([][]line, len(pl.Steps))
 			_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
@@ -48,7 +49,10 @@ func newArtifactsCmd(a *app) *cobra.Command {
 					return false
 				}
 				for _, o := range sortedOutputs(it.Result) {
-					l := line{address, o, it.Result.Outputs[o], len(it.Result.Outputs[o].Files)}
+					l := line{Address: address, Output: o, Artifact: it.Result.Outputs[o], files: len(it.Result.Outputs[o].Files)}
+					if it.Accepted != nil {
+						l.Accepted = it.Accepted.Sentence()
+					}
 					if !a.JSON {
 						l.Files = nil // a tree may have many
 					}
@@ -69,7 +73,11 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				if l.files > 0 {
 					files = ", " + view.Count(l.files, "file")
 				}
-				view.Printf(out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
+				accepted := ""
+				if l.Accepted != "" {
+					accepted = "  " + l.Accepted
+				}
+				view.Printf(out, "%s.%s  %s  %s%s  %s%s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest, accepted)
 			}
 			return out.Flush()
 		},

@@ -125,6 +125,9 @@ func ImpactSentence(r *impact.Report) string {
 		}
 	}
 	text := "no step changes"
+	if len(r.Causes) > 0 {
+		text = "no step loses its result"
+	}
 	if len(parts) > 0 {
 		text = Count(n.Same+n.Run+n.Maybe+n.New+n.Hit+n.Cut+n.Anyway, "step") + ": " + strings.Join(parts, ", ")
 	}

@@ -32,7 +32,9 @@ work. RUN is an id, a part of one, last, or last~1 for the one before.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
 run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
-compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.
+compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it. A paper
+prints cells in its sentences by redsi.sty and numbers.tex, which are there, too:
+\redsi{TABLE:ROW.COLUMN}.
 
 --checklist acl, neurips or acm fills that checklist instead, as Markdown or with
 --json, on the standard output or into --out FILE: from records of results, runs and

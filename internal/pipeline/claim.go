@@ -23,6 +23,15 @@ type Claim struct {
 	AttrPos map[string]Pos // of its attributes and expect blocks; see Step
 }
 
+// Text is the sentence.
+func (c Claim) Text() string {
+	var config struct{ Text string }
+	if err := json.Unmarshal(c.Config, &config); err != nil {
+		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // the loader made it
+	}
+	return config.Text
+}
+
 // Items are the addresses of the tables and figures that the claim is about, each once.
 func (c Claim) Items() (list []string) {
 	for _, cell := range c.Cells {

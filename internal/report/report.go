@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -27,6 +28,9 @@ type Options struct {
 
 	// Command is a command of this program as it can be pasted; nil: without options.
 	Command func(verb string, args ...string) string
+
+	// Book has what people left who rebuilt results; nil: nothing.
+	Book *attest.Book
 
 	UI        string // address of Temporal's UI; "" shows workflow ids without links
 	Namespace string
@@ -57,6 +61,7 @@ type Report struct {
 	Used     usage.Sum // of all steps with results
 	Bytes    int64
 	Left     Left
+	Rebuilt  attest.Total    // by people, of all results
 	shown    map[string]bool // ids of panels
 	roomFor  map[string]bool // files that are in the page, by the output that has them
 }

@@ -89,10 +89,10 @@ nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a 
   expect "url.train" { value = 226180 }
 }`,
 	Outputs: []step.Output{
-		{Name: "markdown", Type: "table/markdown", Help: "for reading"},
-		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper"},
-		{Name: "csv", Type: "table/csv", Help: "values that are not rounded"},
-		{Name: "json", Type: "table/json", Help: "values, and the inputs of each cell"},
+		{Name: "markdown", Type: "table/markdown", Help: "for reading", Alike: step.Follows{Output: "json"}},
+		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper", Alike: step.Follows{Output: "json"}},
+		{Name: "csv", Type: "table/csv", Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
+		{Name: "json", Type: "table/json", Help: "values, and the inputs of each cell", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
 	},
 	Defaults: tableConfig{AtScale: fullScale},
 	Check:    checkTable,

@@ -88,6 +88,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"upgrade": upgradeCommand(t),
 		"nowhere": nowhere,
 		"private": private,
+		"sign-as": signAs,
 	}
 	p.Condition = func(name string) (bool, error) { // `make race` tests a build without libtorch
 		if name != "libtorch" {

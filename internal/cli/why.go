@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -42,6 +43,7 @@ type whyMade struct {
 	TookS    float64          `json:"took_s"`
 	Revision string           `json:"revision,omitempty"` // of redsi
 	Inputs   []whyInput       `json:"inputs,omitempty"`
+	Rebuilt  *attest.Told     `json:"rebuilt,omitempty"` // by people
 
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which it stands for this key
 }
@@ -99,6 +101,10 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
+	book, err := a.book(ctx, store)
+	if err != nil {
+		return err
+	}
 	var answers []whyStep
 	for i, s := range pl.Steps {
 		if !plan.Matches(target, s.Address) {
@@ -129,6 +135,9 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 		case plan.Hit:
 			if w.Made, err = madeOf(s, it); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
+			}
+			if w.Made.Rebuilt, err = book.Of(ctx, it.Key, it.Result.OutputsDigest()); err != nil {
+				return err
 			}
 		}
 		answers = append(answers, w)
@@ -211,6 +220,9 @@ func (a *app) printMade(m *whyMade) {
 		return
 	}
 	view.Printf(a.Out, "       not made again: its kind, its configuration and the bytes of its inputs are the same as then (key %s)\n", shortDigest(m.Key.String()))
+	if m.Rebuilt != nil {
+		view.Rebuilt(a.Out, "       ", m.Rebuilt)
+	}
 	for i, in := range m.Inputs {
 		if i == inputsShown {
 			view.Printf(a.Out, "       and %s more\n", view.Count(len(m.Inputs)-i, "input"))

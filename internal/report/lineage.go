@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -32,6 +33,7 @@ type Node struct {
 	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
 	Used     *artifacts.Used   `json:"used,omitempty"`  // of the machine that ran it
 	Place    string            `json:"place"`           // file:line
+	Rebuilt  *attest.Told      `json:"rebuilt,omitempty"`
 
 	// Accepted is by which the result stands for the key; nil if it was made under it.
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`

@@ -117,7 +117,7 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 	}
 	began := time.Now()
 	log := &stepLog{}
-	outputs, counts, env, err := a.run(ctx, req, spec, task, parts, log)
+	did, err := a.run(ctx, req, spec, task, parts, log)
 	if err != nil {
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
@@ -126,8 +126,8 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 	for _, p := range parts {
 		took += p.Took
 	}
-	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: took,
-		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
+	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
+		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
 }
 
 // have returns the result of a task, made and published here if there is none.

@@ -35,9 +35,10 @@ type Item struct {
 	Waits    []int             // for Maybe: the inputs that are not there
 
 	// Of the result of a hit, kept or not.
-	Took  time.Duration
-	Bytes int64  // of its outputs
-	Run   string // that left it
+	Took   time.Duration
+	Bytes  int64  // of its outputs
+	Memory int64  // the most at a time; 0 if not known
+	Run    string // that left it
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -166,7 +167,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	for _, i := range ready {
 		it := &f.Items[i]
 		if r := found[it.Key]; r != nil {
-			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
+			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}

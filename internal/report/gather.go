@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // Bounds of a report's lists. What is beyond them is counted, and the page says with
@@ -40,6 +41,7 @@ type Block struct {
 	Steps, Done int
 	Took        time.Duration
 	Bytes       int64
+	Used        usage.Sum
 	Counts      map[string]int64 // of all steps
 }
 
@@ -63,6 +65,14 @@ type Gatherer struct {
 	work      map[string]*runWork
 	book      *attest.Book
 	stands    map[int]artifacts.Digest // the outputs of steps that somebody rebuilt
+	used      []spent                  // by step
+}
+
+// spent is what a step with a result took and used.
+type spent struct {
+	done bool
+	took time.Duration
+	used *artifacts.Used
 }
 
 // Attested says which results were rebuilt, before Keep sees them.
@@ -70,7 +80,7 @@ func (g *Gatherer) Attested(book *attest.Book) { g.book, g.stands = book, map[in
 
 // Gather begins a report of a plan.
 func Gather(p *plan.Plan) *Gatherer {
-	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
+	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
 	for i, s := range p.Steps {
 		b := g.block(i)
 		b.Steps++
@@ -131,6 +141,8 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	b.Done++
 	b.Took += r.Took
 	b.Bytes += r.Bytes()
+	b.Used.Add(r.Took, r.Used)
+	g.used[i] = spent{true, r.Took, r.Used}
 	for what, n := range r.Counts {
 		if b.Counts == nil {
 			b.Counts = map[string]int64{}
@@ -195,6 +207,9 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err := r.attested(ctx, v, g.stands); err != nil {
 		return nil, err
 	}
+	for _, it := range r.Items {
+		it.Used = g.cost(upstream(nodes, []int{it.Index}))
+	}
 	r.compared()
 	r.Picture = g.picture(r.Items)
 	r.Timeline = g.timeline()
@@ -209,6 +224,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	for _, b := range g.blocks {
 		r.Blocks = append(r.Blocks, *b)
 		r.Took += b.Took
+		r.Used.Join(b.Used)
 		r.Bytes += b.Bytes
 	}
 	shown := map[string]bool{} // blocks that links lead to: no more than mostRows
@@ -241,6 +257,16 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	r.Left.Files = max(0, len(r.Files)-mostRows)
 	r.Files = r.Files[:min(len(r.Files), mostRows)]
 	return r, nil
+}
+
+// cost is what steps with results used together.
+func (g *Gatherer) cost(steps []int) (s usage.Sum) {
+	for _, i := range steps {
+		if x := g.used[i]; x.done {
+			s.Add(x.took, x.used)
+		}
+	}
+	return s
 }
 
 // downloadKind is the kind of the steps that bring files in.

@@ -13,9 +13,9 @@ import (
 
 	charm "github.com/charmbracelet/log"
 
-	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/alike"
 	"github.com/redsi/redsi/internal/attest"
+	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"

@@ -40,9 +40,10 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				Address string `json:"address"`
 				Output  string `json:"output"`
 				artifacts.Artifact
-				Rebuilt *attest.Told `json:"rebuilt,omitempty"` // the step, by people
-				files   int
-				last    bool // of its step
+				Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+				Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // the step, by people
+				files    int
+				last     bool // of its step
 			}
 			book, err := a.book(ctx, store)
 			if err != nil {
@@ -61,7 +62,10 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				}
 				names := sortedOutputs(it.Result)
 				for k, o := range names {
-					l := line{address, o, it.Result.Outputs[o], told, len(it.Result.Outputs[o].Files), k == len(names)-1}
+					l := line{Address: address, Output: o, Artifact: it.Result.Outputs[o], Rebuilt: told, files: len(it.Result.Outputs[o].Files), last: k == len(names)-1}
+					if it.Accepted != nil {
+						l.Accepted = it.Accepted.Sentence()
+					}
 					if !a.JSON {
 						l.Files = nil // a tree may have many
 					}
@@ -82,7 +86,11 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				if l.files > 0 {
 					files = ", " + view.Count(l.files, "file")
 				}
-				view.Printf(out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
+				accepted := ""
+				if l.Accepted != "" {
+					accepted = "  " + l.Accepted
+				}
+				view.Printf(out, "%s.%s  %s  %s%s  %s%s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest, accepted)
 				if l.last && l.Rebuilt != nil {
 					view.Rebuilt(out, "       ", l.Rebuilt)
 				}

@@ -65,7 +65,7 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 			if facts.Why, err = a.reasons(ctx, store, v, past); err != nil {
 				return err
 			}
-			facts.Causes = past.causes
+			facts.Causes, facts.Failed = past.causes, past.failed
 			if facts.Estimate, err = a.estimateOf(ctx, store, v, past); err != nil {
 				return err
 			}

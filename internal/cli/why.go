@@ -25,6 +25,7 @@ type whyStep struct {
 	Changes []whyChange  `json:"changes,omitempty"`
 	Origin  string       `json:"origin,omitempty"`
 	Made    *whyMade     `json:"made,omitempty"` // of a hit
+	Failed  *view.Failed `json:"failed_before,omitempty"`
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -43,6 +44,8 @@ type whyMade struct {
 	Revision string           `json:"revision,omitempty"` // of redsi
 	Inputs   []whyInput       `json:"inputs,omitempty"`
 	Rebuilt  *attest.Told     `json:"rebuilt,omitempty"` // by people
+
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which it stands for this key
 }
 
 // whyInput is an input as the result was made of it, which it still is.
@@ -119,6 +122,9 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 				return err
 			}
 			w.Reason, w.Against = note, past.run[s.Address]
+			if f, ok := past.failed[i]; ok {
+				w.Failed = &f
+			}
 			for _, c := range changes {
 				wc := whyChange{Change: c}
 				if p, ok := s.AttrPos[c.Attribute()]; ok {
@@ -146,7 +152,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 // madeOf says how the result of a hit came about.
 func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
 	r := it.Result
-	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"]}
+	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
 	if r.Origin.Step != s.Address {
 		m.As = r.Origin.Step
 	}
@@ -185,6 +191,9 @@ func (a *app) printWhy(answers []whyStep) {
 	st := a.style(a.Out)
 	for _, w := range answers {
 		view.Printf(a.Out, "%s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address)
+		if w.Failed != nil {
+			view.Printf(a.Out, "       %s\n", w.Failed)
+		}
 		switch {
 		case w.Made != nil:
 			a.printMade(w.Made)
@@ -206,6 +215,10 @@ func (a *app) printMade(m *whyMade) {
 	if m.As != "" {
 		view.Printf(a.Out, "       as %s: names are not in keys\n", m.As)
 	}
+	if m.Accepted != nil {
+		a.printAccepted(m.Accepted)
+		return
+	}
 	view.Printf(a.Out, "       not made again: its kind, its configuration and the bytes of its inputs are the same as then (key %s)\n", shortDigest(m.Key.String()))
 	if m.Rebuilt != nil {
 		view.Rebuilt(a.Out, "       ", m.Rebuilt)
@@ -216,6 +229,15 @@ func (a *app) printMade(m *whyMade) {
 			break
 		}
 		view.Printf(a.Out, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, shortDigest(in.Digest))
+	}
+}
+
+// printAccepted says why a result that was made under another key counts.
+func (a *app) printAccepted(x *artifacts.Acceptance) {
+	view.Printf(a.Out, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
+	view.Printf(a.Out, "       it was made under key %s; what was declared to make no difference:\n", shortDigest(x.Of.String()))
+	for _, c := range x.Changes {
+		view.Printf(a.Out, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
 	}
 }
 

@@ -63,9 +63,9 @@ type Gatherer struct {
 	curves    int
 	others    int // curves of steps that are not shown otherwise
 	work      map[string]*runWork
+	used      []spent // by step
 	book      *attest.Book
 	stands    map[int]artifacts.Digest // the outputs of steps that somebody rebuilt
-	used      []spent                  // by step
 }
 
 // spent is what a step with a result took and used.
@@ -203,12 +203,12 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err := r.load(ctx, v, g.items, read); err != nil {
 		return nil, err
 	}
+	for _, it := range r.Items {
+		it.Used = g.cost(upstream(nodes, []int{it.Index}))
+	}
 	r.Book = g.book
 	if err := r.attested(ctx, v, g.stands); err != nil {
 		return nil, err
-	}
-	for _, it := range r.Items {
-		it.Used = g.cost(upstream(nodes, []int{it.Index}))
 	}
 	r.compared()
 	r.Picture = g.picture(r.Items)

@@ -57,6 +57,9 @@ func Trace(w io.Writer, t *report.Trace) {
 	}
 	for _, n := range t.Steps {
 		Printf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(time.Duration(n.TookS*float64(time.Second))), Size(n.Bytes))
+		if n.Accepted != nil {
+			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
+		}
 		for i, l := range n.Config {
 			if i == leavesShown {
 				Printf(w, "  … %d more values of its configuration\n", len(n.Config)-i)

@@ -8,8 +8,8 @@
 #include "head.h"
 #include "linear.h"
 
-#include <ATen/Version.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <ATen/Version.h>
 #include <torch/version.h>
 
 #include <atomic>

@@ -39,7 +39,7 @@ var rules = []rule{
 	{"internal/telemetry", []string{"internal/loopback"}},
 	{"internal/lease", []string{"internal/process", "artifacts"}},
 	{"internal/livegraph", []string{"internal/loopback", "internal/pipeline"}},
-	{"internal/pipeline", []string{"step", "internal/filetype", "internal/escape", "internal/secret"}},
+	{"internal/pipeline", []string{"step", "internal/filetype", "internal/escape", "internal/secret", "internal/signature"}},
 	{"internal/lockfile", []string{"step", "internal/fetch", "internal/atomicfile", "artifacts"}},
 	{"internal/modules", []string{"internal/pipeline", "internal/lockfile"}},
 	{"internal/lsp", []string{"internal/pipeline", "internal/process", "step"}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/step"
 )
 
@@ -19,6 +20,7 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"module", `module "${1:NAME}" {` + "\n  source = \"$0\"\n}", "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT."},
 	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
 	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is no part of any key."},
+	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where results of others are, and whose are believed. It is no part of any key."},
 }
 
 // Attributes that are no kind's.
@@ -48,6 +50,14 @@ var (
 		{Name: "authors", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Its authors."},
 		{Name: "url", Type: text1, Optional: true, Help: "Where it can be read."},
 	}
+	textsType    = step.Type{Kind: step.List, Elem: &text1}
+	resultsAttrs = []step.Attr{
+		{Name: "from", Type: textsType, Optional: true, Help: "Stores of others, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."},
+		{Name: "trust", Type: textsType, Optional: true, Help: "Public keys whose results are believed, as redsi key show prints them."},
+		{Name: "revoked", Type: textsType, Optional: true, Help: "Public keys whose signatures count for nothing, whenever they were made."},
+		{Name: "untrusted", Type: text1, Optional: true, Default: "run", Enum: pipeline.Beliefs, Help: "What becomes of others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used."},
+		{Name: "shared", Type: text1, Optional: true, Default: "use", Enum: pipeline.Beliefs, Help: "The same of results in the project's own store."},
+	}
 	commonAttrs = []step.Attr{
 		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists"},
 		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
@@ -71,6 +81,8 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = outputAttrs
 	case "paper":
 		attrs = paperAttrs
+	case "results":
+		attrs = resultsAttrs
 	default:
 		if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
 			attrs = slices.Concat(spec.Attrs, commonAttrs)

@@ -18,7 +18,7 @@ const (
 	FigureKind = "render_figure"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper", "results"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -72,6 +72,8 @@ func (l *loader) declare() {
 				l.declareOutput(b, blk)
 			case "paper":
 				l.declarePaper(blk)
+			case "results":
+				l.declareResults(blk)
 			default:
 				l.diags.error(blk.TypeRange, "Unknown block type",
 					fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, blockTypes, "block type")))

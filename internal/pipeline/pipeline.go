@@ -48,6 +48,9 @@ type Pipeline struct {
 	// Paper is what the paper block says; empty without one.
 	Paper Paper
 
+	// Results is what the results block says; empty without one.
+	Results Results
+
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
 
@@ -109,6 +112,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	l.declare()
 	l.setVariables()
+	l.setResults()
 	l.evaluateAll()
 	if !l.diags.failed() {
 		l.warnUnused()
@@ -139,9 +143,12 @@ type loader struct {
 	outputs   map[string]*node
 	paper     Paper
 	paperAt   *hcl.Range // of the block
+	results   Results
 	blocks    []*node
 	byBlock   map[string]*node // step.train.dsi, module.first
 	nodes     []*node          // locals, outputs, modules and blocks in source order
+
+	resultsBlock *hclsyntax.Block // nil if there is none
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
@@ -199,7 +206,7 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {

@@ -30,6 +30,13 @@ type Entry struct {
 	Result *Result // nil if there is no record, or none that can be read
 	Lost   []Lost  // blobs of Result that are gone
 	Damage error   // why the record cannot be read
+
+	// Passed are results that are there and are not used, and stores that do not answer:
+	// why a miss is one.
+	Passed []Passed
+	// Foreign is what VerifyUntrusted leaves to be compared with: a whole result that no
+	// trusted key signed, in the store that its From says. Result is nil then.
+	Foreign *Result
 }
 
 // Lost names a blob that a result needs and the store does not have.

@@ -24,6 +24,11 @@ type Result struct {
 	Origin   Origin              `json:"origin"`
 	Log      *Log                `json:"log,omitempty"` // nil: of a release that kept none
 
+	// From is the other store that the result is in, and Signer the trusted key that signed
+	// it, NAME:BASE64, where that was looked at. Neither is stored.
+	From   string `json:"-"`
+	Signer string `json:"-"`
+
 	body Digest // the blob of a record that is long
 }
 

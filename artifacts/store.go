@@ -82,6 +82,8 @@ type Store struct {
 	Records Records
 	Leases  Records // of internal/lease: a loss of power may lose or spoil them
 	URL     string  // where it is, for people and logs; never holds a secret
+
+	layers *layers // of With: whose results count, and who else has some
 }
 
 // MaxRecord is the largest record in bytes. Larger things are blobs.

@@ -1,0 +1,231 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// Other is a store of somebody else. It is only read: by name, never listed.
+type Other struct {
+	Store Store
+	Name  string // its host or folder, for people; Results say it as From
+}
+
+// Untrusted is what becomes of a result that no trusted key signed.
+type Untrusted string
+
+// The ways to treat a result that no trusted key signed.
+const (
+	RunUntrusted    Untrusted = "run"    // it counts as if it were not there; Entry.Passed names it
+	VerifyUntrusted Untrusted = "verify" // so it does, and Entry.Foreign has it, to be compared with
+	UseUntrusted    Untrusted = "use"    // it is believed
+)
+
+// Policy says which results are believed, and who signs new ones. The zero Policy believes
+// all of the own store and nothing of others.
+type Policy struct {
+	Ring    signature.Ring
+	Foreign Untrusted          // results of others; "" is RunUntrusted
+	Own     Untrusted          // results of the store itself; "" is UseUntrusted
+	Signer  *signature.Private // signs what Publish files, and is trusted; nil: nothing is signed
+
+	// Elsewhere fetches what a record says lies under an address; nil: such records
+	// count for nothing. package open has one.
+	Elsewhere func(ctx context.Context, e Elsewhere) (io.ReadCloser, error)
+}
+
+// Validate reports a policy under which no step could use what the one before it left.
+func (p Policy) Validate() error {
+	for what, u := range map[string]Untrusted{"untrusted": p.Foreign, "shared": p.Own} {
+		switch u {
+		case "", RunUntrusted, VerifyUntrusted, UseUntrusted:
+		default:
+			return fmt.Errorf("%s = %q: want %q, %q or %q", what, u, RunUntrusted, VerifyUntrusted, UseUntrusted)
+		}
+	}
+	if p.checksOwn() && p.Signer == nil {
+		return fmt.Errorf("shared = %q: results of this store count only if a trusted key signed them, and there is no key to sign new ones with: redsi key new makes one", p.Own)
+	}
+	if p.checksOwn() && p.Ring.Of(p.Signer.Public()) == signature.Revoked {
+		return fmt.Errorf("shared = %q: the key that signs new results, %s, is revoked", p.Own, p.Signer.Public())
+	}
+	return nil
+}
+
+func (p Policy) checksOwn() bool { return p.Own == RunUntrusted || p.Own == VerifyUntrusted }
+
+// With is own with the results of others behind it. What own has no usable result for is
+// looked up in others by name, in their order; the first that the policy believes is a
+// hit if each of its blobs is there. A blob that own lacks is copied into it, verified,
+// before its first byte is given out. Everything that is written, listed or deleted is
+// own's: others are never written to.
+//
+// Others that do not answer are no error and no miss: Others names them.
+func With(own Store, others []Other, p Policy) Store {
+	own = own.bare()
+	l := newLayers(own, others, p)
+	own.layers = l
+	if len(others) > 0 || p.Elsewhere != nil {
+		own.Blobs = &layered{Blobs: l.own.Blobs, l: l}
+	}
+	return own
+}
+
+// Own is s without others: what it has itself, under the same policy.
+func (s Store) Own() Store {
+	if s.layers == nil {
+		return s
+	}
+	p := s.layers.policy
+	p.Elsewhere = nil
+	return With(s.layers.own, nil, p)
+}
+
+// bare is s itself, without others and policy.
+func (s Store) bare() Store {
+	if s.layers == nil {
+		return s
+	}
+	return s.layers.own
+}
+
+func (s Store) policy() Policy {
+	if s.layers == nil {
+		return Policy{}
+	}
+	return s.layers.policy
+}
+
+// OtherState is what is known of one of the others of a store, so far.
+type OtherState struct {
+	Name   string
+	URL    string
+	Err    error // why it did not answer the last time; nil: it did, or was not asked
+	Asked  int   // records of results that it was asked for
+	Found  int   // that it had
+	Denied int   // that it would not say whether it has them (403): they count as misses
+}
+
+// Others says what is known of each of the others of s, in their order.
+func (s Store) Others() []OtherState {
+	if s.layers == nil {
+		return nil
+	}
+	return s.layers.states()
+}
+
+// DownError says that a blob or record may be in a store that does not answer.
+type DownError struct {
+	Name string // of the other store
+	What string // that was asked for, or empty
+	Err  error
+}
+
+func (e *DownError) Error() string {
+	if e.What == "" {
+		return fmt.Sprintf("%s does not answer: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s: %s does not answer: %v", e.What, e.Name, e.Err)
+}
+
+func (e *DownError) Unwrap() error { return e.Err }
+
+// Reason is why a result that is there is not used.
+type Reason string
+
+// The reasons for which a result is passed over.
+const (
+	Unsigned   Reason = "unsigned"    // nobody signed it whose signature can be found
+	UnknownKey Reason = "unknown key" // who signed it is not trusted
+	RevokedKey Reason = "revoked key" // who signed it is trusted no more
+	NotSigned  Reason = "mismatch"    // what is signed is another record than the one that is there
+	Damaged    Reason = "damaged"     // its record cannot be read
+	Incomplete Reason = "incomplete"  // blobs of it are gone
+	NoAnswer   Reason = "no answer"   // the store does not answer, so nobody knows whether it has one
+)
+
+// Passed is a result under the right key that is not used, and why.
+type Passed struct {
+	From   string // the other store; empty for this one
+	Reason Reason
+	Signer signature.Public // of UnknownKey, RevokedKey and NotSigned
+	Err    error            // of Damaged, Incomplete and NoAnswer
+}
+
+func (p Passed) String() string {
+	where := p.From
+	if where == "" {
+		where = "the store"
+	}
+	switch p.Reason {
+	case Unsigned:
+		return where + " has a result signed by nobody that this project trusts"
+	case UnknownKey:
+		return where + " has a result signed by " + p.Signer.String() + ", whom this project does not trust"
+	case RevokedKey:
+		return where + " has a result signed by " + p.Signer.Name + ", whose key is revoked"
+	case NotSigned:
+		return where + " has a result that is not the one that " + p.Signer.Name + " signed"
+	case Damaged:
+		return fmt.Sprintf("%s has a result whose record is damaged: %v", where, p.Err)
+	case Incomplete:
+		return fmt.Sprintf("%s has a result without its blobs: %v", where, p.Err)
+	}
+	return fmt.Sprintf("%s does not answer: %v", where, p.Err)
+}
+
+// passedText joins what Miss says of results that were passed over.
+func passedText(passed []Passed) string {
+	var all []string
+	for _, p := range passed {
+		all = append(all, p.String())
+	}
+	return strings.Join(all, "; ")
+}
+
+// Bring copies a result that another store has, From, into s itself: its blobs, its record
+// and what was signed and said about it. It does nothing for a result of s itself. read,
+// which may be nil, is told of bytes as they come, from several goroutines.
+func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
+	if r.From == "" || s.layers == nil {
+		return nil
+	}
+	return s.layers.bring(ctx, s, r, read)
+}
+
+// SignResult signs the record of a result that s itself has. One that the key has signed
+// already stays as it is. Without a result it is ErrNotExist.
+func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private) error {
+	return errors.New("not yet")
+}
+
+// Signed is a signature of a result.
+type Signed struct {
+	By  signature.Public
+	Err error // why it counts for nothing: it is damaged, or of another record
+}
+
+// Signatures lists who signed the result that s itself has under key.
+func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
+	return nil, errors.New("not yet")
+}
+
+// Elsewhere is the record "elsewhere/<hex digest>": a blob that is left out of a store,
+// because it lies under an address of its own.
+type Elsewhere struct {
+	Format string `json:"format"` // ElsewhereFormat
+	Digest Digest `json:"digest"`
+	Size   int64  `json:"size"`
+	URL    string `json:"url"` // https
+}
+
+// ElsewhereFormat is the form of the records of blobs that lie elsewhere.
+const ElsewhereFormat = "redsi-elsewhere/1"
+
+// ElsewhereName is the name of the record that says where a blob lies.
+func ElsewhereName(d Digest) string { return "elsewhere/" + d.Hex() }

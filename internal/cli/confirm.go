@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,12 +86,12 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 		return nil // there is nobody
 	}
 	defer tty.Close()
-	past, err := a.journalOf(ctx, store, v)
+	past, err := a.journalOf(ctx, store.Own(), v)
 	if err != nil {
 		return err
 	}
-	e, err := a.estimateOf(ctx, store, v, past)
-	if err != nil || !l.exceeded(e) {
+	e, err := a.estimateOf(ctx, store.Own(), v, past)
+	if err != nil || !l.exceeded(e) && !(isDown(store) && e.Unknown > unknownSteps) {
 		return err
 	}
 	view.Printf(tty, "%sGo on? [y/N] ", cost(e))
@@ -107,6 +108,12 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	case <-ctx.Done():
 	}
 	return &exitError{exitFailed, errors.New("nothing was run; --yes runs without a question, --target less of it")}
+}
+
+// isDown reports whether a store of others does not answer: who has the steps of a run, and
+// how long they take, may be known there alone.
+func isDown(store artifacts.Store) bool {
+	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }
 
 // cost says what a run is expected to take.

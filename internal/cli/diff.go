@@ -85,6 +85,7 @@ the one before. Steps that do the same work under another name are shown as such
 			return nil
 		},
 	}
+	a.fromFlags(cmd)
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all values and lines that differ")
 	return cmd
 }

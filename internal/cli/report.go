@@ -96,6 +96,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
+	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
 	f.StringVar(&compare, "compare", "", "another run to show beside these results: an id, last, last~1")

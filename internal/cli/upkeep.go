@@ -32,7 +32,7 @@ func newVerifyCmd(a *app) *cobra.Command {
 				}
 				return a.rebuild(cmd.Context(), again)
 			}
-			store, err := a.openStore(cmd.Context())
+			store, err := a.openOwn(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func newGCCmd(a *app) *cobra.Command {
 				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
 			}
 			o.Grace = max(o.Grace, 1) // 0s is no grace; Collect's 0 is its default
-			store, err := a.openStore(cmd.Context())
+			store, err := a.openOwn(cmd.Context())
 			if err != nil {
 				return err
 			}

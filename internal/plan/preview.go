@@ -38,6 +38,7 @@ type Item struct {
 	Took  time.Duration
 	Bytes int64  // of its outputs
 	Run   string // that left it
+	From  string // the store of others that has it; "" if the own one does
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -166,7 +167,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	for _, i := range ready {
 		it := &f.Items[i]
 		if r := found[it.Key]; r != nil {
-			it.Outcome, it.Result, it.Took, it.Bytes, it.Run = Hit, r, r.Took, r.Bytes(), r.Origin.RunID
+			it.Outcome, it.Result, it.Took, it.Bytes, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Origin.RunID, r.From
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}

@@ -44,6 +44,11 @@ func recordOf(ctx context.Context, blobs Blobs, r Result) ([]byte, error) {
 // readRecord reads what recordOf made. Damage says why the result cannot be read
 // however often it is tried; err, that the store could not answer.
 func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Result, damage, err error) {
+	return readRecordBy(key, b, func(d Digest) ([]byte, error) { return ReadBlob(ctx, blobs, d, AnySize) })
+}
+
+// readRecordBy is readRecord with a function that reads the body of a long one.
+func readRecordBy(key Digest, b []byte, bodyOf func(Digest) ([]byte, error)) (r *Result, damage, err error) {
 	if r, ok := quickResult(key, b); ok {
 		return r, nil, nil
 	}
@@ -58,7 +63,7 @@ func readRecord(ctx context.Context, blobs Blobs, key Digest, b []byte) (r *Resu
 	if head.Key != key {
 		return nil, fmt.Errorf("%s holds the result of another key, %s", ResultName(key), head.Key), nil
 	}
-	body, err := ReadBlob(ctx, blobs, head.Body, AnySize)
+	body, err := bodyOf(head.Body)
 	var bad *IntegrityError
 	if errors.Is(err, ErrNotExist) || errors.As(err, &bad) {
 		return nil, fmt.Errorf("%s: its body: %w", ResultName(key), err), nil

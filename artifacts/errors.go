@@ -12,6 +12,9 @@ var (
 
 	// ErrExist says that a record was there before Create.
 	ErrExist = errors.New("already in the store")
+
+	// ErrNoList says that a store can be read by name only.
+	ErrNoList = errors.New("it can be read by name and not listed")
 )
 
 // RefusedError is a store's answer that will be the same however often it is asked:
@@ -35,11 +38,39 @@ func (e *AddressError) Unwrap() error { return e.Err }
 // IntegrityError says that a blob's bytes are not those its digest names.
 type IntegrityError struct {
 	Want  Digest
-	Got   Digest // of the bytes read
+	Got   Digest // of the bytes read; zero if there are more than there should be
 	Size  int64  // bytes read
 	Where string // the store's place, for people
+	Other bool   // it is somebody else's store, of which nothing was used
 }
 
 func (e *IntegrityError) Error() string {
+	if e.Other && e.Got.IsZero() {
+		return fmt.Sprintf("blob %s of %s is corrupt: it has more bytes than its %d; none of them are used", e.Want, e.Where, e.Size)
+	}
+	if e.Other {
+		return fmt.Sprintf("blob %s of %s is corrupt: its %d bytes have digest %s; none of them are used", e.Want, e.Where, e.Size, e.Got)
+	}
 	return fmt.Sprintf("blob %s is corrupt: its %d bytes have digest %s (%s); delete it, or run verify --repair", e.Want, e.Size, e.Got, e.Where)
 }
+
+// DamageError says that a record cannot be what redsi wrote, and why.
+type DamageError struct {
+	Name string
+	Err  error
+}
+
+func (e *DamageError) Error() string { return "record " + e.Name + ": " + e.Err.Error() }
+
+func (e *DamageError) Unwrap() error { return e.Err }
+
+var errTooLong = fmt.Errorf("it is larger than any that redsi writes, %d bytes", MaxRecord)
+
+// DeniedError is the answer of a host that does not say whether it has something, as many
+// buckets do for what is not there. It is ErrNotExist.
+type DeniedError struct{ What string }
+
+func (e *DeniedError) Error() string { return e.What + ": the host does not show it (403)" }
+
+// Is makes it a miss.
+func (e *DeniedError) Is(target error) bool { return target == ErrNotExist }

@@ -48,6 +48,20 @@ func Fetch(ctx context.Context, blobs Blobs, d Digest, cacheDir string) (path st
 
 // Fetch is the function of that name with c's limit.
 func (c Cache) Fetch(ctx context.Context, blobs Blobs, d Digest) (path string, err error) {
+	b, others := blobs.(*layered)
+	if !others {
+		return c.fetch(ctx, blobs, d)
+	}
+	if path, err = c.fetch(ctx, b.Blobs, d); !errors.Is(err, ErrNotExist) {
+		return path, err
+	}
+	if err := b.l.fetch(ctx, d, nil); err != nil {
+		return "", err
+	}
+	return c.fetch(ctx, b.Blobs, d)
+}
+
+func (c Cache) fetch(ctx context.Context, blobs Blobs, d Digest) (path string, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}

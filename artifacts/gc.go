@@ -81,12 +81,13 @@ const (
 )
 
 // Collect deletes what no root names. Roots are all records save those under
-// results/, checkpoints/, nondeterminism/ and failures/: runs, pins, and whatever comes
-// to be. A root keeps every result and blob whose digest stands anywhere in its
+// results/, checkpoints/, nondeterminism/ and failures/, and those about a key (aboutKey):
+// runs, pins, and whatever comes to be. A root keeps every result and blob whose digest stands anywhere in its
 // text, so no field of any record, now or later, can be overlooked; a root whose
 // text is too long for a record has a member "body", the digest of a blob, and that
 // blob's text counts as the root's. A checkpoint is kept while a root names its key
-// and the key has no result, what is known of a step's failure as long as its run.
+// and the key has no result, what is known of a step's failure as long as its run, what
+// is said about a key as long as its result, or, without one, as a root names the key.
 //
 // A run that has begun and not written its record, "runs-open/<id>", keeps all that
 // was put since, until it writes it, for OpenRunAge at most.
@@ -105,6 +106,7 @@ func Collect(ctx context.Context, s Store, o GCOptions) (Garbage, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
+	s = s.bare()
 	m, err := survey(ctx, s)
 	if err != nil {
 		return Garbage{}, fmt.Errorf("garbage collection: %w", err)
@@ -143,7 +145,8 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	ages := map[string]time.Time{}
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
-		root := !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
+		_, about := isAbout(r.Name)
+		root := !about && !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
 			!strings.HasPrefix(r.Name, ckptPrefix) && !strings.HasPrefix(r.Name, FailedPrefix) && !dropped[runOf(r.Name)]
 		if root {
 			maps.Copy(roots, c.names[r.Name])
@@ -151,6 +154,18 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	}
 	live := func(key Digest) bool { return roots[key] || young(ages[ResultName(key)]) }
 
+	about := map[Digest][]RecordInfo{} // of results
+	for _, r := range c.records {
+		if key, ok := isAbout(r.Name); ok {
+			if h, ok := c.results[key]; ok { // what they name is kept with the result
+				h.blobs = slices.AppendSeq(h.blobs, maps.Keys(c.names[r.Name]))
+				slices.SortFunc(h.blobs, Digest.Compare)
+				h.blobs = slices.Compact(h.blobs)
+				c.results[key] = h
+				about[key] = append(about[key], r)
+			}
+		}
+	}
 	kept := maps.Clone(roots) // blobs
 	var dead []held
 	var deadKeys []Digest
@@ -172,7 +187,12 @@ func (c *contents) garbage(o GCOptions) Garbage {
 			}
 			continue
 		}
-		if key, ok := keyOf(r.Name, ckptPrefix); ok {
+		if key, ok := isAbout(r.Name); ok {
+			if _, ok := c.results[key]; ok {
+				continue // it goes when that goes
+			}
+			keep = young(r.ModTime) || roots[key]
+		} else if key, ok := keyOf(r.Name, ckptPrefix); ok {
 			keep = young(r.ModTime) || roots[key] && !c.results[key].hit
 		} else if key, ok := keyOf(r.Name, nondetPrefix); ok {
 			keep = young(r.ModTime) || live(key)
@@ -195,6 +215,9 @@ func (c *contents) garbage(o GCOptions) Garbage {
 		}
 	}
 	c.choose(&g, kept, dead, deadKeys, o.Free)
+	for _, r := range g.Results {
+		g.Records = append(g.Records, about[r.Key]...)
+	}
 	return g
 }
 

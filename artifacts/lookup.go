@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -63,23 +64,28 @@ func (e Entry) Hit() bool { return e.Result != nil && len(e.Lost) == 0 }
 // Miss says why the entry is not a hit; it is empty for a hit.
 func (e Entry) Miss() string {
 	var unknown *FormatError
+	var why []string
 	switch {
 	case errors.As(e.Damage, &unknown):
-		return unknown.Error()
+		why = []string{unknown.Error()}
 	case e.Damage != nil:
-		return "the result's record is damaged: " + e.Damage.Error()
-	case e.Result == nil:
-		return "no result"
+		why = []string{"the result's record is damaged: " + e.Damage.Error()}
+	case e.Result == nil && len(e.Passed) == 0:
+		why = []string{"no result"}
 	case len(e.Lost) == 1:
-		return "lost from the store: " + e.Lost[0].String()
+		why = []string{"lost from the store: " + e.Lost[0].String()}
 	case len(e.Lost) > 1:
-		return fmt.Sprintf("lost from the store: %s and %d more", e.Lost[0], len(e.Lost)-1)
+		why = []string{fmt.Sprintf("lost from the store: %s and %d more", e.Lost[0], len(e.Lost)-1)}
 	}
-	return ""
+	for _, p := range e.Passed {
+		why = append(why, p.String())
+	}
+	return strings.Join(why, "; ")
 }
 
-// Inspect returns what s knows about each of keys, misses with their reason
-// included. Records are read concurrently and blobs checked in one batch. An
+// Inspect returns what s, with the others behind it, knows about each of keys, misses with
+// their reason included. Whether the policy of s believes a result is decided here and
+// nowhere else. Records are read concurrently and blobs checked in one batch. An
 // error means that the store could not answer, never that a key is a miss.
 func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, error) {
 	unique := slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare),
@@ -101,6 +107,14 @@ func Inspect(ctx context.Context, s Store, keys []Digest) (map[Digest]Entry, err
 	if err := markLost(ctx, s.Blobs, found); err != nil {
 		return nil, err
 	}
+	if s.layers != nil {
+		if err := forgetLost(ctx, s.Blobs, found); err != nil {
+			return nil, err
+		}
+		if err := s.layers.fill(ctx, unique, found); err != nil {
+			return nil, err
+		}
+	}
 	entries := make(map[Digest]Entry, len(unique))
 	for i, key := range unique {
 		entries[key] = found[i]
@@ -118,8 +132,14 @@ func inspect(ctx context.Context, s Store, key Digest) (e Entry, err error) {
 		if err != nil {
 			return e, fmt.Errorf("look up %s: %w", key, err)
 		}
-		if e.Result, e.Damage, err = readRecord(ctx, s.Blobs, key, b); err != nil || e.Damage == nil {
+		if e.Result, e.Damage, err = readRecord(ctx, s.Blobs, key, b); err != nil {
 			return e, err
+		}
+		if e.Damage == nil {
+			if s.layers != nil {
+				return s.layers.trustOwn(ctx, key, b, e)
+			}
+			return e, nil
 		}
 	}
 	return e, nil
@@ -154,6 +174,23 @@ func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 			if gone[l.Digest] {
 				entries[i].Lost = append(entries[i].Lost, l)
 			}
+		}
+	}
+	return nil
+}
+
+// forgetLost drops from entries what is to be compared with and has lost a blob.
+func forgetLost(ctx context.Context, blobs Blobs, entries []Entry) error {
+	for i, e := range entries {
+		if e.Foreign == nil {
+			continue
+		}
+		one := []Entry{{Result: e.Foreign}}
+		if err := markLost(ctx, blobs, one); err != nil {
+			return err
+		}
+		if len(one[0].Lost) > 0 {
+			entries[i].Foreign = nil
 		}
 	}
 	return nil
@@ -200,8 +237,9 @@ func LookupMany(ctx context.Context, s Store, keys []Digest) (map[Digest]*Result
 	return hits, nil
 }
 
-// EachResult gives each every usable result of s, in the order of keys, until it returns false.
+// EachResult gives each every usable result of s itself, not of others, in the order of keys, until it returns false.
 func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
+	s = s.Own()
 	keys, err := ResultKeys(ctx, s)
 	if err != nil {
 		return err
@@ -220,7 +258,7 @@ func EachResult(ctx context.Context, s Store, each func(*Result) bool) error {
 	return nil
 }
 
-// ResultKeys lists the keys of all results of s, usable or not.
+// ResultKeys lists the keys of all results of s itself, usable or not.
 func ResultKeys(ctx context.Context, s Store) ([]Digest, error) {
 	var keys []Digest
 	for info, err := range s.Records.List(ctx, resultsPrefix) {

@@ -2,10 +2,8 @@ package artifacts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/redsi/redsi/internal/signature"
 )
@@ -134,98 +132,3 @@ func (e *DownError) Error() string {
 }
 
 func (e *DownError) Unwrap() error { return e.Err }
-
-// Reason is why a result that is there is not used.
-type Reason string
-
-// The reasons for which a result is passed over.
-const (
-	Unsigned   Reason = "unsigned"    // nobody signed it whose signature can be found
-	UnknownKey Reason = "unknown key" // who signed it is not trusted
-	RevokedKey Reason = "revoked key" // who signed it is trusted no more
-	NotSigned  Reason = "mismatch"    // what is signed is another record than the one that is there
-	Damaged    Reason = "damaged"     // its record cannot be read
-	Incomplete Reason = "incomplete"  // blobs of it are gone
-	NoAnswer   Reason = "no answer"   // the store does not answer, so nobody knows whether it has one
-)
-
-// Passed is a result under the right key that is not used, and why.
-type Passed struct {
-	From   string // the other store; empty for this one
-	Reason Reason
-	Signer signature.Public // of UnknownKey, RevokedKey and NotSigned
-	Err    error            // of Damaged, Incomplete and NoAnswer
-}
-
-func (p Passed) String() string {
-	where := p.From
-	if where == "" {
-		where = "the store"
-	}
-	switch p.Reason {
-	case Unsigned:
-		return where + " has a result signed by nobody that this project trusts"
-	case UnknownKey:
-		return where + " has a result signed by " + p.Signer.String() + ", whom this project does not trust"
-	case RevokedKey:
-		return where + " has a result signed by " + p.Signer.Name + ", whose key is revoked"
-	case NotSigned:
-		return where + " has a result that is not the one that " + p.Signer.Name + " signed"
-	case Damaged:
-		return fmt.Sprintf("%s has a result whose record is damaged: %v", where, p.Err)
-	case Incomplete:
-		return fmt.Sprintf("%s has a result without its blobs: %v", where, p.Err)
-	}
-	return fmt.Sprintf("%s does not answer: %v", where, p.Err)
-}
-
-// passedText joins what Miss says of results that were passed over.
-func passedText(passed []Passed) string {
-	var all []string
-	for _, p := range passed {
-		all = append(all, p.String())
-	}
-	return strings.Join(all, "; ")
-}
-
-// Bring copies a result that another store has, From, into s itself: its blobs, its record
-// and what was signed and said about it. It does nothing for a result of s itself. read,
-// which may be nil, is told of bytes as they come, from several goroutines.
-func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
-	if r.From == "" || s.layers == nil {
-		return nil
-	}
-	return s.layers.bring(ctx, s, r, read)
-}
-
-// SignResult signs the record of a result that s itself has. One that the key has signed
-// already stays as it is. Without a result it is ErrNotExist.
-func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private) error {
-	return errors.New("not yet")
-}
-
-// Signed is a signature of a result.
-type Signed struct {
-	By  signature.Public
-	Err error // why it counts for nothing: it is damaged, or of another record
-}
-
-// Signatures lists who signed the result that s itself has under key.
-func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
-	return nil, errors.New("not yet")
-}
-
-// Elsewhere is the record "elsewhere/<hex digest>": a blob that is left out of a store,
-// because it lies under an address of its own.
-type Elsewhere struct {
-	Format string `json:"format"` // ElsewhereFormat
-	Digest Digest `json:"digest"`
-	Size   int64  `json:"size"`
-	URL    string `json:"url"` // https
-}
-
-// ElsewhereFormat is the form of the records of blobs that lie elsewhere.
-const ElsewhereFormat = "redsi-elsewhere/1"
-
-// ElsewhereName is the name of the record that says where a blob lies.
-func ElsewhereName(d Digest) string { return "elsewhere/" + d.Hex() }

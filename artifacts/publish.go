@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,12 +32,21 @@ func (r Result) OutputsDigest() Digest {
 // is kept under NondeterminismName and nondeterministic is true. A result that
 // is there but damaged, or has lost blobs, gives way to r.
 //
+// Blobs that only others of s have are copied first. What others have under the key is not
+// asked. A result that the policy of s does not believe gives way to r, too; r is signed if
+// the policy has a key for that.
+//
 // Publish may be called again after any error, or with a result that has been
 // filed: the outcome is the same.
 func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterministic bool, err error) {
 	if r.Format == "" {
 		r.Format = ResultFormat
 	}
+	r.From, r.Signer = "", ""
+	if err := gather(ctx, s, r); err != nil {
+		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
+	}
+	s = s.Own()
 	if err := publishable(ctx, s, r); err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
@@ -44,12 +54,40 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 	if err != nil {
 		return nil, false, err
 	}
+	return fileRecord(ctx, s, r, b)
+}
+
+// gather copies the blobs of r that only others have.
+func gather(ctx context.Context, s Store, r Result) error {
+	if s.layers == nil || s.layers.none() {
+		return nil
+	}
+	var blobs []Digest
+	for _, b := range r.blobs() {
+		blobs = append(blobs, b.Digest)
+	}
+	err := s.layers.fetchAll(ctx, blobs, nil)
+	if errors.Is(err, ErrNotExist) { // publishable says which
+		return nil
+	}
+	return err
+}
+
+// file is Publish by the bytes of r's record, in a store without others.
+func file(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
+	if err := publishable(ctx, s, r); err != nil {
+		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
+	}
+	return fileRecord(ctx, s, r, b)
+}
+
+func fileRecord(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
 	// A result may be deleted between Create and the look at what is there; the
 	// second round then creates.
 	for range 3 {
 		err = s.Records.Create(ctx, ResultName(r.Key), b)
 		if err == nil {
-			return &r, false, nil
+			return &r, false, s.signNew(ctx, r.Key, b)
 		}
 		if !errors.Is(err, ErrExist) {
 			return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
@@ -75,12 +113,17 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, b
 	switch {
 	case errors.As(have.Damage, &unknown):
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, have.Damage)
-	case have.Result == nil && have.Damage == nil:
+	case have.Result == nil && have.Damage == nil && len(have.Passed) == 0:
 		return nil, false, errGone
 	}
 	won, lost := &r, have.Result
 	if have.Hit() {
 		won, lost = have.Result, &r
+	}
+	if lost == nil && have.Damage == nil { // it is not believed, and no less different
+		if bare, err := Inspect(ctx, s.bare(), []Digest{r.Key}); err == nil {
+			lost = bare[r.Key].Result
+		}
 	}
 	nondeterministic := lost != nil && lost.OutputsDigest() != won.OutputsDigest()
 	if nondeterministic { // first, since a kill after Put would leave no trace of it
@@ -92,8 +135,27 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, b
 		if err := s.Records.Put(ctx, ResultName(r.Key), encoded); err != nil {
 			return nil, false, fmt.Errorf("replace the result of %s: %w", r.Key, err)
 		}
+		if err := dropStale(ctx, s, r.Key, encoded); err != nil {
+			return nil, false, fmt.Errorf("replace the result of %s: its signatures: %w", r.Key, err)
+		}
+		return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
+	}
+	if s.policy().Signer != nil { // an attempt before this one may have filed it, and not signed it
+		there, err := s.Records.Get(ctx, ResultName(r.Key))
+		if err == nil && bytes.Equal(there, encoded) {
+			return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
+		}
 	}
 	return won, nondeterministic, nil
+}
+
+// signNew signs a record that was just filed, if the policy has a key for that.
+func (s Store) signNew(ctx context.Context, key Digest, record []byte) error {
+	by := s.policy().Signer
+	if by == nil {
+		return nil
+	}
+	return putSignature(ctx, s, key, record, by)
 }
 
 func recordNondeterminism(ctx context.Context, s Store, lost Result) error {

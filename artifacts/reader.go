@@ -62,6 +62,11 @@ func ReadBlob(ctx context.Context, s Blobs, d Digest, limit int64) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	return readAll(rc, d, limit)
+}
+
+// readAll reads rc and closes it.
+func readAll(rc io.ReadCloser, d Digest, limit int64) ([]byte, error) {
 	defer rc.Close()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(rc, limit+1)); err != nil {

@@ -70,6 +70,9 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 			}
 			continue
 		}
+		if strings.HasPrefix(r.Name, signaturesPrefix) || strings.HasPrefix(r.Name, aboutPrefix) {
+			continue // they name no blob
+		}
 		others = append(others, r.Name)
 	}
 	c.results = make(map[Digest]held, len(keys))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,7 +24,8 @@ type Transfer struct {
 
 	mu   sync.Mutex
 	done Transferred
-	seen map[Digest]bool // blobs that a dry run has counted
+	seen map[Digest]bool     // blobs that a dry run has counted
+	said map[Digest][]string // names of records about results
 }
 
 // Transferred is what has come of a Transfer.
@@ -32,7 +34,7 @@ type Transferred struct {
 	There   int   `json:"there"`   // results that were there
 	Blobs   int   `json:"blobs"`   // that were sent
 	Bytes   int64 `json:"bytes"`   // of those
-	Records int   `json:"records"` // of runs, failures and pins, that were sent
+	Records int   `json:"records"` // of runs, failures and pins, and about results, that were sent
 
 	// Differs are keys under which the other store has other outputs. Those stay: the
 	// first writer wins.
@@ -59,12 +61,27 @@ const (
 // Results sends the results of keys.
 func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
 	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), Digest.Compare), func(a, b Digest) bool { return a == b })
+	if err := t.begin(ctx, keys); err != nil {
+		return fmt.Errorf("send results to %s: %w", t.To.URL, err)
+	}
 	for some := range slices.Chunk(keys, transferMost) {
 		if err := t.some(ctx, some); err != nil {
 			return fmt.Errorf("send results to %s: %w", t.To.URL, err)
 		}
 	}
 	return nil
+}
+
+// begin lists what is said about keys. Neither store's others have a part in a transfer.
+func (t *Transfer) begin(ctx context.Context, keys []Digest) (err error) {
+	t.From, t.To = t.From.bare(), t.To.bare()
+	if t.DryRun {
+		return nil
+	}
+	if t.said, err = aboutOf(ctx, t.From.Records, keys); errors.Is(err, ErrNoList) {
+		return nil
+	}
+	return err
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
@@ -93,7 +110,7 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 			}
 		}
 		if len(todo) == 0 {
-			return nil
+			return t.about(ctx, here)
 		}
 		if round == transferRounds {
 			return fmt.Errorf("%d results were gone again after they had arrived, such as that of %s: is garbage being collected there?", len(todo), todo[0].Origin.Step)
@@ -125,19 +142,12 @@ func (t *Transfer) there(mine, theirs *Result) {
 }
 
 // send sends results that the other store does not have: the blobs of all, then their
-// records. A body is a blob that Publish makes.
+// records.
 func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	blobs := map[Digest]int64{}
 	logs := map[Digest]int64{}
 	for _, r := range rs {
-		for _, a := range r.Outputs {
-			if a.Files == nil {
-				blobs[a.Digest] = a.Size
-			}
-			for _, f := range a.Files {
-				blobs[f.Digest] = f.Size
-			}
-		}
+		maps.Copy(blobs, r.Sizes())
 		if r.Log != nil && r.Log.Size > 0 {
 			logs[r.Log.Digest] = r.Log.Size
 		}
@@ -158,7 +168,7 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 			differs := false
 			if !t.DryRun {
 				var err error
-				if _, differs, err = Publish(gctx, t.To, *r); err != nil {
+				if differs, err = t.result(gctx, r); err != nil {
 					return err
 				}
 			}
@@ -174,6 +184,65 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 		})
 	}
 	return g.Wait()
+}
+
+// result sends the record of a result, byte by byte, so that its signatures stay right.
+func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err error) {
+	record, err := t.From.Records.Get(ctx, ResultName(r.Key))
+	if err != nil {
+		return false, err
+	}
+	now, damage, err := readRecord(ctx, t.From.Blobs, r.Key, record)
+	if err = errors.Join(damage, err); err != nil {
+		return false, err
+	}
+	if !now.body.IsZero() {
+		if _, err := t.blob(ctx, now.body); err != nil {
+			return false, err
+		}
+	}
+	_, differs, err = file(ctx, t.To, *now, record)
+	return differs, err
+}
+
+// about sends what is said about results that are here, once they are there. Signatures go only with the record that was signed.
+func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(transfers)
+	for key, mine := range here {
+		names := t.said[key]
+		if !mine.Hit() || len(names) == 0 {
+			continue
+		}
+		g.Go(func() error {
+			record, err := t.To.Records.Get(gctx, ResultName(key))
+			for _, name := range names {
+				if err != nil {
+					return err
+				}
+				err = t.aboutOne(gctx, key, record, name)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (t *Transfer) aboutOne(ctx context.Context, key Digest, record []byte, name string) error {
+	text, err := t.From.Records.Get(ctx, name)
+	if errors.Is(err, ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sent, err := putAbout(ctx, t.To.Records, key, record, name, text)
+	if err == nil && sent {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.done.Records++
+	}
+	return err
 }
 
 // present removes from ds what is not in this store: the loss of a log loses no result.

@@ -15,8 +15,8 @@ import (
 
 // CheckOptions say how Check goes about it.
 type CheckOptions struct {
-	// Repair deletes corrupt blobs, results that are damaged or lack a blob, and
-	// checkpoints that are damaged or name a corrupt blob, so that the next run
+	// Repair deletes corrupt blobs, results that are damaged or lack a blob, signatures
+	// that are damaged or of another record than the one that is there, and checkpoints that are damaged or name a corrupt blob, so that the next run
 	// rebuilds exactly those; strays are moved aside. Without it Check changes nothing.
 	Repair bool
 	// Workers is how many blobs are read at a time; 0 is 4.
@@ -85,6 +85,7 @@ func (p Problem) String() string {
 // format, and a blob or record that the store fails to read, are reported and never
 // deleted.
 func Check(ctx context.Context, s Store, o CheckOptions) (Report, error) {
+	s = s.bare()
 	if o.Workers == 0 {
 		o.Workers = 4
 	}
@@ -242,6 +243,15 @@ func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Diges
 			r.record(ctx, s.Records, name, err, false)
 			continue
 		}
+		if key, ok := keyOf(name, signaturesPrefix); ok {
+			problem, err := signatureDamage(ctx, s, key, name, text)
+			if err != nil {
+				r.record(ctx, s.Records, name, err, false)
+			} else if problem != nil {
+				r.record(ctx, s.Records, name, problem, o.Repair)
+			}
+			continue
+		}
 		if !strings.HasPrefix(name, ckptPrefix) {
 			if _, err := namedBy(ctx, s.Blobs, name, text); err != nil {
 				r.record(ctx, s.Records, name, err, false)
@@ -253,6 +263,23 @@ func checkOthers(ctx context.Context, s Store, o CheckOptions, corrupt map[Diges
 		}
 	}
 	return nil
+}
+
+// signatureDamage says what is wrong with a signature: it is none, or the result that is
+// there is not the one that was signed. One without a result says nothing wrong.
+func signatureDamage(ctx context.Context, s Store, key Digest, name string, doc []byte) (problem, err error) {
+	record, err := s.Records.Get(ctx, ResultName(key))
+	if errors.Is(err, ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	by, problem := signerOf(key, record, name, doc)
+	if problem != nil && !by.IsZero() {
+		problem = fmt.Errorf("signed by %s: %w", by.Name, problem)
+	}
+	return problem, nil
 }
 
 func checkpointDamage(name string, text []byte, corrupt map[Digest]bool) error {
@@ -317,6 +344,9 @@ func (r *Report) record(ctx context.Context, records Records, name string, probl
 	p := Problem{Record: name, Err: problem}
 	if repair {
 		err := records.Delete(ctx, name)
+		if key, ok := keyOf(name, resultsPrefix); ok && name == ResultName(key) {
+			err = DropResult(ctx, Store{Records: records}, key)
+		}
 		p.Repaired = err == nil
 		p.Err = errors.Join(p.Err, err)
 	}
@@ -328,6 +358,9 @@ func (r *Report) record(ctx context.Context, records Records, name string, probl
 // to call after an IntegrityError. Only bytes that are wrong in the same way twice
 // are wrong in the store; others were changed on the way, and the blob stays.
 func DropCorrupt(ctx context.Context, blobs Blobs, d Digest) (dropped bool, err error) {
+	if b, ok := blobs.(*layered); ok { // what others have is not ours to delete
+		blobs = b.Blobs
+	}
 	var first, second *IntegrityError
 	for _, bad := range []**IntegrityError{&first, &second} {
 		err = readThrough(ctx, blobs, d)

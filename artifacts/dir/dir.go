@@ -42,9 +42,24 @@ func Open(root string) (artifacts.Store, error) {
 	if err := sweep(filepath.Join(abs, tmpDir), time.Now().Add(-staleAfter)); err != nil {
 		return artifacts.Store{}, explain("sweep the store", err)
 	}
+	return at(abs), nil
+}
+
+// OpenReader returns the store in the directory root to be read only, as from a disk that
+// cannot be written to: nothing is made there or swept. That there is no such store is told
+// by whatever is asked of it.
+func OpenReader(root string) (artifacts.Store, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return artifacts.Store{}, fmt.Errorf("store %s: %w", root, err)
+	}
+	return artifacts.ReadOnly(at(abs)), nil
+}
+
+func at(abs string) artifacts.Store {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
 	return artifacts.Store{Blobs: &Blobs{root: abs}, Records: &Records{root: abs, sub: recordsDir},
-		Leases: &Records{root: abs, sub: leasesDir, loose: true}, URL: u.String()}, nil
+		Leases: &Records{root: abs, sub: leasesDir, loose: true}, URL: u.String()}
 }
 
 // sweep deletes files in tmp that were last written before the given time, save

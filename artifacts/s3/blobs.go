@@ -128,6 +128,9 @@ func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 	if absent(err) {
 		return nil, fmt.Errorf("blob %s: %w", d, artifacts.ErrNotExist)
 	}
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, b.explain("read blob "+d.String(), err)
 	}
@@ -150,7 +153,7 @@ func (b *Blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts
 	for i, d := range ask {
 		g.Go(func() error {
 			_, err := b.core.StatObject(gctx, b.cfg.Bucket, b.blobKey(d), minio.StatObjectOptions{})
-			if absent(err) {
+			if absent(err) || errors.Is(b.hidden(b.blobKey(d), err), artifacts.ErrNotExist) {
 				gone[i] = true
 				return nil
 			}

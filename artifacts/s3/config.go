@@ -22,6 +22,11 @@ type Config struct {
 	// PathStyle puts the bucket into the path, never into the host's name.
 	// Without it the client chooses by the kind of server.
 	PathStyle bool
+	// Anonymous asks without credentials, as those without an account do.
+	Anonymous bool
+	// ReadOnly refuses writes, asks nothing when the store is opened, and takes "access
+	// denied" for "not there": who may not list a public bucket is told no more.
+	ReadOnly bool
 	// Credentials is nil for the usual places: AWS_ACCESS_KEY_ID and its
 	// companions, MINIO_ROOT_USER, the AWS shared files with AWS_PROFILE, and the
 	// role of the machine or container.
@@ -34,7 +39,7 @@ type Config struct {
 const defaultEndpoint = "s3.amazonaws.com"
 
 // ParseURL reads s3://bucket/prefix?endpoint=H:P&insecure=true&region=R
-// &path_style=true. Endpoint and region default to those of
+// &path_style=true&anonymous=true. Endpoint and region default to those of
 // AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION and AWS_DEFAULT_REGION, which
 // getenv looks up. Credentials have no place in a URL: it is printed and stored.
 func ParseURL(raw string, getenv func(string) string) (Config, error) {
@@ -63,6 +68,7 @@ func ParseURL(raw string, getenv func(string) string) (Config, error) {
 		"region":     func(v string) error { c.Region = v; return nil },
 		"insecure":   boolInto(&c.Insecure),
 		"path_style": boolInto(&c.PathStyle),
+		"anonymous":  boolInto(&c.Anonymous),
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -136,7 +142,7 @@ func (c Config) URL() string {
 	if c.Region != "" {
 		q.Set("region", c.Region)
 	}
-	for name, on := range map[string]bool{"insecure": c.Insecure, "path_style": c.PathStyle} {
+	for name, on := range map[string]bool{"insecure": c.Insecure, "path_style": c.PathStyle, "anonymous": c.Anonymous} {
 		if on {
 			q.Set(name, "true")
 		}

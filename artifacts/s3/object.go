@@ -38,7 +38,7 @@ func (b *bucket) openObject(ctx context.Context, key string) (*object, error) {
 	}
 	rc, info, _, err := b.core.GetObject(ctx, b.cfg.Bucket, key, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, err
+		return nil, b.hidden(key, err)
 	}
 	return &object{b: b, ctx: ctx, key: key, etag: info.ETag, rc: rc, size: info.Size, left: resumes}, nil
 }

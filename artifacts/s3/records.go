@@ -3,6 +3,7 @@ package s3
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -33,6 +34,9 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 	if absent(err) {
 		return nil, fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
 	}
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, r.explain("read record "+name, err)
 	}
@@ -42,7 +46,7 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, r.explain("read record "+name, err)
 	}
 	if len(b) > artifacts.MaxRecord {
-		return nil, fmt.Errorf("record %s in %s is larger than any that redsi writes", name, r.where(o.key))
+		return nil, &artifacts.DamageError{Name: name, Err: fmt.Errorf("in %s it is larger than any that redsi writes", r.where(o.key))}
 	}
 	return b, nil
 }

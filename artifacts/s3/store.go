@@ -44,8 +44,15 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	if err := c.normalize(); err != nil {
 		return artifacts.Store{}, err
 	}
-	if c.Credentials == nil {
+	if c.Credentials == nil && !c.Anonymous {
 		c.Credentials = usualCredentials(c.Endpoint)
+	}
+	if c.ReadOnly && !c.Anonymous { // once: where there are none, each request would look for them
+		v, err := c.Credentials.GetWithContext(nil)
+		c.Anonymous = err == nil && v.AccessKeyID == ""
+	}
+	if c.Anonymous {
+		c.Credentials = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 	}
 	transport, err := minio.DefaultTransport(!c.Insecure)
 	if err != nil {
@@ -67,10 +74,23 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 		return artifacts.Store{}, fmt.Errorf("store %s: %w", c.URL(), err)
 	}
 	b := &bucket{core: *core, cfg: c}
+	s := artifacts.Store{Blobs: &Blobs{b}, Records: &Records{b, "records/"}, Leases: &Records{b, "leases/"}, URL: c.URL()}
+	if c.ReadOnly {
+		return artifacts.ReadOnly(s), nil
+	}
 	if err := b.probe(ctx); err != nil {
 		return artifacts.Store{}, err
 	}
-	return artifacts.Store{Blobs: &Blobs{b}, Records: &Records{b, "records/"}, Leases: &Records{b, "leases/"}, URL: c.URL()}, nil
+	return s, nil
+}
+
+// hidden turns the answer of a server that does not say whether something is there into an
+// *artifacts.DeniedError.
+func (b *bucket) hidden(key string, err error) error {
+	if b.cfg.ReadOnly && err != nil && minio.ToErrorResponse(err).Code == minio.AccessDenied {
+		return &artifacts.DeniedError{What: b.where(key)}
+	}
+	return err
 }
 
 func (b *bucket) probe(ctx context.Context) error {

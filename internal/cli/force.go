@@ -101,7 +101,7 @@ func (a *app) forget(ctx context.Context, store artifacts.Store, v *plan.Preview
 		return err
 	}
 	for _, k := range append(keys, parts...) {
-		if err := store.Records.Delete(ctx, artifacts.ResultName(k)); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
+		if err := artifacts.DropResult(ctx, store, k); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
 			return err
 		}
 	}

@@ -1,0 +1,126 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// aboutKey begins the names of records that say something about the result of a key, which
+// comes next in them. They keep no result: each goes when the result goes.
+var aboutKey = []string{
+	signaturesPrefix,
+	"attestations/", // that somebody rebuilt it, and what came of that
+	"accepted/",     // that a person takes another result for it
+	"failed/",       // that the step failed for good
+	aboutPrefix,
+}
+
+const aboutPrefix = "about/"
+
+// isAbout returns the key that a record is about, if its name says that it is about one.
+func isAbout(name string) (Digest, bool) {
+	for _, prefix := range aboutKey {
+		if strings.HasPrefix(name, prefix) {
+			return keyOf(name, prefix)
+		}
+	}
+	return Digest{}, false
+}
+
+// aboutFormat is the form of the record "about/<hex key>", which lists the records about a
+// key for those who can read a store only by name, as one on a static host:
+//
+//	{"format":"redsi-about/1","records":["signatures/<hex key>/<key id>",…]}
+const aboutFormat = "redsi-about/1"
+
+// maxAbout bounds the records about a key that are read from others.
+const maxAbout = 1000
+
+type aboutList struct {
+	Format  string   `json:"format"`
+	Records []string `json:"records"`
+}
+
+// ListAbout writes, for each of keys, the record that lists what is said about its result:
+// a store that will be served as files by a static host needs it, and no other does.
+func ListAbout(ctx context.Context, s Store, keys []Digest) error {
+	all, err := aboutOf(ctx, s.bare().Records, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if len(all[key]) == 0 {
+			continue
+		}
+		b, err := json.Marshal(aboutList{aboutFormat, all[key]})
+		if err == nil {
+			err = s.Records.Put(ctx, aboutPrefix+key.Hex(), b)
+		}
+		if err != nil {
+			return fmt.Errorf("list what is said about %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// listEach is up to how many keys are asked for one by one: for more, all is listed once.
+const listEach = 16
+
+// aboutOf lists the records about keys.
+func aboutOf(ctx context.Context, records recordLister, keys []Digest) (map[Digest][]string, error) {
+	wanted := make(map[Digest]bool, len(keys))
+	for _, key := range keys {
+		wanted[key] = true
+	}
+	found := map[Digest][]string{}
+	for _, prefix := range aboutKey {
+		if prefix == aboutPrefix {
+			continue
+		}
+		lists := []string{prefix}
+		if len(wanted) <= listEach {
+			lists = nil
+			for key := range wanted {
+				lists = append(lists, prefix+key.Hex()+"/")
+			}
+		}
+		for _, list := range lists {
+			for info, err := range records.List(ctx, list) {
+				if err != nil {
+					return nil, err
+				}
+				if key, ok := keyOf(info.Name, prefix); ok && wanted[key] {
+					found[key] = append(found[key], info.Name)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// about lists the records about a key in another store: by a listing where there is one,
+// else as the record about/<key> says. Where neither answers there are none: what they say
+// is never what makes a result one.
+func (o *source) about(ctx context.Context, key Digest) []string {
+	if o.away("") != nil {
+		return nil
+	}
+	if all, err := aboutOf(ctx, o.lister, []Digest{key}); err == nil { // many let nobody list
+		return all[key][:min(len(all[key]), maxAbout)]
+	}
+	b, err := o.Get(ctx, aboutPrefix+key.Hex())
+	if err != nil {
+		return nil
+	}
+	var list aboutList
+	if json.Unmarshal(b, &list) != nil || list.Format != aboutFormat || len(list.Records) > maxAbout {
+		return nil
+	}
+	return slices.DeleteFunc(list.Records, func(name string) bool {
+		k, ok := isAbout(name)
+		return !ok || k != key || strings.HasPrefix(name, aboutPrefix) || CheckRecordName(name) != nil
+	})
+}

@@ -1,0 +1,124 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bring copies a result that another store has, as its From says, into s itself: its blobs
+// and its log, then its record, byte by byte, then what is said about it. It does nothing
+// for a result of s itself. read, which may be nil, is told of bytes as they come, from
+// several goroutines.
+func Bring(ctx context.Context, s Store, r *Result, read func(n int64)) error {
+	if r.From == "" || s.layers == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.layers.sources, func(o *source) bool { return o.name == r.From })
+	if i < 0 {
+		return fmt.Errorf("bring the result of %s: nobody is called %q", r.Key, r.From)
+	}
+	if err := s.layers.bring(ctx, s.layers.sources[i], r, read); err != nil {
+		return fmt.Errorf("bring the result of %s: %w", r.Key, err)
+	}
+	return nil
+}
+
+func (l *layers) bring(ctx context.Context, o *source, r *Result, read func(n int64)) error {
+	// Once more, as it is now: what is filed must be what the policy believes.
+	record, now, err := l.readFrom(ctx, o, r.Key)
+	if err != nil {
+		return err
+	}
+	by, why, err := l.judgeOf(ctx, o, r.Key, record)
+	if err != nil {
+		return err
+	}
+	if why != "" && l.policy.foreign() != UseUntrusted {
+		return errors.New(Passed{From: o.name, Reason: why, Signer: by}.String())
+	}
+	l.expect(now)
+	var blobs []Digest
+	for _, b := range now.blobs() {
+		blobs = append(blobs, b.Digest)
+	}
+	if err := l.fetchAll(ctx, blobs, read); err != nil {
+		return err
+	}
+	if now.Log != nil && now.Log.Size > 0 {
+		var down *DownError
+		if err := l.fetchAll(ctx, []Digest{now.Log.Digest}, read); errors.As(err, &down) {
+			return err // a log that is lost, or wrong, loses no result
+		}
+	}
+	if err := l.fileAs(ctx, now, record); err != nil {
+		return err
+	}
+	return l.bringAbout(ctx, o, r.Key)
+}
+
+// fileAs files a result by the bytes of its record.
+func (l *layers) fileAs(ctx context.Context, r *Result, record []byte) error {
+	p := l.policy
+	p.Signer, p.Elsewhere = nil, nil // it has its signatures
+	if l.policy.Signer != nil {
+		p.Ring.Trusted = append(slices.Clone(p.Ring.Trusted), l.policy.Signer.Public())
+	}
+	_, _, err := file(ctx, With(l.own, nil, p), *r, record)
+	return err
+}
+
+// bringAbout copies what is said about a result.
+func (l *layers) bringAbout(ctx context.Context, o *source, key Digest) error {
+	names := o.about(ctx, key)
+	for _, t := range l.policy.Ring.Trusted { // they need no listing
+		if name := SignatureName(key, t); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	mine, err := l.own.Records.Get(ctx, ResultName(key))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := o.Get(ctx, name)
+		if errors.Is(err, ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := putAbout(ctx, l.own.Records, key, mine, name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putAbout files a record about a key, unless it is a signature of another record than the
+// one that is there. What is there under its name stays, but for a signature that is of
+// another record. put says that it was filed.
+func putAbout(ctx context.Context, to Records, key Digest, record []byte, name string, text []byte) (put bool, err error) {
+	if !strings.HasPrefix(name, signaturesPrefix) {
+		err := to.Create(ctx, name, text)
+		if errors.Is(err, ErrExist) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	if _, err := signerOf(key, record, name, text); err != nil {
+		return false, nil
+	}
+	have, err := to.Get(ctx, name)
+	if err == nil {
+		if _, err := signerOf(key, record, name, have); err == nil {
+			return false, nil
+		}
+	} else if !errors.Is(err, ErrNotExist) {
+		return false, err
+	}
+	err = to.Put(ctx, name, text)
+	return err == nil, err
+}

@@ -1,0 +1,275 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// SignatureFormat is the form of the record "signatures/<hex key>/<key id>", which says that
+// the holder of a key stands for the record of a result as it is, to its last byte:
+//
+//	{"format":"redsi-signature/1","record":"results/<hex key>","digest":"sha256:…","signed":"…","signer":"NAME:…","signature":"…"}
+const SignatureFormat = "redsi-signature/1"
+
+const signaturesPrefix = "signatures/"
+
+// SignaturePrefix is what the names of the signatures of a result begin with.
+func SignaturePrefix(key Digest) string { return signaturesPrefix + key.Hex() + "/" }
+
+// SignatureName is the name of the record with the signature of a result by a key.
+func SignatureName(key Digest, by signature.Public) string { return SignaturePrefix(key) + by.ID() }
+
+// statement is what is signed.
+type statement struct {
+	Format string    `json:"format"`
+	Record string    `json:"record"`
+	Digest Digest    `json:"digest"` // of the record's bytes
+	Signed time.Time `json:"signed"`
+}
+
+// sign makes the signature of a record of a result.
+func sign(key Digest, record []byte, by *signature.Private) ([]byte, error) {
+	b, err := json.Marshal(statement{SignatureFormat, ResultName(key), Sum(record), time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return nil, err
+	}
+	return by.Sign(b)
+}
+
+// errOfAnother says that a signature is right and is not that of the record.
+var errOfAnother = errors.New("what was signed is another record than the one that is there: that was changed or replaced since, or the signature is from elsewhere")
+
+// signerOf returns who signed a record of a result by the document under name. by is
+// known with an errOfAnother, too.
+func signerOf(key Digest, record []byte, name string, doc []byte) (by signature.Public, err error) {
+	if by, err = signature.Signer(doc); err != nil {
+		return signature.Public{}, err
+	}
+	var s statement
+	if err := json.Unmarshal(doc, &s); err != nil {
+		return signature.Public{}, err
+	}
+	switch {
+	case by.IsZero():
+		return by, errors.New("it is not signed")
+	case s.Format != SignatureFormat:
+		return signature.Public{}, fmt.Errorf("format %.80q is not %q", s.Format, SignatureFormat)
+	case SignatureName(key, by) != name, s.Record != ResultName(key), s.Digest != Sum(record):
+		return by, errOfAnother
+	}
+	return by, nil
+}
+
+// putSignature signs a record that is in s.
+func putSignature(ctx context.Context, s Store, key Digest, record []byte, by *signature.Private) error {
+	doc, err := sign(key, record, by)
+	if err == nil {
+		err = s.Records.Put(ctx, SignatureName(key, by.Public()), doc)
+	}
+	if err != nil {
+		return fmt.Errorf("sign the result of %s: %w", key, err)
+	}
+	return nil
+}
+
+// SignResult signs the record of a result that s itself has. Without one it is ErrNotExist.
+// What the key has signed already is left as it is; done says that it was not.
+func SignResult(ctx context.Context, s Store, key Digest, by *signature.Private) (done bool, err error) {
+	s = s.bare()
+	record, err := s.Records.Get(ctx, ResultName(key))
+	if err != nil {
+		return false, err
+	}
+	if _, damage, err := readRecord(ctx, s.Blobs, key, record); err != nil || damage != nil {
+		return false, fmt.Errorf("sign the result of %s: %w", key, errors.Join(damage, err))
+	}
+	name := SignatureName(key, by.Public())
+	doc, err := s.Records.Get(ctx, name)
+	if err == nil {
+		if _, err := signerOf(key, record, name, doc); err == nil {
+			return false, nil
+		}
+	} else if !errors.Is(err, ErrNotExist) {
+		return false, err
+	}
+	return true, putSignature(ctx, s, key, record, by)
+}
+
+// Signed is a signature of a result.
+type Signed struct {
+	By  signature.Public // zero if the document does not even say so truly
+	Err error            // why it counts for nothing: it is damaged, or of another record
+}
+
+// Signatures lists who signed the result that s itself has under key, in no set order of
+// people. Whether they are trusted is for a signature.Ring to say.
+func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
+	s = s.bare()
+	record, err := s.Records.Get(ctx, ResultName(key))
+	if err != nil {
+		return nil, err
+	}
+	var all []Signed
+	for name, err := range namesOf(ctx, s.Records, SignaturePrefix(key)) {
+		if err != nil {
+			return nil, err
+		}
+		doc, err := s.Records.Get(ctx, name)
+		if errors.Is(err, ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		by, err := signerOf(key, record, name, doc)
+		all = append(all, Signed{by, err})
+	}
+	return all, nil
+}
+
+// namesOf lists the names of records, all of them before the first is given.
+func namesOf(ctx context.Context, records recordLister, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var names []string
+		for info, err := range records.List(ctx, prefix) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			names = append(names, info.Name)
+		}
+		for _, name := range names {
+			if !yield(name, nil) {
+				return
+			}
+		}
+	}
+}
+
+// dropStale deletes the signatures of a result whose record was replaced by this one.
+func dropStale(ctx context.Context, s Store, key Digest, record []byte) error {
+	for name, err := range namesOf(ctx, s.Records, SignaturePrefix(key)) {
+		if err != nil {
+			return err
+		}
+		doc, err := s.Records.Get(ctx, name)
+		if errors.Is(err, ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := signerOf(key, record, name, doc); err == nil {
+			continue
+		}
+		if err := s.Records.Delete(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropResult deletes the result of key in s itself, and first its signatures, which are of
+// no other. One that is not there is no error.
+func DropResult(ctx context.Context, s Store, key Digest) error {
+	for name, err := range namesOf(ctx, s.bare().Records, SignaturePrefix(key)) {
+		if err == nil {
+			err = s.Records.Delete(ctx, name)
+		}
+		if err != nil {
+			return fmt.Errorf("delete the signatures of %s: %w", key, err)
+		}
+	}
+	return s.Records.Delete(ctx, ResultName(key))
+}
+
+// maxSigners bounds the signatures that are read of a result whom nobody signed that is
+// trusted, for the words about it.
+const maxSigners = 8
+
+// judge says whether the ring believes a record: who of its keys signed it, or why none did.
+// get reads a record of the store that has it, names lists what is known of signatures there.
+func (p Policy) judge(key Digest, record []byte, get func(name string) ([]byte, error), names func() []string) (by signature.Public, why Reason, err error) {
+	trusted := p.Ring.Trusted
+	if p.Signer != nil {
+		trusted = append(slices.Clone(trusted), p.Signer.Public())
+	}
+	var asked []string
+	why = Unsigned
+	note := func(r Reason, who signature.Public) {
+		if rank[r] > rank[why] {
+			why, by = r, who
+		}
+	}
+	look := func(name string) (believed bool, err error) {
+		if slices.Contains(asked, name) {
+			return false, nil
+		}
+		asked = append(asked, name)
+		doc, err := get(name)
+		if errors.Is(err, ErrNotExist) {
+			return false, nil
+		}
+		var bad *DamageError
+		if errors.As(err, &bad) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		who, err := signerOf(key, record, name, doc)
+		mine := p.Signer != nil && who.Same(p.Signer.Public())
+		switch standing := p.Ring.Of(who); {
+		case err != nil && who.IsZero():
+		case err != nil:
+			note(NotSigned, who)
+		case standing == signature.Revoked:
+			note(RevokedKey, who)
+		case standing == signature.Trusted || mine:
+			by = who
+			return true, nil
+		default:
+			note(UnknownKey, who)
+		}
+		return false, nil
+	}
+	for _, t := range trusted {
+		if p.Ring.Of(t) == signature.Revoked {
+			continue
+		}
+		if believed, err := look(SignatureName(key, t)); err != nil || believed {
+			return by, "", err
+		}
+	}
+	for _, t := range p.Ring.Revoked {
+		if _, err := look(SignatureName(key, t)); err != nil {
+			return by, why, err
+		}
+	}
+	if names == nil {
+		return by, why, nil
+	}
+	for _, name := range names() {
+		if len(asked) >= maxSigners+len(trusted)+len(p.Ring.Revoked) {
+			break
+		}
+		if !strings.HasPrefix(name, SignaturePrefix(key)) {
+			continue
+		}
+		if believed, err := look(name); err != nil || believed {
+			return by, "", err
+		}
+	}
+	return by, why, nil
+}
+
+// rank says which of several reasons is told: the one that a reader can do most about.
+var rank = map[Reason]int{Unsigned: 0, UnknownKey: 1, RevokedKey: 2, NotSigned: 3}

@@ -1,0 +1,184 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Bounds of a conversation with a host.
+const (
+	idle         = 30 * time.Second // a connection may bring nothing for that long
+	tries        = 4                // of a request, with pauses of 0.25, 0.5 and 1 s between them
+	firstPause   = 250 * time.Millisecond
+	mostRedirect = 5
+	atOnce       = 16 // requests of one call
+)
+
+// client is shared by all hosts: it keeps connections.
+var client = &http.Client{
+	Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: idle,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConnsPerHost:   2 * atOnce,
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true, // the bytes as they are stored
+	},
+	CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		if len(via) > mostRedirect {
+			return final(fmt.Errorf("it sends us on more than %d times", mostRedirect))
+		}
+		if from := via[len(via)-1].URL; from.Scheme == "https" && req.URL.Scheme != "https" || req.URL.Scheme != "https" && !isLoopback(req.URL) && from.Hostname() != req.URL.Hostname() {
+			return final(fmt.Errorf("it sends us from %s to %s, where anybody on the way can read and change what is sent", from.Scheme+"://"+from.Host, req.URL.Scheme+"://"+req.URL.Host))
+		}
+		return nil
+	},
+}
+
+// finalError is an error that the next try will not mend.
+type finalError struct{ error }
+
+func final(err error) error { return finalError{err} }
+
+func (e finalError) Unwrap() error { return e.error }
+
+// isLoopback reports whether a URL names this machine.
+func isLoopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// send sends a request until it is answered, some times at most. What is not there is
+// artifacts.ErrNotExist; the body of an answer is the caller's to close. from and tag ask
+// for the rest of what was begun; tag is empty for the whole.
+func send(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
+	pause := firstPause
+	for n := 1; ; n++ {
+		res, err := sendOnce(ctx, method, address, from, tag)
+		if err == nil || !again(ctx, err) || n == tries {
+			return res, err
+		}
+		if err := wait(ctx, pause); err != nil {
+			return nil, err
+		}
+		pause *= 2
+	}
+}
+
+// again reports whether an error may be gone at the next try.
+func again(ctx context.Context, err error) bool {
+	var cert *tls.CertificateVerificationError
+	var dns *net.DNSError
+	var done finalError
+	switch {
+	case ctx.Err() != nil, errors.Is(err, artifacts.ErrNotExist), errors.As(err, &done), errors.As(err, &cert),
+		errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &dns) && dns.IsNotFound:
+		return false
+	}
+	return true
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func sendOnce(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		cancel(nil)
+		return nil, final(err)
+	}
+	req.Header.Set("User-Agent", "redsi")
+	if tag != "" {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+		req.Header.Set("If-Range", tag)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		cancel(nil)
+		var u *url.Error
+		if errors.As(err, &u) { // its text has the whole address again
+			err = u.Err
+		}
+		return nil, err
+	}
+	if err := status(res, address); err != nil {
+		res.Body.Close()
+		cancel(nil)
+		return nil, err
+	}
+	res.Body = &watchedBody{res.Body, ctx, cancel, time.AfterFunc(idle, func() { cancel(fmt.Errorf("nothing came for %s", idle)) })}
+	return res, nil
+}
+
+// status is the error of an answer that has not what was asked for.
+func status(res *http.Response, address string) error {
+	switch c := res.StatusCode; {
+	case c == http.StatusOK, c == http.StatusPartialContent:
+		return nil
+	case c == http.StatusNotFound, c == http.StatusGone:
+		return fmt.Errorf("%s: %w", address, artifacts.ErrNotExist)
+	case c == http.StatusForbidden:
+		return &artifacts.DeniedError{What: address}
+	case c >= 500 && c != http.StatusNotImplemented, c == http.StatusTooManyRequests, c == http.StatusRequestTimeout:
+		return errors.New(res.Status)
+	}
+	return final(&statusError{res.StatusCode, res.Status})
+}
+
+type statusError struct {
+	code int
+	text string
+}
+
+func (e *statusError) Error() string { return e.text }
+
+// noHead reports that a host does not answer HEAD requests.
+func noHead(err error) bool {
+	var s *statusError
+	return errors.As(err, &s) && (s.code == http.StatusMethodNotAllowed || s.code == http.StatusNotImplemented)
+}
+
+// watchedBody ends a body that brings nothing for long, and its request when it is closed.
+type watchedBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+func (w *watchedBody) Read(p []byte) (int, error) {
+	w.timer.Reset(idle)
+	n, err := w.ReadCloser.Read(p)
+	w.timer.Stop()
+	if cause := context.Cause(w.ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return n, err
+}
+
+func (w *watchedBody) Close() error {
+	w.timer.Stop()
+	err := w.ReadCloser.Close()
+	w.cancel(nil)
+	return err
+}

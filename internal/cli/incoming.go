@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
@@ -135,13 +136,10 @@ func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Pr
 			continue
 		}
 		asked := a.isAsked(v.Plan, i)
-		for name, x := range results[n].Outputs {
-			if !asked && !read[i][name] {
-				continue
-			}
-			eachBlob(x, func(d artifacts.Digest, size int64) {
-				blobs, digests = append(blobs, blob{d, size, i}), append(digests, d)
-			})
+		r := artifacts.Result{Outputs: maps.Clone(results[n].Outputs)}
+		maps.DeleteFunc(r.Outputs, func(name string, _ artifacts.Artifact) bool { return !asked && !read[i][name] })
+		for d, size := range r.Sizes() {
+			blobs, digests = append(blobs, blob{d, size, i}), append(digests, d)
 		}
 	}
 	missing, err := own.Blobs.Missing(ctx, digests)
@@ -166,14 +164,4 @@ func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Pr
 		}
 	}
 	return nil
-}
-
-// eachBlob gives each blob of an artifact with its size.
-func eachBlob(x artifacts.Artifact, each func(artifacts.Digest, int64)) {
-	if x.Files == nil {
-		each(x.Digest, x.Size)
-	}
-	for _, f := range x.Files {
-		each(f.Digest, f.Size)
-	}
 }

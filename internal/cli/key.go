@@ -114,7 +114,7 @@ func newKeyShowCmd(a *app) *cobra.Command {
 // needSigner is this person's key; an error if they have none.
 func (a *app) needSigner() (*signature.Private, error) {
 	k, err := a.signer()
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if k == nil {

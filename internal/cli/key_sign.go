@@ -101,7 +101,7 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 			case by(k.Public()):
 				there++
 			default:
-				if err := artifacts.SignResult(ctx, store, key, k); err != nil {
+				if _, err := artifacts.SignResult(ctx, store, key, k); err != nil {
 					return err
 				}
 				signed++

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -112,7 +113,25 @@ func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.St
 			a.others.opened = append(a.others.opened, o)
 		}
 	}
+	if len(a.others.opened) > 0 {
+		p.Elsewhere = a.elsewhere
+	}
 	return artifacts.With(own, a.others.opened, p), nil
+}
+
+// elsewhere is open.Elsewhere, counted as of the store that says where the blob lies.
+func (a *app) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
+	r, err := open.Elsewhere(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	name := e.URL
+	for _, o := range a.others.opened {
+		if o.Store.URL == e.From {
+			name = o.Name
+		}
+	}
+	return countedReader{r, countedBlobs{name: name, to: &a.others.fetched}}, nil
 }
 
 // sayDown warns of stores of others that do not answer, or fails if each is needed. what

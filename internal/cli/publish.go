@@ -84,6 +84,7 @@ would have to run is listed.`,
 type publication struct {
 	Folder  string                `json:"folder"`
 	Tables  int                   `json:"tables"`
+	Figures int                   `json:"figures"`
 	Signer  string                `json:"signer,omitempty"`
 	Signed  int                   `json:"signed"`
 	Left    []leftOut             `json:"left_out"`
@@ -178,6 +179,11 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if err := a.copyOut(ctx, from, to, pub); err != nil {
 		return err
 	}
+	if !o.dry { // a static host lists nothing
+		if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil {
+			return err
+		}
+	}
 	if !o.dry {
 		pl.Targets = given // the page says nothing of targets that nobody gave
 		if err := a.writePages(ctx, store, to, g, v, p, pub, o); err != nil {
@@ -206,8 +212,12 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 		} else {
 			pub.skipped[i] = true
 		}
-		if isRendered(v.Plan.Steps[i].Address) && it.Outcome == plan.Hit {
+		switch block := pipeline.BlockType(v.Plan.Steps[i].Address); {
+		case it.Outcome != plan.Hit:
+		case block == "table":
 			pub.Tables++
+		case block == "figure":
+			pub.Figures++
 		}
 	}
 	for some := range slices.Chunk(hits, incomingMost) {
@@ -320,7 +330,7 @@ func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *public
 		if l.URL == "" || pub.DryRun {
 			continue
 		}
-		if err := writeElsewhere(ctx, to, l); err != nil {
+		if err := artifacts.PutElsewhere(ctx, to, artifacts.Elsewhere{Digest: l.Digest, Size: l.Size, URL: l.URL}); err != nil {
 			return err
 		}
 	}
@@ -342,14 +352,8 @@ func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *public
 	}
 	pub.Signer = k.Public().String()
 	for _, key := range pub.keys {
-		who, err := artifacts.Signatures(ctx, to, key)
-		if err != nil {
+		if _, err := artifacts.SignResult(ctx, to, key, k); err != nil {
 			return err
-		}
-		if !slices.ContainsFunc(who, func(s artifacts.Signed) bool { return s.Err == nil && s.By.Same(k.Public()) }) {
-			if err := artifacts.SignResult(ctx, to, key, k); err != nil {
-				return err
-			}
 		}
 		pub.Signed++
 	}

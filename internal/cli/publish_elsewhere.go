@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"net"
 	"net/url"
 
@@ -42,19 +39,4 @@ func public(address string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return u.Scheme == "https" || u.Scheme == "http" && ip != nil && ip.IsLoopback()
-}
-
-// writeElsewhere says in a store where a blob lies that it lacks.
-func writeElsewhere(ctx context.Context, to artifacts.Store, l leftOut) error {
-	b, err := json.Marshal(artifacts.Elsewhere{Format: artifacts.ElsewhereFormat, Digest: l.Digest, Size: l.Size, URL: l.URL})
-	if err != nil {
-		return err
-	}
-	name := artifacts.ElsewhereName(l.Digest)
-	if there, err := to.Records.Get(ctx, name); err == nil && string(there) == string(b) {
-		return nil
-	} else if err != nil && !errors.Is(err, artifacts.ErrNotExist) {
-		return err
-	}
-	return to.Records.Put(ctx, name, b)
 }

@@ -69,6 +69,7 @@ type indexData struct {
 	Signer   string
 	Results  int
 	Tables   int
+	Figures  int
 	Scales   string
 	Full     bool
 	Hosts    []string
@@ -83,7 +84,7 @@ const mustShown = 20
 
 func (a *app) indexPage(p *pipeline.Pipeline, r *report.Report, pub *publication, o publishOptions) func(io.Writer) error {
 	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision(), URL: strings.TrimRight(o.url, "/"), Signer: pub.Signer,
-		Results: pub.All, Tables: pub.Tables, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
+		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
 		Must: pub.Must[:min(mustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-mustShown), Mark: pageMark}
 	if d.Title == "" {
 		d.Title = r.Pipeline
@@ -104,7 +105,7 @@ func (a *app) printPublication(pub *publication, o publishOptions) {
 		verb = "would publish"
 	}
 	done := pub.Done
-	view.Printf(a.Out, "%s %d tables and figures in %s: %s (%d were there), %s of %s\n", verb, pub.Tables, pub.Folder,
+	view.Printf(a.Out, "%s %s and %s in %s: %s (%d were there), %s of %s\n", verb, view.Count(pub.Tables, "table"), view.Count(pub.Figures, "figure"), pub.Folder,
 		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes))
 	var fetched, lost int64
 	n := 0

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/artifacts/s3"
 	"github.com/redsi/redsi/artifacts/storetest"
 )
@@ -46,6 +48,7 @@ func TestStore(t *testing.T) {
 	t.Run("lost answers", func(t *testing.T) { lostAnswers(t, server) })
 	t.Run("denied by chance", func(t *testing.T) { deniedByChance(t, server) })
 	t.Run("errors", func(t *testing.T) { openErrors(t, server) })
+	t.Run("others", func(t *testing.T) { others(t, server) })
 	t.Run("no prefix", func(t *testing.T) {
 		c := server.Config()
 		c.Prefix = ""
@@ -281,6 +284,43 @@ func deniedByChance(t *testing.T, server *storetest.Server) {
 	var refused *artifacts.RefusedError
 	if err := s.Records.Put(t.Context(), "runs/2", []byte("{}")); !errors.As(err, &refused) {
 		t.Errorf("denied for good: %v; want a refusal", err)
+	}
+}
+
+// others reads stores of a bucket that everybody may read, by name only, without credentials.
+func others(t *testing.T, server *storetest.Server) {
+	private := server.Config()
+	private.Credentials, private.Anonymous, private.ReadOnly = nil, true, true
+	closed := server.Open(t, private)
+	if _, err := closed.Records.Get(t.Context(), "results/x"); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("of a bucket that is not public: %v", err)
+	}
+	with := artifacts.With(mem.New(), []artifacts.Other{{Store: closed, Name: "private"}}, artifacts.Policy{})
+	if hit, err := artifacts.Lookup(t.Context(), with, artifacts.Digest{1}); hit != nil || err != nil || with.Others()[0].Denied != 1 {
+		t.Errorf("looked up in it: %v, %v, %+v", hit, err, with.Others())
+	}
+	server.Public(t)
+	storetest.Others(t, func(t *testing.T) storetest.Theirs {
+		c := server.Config()
+		public := c
+		public.Credentials, public.Anonymous, public.ReadOnly = nil, true, true
+		return storetest.Theirs{Store: server.Open(t, c), Other: artifacts.Other{Store: server.Open(t, public), Name: c.Bucket + "/" + c.Prefix},
+			Rewrite: func(d artifacts.Digest, data []byte) { server.Rewrite(t, c, d, data) }}
+	})
+	// Without any credentials in the environment it is opened like that by itself.
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
+	c := server.Config()
+	s := server.Open(t, c)
+	d, err := artifacts.PutBytes(t.Context(), s.Blobs, []byte("public"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Credentials, c.ReadOnly = nil, true
+	if got, err := artifacts.ReadBlob(t.Context(), server.Open(t, c).Blobs, d, 10); err != nil || string(got) != "public" {
+		t.Errorf("without credentials: %q, %v", got, err)
 	}
 }
 

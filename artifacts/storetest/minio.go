@@ -153,6 +153,15 @@ func (s *Server) Open(t *testing.T, c s3.Config) artifacts.Store {
 	return store
 }
 
+// Public lets everybody read the objects of the bucket by name, and list none.
+func (s *Server) Public(t *testing.T) {
+	t.Helper()
+	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, s.Bucket)
+	if err := s.client(t).SetBucketPolicy(t.Context(), s.Bucket, policy); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Credentials are those of the server's root user.
 func (s *Server) Credentials() *credentials.Credentials {
 	return credentials.NewStaticV4(s.access, s.secret, "")

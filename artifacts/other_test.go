@@ -1,0 +1,109 @@
+package artifacts_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// memory is a store in memory that gives other bytes for what was rewritten.
+func memory(t *testing.T) storetest.Theirs {
+	s, faults := storetest.Faulty(mem.New())
+	return storetest.Theirs{Store: s, Other: artifacts.Other{Store: artifacts.ReadOnly(s), Name: "friend"},
+		Rewrite: func(d artifacts.Digest, _ []byte) {
+			for range 8 {
+				faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
+			}
+		}}
+}
+
+// TestElsewhereOfOwn: own may say where a blob lies that it lacks, too.
+func TestElsewhereOfOwn(t *testing.T) {
+	own := mem.New()
+	r := storetest.NewResult(t, own, "k", map[string]string{"out": "one"})
+	d := r.Outputs["out"].Digest
+	publish(t, own, r)
+	if err := errors.Join(own.Blobs.Delete(t.Context(), d),
+		artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: d, Size: 3, URL: "https://a.example/one"})); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	s := artifacts.With(own, nil, artifacts.Policy{Elsewhere: func(_ context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
+		asked = append(asked, e.URL)
+		return io.NopCloser(strings.NewReader("one")), nil
+	}})
+	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil || len(asked) != 0 {
+		t.Fatalf("%v, %v, asked for %v", hit, err, asked)
+	}
+	for range 2 {
+		if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 9); string(b) != "one" || err != nil || len(asked) != 1 {
+			t.Errorf("%q, %v, asked for %v", b, err, asked)
+		}
+	}
+}
+
+// TestOwnWithoutOthers: what has neither others nor a policy that asks for it costs no
+// further request.
+func TestOwnWithoutOthers(t *testing.T) {
+	s, faults := storetest.Faulty(mem.New())
+	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
+	publish(t, s, r)
+	alice, err := signature.New("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := faults.Calls(storetest.RecordsGet)
+	ring := signature.Ring{Trusted: []signature.Public{alice.Public()}}
+	for i, s := range []artifacts.Store{s, artifacts.With(s, nil, artifacts.Policy{}), artifacts.With(s, nil, artifacts.Policy{Ring: ring, Foreign: "verify"})} {
+		for range 2 {
+			if _, err := artifacts.LookupMany(t.Context(), s, []artifacts.Digest{r.Key, {1}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := faults.Calls(storetest.RecordsGet) - before; n != 4*(i+1) {
+			t.Errorf("store %d: %d records were read so far", i, n)
+		}
+	}
+	if n := faults.Calls(storetest.RecordsList); n != 0 {
+		t.Errorf("%d listings", n)
+	}
+}
+
+// TestSuite: a store with others keeps the contract of a store.
+func TestSuite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) artifacts.Store {
+		alice, err := signature.New("alice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return artifacts.With(mem.New(), []artifacts.Other{{Store: mem.New(), Name: "friend"}}, artifacts.Policy{Signer: alice})
+	})
+}
+
+func TestPolicy(t *testing.T) {
+	alice, err := signature.New("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked := signature.Ring{Revoked: []signature.Public{alice.Public()}}
+	for want, p := range map[string]artifacts.Policy{
+		"":                    {Foreign: artifacts.VerifyUntrusted},
+		"want \"run\"":        {Foreign: "never"},
+		"redsi key new":       {Own: artifacts.RunUntrusted},
+		"is revoked":          {Own: artifacts.VerifyUntrusted, Signer: alice, Ring: revoked},
+		"shared = \"always\"": {Own: "always"},
+	} {
+		if err := p.Validate(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", p, err, want)
+		}
+	}
+}
+
+func TestOthers(t *testing.T) { storetest.Others(t, memory) }

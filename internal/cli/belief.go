@@ -18,10 +18,12 @@ import (
 type belief struct {
 	passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
 	unsigned map[string]int                          // results that are used, by the store that has them
+	compares bool                                    // with what is run here
 }
 
-func newBelief() *belief {
-	return &belief{passed: map[artifacts.Digest][]artifacts.Passed{}, unsigned: map[string]int{}}
+func (a *app) newBelief() *belief {
+	p, err := a.policy()
+	return &belief{passed: map[artifacts.Digest][]artifacts.Passed{}, unsigned: map[string]int{}, compares: err == nil && p.Foreign == artifacts.VerifyUntrusted}
 }
 
 // lookup is artifacts.LookupMany that notes what it passes over.
@@ -86,7 +88,7 @@ func (b *belief) summary() (out []view.Passed) {
 				k.signer = p.Signer.String()
 			}
 			if counted[k] == nil {
-				counted[k] = &view.Passed{From: p.From, Reason: string(p.Reason), Signer: k.signer, Text: p.String(), Do: whatToDo(p)}
+				counted[k] = &view.Passed{From: p.From, Reason: string(p.Reason), Signer: k.signer, Text: p.String(), Do: b.whatToDo(p)}
 			}
 			counted[k].Steps++
 		}
@@ -101,7 +103,10 @@ func (b *belief) summary() (out []view.Passed) {
 }
 
 // whatToDo says how a result would be used that is passed over; "" if there is no way.
-func whatToDo(p artifacts.Passed) string {
+func (b *belief) whatToDo(p artifacts.Passed) string {
+	if b.compares && p.From != "" && (p.Reason == artifacts.Unsigned || p.Reason == artifacts.UnknownKey) {
+		return "the step runs here, and the run compares at its end"
+	}
 	where := "untrusted"
 	if p.From == "" {
 		where = "shared"

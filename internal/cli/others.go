@@ -176,14 +176,14 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 	return a.sayDown(store, mayHave(v, e))
 }
 
-// mayHave says what a store that does not answer may have of a preview.
+// mayHave says what a store that does not answer may have of a preview; e may be nil.
 func mayHave(v *plan.Preview, e *estimate.Estimate) string {
 	if v.Done() {
 		return "nothing of this plan is missing without it"
 	}
-	text := "it may have results of the " + view.Count(e.Steps, "step") + " that would run here"
-	if known := e.Steps - e.Unknown; known > 0 {
-		text += fmt.Sprintf(", %s of work by the history of %d", view.Seconds(e.WorkP50), known)
+	text := "it may have results of the " + view.Count(len(v.Items)-v.Summary().Hit, "step") + " that would run here"
+	if e != nil && e.Steps > e.Unknown {
+		text += fmt.Sprintf(", %s of work by the history of %d", view.Seconds(e.WorkP50), e.Steps-e.Unknown)
 	}
 	return text + "; --require-from makes this an error"
 }

@@ -119,7 +119,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 		}
 		for _, p := range a.belief.passed[it.Key] {
 			w.Passed = append(w.Passed, p.String())
-			if do := whatToDo(p); do != "" {
+			if do := a.belief.whatToDo(p); do != "" {
 				w.Passed = append(w.Passed, "-> "+do)
 			}
 		}

@@ -13,6 +13,9 @@
 //   - Store: a Blobs and a Records side by side. Package dir keeps them in a
 //     directory, s3 in a bucket, mem in memory; package open picks one by URL
 //     and package storetest holds the suite that all three pass.
+//   - Other: a store of somebody else, in any of these places or on a static
+//     host (package web), behind a store's own (With). It is read by name and
+//     never written to. Which results count, by whose signatures, is a Policy's.
 //
 // Every read of a blob is verified: a reader that reaches io.EOF has delivered
 // exactly the bytes that the digest names, and anything else ends in an

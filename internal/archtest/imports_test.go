@@ -25,7 +25,7 @@ type rule struct {
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k"}
 
 var rules = []rule{
-	{"artifacts/storetest", []string{"artifacts", "internal/loopback"}},
+	{"artifacts/storetest", []string{"artifacts", "internal/loopback", "internal/signature"}},
 	{"artifacts", []string{"artifacts", "internal/filetype", "internal/atomicfile", "internal/readers", "internal/signature"}},
 	{"step", []string{"artifacts"}},
 	{"internal/atomicfile", nil},

@@ -90,7 +90,7 @@ func (a *app) checkOthers(ctx context.Context) (found []finding) {
 		if err == nil || errors.Is(err, artifacts.ErrNotExist) {
 			f.OK, f.Note = true, fmt.Sprintf("%s answers in %s", f.Note, view.Seconds(time.Since(began)))
 		} else {
-			f.Note, f.Do = f.Note+": "+err.Error(), "look at the address, or go on without its results: redsi says so with each plan"
+			f.Note, f.Do = f.Note+": "+err.Error(), "look at the address; without it, each plan says what it may have"
 		}
 		found = append(found, f)
 	}

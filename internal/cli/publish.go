@@ -145,13 +145,6 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if err != nil {
 		return err
 	}
-	to, err := openOther(ctx, folder, true, o.dry)
-	if err != nil {
-		return inputError(err)
-	}
-	if to.URL == store.URL {
-		return inputError(fmt.Errorf("%s is the store itself: publish into another folder, which has what you choose and no run records", folder))
-	}
 	g := report.Gather(pl)
 	v, err := a.previewOf(ctx, store, pl, g.Keep)
 	if err != nil {
@@ -166,6 +159,13 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	}
 	if err := pub.check(a, v, o); err != nil {
 		return err
+	}
+	to, err := openOther(ctx, folder, true, o.dry)
+	if err != nil {
+		return inputError(err)
+	}
+	if to.URL == store.URL {
+		return inputError(fmt.Errorf("%s is the store itself: publish into another folder, which has what you choose and no run records", folder))
 	}
 	if !o.dry {
 		if err := a.bring(ctx, store, v, func(i int) bool { return !pub.skipped[i] }); err != nil {

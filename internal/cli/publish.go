@@ -40,7 +40,7 @@ func newPublishCmd(a *app) *cobra.Command {
 The folder has the layout of a store: who has the pipeline says --from with its address,
 and each step whose result is there is a HIT. Beside it are report.html and index.html, a
 page that says what it is and how to use it. Without --target all tables and figures are
-published. What is there is not written again, so a publication that was ended goes on,
+published with what they need, and other steps that have results. What is there is not written again, so a publication that was ended goes on,
 and a second one adds; other files of the folder stay as they are.
 
 With a key (redsi key new) each result is signed, so that readers who trust it believe the
@@ -107,21 +107,25 @@ type leftOut struct {
 	URL    string           `json:"url,omitempty"` // where readers fetch it
 }
 
-// published are the targets of a publication: those of the person, or all tables and figures.
-func (a *app) published(p *pipeline.Pipeline) ([]string, error) {
-	if len(a.Targets) > 0 {
-		return a.Targets, nil
-	}
-	var targets []string
-	for _, s := range p.Steps {
-		if isRendered(s.Address) {
-			targets = append(targets, s.Address)
+// needed are the steps that readers must have: without targets tables, figures and what they
+// need. What else the pipeline does is published as far as it has results.
+func (a *app) needed(pl *plan.Plan) ([]bool, error) {
+	needed := make([]bool, len(pl.Steps))
+	found := false
+	for i := len(pl.Steps) - 1; i >= 0; i-- { // what reads a step stands behind it
+		if len(a.Targets) > 0 || isRendered(pl.Steps[i].Address) {
+			needed[i], found = true, true
+		}
+		if needed[i] {
+			for _, d := range pl.Steps[i].Deps {
+				needed[d] = true
+			}
 		}
 	}
-	if len(targets) == 0 {
+	if !found {
 		return nil, inputError(errors.New("the pipeline has neither tables nor figures: say what is published with --target"))
 	}
-	return targets, nil
+	return needed, nil
 }
 
 func (a *app) publish(ctx context.Context, folder string, o publishOptions) error {
@@ -130,11 +134,11 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 		return err
 	}
 	a.variables = shownVariables(p)
-	given := a.Targets
-	if a.Targets, err = a.published(p); err != nil {
+	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	if err != nil {
 		return err
 	}
-	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	needed, err := a.needed(pl)
 	if err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if err := pub.choose(ctx, a, store, v, o); err != nil {
 		return err
 	}
-	if err := pub.check(a, v, o); err != nil {
+	if err := pub.check(a, v, needed, o); err != nil {
 		return err
 	}
 	to, err := openOther(ctx, folder, true, o.dry)
@@ -185,7 +189,6 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 		}
 	}
 	if !o.dry {
-		pl.Targets = given // the page says nothing of targets that nobody gave
 		if err := a.writePages(ctx, store, to, g, v, p, pub, o); err != nil {
 			return err
 		}
@@ -275,21 +278,27 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 }
 
 // check refuses a publication that readers could not use whole.
-func (pub *publication) check(a *app, v *plan.Preview, o publishOptions) error {
+func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishOptions) error {
 	if o.incomplete {
 		if len(pub.keys) == 0 {
-			return inputError(errors.New("none of it has a result: " + a.hint("run", targetArgs(a.Targets[:min(1, len(a.Targets))])...)))
+			return inputError(errors.New("none of it has a result: " + a.hint("run", targetArgs(a.Targets)...)))
 		}
 		return nil
 	}
-	if sum := v.Summary(); sum.Hit < len(v.Items) {
-		first := ""
-		for i, it := range v.Items {
-			if it.Outcome != plan.Hit && first == "" {
-				first = v.Plan.Steps[i].Address
-			}
+	missing, of, first := 0, 0, ""
+	for i, it := range v.Items {
+		if needed[i] {
+			of++
 		}
-		return inputError(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish what is there with --incomplete", len(v.Items)-sum.Hit, len(v.Items), first))
+		if !needed[i] || it.Outcome == plan.Hit {
+			continue
+		}
+		if missing++; first == "" {
+			first = v.Plan.Steps[i].Address
+		}
+	}
+	if missing > 0 {
+		return inputError(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish what is there with --incomplete", missing, of, first))
 	}
 	var names []string
 	for _, l := range pub.Left {

@@ -21,8 +21,10 @@ type Elsewhere struct {
 // ElsewhereFormat is the form of the records of blobs that lie elsewhere.
 const ElsewhereFormat = "redsi-elsewhere/1"
 
+const elsewherePrefix = "elsewhere/"
+
 // ElsewhereName is the name of the record that says where a blob lies.
-func ElsewhereName(d Digest) string { return "elsewhere/" + d.Hex() }
+func ElsewhereName(d Digest) string { return elsewherePrefix + d.Hex() }
 
 // PutElsewhere says in s that a blob which it may lack lies under an address.
 func PutElsewhere(ctx context.Context, s Store, e Elsewhere) error {

@@ -81,8 +81,8 @@ const (
 )
 
 // Collect deletes what no root names. Roots are all records save those under
-// results/, checkpoints/, nondeterminism/ and failures/, and those about a key (aboutKey):
-// runs, pins, and whatever comes to be. A root keeps every result and blob whose digest stands anywhere in its
+// results/, checkpoints/, nondeterminism/ and failures/, those about a key (aboutKey) and
+// those about a blob (elsewhere/): runs, pins, and whatever comes to be. A root keeps every result and blob whose digest stands anywhere in its
 // text, so no field of any record, now or later, can be overlooked; a root whose
 // text is too long for a record has a member "body", the digest of a blob, and that
 // blob's text counts as the root's. A checkpoint is kept while a root names its key
@@ -146,7 +146,7 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	for _, r := range c.records {
 		ages[r.Name] = r.ModTime
 		_, about := isAbout(r.Name)
-		root := !about && !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
+		root := !about && !strings.HasPrefix(r.Name, elsewherePrefix) && !strings.HasPrefix(r.Name, resultsPrefix) && !strings.HasPrefix(r.Name, nondetPrefix) &&
 			!strings.HasPrefix(r.Name, ckptPrefix) && !strings.HasPrefix(r.Name, FailedPrefix) && !dropped[runOf(r.Name)]
 		if root {
 			maps.Copy(roots, c.names[r.Name])
@@ -212,6 +212,11 @@ func (c *contents) garbage(o GCOptions) Garbage {
 	for d, b := range c.blobs {
 		if young(b.ModTime) {
 			kept[d] = true
+		}
+	}
+	for _, r := range c.records { // where blobs lie that nothing names any more
+		if d, ok := keyOf(r.Name, elsewherePrefix); ok && o.Free == 0 && !kept[d] && !young(r.ModTime) {
+			g.Records = append(g.Records, r)
 		}
 	}
 	c.choose(&g, kept, dead, deadKeys, o.Free)

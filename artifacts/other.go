@@ -79,6 +79,14 @@ func (s Store) Own() Store {
 	if s.layers == nil {
 		return s
 	}
+	return With(s.layers.own, nil, s.layers.policy)
+}
+
+// strict is Own, where blobs that lie elsewhere are not there.
+func (s Store) strict() Store {
+	if s.layers == nil {
+		return s
+	}
 	p := s.layers.policy
 	p.Elsewhere = nil
 	return With(s.layers.own, nil, p)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
@@ -33,6 +34,19 @@ func TestElsewhereOfOwn(t *testing.T) {
 	if err := errors.Join(own.Blobs.Delete(t.Context(), d),
 		artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: d, Size: 3, URL: "https://a.example/one"})); err != nil {
 		t.Fatal(err)
+	}
+	// Upkeep knows that it is not lost.
+	if rep, err := artifacts.Check(t.Context(), own, artifacts.CheckOptions{Repair: true}); err != nil || len(rep.Problems) != 0 {
+		t.Errorf("check: %v, %v", rep.Problems, err)
+	}
+	putRecord(t, own, "pins/v1", r.Key.Hex())
+	other := artifacts.Digest{5}
+	if err := artifacts.PutElsewhere(t.Context(), own, artifacts.Elsewhere{Digest: other, Size: 3, URL: "https://a.example/two"}); err != nil {
+		t.Fatal(err)
+	}
+	collect(t, own, artifacts.GCOptions{Now: time.Now().Add(30 * day)})
+	if left := records(t, own, "elsewhere/"); len(left) != 1 || left[0] != artifacts.ElsewhereName(d) {
+		t.Errorf("collected: %v", left)
 	}
 	var asked []string
 	s := artifacts.With(own, nil, artifacts.Policy{Elsewhere: func(_ context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {

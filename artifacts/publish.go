@@ -46,7 +46,7 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 	if err := gather(ctx, s, r); err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
-	s = s.Own()
+	s = s.strict()
 	if err := publishable(ctx, s, r); err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}

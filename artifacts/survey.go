@@ -70,8 +70,8 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 			}
 			continue
 		}
-		if strings.HasPrefix(r.Name, signaturesPrefix) || strings.HasPrefix(r.Name, aboutPrefix) {
-			continue // they name no blob
+		if strings.HasPrefix(r.Name, signaturesPrefix) || strings.HasPrefix(r.Name, aboutPrefix) || strings.HasPrefix(r.Name, elsewherePrefix) {
+			continue // they keep no blob
 		}
 		others = append(others, r.Name)
 	}

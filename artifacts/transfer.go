@@ -44,6 +44,11 @@ type Transferred struct {
 	Lost map[Digest]string `json:"lost"`
 }
 
+// Neither store's others, nor whom they believe, have a part in a transfer.
+func (t *Transfer) from() Store { return t.From.bare() }
+
+func (t *Transfer) to() Store { return t.To.bare() }
+
 // Done returns what has come of the transfer so far.
 func (t *Transfer) Done() Transferred {
 	t.mu.Lock()
@@ -72,25 +77,24 @@ func (t *Transfer) Results(ctx context.Context, keys []Digest) error {
 	return nil
 }
 
-// begin lists what is said about keys. Neither store's others have a part in a transfer.
+// begin lists what is said about keys.
 func (t *Transfer) begin(ctx context.Context, keys []Digest) (err error) {
-	t.From, t.To = t.From.bare(), t.To.bare()
 	if t.DryRun {
 		return nil
 	}
-	if t.said, err = aboutOf(ctx, t.From.Records, keys); errors.Is(err, ErrNoList) {
+	if t.said, err = aboutOf(ctx, t.from().Records, keys); errors.Is(err, ErrNoList) {
 		return nil
 	}
 	return err
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := Inspect(ctx, t.From, keys)
+	here, err := Inspect(ctx, t.from(), keys)
 	if err != nil {
 		return err
 	}
 	for round := range transferRounds + 1 {
-		there, err := Inspect(ctx, t.To, keys)
+		there, err := Inspect(ctx, t.to(), keys)
 		if err != nil {
 			return err
 		}
@@ -188,11 +192,11 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 
 // result sends the record of a result, byte by byte, so that its signatures stay right.
 func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err error) {
-	record, err := t.From.Records.Get(ctx, ResultName(r.Key))
+	record, err := t.from().Records.Get(ctx, ResultName(r.Key))
 	if err != nil {
 		return false, err
 	}
-	now, damage, err := readRecord(ctx, t.From.Blobs, r.Key, record)
+	now, damage, err := readRecord(ctx, t.from().Blobs, r.Key, record)
 	if err = errors.Join(damage, err); err != nil {
 		return false, err
 	}
@@ -201,7 +205,7 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 			return false, err
 		}
 	}
-	_, differs, err = file(ctx, t.To, *now, record)
+	_, differs, err = file(ctx, t.to(), *now, record)
 	return differs, err
 }
 
@@ -215,7 +219,7 @@ func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 			continue
 		}
 		g.Go(func() error {
-			record, err := t.To.Records.Get(gctx, ResultName(key))
+			record, err := t.to().Records.Get(gctx, ResultName(key))
 			for _, name := range names {
 				if err != nil {
 					return err
@@ -229,14 +233,14 @@ func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 }
 
 func (t *Transfer) aboutOne(ctx context.Context, key Digest, record []byte, name string) error {
-	text, err := t.From.Records.Get(ctx, name)
+	text, err := t.from().Records.Get(ctx, name)
 	if errors.Is(err, ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	sent, err := putAbout(ctx, t.To.Records, key, record, name, text)
+	sent, err := putAbout(ctx, t.to().Records, key, record, name, text)
 	if err == nil && sent {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -247,7 +251,7 @@ func (t *Transfer) aboutOne(ctx context.Context, key Digest, record []byte, name
 
 // present removes from ds what is not in this store: the loss of a log loses no result.
 func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
-	gone, err := t.From.Blobs.Missing(ctx, keysOf(ds))
+	gone, err := t.from().Blobs.Missing(ctx, keysOf(ds))
 	for _, d := range gone {
 		delete(ds, d)
 	}
@@ -265,7 +269,7 @@ func keysOf(ds map[Digest]int64) []Digest {
 
 // blobs sends those of ds, with their sizes, that the other store does not have.
 func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
-	missing, err := t.To.Blobs.Missing(ctx, keysOf(ds))
+	missing, err := t.to().Blobs.Missing(ctx, keysOf(ds))
 	if err != nil {
 		return err
 	}
@@ -304,12 +308,12 @@ func (t *Transfer) count(d Digest, n int64) {
 }
 
 func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
-	r, err := t.From.Blobs.Open(ctx, d)
+	r, err := t.from().Blobs.Open(ctx, d)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	got, n, err := t.To.Blobs.Put(ctx, told(r, t.Sent))
+	got, n, err := t.to().Blobs.Put(ctx, told(r, t.Sent))
 	if err == nil && got != d {
 		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
 	}
@@ -326,11 +330,11 @@ func (t *Transfer) Record(ctx context.Context, name string) error {
 }
 
 func (t *Transfer) record(ctx context.Context, name string) error {
-	text, err := t.From.Records.Get(ctx, name)
+	text, err := t.from().Records.Get(ctx, name)
 	if err != nil {
 		return err
 	}
-	named, err := namedBy(ctx, t.From.Blobs, name, text)
+	named, err := namedBy(ctx, t.from().Blobs, name, text)
 	if err != nil {
 		return err
 	}
@@ -344,11 +348,11 @@ func (t *Transfer) record(ctx context.Context, name string) error {
 	if err := t.blobs(ctx, blobs); err != nil {
 		return err
 	}
-	if _, err := t.To.Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
+	if _, err := t.to().Records.Get(ctx, name); !errors.Is(err, ErrNotExist) {
 		return err
 	}
 	if !t.DryRun {
-		if err := t.To.Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
+		if err := t.to().Records.Create(ctx, name, text); err != nil && !errors.Is(err, ErrExist) {
 			return err
 		}
 	}
@@ -369,9 +373,9 @@ func (t *Transfer) Hold(ctx context.Context, name string) (release func() error,
 	if err != nil {
 		return nil, err
 	}
-	err = t.To.Records.Create(ctx, OpenRunPrefix+name, b)
+	err = t.to().Records.Create(ctx, OpenRunPrefix+name, b)
 	if err != nil && !errors.Is(err, ErrExist) {
 		return nil, err
 	}
-	return func() error { return t.To.Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
+	return func() error { return t.to().Records.Delete(context.WithoutCancel(ctx), OpenRunPrefix+name) }, nil
 }

@@ -201,7 +201,7 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 		if e.Result == nil && err == nil {
 			continue // deleted meanwhile
 		}
-		if len(e.Lost) > 0 {
+		if e.Lost, err = lostForGood(ctx, s.Records, e.Lost, err); len(e.Lost) > 0 {
 			err = errors.New(e.Miss())
 		} else if e.Result != nil {
 			for _, b := range e.Result.blobs() {
@@ -217,6 +217,17 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 		}
 	}
 	return nil
+}
+
+// lostForGood drops from lost what a record says that it lies elsewhere. err is passed on.
+func lostForGood(ctx context.Context, records Records, lost []Lost, err error) ([]Lost, error) {
+	var gone []Lost
+	for _, l := range lost {
+		if _, ok, err := elsewhere(ctx, records, l.Digest); err != nil || !ok {
+			gone = append(gone, l)
+		}
+	}
+	return gone, err
 }
 
 // checkOthers reads every record that is no result. Checkpoints that are damaged or

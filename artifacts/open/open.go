@@ -55,6 +55,8 @@ func Store(ctx context.Context, rawURL string, o Options) (artifacts.Store, erro
 			return artifacts.Store{}, err
 		}
 		return dir.Open(path)
+	case hasScheme && (scheme == "https" || scheme == "http"):
+		return artifacts.Store{}, fmt.Errorf("%s is a static host, where nothing can be stored: give it as one whose results are read (--from)", Shown(rawURL))
 	case strings.Contains(rawURL, "://"):
 		return artifacts.Store{}, fmt.Errorf("no store has the scheme %q; there are s3://, file:// and plain directories", scheme)
 	}

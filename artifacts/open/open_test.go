@@ -59,7 +59,7 @@ func TestRejects(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                         "empty",
 		"gs://bucket/x":            `scheme "gs"`,
-		"https://host/x":           `scheme "https"`,
+		"https://host/x":           "static host",
 		"file://host/x":            "file:///",
 		"file:x":                   "file:///",
 		"s3://user:hunter2@b/x":    "credentials",

@@ -66,7 +66,9 @@ func send(ctx context.Context, method, address string, from int64, tag string) (
 	pause := firstPause
 	for n := 1; ; n++ {
 		res, err := sendOnce(ctx, method, address, from, tag)
-		if err == nil || !again(ctx, err) || n == tries {
+		var slow net.Error
+		late := errors.As(err, &slow) && slow.Timeout() && n >= 2 // it has taken its time already
+		if err == nil || !again(ctx, err) || late || n == tries {
 			return res, err
 		}
 		if err := wait(ctx, pause); err != nil {

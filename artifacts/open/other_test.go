@@ -1,0 +1,86 @@
+package open_test
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+// TestOther: the same files are read as a folder and from a host, under the name that an
+// address has for people.
+func TestOther(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s, err := open.Store(t.Context(), "theirs", open.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := storetest.NewResult(t, s, "k", map[string]string{"out": "one"})
+	if _, _, err := artifacts.Publish(t.Context(), s, r); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(".")))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	for address, name := range map[string]string{"theirs": "theirs", "file://" + wd + "/theirs": filepath.Join(wd, "theirs"), server.URL + "/theirs/": host + "/theirs"} {
+		other, err := open.Other(t.Context(), address, open.Options{})
+		if err != nil || other.Name != name {
+			t.Errorf("%s: %q, %v; want %q", address, other.Name, err, name)
+			continue
+		}
+		own, err := open.Store(t.Context(), filepath.Join(t.TempDir(), "own"), open.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := artifacts.With(own, []artifacts.Other{other}, artifacts.Policy{Foreign: artifacts.UseUntrusted, Elsewhere: open.Elsewhere})
+		hit, err := artifacts.Lookup(t.Context(), with, r.Key)
+		if err != nil || hit == nil || hit.From != name {
+			t.Errorf("%s: %v, %v", address, hit, err)
+			continue
+		}
+		if path, err := artifacts.Fetch(t.Context(), with.Blobs, r.Outputs["out"].Digest, t.TempDir()); err != nil || !strings.Contains(path, "own") {
+			t.Errorf("%s: fetched to %s, %v", address, path, err)
+		}
+	}
+	if other, err := open.Other(t.Context(), "s3://bucket/main?anonymous=true&endpoint=localhost:1&insecure=true&region=r", open.Options{}); err != nil || other.Name != "s3://bucket/main" {
+		t.Errorf("a bucket: %q, %v", other.Name, err)
+	}
+	if _, err := open.Other(t.Context(), "nowhere", open.Options{}); err != nil {
+		t.Errorf("a folder that is not there is one that does not answer: %v", err)
+	}
+	if _, err := os.Stat("nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it was made")
+	}
+}
+
+func TestOtherErrors(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                           "is empty",
+		"ftp://a.example/x":          `the scheme "ftp"`,
+		"http://a.example/x":         "anybody on the way",
+		"https://u:geheim@a.example": "password",
+		"s3://u:geheim@bucket":       "credentials",
+		"s3://bucket?anonymous=x":    "not true or false",
+		"file://host/x":              "want file:///",
+		"mem:x://":                   "no store has the scheme",
+	} {
+		if _, err := open.Other(t.Context(), address, open.Options{}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%q: %v, want %q", address, err, want)
+		}
+	}
+	if _, err := open.Store(t.Context(), "https://a.example/paper", open.Options{}); err == nil || !strings.Contains(err.Error(), "--from") {
+		t.Errorf("a host to store in: %v", err)
+	}
+}

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -41,8 +44,9 @@ func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Previ
 		}
 		out.Stores = append(out.Stores, s)
 	}
-	if len(hits) == 0 {
-		return out, nil
+	var err error
+	if out.Own, err = a.unsignedOwn(ctx, store.Own(), v); err != nil || len(hits) == 0 {
+		return out, err
 	}
 	read, err := readOf(v)
 	if err != nil {
@@ -66,6 +70,34 @@ func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Previ
 	}
 	out.Blobs = len(seen)
 	return out, nil
+}
+
+// unsignedOwn counts the hits of the store itself that have no signature by a key that the
+// project trusts, if it trusts some and believes them all the same. The names of signatures
+// are listed once; that they are right is looked at where it matters.
+func (a *app) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
+	p, err := a.policy()
+	ring, rerr := a.ring()
+	if err = errors.Join(err, rerr); err != nil || len(ring.Trusted) == 0 || p.Own != "" && p.Own != artifacts.UseUntrusted {
+		return 0, err
+	}
+	signed := map[artifacts.Digest]bool{}
+	for r, err := range own.Records.List(ctx, "signatures/") {
+		if err != nil {
+			return 0, err
+		}
+		hex, id, _ := strings.Cut(strings.TrimPrefix(r.Name, "signatures/"), "/")
+		key, err := artifacts.ParseHex(hex)
+		if err == nil && slices.ContainsFunc(p.Ring.Trusted, func(k signature.Public) bool { return k.ID() == id && p.Ring.Of(k) == signature.Trusted }) {
+			signed[key] = true
+		}
+	}
+	for _, it := range v.Items {
+		if it.Outcome == plan.Hit && it.From == "" && !signed[it.Key] {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // readOf lists of each hit of others the outputs that steps read which are no hits.

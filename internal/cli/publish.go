@@ -94,6 +94,7 @@ type publication struct {
 	DryRun  bool                  `json:"dry_run"`
 	All     int                   `json:"results"` // that the folder has
 	skipped map[int]bool
+	must    []bool
 	keys    []artifacts.Digest
 	out     map[artifacts.Digest]bool
 }
@@ -244,6 +245,7 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 	}
 	pub.Hosts = append(pub.Hosts, slices.Sorted(maps.Keys(hosts))...)
 	must := make([]bool, len(v.Items)) // the key of what reads such a step is known only once it has run
+	pub.must = must
 	for i, s := range v.Plan.Steps {
 		if must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return must[d] }); must[i] {
 			pub.Must = append(pub.Must, s.Address)
@@ -307,64 +309,19 @@ func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishO
 		}
 	}
 	if len(names) > 0 {
+		again := 0
+		for i, must := range pub.must {
+			if must && needed[i] {
+				again++
+			}
+		}
 		const most = 10
 		more := ""
 		if len(names) > most {
 			more = fmt.Sprintf("\n  and %d more", len(names)-most)
 		}
 		return inputError(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out all the same",
-			view.Count(len(names), "file"), o.without, strings.Join(names[:min(most, len(names))], "\n"), more, view.Count(len(pub.Must), "step")))
-	}
-	return nil
-}
-
-// leftOutBlobs are those of a publication: what is left out counts as there.
-type leftOutBlobs struct {
-	artifacts.Blobs
-	out map[artifacts.Digest]bool
-}
-
-func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
-	missing, err := b.Blobs.Missing(ctx, ds)
-	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
-}
-
-// copyOut writes blobs, results and what was signed of them.
-func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *publication) error {
-	k, err := a.signer()
-	if err != nil {
-		return err
-	}
-	for _, l := range pub.Left {
-		if l.URL == "" || pub.DryRun {
-			continue
-		}
-		if err := artifacts.PutElsewhere(ctx, to, artifacts.Elsewhere{Digest: l.Digest, Size: l.Size, URL: l.URL}); err != nil {
-			return err
-		}
-	}
-	partly := to
-	partly.Blobs = leftOutBlobs{to.Blobs, pub.out}
-	m := a.newMeter("written", 0)
-	t := &artifacts.Transfer{From: from, To: partly, DryRun: pub.DryRun, Sent: m.add}
-	err = t.Results(ctx, pub.keys)
-	m.close()
-	pub.Done = t.Done()
-	if err != nil {
-		return fmt.Errorf("%w; the same command goes on from there", err)
-	}
-	if len(pub.Done.Differs) > 0 {
-		return fmt.Errorf("%s has other outputs of %s than this store, such as under key %s, and readers would see those: publish into a new folder", pub.Folder, view.Count(len(pub.Done.Differs), "step"), pub.Done.Differs[0].Hex())
-	}
-	if k == nil || pub.DryRun {
-		return nil
-	}
-	pub.Signer = k.Public().String()
-	for _, key := range pub.keys {
-		if _, err := artifacts.SignResult(ctx, to, key, k); err != nil {
-			return err
-		}
-		pub.Signed++
+			view.Count(len(names), "file"), o.without, strings.Join(names[:min(most, len(names))], "\n"), more, view.Count(again, "step")))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ type Others struct {
 	Stores   []OtherStore
 	Passed   []Passed
 	Unsigned map[string]int // hits that nobody who is trusted signed, by their store
+	Own      int            // hits of the store itself that nobody who is trusted signed, if keys are
 	Fetch    map[int]int64  // bytes of the steps that would be fetched, 0 if all are here
 	Blobs    int            // that would be
 }
@@ -49,6 +50,7 @@ type OthersJSON struct {
 	Stores   []OtherStore   `json:"stores"`
 	Passed   []Passed       `json:"not_believed"`
 	Unsigned map[string]int `json:"unsigned,omitempty"`
+	Own      int            `json:"own_unsigned,omitempty"`
 	Bytes    int64          `json:"fetch_bytes"`
 	Blobs    int            `json:"fetch_blobs"`
 	Blocks   []FetchGroup   `json:"fetch_blocks"`
@@ -56,10 +58,10 @@ type OthersJSON struct {
 
 // JSON makes the JSON value; nil if no store of others was asked and nothing passed over.
 func (o *Others) JSON(v *plan.Preview) *OthersJSON {
-	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 {
+	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 && o.Own == 0 {
 		return nil
 	}
-	out := &OthersJSON{Stores: o.Stores, Passed: o.Passed, Unsigned: o.Unsigned, Bytes: o.bytes(), Blobs: o.Blobs, Blocks: o.blocks(v)}
+	out := &OthersJSON{Stores: o.Stores, Passed: o.Passed, Unsigned: o.Unsigned, Own: o.Own, Bytes: o.bytes(), Blobs: o.Blobs, Blocks: o.blocks(v)}
 	if out.Stores == nil {
 		out.Stores = []OtherStore{}
 	}
@@ -142,6 +144,9 @@ func planOthers(w io.Writer, v *plan.Preview, o *Others) {
 			}
 		}
 		Println(w)
+	}
+	if o.Own > 0 {
+		Printf(w, "unsigned  %s of the store itself, which shared = \"use\" believes\n", Count(o.Own, "hit"))
 	}
 	PrintPassed(w, o.Passed)
 }

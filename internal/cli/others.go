@@ -162,6 +162,11 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 		return nil
 	}
 	view.PrintPassed(a.Err, a.belief.summary())
+	for _, o := range a.others.opened {
+		if n := a.belief.unsigned[o.Name]; n > 0 {
+			a.say(fmt.Sprintf("%s of %s signed by nobody that this project trusts: untrusted = \"use\" believes them", view.Count(n, "hit"), o.Name))
+		}
+	}
 	if !isDown(store) || v.Done() {
 		return a.sayDown(store, mayHave(v, nil))
 	}

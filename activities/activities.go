@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -33,6 +34,7 @@ type Activities struct {
 	CacheDir string             // verified local copies of remote blobs
 	Leases   *lease.Keeper      // of the store
 	Cores    *cores.Cores       // of this process; nil: all for each step
+	Usage    *usage.Meter       // of this process; nil: what programs and the store tell only
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
 	Env      map[string]string  // recorded with every result: revision, libtorch, device, host

@@ -148,7 +148,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	}
 	began := time.Now()
 	log := &stepLog{}
-	outputs, counts, env, err := a.run(ctx, req, spec, task, parts, log)
+	did, err := a.run(ctx, req, spec, task, parts, log)
 	if err != nil {
 		a.keepFailure(ctx, req, began, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
@@ -157,8 +157,8 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	for _, p := range parts {
 		took += p.Took
 	}
-	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: took,
-		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
+	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
+		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return executed{}, err
@@ -221,13 +221,20 @@ func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artif
 	return parts, nil
 }
 
+// done is what a run of a kind left.
+type done struct {
+	outputs map[string]artifacts.Artifact
+	counts  map[string]int64
+	env     map[string]string
+	used    *artifacts.Used // without its parts
+}
+
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
 // written to log.
-func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task,
-	parts []artifacts.Result, log *stepLog) (outputs map[string]artifacts.Artifact, counts map[string]int64, env map[string]string, err error) {
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, log *stepLog) (d done, err error) {
 	tree, err := task.Tree()
 	if err != nil {
-		return nil, nil, nil, step.Permanent(err)
+		return d, step.Permanent(err)
 	}
 	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), log.logger(a.Log.With("step", req.Address)), parts)
 	io.Cache, io.Secrets, io.Stderr = a.CacheDir, a.Secrets, log
@@ -237,12 +244,14 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	if spec.Needs != "" {
 		io.Note(threadsNote, strconv.Itoa(device.Threads()))
 	}
+	span := a.Usage.Begin(spec.Needs != "")
 	err = guard(func() error { return spec.Run(ctx, io, tree) })
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	outputs, counts, err = io.Finish(err)
-	return outputs, counts, io.Notes(a.Env), err
+	d.outputs, d.counts, err = io.Finish(err)
+	d.env, d.used = io.Notes(a.Env), io.Used(span.End())
+	return d, err
 }
 
 // threadsNote says with how many threads a step that computes began.

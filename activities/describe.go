@@ -15,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -106,8 +107,13 @@ func (a *Activities) describeResult(ctx context.Context, b *strings.Builder, req
 	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
 		counts = append(counts, []string{code(name), humanize.Comma(r.Counts[name])})
 	}
+	var used [][]string
+	for _, x := range usage.Rows(r.Used) {
+		used = append(used, []string{x.What, x.Value})
+	}
 	table(b, "Outputs", []string{"output", "type", "size", "digest"}, outputs)
 	table(b, "Counts", []string{"count", "value"}, counts)
+	table(b, "Used", []string{"what", "value"}, used)
 	table(b, "Metrics", []string{"field", "value"}, numbers)
 }
 

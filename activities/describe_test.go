@@ -37,7 +37,7 @@ func TestDescribe(t *testing.T) {
 	curve := `{"points":[` + strings.Repeat(`{"loss":0.5},`, 50) + `{"loss":0.25}]}`
 	preimage := []byte(`{"kind":"fit"}`)
 	r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Finished: time.Now(), Origin: artifacts.Origin{RunID: "a", Step: `step.fit.x["1"]`},
-		Counts:  map[string]int64{"examples": 12_345},
+		Counts: map[string]int64{"examples": 12_345}, Used: &artifacts.Used{CPU: 2, CPUOf: artifacts.CPUOfStep, Read: 7},
 		Outputs: map[string]artifacts.Artifact{"curve": put(curve), "report": put(`{"best":0.75,"name":"no number"}`), "model": put("[7]")}}
 	if _, _, err := artifacts.Publish(t.Context(), a.Store, r); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestDescribe(t *testing.T) {
 		}
 		return rows
 	}())
-	for _, want := range []string{"Made by run `a` as `step.fit.x[\"1\"]`", "| `examples` | 12,345 |", "| `model` | `x` | 3\u00a0B | `" + r.Outputs["model"].Digest.Hex() + "` |", metrics} {
+	for _, want := range []string{"Made by run `a` as `step.fit.x[\"1\"]`", "| `examples` | 12,345 |", "**Used**\n\n| what | value |\n|---|---|\n| processor time | 2.0 s |\n| read | 7 B of inputs |\n", "| `model` | `x` | 3\u00a0B | `" + r.Outputs["model"].Digest.Hex() + "` |", metrics} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

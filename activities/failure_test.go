@@ -17,6 +17,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
 	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -47,6 +48,7 @@ func TestFailure(t *testing.T) {
 		{"killed", &command.ExitError{Argv: []string{"p"}, Code: -1, Signal: syscall.SIGKILL}, workflows.TransientError, ""},
 		{"marked", step.Permanent(errors.New("line 7")), workflows.PermanentError, "line 7"},
 		{"lost", fmt.Errorf("input: %w", artifacts.ErrNotExist), workflows.InputLostError, ""},
+		{"another store is down", fmt.Errorf("input: %w", &artifacts.DownError{Name: "a.example", What: "blob x", Err: syscall.ECONNREFUSED}), workflows.TransientError, "a.example does not answer"},
 		{"network", path(syscall.ECONNRESET), workflows.TransientError, ""},
 		{"not UTF-8", errors.New("7z\xbc\xaf\x27\x1c"), workflows.TransientError, "7z\uFFFD"},
 		{"endless", errors.New("first " + strings.Repeat("é", 1<<20) + " last"), workflows.TransientError, " last"},
@@ -140,5 +142,22 @@ func TestPlanLost(t *testing.T) {
 	got := workflows.ErrorOf(a.failure(t.Context(), err))
 	if want := (&workflows.PlanLost{Plan: plan, Store: "/worker"}); got == nil || got.Type != workflows.PlanLostError || got.PlanLost == nil || *got.PlanLost != *want {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestFailureOfOthers: a blob that only another store has, with other bytes, is lost, so
+// that its producer runs here.
+func TestFailureOfOthers(t *testing.T) {
+	theirs, faults := storetest.Faulty(mem.New())
+	d, err := artifacts.PutBytes(t.Context(), theirs.Blobs, []byte("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true}, storetest.Fault{Flip: true})
+	a := &Activities{Store: artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "a.example"}}, artifacts.Policy{})}
+	_, err = a.Store.Blobs.Open(t.Context(), d)
+	var app *temporal.ApplicationError
+	if err := a.failure(t.Context(), fmt.Errorf("input: %w", err)); !errors.As(err, &app) || app.Type() != workflows.InputLostError || !strings.Contains(err.Error(), "a.example") {
+		t.Errorf("%v", err)
 	}
 }

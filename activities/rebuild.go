@@ -57,16 +57,16 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	}
 	began := time.Now()
 	log := &stepLog{}
-	outputs, counts, env, err := a.run(ctx, req, spec, task, parts, log)
+	did, err := a.run(ctx, req, spec, task, parts, log)
 	if err != nil {
 		a.sourceChanged(err)
 		return r, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	r.Made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs, Took: time.Since(began),
-		Finished: time.Now().UTC(), Counts: counts, Env: env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}
+	r.Made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: time.Since(began), Used: did.used.With(parts),
+		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}
 	if before != nil {
 		r.Stands = before
-		if r.Same, r.Clock, err = a.alike(ctx, spec, before.Outputs, outputs); err != nil {
+		if r.Same, r.Clock, err = a.alike(ctx, spec, before.Outputs, did.outputs); err != nil {
 			return r, err
 		}
 	}

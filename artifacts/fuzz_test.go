@@ -21,6 +21,7 @@ func FuzzDecodeResult(f *testing.F) {
 	}
 	f.Add(body, true)
 	f.Add(golden, false)
+	f.Add(bytes.Replace(body, []byte(`,"took_s"`), []byte(`,"used":{"cpu_s":1.5,"cpu_of":"program","read":7},"took_s"`), 1), true)
 	f.Add([]byte(`{"format":"redsi.result/1","key":"`+Sum(nil).String()+`","outputs":{"a":{"type":"t","digest":"`+Sum(nil).String()+`","size":-1,"files":[{"name":"../x"}]}}`), true)
 	f.Add([]byte(`{"format":"redsi.result/2"`), true)
 	f.Add([]byte(`{"format":"redsi.result/1","outputs":null`), true)

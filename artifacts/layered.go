@@ -187,8 +187,31 @@ func failed(err error, down **DownError, bad **IntegrityError, other *error) boo
 	return true
 }
 
-// copyFrom copies a blob from one of the others, or from where that says that it lies.
+// copyFrom copies a blob from one of the others, or from where that says that it lies. Bytes
+// that are wrong once may have been changed on the way.
 func (l *layers) copyFrom(ctx context.Context, o *source, d Digest, read func(n int64)) error {
+	err := l.copyOnce(ctx, o, d, read)
+	var bad *IntegrityError
+	if errors.As(err, &bad) && !bad.Got.IsZero() {
+		err = l.copyOnce(ctx, o, d, read)
+	}
+	if errors.As(err, &bad) {
+		theirs := *bad
+		theirs.Other = true
+		if !strings.Contains(theirs.Where, o.name) {
+			theirs.Where = o.name + " (" + theirs.Where + ")"
+		}
+		o.spoil(d, &theirs)
+		l.known.forget()
+		return &theirs
+	}
+	if errors.Is(err, ErrNotExist) {
+		return l.follow(ctx, o, d, read)
+	}
+	return err
+}
+
+func (l *layers) copyOnce(ctx context.Context, o *source, d Digest, read func(n int64)) error {
 	var local error // of own, which is not the other store's fault
 	err := o.ask(ctx, "blob "+d.String(), func() error {
 		rc, err := o.blobs.Open(ctx, d)
@@ -210,21 +233,8 @@ func (l *layers) copyFrom(ctx context.Context, o *source, d Digest, read func(n 
 		}
 		return nil
 	})
-	var bad *IntegrityError
-	switch {
-	case local != nil:
+	if local != nil {
 		return local
-	case errors.As(err, &bad):
-		theirs := *bad
-		theirs.Other = true
-		if !strings.Contains(theirs.Where, o.name) {
-			theirs.Where = o.name + " (" + theirs.Where + ")"
-		}
-		o.spoil(d, &theirs)
-		l.known.forget()
-		return &theirs
-	case errors.Is(err, ErrNotExist):
-		return l.follow(ctx, o, d, read)
 	}
 	return err
 }

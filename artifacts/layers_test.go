@@ -212,3 +212,46 @@ func TestNoMoreThanTold(t *testing.T) {
 		t.Errorf("%v after %d bytes, own has %d blobs", err, read, len(own.m))
 	}
 }
+
+// everywhere answers each name with the same bytes, as a host of anybody may.
+type everywhere struct {
+	shelf
+	record []byte
+}
+
+func (e *everywhere) Get(context.Context, string) ([]byte, error) { return e.record, nil }
+
+func (e *everywhere) Missing(context.Context, []Digest) ([]Digest, error) { return nil, nil }
+
+// FuzzOthers: whatever a host answers, nobody's signature makes nothing a result, and what is
+// said to be about a key is named like that.
+func FuzzOthers(f *testing.F) {
+	key := Sum([]byte("key"))
+	for _, seed := range []string{"", "{}", `{"format":"redsi-signature/1","signer":"a:AAAA","signature":"x"}`,
+		`{"format":"redsi-about/1","records":["signatures/` + key.Hex() + `/0","results/x","signatures/../x"]}`,
+		`{"format":"redsi.result/2","key":"` + key.String() + `","body":"` + key.String() + `","seal":"x"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, record []byte) {
+		key := keyIn(record)
+		if key.IsZero() {
+			key = Sum([]byte("key"))
+		}
+		host := &everywhere{record: record}
+		l, own := layersOf(&host.shelf, time.Now)
+		l.policy = Policy{}
+		l.sources[0].records, l.sources[0].blobs = host, host
+		entries := make([]Entry, 1)
+		if err := l.fill(t.Context(), []Digest{key}, entries); err != nil || entries[0].Hit() || len(own.m) > 0 {
+			t.Errorf("%+v, %v", entries[0], err)
+		}
+		for _, name := range l.sources[0].about(t.Context(), key) {
+			if k, ok := isAbout(name); !ok || k != key || CheckRecordName(name) != nil {
+				t.Errorf("%q is about %s", name, key)
+			}
+		}
+		if e, ok, err := elsewhere(t.Context(), host, key); err != nil || ok && e.validate(key) != nil {
+			t.Errorf("%+v, %v", e, err)
+		}
+	})
+}

@@ -63,6 +63,20 @@ func TestElsewhereOfOwn(t *testing.T) {
 	}
 }
 
+// TestChangedOnTheWay: bytes that come wrong once are asked for again.
+func TestChangedOnTheWay(t *testing.T) {
+	theirs, faults := storetest.Faulty(mem.New())
+	d, err := artifacts.PutBytes(t.Context(), theirs.Blobs, []byte("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults.Add(storetest.BlobsOpen, storetest.Fault{Flip: true})
+	s := artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{})
+	if b, err := artifacts.ReadBlob(t.Context(), s.Blobs, d, 9); string(b) != "one" || err != nil || len(faults.Pending()) != 0 {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // TestOwnWithoutOthers: what has neither others nor a policy that asks for it costs no
 // further request.
 func TestOwnWithoutOthers(t *testing.T) {

@@ -53,11 +53,13 @@ func quickResult(key Digest, b []byte) (_ *Result, ok bool) {
 	if c.skip(`,"log":`) {
 		r.Log = c.log()
 	}
+	if c.skip(`,"used":`) {
+		r.Used = c.used()
+	}
 	c.expect(`,"took_s":`)
-	seconds, err := strconv.ParseFloat(string(c.number()), 64)
-	took, known := durationOf(seconds)
+	took, known := durationOf(c.float())
 	r.Took = took
-	if c.failed || err != nil || !known || len(c.b) > 0 || r.Key != key || r.Validate() != nil {
+	if c.failed || !known || len(c.b) > 0 || r.Key != key || r.Validate() != nil {
 		return nil, false
 	}
 	return r, true
@@ -216,6 +218,14 @@ func (c *cursor) number() (n []byte) {
 		c.fail()
 	}
 	return n
+}
+
+func (c *cursor) float() float64 {
+	f, err := strconv.ParseFloat(string(c.number()), 64)
+	if err != nil {
+		c.fail()
+	}
+	return f
 }
 
 func (c *cursor) integer() int64 {

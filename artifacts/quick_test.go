@@ -24,6 +24,10 @@ func written(t testing.TB) []Result {
 		{Took: time.Hour, Finished: time.Now(), Log: &Log{}},
 		{Origin: Origin{Step: "s"}, Log: &Log{Digest: Sum([]byte("said")), Size: 4}},
 		{Log: &Log{Digest: Sum([]byte("said")), Size: 4, Cut: 1 << 40}},
+		{Used: &Used{}},
+		{Used: &Used{Written: 7}, Log: &Log{}},
+		{Used: &Used{CPU: 1e-7, CPUOf: CPUOfProgram, Memory: 1 << 40, MemoryOf: MemoryOfProcess, Read: 1, Written: 2, Card: "é <card>", CardMemory: 3,
+			Energy: 1234.5, EnergyOf: "processors", Beside: 4}},
 	}
 	for i := range results {
 		r := &results[i]
@@ -71,6 +75,10 @@ func TestQuickResultRefuses(t *testing.T) {
 		{`"stdout":`, `"std out":`},
 		{`"took_s":1.234567`, `"took_s":-1`},
 		{`"took_s":1.234567`, `"took_s":1.234567,"more":1`},
+		{`"took_s":1.234567`, `"used":{"cpu_s":-1},"took_s":1.234567`},
+		{`"took_s":1.234567`, `"used":{"memory":1,"cpu_s":1},"took_s":1.234567`},
+		{`"took_s":1.234567`, `"used":{"later":1},"took_s":1.234567`},
+		{`"took_s":1.234567`, `"used":null,"took_s":1.234567`},
 		{`"finished":"2026`, `"finished":"x026`},
 		{Sum([]byte("2")).Hex(), Sum([]byte("3")).Hex()},
 		{Sum(nil).Hex(), strings.ToUpper(Sum(nil).Hex())},

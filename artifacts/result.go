@@ -22,7 +22,8 @@ type Result struct {
 	Counts   map[string]int64    `json:"counts,omitempty"` // records read, dropped, changed, …
 	Env      map[string]string   `json:"env,omitempty"`    // code revision, libtorch, device, host: recorded, not keyed
 	Origin   Origin              `json:"origin"`
-	Log      *Log                `json:"log,omitempty"` // nil: of a release that kept none
+	Log      *Log                `json:"log,omitempty"`  // nil: of a release that kept none
+	Used     *Used               `json:"used,omitempty"` // nil: of a release that measured nothing
 
 	// From is the other store that the result is in, and Signer the trusted key that signed
 	// it, NAME:BASE64, where that was looked at. Neither is stored.
@@ -97,7 +98,7 @@ func (r *Result) Validate() error {
 			return fmt.Errorf("output %q: %w", name, err)
 		}
 	}
-	return r.Log.Validate()
+	return errors.Join(r.Log.Validate(), r.Used.Validate())
 }
 
 // Bytes is the size of r's outputs.

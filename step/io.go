@@ -7,8 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
+	"os"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -69,6 +72,8 @@ type IO struct {
 	counts  map[string]int64
 	notes   map[string]string
 	scratch []string
+	used    artifacts.Used // of the store, and of programs
+	given   map[artifacts.Digest]bool
 	failed  error // of reading an input: lost, corrupt, or the store
 }
 
@@ -76,7 +81,7 @@ type IO struct {
 func NewIO(ctx context.Context, spec *Spec, host Host, log *slog.Logger, parts []artifacts.Result) *IO {
 	return &IO{Log: log, Stderr: io.Discard, host: host, ctx: ctx, spec: spec, parts: parts,
 		outputs: map[string]artifacts.Artifact{}, trees: map[string][]artifacts.File{},
-		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}}
+		written: map[string]bool{}, open: map[*sink]bool{}, counts: map[string]int64{}, notes: map[string]string{}, given: map[artifacts.Digest]bool{}}
 }
 
 // Open reads a single-blob input; the bytes are verified, and a mismatch is an
@@ -117,7 +122,27 @@ func (x *IO) Files(in Input, name string) []artifacts.File {
 // Path returns a verified, read-only local file with the bytes of d, for readers that
 // need to seek or map, or want the beginning only: the whole is hashed once on a worker,
 // where Open would go to the end each time.
-func (x *IO) Path(d artifacts.Digest) (string, error) { return x.host.LocalPath(x.ctx, d) }
+func (x *IO) Path(d artifacts.Digest) (string, error) {
+	path, err := x.host.LocalPath(x.ctx, d)
+	if err != nil {
+		return "", err
+	}
+	if s, err := os.Stat(path); err == nil && x.first(d) {
+		x.moved(s.Size(), 0)
+	}
+	return path, nil
+}
+
+// first reports whether a file is asked for by path for the first time: it counts once.
+func (x *IO) first(d artifacts.Digest) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.given[d] {
+		return false
+	}
+	x.given[d] = true
+	return true
+}
 
 // Parts returns the results of the tasks that Split made, in its order.
 func (x *IO) Parts() []artifacts.Result { return x.parts }
@@ -128,6 +153,7 @@ func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
 // PutFile stores bytes under no output; LinkFile makes them one of a tree's.
 func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := x.host.Put(ctx, r)
+	x.moved(0, n)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
 }
 
@@ -165,6 +191,43 @@ func (x *IO) Notes(env map[string]string) map[string]string {
 		all[NotePrefix+name] = text
 	}
 	return all
+}
+
+// Program says what a program that the step ran has used; memory 0 is not known. Of several
+// programs the times add up.
+func (x *IO) Program(cpu time.Duration, memory int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.used.CPU += cpu.Seconds()
+	x.used.CPUOf = artifacts.CPUOfProgram
+	if memory > x.used.Memory {
+		x.used.Memory, x.used.MemoryOf = memory, artifacts.MemoryOfProgram
+	}
+}
+
+// moved counts bytes that were read of inputs, and given to the store.
+func (x *IO) moved(read, written int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.used.Read += read
+	x.used.Written += written
+}
+
+// Used adds what the step itself knows that it has used to what was measured of its
+// process, which may be nil. Of a step that ran a program the program is told.
+func (x *IO) Used(process *artifacts.Used) *artifacts.Used {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	u := &artifacts.Used{}
+	if process != nil {
+		*u = *process
+	}
+	u.Read, u.Written = x.used.Read, x.used.Written
+	if x.used.CPUOf != "" {
+		u.CPU, u.CPUOf = math.Round(x.used.CPU*1e6)/1e6, x.used.CPUOf
+		u.Memory, u.MemoryOf = x.used.Memory, x.used.MemoryOf
+	}
+	return u
 }
 
 // Scratch returns a new empty folder that is removed when the step ends.

@@ -38,6 +38,7 @@ func (x *IO) create(output, name string) (io.WriteCloser, error) {
 	go func() {
 		defer close(s.done)
 		s.digest, s.size, s.err = x.host.Put(x.ctx, r)
+		x.moved(0, s.size)
 		r.CloseWithError(s.err) // a failed store fails the writer at once
 	}()
 	return s, nil

@@ -40,11 +40,13 @@ type ProgramFinder interface {
 type source struct {
 	x   *IO
 	r   io.ReadCloser
+	n   int64 // bytes read, as far as they were not told
 	end bool
 }
 
 func (s *source) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b)
+	s.n += int64(n)
 	if err != nil {
 		s.saw(err)
 	}
@@ -64,9 +66,13 @@ func (s *source) saw(err error) {
 
 func (s *source) Close() error {
 	if !s.end {
-		if _, err := io.Copy(io.Discard, s.r); err != nil {
+		n, err := io.Copy(io.Discard, s.r)
+		s.n += n
+		if err != nil {
 			s.saw(err)
 		}
 	}
+	s.x.moved(s.n, 0)
+	s.n = 0
 	return s.r.Close()
 }

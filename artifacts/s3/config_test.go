@@ -32,6 +32,8 @@ func TestParseURL(t *testing.T) {
 			Config{Bucket: "bucket", Endpoint: "minio:9000", Insecure: true}, "s3://bucket?endpoint=minio%3A9000&insecure=true"},
 		{"s3://bucket", env("AWS_ENDPOINT_URL_S3", "https://r2.example", "AWS_ENDPOINT_URL", "http://no", "AWS_DEFAULT_REGION", "auto"),
 			Config{Bucket: "bucket", Endpoint: "r2.example", Region: "auto"}, "s3://bucket?endpoint=r2.example&region=auto"},
+		{"s3://bucket?anonymous=true", env(),
+			Config{Bucket: "bucket", Endpoint: defaultEndpoint, Anonymous: true}, "s3://bucket?anonymous=true"},
 		{"s3://bucket?path_style=1", env(),
 			Config{Bucket: "bucket", Endpoint: defaultEndpoint, PathStyle: true}, "s3://bucket?path_style=true"},
 	} {
@@ -52,7 +54,7 @@ func TestParseURL(t *testing.T) {
 func TestParseURLRejects(t *testing.T) {
 	for url, want := range map[string]string{
 		"s3://AKIA:hunter2@bucket/x":              "holds credentials",
-		"s3://bucket?endpont=x":                   `no option "endpont"; there are endpoint`,
+		"s3://bucket?endpont=x":                   `no option "endpont"; there are anonymous, endpoint`,
 		"s3://bucket?insecure=maybe":              "option insecure",
 		"s3://":                                   "ucket name",
 		"s3://B_D":                                "ucket name",

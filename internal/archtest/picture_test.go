@@ -18,18 +18,18 @@ type box struct {
 
 // boxes are ordered as the picture is: what is above may import what is below.
 var boxes = []box{
-	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/testfile", "internal/view", "internal/report", "internal/livegraph", "internal/lsp"}},
+	{"command line", []string{"cmd/redsi", ".", "internal/cli", "internal/testfile", "internal/view", "internal/report", "internal/checklist", "internal/livegraph", "internal/lsp"}},
 	{"worker", []string{"worker"}},
 	{"activities", []string{"activities"}},
 	{"workflows", []string{"workflows"}},
 	{"kinds", []string{"kinds"}},
 	{"plan", []string{"internal/plan", "internal/estimate", "internal/modules", "internal/pipeline", "internal/lockfile"}},
 	{"models", []string{"internal/search", "internal/retrieve", "internal/train", "internal/decode", "internal/models", "internal/seq2seq", "internal/t5", "internal/bart", "internal/bert", "internal/adafactor", "internal/tensor", "internal/device"}},
-	{"documents", []string{"internal/hub", "internal/synth", "internal/export", "internal/msmarco", "internal/nq320k", "internal/serialize", "internal/dedup", "internal/corpus", "internal/docid", "internal/metrics", "internal/wikipedia", "internal/nq", "internal/tokenize", "internal/render", "internal/unpack", "internal/fetch"}},
+	{"documents", []string{"internal/hub", "internal/synth", "internal/export", "internal/msmarco", "internal/nq320k", "internal/serialize", "internal/dedup", "internal/corpus", "internal/docid", "internal/metrics", "internal/wikipedia", "internal/nq", "internal/tokenize", "internal/render", "internal/prose", "internal/unpack", "internal/fetch"}},
 	{"step", []string{"step"}},
-	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/command", "internal/isolation"}},
-	{"artifacts", []string{"artifacts"}},
-	{"ground", []string{"internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/readers", "internal/splitmix", "internal/signature"}},
+	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/usage", "internal/command", "internal/isolation"}},
+	{"artifacts", []string{"artifacts", "internal/archive", "internal/crate", "internal/deposit"}},
+	{"ground", []string{"internal/process", "internal/loopback", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/questions", "internal/readers", "internal/splitmix", "internal/signature"}},
 }
 
 // apart are packages that are no part of the program.

@@ -25,6 +25,7 @@ import (
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/secret"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -61,6 +62,7 @@ type app struct {
 	lock string // the lock file; "" is that beside the pipeline
 
 	scratch *scratch.Area // once steps may run here
+	meter   *usage.Meter  // likewise
 
 	metricsAddress string
 	telemetry      *telemetry.Telemetry // once something is shown

@@ -18,7 +18,7 @@ import (
 )
 
 func newArtifactsCmd(a *app) *cobra.Command {
-	cmd := group("artifacts", "List, print, locate and take out what steps have left")
+	cmd := group("artifacts", "List, print, locate and take out what steps have left, and what they used")
 	ls := &cobra.Command{
 		Use:     "ls [STEP]",
 		Short:   "List the outputs of steps that have results",
@@ -114,7 +114,7 @@ program reads them; on a terminal, control characters are shown as escapes.`,
 			return err
 		},
 	}
-	for _, c := range []*cobra.Command{ls, cat, path, newGetCmd(a)} {
+	for _, c := range []*cobra.Command{ls, cat, path, newGetCmd(a), newUsedCmd(a)} {
 		a.pipelineFlags(c)
 		a.fromFlags(c)
 		cmd.AddCommand(c)

@@ -28,6 +28,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/telemetry"
+	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
 )
@@ -320,13 +321,21 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 	}
 	acts := &activities.Activities{
 		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(), Telemetry: a.telemetry,
-		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(),
+		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(), Usage: a.usage(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 	}
 	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 		return a.openForWorker(ctx, acts.Accepts, file, vars, targets)
 	}
 	return acts
+}
+
+// usage measures this process's steps.
+func (a *app) usage() *usage.Meter {
+	if a.meter == nil {
+		a.meter = usage.New(usage.Here(cards()))
+	}
+	return a.meter
 }
 
 // scratchArea is where this process's steps work, rid of what dead processes left.

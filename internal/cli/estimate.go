@@ -39,7 +39,7 @@ func (a *app) historyOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 			if !ok {
 				bytes = -1
 			}
-			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes})
+			h.Samples[i] = append(h.Samples[i], estimate.Sample{Took: x.took, Bytes: bytes, Memory: past.memory[x.key]})
 		}
 	}
 	h.Resumes = map[int]bool{}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/archive"
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/hub"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -39,19 +40,45 @@ type exported struct {
 
 func newExportCmd(a *app) *cobra.Command {
 	var folder, namespace string
+	var o archiveOptions
 	cmd := &cobra.Command{
-		Use:   "export --hub DIR",
-		Short: "Write datasets and models as repositories of the Hugging Face hub",
-		Long: `Writes each tree of type hub/dataset or hub/model that the pipeline's steps have left
+		Use:   "export --archive FILE.zip | --hub DIR",
+		Short: "Write the pipeline and its results as one archive, or datasets and models for the Hugging Face hub",
+		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and
+signatures, the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which
+describes all of it by the profile Provenance Run Crate 0.5. redsi import reads it on another
+machine, without network or account; there plan, verify and report say what they say here.
+Equal results give the same bytes. If there is a signing key, it signs the archive.
+
+Files of tables and figures are always in it, and all others as far as they fit: --fit,
+--without-blobs-over and --blobs say which. Left out files are named, with the steps that a
+reader would have to run. Of those that a download step has under an https address and a
+checksum, the archive has the address. --deposit zenodo also writes Zenodo's metadata beside
+it, from the paper block, and prints the commands that upload it.
+
+--hub writes each tree of type hub/dataset or hub/model that the pipeline's steps have left
 into a folder of its own below DIR, with a .gitattributes, verified and checked against
 what the hub and its libraries ask for. With --namespace, and a token where the hub's
 program hf looks for one, hf uploads them; else the commands that do it are printed.`,
-		Example: `  redsi export --hub hub -t step.export.nq320k
+		Example: `  redsi export --archive paper.zip
+  redsi export --archive tables.zip -t table.dedup_counts --without-blobs-over 100MB
+  redsi export --archive paper.zip --deposit zenodo --doi 10.5281/zenodo.1234567
+  redsi export --hub hub -t step.export.nq320k
   redsi export --hub hub --namespace my-lab`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if folder == "" {
-				return inputError(errors.New("--hub DIR is needed: the folder for the repositories"))
+			switch {
+			case folder == "" && o.file == "":
+				return inputError(errors.New("--archive FILE.zip or --hub DIR is needed: what to write"))
+			case folder != "" && o.file != "":
+				return inputError(errors.New("--archive and --hub write two things: give one of them"))
+			case o.file != "":
+				return a.exportTo(cmd, o)
+			}
+			for _, flag := range archiveFlags {
+				if cmd.Flags().Changed(flag) {
+					return inputError(fmt.Errorf("--%s is for --archive", flag))
+				}
 			}
 			list, err := a.exportHub(cmd.Context(), folder, namespace)
 			if err != nil {
@@ -65,8 +92,18 @@ program hf looks for one, hf uploads them; else the commands that do it are prin
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, a folder for each")
 	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that they are uploaded to")
+	f := cmd.Flags()
+	f.StringVar(&o.file, "archive", "", "ZIP `FILE` to write")
+	f.StringVar(&o.blobs, "blobs", archive.All, "with --archive: all, tables (those of tables and figures only) or none")
+	f.StringVar(&o.over, "without-blobs-over", "", "with --archive: leave out larger files that no table or figure is, such as over 100MB")
+	f.StringVar(&o.fit, "fit", "50GB", "with --archive: leave out the largest files until the rest fits into so much")
+	f.StringVar(&o.doi, "doi", "", "with --archive: `DOI` that is reserved for it, for CITATION.cff and the deposit")
+	f.StringVar(&o.deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
 	return cmd
 }
+
+// archiveFlags are of --archive alone.
+var archiveFlags = []string{"blobs", "without-blobs-over", "fit", "doi", "deposit"}
 
 // exportHub writes the repositories and, where it can, uploads them.
 func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]exported, error) {

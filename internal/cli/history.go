@@ -28,6 +28,7 @@ type journal struct {
 	moved   map[string]int // steps whose newest result has a key of another format, by that
 	entries map[artifacts.Digest]artifacts.Entry
 	bytes   map[artifacts.Digest]int64 // of results that were looked at
+	memory  map[artifacts.Digest]int64 // the same; 0 if not known
 }
 
 // spending is how long an earlier result took.
@@ -47,7 +48,7 @@ const (
 // steps that are no hits.
 func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
 	j := &journal{key: map[string]artifacts.Digest{}, run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
-		causes: map[int]string{}, moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}}
+		causes: map[int]string{}, moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}, memory: map[artifacts.Digest]int64{}}
 	missing := len(v.Items) - v.Summary().Hit // steps without an earlier result so far
 	if missing == 0 {
 		return j, nil
@@ -124,7 +125,7 @@ func (j *journal) inspect(ctx context.Context, store artifacts.Store, keys []art
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	for key, e := range entries {
 		if e.Result != nil {
-			j.bytes[key] = e.Result.Bytes()
+			j.bytes[key], j.memory[key] = e.Result.Bytes(), e.Result.Memory()
 		}
 	}
 	return entries, err

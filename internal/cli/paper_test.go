@@ -159,6 +159,7 @@ func TestPipelineFindsTheTruth(t *testing.T) {
 	t.Run("formats", func(t *testing.T) { p.formats(t, want) })
 	t.Run("html norm", func(t *testing.T) { p.htmlNorm(t, want) })
 	t.Run("scale", p.notComparable)
+	t.Run("checklists", p.checklists)
 
 	var plan struct {
 		Summary struct{ Hit, Run, Maybe int }
@@ -166,6 +167,24 @@ func TestPipelineFindsTheTruth(t *testing.T) {
 	p.json(&plan, "plan", "--json", "--target", "table.dedup_counts")
 	if plan.Summary.Run+plan.Summary.Maybe != 0 || plan.Summary.Hit < 15 {
 		t.Errorf("after the run the plan is %+v", plan.Summary)
+	}
+}
+
+// checklists are filled for the whole paper of which a part has run.
+func (p *paper) checklists(t *testing.T) {
+	for list, want := range map[string][]string{
+		"acl": {"**Scale toy: not the paper's.**", "step.train.dsi: 144 runs with 5 seeds: 42, 43, 44, 45, 46.", "Search, learning rate: 5e-4, 1e-3.",
+			"dataset Natural Questions; licence CC BY-SA 3.0;", "Selection: Checkpoints by development MRR@10.", "| tab:dedup-counts | `redsi run --target table.dedup_counts ",
+			"step.extract.dev (1 step): fallbacks 0, records 60, skipped 0."},
+		"neurips": {"### 8. Compute", "All work that the store has records of: ", "NVIDIA V100 with 16 GB"},
+		"acm":     {"### A.2.disk. How much disk space", "The workflow is the pipeline "},
+	} {
+		text := string(p.run("report", "--checklist", list))
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s has no %q:\n%s", list, w, text)
+			}
+		}
 	}
 }
 

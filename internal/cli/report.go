@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func newReportCmd(a *app) *cobra.Command {
-	var out, ui, namespace, latex, compare string
+	var out, ui, namespace, latex, compare, list string
 	var pdf bool
 	cmd := &cobra.Command{
 		Use:   "report",
@@ -31,15 +32,32 @@ work. RUN is an id, a part of one, last, or last~1 for the one before.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
 run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
-compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
+compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it. A paper
+prints cells in its sentences by redsi.sty and numbers.tex, which are there, too:
+\redsi{TABLE:ROW.COLUMN}.
+
+--checklist acl, neurips or acm fills that checklist instead, as Markdown or with
+--json, on the standard output or into --out FILE: from records of results, runs and
+failures, and from the pipeline's paper and checklist blocks. Each answer says where
+it comes from; what nothing says is marked for the authors to answer.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf
   redsi report --compare last~1 -o compared.html
+  redsi report --checklist acl -o checklist.md
   redsi report --temporal-ui http://127.0.0.1:8233   # with links to workflows`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			if list != "" {
+				if latex != "" || pdf || compare != "" {
+					return inputError(errors.New("--checklist writes a list alone: leave out --latex, --pdf and --compare"))
+				}
+				if !cmd.Flags().Changed("out") {
+					out = ""
+				}
+				return a.writeChecklist(ctx, list, out)
+			}
 			if pdf && latex == "" {
 				latex = filepath.Join("results", "latex")
 			}
@@ -99,6 +117,7 @@ compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it.`,
 	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
+	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl, neurips or acm")
 	f.StringVar(&compare, "compare", "", "another run to show beside these results: an id, last, last~1")
 	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 func shell(t *testing.T, script string, out *bytes.Buffer) command.Run {
@@ -50,6 +51,26 @@ func TestStreams(t *testing.T) {
 	}
 	if out.String() != "fed" || !slices.Equal(said, []string{"one", "two", "last"}) {
 		t.Errorf("printed %q, said %q", out.String(), said)
+	}
+}
+
+// TestUsed: the time of a program is its own and that of processes that it waited for; its
+// memory is known if it had more than this process.
+func TestUsed(t *testing.T) {
+	var out bytes.Buffer
+	r := shell(t, `sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; head -c 600000000 /dev/zero | tail -c 600000000 | wc -c`, &out)
+	var got usage.Program
+	r.Used = func(u usage.Program) { got = u }
+	if err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got.CPU < 10*time.Millisecond || got.Memory < 600_000_000 {
+		t.Errorf("%+v", got)
+	}
+	r = shell(t, `true`, &out)
+	r.Used = func(u usage.Program) { got = u }
+	if err := r.Do(context.Background()); err != nil || got.Memory != 0 || got.CPU <= 0 {
+		t.Errorf("%+v, %v: a small program's memory is hidden by that of the process that started it", got, err)
 	}
 }
 

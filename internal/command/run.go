@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // Run is one run of a program.
@@ -30,6 +31,7 @@ type Run struct {
 	Started   func(pid int) error            // if set, called once it runs, with the leader of its process group; an error ends it
 	Filter    func(io.Writer) io.WriteCloser // if set, what standard error passes before it is cut into lines
 	Exited    func(code int)                 // if set, called with the exit code of a success
+	Used      func(usage.Program)            // if set, called with what it used, before Do returns
 	Timeout   time.Duration                  // 0: none
 	ExitCodes []int                          // that mean success
 }
@@ -70,6 +72,7 @@ func (r Run) Do(ctx context.Context) error {
 	cmd.SysProcAttr = childAttributes()
 	cmd.Cancel = func() error { return endGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
+	own := usage.Own()
 	boxed, err := r.start(cmd)
 	if err != nil {
 		return err
@@ -88,6 +91,9 @@ func (r Run) Do(ctx context.Context) error {
 		err = late
 	}
 	said.end()
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && u != nil && r.Used != nil {
+		r.Used(usage.OfProgram(u, max(own, usage.Own())))
+	}
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if boxed != nil {
 		found, inner := boxed.End()

@@ -19,6 +19,8 @@ type History struct {
 type Sample struct {
 	Took  time.Duration
 	Bytes int64 // of its outputs; -1 if not known
+
+	Memory int64 // the most at a time; 0 if not known
 }
 
 // Download is what a step fetches: bytes, and how many sources are of unknown size.
@@ -44,6 +46,7 @@ type Step struct {
 	Basis    Basis
 	P50, P90 time.Duration // 0 without a basis
 	Bytes    int64         // of its outputs, the median; -1 if not known
+	Memory   int64         // the 90 % quantile of the most at a time; 0 if not known
 	Resumes  bool          // from a checkpoint
 }
 
@@ -66,6 +69,10 @@ type Estimate struct {
 	Bytes        int64    // of outputs
 	BytesUnknown int      // steps whose outputs' size is not known
 	Download     Download // over the network
+
+	Memory        int64 // of the step that is expected to have the most at a time
+	MemoryOf      int   // that step, by its index in the plan
+	MemoryUnknown int   // steps whose memory is not known
 
 	Each []Step // by index in the plan; zero for hits
 }
@@ -121,6 +128,12 @@ func Of(v *plan.Preview, h History) *Estimate {
 		} else {
 			e.Bytes += x.Bytes
 		}
+		switch {
+		case x.Memory == 0:
+			e.MemoryUnknown++
+		case x.Memory > e.Memory:
+			e.Memory, e.MemoryOf = x.Memory, i
+		}
 		e.Download.Bytes += d.Bytes
 		e.Download.Sources += d.Sources
 		e.Download.Unknown += d.Unknown
@@ -135,7 +148,7 @@ func pools(v *plan.Preview, h History) (blocks, kinds map[string]*pool) {
 	for i, s := range v.Plan.Steps {
 		samples := h.Samples[i]
 		if it := v.Items[i]; it.Outcome == plan.Hit {
-			samples = []Sample{{it.Took, it.Bytes}}
+			samples = []Sample{{it.Took, it.Bytes, it.Memory}}
 		}
 		if len(samples) == 0 {
 			continue
@@ -158,7 +171,7 @@ func at(pools map[string]*pool, name string) *pool {
 	return p
 }
 
-// first takes the surest basis that has samples, for time and for bytes each.
+// first takes the surest basis that has samples, for time, bytes and memory each.
 func first(own, block, kind *pool) Step {
 	out := Step{Bytes: -1}
 	for _, from := range []struct {
@@ -174,6 +187,9 @@ func first(own, block, kind *pool) Step {
 		if out.Bytes < 0 && len(from.bytes) > 0 {
 			out.Bytes = from.size()
 		}
+		if out.Memory == 0 && len(from.memory) > 0 {
+			out.Memory = from.most()
+		}
 	}
 	return out
 }
@@ -182,6 +198,7 @@ func first(own, block, kind *pool) Step {
 type pool struct {
 	took   []time.Duration
 	bytes  []int64
+	memory []int64
 	sorted bool
 }
 
@@ -190,12 +207,16 @@ func (p *pool) add(s Sample) {
 	if s.Bytes >= 0 {
 		p.bytes = append(p.bytes, s.Bytes)
 	}
+	if s.Memory > 0 {
+		p.memory = append(p.memory, s.Memory)
+	}
 }
 
 func (p *pool) sort() {
 	if !p.sorted {
 		slices.Sort(p.took)
 		slices.Sort(p.bytes)
+		slices.Sort(p.memory)
 		p.sorted = true
 	}
 }
@@ -209,6 +230,11 @@ func (p *pool) at(q float64) time.Duration {
 func (p *pool) size() int64 {
 	p.sort()
 	return p.bytes[rank(0.5, len(p.bytes))]
+}
+
+func (p *pool) most() int64 {
+	p.sort()
+	return p.memory[rank(0.9, len(p.memory))]
 }
 
 func rank(q float64, n int) int {

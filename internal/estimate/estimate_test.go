@@ -24,14 +24,14 @@ func preview(steps ...made) *plan.Preview {
 	v := &plan.Preview{Plan: &plan.Plan{}}
 	for _, s := range steps {
 		v.Plan.Steps = append(v.Plan.Steps, plan.Step{Address: s.address, Task: step.Task{Kind: s.kind}, Deps: s.deps, Queue: s.queue})
-		v.Items = append(v.Items, plan.Item{Outcome: s.outcome, Took: time.Duration(s.took) * time.Second, Bytes: int64(1000 * s.took)})
+		v.Items = append(v.Items, plan.Item{Outcome: s.outcome, Took: time.Duration(s.took) * time.Second, Bytes: int64(1000 * s.took), Memory: int64(1000 * s.took)})
 	}
 	return v
 }
 
 func took(seconds ...int) (all []Sample) {
 	for _, s := range seconds {
-		all = append(all, Sample{time.Duration(s) * time.Second, int64(10 * s)})
+		all = append(all, Sample{time.Duration(s) * time.Second, int64(10 * s), int64(1000 * s)})
 	}
 	return all
 }
@@ -53,10 +53,10 @@ func TestBasis(t *testing.T) {
 	})
 	want := []Step{
 		{},
-		{Itself, 5 * time.Second, 9 * time.Second, 50, true},
-		{Block, 5 * time.Second, 9 * time.Second, 60, false},
-		{Kind, 5 * time.Second, 9 * time.Second, 60, false},
-		{Nothing, 0, 0, 99, false},
+		{Itself, 5 * time.Second, 9 * time.Second, 50, 9000, true},
+		{Block, 5 * time.Second, 9 * time.Second, 60, 9000, false},
+		{Kind, 5 * time.Second, 9 * time.Second, 60, 9000, false},
+		{Nothing, 0, 0, 99, 0, false},
 	}
 	if d := cmp.Diff(want, e.Each); d != "" {
 		t.Errorf("each (-want +got):\n%s", d)
@@ -65,7 +65,7 @@ func TestBasis(t *testing.T) {
 	sum := &Estimate{Steps: 4, Unknown: 1, WorkP50: 15 * time.Second, WorkP90: 27 * time.Second,
 		GPUSteps: 2, GPUP50: 10 * time.Second,
 		CriticalPath: []int{1, 2}, Critical: 10 * time.Second,
-		Bytes: 269, Download: Download{Bytes: 99, Sources: 2}}
+		Bytes: 269, Download: Download{Bytes: 99, Sources: 2}, Memory: 9000, MemoryOf: 1, MemoryUnknown: 1}
 	if d := cmp.Diff(sum, e); d != "" {
 		t.Errorf("the whole (-want +got):\n%s", d)
 	}

@@ -19,6 +19,7 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"variable", `variable "${1:NAME}" {` + "\n  $0\n}", "A value that is given from outside, and that expressions refer to as var.NAME."},
 	{"module", `module "${1:NAME}" {` + "\n  source = \"$0\"\n}", "Another pipeline, with values for its variables. Expressions refer to its outputs as module.NAME.OUTPUT."},
 	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
+	{"checklist", "checklist {\n  $0\n}", "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is no part of any key."},
 	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is no part of any key."},
 	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where results of others are, and whose are believed. It is no part of any key."},
 }
@@ -49,6 +50,13 @@ var (
 		{Name: "title", Type: text1, Help: "The paper's title."},
 		{Name: "authors", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "Its authors."},
 		{Name: "url", Type: text1, Optional: true, Help: "Where it can be read."},
+		{Name: "abstract", Type: text1, Optional: true, Help: "What it is about, for deposits."},
+		{Name: "license", Type: text1, Optional: true, Help: "Licence of the pipeline and of what is exported: an id of SPDX, or the https:// address of its text."},
+		{Name: "keywords", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "What those who search a deposit may ask for."},
+		{Name: "doi", Type: text1, Optional: true, Help: "The paper's DOI, such as 10.5281/zenodo.1234."},
+		{Name: "version", Type: text1, Optional: true, Help: "Version of what is exported, for citations."},
+		{Name: "orcid", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The ORCID of each author who has one, by name."},
+		{Name: "affiliations", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The affiliation of each author, by name."},
 	}
 	textsType    = step.Type{Kind: step.List, Elem: &text1}
 	resultsAttrs = []step.Attr{
@@ -58,6 +66,22 @@ var (
 		{Name: "untrusted", Type: text1, Optional: true, Default: "run", Enum: pipeline.Beliefs, Help: "What becomes of others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used."},
 		{Name: "shared", Type: text1, Optional: true, Default: "use", Enum: pipeline.Beliefs, Help: "The same of results in the project's own store."},
 	}
+	texts          = step.Type{Kind: step.Map, Elem: &text1}
+	checklistAttrs = []step.Attr{
+		{Name: "selection", Type: text1, Optional: true, Help: "How what is reported was chosen."},
+		{Name: "search", Type: texts, Optional: true, Help: "What was tried of each hyperparameter: its name to the bounds."},
+		{Name: "acl", Type: texts, Optional: true, Help: "Answers to ACL's list: A1 to E1."},
+		{Name: "neurips", Type: texts, Optional: true, Help: "Answers to NeurIPS's list: \"1\" to \"16\"."},
+		{Name: "acm", Type: texts, Optional: true, Help: "Answers to ACM's badges and artifact appendix."},
+		{Name: "dataset", Type: asset, Optional: true, Block: true, Help: "A dataset that is used or made."},
+		{Name: "model", Type: asset, Optional: true, Block: true, Help: "A model that is used or made."},
+	}
+	asset = step.Type{Kind: step.Map, Elem: &step.Type{Kind: step.Object, Attrs: []step.Attr{
+		{Name: "license", Type: text1, Optional: true, Help: "Its licence or terms."},
+		{Name: "url", Type: text1, Optional: true, Help: "Where it can be had."},
+		{Name: "languages", Type: step.Type{Kind: step.List, Elem: &text1}, Optional: true, Help: "The languages of its texts."},
+		{Name: "about", Type: text1, Optional: true, Help: "Domains, splits, terms: what a reader should know."},
+	}}}
 	commonAttrs = []step.Attr{
 		{Name: "for_each", Type: anything, Optional: true, Help: "A map, or a set or list of texts: the block stands for one step or module of each key, in which each.key and each.value are that element. product({ … }) makes all combinations of several lists"},
 		{Name: "resources", Optional: true, Block: true, Help: "What the step needs to run. It is not part of the key", Type: step.Type{Kind: step.Object, Attrs: []step.Attr{
@@ -83,6 +107,8 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = paperAttrs
 	case "results":
 		attrs = resultsAttrs
+	case "checklist":
+		attrs = checklistAttrs
 	default:
 		if spec := s.Load.Registry.Lookup(blocks[0].kind()); spec != nil {
 			attrs = slices.Concat(spec.Attrs, commonAttrs)

@@ -18,7 +18,7 @@ const (
 	FigureKind = "render_figure"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper", "results"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper", "checklist", "results"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -74,6 +74,8 @@ func (l *loader) declare() {
 				l.declarePaper(blk)
 			case "results":
 				l.declareResults(blk)
+			case "checklist":
+				l.declareChecklist(blk)
 			default:
 				l.diags.error(blk.TypeRange, "Unknown block type",
 					fmt.Sprintf("There is no block type %q. %s", blk.Type, suggest(blk.Type, blockTypes, "block type")))

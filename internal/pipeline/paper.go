@@ -16,9 +16,22 @@ type Paper struct {
 	Title   string   `json:"title,omitempty"`
 	Authors []string `json:"authors,omitempty"`
 	URL     string   `json:"url,omitempty"`
+
+	// For those who deposit, cite or reuse it: see `redsi export --archive`.
+	Abstract     string            `json:"abstract,omitempty"`
+	License      string            `json:"license,omitempty"` // of the pipeline and of what is exported: an SPDX id, or a URL
+	Keywords     []string          `json:"keywords,omitempty"`
+	DOI          string            `json:"doi,omitempty"`          // of the paper
+	Version      string            `json:"version,omitempty"`      // of what is exported
+	ORCID        map[string]string `json:"orcid,omitempty"`        // by author
+	Affiliations map[string]string `json:"affiliations,omitempty"` // by author
 }
 
-var paperType = cty.ObjectWithOptionalAttrs(map[string]cty.Type{"title": cty.String, "authors": cty.List(cty.String), "url": cty.String}, []string{"authors", "url"})
+var paperType = cty.ObjectWithOptionalAttrs(map[string]cty.Type{
+	"title": cty.String, "authors": cty.List(cty.String), "url": cty.String,
+	"abstract": cty.String, "license": cty.String, "keywords": cty.List(cty.String), "doi": cty.String, "version": cty.String,
+	"orcid": cty.Map(cty.String), "affiliations": cty.Map(cty.String),
+}, []string{"authors", "url", "abstract", "license", "keywords", "doi", "version", "orcid", "affiliations"})
 
 // declarePaper reads the paper block, whose attributes are constants.
 func (l *loader) declarePaper(b *hclsyntax.Block) {
@@ -32,7 +45,7 @@ func (l *loader) declarePaper(b *hclsyntax.Block) {
 	at := header(b)
 	l.paperAt = &at
 	for _, inner := range b.Body.Blocks {
-		l.diags.error(inner.TypeRange, "Unknown block", "A paper has attributes only: title, authors and url.")
+		l.diags.error(inner.TypeRange, "Unknown block", "A paper has attributes only, such as title, authors and url.")
 	}
 	values := map[string]cty.Value{}
 	for _, a := range sortedAttributes(b.Body) {
@@ -53,7 +66,7 @@ func (l *loader) declarePaper(b *hclsyntax.Block) {
 			values[a.Name] = v
 			continue
 		}
-		l.diags.error(a.Expr.Range(), "Wrong type", "A title and a url are strings, authors are a list of strings.")
+		l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("What a paper has as %s is %s.", a.Name, typeInWords(want)))
 	}
 	v, err := convert.Convert(cty.ObjectVal(values), paperType)
 	if err != nil {
@@ -68,5 +81,7 @@ func (l *loader) declarePaper(b *hclsyntax.Block) {
 	}
 	if err != nil {
 		l.diags.error(at, "Wrong type", err.Error())
+		return
 	}
+	l.checkPaper(b)
 }

@@ -21,3 +21,47 @@ func TestPaper(t *testing.T) {
 		t.Errorf("%+v and %d steps", p.Paper, len(p.Steps))
 	}
 }
+
+// TestPaperFacts: what deposits and citations take is read as it stands.
+func TestPaperFacts(t *testing.T) {
+	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`paper {
+  title        = "T"
+  authors      = ["A", "B"]
+  abstract     = "About T."
+  license      = "CC-BY-4.0"
+  keywords     = ["x", "y"]
+  doi          = "10.5281/zenodo.1234"
+  version      = "1.1"
+  orcid        = { A = "0000-0002-1825-0097", B = "0000-0002-1694-233X" }
+  affiliations = { B = "Somewhere" }
+}`)}, pipeline.Options{Registry: kinds()})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	want := pipeline.Paper{Title: "T", Authors: []string{"A", "B"}, Abstract: "About T.", License: "CC-BY-4.0", Keywords: []string{"x", "y"}, DOI: "10.5281/zenodo.1234", Version: "1.1",
+		ORCID: map[string]string{"A": "0000-0002-1825-0097", "B": "0000-0002-1694-233X"}, Affiliations: map[string]string{"B": "Somewhere"}}
+	if !reflect.DeepEqual(p.Paper, want) {
+		t.Errorf("%+v", p.Paper)
+	}
+}
+
+// TestGiven names the variables without which the sources give another pipeline.
+func TestGiven(t *testing.T) {
+	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte(`
+variable "same" { default = "a" }
+variable "other" { default = 1 }
+variable "needed" {}
+variable "hidden" {
+  type      = string
+  default   = null
+  sensitive = true
+}
+output "all" { value = [var.same, var.other, var.needed] }
+`)}, pipeline.Options{Registry: kinds(), Vars: map[string]string{"same": "a", "other": "2", "needed": "x", "hidden": "t"}})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	if want := []string{"needed", "other"}; !reflect.DeepEqual(p.Given, want) {
+		t.Errorf("%v", p.Given)
+	}
+}

@@ -51,11 +51,18 @@ type Pipeline struct {
 	// Results is what the results block says; empty without one.
 	Results Results
 
+	// Checklist is what the checklist block says; empty without one.
+	Checklist Checklist
+
 	// Vars has the value of every variable as JSON, but for the sensitive ones.
 	Vars map[string]json.RawMessage
 
 	// Local names the variables whose values came from Options.Local, sorted.
 	Local []string
+
+	// Given names the variables, but for the sensitive ones, whose values are not their
+	// defaults, sorted: with these of Inputs alone, the sources give the same pipeline.
+	Given []string
 
 	// Secrets has the texts of the sensitive variables. They are for steps that
 	// this process runs, and must not be kept or sent.
@@ -138,15 +145,17 @@ type loader struct {
 	parent  *loader   // nil of the pipeline itself
 	modules []*loader // that were loaded, in order
 
-	variables map[string]*variable
-	locals    map[string]*node
-	outputs   map[string]*node
-	paper     Paper
-	paperAt   *hcl.Range // of the block
-	results   Results
-	blocks    []*node
-	byBlock   map[string]*node // step.train.dsi, module.first
-	nodes     []*node          // locals, outputs, modules and blocks in source order
+	variables   map[string]*variable
+	locals      map[string]*node
+	outputs     map[string]*node
+	paper       Paper
+	checklist   Checklist
+	paperAt     *hcl.Range // of the block
+	checklistAt *hcl.Range
+	results     Results
+	blocks      []*node
+	byBlock     map[string]*node // step.train.dsi, module.first
+	nodes       []*node          // locals, outputs, modules and blocks in source order
 
 	resultsBlock *hclsyntax.Block // nil if there is none
 
@@ -206,7 +215,7 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {
@@ -222,6 +231,9 @@ func (l *loader) pipeline() *Pipeline {
 		p.Vars[name] = v.json()
 		if !v.value.IsNull() {
 			p.vars[name] = v.argument()
+		}
+		if !v.optional || !v.value.RawEquals(v.fallback) {
+			p.Given = append(p.Given, name)
 		}
 	}
 	return p

@@ -35,10 +35,11 @@ type Item struct {
 	Waits    []int             // for Maybe: the inputs that are not there
 
 	// Of the result of a hit, kept or not.
-	Took  time.Duration
-	Bytes int64  // of its outputs
-	Run   string // that left it
-	From  string // the store of others that has it; "" if the own one does
+	Took   time.Duration
+	Bytes  int64  // of its outputs
+	Memory int64  // the most at a time; 0 if not known
+	Run    string // that left it
+	From   string // the store of others that has it; "" if the own one does
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -167,7 +168,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	for _, i := range ready {
 		it := &f.Items[i]
 		if r := found[it.Key]; r != nil {
-			it.Outcome, it.Result, it.Took, it.Bytes, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Origin.RunID, r.From
+			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}

@@ -1,5 +1,7 @@
 package render
 
+import "strings"
+
 // Named is a number or text of a table or figure with its name.
 type Named struct {
 	Name string // ROW.COLUMN, or SERIES.POINT.x and SERIES.POINT.y
@@ -7,6 +9,9 @@ type Named struct {
 	Head string // the column's title without markup; of a figure the axis
 	Text string // as it is printed
 	Cell Cell
+
+	Title  string // of the row or series, without markup
+	Format Format // by which it is printed; of a figure by its axis
 }
 
 // Named lists the cells of the rows that have ids, row by row.
@@ -18,7 +23,7 @@ func (t *Table) Named() (list []Named) {
 		}
 		for i, c := range t.Columns {
 			cell := r.Cells[c.ID]
-			list = append(list, Named{r.ID + "." + c.ID, r.ID, heads[i], cell.plain(c.Format), cell})
+			list = append(list, Named{r.ID + "." + c.ID, r.ID, heads[i], cell.plain(c.Format), cell, plainTitles(r.Titles), cell.format(c.Format)})
 		}
 	}
 	return list
@@ -30,8 +35,33 @@ func (f *Figure) Named() (list []Named) {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			at := s.ID + "." + p.ID
-			list = append(list, Named{at + ".x", at, "x", p.X.plain(format), p.X}, Named{at + ".y", at, "y", p.Y.plain(format), p.Y})
+			title := Plain(s.Title)
+			y := f.Y
+			if s.Right {
+				y = f.Y2
+			}
+			list = append(list, Named{at + ".x", at, "x", p.X.plain(format), p.X, title, f.X.format()}, Named{at + ".y", at, "y", p.Y.plain(format), p.Y, title, y.format()})
 		}
 	}
 	return list
+}
+
+// plainTitles are the titles of a row in a line, without markup.
+func plainTitles(titles []string) string {
+	var out []string
+	for _, t := range titles {
+		if t = Plain(t); t != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// format is how numbers of an axis stand in a sentence: with the digits that the paper
+// gives, if it says so.
+func (a *Axis) format() Format {
+	if a == nil || a.Decimals == 0 {
+		return Format{Style: "text"}
+	}
+	return Format{Style: "fixed", Decimals: a.Decimals}
 }

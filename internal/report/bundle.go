@@ -37,7 +37,7 @@ type Entry struct {
 type codePoint struct{ Code, Char string }
 
 // Bundle makes a LaTeX document of the tables and figures that have run: main.tex,
-// their floats and pictures. It needs packages of a TeX distribution's recommended
+// their floats and pictures, and the files with which a paper prints cells in prose. It needs packages of a TeX distribution's recommended
 // set only, and says in its head how it is compiled.
 func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) {
 	var files []BundleFile
@@ -71,7 +71,11 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 	if err != nil {
 		return nil, err
 	}
-	return append([]BundleFile{{"main.tex", main}}, files...), nil
+	numbers, err := r.numberFiles()
+	if err != nil {
+		return nil, err
+	}
+	return append([]BundleFile{{"main.tex", main}}, append(files, numbers...)...), nil
 }
 
 // mostName bounds a file's name, far below what file systems take.

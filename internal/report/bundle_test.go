@@ -72,6 +72,9 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !strings.HasPrefix(files["redsi.sty"], "% redsi.sty") || !strings.Contains(files["numbers.tex"], "\\redsitable{table.x}{tab:x}\n\\redsicell{") {
+		t.Errorf("the files for numbers in prose: %.40q\n%s", files["redsi.sty"], files["numbers.tex"])
+	}
 	labels := 0
 	for _, f := range both {
 		labels += strings.Count(string(f.Data), `\label{tab:x}`)

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // Bounds of a report's lists. What is beyond them is counted, and the page says with
@@ -39,6 +40,7 @@ type Block struct {
 	Steps, Done int
 	Took        time.Duration
 	Bytes       int64
+	Used        usage.Sum
 	Counts      map[string]int64 // of all steps
 }
 
@@ -60,11 +62,19 @@ type Gatherer struct {
 	curves    int
 	others    int // curves of steps that are not shown otherwise
 	work      map[string]*runWork
+	used      []spent // by step
+}
+
+// spent is what a step with a result took and used.
+type spent struct {
+	done bool
+	took time.Duration
+	used *artifacts.Used
 }
 
 // Gather begins a report of a plan.
 func Gather(p *plan.Plan) *Gatherer {
-	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
+	g := &Gatherer{plan: p, detailed: make([]bool, len(p.Steps)), used: make([]spent, len(p.Steps)), blocks: map[string]*Block{}, envs: map[string]*Environment{}, runs: map[string]bool{}, work: map[string]*runWork{}}
 	for i, s := range p.Steps {
 		b := g.block(i)
 		b.Steps++
@@ -122,6 +132,8 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	b.Done++
 	b.Took += r.Took
 	b.Bytes += r.Bytes()
+	b.Used.Add(r.Took, r.Used)
+	g.used[i] = spent{true, r.Took, r.Used}
 	for what, n := range r.Counts {
 		if b.Counts == nil {
 			b.Counts = map[string]int64{}
@@ -182,6 +194,9 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	if err := r.load(ctx, v, g.items, read); err != nil {
 		return nil, err
 	}
+	for _, it := range r.Items {
+		it.Used = g.cost(upstream(nodes, []int{it.Index}))
+	}
 	r.compared()
 	r.Picture = g.picture(r.Items)
 	r.Timeline = g.timeline()
@@ -196,6 +211,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	for _, b := range g.blocks {
 		r.Blocks = append(r.Blocks, *b)
 		r.Took += b.Took
+		r.Used.Join(b.Used)
 		r.Bytes += b.Bytes
 	}
 	shown := map[string]bool{} // blocks that links lead to: no more than mostRows
@@ -228,6 +244,16 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	r.Left.Files = max(0, len(r.Files)-mostRows)
 	r.Files = r.Files[:min(len(r.Files), mostRows)]
 	return r, nil
+}
+
+// cost is what steps with results used together.
+func (g *Gatherer) cost(steps []int) (s usage.Sum) {
+	for _, i := range steps {
+		if x := g.used[i]; x.done {
+			s.Add(x.took, x.used)
+		}
+	}
+	return s
 }
 
 // downloadKind is the kind of the steps that bring files in.

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // Reader opens a blob; the bytes are verified to their end.
@@ -42,6 +43,7 @@ type Item struct {
 	SVG     []byte
 	Checks  []render.Check // NotRun where there is no result yet
 	Files   []Download
+	Used    usage.Sum // of all steps that it comes from, itself included
 
 	PaperSVG []byte // the paper's points, if there are any
 	Among    bool   // PaperSVG has the rebuilt ones too

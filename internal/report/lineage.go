@@ -30,6 +30,7 @@ type Node struct {
 	Counts   map[string]int64  `json:"counts,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`   // of the worker
 	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
+	Used     *artifacts.Used   `json:"used,omitempty"`  // of the machine that ran it
 	Place    string            `json:"place"`           // file:line
 	deps     []int             // of one that is not detailed
 }
@@ -94,6 +95,7 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 			n.Run, n.Workflow, n.TookS = r.Origin.RunID, r.Origin.WorkflowID, r.Took.Seconds()
 			n.Counts, n.Bytes = r.Counts, r.Bytes()
 			n.Env, n.Notes = notesOf(r.Env)
+			n.Used = r.Used
 			for name, a := range r.Outputs {
 				n.Outputs = append(n.Outputs, Output{Name: name, Type: a.Type, Size: a.Size, Digest: a.Digest.String(), Files: len(a.Files)})
 			}
@@ -275,6 +277,9 @@ func upstream(nodes []Node, from []int) (out []int) {
 	}
 	return out
 }
+
+// Upstream lists the nodes that a table or figure comes from, itself included.
+func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
 
 func place(s plan.Step) string { return s.Pos.File + ":" + itoa(s.Pos.Line) }
 

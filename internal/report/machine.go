@@ -20,6 +20,9 @@ func unplaced(s string) string {
 	})
 }
 
+// Unplaced is a text without the folders of a machine, for others to read.
+func Unplaced(s string) string { return unplaced(s) }
+
 // fileOf is how a page names a file of the pipeline.
 func fileOf(name string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "..") {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/prose"
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/internal/report"
 )
@@ -64,7 +65,14 @@ func TestNastyDocument(t *testing.T) {
 	dir := t.TempDir()
 	var all strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&all, "%% == %s\n%s", f.Name, f.Data)
+		if f.Name != prose.StyleFile { // which is the same for all reports
+			fmt.Fprintf(&all, "%% == %s\n%s", f.Name, f.Data)
+		}
+		if f.Name == prose.NumbersFile {
+			if _, err := prose.ReadTeX(f.Name, string(f.Data)); err != nil {
+				t.Error(err)
+			}
+		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.Data, 0o644)); err != nil {
 			t.Fatal(err)
@@ -86,6 +94,14 @@ func TestNastyDocument(t *testing.T) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, "secret.tex"), []byte(`\errmessage{the secret was read}`), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "paper.tex"), []byte("\\documentclass{article}\\usepackage{redsi}\\begin{document}x\\end{document}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	paper := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "paper.tex")
+	paper.Dir = dir
+	if out, err := paper.CombinedOutput(); err != nil {
+		t.Fatalf("a paper that reads the numbers: %v\n%s", err, out[max(0, len(out)-3000):])
 	}
 	// The shell is not closed, so that what would be run is run.
 	c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "-shell-escape", "-recorder", "main.tex")

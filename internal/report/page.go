@@ -16,6 +16,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // assets are the page's templates, style and script.
@@ -39,6 +40,7 @@ func (r *Report) HTML(w io.Writer) error {
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
 		"markup":   func(s string) template.HTML { return template.HTML(render.HTML(s)) },
 		"picture":  picture,
+		"used":     usage.Rows,
 		"size":     func(n int64) string { return humanize.Bytes(uint64(max(n, 0))) },
 		"took":     took,
 		"num":      func(v *float64) string { return number(v) },

@@ -15,6 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // Options say what the report cannot find out from results.
@@ -51,6 +52,7 @@ type Report struct {
 	Envs     []Environment
 	Files    []SourceFile
 	Took     time.Duration
+	Used     usage.Sum // of all steps with results
 	Bytes    int64
 	Left     Left
 	shown    map[string]bool // ids of panels

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // DType is an element type, with libtorch's numbers (c10/core/ScalarType.h).
@@ -122,6 +124,23 @@ func ParseDevice(name string) (Device, error) {
 		return CPU, fmt.Errorf("device %q: this process sees %d CUDA devices; is a libtorch with CUDA on LD_LIBRARY_PATH, with libtorch_cuda.so preloaded?", name, have)
 	}
 	return CUDA(n), nil
+}
+
+// CardMemory is how many bytes of tensors are on the cards, and the most that there were
+// so far, which of several cards is not known. Without a card ok is false.
+func CardMemory() (now, most int64, ok bool) {
+	cards := CUDADevices()
+	for i := range cards {
+		n, m, msg := native.CardMemory(i)
+		if msg != "" {
+			return 0, 0, false
+		}
+		now, most = now+n, m
+	}
+	if cards > 1 {
+		most = 0
+	}
+	return now, most, cards > 0
 }
 
 // CUDADevices is the number of cards that libtorch sees.

@@ -50,6 +50,7 @@ type PlanStep struct {
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
 	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
 	Size      *int64         `json:"expect_bytes,omitempty"`
+	Memory    int64          `json:"memory,omitempty"` // the most at a time: of a hit, or as expected, its 90 % quantile
 
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -102,6 +103,10 @@ type PlanEstimate struct {
 	Free         *int64 `json:"free_bytes,omitempty"`
 	Fits         *bool  `json:"fits,omitempty"`
 
+	Memory        int64  `json:"memory,omitempty"` // of the step that is expected to have the most, its 90 % quantile
+	MemoryOf      string `json:"memory_of,omitempty"`
+	MemoryUnknown int    `json:"memory_unknown"` // steps
+
 	DownloadBytes   int64 `json:"download_bytes"`
 	DownloadSources int   `json:"download_sources"`
 	DownloadUnknown int   `json:"download_unknown"` // sources of unknown size
@@ -148,6 +153,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		} else if x.Basis != estimate.Nothing {
 			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
 		}
+		p.Memory = max(x.Memory, it.Memory)
 		if it.Outcome != plan.Hit && x.Bytes >= 0 {
 			p.Size = &x.Bytes
 		}
@@ -184,6 +190,9 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 		GPUSteps: e.GPUSteps, GPUKnown: e.GPUSteps - e.GPUUnknown, GPUHours: e.GPUHours(), Slots: f.Slots, GPUSlots: f.GPUSlots, Wall: e.Wall(f.Slots, f.GPUSlots).Seconds(),
 		Critical: e.Critical.Seconds(), CriticalUnknown: e.CriticalUnknown, CriticalPath: []PathedStep{}, Bytes: e.Bytes, BytesUnknown: e.BytesUnknown,
 		DownloadBytes: e.Download.Bytes, DownloadSources: e.Download.Sources, DownloadUnknown: e.Download.Unknown}
+	if out.Memory, out.MemoryUnknown = e.Memory, e.MemoryUnknown; e.Memory > 0 {
+		out.MemoryOf = v.Plan.Steps[e.MemoryOf].Address
+	}
 	for _, i := range e.CriticalPath {
 		p := PathedStep{Address: v.Plan.Steps[i].Address}
 		if x := e.Each[i]; x.Basis != estimate.Nothing {

@@ -330,6 +330,13 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if !f.fits() {
 		Printf(w, "%s  they will not fit: %s more are needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
 	}
+	if e.Memory > 0 {
+		Printf(w, "memory    %s at most at a time, for %s (p90)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address)
+		if e.MemoryUnknown > 0 {
+			Printf(w, "; not known of %s", Count(e.MemoryUnknown, "step"))
+		}
+		Println(w)
+	}
 	if d := e.Download; d.Sources > 0 {
 		Printf(w, "download  %s from %s", Size(d.Bytes), Count(d.Sources-d.Unknown, "source"))
 		if d.Unknown > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/usage"
 )
 
 // leavesShown bounds the configuration that Trace shows of a step.
@@ -64,6 +65,9 @@ func Trace(w io.Writer, t *report.Trace) {
 		}
 		for _, what := range slices.Sorted(maps.Keys(n.Counts)) {
 			Printf(w, "  counted %s: %d\n", what, n.Counts[what])
+		}
+		for _, r := range usage.Rows(n.Used) {
+			Printf(w, "  used %s: %s\n", r.What, r.Value)
 		}
 		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
 			Printf(w, "  %s: %s\n", name, n.Notes[name])

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/step"
 )
 
@@ -224,6 +225,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	}
 	run := command.Run{Program: program.path, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
 		Stderr: x.Stderr,
+		Used:   func(u usage.Program) { x.Program(u.CPU, u.Memory) },
 		Exited: func(code int) {
 			if code != 0 {
 				x.Note("exit code", strconv.Itoa(code))

@@ -8,6 +8,7 @@
 #include "head.h"
 #include "linear.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <torch/version.h>
 
 #include <atomic>
@@ -155,6 +156,19 @@ int redsi_num_threads(void) {
   return n > 0 ? n : at::get_num_threads();
 }
 const char *redsi_version(void) { return TORCH_VERSION; }
+
+char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
+  return guarded([&] {
+    *now = *most = 0;
+    auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(c10::DeviceType::CUDA));
+    TORCH_CHECK(allocator, "libtorch's allocator of CUDA devices does not count");
+    if (!allocator->initialized()) return;
+    const auto stats = allocator->getDeviceStats(c10::DeviceIndex(device));
+    const auto &all = stats.allocated_bytes[size_t(c10::CachingAllocator::StatType::AGGREGATE)];
+    *now = all.current;
+    *most = all.peak;
+  });
+}
 
 char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t key) {
   return guarded([&] {

@@ -45,6 +45,13 @@ func SameForAnyThreads() bool { return C.redsi_same_for_any_threads() != 0 }
 // Version is libtorch's version.
 func Version() string { return C.GoString(C.redsi_version()) }
 
+// CardMemory is how many bytes of tensors are on a CUDA device, and the most so far.
+func CardMemory(device int) (now, most int64, msg string) {
+	var n, m C.int64_t
+	msg = message(C.redsi_card_memory(C.int(device), &n, &m))
+	return int64(n), int64(m), msg
+}
+
 // Dropout is (residual, or 0 where that is nil) + x with elements set to zero with
 // probability p in [0, 1), the others scaled by 1/(1-p). On a CPU the mask is a
 // function of key and the element's index.

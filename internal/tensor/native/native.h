@@ -12,6 +12,9 @@ int redsi_num_threads(void);
 int redsi_same_for_any_threads(void);
 const char *redsi_version(void);
 
+// Bytes of tensors on a CUDA device now, and the most so far; zeros before there was one.
+char *redsi_card_memory(int device, int64_t *now, int64_t *most);
+
 // (residual or 0) + dropout(x).
 char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key);
 // dropout(max(x, 0)).

@@ -1,0 +1,62 @@
+package activities
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestSpent: each key counts once, whichever runs had it; failures of other pipelines and
+// runs do not count, and damaged records are told.
+func TestSpent(t *testing.T) {
+	store := mem.New()
+	publish := func(name string, took time.Duration, u *artifacts.Used) artifacts.Digest {
+		preimage := []byte(`{"kind":"` + name + `"}`)
+		r := artifacts.Result{Key: artifacts.KeyOf(preimage), Preimage: preimage, Took: took, Used: u, Outputs: map[string]artifacts.Artifact{}}
+		if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+			t.Fatal(err)
+		}
+		return r.Key
+	}
+	first := publish("first", time.Hour, &artifacts.Used{CPU: 5, CPUOf: artifacts.CPUOfProgram, Read: 3, Card: "X", CardMemory: 9})
+	second := publish("second", time.Minute, nil)
+	gone := artifacts.Sum([]byte("gone"))
+	run := func(id, project string, steps ...workflows.RunStep) {
+		if err := WriteRun(t.Context(), store, workflows.RunRecord{RunID: id, Pipeline: "p.hcl", Project: project, Steps: steps}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("1", "mine", workflows.RunStep{Address: "a", Key: first, Outcome: workflows.Ran, TookS: 3600}, workflows.RunStep{Address: "b", Key: gone, Outcome: workflows.Ran, TookS: 30},
+		workflows.RunStep{Address: "c", Outcome: workflows.Failed})
+	run("2", "mine", workflows.RunStep{Address: "a", Key: first, Outcome: workflows.Hit, TookS: 3600}, workflows.RunStep{Address: "b", Key: second, Outcome: workflows.Ran, TookS: 60})
+	run("3", "other", workflows.RunStep{Address: "a", Key: artifacts.Sum([]byte("x")), Outcome: workflows.Ran, TookS: 9999})
+	for n, f := range []Failure{{RunID: "1", Outcome: FailedStep, TookS: 20}, {RunID: "2", Outcome: CancelledStep, TookS: 7200}, {RunID: "3", Outcome: FailedStep, TookS: 9999}, {RunID: "0", Outcome: FailedStep, TookS: 9999}} {
+		f.Format, f.Key = FailureFormat, artifacts.Sum(fmt.Append(nil, n))
+		b, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Records.Put(t.Context(), failureName(f.RunID, f.Key), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Records.Put(t.Context(), runPrefix+"4", []byte(`{`)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := SpentBy(t.Context(), store, "mine", "p.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.Results
+	if s.Runs != 2 || s.Damaged != 1 || s.Gone != 1 || r.Steps != 3 || r.Took != time.Hour+90*time.Second || r.CPU != 5 || r.Measured != 1 || r.CardTook != time.Hour {
+		t.Errorf("%+v", s)
+	}
+	if s.Failed.Steps != 1 || s.Failed.TookS != 20 || s.Cancelled.Steps != 1 || s.Cancelled.TookS != 7200 || s.Took() != 3*time.Hour+110*time.Second {
+		t.Errorf("%+v, %s in all", s, s.Took())
+	}
+}

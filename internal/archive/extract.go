@@ -1,0 +1,37 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
+)
+
+// WriteProject writes the files of the project below folder, which has none of them:
+// verified, and those that lie in the store only from there. Names have been checked when
+// the archive was opened, and no link leads out of the folder.
+func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.Blobs) error {
+	for _, f := range a.Manifest.Files {
+		r, err := a.Project(f)
+		if err != nil {
+			return err
+		}
+		err = artifacts.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", a.where, err)
+		}
+	}
+	for _, f := range a.Manifest.Sources {
+		r, err := store.Open(ctx, f.Digest)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		err = artifacts.Place(folder, f.Name, 0o644, readers.WithContext(ctx, r))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
+}

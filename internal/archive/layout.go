@@ -1,0 +1,139 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// Format is the version of archives that this code writes.
+const Format = "redsi-archive/1"
+
+// What an archive has, by name.
+const (
+	ManifestName = "redsi-archive.json"
+	ReadmeName   = "README.md"
+	CitationName = "CITATION.cff"
+	CrateName    = "ro-crate-metadata.json"
+	ReportName   = "report.html"
+	DepositName  = "deposit.json"
+	ResultsDir   = "results/"       // tables and figures for people
+	ProjectDir   = "project/"       // the pipeline's files
+	BlobsDir     = "store/blobs/"   // the store's layout
+	RecordsDir   = "store/records/" // the store's layout
+)
+
+// Manifest says what an archive is: its file redsi-archive.json, which a key may sign. It
+// names the digest of every other file and of all records, which name those of the blobs,
+// so that who signs it signs all that is there.
+type Manifest struct {
+	Format    string                     `json:"format"`
+	Title     string                     `json:"title,omitempty"`
+	Pipeline  string                     `json:"pipeline"`            // below project/: an .hcl file, or a folder of them; "." is project/
+	Variables map[string]json.RawMessage `json:"variables,omitempty"` // whose values are not their defaults
+	Targets   []string                   `json:"targets,omitempty"`
+	Files     []artifacts.File           `json:"files"`             // below project/
+	Sources   []artifacts.File           `json:"sources,omitempty"` // files of the project that lie in the store only
+	Others    []artifacts.File           `json:"others"`            // for people and other programs
+	Results   int                        `json:"results"`
+	Records   RecordsDigest              `json:"records"`
+	Blobs     int                        `json:"blobs"`
+	Bytes     int64                      `json:"bytes"` // of blobs
+	LeftOut   []LeftOut                  `json:"left_out,omitempty"`
+	Created   string                     `json:"created"` // when the newest of its results was made
+	Revision  string                     `json:"redsi,omitempty"`
+}
+
+// RecordsDigest covers all records of an archive.
+type RecordsDigest struct {
+	Count  int              `json:"count"`
+	Digest artifacts.Digest `json:"digest"` // of lines "NAME sha256:HEX\n", sorted by name
+}
+
+// LeftOut says which blobs of a step are not in the archive.
+type LeftOut struct {
+	Step  string `json:"step"`
+	Blobs int    `json:"blobs"`
+	Bytes int64  `json:"bytes"`
+	URL   string `json:"url,omitempty"` // where the first of them lies, if it is known
+}
+
+// recordPrefixes are the records that an archive may have. No root of garbage collection
+// and nothing of a run is among them.
+var recordPrefixes = []string{"results/", "signatures/", "attestations/", "elsewhere/"}
+
+// TakesRecord reports whether archives have records of that name.
+func TakesRecord(name string) bool {
+	for _, p := range recordPrefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckProjectFile reports a name that no file of a project has: one that is another file
+// elsewhere, and what would change how programs work in the folder.
+func CheckProjectFile(name string) error {
+	if err := artifacts.CheckFileName(name); err != nil {
+		return err
+	}
+	rest, _ := strings.CutPrefix(name, ModulesDir)
+	for seg := range strings.SplitSeq(rest, "/") {
+		switch s := fold(seg); {
+		case s == ".git" || s == ".redsi" || strings.HasPrefix(s, "git~"):
+			return fmt.Errorf("%q: an archive has no folder %s", name, seg)
+		case s == localSettings:
+			return fmt.Errorf("%q: an archive has no settings of a person", name)
+		}
+	}
+	return nil
+}
+
+// ModulesDir is where, below project/, the commits of modules' repositories lie in the state folder.
+const ModulesDir = ".redsi/modules/"
+
+// localSettings is pipeline.LocalFile.
+const localSettings = "redsi.local.hcl"
+
+// fold is a name as file systems may take it: without regard to case and composition.
+func fold(name string) string {
+	if ascii(name) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// parseManifest reads and checks a manifest, and returns who signed it.
+func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, by, err
+	}
+	if m.Format != Format {
+		return m, by, fmt.Errorf("its format is %.100q; this redsi reads %s: a newer one may have made it", m.Format, Format)
+	}
+	if by, err = signature.Signer(b); err != nil {
+		return m, by, err
+	}
+	if m.Pipeline != "." {
+		if err := CheckProjectFile(m.Pipeline); err != nil {
+			return m, by, err
+		}
+	}
+	return m, by, nil
+}

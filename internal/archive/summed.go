@@ -1,0 +1,36 @@
+package archive
+
+import (
+	"crypto/sha256"
+	"hash"
+	"io"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Summed passes bytes on to a writer, and knows their digest and number.
+type Summed struct {
+	Size int64
+
+	out  io.Writer
+	sum  hash.Hash
+	each func(n int64)
+}
+
+// NewSummed writes to out, and tells each, which may be nil, of pieces.
+func NewSummed(out io.Writer, each func(n int64)) *Summed {
+	return &Summed{out: out, sum: sha256.New(), each: each}
+}
+
+// Digest is that of what was written so far.
+func (s *Summed) Digest() artifacts.Digest { return artifacts.Digest(s.sum.Sum(nil)) }
+
+func (s *Summed) Write(p []byte) (int, error) {
+	n, err := s.out.Write(p)
+	s.sum.Write(p[:n])
+	s.Size += int64(n)
+	if s.each != nil {
+		s.each(int64(n))
+	}
+	return n, err
+}

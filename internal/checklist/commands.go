@@ -1,0 +1,84 @@
+package checklist
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
+)
+
+// Command rebuilds one table or figure.
+type Command struct {
+	Address  string  `json:"address"`
+	Paper    string  `json:"paper,omitempty"`
+	Command  string  `json:"command"`
+	Steps    int     `json:"steps"`              // that it needs, itself included
+	Known    int     `json:"steps_with_results"` // of them: the time and bytes are theirs
+	TookS    float64 `json:"took_s"`             // one step after another
+	CardS    float64 `json:"card_s"`
+	Disk     int64   `json:"disk"` // bytes of results
+	Download int64   `json:"download"`
+	Unknown  int     `json:"download_unknown"` // files of unknown size
+	Expected int     `json:"expected"`         // numbers, texts and claims of the paper
+	Allowed  float64 `json:"allowed"`          // the largest difference from a number that is allowed
+	Place    string  `json:"place"`
+}
+
+// commands are those of all tables and figures that the report shows.
+func commands(in Input) []Command {
+	type fetched struct {
+		bytes   int64
+		unknown int
+	}
+	over := map[string]fetched{} // by step, from other machines
+	for _, f := range in.Report.Files {
+		if !strings.Contains(f.URL, "://") {
+			continue
+		}
+		d := over[f.Step]
+		if f.Size < 0 {
+			d.unknown++
+		} else {
+			d.bytes += f.Size
+		}
+		over[f.Step] = d
+	}
+	out := []Command{}
+	for _, it := range in.Report.Items {
+		c := Command{Address: it.Address, Paper: it.Paper, Command: in.Command("run", "--target", it.Address), Known: it.Used.Steps, TookS: it.Used.Took.Seconds(), CardS: it.Used.CardS,
+			Expected: len(it.Checks), Place: place(in.Plan.Steps[it.Index].Pos)}
+		for _, i := range in.Report.Upstream(it) {
+			n := &in.Report.Nodes[i]
+			c.Steps++
+			c.Disk += max(0, n.Bytes)
+			c.Download += over[n.Address].bytes
+			c.Unknown += over[n.Address].unknown
+		}
+		for _, k := range it.Checks {
+			c.Allowed = max(c.Allowed, k.Allowed)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (f *facts) commandsAnswer() []Answer {
+	if len(f.commands) == 0 {
+		return []Answer{blank("the commands: the pipeline has no tables and no figures")}
+	}
+	left := ""
+	if n := f.Report.Left.Items; n > 0 {
+		left = fmt.Sprintf(" %d more are not listed.", n)
+	}
+	return []Answer{{Text: fmt.Sprintf("One command for each of the tables and figures, %d, with what it costs: see the list at the end.%s All: %s.",
+		len(f.commands), left, f.Command("run")), From: f.Report.Pipeline}}
+}
+
+// title is how a table or figure is called: as in the paper.
+func (c *Command) title() string {
+	if c.Paper != "" {
+		return c.Paper
+	}
+	_, local := pipeline.SplitAddress(c.Address)
+	return local
+}

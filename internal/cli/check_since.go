@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/prose"
+)
+
+// numbersSince reads the numbers.tex that a paper's repository had at a revision: the file
+// that is named, or the only one that is there. Nothing is checked out and no filter runs.
+func numbersSince(ctx context.Context, folder, revision, file string) (*prose.Numbers, error) {
+	commit, err := gitIn(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return nil, inputError(fmt.Errorf("--since %s: %s is in no repository of git that has this revision: %w", quoted(revision), folder, err))
+	}
+	name, err := numbersAt(ctx, folder, commit, file)
+	if err != nil {
+		return nil, inputError(fmt.Errorf("--since %s: %w", quoted(revision), err))
+	}
+	text, err := gitIn(ctx, folder, "cat-file", "blob", commit+":"+name)
+	if err != nil {
+		return nil, inputError(fmt.Errorf("--since %s: %s: %w", quoted(revision), name, err))
+	}
+	n, err := prose.ReadTeX(revision+":"+name, text)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return n, nil
+}
+
+// numbersAt is the path of a commit's file of numbers, from the top of its tree.
+func numbersAt(ctx context.Context, folder, commit, file string) (string, error) {
+	if file != "" {
+		absolute, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		if absolute, err = filepath.EvalSymlinks(absolute); err != nil {
+			return "", err
+		}
+		top, err := gitIn(ctx, folder, "rev-parse", "--show-toplevel")
+		if err != nil {
+			return "", err
+		}
+		name, err := filepath.Rel(top, absolute)
+		if err != nil || !filepath.IsLocal(name) {
+			return "", fmt.Errorf("%s is not in the paper's repository, %s", file, top)
+		}
+		return filepath.ToSlash(name), nil
+	}
+	list, err := gitIn(ctx, folder, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for name := range strings.SplitSeq(list, "\x00") {
+		if path.Base(name) == prose.NumbersFile {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", errors.New("that revision has no " + prose.NumbersFile + ", which redsi report --latex writes; commit it with the paper, or compare with a run: --against")
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("that revision has %s: say which with --numbers", strings.Join(found, " and "))
+}
+
+// gitIn runs git in a folder and returns what it prints. It neither locks nor prompts.
+func gitIn(ctx context.Context, folder string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", folder}, args...)...)
+	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("this needs the program git, which is not installed")
+	case err != nil && said.Len() > 0:
+		first, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+		return "", fmt.Errorf("git: %s", first)
+	case err != nil:
+		return "", fmt.Errorf("git: %w", err)
+	}
+	return strings.TrimRight(out.String(), "\n"), nil
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/prose"
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// texOptions say how check reads a paper.
+type texOptions struct {
+	Numbers  string // a numbers.tex instead of the pipeline's results
+	Since    string // revision of git to compare its numbers.tex with
+	Against  string // run to compare with
+	Markdown string
+	Each     bool // every number of a table that is typed by hand
+}
+
+// texFlags adds the flags of check that are about papers.
+func texFlags(cmd *cobra.Command) *texOptions {
+	var o texOptions
+	f := cmd.Flags()
+	f.StringVar(&o.Numbers, "numbers", "", "of a paper: a numbers.tex instead of the pipeline's results")
+	f.StringVar(&o.Since, "since", "", "of a paper: tell what has changed since this revision of git, by the numbers.tex there")
+	f.StringVar(&o.Against, "against", "", "of a paper: tell what has changed since a run: an id, last, last~1")
+	return &o
+}
+
+// isTex reports whether the arguments of check are papers.
+func isTex(args []string) bool { return len(args) > 0 }
+
+// checkTex compares LaTeX files with the cells of the pipeline.
+func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error {
+	if o.Since != "" && o.Against != "" {
+		return inputError(errors.New("--since and --against are two states to compare with: give one"))
+	}
+	p, err := readPaper(files)
+	if err != nil {
+		return inputError(err)
+	}
+	now, before, err := a.texNumbers(ctx, files[0], o)
+	if err != nil {
+		return err
+	}
+	r := prose.Check(p, now, before)
+	if o.Markdown != "" {
+		if err := a.writeTexMarkdown(o.Markdown, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.JSON:
+		err = view.WriteJSON(a.Out, struct {
+			Ok bool `json:"ok"`
+			*prose.Result
+		}{!r.Failed(), r})
+	case o.Markdown != "-":
+		view.Paper(a.Out, r, o.Each)
+		if len(r.NotRun) > 0 {
+			view.Printf(a.Out, "%s not run, and no number was compared with them: %s\n", tablesHaveNot(len(r.NotRun)), a.hint("run", targetArgs(a.Targets)...))
+		}
+	}
+	if err == nil && r.Failed() {
+		err = &exitError{code: exitFailed}
+	}
+	return err
+}
+
+func tablesHaveNot(n int) string {
+	if n == 1 {
+		return "1 table or figure has"
+	}
+	return fmt.Sprintf("%d tables and figures have", n)
+}
+
+// readPaper reads LaTeX files with what they read; all lie in the first one's folder or
+// below it. Their names are shown as they were given.
+func readPaper(files []string) (*prose.Paper, error) {
+	dir := filepath.Dir(files[0])
+	var names []string
+	for _, f := range files {
+		if filepath.Ext(f) != ".tex" {
+			return nil, fmt.Errorf("%s is no LaTeX file: check takes files that end in .tex", f)
+		}
+		name, err := filepath.Rel(dir, f)
+		if err != nil || !filepath.IsLocal(name) {
+			return nil, fmt.Errorf("%s is not in the folder of %s: papers of two folders are checked one by one", f, files[0])
+		}
+		names = append(names, filepath.ToSlash(name))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	p, err := prose.Read(root.FS(), names...)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, filepath.FromSlash(failed.Path)), failed.Err)
+	}
+	if err == nil {
+		p.In(dir)
+	}
+	return p, err
+}
+
+// texNumbers are the cells as they are, and as they were if that was asked for.
+func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, before *prose.Numbers, err error) {
+	if o.Numbers != "" {
+		if o.Against != "" {
+			return nil, nil, inputError(errors.New("--against needs the pipeline's results: leave --numbers out"))
+		}
+		b, err := os.ReadFile(o.Numbers)
+		if err != nil {
+			return nil, nil, inputError(err)
+		}
+		if now, err = prose.ReadTeX(o.Numbers, string(b)); err != nil {
+			return nil, nil, inputError(err)
+		}
+	} else {
+		pl, _, err := a.loadPlan(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		store, err := a.openStore(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		keep := func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) }
+		if o.Against != "" {
+			keep = func(int, *plan.Item) bool { return true } // what differs is explained by preimages
+		}
+		v, err := a.previewOf(ctx, store, pl, keep)
+		if err != nil {
+			return nil, nil, err
+		}
+		if now, err = report.NumbersOf(ctx, v, store.Blobs.Open); err != nil {
+			return nil, nil, err
+		}
+		if o.Against != "" {
+			other, err := a.against(ctx, store, v, o.Against)
+			if err != nil {
+				return nil, nil, err
+			}
+			before, err = report.NumbersIn(ctx, pl, other.Results, store.Blobs.Open)
+			return now, before, err
+		}
+	}
+	if o.Since != "" {
+		before, err = numbersSince(ctx, filepath.Dir(file), o.Since, o.Numbers)
+	}
+	return now, before, err
+}
+
+// writeTexMarkdown writes what was found as Markdown to a file, or to standard output.
+func (a *app) writeTexMarkdown(path string, r *prose.Result) error {
+	if path == "-" {
+		var b strings.Builder
+		if err := r.Markdown(&b); err != nil {
+			return err
+		}
+		view.Printf(a.Out, "%s", view.Document(b.String()))
+		return nil
+	}
+	return atomicfile.Write(path, 0o644, r.Markdown)
+}
+
+// checkTexHelp is what the help of check says of papers.
+const checkTexHelp = `With LaTeX files, which are read with what they \input from their folder, check
+compares the paper with the cells of tables and figures. It says
+
+  - which \redsi{TABLE:ROW.COLUMN} name no cell, and the nearest one;
+  - with --since REVISION or --against RUN, which numbers are no longer what a cell
+    prints, and which \redsi cells have changed;
+  - which numbers are typed by hand that a cell has, with the \redsi{...} to write;
+  - which tables and figures the paper does not include.
+
+A number is taken for a cell if it is hardly one by chance, for its digits and for the
+words beside it; a 2 or a 40 says too little, and is only counted. Of a table that is
+typed by hand one line is shown; --verbose shows its numbers.
+
+Exit code 1 if the paper says what the results do not: the first two of these.`

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/archive"
+	"github.com/redsi/redsi/internal/crate"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+)
+
+// crateSteps is how many results are held while a crate is written.
+const crateSteps = 256
+
+// writeCrate adds ro-crate-metadata.json.
+func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
+	p := x.p.Paper
+	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they came to be."),
+		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL,
+		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Revision: revision(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
+		Blob: func(d artifacts.Digest) (string, string) {
+			if x.has(d) {
+				return archive.BlobsDir + artifacts.BlobPath(d), ""
+			}
+			return "", x.urls[d]
+		}}
+	for _, name := range p.Authors {
+		about.Authors = append(about.Authors, crate.Person{Name: name, ORCID: p.ORCID[name], Affiliation: p.Affiliations[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.p.Vars)) {
+		about.Variables = append(about.Variables, crate.Variable{Name: name, Value: x.p.Vars[name]})
+	}
+	for _, f := range short {
+		about.Files = append(about.Files, crate.File{Path: f.name, Name: f.says, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
+	}
+	about.Files = append(about.Files, crate.File{Path: archive.ManifestName, Name: "Digests of this archive's files and records"})
+	for _, f := range x.rendered {
+		about.Files = append(about.Files, crate.File{Path: f.name, Name: strings.TrimPrefix(f.name, archive.ResultsDir), Digest: f.Digest, Size: f.Size})
+	}
+	for _, f := range x.project.files {
+		if about.LicenseFile == "" && slices.Contains(licenses, f.name) {
+			about.LicenseFile = archive.ProjectDir + f.name
+		}
+		about.Files = append(about.Files, crate.File{Path: archive.ProjectDir + f.name, Name: f.name, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
+	}
+	if about.License == "" && about.LicenseFile == "" {
+		x.Notes = append(x.Notes, "no licence is known, which a deposit and the profile of ro-crate-metadata.json ask for: say license in the paper block, or put a file LICENSE beside the pipeline")
+	}
+	return w.Stream(archive.CrateName, func(out io.Writer) error {
+		c := crate.New(out, about)
+		var steps []int
+		for i, key := range x.keys {
+			if !key.IsZero() {
+				steps = append(steps, i)
+			}
+		}
+		for some := range slices.Chunk(steps, crateSteps) {
+			if err := x.crateSteps(ctx, c, some); err != nil {
+				return err
+			}
+		}
+		return c.Close()
+	})
+}
+
+// mainFile is the file of the pipeline that stands for it.
+func (x *exporting) mainFile() string {
+	if strings.HasSuffix(x.project.pipeline, ".hcl") {
+		return x.project.pipeline
+	}
+	folder := strings.TrimPrefix(x.project.pipeline+"/", "./")
+	first := folder + pipeline.DefaultFile
+	for _, f := range slices.Backward(x.project.files) {
+		if name, ok := strings.CutPrefix(f.name, folder); ok && strings.HasSuffix(name, ".hcl") && !strings.Contains(name, "/") && !pipeline.IsBeside(name) {
+			first = f.name
+		}
+	}
+	return first
+}
+
+// readArtifact finds the inputs in a preimage: what a configuration says in its own words
+// has its quotes escaped.
+var readArtifact = regexp.MustCompile(`\{"\$input":"(sha256:[0-9a-f]{64})"\}`)
+
+func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
+	keys := make([]artifacts.Digest, len(steps))
+	for n, i := range steps {
+		keys[n] = x.keys[i]
+	}
+	found, err := artifacts.LookupMany(ctx, x.store, keys)
+	if err != nil {
+		return err
+	}
+	for n, i := range steps {
+		s, r := &x.pl.Steps[i], found[keys[n]]
+		if r == nil {
+			return fmt.Errorf("the result of %s is gone again: is garbage being collected?", s.Address)
+		}
+		var made struct {
+			Config  map[string]json.RawMessage `json:"config"`
+			Kind    string                     `json:"kind"`
+			Version int                        `json:"version"`
+		}
+		if err := json.Unmarshal(r.Preimage, &made); err != nil {
+			return fmt.Errorf("%s: its preimage: %w", s.Address, err)
+		}
+		st := crate.Step{Address: s.Address, Kind: made.Kind, Version: made.Version, Config: made.Config, Result: r, License: licenseOf(s), Used: usedOf(r.Used)}
+		for _, m := range readArtifact.FindAllSubmatch(r.Preimage, -1) {
+			d, err := artifacts.ParseDigest(string(m[1]))
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(st.Inputs, d) {
+				st.Inputs = append(st.Inputs, d)
+			}
+		}
+		if st.Signers, err = x.signers(ctx, r.Key); err != nil {
+			return err
+		}
+		if err := c.Step(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// licenseOf is what the pipeline says of the licence of what a step brings in.
+func licenseOf(s *plan.Step) string {
+	var c struct {
+		License string `json:"license"`
+	}
+	if json.Unmarshal(s.Task.Config, &c) != nil {
+		return ""
+	}
+	return c.License
+}
+
+// signers are the keys that signed a result as it is.
+func (x *exporting) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
+	if !x.signed[key.Hex()] {
+		return nil, nil
+	}
+	all, err := artifacts.Signatures(ctx, x.store, key)
+	for _, s := range all {
+		if s.Err == nil {
+			signers = append(signers, s.By.String())
+		}
+	}
+	return signers, err
+}
+
+// usedOf is what a step took of its machine, as far as it was measured.
+func usedOf(u *artifacts.Used) (all []crate.Used) {
+	if u == nil {
+		return nil
+	}
+	const of, units = "https://github.com/redsi/redsi#used-", "https://qudt.org/vocab/unit/"
+	add := func(known bool, id, name, whose string, value any, unit string) {
+		if whose != "" {
+			name += " of the " + whose
+		}
+		if known {
+			all = append(all, crate.Used{Name: name, ID: of + id, Value: value, Unit: unit})
+		}
+	}
+	add(u.CPUOf != "", "cpu_s", "processor time", u.CPUOf, u.CPU, units+"SEC")
+	add(u.MemoryOf != "", "memory", "most memory at a time", u.MemoryOf, u.Memory, units+"BYTE")
+	add(u.Read > 0, "read", "bytes read from the store", "", u.Read, units+"BYTE")
+	add(u.Written > 0, "written", "bytes written to the store", "", u.Written, units+"BYTE")
+	add(u.Card != "", "card", "cards", "machine", u.Card, "")
+	add(u.CardMemory > 0, "card_memory", "most memory on cards at a time", "", u.CardMemory, units+"BYTE")
+	add(u.EnergyOf != "", "energy_j", "energy while the step ran", "machine's "+u.EnergyOf, u.Energy, units+"J")
+	return all
+}

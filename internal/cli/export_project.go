@@ -1,0 +1,297 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/archive"
+	"github.com/redsi/redsi/internal/fetch"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// projectFiles is what an archive has of the pipeline's files.
+type projectFiles struct {
+	pipeline string // what -f is given in its folder
+	files    []projectFile
+	sources  []artifacts.File // local files that steps download, which lie in the store
+	notes    []string         // what another machine will not have
+
+	programs map[string][]string // blocks whose keys have a program of this machine
+
+	root string // absolute: the folder that becomes the archive's
+	abs  map[string]bool
+}
+
+type projectFile struct {
+	name string // below the root
+	data []byte
+}
+
+// mostUp is how many folders above the pipeline's the files may begin that it reads.
+const mostUp = 5
+
+// projectOf collects the pipeline's files, those that it reads, its modules, its lock file
+// and what stands beside it for people, and local sources by their digests.
+func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, error) {
+	base, err := filepath.Abs(projectDir(a.File))
+	if err != nil {
+		return nil, err
+	}
+	pr := &projectFiles{root: base, abs: map[string]bool{}, programs: map[string][]string{}}
+	texts := map[string][]byte{}
+	modules := map[string]bool{} // checkouts
+	cache, err := filepath.Abs(filepath.Join(a.StateDir, "modules"))
+	if err != nil {
+		return nil, err
+	}
+	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
+		for name, b := range sources {
+			if filepath.IsAbs(name) && !filepath.IsAbs(a.File) {
+				return nil, inputError(fmt.Errorf("the pipeline reads %s by an absolute path, which no other machine has: copy it beside the pipeline", name))
+			}
+			at, err := filepath.Abs(filepath.FromSlash(name))
+			if err != nil {
+				return nil, err
+			}
+			if inside, err := filepath.Rel(cache, at); err == nil && filepath.IsLocal(inside) {
+				parts := strings.SplitN(filepath.ToSlash(inside), "/", 3)
+				if len(parts) == 3 {
+					modules[path.Join(parts[0], parts[1])] = true
+				}
+				continue
+			}
+			texts[at] = b
+		}
+	}
+	for at := range texts {
+		if err := pr.include(at, base); err != nil {
+			return nil, err
+		}
+	}
+	beside(texts, base)
+	if err := pr.local(pl, base, texts); err != nil {
+		return nil, err
+	}
+	for at, b := range texts {
+		pr.add(pr.name(at), b)
+	}
+	for _, m := range slices.Sorted(maps.Keys(modules)) {
+		if err := pr.checkout(cache, m); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(pr.files, func(a, b projectFile) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(pr.sources, func(a, b artifacts.File) int { return strings.Compare(a.Name, b.Name) })
+	pr.sources = slices.Compact(pr.sources)
+	for _, f := range pr.files {
+		if err := archive.CheckProjectFile(f.name); err != nil {
+			return nil, inputError(fmt.Errorf("%w: give the file another name", err))
+		}
+	}
+	file, err := filepath.Abs(a.File)
+	if err != nil {
+		return nil, err
+	}
+	pr.pipeline = pr.name(file)
+	pr.notes = append(pr.notes, pr.programNotes()...)
+	return pr, nil
+}
+
+// include makes the root a folder that has the file, too.
+func (pr *projectFiles) include(at, base string) error {
+	for up := 0; ; up++ {
+		if inside, err := filepath.Rel(pr.root, at); err == nil && filepath.IsLocal(inside) {
+			return nil
+		}
+		if up == mostUp || filepath.Dir(pr.root) == pr.root || filepath.Dir(filepath.Dir(pr.root)) == filepath.Dir(pr.root) {
+			return inputError(fmt.Errorf("the pipeline reads %s, which is too far from its folder %s to be archived with it: copy it there", at, base))
+		}
+		pr.root = filepath.Dir(pr.root)
+	}
+}
+
+// name is a file's below the root, or "." for the root itself.
+func (pr *projectFiles) name(at string) string {
+	inside, err := filepath.Rel(pr.root, at)
+	if err != nil {
+		return at
+	}
+	return filepath.ToSlash(inside)
+}
+
+func (pr *projectFiles) add(name string, b []byte) {
+	if !pr.abs[name] {
+		pr.abs[name] = true
+		pr.files = append(pr.files, projectFile{name, b})
+	}
+}
+
+// besides are the files that stand beside a pipeline for people.
+var besides = append([]string{"CITATION.cff", "README.md"}, licenses...)
+
+var licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
+
+// mostBeside bounds such a file.
+const mostBeside = 4 << 20
+
+// beside adds lock files, tests and files for people. One that cannot be read is left out:
+// the pipeline does not need it, or said so when it was read.
+func beside(texts map[string][]byte, base string) {
+	take := func(at string) {
+		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() <= mostBeside {
+			if b, err := os.ReadFile(at); err == nil {
+				texts[at] = b
+			}
+		}
+	}
+	folders := map[string]bool{base: true}
+	for at := range texts {
+		if strings.HasSuffix(at, ".hcl") {
+			folders[filepath.Dir(at)] = true
+		}
+	}
+	for folder := range folders {
+		take(filepath.Join(folder, lockfile.Name))
+	}
+	for _, name := range besides {
+		take(filepath.Join(base, name))
+	}
+	tests, err := filepath.Glob(filepath.Join(base, "*"+pipeline.TestSuffix))
+	if err != nil {
+		return // a folder whose name is a bad pattern has its tests left out
+	}
+	for _, at := range tests {
+		take(at)
+	}
+}
+
+// local adds the local files that steps download. Those of a pinned checksum outside of the
+// folder are not needed.
+func (pr *projectFiles) local(pl *plan.Plan, base string, texts map[string][]byte) error {
+	for i := range pl.Steps {
+		s := &pl.Steps[i]
+		switch s.Task.Kind {
+		case "download":
+		case "command":
+			pr.program(s)
+			continue
+		default:
+			continue
+		}
+		var c struct {
+			URLs   []string `json:"urls"`
+			SHA256 []string `json:"sha256"`
+		}
+		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
+			return fmt.Errorf("%s: %w", s.Address, err)
+		}
+		for k, u := range c.URLs {
+			src, err := fetch.ParseSource(u)
+			d, errd := artifacts.ParseHex(c.SHA256[k])
+			if err != nil || src.Path == "" || errd != nil {
+				continue
+			}
+			at := src.Path
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(filepath.Dir(filepath.FromSlash(s.Pos.File)), at)
+			}
+			if at, err = filepath.Abs(at); err != nil {
+				return err
+			}
+			info, err := os.Stat(at)
+			if err != nil { // its checksum is pinned
+				continue
+			}
+			if err := pr.include(at, base); err != nil {
+				pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it beside the pipeline, or give its sha256", s.Address, at))
+				continue
+			}
+			if _, ok := texts[at]; !ok {
+				pr.sources = append(pr.sources, artifacts.File{Name: at, Digest: d, Size: info.Size()})
+			}
+		}
+	}
+	for i := range pr.sources {
+		pr.sources[i].Name = pr.name(pr.sources[i].Name)
+	}
+	return nil
+}
+
+// program notes a command whose key has the checksum of a program of this machine.
+func (pr *projectFiles) program(s *plan.Step) {
+	var c struct {
+		Argv    []string `json:"argv"`
+		Program string   `json:"program"`
+	}
+	if _, given := s.AttrPos["program"]; given || json.Unmarshal(s.Task.Config, &c) != nil || len(c.Argv) == 0 || strings.HasPrefix(c.Argv[0], "./") {
+		return
+	}
+	program, block := filepath.Base(c.Argv[0]), pipeline.BlockOf(s.Address)
+	if !slices.Contains(pr.programs[program], block) {
+		pr.programs[program] = append(pr.programs[program], block)
+	}
+}
+
+// programNotes says of each program of this machine which blocks have its checksum.
+func (pr *projectFiles) programNotes() (notes []string) {
+	for _, program := range slices.Sorted(maps.Keys(pr.programs)) {
+		blocks := pr.programs[program]
+		of := blocks[0]
+		if n := len(blocks) - 1; n > 0 {
+			of += " and " + view.Count(n, "other block")
+		}
+		notes = append(notes, fmt.Sprintf("keys of %s have the checksum of %s of this machine: where that is another version, they are RUN", of, program))
+	}
+	return notes
+}
+
+// checkout adds the files of a commit that modules come from, all of them: redsi.lock has
+// their digest.
+func (pr *projectFiles) checkout(cache, folder string) error {
+	root := filepath.Join(cache, filepath.FromSlash(folder))
+	return filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(cache, at)
+		if err != nil {
+			return err
+		}
+		pr.add(archive.ModulesDir+filepath.ToSlash(inside), b)
+		return nil
+	})
+}
+
+// sourceURLs are addresses at which blobs lie for everybody, as pinned by the pipeline. One
+// with a query may have a token in it, and is left out.
+func sourceURLs(pl *plan.Plan) (map[artifacts.Digest]string, error) {
+	states, err := pinnedSources(pl)
+	if err != nil {
+		return nil, err
+	}
+	urls := map[artifacts.Digest]string{}
+	for _, s := range states {
+		src, err := fetch.ParseSource(s.Source)
+		d, errd := artifacts.ParseHex(s.SHA256)
+		if errors.Join(err, errd) == nil && strings.HasPrefix(src.URL, "https://") && !strings.ContainsAny(src.URL, "?#") {
+			urls[d] = src.URL
+		}
+	}
+	return urls, nil
+}

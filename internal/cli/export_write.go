@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/archive"
+	"github.com/redsi/redsi/internal/deposit"
+	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// write writes the archive: what people read, the pipeline, the store, the manifest.
+func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *signature.Private) error {
+	w := archive.NewWriter(out)
+	files := []describedFile{{archive.ReadmeName, "How to use this archive", x.readme()}}
+	if cff := deposit.Citation(x.work()); cff != nil {
+		files = append(files, describedFile{archive.CitationName, "How to cite this archive", cff})
+	} else {
+		x.Notes = append(x.Notes, "there is no CITATION.cff: the paper block has no authors")
+	}
+	files = append(files, describedFile{archive.ReportName, "Every table and figure, and where each number comes from", page})
+	for _, f := range files {
+		if err := w.Bytes(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(x.rendered, func(a, b renderedBlob) int { return cmp.Compare(a.name, b.name) })
+	for _, f := range x.rendered {
+		if err := w.Copy(ctx, f.name, x.store.Blobs, f.Digest); err != nil {
+			return err
+		}
+	}
+	for _, f := range x.project.files {
+		if err := w.Project(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	x.Files = len(x.project.files) + len(x.project.sources)
+	for _, d := range slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare) {
+		if !x.has(d) {
+			continue
+		}
+		if err := w.Blob(ctx, x.store.Blobs, d); err != nil {
+			return err
+		}
+		x.Blobs++
+		x.Bytes += x.blobs[d].Size
+	}
+	records, err := x.writeRecords(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := x.writeCrate(ctx, w, files); err != nil {
+		return err
+	}
+	m := archive.Manifest{Title: x.p.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.a.Targets, Sources: x.project.sources,
+		Results: x.Results, Records: records, Blobs: x.Blobs, Bytes: x.Bytes, LeftOut: x.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision()}
+	for _, name := range x.p.Given {
+		m.Variables[name] = x.p.Vars[name]
+	}
+	return w.Close(m, by)
+}
+
+// describedFile is a short file of an archive.
+type describedFile struct {
+	name, says string
+	data       []byte
+}
+
+// writeRecords adds results, what was signed and said of them, and where blobs lie that
+// were left out, in the order of the records' names.
+func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
+	r := w.Records()
+	keys := x.distinct()
+	x.Results = len(keys)
+	mine := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		mine[key.Hex()] = true
+	}
+	x.signed = map[string]bool{}
+	add := func(prefix string) error { // one listing is cheaper than one for each key
+		for info, err := range x.store.Records.List(ctx, prefix) {
+			if err != nil {
+				return err
+			}
+			key, _, _ := strings.Cut(strings.TrimPrefix(info.Name, prefix), "/")
+			if !mine[key] {
+				continue
+			}
+			b, err := x.store.Records.Get(ctx, info.Name)
+			if err != nil {
+				return err
+			}
+			if err := r.Add(info.Name, b); err != nil {
+				return err
+			}
+			x.signed[key] = x.signed[key] || prefix == "signatures/"
+		}
+		return nil
+	}
+	if err := add("attestations/"); err != nil {
+		return archive.RecordsDigest{}, err
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(x.urls), artifacts.Digest.Compare) {
+		if c := x.blobs[d]; c == nil || c.Taken {
+			continue
+		}
+		b, err := json.Marshal(artifacts.Elsewhere{Format: artifacts.ElsewhereFormat, Digest: d, Size: x.blobs[d].Size, URL: x.urls[d]})
+		if err == nil {
+			err = r.Add(artifacts.ElsewhereName(d), b)
+		}
+		if err != nil {
+			return archive.RecordsDigest{}, err
+		}
+	}
+	for _, key := range keys {
+		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
+		if err == nil {
+			err = r.Add(artifacts.ResultName(key), b)
+		}
+		if err != nil {
+			return archive.RecordsDigest{}, err
+		}
+	}
+	if err := add("signatures/"); err != nil {
+		return archive.RecordsDigest{}, err
+	}
+	return r.Digest(), nil
+}
+
+// readme tells people what to do with the archive.
+func (x *exporting) readme() []byte {
+	var b strings.Builder
+	title := cmp.Or(x.p.Paper.Title, path.Base(x.project.pipeline))
+	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they came to be. No number in it needs to be believed:\n"+
+		"each names the files and the work that it comes from, and `redsi verify` checks them.\n\n", escape.Line(title))
+	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
+		"- `project/`: the pipeline\n- `store/`: results by the keys of their work, and files by their SHA-256\n" +
+		"- `ro-crate-metadata.json`: all of it for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
+	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account, this file being paper.zip:\n\n    redsi import paper.zip\n    cd paper\n    %s\n    redsi verify\n    %s\n",
+		x.hint("plan"), x.hint("report"))
+	if len(x.Missing) > 0 {
+		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
+	}
+	if len(x.LeftOut) > 0 {
+		fmt.Fprintf(&b, "\nLeft out are files of %s, which run again before what reads them can:\n\n", view.Count(len(x.LeftOut), "step"))
+		for i, l := range x.LeftOut {
+			if i == mostNamed {
+				fmt.Fprintf(&b, "- %d more: redsi-archive.json has all\n", len(x.LeftOut)-i)
+				break
+			}
+			fmt.Fprintf(&b, "- `%s`: %s of %s\n", escape.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
+		}
+	}
+	return []byte(b.String())
+}
+
+// mostNamed is how many steps are named where people read.
+const mostNamed = 20

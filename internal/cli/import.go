@@ -1,0 +1,352 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/internal/archive"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// importOptions say what is read, where it goes, and who is believed.
+type importOptions struct {
+	dir, most, untrusted string
+	trust                []string
+}
+
+// imported is what came of an import.
+type imported struct {
+	Folder    string            `json:"folder"`
+	Store     string            `json:"store"`
+	Pipeline  string            `json:"pipeline"` // what -f is given in the folder
+	Files     int               `json:"files"`
+	Results   int               `json:"results"`
+	There     int               `json:"there"` // results that the store had
+	Blobs     int               `json:"blobs"`
+	Bytes     int64             `json:"bytes"`
+	Differs   []string          `json:"differs"`  // keys of which the store has other outputs, which stay
+	Damaged   []string          `json:"damaged"`  // results that the archive does not have whole for no reason that it gives
+	LeftOut   []archive.LeftOut `json:"left_out"` // that the archive does not have
+	Ignored   []string          `json:"ignored"`  // files in the archive that are none of an archive's
+	Variables []string          `json:"variables"`
+	Signer    string            `json:"signer,omitempty"` // of the archive
+	Trusted   bool              `json:"trusted"`          // who signed it or each of its results
+}
+
+func newImportCmd(a *app) *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE.zip",
+		Short: "Read an archive that redsi export --archive wrote: pipeline and results, verified, without network",
+		Long: `Reads an archive that redsi export --archive wrote: the pipeline into a new folder, and its
+results into the store of that folder. Nothing runs, and nothing is asked of a network. In
+the folder plan, verify and report then say what they said where the archive was made.
+
+An archive is a stranger's. Its names, links and sizes are checked before anything is
+written; files are verified by their SHA-256 and results by their seals. The folder appears
+at once, when all of it is there, and holds nothing but what came from the archive, which
+may therefore be signed by anybody. Its pipeline is code: read it before you plan or run it.
+With --store the results go into that store instead. If it has results, others could take
+the archive's for yours, so the archive, or each result, must be signed by your own key or
+one given by --trust; --untrusted use takes them as they are.`,
+		Example: `  redsi import paper.zip
+  redsi import paper.zip --dir their-paper --trust alice:uyk2NrRFxtvaD6OAknF6Df5l3xlYwSLHLoYBkRsQHVo=
+  redsi import paper.zip --store /data/store --untrusted use`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x, err := a.importArchive(cmd.Context(), args[0], o)
+			if err != nil {
+				return err
+			}
+			return a.sayImported(x)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.dir, "dir", "", "folder to make (default: the file's name without .zip)")
+	f.StringVar(&o.most, "max-size", "", "take an archive that unpacks to so much (default: a hundred times its size, and 1 GiB)")
+	f.StringArrayVar(&o.trust, "trust", nil, "public `KEY` that is believed; may be repeated")
+	f.StringVar(&o.untrusted, "untrusted", "", "use: take results that no trusted key signed into a store that has others")
+	return cmd
+}
+
+func (a *app) importArchive(ctx context.Context, file string, o importOptions) (x *imported, err error) {
+	ring, err := a.importRing(o)
+	if err != nil {
+		return nil, err
+	}
+	folder := o.dir
+	if folder == "" {
+		if folder = strings.TrimSuffix(filepath.Base(file), ".zip"); folder == filepath.Base(file) {
+			return nil, inputError(fmt.Errorf("%s does not end in .zip: name the folder by --dir", file))
+		}
+	}
+	if folder, err = freeFolder(folder); err != nil {
+		return nil, err
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	defer in.Close()
+	r, err := openArchive(in, file, o.most)
+	if err != nil {
+		return nil, err
+	}
+	over := a.waiting("reading the archive")
+	err = r.Verify(ctx)
+	over()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(folder), ".redsi-import-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp) // after the rename there is none
+	store, shown, err := a.importStore(ctx, tmp, folder)
+	if err != nil {
+		return nil, err
+	}
+	x = &imported{Folder: folder, Store: shown, Pipeline: r.Manifest.Pipeline, Files: len(r.Manifest.Files) + len(r.Manifest.Sources), Differs: []string{}, Damaged: []string{},
+		LeftOut: append([]archive.LeftOut{}, r.Manifest.LeftOut...), Ignored: append([]string{}, r.Others...), Variables: []string{}}
+	if !r.Signer.IsZero() {
+		x.Signer = r.Signer.String()
+	}
+	if x.Trusted, err = believed(ctx, r, ring); err != nil {
+		return nil, err
+	}
+	if err := a.admit(ctx, x, store, o); err != nil {
+		return nil, err
+	}
+	if err := a.takeResults(ctx, x, r, store); err != nil {
+		return nil, err
+	}
+	if err := r.WriteProject(ctx, tmp, store.Blobs); err != nil {
+		return nil, err
+	}
+	if err := writeVariables(x, tmp, r.Manifest); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+		return nil, err
+	}
+	return x, os.Rename(tmp, folder)
+}
+
+// importRing is whom the person believes: their own key, and those that they name. Nothing
+// that an archive says is asked.
+func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
+	if o.untrusted != "" && o.untrusted != string(artifacts.UseUntrusted) {
+		return ring, inputError(fmt.Errorf("--untrusted %s: want use; without it, such results are not taken", o.untrusted))
+	}
+	for _, text := range o.trust {
+		key, err := signature.ParsePublic(text)
+		if err != nil {
+			return ring, inputError(fmt.Errorf("--trust: %w", err))
+		}
+		ring.Trusted = append(ring.Trusted, key)
+	}
+	own, err := a.signer()
+	if err == nil && own != nil {
+		ring.Trusted = append(ring.Trusted, own.Public())
+	}
+	return ring, err
+}
+
+// freeFolder is the absolute path of a folder that is not there, or is empty.
+func freeFolder(folder string) (string, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	have, err := os.ReadDir(abs)
+	switch cwd, cerr := os.Getwd(); {
+	case cerr == nil && cwd == abs:
+		return "", inputError(errors.New("the archive's folder must be a new one: name it by --dir"))
+	case errors.Is(err, fs.ErrNotExist):
+		return abs, nil
+	case err != nil:
+		return "", inputError(err)
+	case len(have) > 0:
+		return "", inputError(fmt.Errorf("%s is not empty: name a new folder by --dir", folder))
+	}
+	return abs, nil
+}
+
+func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, inputError(fmt.Errorf("%s is no file", name))
+	}
+	limits := archive.Usual(info.Size())
+	if most != "" {
+		n, err := humanize.ParseBytes(most)
+		if err != nil || n == 0 || n > 1<<62 {
+			return nil, inputError(fmt.Errorf("--max-size %s: want a size such as 300GB", most))
+		}
+		limits.Size = int64(n)
+	}
+	r, err := archive.NewReader(in, info.Size(), limits, name)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return r, nil
+}
+
+// importStore is the store that was named, or that of the folder that is made.
+func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifacts.Store, shown string, err error) {
+	flags := a.cmd.Flags()
+	if flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.local.flags["store"] || a.local.flags["state"] {
+		store, err = a.openStore(ctx)
+		return store, store.URL, err
+	}
+	inside := filepath.Join(".redsi", "store")
+	store, err = dir.Open(filepath.Join(tmp, inside))
+	return store, filepath.Join(folder, inside), err
+}
+
+// believed reports whether a key of the ring signed the archive or each of its results.
+func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool, error) {
+	if ring.Of(r.Signer) == signature.Trusted {
+		return true, nil
+	}
+	store := r.Store()
+	keys, err := artifacts.ResultKeys(ctx, store)
+	if err != nil {
+		return false, err
+	}
+	for _, key := range keys {
+		all, err := artifacts.Signatures(ctx, store, key)
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(all, func(s artifacts.Signed) bool { return s.Err == nil && ring.Of(s.By) == signature.Trusted }) {
+			return false, nil
+		}
+	}
+	return len(keys) > 0, nil
+}
+
+// admit refuses to put what nobody trusted has signed beside results of other origin.
+func (a *app) admit(ctx context.Context, x *imported, store artifacts.Store, o importOptions) error {
+	if x.Trusted || o.untrusted != "" {
+		return nil
+	}
+	for _, err := range store.Records.List(ctx, "results/") {
+		if err != nil {
+			return err
+		}
+		who := "nobody"
+		if x.Signer != "" {
+			who = x.Signer + ", whom you have not said to trust"
+		}
+		return inputError(fmt.Errorf("%s has results, and this archive is signed by %s: leave out --store, so that it has a store of its own, name whom you trust by --trust KEY, or take it as it is by --untrusted use", store.URL, who))
+	}
+	return nil
+}
+
+// takeResults copies results, blobs first, and pins them: no run of this store names them.
+func (a *app) takeResults(ctx context.Context, x *imported, r *archive.Reader, store artifacts.Store) error {
+	from := r.Store()
+	keys, err := artifacts.ResultKeys(ctx, from)
+	if err != nil {
+		return err
+	}
+	t := &artifacts.Transfer{From: from, To: store}
+	name := "archive-" + r.Manifest.Records.Digest.Hex()[:16]
+	release, err := t.Hold(ctx, name)
+	if err != nil {
+		return err
+	}
+	m := a.newMeter("imported", r.Manifest.Bytes)
+	t.Sent = m.add
+	err = t.Results(ctx, keys)
+	m.close()
+	if err != nil {
+		return err
+	}
+	done := t.Done()
+	x.Results, x.There, x.Blobs, x.Bytes = done.Results, done.There, done.Blobs, done.Bytes
+	for _, d := range done.Differs {
+		x.Differs = append(x.Differs, d.String())
+	}
+	if len(r.Manifest.LeftOut) == 0 {
+		for d, why := range done.Lost {
+			x.Damaged = append(x.Damaged, d.String()+": "+why)
+		}
+		slices.Sort(x.Damaged)
+	}
+	if err := pinResults(ctx, store, name, keys, done.Lost); err != nil {
+		return err
+	}
+	return release()
+}
+
+// pinResults keeps results from garbage collection until the record is deleted.
+func pinResults(ctx context.Context, store artifacts.Store, name string, keys []artifacts.Digest, lost map[artifacts.Digest]string) error {
+	var list struct {
+		Results []artifacts.Digest `json:"results"`
+	}
+	for _, key := range keys {
+		if _, gone := lost[key]; !gone {
+			list.Results = append(list.Results, key)
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	body, err := artifacts.PutBytes(ctx, store.Blobs, text)
+	if err != nil {
+		return err
+	}
+	pin, err := json.Marshal(map[string]any{"format": "redsi-archive-pin/1", "results": len(list.Results), "body": body})
+	if err != nil {
+		return err
+	}
+	return store.Records.Put(ctx, "pins/"+name, pin)
+}
+
+// writeVariables gives the pipeline's variables the values that they had, as settings
+// beside it.
+func writeVariables(x *imported, folder string, m archive.Manifest) error {
+	if len(m.Variables) == 0 {
+		return nil
+	}
+	text, err := pipeline.LocalVariables(m.Variables)
+	if err != nil {
+		return fmt.Errorf("the archive's variables: %w", err)
+	}
+	for name := range m.Variables {
+		x.Variables = append(x.Variables, name)
+	}
+	slices.Sort(x.Variables)
+	beside := filepath.FromSlash(m.Pipeline)
+	if strings.HasSuffix(m.Pipeline, ".hcl") {
+		beside = filepath.Dir(beside)
+	}
+	return atomicfile.WriteFile(filepath.Join(folder, beside, pipeline.LocalFile), text, 0o644)
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func (a *app) sayImported(x *imported) error {
+	failed := error(nil)
+	if n := len(x.Damaged); n > 0 {
+		failed = &exitError{exitFailed, fmt.Errorf("%s of the archive cannot be used, such as %s", view.Count(n, "result"), x.Damaged[0])}
+	}
+	if a.JSON {
+		return errors.Join(view.WriteJSON(a.Out, x), failed)
+	}
+	shown := x.Folder
+	if cwd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(cwd, x.Folder); err == nil && filepath.IsLocal(rel) {
+			shown = rel
+		}
+	}
+	view.Printf(a.Out, "%s  %s, %s (%d were there), %s of %s\n", shown, view.Count(x.Files, "file"), view.Count(x.Results, "result"), x.There, view.Count(x.Blobs, "blob"), view.Size(x.Bytes))
+	switch {
+	case x.Signer == "":
+		view.Println(a.Out, "signed by nobody: what it says may be anybody's, and verify --rebuild checks it")
+	case x.Trusted:
+		view.Printf(a.Out, "signed by %s, whom you trust\n", x.Signer)
+	default:
+		view.Printf(a.Out, "signed by %s, whom you have not said to trust\n", x.Signer)
+	}
+	for i, l := range x.LeftOut {
+		if i == mostNamed {
+			view.Printf(a.Out, "%d more steps have files left out: --json names each\n", len(x.LeftOut)-i)
+			break
+		}
+		view.Printf(a.Out, "not in the archive: %s of %s, %s: it runs again before what reads it can\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes))
+	}
+	for _, name := range x.Ignored[:min(len(x.Ignored), mostNamed)] {
+		view.Printf(a.Out, "not taken: %s, which no archive has\n", name)
+	}
+	for _, d := range x.Differs {
+		view.Printf(a.Out, "%s has other outputs in the store; those stay\n", d)
+	}
+	if len(x.Variables) > 0 {
+		view.Printf(a.Out, "%s beside the pipeline sets %s\n", pipeline.LocalFile, strings.Join(x.Variables, ", "))
+	}
+	f := ""
+	if x.Pipeline != pipeline.DefaultFile {
+		f = " -f " + quoted(x.Pipeline)
+	}
+	view.Printf(a.Out, "its pipeline is code: read it, then\n  cd %s\n", quoted(shown))
+	for _, verb := range []string{"plan" + f, "verify", "report" + f} {
+		view.Printf(a.Out, "  %s\n", a.hint(strings.Fields(verb)[0], strings.Fields(verb)[1:]...))
+	}
+	return failed
+}

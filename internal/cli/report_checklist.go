@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/checklist"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/questions"
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// writeChecklist fills a conference's checklist, into a file or, if that is "", to the
+// standard output: Markdown, or JSON with --json.
+func (a *app) writeChecklist(ctx context.Context, name, out string) error {
+	list, ok := questions.Of(name)
+	if !ok {
+		return inputError(fmt.Errorf("--checklist %s: there are %s", name, strings.Join(questions.Names(), ", ")))
+	}
+	c, err := a.checklist(ctx, list)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		if a.JSON {
+			return view.WriteJSON(w, c)
+		}
+		_, err := io.WriteString(w, c.Markdown())
+		return err
+	}
+	switch {
+	case out != "":
+		if err := atomicfile.Write(out, 0o644, write); err != nil {
+			return err
+		}
+		view.Printf(a.Out, "%s  %s, %d of them to be answered by people\n", out, view.Count(len(c.Questions), "question"), c.Blank)
+		return nil
+	case a.JSON:
+		return write(a.Out)
+	}
+	view.Println(a.Out, view.Document(strings.TrimSuffix(c.Markdown(), "\n")))
+	return nil
+}
+
+// checklist gathers what answers a list.
+func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
+	pl, p, err := a.loadPlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, sizes := report.Gather(pl), checklist.NewSizes(a.Registry, pl)
+	v, err := a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+		sizes.Note(i, it.Result)
+		return g.Keep(i, it)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: store.URL, Paper: p.Paper, Command: a.hint})
+	if err != nil {
+		return nil, err
+	}
+	models, err := sizes.Read(ctx, store.Blobs.Open)
+	if err != nil {
+		return nil, err
+	}
+	over := a.waiting("adding up what runs took")
+	spent, err := activities.SpentBy(ctx, store, a.project(), pl.Pipeline)
+	over()
+	if err != nil {
+		return nil, err
+	}
+	return checklist.Fill(checklist.Input{List: list, Said: p.Checklist, Vars: p.Vars, Plan: pl, Report: r, Spent: spent, Parameters: models, Command: a.hint}), nil
+}

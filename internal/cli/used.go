@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bufio"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/usage"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newUsedCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "used [STEP]",
+		Short: "List what steps took of their machines: processor time, memory, bytes, cards, energy",
+		Long: `Lists what steps that have results took of the machines that ran them, parts
+included, and the sum. What a machine did not tell is left out, and of results of
+releases that did not measure nothing is known: the sum says of how many steps each
+figure is. Memory that is "of the process" is that of redsi with all that was in it;
+energy is that of the machine while the step ran, with whatever else ran there.`,
+		Example: `  redsi artifacts used
+  redsi artifacts used step.dedup.nq --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.Targets = args
+			ctx := cmd.Context()
+			pl, _, err := a.loadPlan(ctx)
+			if err != nil {
+				return err
+			}
+			store, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			type line struct {
+				Address string          `json:"address"`
+				TookS   float64         `json:"took_s"`
+				Used    *artifacts.Used `json:"used,omitempty"` // nothing: not measured
+			}
+			of := make([]*line, len(pl.Steps))
+			var sum usage.Sum
+			_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
+				address := pl.Steps[i].Address
+				if len(args) > 0 && !plan.Matches(args[0], address) {
+					return false
+				}
+				of[i] = &line{address, it.Took.Seconds(), it.Result.Used}
+				sum.Add(it.Took, it.Result.Used)
+				return false
+			})
+			if err != nil {
+				return err
+			}
+			lines := make([]line, 0, sum.Steps)
+			for _, l := range of {
+				if l != nil {
+					lines = append(lines, *l)
+				}
+			}
+			if a.JSON {
+				return view.WriteJSON(a.Out, map[string]any{"steps": lines, "sum": sum})
+			}
+			out := bufio.NewWriter(a.Out)
+			for _, l := range lines {
+				view.Printf(out, "%s  took %s\n", l.Address, view.Seconds(seconds(l.TookS)))
+				view.Rows(out, usage.Rows(l.Used), "not measured")
+			}
+			view.Printf(out, "%s with results together\n", view.Count(sum.Steps, "step"))
+			view.Rows(out, sum.Rows(), "")
+			return out.Flush()
+		},
+	}
+}

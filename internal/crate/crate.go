@@ -1,0 +1,209 @@
+package crate
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// About is what is known of an archive before its steps are.
+type About struct {
+	Title       string
+	Description string
+	Published   time.Time // of the newest result
+	License     string    // SPDX id or https address; or else
+	LicenseFile string    // a file of the archive
+	Keywords    []string
+	Version     string
+	DOI         string // of the paper
+	URL         string // of the paper
+	Authors     []Person
+
+	Workflow  string // file of the pipeline, in the archive
+	Language  string // of it
+	Revision  string // of redsi
+	Variables []Variable
+	Files     []File // but those of the store
+	Store     string // folder of the store, with its final slash
+
+	// Blob returns the file of a blob in the archive; "" if it was left out. elsewhere is
+	// an address at which those bytes lie, or "".
+	Blob func(d artifacts.Digest) (path, elsewhere string)
+}
+
+// Person is an author.
+type Person struct {
+	Name, ORCID, Affiliation string
+}
+
+// Variable is a variable of the pipeline with its value in JSON.
+type Variable struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// File is a file of the archive.
+type File struct {
+	Path, Name, Description string
+	Digest                  artifacts.Digest // zero: not known
+	Size                    int64            // counts with a digest
+}
+
+// Step is a step of the pipeline with its result.
+type Step struct {
+	Address string
+	Kind    string
+	Version int
+	Config  map[string]json.RawMessage // of the preimage: inputs are {"$input":"sha256:…"}
+	Inputs  []artifacts.Digest         // artifacts that it read
+	Result  *artifacts.Result
+	License string   // of what it brought in, as the pipeline says it
+	Signers []string // public keys
+	Used    []Used
+}
+
+// Used is a resource that a step used.
+type Used struct {
+	Name, ID string // of the quantity; ID is a URI or a name
+	Value    any
+	Unit     string // URI of the unit, or ""
+}
+
+// Permanent addresses of what a crate conforms to.
+const (
+	crateSpec      = "https://w3id.org/ro/crate/1.1"
+	processRun     = "https://w3id.org/ro/wfrun/process/0.5"
+	workflowRun    = "https://w3id.org/ro/wfrun/workflow/0.5"
+	provenanceRun  = "https://w3id.org/ro/wfrun/provenance/0.5"
+	workflowCrate  = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+	workflowSchema = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+	home           = "https://github.com/redsi/redsi"
+	completed      = "http://schema.org/CompletedActionStatus"
+)
+
+// field and entity are a JSON object whose members keep their order.
+type field struct {
+	name  string
+	value any
+}
+
+type entity []field
+
+// ref points to another entity.
+func ref(id string) entity { return entity{{"@id", id}} }
+
+func refs(ids []string) []entity {
+	list := make([]entity, len(ids))
+	for i, id := range ids {
+		list[i] = ref(id)
+	}
+	return list
+}
+
+// with adds a member unless it is empty.
+func (e entity) with(name string, value any) entity {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return e
+		}
+	case []string:
+		if len(v) == 0 {
+			return e
+		}
+	case []entity:
+		if len(v) == 0 {
+			return e
+		}
+	case entity:
+		if len(v) == 0 {
+			return e
+		}
+	}
+	return append(e, field{name, value})
+}
+
+// MarshalJSON writes the members in their order.
+func (e entity) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range e {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := marshal(f.name)
+		if err != nil {
+			return nil, err
+		}
+		if list, ok := f.value.([]entity); ok && len(list) == 1 { // as the specification has it
+			f.value = list[0]
+		}
+		value, err := marshal(f.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+// graph writes entities, one on a line.
+type graph struct {
+	out *bufio.Writer
+	n   int
+	err error
+}
+
+func newGraph(w io.Writer) *graph {
+	g := &graph{out: bufio.NewWriter(w)}
+	_, g.err = g.out.WriteString(`{"@context":["https://w3id.org/ro/crate/1.1/context","https://w3id.org/ro/terms/workflow-run/context"],"@graph":[`)
+	return g
+}
+
+func (g *graph) add(e entity) {
+	if g.err != nil {
+		return
+	}
+	b, err := e.MarshalJSON()
+	if err == nil && g.n > 0 {
+		err = g.out.WriteByte(',')
+	}
+	if err == nil {
+		_, err = g.out.Write(append([]byte{'\n'}, b...))
+	}
+	g.n++
+	g.err = err
+}
+
+func (g *graph) close() error {
+	if g.err == nil {
+		_, g.err = g.out.WriteString("\n]}\n")
+	}
+	return errors.Join(g.err, g.out.Flush())
+}
+
+// fragment is the id of something that is described here only.
+func fragment(kind, name string) string { return "#" + kind + "-" + url.PathEscape(name) }
+
+// fileID is the id of a file of the archive.
+func fileID(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+// stamp is a time in the one form that the profile's checks take.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000+00:00") }

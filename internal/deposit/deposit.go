@@ -1,0 +1,184 @@
+package deposit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"strings"
+	"time"
+)
+
+// Work is what is deposited.
+type Work struct {
+	Title    string
+	Abstract string
+	License  string // SPDX id or https address
+	Version  string
+	DOI      string // reserved for the deposit
+	Paper    string // DOI of the paper that it belongs to
+	URL      string // of the paper
+	Keywords []string
+	Authors  []Author
+	Released time.Time
+}
+
+// Author is one of a work's authors. A name with a comma is "family, given"; any other is
+// taken as it is, since nobody can tell which part of it is which.
+type Author struct {
+	Name, ORCID, Affiliation string
+}
+
+// Citation is a CITATION.cff of version 1.2.0; nil without title and authors, which it needs.
+func Citation(w Work) []byte {
+	if w.Title == "" || len(w.Authors) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	line := func(indent, name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s%s: %s\n", indent, name, quoted(value))
+		}
+	}
+	b.WriteString("cff-version: 1.2.0\nmessage: \"If you use this archive, please cite it.\"\ntype: dataset\n")
+	line("", "title", w.Title)
+	line("", "version", w.Version)
+	line("", "doi", w.DOI)
+	line("", "date-released", w.Released.UTC().Format(time.DateOnly))
+	if strings.HasPrefix(w.License, "https://") {
+		line("", "license-url", w.License)
+	} else {
+		line("", "license", w.License)
+	}
+	line("", "url", w.URL)
+	line("", "abstract", w.Abstract)
+	list(&b, "", "keywords", w.Keywords)
+	b.WriteString("authors:\n")
+	authors(&b, "  ", w.Authors)
+	if w.Paper != "" {
+		b.WriteString("references:\n  - type: article\n")
+		line("    ", "title", w.Title)
+		line("    ", "doi", w.Paper)
+		b.WriteString("    authors:\n")
+		authors(&b, "      ", w.Authors)
+	}
+	return b.Bytes()
+}
+
+func authors(b *bytes.Buffer, indent string, all []Author) {
+	for _, a := range all {
+		family, given, split := strings.Cut(a.Name, ", ")
+		if split {
+			fmt.Fprintf(b, "%s- family-names: %s\n%s  given-names: %s\n", indent, quoted(family), indent, quoted(given))
+		} else {
+			fmt.Fprintf(b, "%s- name: %s\n", indent, quoted(a.Name))
+		}
+		if a.ORCID != "" {
+			fmt.Fprintf(b, "%s  orcid: %s\n", indent, quoted("https://orcid.org/"+a.ORCID))
+		}
+		if a.Affiliation != "" && split { // what has a name only is an entity, which has none
+			fmt.Fprintf(b, "%s  affiliation: %s\n", indent, quoted(a.Affiliation))
+		}
+	}
+}
+
+func list(b *bytes.Buffer, indent, name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s%s:\n", indent, name)
+	for _, v := range values {
+		fmt.Fprintf(b, "%s  - %s\n", indent, quoted(v))
+	}
+}
+
+// quoted is a text in YAML, which takes JSON's.
+func quoted(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(s) != nil {
+		return `""`
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// MissingError names what a deposit needs and nobody has said.
+type MissingError struct{ Attributes []string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("a deposit needs what the pipeline's paper block does not say: %s", strings.Join(e.Attributes, ", "))
+}
+
+type creator struct {
+	Name        string `json:"name"`
+	Affiliation string `json:"affiliation,omitempty"`
+	ORCID       string `json:"orcid,omitempty"`
+}
+
+type related struct {
+	Identifier string `json:"identifier"`
+	Relation   string `json:"relation"`
+	Scheme     string `json:"scheme"`
+}
+
+// Zenodo is the body of a request that makes a deposition at Zenodo.
+func Zenodo(w Work) ([]byte, error) {
+	var missing []string
+	for _, a := range []struct{ name, value string }{{"title", w.Title}, {"abstract", w.Abstract}, {"license", w.License}} {
+		if a.value == "" {
+			missing = append(missing, a.name)
+		}
+	}
+	if len(w.Authors) == 0 {
+		missing = append(missing, "authors")
+	}
+	if missing != nil {
+		return nil, &MissingError{missing}
+	}
+	if strings.Contains(w.License, "/") {
+		return nil, fmt.Errorf("license %s: Zenodo takes ids of SPDX, such as CC-BY-4.0", w.License)
+	}
+	type metadata struct {
+		Title       string    `json:"title"`
+		UploadType  string    `json:"upload_type"`
+		Description string    `json:"description"` // HTML
+		Creators    []creator `json:"creators"`
+		Keywords    []string  `json:"keywords,omitempty"`
+		AccessRight string    `json:"access_right"`
+		License     string    `json:"license"`
+		Version     string    `json:"version,omitempty"`
+		DOI         string    `json:"doi,omitempty"`
+		Related     []related `json:"related_identifiers,omitempty"`
+	}
+	m := metadata{Title: w.Title, UploadType: "dataset", Description: "<p>" + html.EscapeString(w.Abstract) + "</p>", Keywords: w.Keywords,
+		AccessRight: "open", License: strings.ToLower(w.License), Version: w.Version, DOI: w.DOI}
+	for _, a := range w.Authors {
+		m.Creators = append(m.Creators, a.creator())
+	}
+	if w.Paper != "" {
+		m.Related = append(m.Related, related{w.Paper, "isSupplementTo", "doi"})
+	} else if w.URL != "" {
+		m.Related = append(m.Related, related{w.URL, "isSupplementTo", "url"})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(map[string]any{"metadata": m})
+	return b.Bytes(), err
+}
+
+func (a Author) creator() creator { return creator{a.Name, a.Affiliation, a.ORCID} }
+
+// Commands upload an archive to Zenodo by its metadata's file: a draft, which a person
+// publishes there. The token comes from the environment of the shell. file must be a word
+// of a shell already, and so must metadata; name is the archive's own.
+func Commands(file, metadata, name string) []string {
+	const token = `-H "Authorization: Bearer $ZENODO_TOKEN"`
+	return []string{
+		`BUCKET=$(curl -sSf ` + token + ` -H 'Content-Type: application/json' -d @` + metadata +
+			` https://zenodo.org/api/deposit/depositions | sed -n 's/.*"bucket": *"\([^"]*\)".*/\1/p')`,
+		`curl -sSf ` + token + ` --upload-file ` + file + ` "$BUCKET"/` + name + ` | cat`,
+	}
+}

@@ -1,0 +1,189 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/internal/questions"
+)
+
+// Checklist is what a pipeline says for conferences' checklists that no record knows, each
+// with its place. It is no part of any key.
+type Checklist struct {
+	Selection Said                       // how what is reported was chosen
+	Search    []Bound                    // by name
+	Assets    []Asset                    // as they stand
+	Answers   map[string]map[string]Said // by list and number of the question
+}
+
+// Said is a text with its place.
+type Said struct {
+	Text string
+	Pos  Pos
+}
+
+// Bound is what was tried of one hyperparameter.
+type Bound struct {
+	Name string
+	Said
+}
+
+// Asset is a dataset or model of others that the pipeline uses, or one that it makes.
+type Asset struct {
+	Type, Name string // "dataset" or "model", and what it is called
+	License    string
+	URL        string
+	Languages  []string
+	About      string // domains, splits, terms: whatever a reader should know
+	Pos        Pos
+}
+
+var (
+	assetBlocks     = []string{"dataset", "model"}
+	assetAttributes = []string{"about", "languages", "license", "url"}
+	checklistAttrs  = append([]string{"search", "selection"}, questions.Names()...)
+)
+
+// declareChecklist reads the checklist block, whose attributes are constants.
+func (l *loader) declareChecklist(b *hclsyntax.Block) {
+	if !l.labels(b) {
+		return
+	}
+	if l.checklistAt != nil {
+		l.twice("checklist", header(b), *l.checklistAt)
+		return
+	}
+	at := header(b)
+	l.checklistAt = &at
+	c := &l.checklist
+	c.Answers = map[string]map[string]Said{}
+	for _, a := range sortedAttributes(b.Body) {
+		switch {
+		case a.Name == "selection":
+			if v, ok := l.said(a, cty.String, "A selection is a string."); ok {
+				c.Selection = Said{v.AsString(), posOf(a.NameRange)}
+			}
+		case a.Name == "search":
+			l.eachSaid(a, func(name string, s Said, _ hcl.Range) { c.Search = append(c.Search, Bound{name, s}) })
+		case slices.Contains(questions.Names(), a.Name):
+			l.answers(a)
+		default:
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("A checklist has no attribute %q. %s", a.Name, suggest(a.Name, checklistAttrs, "attribute")))
+		}
+	}
+	named := map[string]hcl.Range{}
+	for _, inner := range b.Body.Blocks {
+		if !slices.Contains(assetBlocks, inner.Type) {
+			l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A checklist has no block %q. %s", inner.Type, suggest(inner.Type, assetBlocks, "block")))
+			continue
+		}
+		if len(inner.Labels) != 1 {
+			l.diags.error(header(inner), "Wrong labels", fmt.Sprintf("A %s is written %s \"NAME\" { … }.", inner.Type, inner.Type))
+			continue
+		}
+		name := inner.Type + " " + inner.Labels[0]
+		if first, ok := named[name]; ok {
+			l.twice(name, header(inner), first)
+			continue
+		}
+		named[name] = header(inner)
+		c.Assets = append(c.Assets, l.asset(inner))
+	}
+}
+
+// answers reads what people answer to the questions of one list.
+func (l *loader) answers(a *hclsyntax.Attribute) {
+	list, _ := questions.Of(a.Name)
+	given := map[string]Said{}
+	l.eachSaid(a, func(number string, s Said, at hcl.Range) {
+		if !list.Has(number) {
+			l.diags.error(at, "Unknown question", fmt.Sprintf("The list %s has no question %q. %s", list.Name, number, suggest(number, list.Numbers(), "question")))
+			return
+		}
+		given[number] = s
+	})
+	l.checklist.Answers[a.Name] = given
+}
+
+func (l *loader) asset(b *hclsyntax.Block) Asset {
+	x := Asset{Type: b.Type, Name: b.Labels[0], Pos: posOf(header(b))}
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A %s of a checklist has attributes only: license, url, languages and about.", b.Type))
+	}
+	for _, a := range sortedAttributes(b.Body) {
+		const wrong = "A license, url and about are strings, languages are a list of strings."
+		to := map[string]*string{"license": &x.License, "url": &x.URL, "about": &x.About}[a.Name]
+		switch {
+		case a.Name == "languages":
+			if v, ok := l.said(a, cty.List(cty.String), wrong); ok {
+				for _, e := range v.AsValueSlice() {
+					x.Languages = append(x.Languages, e.AsString())
+				}
+			}
+		case to == nil:
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("A %s of a checklist has no attribute %q. %s", b.Type, a.Name, suggest(a.Name, assetAttributes, "attribute")))
+		default:
+			if v, ok := l.said(a, cty.String, wrong); ok {
+				*to = v.AsString()
+			}
+		}
+	}
+	return x
+}
+
+// said is the constant value of an attribute, without nulls; what is wrong with it is reported.
+func (l *loader) said(a *hclsyntax.Attribute, want cty.Type, wrong string) (cty.Value, bool) {
+	if !l.constant(a.Expr, "What is said for a checklist") {
+		return cty.NilVal, false
+	}
+	v := l.value(a.Expr, nil, nil)
+	if !v.IsWhollyKnown() {
+		return cty.NilVal, false // reported
+	}
+	v, err := convert.Convert(v, want)
+	null := err == nil && v.IsNull()
+	if err == nil && !null && v.CanIterateElements() {
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			null = null || e.IsNull()
+		}
+	}
+	if err != nil || null {
+		l.diags.error(a.Expr.Range(), "Wrong type", wrong)
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// eachSaid calls use with each text of a map, in the order of their names, with its place.
+func (l *loader) eachSaid(a *hclsyntax.Attribute, use func(name string, s Said, at hcl.Range)) {
+	v, ok := l.said(a, cty.Map(cty.String), fmt.Sprintf("%s is a map from names to strings: { NAME = \"…\" }.", a.Name))
+	if !ok {
+		return
+	}
+	at := map[string]hcl.Range{}
+	if o, ok := a.Expr.(*hclsyntax.ObjectConsExpr); ok {
+		for _, item := range o.Items {
+			if k, ds := item.KeyExpr.Value(nil); !ds.HasErrors() && k.Type() == cty.String && k.IsKnown() && !k.IsNull() {
+				at[k.AsString()] = item.KeyExpr.Range()
+			}
+		}
+	}
+	texts := v.AsValueMap()
+	for _, name := range sortedKeys(texts) {
+		rng, ok := at[name]
+		if !ok {
+			rng = a.NameRange
+		}
+		use(name, Said{texts[name].AsString(), posOf(rng)}, rng)
+	}
+}
+
+func posOf(r hcl.Range) Pos { return Pos{r.Filename, r.Start.Line} }

@@ -1,0 +1,31 @@
+checklist {
+  selection = ["best"]
+  search    = { rate = 1, warmup = null }
+  select    = "best"
+  acl       = { A1 = "yes", A9 = "no" }
+  neurips   = "1"
+  acm       = { (local.x) = "no" }
+
+  dataset "nq" {
+    licence   = "CC"
+    languages = "en"
+    inner {
+    }
+  }
+  dataset "nq" {
+  }
+  data "nq" {
+  }
+  model {
+  }
+}
+
+locals {
+  x = "A.1"
+}
+
+checklist {
+}
+
+checklist "second" {
+}

@@ -1,0 +1,342 @@
+package prose
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Finding is a number of a paper that a cell has.
+type Finding struct {
+	Place      Place       `json:"place"`
+	Text       string      `json:"text"`   // as it is typed
+	Scope      Scope       `json:"scope"`  // where the cells were looked for
+	Chance     float64     `json:"chance"` // of a coincidence, among those cells
+	Candidates []Candidate `json:"candidates"`
+	Now        string      `json:"now,omitempty"` // of a stale one: what the first candidate prints now
+}
+
+// Candidate is a cell that a number may be.
+type Candidate struct {
+	Cell    string `json:"cell"` // ADDRESS:CELL
+	Prints  string `json:"prints"`
+	Words   string `json:"words,omitempty"` // row and column
+	Rounded bool   `json:"rounded,omitempty"`
+	Write   string `json:"write"` // \redsi{…}
+}
+
+// Use is a \redsi{…} of a paper.
+type Use struct {
+	Place Place  `json:"place"`
+	Name  string `json:"name"`           // as it is typed
+	Near  string `json:"near,omitempty"` // of an unknown one: the nearest cell
+	Was   string `json:"was,omitempty"`  // of a changed one: what it printed
+	Now   string `json:"now,omitempty"`
+}
+
+// Absent is a table or figure that the paper does not include.
+type Absent struct {
+	Address string `json:"address"`
+	Label   string `json:"label,omitempty"`
+}
+
+// Result is what a check of a paper found.
+type Result struct {
+	Files   []string     `json:"files"`
+	Missing []Missed     `json:"missing"` // files that the paper reads and that are not there
+	Cells   int          `json:"cells"`   // of the pipeline
+	Numbers int          `json:"numbers"` // typed by hand
+	Typed   []Finding    `json:"typed"`   // of these, the ones that a cell has
+	Tables  []TypedTable `json:"tables"`  // of the pipeline, that are typed by hand
+	Vague   int          `json:"vague"`   // that a cell has too, but that say too little: 2, 40
+	Uses    int          `json:"uses"`    // \redsi{…}
+	Unknown []Use        `json:"unknown"`
+	Waiting []Use        `json:"waiting"` // \redsi{…} of tables that have not run
+	NotRun  []string     `json:"not_run"` // these tables and figures
+	Stale   []Finding    `json:"stale"`   // typed numbers that a cell had before
+	Changed []Use        `json:"changed"` // \redsi{…} whose cell has changed
+	Absent  []Absent     `json:"absent"`
+}
+
+// Failed reports whether the paper says what the results do not.
+func (r *Result) Failed() bool { return len(r.Unknown) > 0 || len(r.Stale) > 0 }
+
+// mostCandidates is how many cells are named for a number.
+const mostCandidates = 3
+
+// Check compares a paper with the cells, and with those of before if there are any.
+func Check(p *Paper, now, before *Numbers) *Result {
+	r := &Result{Files: p.Files, Missing: p.Missing, Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
+	if r.Missing == nil {
+		r.Missing = []Missed{}
+	}
+	x := newIndex(now)
+	var was *index
+	if before != nil {
+		was = newIndex(before)
+	}
+	r.Cells = len(x.entries)
+	r.numbers(p, x, was)
+	r.uses(p, x, was)
+	r.absent(p, now)
+	return r
+}
+
+func (r *Result) numbers(p *Paper, x, was *index) {
+	var of []string // words of the scores below
+	var scores, scoresWas map[int32]float64
+	for _, t := range p.numbers() {
+		r.Numbers++
+		if scores == nil || !sameWords(of, t.words) {
+			of, scores = t.words, x.scores(t.words)
+			if was != nil {
+				scoresWas = was.scores(t.words)
+			}
+		}
+		m, any := x.find(t, scores)
+		r.inTable(p, x, t, m)
+		if was != nil {
+			if f, ok := stale(p, t, x, was, m, scoresWas); ok {
+				r.Stale = append(r.Stale, f)
+				continue
+			}
+		}
+		switch {
+		case len(m.hits) > 0:
+			r.Typed = append(r.Typed, x.finding(p, t, m))
+		case any:
+			r.Vague++
+		}
+	}
+}
+
+// stale finds the cell that a number was one of, if that cell is another now. A cell that
+// has the number now is believed if as much is said about it.
+func stale(p *Paper, t typed, x, was *index, now match, scores map[int32]float64) (Finding, bool) {
+	m, _ := was.find(t, scores)
+	if len(m.hits) == 0 || len(now.hits) > 0 && now.hits[0].score >= m.hits[0].score {
+		return Finding{}, false
+	}
+	old := &was.entries[m.hits[0].id]
+	f := was.finding(p, t, m)
+	f.Now = x.now(old)
+	return f, f.Now != Plain(old.cell.TeX)
+}
+
+// inTable counts a number of a float that has a table's label.
+func (r *Result) inTable(p *Paper, x *index, t typed, m match) {
+	for _, label := range t.label {
+		if len(x.labels[label]) == 0 {
+			continue
+		}
+		address := x.entries[x.labels[label][0]].table.Address
+		k := slices.IndexFunc(r.Tables, func(t TypedTable) bool { return t.Address == address })
+		if k < 0 {
+			k = len(r.Tables)
+			r.Tables = append(r.Tables, TypedTable{Place: p.place(p.spots[t.at]), Address: address, File: texFile(address)})
+		}
+		r.Tables[k].Numbers++
+		if m.scope == InFloat {
+			r.Tables[k].Cells++
+		}
+		return
+	}
+}
+
+func sameWords(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// gone is what is said of a cell that is no more.
+const gone = "no cell any more"
+
+// now is what a cell of before prints.
+func (x *index) now(old *entry) string {
+	id, ok := x.names[old.table.Address+":"+old.cell.Name]
+	if !ok {
+		return gone
+	}
+	return Plain(x.entries[id].cell.TeX)
+}
+
+func (x *index) finding(p *Paper, t typed, m match) Finding {
+	f := Finding{Place: p.place(p.spots[t.at]), Text: strings.ReplaceAll(t.Text, string(thin), " "), Scope: m.scope, Chance: m.chance}
+	for _, h := range m.hits[:min(len(m.hits), mostCandidates)] {
+		e := &x.entries[h.id]
+		f.Candidates = append(f.Candidates, Candidate{Cell: e.table.Address + ":" + e.cell.Name, Prints: Plain(e.cell.TeX),
+			Words: e.cell.Words, Rounded: h.how == rounded, Write: write(t.Number, e)})
+	}
+	return f
+}
+
+// write is the command that prints a cell as a number is typed; a percent sign stays
+// where it is.
+func write(n Number, e *entry) string {
+	var options []string
+	v := math.Abs(e.value)
+	switch {
+	case n.Unit == e.printed.Unit || !same(math.Abs(n.Value), round(v/multiple(n.Unit), n.Decimals), n.Decimals):
+	case n.Unit == 'K':
+		options = append(options, "style=kilo")
+	default: // the letter stays where it is, as a percent sign does
+		options = append(options, "style=fixed", "factor="+strconv.FormatFloat(1/multiple(n.Unit), 'g', -1, 64))
+	}
+	fraction := n.Percent && !same(math.Abs(n.Value), round(v, n.Decimals), n.Decimals)
+	if fraction {
+		options = append(options, "factor=100")
+	}
+	if len(options) > 0 || n.Decimals != e.printed.Decimals || fraction {
+		options = append(options, "decimals="+strconv.Itoa(n.Decimals))
+	}
+	if e.value < 0 && !n.Signed {
+		options = append(options, "abs")
+	}
+	if n.Signed && n.Value > 0 && !e.printed.Signed {
+		options = append(options, "sign")
+	}
+	switch {
+	case n.Std == "" && e.cell.ShowsStd:
+		options = append(options, "std=none")
+	case n.Std != "" && !e.cell.ShowsStd:
+		options = append(options, "std")
+	}
+	o := ""
+	if len(options) > 0 {
+		o = "[" + strings.Join(options, ",") + "]"
+	}
+	return `\redsi` + o + "{" + texName(bare(e.table.Address)+":"+e.cell.Name) + "}"
+}
+
+// bare is an address as \redsi takes it.
+func bare(address string) string { return strings.TrimPrefix(address, "table.") }
+
+// uses checks every \redsi{…}.
+func (r *Result) uses(p *Paper, x, was *index) {
+	for _, m := range p.marks {
+		if m.kind != useMark {
+			continue
+		}
+		r.Uses++
+		name := plainName(oneLine(m.text))
+		u := Use{Place: p.place(m.spot), Name: name}
+		id, ok := x.named(name)
+		if !ok && r.waits(name) {
+			r.Waiting = append(r.Waiting, u)
+			continue
+		}
+		if !ok {
+			u.Near = x.nearest(name)
+			r.Unknown = append(r.Unknown, u)
+			continue
+		}
+		if was == nil {
+			continue
+		}
+		if before, ok := was.named(name); ok {
+			u.Was, u.Now = Plain(was.entries[before].cell.TeX), Plain(x.entries[id].cell.TeX)
+			if u.Was != u.Now {
+				r.Changed = append(r.Changed, u)
+			}
+		}
+	}
+}
+
+// waits reports whether a name is of a table or figure that has not run.
+func (r *Result) waits(name string) bool {
+	address, _, _ := strings.Cut(name, ":")
+	for _, prefix := range []string{"", "table.", "figure."} {
+		if slices.Contains(r.NotRun, prefix+address) {
+			return true
+		}
+	}
+	return false
+}
+
+// named finds a cell by the name that \redsi takes.
+func (x *index) named(name string) (int, bool) {
+	for _, prefix := range []string{"", "table.", "figure."} {
+		if id, ok := x.names[prefix+name]; ok {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// nearest is the cell that a mistyped name most likely means: of the nearest table.
+func (x *index) nearest(name string) string {
+	address, cell, _ := strings.Cut(name, ":")
+	address = bare(address)
+	best, distance := "", math.MaxInt
+	for i := range x.entries {
+		t := x.entries[i].table.Address
+		if i > 0 && x.entries[i-1].table == x.entries[i].table {
+			continue
+		}
+		for _, a := range []string{bare(t), strings.TrimPrefix(t, "figure.")} {
+			if d := levenshtein.Distance(clip(address), clip(a), nil); d < distance {
+				best, distance = t, d
+			}
+		}
+	}
+	near, least := "", math.MaxInt
+	for i := range x.entries {
+		if x.entries[i].table.Address != best {
+			continue
+		}
+		if d := levenshtein.Distance(clip(cell), clip(x.entries[i].cell.Name), nil); d < least {
+			near, least = bare(best)+":"+x.entries[i].cell.Name, d
+		}
+	}
+	if distance+least > max(2, len(clip(name))/2) {
+		return ""
+	}
+	return near
+}
+
+// clip bounds what distances are taken of.
+func clip(s string) string { return s[:min(len(s), 200)] }
+
+// absent lists what the paper neither includes nor labels.
+func (r *Result) absent(p *Paper, now *Numbers) {
+	here := map[string]bool{}
+	for _, m := range p.marks {
+		switch m.kind {
+		case labelMark:
+			here[m.text] = true
+		case inputMark:
+			base := path.Base(strings.TrimSpace(m.text))
+			here["/"+strings.TrimSuffix(strings.TrimSuffix(base, ".tex"), ".pdf")] = true
+		}
+	}
+	for _, t := range now.Tables {
+		if t.Label != "" && here[t.Label] || here["/"+FileName(t.Address)] {
+			continue
+		}
+		r.Absent = append(r.Absent, Absent{t.Address, t.Label})
+	}
+}
+
+// FileName is the name of the file, without its ending, that has a table or figure in a
+// folder that redsi report --latex writes.
+func FileName(address string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(address, "table."), "figure.")
+	return strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '-'
+	}, name), "-")
+}
+
+// Plain is the LaTeX of a cell for people.
+func Plain(tex string) string {
+	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: nowhere{}, read: map[string]bool{}}
+	if err := (&scan{reader: r, src: tex}).run(0, len(tex)); err != nil {
+		return tex
+	}
+	return oneLine(strings.ReplaceAll(r.out.String(), string(thin), " "))
+}

@@ -1,0 +1,196 @@
+package prose
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Number is a number as it is written.
+type Number struct {
+	Text     string  // as it is written, with sign, unit and percent sign
+	Value    float64 // with its sign, without its unit
+	Decimals int
+	Signed   bool // a plus or minus is written
+	Unit     rune // K, M or B, one of those written behind it; 0 for none
+	Percent  bool
+	Std      string // digits behind ±; "" for none
+	digits   string // without separators and sign
+}
+
+// thin is what \, leaves between digits.
+const thin = '\u2009'
+
+// numberAt reads the number that begins at i of a plain text, and where it ends. What is
+// part of a word, an identifier, a ratio or a power is none.
+func numberAt(s string, i int) (n Number, end int, ok bool) {
+	start := i
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	if joins(before) || follows(s[:i]) {
+		return n, i + 1, false
+	}
+	c, size := utf8.DecodeRuneInString(s[i:])
+	if c == '+' || c == '-' || c == '−' {
+		if unicode.IsLetter(before) || before >= '0' && before <= '9' || before == '-' || before == ')' || before == ']' || before == '}' {
+			return n, i + size, false
+		}
+		n.Signed = true
+		i += size
+	}
+	from := i
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	if i == from {
+		return n, max(i, start+size), false
+	}
+	n.digits = s[from:i]
+	for first := i - from; first <= 3; { // groups of three
+		w := 0
+		if strings.HasPrefix(s[i:], ",") {
+			w = 1
+		} else if strings.HasPrefix(s[i:], string(thin)) {
+			w = utf8.RuneLen(thin)
+		}
+		if w == 0 || !threeDigits(s[i+w:]) {
+			break
+		}
+		n.digits += s[i+w : i+w+3]
+		i += w + 3
+	}
+	if i+1 < len(s) && s[i] == '.' && isDigit(s[i+1]) {
+		j := i + 1
+		for j < len(s) && isDigit(s[j]) {
+			j++
+		}
+		n.Decimals = j - i - 1
+		n.digits += s[i:j]
+		i = j
+	}
+	var err error
+	if n.Value, err = strconv.ParseFloat(n.digits, 64); err != nil || len(n.digits) > 18 {
+		return n, i, false
+	}
+	if c == '-' || c == '−' {
+		n.Value = -n.Value
+	}
+	ok = true
+	i, ok = n.tail(s, i)
+	n.Text = strings.TrimSpace(s[start:i])
+	return n, i, ok
+}
+
+// tail reads what belongs to a number behind its digits.
+func (n *Number) tail(s string, i int) (int, bool) {
+	if j, digits := deviation(s, i); digits != "" {
+		n.Std, i = digits, j
+	}
+	rest := strings.TrimLeft(s[i:], string(thin)+" ")
+	gap := len(s[i:]) - len(rest)
+	r, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case r == '×':
+		return i, false
+	case strings.ContainsRune("KMBk", r):
+		next, _ := utf8.DecodeRuneInString(rest[size:])
+		if unicode.IsLetter(next) || isDigitRune(next) {
+			return i, gap > 0 // a word that follows
+		}
+		n.Unit = unicode.ToUpper(r)
+		return i + gap + size, true
+	case r == '%':
+		n.Percent = true
+		return i + gap + size, true
+	case gap > 0:
+		return i, true
+	case unicode.IsLetter(r), r == '_', r == '@', r == '^', r == '#':
+		return i, false
+	case (r == ':' || r == '/' || r == '.') && len(rest) > 1 && isDigit(rest[1]):
+		return i, false
+	}
+	return i, true
+}
+
+// deviation reads ± and digits.
+func deviation(s string, i int) (int, string) {
+	rest := strings.TrimLeft(s[i:], " "+string(thin))
+	after, ok := strings.CutPrefix(rest, "±")
+	if !ok {
+		return i, ""
+	}
+	after = strings.TrimLeft(after, " "+string(thin))
+	j := 0
+	for j < len(after) && (isDigit(after[j]) || after[j] == '.' && j+1 < len(after) && isDigit(after[j+1])) {
+		j++
+	}
+	return len(s) - len(after) + j, after[:j]
+}
+
+// follows reports whether a text ends with the hyphen of a name, batch-, or with a sign
+// that makes a number part of a product.
+func follows(s string) bool {
+	if t, ok := strings.CutSuffix(s, "-"); ok {
+		before, _ := utf8.DecodeLastRuneInString(t)
+		return unicode.IsLetter(before)
+	}
+	return strings.HasSuffix(strings.TrimRight(s, " "+string(thin)), "×")
+}
+
+// joins reports whether a number that follows the character is part of a name.
+func joins(c rune) bool {
+	return unicode.IsLetter(c) || isDigitRune(c) || strings.ContainsRune("_@.:#^/\\", c) && c != 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isDigitRune(c rune) bool { return c >= '0' && c <= '9' }
+
+func threeDigits(s string) bool {
+	return len(s) >= 3 && isDigit(s[0]) && isDigit(s[1]) && isDigit(s[2]) && (len(s) == 3 || !isDigit(s[3]))
+}
+
+// multiple is what a unit stands for.
+func multiple(unit rune) float64 {
+	return map[rune]float64{'K': 1e3, 'M': 1e6, 'B': 1e9}[unit]
+}
+
+// round rounds to decimals, halves away from zero, as tables are printed.
+func round(v float64, decimals int) float64 {
+	shift := math.Pow(10, float64(decimals))
+	exact, err := strconv.ParseFloat(strconv.FormatFloat(v*shift, 'g', 15, 64), 64)
+	if err != nil {
+		return v
+	}
+	return math.Round(exact) / shift
+}
+
+// same compares numbers of equal decimals.
+func same(a, b float64, decimals int) bool {
+	return math.Abs(a-b) < 0.25*math.Pow(10, -float64(decimals))
+}
+
+// significant counts the digits that a number's writer chose: of an integer those before
+// its trailing zeros.
+func (n Number) significant() int {
+	d := strings.TrimLeft(strings.Replace(n.digits, ".", "", 1), "0")
+	if n.Decimals == 0 {
+		d = strings.TrimRight(d, "0")
+	}
+	return max(len(d), 1)
+}
+
+// zeros is what an integer is a multiple of that ends in zeros; of other numbers
+// next to nothing.
+func (n Number) zeros() float64 {
+	if n.Decimals > 0 || n.Value == 0 {
+		return math.SmallestNonzeroFloat64
+	}
+	return math.Pow(10, float64(len(n.digits)-len(strings.TrimRight(n.digits, "0"))))
+}
+
+// year reports whether the number may be one.
+func (n Number) year() bool {
+	return n.Decimals == 0 && !n.Signed && n.Unit == 0 && !n.Percent && len(n.digits) == 4 && len(n.Text) == 4 && n.Value >= 1900 && n.Value <= 2100
+}

@@ -1,0 +1,174 @@
+package prose
+
+import (
+	_ "embed" // the LaTeX package
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Style is redsi.sty, the LaTeX package that prints cells in prose.
+//
+//go:embed redsi.sty
+var Style []byte
+
+// Format is the first word of a file of numbers, after its comment sign.
+const Format = "redsi-numbers/1"
+
+// Names of the files that a paper reads.
+const (
+	StyleFile   = "redsi.sty"
+	NumbersFile = "numbers.tex"
+)
+
+// Numbers are the cells of tables and figures as they are printed.
+type Numbers struct {
+	Scale  string // of the run; "" if it declares none
+	Tables []Table
+	NotRun []string // addresses of tables and figures that have no cells yet; in no file
+}
+
+// Table is a table or figure.
+type Table struct {
+	Address string // such as table.dedup_counts
+	Label   string // of the paper, such as tab:dedup-counts; "" for none
+	Cells   []Cell
+}
+
+// Cell is a number or text with what LaTeX needs to print it in another way.
+type Cell struct {
+	Name     string // ROW.COLUMN, or of a figure SERIES.POINT.AXIS
+	TeX      string // as its table prints it, for text and for mathematics
+	Value    string // as a decimal, in the unit that is printed; "" of a text
+	Std      string // standard deviation, likewise; "" for none
+	Style    string // integer, fixed, kilo, signed or text
+	Decimals int
+	ShowsStd bool   // TeX has the deviation
+	Words    string // row and column, for people
+}
+
+// texName is a name as it stands in \redsi{…}: what TeX would not take for itself has a
+// backslash before it.
+func texName(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `#`, `\#`, `{`, `\{`, `}`, `\}`, `^`, `\^`).Replace(printable(name))
+}
+
+// plainName is a name as \redsi{…} has it, without those backslashes.
+func plainName(tex string) string {
+	var b strings.Builder
+	for i := 0; i < len(tex); i++ {
+		if tex[i] == '\\' && i+1 < len(tex) && strings.IndexByte(`\%#{}^`, tex[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(tex[i])
+	}
+	return b.String()
+}
+
+// oneLine keeps a comment in its line.
+func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+
+// printable has blanks for the characters that TeX refuses.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, s)
+}
+
+// WriteTeX writes the file of numbers: a line for each cell, so that a change of one is
+// the change of one line.
+func (n *Numbers) WriteTeX(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%% %s: made by redsi report --latex, read by redsi.sty and redsi check\n", Format)
+	fmt.Fprintf(&b, "\\redsiscale{%s}\n", texName(n.Scale))
+	for _, t := range n.Tables {
+		fmt.Fprintf(&b, "\\redsitable{%s}{%s}\n", texName(t.Address), texName(t.Label))
+		for _, c := range t.Cells {
+			pm := ""
+			if c.ShowsStd {
+				pm = "std"
+			}
+			fmt.Fprintf(&b, "\\redsicell{%s}{%s}{%s}{%s}{%s}{%d}{%s}%% %s\n", texName(c.Name), oneLine(c.TeX), c.Value, c.Std, c.Style, c.Decimals, pm, oneLine(c.Words))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ReadTeX reads a file of numbers.
+func ReadTeX(name string, text string) (*Numbers, error) {
+	first, rest, _ := strings.Cut(text, "\n")
+	if !IsNumbers(first) {
+		return nil, fmt.Errorf("%s is no file of numbers: its first line does not say %q; redsi report --latex FOLDER writes one", name, "% "+Format)
+	}
+	n := &Numbers{}
+	for i, line := range strings.Split(rest, "\n") {
+		if line == "" {
+			continue
+		}
+		if err := n.line(line); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, i+2, err)
+		}
+	}
+	return n, nil
+}
+
+// IsNumbers reports whether a file begins as a file of numbers does.
+func IsNumbers(text string) bool {
+	rest, ok := strings.CutPrefix(text, "% "+Format)
+	return ok && (rest == "" || strings.ContainsRune(":\r\n ", rune(rest[0])))
+}
+
+func (n *Numbers) line(line string) error {
+	command, rest, _ := strings.Cut(line, "{")
+	args, rest, ok := arguments("{" + rest)
+	if !ok {
+		return errors.New("a brace is not closed")
+	}
+	switch {
+	case command == `\redsiscale` && len(args) == 1:
+		n.Scale = plainName(args[0])
+	case command == `\redsitable` && len(args) == 2:
+		n.Tables = append(n.Tables, Table{Address: plainName(args[0]), Label: plainName(args[1])})
+	case command == `\redsicell` && len(args) == 7 && len(n.Tables) > 0:
+		c := Cell{Name: plainName(args[0]), TeX: args[1], Value: args[2], Std: args[3], Style: args[4], ShowsStd: args[6] != ""}
+		if _, err := fmt.Sscanf(args[5], "%d", &c.Decimals); err != nil || c.Decimals < 0 || c.Decimals > 30 {
+			return fmt.Errorf("%q is no count of decimals", args[5])
+		}
+		c.Words = strings.TrimPrefix(rest, "% ")
+		t := &n.Tables[len(n.Tables)-1]
+		t.Cells = append(t.Cells, c)
+	default:
+		return fmt.Errorf("%.60q is no line of a file of numbers", line)
+	}
+	return nil
+}
+
+// arguments cuts the groups in braces that a text begins with.
+func arguments(s string) (args []string, rest string, ok bool) {
+	for strings.HasPrefix(s, "{") {
+		depth, end := 0, -1
+		for i := 0; i < len(s) && end < 0; i++ {
+			switch s[i] {
+			case '\\':
+				i++
+			case '{':
+				depth++
+			case '}':
+				if depth--; depth == 0 {
+					end = i
+				}
+			}
+		}
+		if end < 0 {
+			return args, s, false
+		}
+		args, s = append(args, s[1:end]), s[end+1:]
+	}
+	return args, s, true
+}

@@ -1,0 +1,259 @@
+package prose
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// scan takes the text of a file: comments, commands and what is no text left out.
+type scan struct {
+	*reader
+	file int32
+	src  string
+}
+
+// emit adds text that stands at a byte of the file.
+func (s *scan) emit(text string, at int) {
+	for range len(text) {
+		s.paper.spots = append(s.paper.spots, spot{s.file, int32(at)})
+	}
+	s.out.WriteString(text)
+}
+
+func (s *scan) mark(kind markKind, text string, at, end int) {
+	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text, spot{s.file, int32(end)}})
+}
+
+// run takes the text from i to end.
+func (s *scan) run(i, end int) error {
+	for i < end {
+		c := s.src[i]
+		switch {
+		case c == '%':
+			i = s.afterLine(i, end)
+		case c == '\\':
+			var err error
+			if i, err = s.command(i, end); err != nil {
+				return err
+			}
+		case c == '{' && strings.HasPrefix(s.src[i:end], "{,}"): // a comma between digits
+			s.emit(",", i)
+			i += 3
+		case c == '}' && i+2 < end && s.src[i+1] == '{' && isDigit(s.src[i+2]): // two arguments
+			s.emit(" ", i)
+			i += 2
+		case c == '{' || c == '}' || c == '$':
+			i++
+		case c == '~':
+			s.emit(" ", i)
+			i++
+		case c == '&':
+			s.emit(string(cellEnd), i)
+			i++
+		case c == '^' || c == '_':
+			var err error
+			if i, err = s.script(i, end); err != nil {
+				return err
+			}
+		case c == '\n' && blank(s.src[i+1:end]):
+			s.emit(string(parEnd), i)
+			i++
+		case s.tikz > 0 && s.data == 0 && strings.HasPrefix(s.src[i:end], "coordinates"):
+			at, to, ok := s.group(i+len("coordinates"), end)
+			if !ok {
+				i++
+				break
+			}
+			s.data++
+			err := s.nested(at, to)
+			s.data--
+			if err != nil {
+				return err
+			}
+			i = to + 1
+		case s.tikz > 0 && s.data == 0:
+			i++ // drawing: lengths and places
+		case s.data > 0 && (c == ',' || c == '(' || c == ')'): // a comma of coordinates joins no thousands
+			s.emit(" ", i)
+			i++
+		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
+			i++ // ours are set by commands alone
+		default:
+			_, size := utf8.DecodeRuneInString(s.src[i:end])
+			if s.src[i:i+size] == string(thin) {
+				s.emit(" ", i)
+			} else {
+				s.emit(s.src[i:i+size], i)
+			}
+			i += size
+		}
+	}
+	return nil
+}
+
+// nested takes the text of an argument.
+func (s *scan) nested(from, to int) error {
+	if s.depth++; s.depth > mostDepth {
+		return errTooDeep
+	}
+	defer func() { s.depth-- }()
+	return s.run(from, to)
+}
+
+// afterLine passes a comment, the end of its line and the blanks that follow; a blank
+// line behind it ends the paragraph all the same.
+func (s *scan) afterLine(i, end int) int {
+	n := strings.IndexByte(s.src[i:end], '\n')
+	switch {
+	case n < 0:
+		return end
+	case blank(s.src[i+n+1 : end]):
+		return i + n
+	}
+	return i + n + 1
+}
+
+// blank reports whether a text begins with an empty line.
+func blank(s string) bool {
+	t := strings.TrimLeft(s, " \t\r")
+	return strings.HasPrefix(t, "\n")
+}
+
+// script drops an index or exponent, but keeps a deviation that is set as one. A number
+// with an exponent is marked: it is another number.
+func (s *scan) script(i, end int) (int, error) {
+	sign := s.src[i]
+	at := i
+	i = s.skipSpace(i+1, end)
+	if i >= end {
+		return end, nil
+	}
+	from, to, next := i, i+1, i+1
+	if f, t, ok := s.group(i, end); ok {
+		from, to, next = f, t, t+1
+	} else if s.src[i] == '\\' {
+		to = s.commandEnd(i, end)
+		next = to
+	}
+	body := strings.TrimSpace(s.src[from:to])
+	switch {
+	case strings.HasPrefix(body, `\pm`):
+		return next, s.nested(from, to)
+	case sign == '^' && body != "" && (body[0] >= 'a' && body[0] <= 'z' || body[0] >= '0' && body[0] <= '9' || body[0] == '-' || body[0] == '+'):
+		s.emit("^", at)
+	case sign == '_':
+		s.emit(" ", at)
+	}
+	return next, nil
+}
+
+func (s *scan) skipSpace(i, end int) int {
+	for i < end && strings.IndexByte(" \t\r\n", s.src[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// mostArgument bounds how far the end of an argument is looked for.
+const mostArgument = 1 << 18
+
+// group is the text between braces that begin at i, blanks before them skipped.
+func (s *scan) group(i, end int) (from, to int, ok bool) {
+	i = s.skipSpace(i, end)
+	if i >= end || s.src[i] != '{' {
+		return i, i, false
+	}
+	depth := 0
+	end = min(end, i+mostArgument)
+	for k := i; k < end; k++ {
+		switch s.src[k] {
+		case '\\':
+			k++
+		case '%':
+			for k < end && s.src[k] != '\n' {
+				k++
+			}
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i + 1, k, true
+			}
+		}
+	}
+	return i, i, false
+}
+
+// option is the end of an argument in brackets that begins at i, or i.
+func (s *scan) option(i, end int) int {
+	if i >= end || s.src[i] != '[' {
+		return i
+	}
+	depth := 0
+	for k := i + 1; k < end; k++ {
+		switch s.src[k] {
+		case '\\':
+			k++
+		case '%':
+			for k < end && s.src[k] != '\n' {
+				k++
+			}
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth < 0 {
+				return i
+			}
+		case ']':
+			if depth == 0 {
+				return k + 1
+			}
+		case '\n':
+			if blank(s.src[k+1 : end]) {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// skip passes arguments: m in braces, o in brackets, if they are there.
+func (s *scan) skip(signature string, i, end int) int {
+	for _, c := range signature {
+		switch c {
+		case 'o':
+			if k := s.skipSpace(i, end); s.option(k, end) > k {
+				i = s.option(k, end)
+			}
+		case 'm':
+			if _, to, ok := s.group(i, end); ok {
+				i = to + 1
+			} else if k := s.skipSpace(i, end); k < end && s.src[k] == '\\' { // \newcommand\name
+				i = s.commandEnd(k, end)
+			}
+		}
+	}
+	return i
+}
+
+// commandEnd is where the command that begins at i ends, without arguments.
+func (s *scan) commandEnd(i, end int) int {
+	k := i + 1
+	for k < end && (s.src[k] >= 'a' && s.src[k] <= 'z' || s.src[k] >= 'A' && s.src[k] <= 'Z' || s.src[k] == '@') {
+		k++
+	}
+	if k == i+1 && k < end {
+		_, size := utf8.DecodeRuneInString(s.src[k:end])
+		k += size
+	}
+	return k
+}
+
+// columns is how many columns a \multicolumn takes.
+func columns(s string) string {
+	if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil && n > 0 && n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return "1"
+}

@@ -1,0 +1,271 @@
+package prose
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a paper may have at most; beyond it, it is an error.
+const (
+	mostFiles = 2000
+	mostBytes = 64 << 20
+)
+
+// Place is where something stands in a paper.
+type Place struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"` // in characters, from 1
+}
+
+// String is FILE:LINE:COLUMN.
+func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// In says which folder the paper was read from: places are named from there.
+func (p *Paper) In(folder string) {
+	name := func(file string) string { return path.Join(filepath.ToSlash(folder), file) }
+	for i := range p.sources {
+		p.sources[i].name = name(p.sources[i].name)
+	}
+	for i := range p.Files {
+		p.Files[i] = name(p.Files[i])
+	}
+	for i := range p.Missing {
+		p.Missing[i].Place.File = name(p.Missing[i].Place.File)
+	}
+}
+
+// spot is a byte of a file.
+type spot struct {
+	file int32
+	at   int32
+}
+
+// source is a file of a paper.
+type source struct {
+	name  string
+	text  string
+	lines []int32 // where lines begin; made when the first place is asked for
+}
+
+// Paper is a paper as it is read: its text without commands, with what stands in it.
+type Paper struct {
+	Files   []string // that were read, in the order of reading
+	Missing []Missed // files that are read by the paper and are not there
+	sources []source
+	text    string // what a reader sees, with the marks below between its parts
+	spots   []spot // of each byte of text
+	marks   []mark // in the order of the text
+}
+
+// Missed is a file that a paper reads and that is not there.
+type Missed struct {
+	Place Place  `json:"place"`
+	Name  string `json:"name"`
+}
+
+// Characters between parts of a text.
+const (
+	cellEnd  = '\x1f' // & of a table
+	rowEnd   = '\x1e' // \\
+	ruleMark = '\x1c' // below the header of a table
+	parEnd   = '\x1d' // a blank line, the end of a float
+)
+
+type markKind byte
+
+const (
+	floatBegin markKind = iota
+	floatEnd
+	tableBegin // a tabular
+	tableEnd
+	labelMark
+	refMark
+	useMark // \redsi
+	inputMark
+	spanMark // \multicolumn: how many columns, in text
+)
+
+// mark is what stands at a place of the text and is not part of it.
+type mark struct {
+	kind markKind
+	at   int // in the text
+	spot spot
+	text string
+	end  spot
+}
+
+// Read reads LaTeX files and what they read in turn, from a folder and nothing outside it.
+func Read(folder fs.FS, files ...string) (*Paper, error) {
+	p := &Paper{}
+	r := &reader{folder: folder, paper: p, read: map[string]bool{}}
+	for _, f := range files {
+		r.root = path.Dir(f)
+		if err := r.file(f); err != nil {
+			return nil, err
+		}
+	}
+	p.text = r.out.String()
+	return p, nil
+}
+
+// reader takes the text of LaTeX.
+type reader struct {
+	folder fs.FS
+	root   string // folder of the main file: LaTeX's names of files are relative to it
+	paper  *Paper
+	read   map[string]bool
+	out    strings.Builder
+	bytes  int
+	tikz   int // depth of pictures, in which only coordinates are data
+	data   int // depth of coordinates in them
+	depth  int // of groups and files, bounded
+}
+
+// mostDepth bounds how deep groups that are read apart and files nest.
+const mostDepth = 200
+
+var errTooDeep = errors.New("files and arguments nest too deep")
+
+// file reads a file whole, each once.
+func (r *reader) file(name string) error {
+	if r.read[name] {
+		return nil
+	}
+	r.read[name] = true
+	if len(r.paper.sources) == mostFiles {
+		return fmt.Errorf("%s: a paper of more than %d files is not read", name, mostFiles)
+	}
+	f, err := r.folder.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, int64(mostBytes-r.bytes)+1))
+	if err != nil {
+		return err
+	}
+	if r.bytes += len(b); r.bytes > mostBytes {
+		return fmt.Errorf("%s: a paper of more than %d MiB is not read", name, mostBytes>>20)
+	}
+	if !utf8.Valid(b) {
+		return fmt.Errorf("%s is not UTF-8 text", name)
+	}
+	text := strings.ReplaceAll(string(b), "\x00", " ")
+	r.paper.sources = append(r.paper.sources, source{name: name, text: text})
+	r.paper.Files = append(r.paper.Files, name)
+	s := &scan{reader: r, file: int32(len(r.paper.sources) - 1), src: text}
+	from := 0
+	if at := documentBegin(text); at >= 0 {
+		from = at
+	}
+	return s.run(from, len(text))
+}
+
+// documentBegin is where a document begins, below its preamble; -1 of a part of one.
+func documentBegin(text string) int {
+	const begin = `\begin{document}`
+	from := 0
+	for {
+		at := strings.Index(text[from:], begin)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+		if c := comment(line); c < 0 {
+			return at + len(begin)
+		}
+		from = at + len(begin)
+	}
+}
+
+// comment is where a comment begins in a line; -1 if there is none.
+func comment(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '%':
+			return i
+		}
+	}
+	return -1
+}
+
+// input follows a file that LaTeX reads.
+func (r *reader) input(name string, at spot) error {
+	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), `"`))
+	full := path.Join(r.root, name)
+	if name == "" || !fs.ValidPath(full) || path.IsAbs(name) {
+		r.paper.miss(name, at)
+		return nil
+	}
+	if path.Ext(full) == "" || !r.exists(full) && r.exists(full+".tex") {
+		full += ".tex"
+	}
+	if !r.exists(full) {
+		r.paper.miss(name, at)
+		return nil
+	}
+	if r.generated(full) {
+		return nil
+	}
+	if r.depth++; r.depth > mostDepth {
+		return errTooDeep
+	}
+	defer func() { r.depth-- }()
+	return r.file(full)
+}
+
+func (r *reader) exists(name string) bool {
+	info, err := fs.Stat(r.folder, name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// generated reports whether redsi report --latex wrote the file: nobody types its numbers.
+func (r *reader) generated(name string) bool {
+	folder := path.Dir(name)
+	return r.beginsNumbers(path.Join(folder, NumbersFile)) || r.beginsNumbers(path.Join(path.Dir(folder), NumbersFile))
+}
+
+func (r *reader) beginsNumbers(name string) bool {
+	f, err := r.folder.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(Format)+3)
+	n, _ := io.ReadFull(f, head)
+	return IsNumbers(string(head[:n]))
+}
+
+func (p *Paper) miss(name string, at spot) {
+	p.Missing = append(p.Missing, Missed{p.place(at), name})
+}
+
+// place is where a byte stands, for people.
+func (p *Paper) place(at spot) Place {
+	s := &p.sources[at.file]
+	if s.lines == nil {
+		s.lines = []int32{0}
+		for i := range len(s.text) {
+			if s.text[i] == '\n' {
+				s.lines = append(s.lines, int32(i)+1)
+			}
+		}
+	}
+	line, found := slices.BinarySearch(s.lines, at.at)
+	if !found {
+		line--
+	}
+	begin := s.lines[line]
+	return Place{s.name, line + 1, utf8.RuneCountInString(s.text[begin:at.at]) + 1}
+}

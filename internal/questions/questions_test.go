@@ -1,0 +1,26 @@
+package questions
+
+import "testing"
+
+// TestLists: every number is there once, and is found by its list's name.
+func TestLists(t *testing.T) {
+	for name, want := range map[string]int{"acl": 18, "neurips": 16, "acm": 33} {
+		l, ok := Of(name)
+		if !ok || len(l.Questions) != want || len(l.Numbers()) != want || l.Title == "" || l.Source == "" {
+			t.Fatalf("%s: %v, %d questions", name, ok, len(l.Questions))
+		}
+		seen := map[string]bool{}
+		for _, q := range l.Questions {
+			if seen[q.Number] || q.Title == "" || !l.Has(q.Number) {
+				t.Errorf("%s: %+v", name, q)
+			}
+			seen[q.Number] = true
+		}
+		if l.Has("Z9") {
+			t.Errorf("%s has Z9", name)
+		}
+	}
+	if _, ok := Of("other"); ok || len(Names()) != 3 {
+		t.Error("a list that is not there")
+	}
+}

@@ -1,0 +1,53 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Inline is a cell as it stands in a sentence.
+type Inline struct {
+	TeX      string // as the table prints it, in text and in mathematics; texts in \redsitext
+	Value    string // decimal, in the unit that is printed; "" of a text
+	Std      string // likewise; "" for none
+	Style    string // of its Format
+	Decimals int
+	ShowsStd bool // TeX has Std
+}
+
+// Inline is the cell for a sentence. Bold, which compares it with its neighbours, is left out.
+func (n Named) Inline() Inline {
+	c, f := n.Cell, n.Format
+	out := Inline{Style: f.Style, Decimals: f.Decimals}
+	if c.Value == nil {
+		c.Bold = false
+		out.TeX = `\redsitext{` + c.latex(f) + `}`
+		return out
+	}
+	out.Value = decimal(f.scaled(*c.Value))
+	if c.Std != nil {
+		out.Std = decimal(f.scaled(*c.Std))
+		out.ShowsStd = f.Std
+	}
+	s := strings.ReplaceAll(f.digits(*c.Value), ",", "{,}")
+	minus := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "−")
+	unit := ""
+	if f.Style == "kilo" {
+		s, unit = strings.TrimSuffix(s, " K"), `\,\mbox{K}`
+	}
+	s = strings.Replace(s, "−", "-", 1)
+	switch {
+	case out.ShowsStd:
+		s = `\ensuremath{` + s + ` \pm ` + strings.TrimSuffix(strings.ReplaceAll(f.std(*c.Std), ",", "{,}"), " K") + `}`
+	case minus || f.Style == "signed":
+		s = `\ensuremath{` + s + `}`
+	}
+	if f.Prefix != "" {
+		s = `\mbox{` + f.Prefix + `}` + s
+	}
+	out.TeX = s + unit
+	return out
+}
+
+// decimal is a number to 15 digits, as many as printing looks at.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 15, 64) }

@@ -1,0 +1,80 @@
+package usage
+
+import (
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Sum is what several steps used together, with how many of them each figure is of.
+type Sum struct {
+	Steps    int           `json:"steps"`
+	Took     time.Duration `json:"-"` // one after another
+	TookS    float64       `json:"took_s"`
+	CPU      float64       `json:"cpu_s"` // of steps of which it is known for themselves
+	CPUSteps int           `json:"cpu_steps"`
+	Memory   int64         `json:"memory"` // the most of one step
+	MemSteps int           `json:"memory_steps"`
+	Read     int64         `json:"read"`
+	Written  int64         `json:"written"`
+	Measured int           `json:"measured"` // steps whose bytes are known
+	Energy   float64       `json:"energy_j"` // of machines while steps ran: what ran side by side is counted by each
+	EnergyOf int           `json:"energy_steps"`
+	Shared   int           `json:"energy_shared"` // of them, beside other steps
+
+	CardTook   time.Duration `json:"-"` // of steps that ran on a card
+	CardS      float64       `json:"card_s"`
+	CardMemory int64         `json:"card_memory"` // the most of one step
+}
+
+// Join adds other steps.
+func (s *Sum) Join(o Sum) {
+	s.Steps += o.Steps
+	s.Took += o.Took
+	s.CPU += o.CPU
+	s.CPUSteps += o.CPUSteps
+	s.Memory = max(s.Memory, o.Memory)
+	s.MemSteps += o.MemSteps
+	s.Read += o.Read
+	s.Written += o.Written
+	s.Measured += o.Measured
+	s.Energy += o.Energy
+	s.EnergyOf += o.EnergyOf
+	s.Shared += o.Shared
+	s.CardTook += o.CardTook
+	s.CardMemory = max(s.CardMemory, o.CardMemory)
+	s.TookS, s.CardS = s.Took.Seconds(), s.CardTook.Seconds()
+}
+
+// Add counts a step that took so long and used u, nil if that is not known.
+func (s *Sum) Add(took time.Duration, u *artifacts.Used) {
+	s.Steps++
+	s.Took += took
+	s.TookS = s.Took.Seconds()
+	if u == nil {
+		return
+	}
+	s.Measured++
+	s.Read += u.Read
+	s.Written += u.Written
+	if u.Own() {
+		s.CPU += u.CPU
+		s.CPUSteps++
+	}
+	if u.MemoryOf != "" {
+		s.Memory = max(s.Memory, u.Memory)
+		s.MemSteps++
+	}
+	if u.EnergyOf != "" {
+		s.Energy += u.Energy
+		s.EnergyOf++
+		if u.Beside > 0 {
+			s.Shared++
+		}
+	}
+	if u.CardMemory > 0 {
+		s.CardTook += took
+		s.CardS = s.CardTook.Seconds()
+		s.CardMemory = max(s.CardMemory, u.CardMemory)
+	}
+}

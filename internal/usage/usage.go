@@ -1,0 +1,230 @@
+package usage
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Machine is where a Meter reads. A function that is nil, or says that it does not know,
+// leaves what it would tell unknown.
+type Machine struct {
+	CPU    func() (time.Duration, bool) // of this process so far, user and system
+	Memory Level                        // of this process
+	Cards  Cards
+	Energy []Counter
+}
+
+// Level is something that goes up and down.
+type Level struct {
+	Now  func() (int64, bool) // at this moment
+	High func() (int64, bool) // the most since the process began
+}
+
+// Cards are the machine's accelerators.
+type Cards struct {
+	Name   func() string // of the machine's cards; "": there is none
+	Memory Level         // of this process's tensors
+}
+
+// Counter is a counter of energy, which wraps: it is to be read more often than that.
+type Counter struct {
+	Of    string  // "processors", "cards"
+	Wrap  float64 // joules after which it begins again; 0: never
+	Joule func() (float64, bool)
+}
+
+// How often counters are read while a step runs, and how old a reading of energy may be
+// at the beginning and end of one.
+const (
+	every = 250 * time.Millisecond
+	fresh = 100 * time.Millisecond
+)
+
+// Meter measures the steps of a process, which run side by side. A nil Meter measures nothing.
+type Meter struct {
+	m     Machine
+	now   func() time.Time
+	watch bool // read from time to time while steps run
+
+	mu     sync.Mutex
+	at     map[*Span]bool // steps at work
+	timer  *time.Timer    // of the next reading; nil while no step is at work
+	read   time.Time      // when energy was read last
+	energy []tally
+}
+
+// tally adds a counter up.
+type tally struct {
+	last, sum float64
+	known     bool
+	lost      int // how often it told nothing: a sum over that is not known
+}
+
+// New begins to measure on a machine.
+func New(m Machine) *Meter {
+	return &Meter{m: m, now: time.Now, watch: true, at: map[*Span]bool{}, energy: make([]tally, len(m.Energy))}
+}
+
+// Span is the time of one step.
+type Span struct {
+	meter    *Meter
+	beside   int
+	cpu      time.Duration
+	cpuKnown bool
+	memory   peak
+	card     peak
+	energy   []tally
+	onCard   bool
+}
+
+// peak is the most that a level was, as far as it was read.
+type peak struct {
+	most, high int64
+	known      bool
+}
+
+func (p *peak) see(l Level) {
+	if l.Now == nil {
+		return
+	}
+	if n, ok := l.Now(); ok {
+		p.most, p.known = max(p.most, n), true
+	}
+}
+
+func (p *peak) begin(l Level) {
+	p.see(l)
+	if l.High != nil {
+		p.high, _ = l.High()
+	}
+}
+
+// end is the most of all: the level's own high mark if that moved, else the most that was
+// read, of levels that can be.
+func (p *peak) end(l Level) (int64, bool) {
+	p.see(l)
+	if l.High != nil {
+		if high, ok := l.High(); ok && high > p.high {
+			return high, true
+		}
+	}
+	return p.most, p.known
+}
+
+// Begin says that a step begins, and whether it may compute on a card.
+func (m *Meter) Begin(onCard bool) *Span {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &Span{meter: m, onCard: onCard && m.m.Cards.Name != nil && m.m.Cards.Name() != ""}
+	if m.m.CPU != nil {
+		s.cpu, s.cpuKnown = m.m.CPU()
+	}
+	s.memory.begin(m.m.Memory)
+	if s.onCard {
+		s.card.begin(m.m.Cards.Memory)
+	}
+	m.readEnergy(fresh)
+	s.energy = append(s.energy, m.energy...)
+	m.at[s] = true
+	for x := range m.at {
+		x.beside = max(x.beside, len(m.at)-1)
+	}
+	if m.watch && m.timer == nil {
+		m.timer = time.AfterFunc(every, m.look)
+	}
+	return s
+}
+
+// look reads what steps at work have now, and will again as long as there are any.
+func (m *Meter) look() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for s := range m.at {
+		s.memory.see(m.m.Memory)
+		if s.onCard {
+			s.card.see(m.m.Cards.Memory)
+		}
+	}
+	m.readEnergy(every)
+	if m.timer != nil {
+		m.timer.Reset(every)
+	}
+}
+
+// readEnergy adds what the counters have gained, unless they were read a moment ago.
+func (m *Meter) readEnergy(unless time.Duration) {
+	if len(m.m.Energy) == 0 || m.now().Sub(m.read) < unless {
+		return
+	}
+	m.read = m.now()
+	for i, c := range m.m.Energy {
+		t := &m.energy[i]
+		v, ok := c.Joule()
+		if !ok {
+			t.known = false
+			t.lost++
+			continue
+		}
+		switch gained := v - t.last; {
+		case !t.known: // its first reading
+		case gained >= 0:
+			t.sum += gained
+		case c.Wrap > 0:
+			t.sum += gained + c.Wrap
+		}
+		t.last, t.known = v, true
+	}
+}
+
+// End says that the step has ended, and what it used. What its program used is put over
+// what is known of the process.
+func (s *Span) End() *artifacts.Used {
+	if s == nil {
+		return nil
+	}
+	m := s.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.at, s)
+	if len(m.at) == 0 && m.timer != nil {
+		m.timer.Stop()
+		m.timer = nil
+	}
+	u := &artifacts.Used{Beside: s.beside}
+	if s.cpuKnown {
+		if now, ok := m.m.CPU(); ok {
+			u.CPU, u.CPUOf = Seconds(now-s.cpu), artifacts.CPUOfStep
+			if s.beside > 0 {
+				u.CPUOf = artifacts.CPUOfProcess
+			}
+		}
+	}
+	if n, ok := s.memory.end(m.m.Memory); ok {
+		u.Memory, u.MemoryOf = n, artifacts.MemoryOfProcess
+	}
+	if s.onCard {
+		u.Card = m.m.Cards.Name()
+		u.CardMemory, _ = s.card.end(m.m.Cards.Memory)
+	}
+	m.readEnergy(fresh)
+	for i, c := range m.m.Energy {
+		if from, to := s.energy[i], m.energy[i]; from.known && to.known && from.lost == to.lost {
+			u.Energy += to.sum - from.sum
+			if u.EnergyOf != "" {
+				u.EnergyOf += ", "
+			}
+			u.EnergyOf += c.Of
+		}
+	}
+	u.Energy = math.Round(u.Energy*1000) / 1000
+	return u
+}
+
+// Seconds is a time to the microsecond, as records have it.
+func Seconds(d time.Duration) float64 { return max(0, d).Round(time.Microsecond).Seconds() }

@@ -1,0 +1,116 @@
+package usage
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Row is one figure with what it is of.
+type Row struct{ What, Value string }
+
+// Rows says what a step used, each figure with whose it is; none of a step that was not measured.
+func Rows(u *artifacts.Used) (rows []Row) {
+	if u == nil {
+		return nil
+	}
+	add := func(what, format string, args ...any) { rows = append(rows, Row{what, fmt.Sprintf(format, args...)}) }
+	beside := ""
+	if u.Beside > 0 {
+		beside = fmt.Sprintf(", beside %s", counted(u.Beside, "other step"))
+	}
+	switch u.CPUOf {
+	case "":
+	case artifacts.CPUOfProgram:
+		add("processor time", "%s of its program", duration(u.CPU))
+	case artifacts.CPUOfStep:
+		add("processor time", "%s", duration(u.CPU))
+	default:
+		add("processor time", "at most %s: of the process%s", duration(u.CPU), beside)
+	}
+	switch u.MemoryOf {
+	case "":
+	case artifacts.MemoryOfProgram:
+		add("memory", "%s at most, of its program's largest process", size(u.Memory))
+	default:
+		add("memory", "%s at most, of the process%s", size(u.Memory), beside)
+	}
+	add("read", "%s of inputs", size(u.Read))
+	add("written", "%s", size(u.Written))
+	if u.Card != "" {
+		add("cards of the machine", "%s", u.Card)
+	}
+	if u.CardMemory > 0 {
+		add("memory on cards", "%s at most, of the process's tensors", size(u.CardMemory))
+	}
+	if u.EnergyOf != "" {
+		add("energy", "%s of the machine's %s while the step ran%s", energy(u.Energy), u.EnergyOf, beside)
+	}
+	return rows
+}
+
+// Rows says what the steps used together, and of how many of them each figure is.
+func (s Sum) Rows() (rows []Row) {
+	add := func(what, format string, args ...any) { rows = append(rows, Row{what, fmt.Sprintf(format, args...)}) }
+	of := func(n int) string {
+		if n == s.Steps {
+			return ""
+		}
+		return fmt.Sprintf(", known of %d of %s", n, counted(s.Steps, "step"))
+	}
+	add("time", "%s, one step after another", duration(s.Took.Seconds()))
+	if s.CPUSteps > 0 {
+		add("processor time", "%s%s", duration(s.CPU), of(s.CPUSteps))
+	}
+	if s.MemSteps > 0 {
+		add("memory", "%s at most by one step%s", size(s.Memory), of(s.MemSteps))
+	}
+	if s.CardMemory > 0 {
+		add("on cards", "%s of steps, with at most %s by one", duration(s.CardTook.Seconds()), size(s.CardMemory))
+	}
+	if s.Measured > 0 {
+		add("read", "%s of inputs%s", size(s.Read), of(s.Measured))
+		add("written", "%s%s", size(s.Written), of(s.Measured))
+	}
+	if s.EnergyOf > 0 {
+		shared := ""
+		if s.Shared > 0 {
+			shared = fmt.Sprintf("; %d of them beside others, so it is counted more than once", s.Shared)
+		}
+		add("energy", "%s of machines while %s ran%s", energy(s.Energy), counted(s.EnergyOf, "step"), shared)
+	}
+	return rows
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// duration is a number of seconds for people: hours from ten on.
+func duration(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d >= 10*time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s", seconds)
+	default:
+		return fmt.Sprintf("%.0f ms", seconds*1000)
+	}
+}
+
+func energy(joules float64) string {
+	if joules < 36_000 {
+		return fmt.Sprintf("%.1f J", joules)
+	}
+	return fmt.Sprintf("%.2f kWh", joules/3.6e6)
+}

@@ -1,0 +1,17 @@
+package view
+
+import (
+	"io"
+
+	"github.com/redsi/redsi/internal/usage"
+)
+
+// Rows prints what was used, a figure to a line; none is a line for no figures, "" for none.
+func Rows(w io.Writer, rows []usage.Row, none string) {
+	if len(rows) == 0 && none != "" {
+		Printf(w, "  %s\n", none)
+	}
+	for _, r := range rows {
+		Printf(w, "  %s: %s\n", r.What, r.Value)
+	}
+}

@@ -96,6 +96,17 @@ func again(ctx context.Context, err error) error {
 		temporal.ApplicationErrorOptions{NextRetryDelay: pause(n)})
 }
 
+// permanent reports whether an error of a step is of the step: no retry can mend it, or so
+// many did not. What says that an input has other bytes than it should is of that.
+func permanent(err error, attempt int32) bool {
+	var changed *step.SourceChangedError
+	switch {
+	case errors.As(err, &changed), lost(err):
+		return false
+	}
+	return step.IsPermanent(err) || hopeless(err) != "" || attempt >= errorTries
+}
+
 // sealed reports an error that another key than this worker's would mend.
 func sealed(err error) bool {
 	var e *payload.Error

@@ -145,6 +145,56 @@ func TestPlanLost(t *testing.T) {
 	}
 }
 
+func TestPermanent(t *testing.T) {
+	for _, c := range []struct {
+		err     error
+		attempt int32
+		want    bool
+	}{
+		{errors.New("x"), 1, false},
+		{errors.New("x"), errorTries, true},
+		{step.Permanent(errors.New("x")), 1, true},
+		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, true},
+		{&step.SourceChangedError{Path: "/x", Err: step.Permanent(errors.New("x"))}, errorTries, false},
+		{fmt.Errorf("input: %w", artifacts.ErrNotExist), errorTries, false},
+	} {
+		if got := permanent(c.err, c.attempt); got != c.want {
+			t.Errorf("%v at attempt %d: %v", c.err, c.attempt, got)
+		}
+	}
+}
+
+func TestPermanentFailures(t *testing.T) {
+	store := mem.New()
+	a := &Activities{Store: store}
+	key, part, other := artifacts.Sum([]byte("k")), artifacts.Sum([]byte("p")), artifacts.Sum([]byte("o"))
+	at := func(minute int) time.Time { return time.Date(2026, 11, 23, 6, minute, 0, 0, time.UTC) }
+	for _, f := range []Failure{
+		{RunID: "r1", Key: key, Error: "first", Permanent: true, Outcome: FailedStep, Ended: at(1)},
+		{RunID: "r2", Key: key, Error: "newest", Permanent: true, Outcome: FailedStep, Ended: at(3), Part: part},
+		{RunID: "r2", Key: part, Error: "newest", Permanent: true, Outcome: FailedStep, Ended: at(3)},
+		{RunID: "r3", Key: key, Error: "transient", Outcome: FailedStep, Ended: at(4)},
+		{RunID: "r4", Key: key, Error: "cancelled", Permanent: true, Outcome: CancelledStep, Ended: at(5)},
+		{RunID: "r1", Key: other, Error: "other", Permanent: true, Outcome: FailedStep, Ended: at(9)},
+	} {
+		f.Format = FailureFormat
+		if err := a.putFailure(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Records.Put(t.Context(), "failures/r9/"+key.Hex(), []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := PermanentFailures(t.Context(), store, map[artifacts.Digest]bool{key: true})
+	if err != nil || len(found) != 1 || found[key].Times != 2 || found[key].Error != "newest" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	n := 0
+	if err := FailuresOf(t.Context(), store, "r2", func(f Failure) bool { n++; return true }); err != nil || n != 1 {
+		t.Errorf("the part's own record alone has the log: %d, %v", n, err)
+	}
+}
+
 // TestFailureOfOthers: a blob that only another store has, with other bytes, is lost, so
 // that its producer runs here.
 func TestFailureOfOthers(t *testing.T) {

@@ -24,8 +24,9 @@ const (
 )
 
 // Failure is what is known of a step that a run began and that left no result: the
-// record "failures/<run id>/<hex key>", of its last attempt. It is for people: no plan
-// goes by it, and it goes with its run.
+// record "failures/<run id>/<hex key>", of its last attempt. It is for people: a plan
+// shows what failed for good under a key that must run, and tries it again all the same.
+// It goes with its run.
 type Failure struct {
 	Format  string           `json:"format"`
 	RunID   string           `json:"run_id"`
@@ -38,6 +39,14 @@ type Failure struct {
 	Ended   time.Time        `json:"ended"`
 	TookS   float64          `json:"took_s"`
 	Log     *artifacts.Log   `json:"log,omitempty"`
+
+	// Permanent says that no retry within its run could mend it, or that none did.
+	Permanent bool   `json:"permanent,omitempty"`
+	Revision  string `json:"revision,omitempty"` // of redsi
+
+	// Part is, in a record under the key of a step that works in parts, the key of the part
+	// that failed for good, whose own record has the log.
+	Part artifacts.Digest `json:"part,omitzero"`
 }
 
 // failureTime bounds the storing of a failure, which must not hold up its telling.
@@ -57,16 +66,66 @@ func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteReque
 	if activity.IsActivity(ctx) {
 		f.Attempt = activity.GetInfo(ctx).Attempt
 	}
+	f.Revision, f.Permanent = a.Env["revision"], f.Outcome == FailedStep && permanent(cause, f.Attempt)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTime)
 	defer stop()
 	f.Log = log.keep(ctx, a, req.Address)
-	b, err := json.Marshal(f)
-	if err == nil {
-		err = a.Store.Records.Put(ctx, failureName(f.RunID, f.Key), b)
+	err := a.putFailure(ctx, f)
+	if f.Permanent && !req.Whole.IsZero() {
+		f.Key, f.Part, f.Log = req.Whole, req.Key, nil
+		err = errors.Join(err, a.putFailure(ctx, f))
 	}
 	if err != nil {
 		a.Log.Warn("how a step failed could not be recorded", "step", req.Address, "err", err)
 	}
+}
+
+func (a *Activities) putFailure(ctx context.Context, f Failure) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return a.Store.Records.Put(ctx, failureName(f.RunID, f.Key), b)
+}
+
+// Remembered is what is known of the failures of a step under one key.
+type Remembered struct {
+	Failure     // the newest
+	Times   int // that it failed for good, in so many runs
+}
+
+// PermanentFailures reads what failed for good under keys, of the runs that the store
+// remembers. It lists all failures and reads those of the keys.
+func PermanentFailures(ctx context.Context, store artifacts.Store, keys map[artifacts.Digest]bool) (map[artifacts.Digest]Remembered, error) {
+	names, err := recordNames(ctx, store.Records, artifacts.FailedPrefix)
+	if err != nil {
+		return nil, err
+	}
+	found := map[artifacts.Digest]Remembered{}
+	for _, name := range names {
+		key, err := artifacts.ParseDigest("sha256:" + name[strings.LastIndexByte(name, '/')+1:])
+		if err != nil || !keys[key] {
+			continue
+		}
+		b, err := store.Records.Get(ctx, name)
+		if errors.Is(err, artifacts.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var f Failure
+		if json.Unmarshal(b, &f) != nil || f.Format != FailureFormat || f.Key != key || !f.Permanent || f.Outcome != FailedStep {
+			continue
+		}
+		have := found[key]
+		have.Times++
+		if have.Times == 1 || f.Ended.After(have.Ended) {
+			have.Failure = f
+		}
+		found[key] = have
+	}
+	return found, nil
 }
 
 func failureName(run string, key artifacts.Digest) string {
@@ -74,7 +133,8 @@ func failureName(run string, key artifacts.Digest) string {
 }
 
 // FailuresOf reads what is known of the failures of a run, or of all runs if it is "",
-// the newest first, until each returns false. A record that is damaged is passed over.
+// the newest first, until each returns false. A record that is damaged is passed over, and so is what a part
+// of a step left under the key of that: it has its own.
 func FailuresOf(ctx context.Context, store artifacts.Store, run string, each func(Failure) bool) error {
 	prefix := artifacts.FailedPrefix
 	if run != "" {
@@ -94,7 +154,7 @@ func FailuresOf(ctx context.Context, store artifacts.Store, run string, each fun
 			return err
 		}
 		var f Failure
-		if json.Unmarshal(b, &f) == nil && f.Format == FailureFormat && failureName(f.RunID, f.Key) == name && f.Log.Validate() == nil && !each(f) {
+		if json.Unmarshal(b, &f) == nil && f.Format == FailureFormat && failureName(f.RunID, f.Key) == name && f.Part.IsZero() && f.Log.Validate() == nil && !each(f) {
 			return nil
 		}
 	}

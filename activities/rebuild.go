@@ -2,11 +2,14 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/alike"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -15,67 +18,206 @@ import (
 // Rebuilt is how a step that was run again compares with its result.
 type Rebuilt struct {
 	Stands, Made *artifacts.Result
-	Same         bool
-	Clock        []string // outputs that differ in what they tell of their run alone, such as its seconds
+	alike.Comparison
+	Threads int  // of an operation, of a step that computes; 0 else
+	First   bool // there was no result: what was made is it now
 }
 
+// RebuildOptions say how a step is run again.
+type RebuildOptions struct {
+	// Threads of an operation; 0: as many as the result names, where results depend on it.
+	Threads int
+
+	// Readers are the steps of a kind that read an output, for models, which are compared
+	// by what is evaluated from them. nil: there are none.
+	Readers func(ctx context.Context, output, kind string) ([]Reader, error)
+}
+
+// Reader is a step that reads an output, its inputs bound to the results that stand.
+type Reader struct {
+	Address string
+	Task    step.Task
+}
+
+// rebuiltNote labels what Rebuild keeps beside the result that stands.
+const rebuiltNote = "rebuilt"
+
 // Rebuild runs a task, and the parts that it is cut into, although there is a
-// result, with as many threads, and publishes what it leaves: the result that is there
-// stays, one that differs is recorded as non-determinism. It needs no Temporal.
-func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task) (r Rebuilt, err error) {
-	_, preimage, err := a.Registry.Key(task)
-	if err != nil {
-		return r, err
-	}
+// result, and compares what it leaves by its kind's rules: the result that is there
+// stays, and other bytes are recorded as non-determinism, labelled with the verdict. It
+// needs no Temporal.
+func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.Digest, task step.Task, o RebuildOptions) (r Rebuilt, err error) {
 	before, err := artifacts.Lookup(ctx, a.Store, key)
 	if err != nil {
 		return r, err
 	}
-	if before != nil && device.ThreadsMatter() {
+	if o.Threads > 0 {
+		device.UseThreads(o.Threads)
+	} else if before != nil && device.ThreadsMatter() {
 		if n, err := strconv.Atoi(before.Env[step.NotePrefix+threadsNote]); err == nil {
 			device.UseThreads(n)
 		}
+	}
+	r.Made, err = a.make(ctx, address, key, task, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
+		p, err := a.Rebuild(ctx, label, key, part, o)
+		return p.Made, err
+	})
+	if err != nil {
+		return r, err
+	}
+	if a.Registry.Lookup(task.Kind).Needs != "" {
+		r.Threads = device.Threads()
+	}
+	r.Verdict, r.First = alike.Same, before == nil
+	if r.Stands = before; before != nil {
+		if r.Comparison, err = a.Compare(ctx, task, *before, *r.Made, o); err != nil {
+			return r, fmt.Errorf("%s: %w", address, err)
+		}
+	}
+	if before == nil || r.Verdict != alike.Same {
+		kept := *r.Made
+		if before != nil {
+			kept.Env = maps.Clone(kept.Env)
+			if kept.Env == nil {
+				kept.Env = map[string]string{}
+			}
+			kept.Env[step.NotePrefix+rebuiltNote] = string(r.Verdict)
+		}
+		if r.Stands, _, err = artifacts.Publish(ctx, a.Store, kept); err != nil {
+			return r, err
+		}
+	}
+	return r, a.checkpoints(key).Clear(ctx)
+}
+
+// make runs a task whose parts part makes or finds. Nothing is published.
+func (a *Activities) make(ctx context.Context, address string, key artifacts.Digest, task step.Task,
+	part func(label string, key artifacts.Digest, task step.Task) (*artifacts.Result, error)) (*artifacts.Result, error) {
+	_, preimage, err := a.Registry.Key(task)
+	if err != nil {
+		return nil, err
 	}
 	spec := a.Registry.Lookup(task.Kind)
 	req := workflows.ExecuteRequest{Key: key, Address: address}
 	pieces, err := a.pieces(ctx, req, spec, task)
 	if err != nil {
-		return r, err
+		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	parts := make([]artifacts.Result, len(pieces))
 	for i, p := range pieces {
-		label := fmt.Sprintf("%s, %s %d of %d", address, p.Kind, i+1, len(pieces))
 		k, _, err := a.Registry.Key(p)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
-		part, err := a.Rebuild(ctx, label, k, p)
+		made, err := part(fmt.Sprintf("%s, %s %d of %d", address, p.Kind, i+1, len(pieces)), k, p)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
-		parts[i] = *part.Made
+		parts[i] = *made
 	}
 	began := time.Now()
 	log := &stepLog{}
 	did, err := a.run(ctx, req, spec, task, parts, log)
 	if err != nil {
 		a.sourceChanged(err)
-		return r, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
+		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	r.Made = &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: time.Since(began), Used: did.used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}
-	if before != nil {
-		r.Stands = before
-		if r.Same, r.Clock, err = a.alike(ctx, spec, before.Outputs, did.outputs); err != nil {
-			return r, err
+	took := time.Since(began)
+	for _, p := range parts {
+		took += p.Took
+	}
+	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
+		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
+}
+
+// have returns the result of a task, made and published here if there is none.
+func (a *Activities) have(ctx context.Context, address string, key artifacts.Digest, task step.Task) (*artifacts.Result, error) {
+	there, err := artifacts.Lookup(ctx, a.Store, key)
+	if err != nil || there != nil {
+		return there, err
+	}
+	made, err := a.make(ctx, address, key, task, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
+		return a.have(ctx, label, key, part)
+	})
+	if err != nil {
+		return nil, err
+	}
+	won, _, err := artifacts.Publish(ctx, a.Store, *made)
+	return won, errors.Join(err, a.checkpoints(key).Clear(ctx))
+}
+
+// Compare judges what was made of a task by the result that stands, by the rules of its kind.
+func (a *Activities) Compare(ctx context.Context, task step.Task, stands, made artifacts.Result, o RebuildOptions) (alike.Comparison, error) {
+	spec := a.Registry.Lookup(task.Kind)
+	rules, err := spec.Rules(task)
+	if err != nil {
+		return alike.Comparison{}, err
+	}
+	return alike.Compare(ctx, a.Store.Blobs, spec.Outputs, rules, stands.Outputs, made.Outputs,
+		func(ctx context.Context, output string, rule step.Evaluated) (alike.Found, error) {
+			return a.evaluateBoth(ctx, output, rule, stands.Outputs[output], made.Outputs[output], o)
+		})
+}
+
+// evaluateBoth runs the steps that evaluate a model on the one that stands, unless their
+// results are there, and on the one that was made, and compares what they say.
+func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.Evaluated, stands, made artifacts.Artifact, o RebuildOptions) (alike.Found, error) {
+	f := alike.Found{Verdict: alike.Same}
+	var readers []Reader
+	if o.Readers != nil {
+		var err error
+		if readers, err = o.Readers(ctx, output, rule.By); err != nil {
+			return f, err
 		}
 	}
-	if !r.Same {
-		if r.Stands, _, err = artifacts.Publish(ctx, a.Store, *r.Made); err != nil {
-			return r, err
+	for _, r := range readers {
+		old, err := a.evaluated(ctx, r, r.Task)
+		if err != nil {
+			return f, fmt.Errorf("evaluate the one that stands: %w", err)
 		}
+		other, err := withInput(a.Registry, r.Task, stands.Digest, made)
+		if err != nil {
+			return f, fmt.Errorf("%s: %w", r.Address, err)
+		}
+		now, err := a.evaluated(ctx, r, other)
+		if err != nil {
+			return f, fmt.Errorf("evaluate the one that was made: %w", err)
+		}
+		g, err := alike.CompareEvaluated(ctx, a.Store.Blobs, r.Address, rule, old.Outputs[rule.Output], now.Outputs[rule.Output])
+		if err != nil {
+			return f, fmt.Errorf("%s: %w", r.Address, err)
+		}
+		f.Add(g)
+		f.By = append(f.By, r.Address)
 	}
-	return r, a.checkpoints(key).Clear(ctx)
+	f.Unjudged(len(readers) == 0, output, rule)
+	return f, nil
+}
+
+func (a *Activities) evaluated(ctx context.Context, r Reader, task step.Task) (*artifacts.Result, error) {
+	key, _, err := a.Registry.Key(task)
+	if err != nil {
+		return nil, err
+	}
+	return a.have(ctx, r.Address, key, task)
+}
+
+// withInput is a task that reads another artifact in place of those bytes.
+func withInput(reg *step.Registry, t step.Task, was artifacts.Digest, is artifacts.Artifact) (step.Task, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return t, err
+	}
+	other, err := step.MapInputs(tree, func(_ string, in step.Input) (step.Input, error) {
+		if in.Artifact != nil && in.Artifact.Digest == was {
+			return step.In(is), nil
+		}
+		return in, nil
+	})
+	if err != nil {
+		return t, err
+	}
+	return step.NewTask(reg.Lookup(t.Kind), other.(map[string]any))
 }
 
 // PartKeys returns the keys of the tasks that a task is cut into.

@@ -69,7 +69,7 @@ func TestUsedOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := a.Rebuild(t.Context(), "step.whole.x", key, task)
+	made, err := a.Rebuild(t.Context(), "step.whole.x", key, task, RebuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,9 @@ func (l *layers) lookIn(ctx context.Context, o *source, keys []Digest, todo []in
 				if passed != nil {
 					found[n].Passed = []Passed{*passed}
 				} else if r != nil {
-					found[n].Result = r
+					if found[n], err = believeAccepted(gctx, l.all(), o.name, Entry{Result: r}); err != nil {
+						return err
+					}
 				}
 			}
 			return nil
@@ -149,6 +151,13 @@ func (l *layers) lookIn(ctx context.Context, o *source, keys []Digest, todo []in
 		}
 	}
 	return found, nil
+}
+
+// all is own with its policy: what is asked about acceptances.
+func (l *layers) all() Store {
+	s := l.own
+	s.layers = l
+	return s
 }
 
 // passedFor is what an error says of a store: that it does not answer, or that its record

@@ -136,6 +136,9 @@ func inspect(ctx context.Context, s Store, key Digest) (e Entry, err error) {
 			return e, err
 		}
 		if e.Damage == nil {
+			if e, err = believeAccepted(ctx, s, "", e); err != nil || e.Result == nil {
+				return e, err
+			}
 			if s.layers != nil {
 				return s.layers.trustOwn(ctx, key, b, e)
 			}

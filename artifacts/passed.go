@@ -17,6 +17,7 @@ const (
 	NotSigned  Reason = "mismatch"    // what is signed is another record than the one that is there
 	Damaged    Reason = "damaged"     // its record cannot be read
 	Incomplete Reason = "incomplete"  // blobs of it are gone
+	Withdrawn  Reason = "withdrawn"   // it stood by the word of a person, who has taken it back
 	NoAnswer   Reason = "no answer"   // the store does not answer, so nobody knows whether it has one
 )
 
@@ -42,6 +43,8 @@ func (p Passed) String() string {
 		return where + " has a result signed by " + p.Signer.Name + ", whose key is revoked"
 	case NotSigned:
 		return where + " has a result that is not the one that " + p.Signer.Name + " signed"
+	case Withdrawn:
+		return where + " has a result that was accepted for this key, which was withdrawn"
 	case Damaged:
 		return fmt.Sprintf("%s has a result whose record is damaged: %v", where, p.Err)
 	case Incomplete:

@@ -40,7 +40,7 @@ func quickResult(key Digest, b []byte) (_ *Result, ok bool) {
 	for _, m := range []struct {
 		name string
 		to   *string
-	}{{`"run_id":`, &r.Origin.RunID}, {`"workflow_id":`, &r.Origin.WorkflowID}, {`"step":`, &r.Origin.Step}} {
+	}{{`"run_id":`, &r.Origin.RunID}, {`"workflow_id":`, &r.Origin.WorkflowID}, {`"step":`, &r.Origin.Step}, {`"accepted":`, &r.Origin.Accepted}} {
 		comma := ""
 		if more {
 			comma = ","

@@ -54,6 +54,10 @@ type Origin struct {
 	RunID      string `json:"run_id,omitempty"`
 	WorkflowID string `json:"workflow_id,omitempty"`
 	Step       string `json:"step,omitempty"`
+
+	// Accepted is the text of the Acceptance by which the result stands for its key; ""
+	// if it was made under it.
+	Accepted string `json:"accepted,omitempty"`
 }
 
 // Bounds of what a result says.

@@ -19,6 +19,11 @@ type Output struct {
 	// Fields, if set, declares the JSON that the output is; see FieldsOf. What reads a
 	// field of it, such as a table, is checked before anything runs.
 	Fields *Fields
+
+	// Alike says how two results are compared here where their bytes differ; nil is as
+	// Rule has it. Why is its reason, for people.
+	Alike Alike
+	Why   string
 }
 
 // Queue says which workers run a kind.
@@ -78,9 +83,9 @@ type Kind[C any] struct {
 	// who want to be where the program was.
 	Stage func(ctx context.Context, io *IO, c C, dir string) (Program, error)
 
-	// Clock names outputs that tell of the run itself, such as its seconds, and the JSON
-	// fields that do; of none, the output as a whole does. Two runs may differ there.
-	Clock map[string][]string
+	// Alike, if set, says for outputs by name how they are compared in place of their own
+	// Alike, where a configuration says so. What it returns was looked at by Check.
+	Alike func(C) map[string]Alike
 
 	// Counts is what the number of a checkpoint counts, such as "step", and CountsTo the
 	// attribute that says how many there are, if one does.
@@ -111,7 +116,6 @@ type Spec struct {
 	Queue              Queue
 	Needs              string
 	Available          func() error
-	Clock              map[string][]string
 
 	parts      []Spec
 	class      string
@@ -124,6 +128,7 @@ type Spec struct {
 	split      func(context.Context, *IO, any) ([]Task, error)
 	run        func(context.Context, *IO, any) error
 	stage      func(context.Context, *IO, any, string) (Program, error)
+	alike      func(any) map[string]Alike
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
@@ -137,7 +142,7 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
-		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available, Clock: k.Clock,
+		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
 		parts:      k.Parts,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
@@ -146,6 +151,7 @@ func Define[C any](k Kind[C]) Spec {
 	for _, p := range k.Parts {
 		s.Parts = append(s.Parts, p.Name)
 	}
+	checkAlike(k.Name, k.Outputs)
 	s.Attrs = schemaOf(s.configType)
 	defaults := encodeObject(s.defaults, s.defaults, s.Attrs, false)
 	for i := range s.Attrs {
@@ -158,6 +164,9 @@ func Define[C any](k Kind[C]) Spec {
 		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
 			return k.Stage(ctx, io, c.(C), dir)
 		}
+	}
+	if k.Alike != nil {
+		s.alike = func(c any) map[string]Alike { return k.Alike(c.(C)) }
 	}
 	if k.Check != nil {
 		s.check = func(c any) error { return k.Check(c.(C)) }

@@ -378,6 +378,7 @@ type ExecuteRequest struct {
 	Parts   Pages[artifacts.Digest] `json:"part_keys"`
 	Again   bool                    `json:"again,omitempty"`  // somebody else was at it
 	TookS   *float64                `json:"took_s,omitempty"` // the last time, if it is known
+	Whole   artifacts.Digest        `json:"whole,omitzero"`   // of a part: the key of the step that it is of
 }
 
 // Executed is what Execute did.

@@ -222,7 +222,7 @@ func runParts(ctx workflow.Context, in StepInput) ([]artifacts.Digest, error) {
 			defer wg.Done()
 			defer slots.Release(1)
 			label := in.Address + " · " + p.Label
-			done, err := execute(ctx, label, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID})
+			done, err := execute(ctx, label, in.Queue, ExecuteRequest{Key: p.Key, Task: p.Task, Address: label, RunID: in.RunID, Whole: in.Key})
 			if err != nil {
 				failures = append(failures, err)
 				return

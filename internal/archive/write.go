@@ -142,7 +142,8 @@ func (w *Writer) Blob(ctx context.Context, from artifacts.Blobs, d artifacts.Dig
 	return err
 }
 
-// shrinks reports whether compression makes the beginning of a blob a tenth shorter.
+// shrinks reports whether compression makes the beginning of a blob a third shorter: less is
+// not worth the time that weights of models would take.
 func shrinks(head []byte) bool {
 	if len(head) < 256 {
 		return false
@@ -154,7 +155,7 @@ func shrinks(head []byte) bool {
 	}
 	f.Write(head)
 	f.Close()
-	return int(n) < len(head)*9/10
+	return int(n) < len(head)*2/3
 }
 
 type counter int64

@@ -248,19 +248,24 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	if err != nil {
 		return nil, a.targetError(err)
 	}
-	ctx, over := a.hashing(ctx, "planning")
-	defer over()
-	dir := projectDir(file)
-	src, err := lockfile.Open(a.lockOf(file), dir, a.memoFile())
+	src, err := lockfile.Open(a.lockOf(file), projectDir(file), a.memoFile())
 	if err != nil {
 		return nil, inputError(err)
 	}
 	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}}
+	return pl, a.resolve(ctx, pl, src, sources, changed)
+}
+
+// resolve fills in what is known of the sources and programs of a plan's steps: sources
+// answers, of the files of src.
+func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources, sources step.Sources, changed []string) error {
+	ctx, over := a.hashing(ctx, "planning")
+	defer over()
 	var problems []error
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
-			return nil, inputError(err)
+			return inputError(err)
 		}
 		t, err := a.Registry.Resolved(ctx, sources, s.Task)
 		if err != nil {
@@ -270,10 +275,10 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 		pl.Steps[i].Task = t
 	}
 	if len(problems) > 0 {
-		return nil, inputError(errors.Join(problems...))
+		return inputError(errors.Join(problems...))
 	}
 	if err := src.Save(); err != nil {
 		a.Log.Warn("checksums of local files could not be saved", "err", err)
 	}
-	return pl, nil
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
@@ -39,16 +40,32 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				Address string `json:"address"`
 				Output  string `json:"output"`
 				artifacts.Artifact
-				files int
+				Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
+				Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // the step, by people
+				files    int
+				last     bool // of its step
 			}
+			book, err := a.book(ctx, store)
+			if err != nil {
+				return err
+			}
+			var untold error
 			of := make([][]line, len(pl.Steps))
 			_, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
 				address := pl.Steps[i].Address
 				if len(args) > 0 && !plan.Matches(args[0], address) {
 					return false
 				}
-				for _, o := range sortedOutputs(it.Result) {
-					l := line{address, o, it.Result.Outputs[o], len(it.Result.Outputs[o].Files)}
+				told, err := book.Of(ctx, it.Key, it.Result.OutputsDigest())
+				if err != nil {
+					untold = err
+				}
+				names := sortedOutputs(it.Result)
+				for k, o := range names {
+					l := line{Address: address, Output: o, Artifact: it.Result.Outputs[o], Rebuilt: told, files: len(it.Result.Outputs[o].Files), last: k == len(names)-1}
+					if it.Accepted != nil {
+						l.Accepted = it.Accepted.Sentence()
+					}
 					if !a.JSON {
 						l.Files = nil // a tree may have many
 					}
@@ -56,7 +73,7 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				}
 				return false
 			})
-			if err != nil {
+			if err = errors.Join(err, untold); err != nil {
 				return err
 			}
 			lines := slices.Concat(of...)
@@ -69,7 +86,14 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				if l.files > 0 {
 					files = ", " + view.Count(l.files, "file")
 				}
-				view.Printf(out, "%s.%s  %s  %s%s  %s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest)
+				accepted := ""
+				if l.Accepted != "" {
+					accepted = "  " + l.Accepted
+				}
+				view.Printf(out, "%s.%s  %s  %s%s  %s%s\n", l.Address, l.Output, l.Type, view.Size(l.Size), files, l.Digest, accepted)
+				if l.last && l.Rebuilt != nil {
+					view.Rebuilt(out, "       ", l.Rebuilt)
+				}
 			}
 			return out.Flush()
 		},

@@ -28,6 +28,8 @@ type runSummary struct {
 	Cancelled  int `json:"cancelled,omitempty"`
 	NotStarted int `json:"not_started,omitempty"`
 
+	LeftOut []string `json:"left_out,omitempty"` // by --skip-failed
+
 	Checkpoints []checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
 	From     []hitFrom  `json:"from,omitempty"` // hits of others

@@ -81,11 +81,6 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if err != nil || l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return err
 	}
-	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
-	if err != nil {
-		return nil // there is nobody
-	}
-	defer tty.Close()
 	past, err := a.journalOf(ctx, store.Own(), v)
 	if err != nil {
 		return err
@@ -94,7 +89,23 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if err != nil || !l.exceeded(e) && !(isDown(store) && e.Unknown > unknownSteps) {
 		return err
 	}
-	view.Printf(tty, "%sGo on? [y/N] ", cost(e))
+	if yes, asked := ask(ctx, cost(e)+"Go on?"); yes || !asked {
+		return nil
+	}
+	return &exitError{exitFailed, errors.New("nothing was run; --yes runs without a question, --target less of it")}
+}
+
+// ask asks the person at the terminal; asked is false if there is nobody.
+func ask(ctx context.Context, question string) (yes, asked bool) {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return false, false
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		return false, false
+	}
+	defer tty.Close()
+	view.Printf(tty, "%s [y/N] ", view.Document(question))
 	answer := make(chan string, 1)
 	go func() { // ended with the process
 		line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1000)).ReadString('\n')
@@ -102,12 +113,10 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	}()
 	select {
 	case text := <-answer:
-		if text == "y" || text == "yes" {
-			return nil
-		}
+		return text == "y" || text == "yes", true
 	case <-ctx.Done():
+		return false, true
 	}
-	return &exitError{exitFailed, errors.New("nothing was run; --yes runs without a question, --target less of it")}
 }
 
 // isDown reports whether a store of others does not answer: who has the steps of a run, and

@@ -1,270 +1,174 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/view"
-	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/internal/git"
 	"github.com/redsi/redsi/workflows"
 )
 
-// runDiff is how one step differs between two runs.
-type runDiff struct {
-	Address string           `json:"address"`
-	Was     string           `json:"was,omitempty"` // its address in A, where it is the same work under another name
-	A       workflows.Status `json:"a,omitempty"`   // "" if the run has no such step
-	B       workflows.Status `json:"b,omitempty"`
-	Changes []step.Change    `json:"changes,omitempty"`
-	Outputs []outputDiff     `json:"outputs,omitempty"`
-	Checks  []checkDiff      `json:"checks,omitempty"` // of tables and figures
-	Note    string           `json:"note,omitempty"`
-}
-
-// outputDiff is an output whose bytes differ, or that only one side has.
-type outputDiff struct {
-	Output string `json:"output"`
-	A      string `json:"a,omitempty"`
-	B      string `json:"b,omitempty"`
-	SizeA  int64  `json:"size_a,omitempty"`
-	SizeB  int64  `json:"size_b,omitempty"`
-
-	Values []valueDiff `json:"values,omitempty"` // of tables, figures and JSON
-	Lines  string      `json:"lines,omitempty"`  // of texts: a unified diff
-
-	rendering bool // of a table or figure whose cells another output has
+// diffOptions are the flags of diff.
+type diffOptions struct {
+	all      bool
+	markdown string // file; "-" is standard output
+	exitCode bool
 }
 
 func newDiffCmd(a *app) *cobra.Command {
-	all := false
+	var o diffOptions
 	cmd := &cobra.Command{
-		Use:   "diff RUN_A RUN_B",
-		Short: "Compare two runs: which steps, numbers and lines differ, and what changed in their keys",
-		Long: `Compare two runs: which steps differ, what changed in their keys, which outputs have other bytes, and
-which comparisons with the paper came to another verdict. Of tables and figures the
-cells that differ are shown, of JSON the fields, of short texts the lines, of others sizes.
+		Use:   "diff RUN_A RUN_B | REV | REV..[REV] | DIR_A DIR_B",
+		Short: "Compare two runs, or say what a change costs: which steps lose their results, why, and for how long",
+		Long: `Compare two runs, or two versions of the pipeline.
 
-A run is named by its id or a part of it that is its own, last, or last~1 for
-the one before. Steps that do the same work under another name are shown as such.`,
+Of two runs: which steps differ, what changed in their keys, which outputs have other
+bytes, and which comparisons with the paper came to another verdict. Of tables and
+figures the cells that differ are shown, of JSON the fields, of short texts the lines, of
+others sizes. A run is named by its id or a part of it that is its own, last, or last~1
+for the one before. Steps that do the same work under another name are shown as such.
+
+Of two versions, what the change costs: which steps go from HIT to RUN or MAYBE, which
+attribute at which line does that, what tables and claims they touch, and what running
+them is expected to take. Nothing is run.
+
+  REV               that commit, branch or tag, and the files as they are here
+  REV..REV2         two commits; REV.. is REV..HEAD
+  REV...REV2        the last commit that both have in common, and REV2
+  DIR_A DIR_B       two folders or pipeline files
+
+Files of a commit are read where git keeps them: nothing is checked out, no hook and no
+filter runs, and of what Git LFS keeps its pointer is enough. Files that the commit does
+not have, such as data that is not under version control, are read as they are here.
+What is a run as well as a folder is an error: write ./NAME for the folder.`,
 		Example: `  redsi diff last~1 last
   redsi diff last~1 last --verbose                   # all values and lines
-  redsi diff 20261121T103628Z-7710bece last --json`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			store, err := a.openStore(ctx)
-			if err != nil {
-				return err
-			}
-			x, err := a.findRun(ctx, store, args[0])
-			if err != nil {
-				return err
-			}
-			y, err := a.findRun(ctx, store, args[1])
-			if err != nil {
-				return err
-			}
-			ds, same, err := diffRuns(ctx, store, x, y)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				if ds == nil {
-					ds = []runDiff{}
-				}
-				return view.WriteJSON(a.Out, map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds})
-			}
-			a.printDiff(x.RunID, y.RunID, ds, same, all)
-			return nil
-		},
+  redsi diff 20261121T103628Z-7710bece last --json
+  redsi diff HEAD                                    # what the files as they are here would cost
+  redsi diff main..HEAD --markdown cost.md
+  redsi diff main...HEAD --exit-code                 # 0: the change makes nothing run, 3: it does
+  redsi diff ../paper-v1 .`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), args, o) },
 	}
 	a.fromFlags(cmd)
-	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all values and lines that differ")
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.all, "verbose", "v", false, "show all values, lines and steps that differ")
+	f.StringVar(&o.markdown, "markdown", "", "of versions: write what the change costs as Markdown, for a pull request, to this `FILE` or - for standard output")
+	f.BoolVar(&o.exitCode, "exit-code", false, "of versions: exit 3 if the change makes something run")
 	return cmd
 }
 
-// diffRuns pairs the steps of two runs by address, then by key, and returns
-// those that differ in A's order, then B's, and how many do not.
-func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRecord) (ds []runDiff, same int, err error) {
-	inB := map[string]workflows.RunStep{}
-	byKey := map[artifacts.Digest]string{}
-	inA := map[string]bool{}
-	for _, s := range a.Steps {
-		inA[s.Address] = true
+func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
+	if a.JSON && o.markdown == "-" {
+		return inputError(errors.New("--json and --markdown - both write to standard output: give --markdown a file"))
 	}
-	for _, s := range b.Steps {
-		inB[s.Address] = s
-		if !s.Key.IsZero() && !inA[s.Address] {
-			byKey[s.Key] = s.Address
+	if len(args) == 1 {
+		x, y, err := a.revisions(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return a.diffVariants(ctx, x, y, o)
+	}
+	isFolder := [2]bool{}
+	for i, arg := range args {
+		if _, err := os.Stat(arg); err == nil {
+			isFolder[i] = true
 		}
 	}
-	paired := map[string]bool{}
-	for _, x := range a.Steps {
-		d := runDiff{Address: x.Address, A: x.Outcome}
-		y, ok := inB[x.Address]
-		if renamed := byKey[x.Key]; !ok && renamed != "" && !paired[renamed] {
-			y, ok = inB[renamed], true
-			d.Address, d.Was = renamed, x.Address
-		}
-		if !ok {
-			d.Note = "only in the first run"
-			ds = append(ds, d)
-			continue
-		}
-		paired[y.Address] = true
-		d.B = y.Outcome
-		if err := d.compare(ctx, store, x, y); err != nil {
-			return nil, 0, err
-		}
-		if finished(x) && finished(y) && x.Key == y.Key && d.Was == "" {
-			same++
-			continue
-		}
-		ds = append(ds, d)
-	}
-	for _, y := range b.Steps {
-		if !paired[y.Address] {
-			ds = append(ds, runDiff{Address: y.Address, B: y.Outcome, Note: "only in the second run"})
-		}
-	}
-	return ds, same, nil
-}
-
-func finished(s workflows.RunStep) bool {
-	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
-}
-
-// compare says what became of the key and the outputs of one step.
-func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workflows.RunStep) error {
-	switch {
-	case d.Was != "":
-		d.Note = "the same work under another name"
-		return nil
-	case y.Outcome == workflows.Failed && y.Error != "":
-		d.Note = "second run: " + y.Error
-	case x.Outcome == workflows.Failed && x.Error != "":
-		d.Note = "first run: " + x.Error
-	}
-	if x.Key == y.Key || x.Key.IsZero() || y.Key.IsZero() {
-		return nil
-	}
-	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{x.Key, y.Key})
+	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	was, is := entries[x.Key].Result, entries[y.Key].Result
-	if was == nil || is == nil {
-		if d.Note == "" {
-			d.Note = "its key differs; a result is no longer in the store, so what changed is not known"
-		}
-		return nil
-	}
-	if d.Changes, err = comparePreimages(was.Preimage, is.Preimage); err != nil {
-		return fmt.Errorf("%s: %w", d.Address, err)
-	}
-	d.Outputs = diffOutputs(was.Outputs, is.Outputs)
-	if len(d.Outputs) == 0 {
-		d.Note = "its outputs are the same bytes"
-		return nil
-	}
-	before, after := flatten(was.Outputs), flatten(is.Outputs)
-	for i := range d.Outputs[:min(len(d.Outputs), filesCompared)] {
-		o := &d.Outputs[i]
-		if err := o.contents(ctx, store, before[o.Output], after[o.Output]); err != nil && !errors.Is(err, artifacts.ErrNotExist) {
-			return fmt.Errorf("%s, output %s: %w", d.Address, o.Output, err)
-		}
-	}
-	d.Checks, err = diffChecks(ctx, store, was, is)
-	return err
-}
-
-// outputFile is an output, or a file of one that is a tree.
-type outputFile struct {
-	digest artifacts.Digest
-	typ    string
-	size   int64
-}
-
-// diffOutputs lists the outputs, of trees the files, whose bytes differ.
-func diffOutputs(a, b map[string]artifacts.Artifact) (ds []outputDiff) {
-	x, y := flatten(a), flatten(b)
-	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
-	slices.Sort(names)
-	for _, n := range slices.Compact(names) {
-		was, is := x[n], y[n]
-		if was.digest == is.digest {
-			continue
-		}
-		d := outputDiff{Output: n, SizeA: was.size, SizeB: is.size}
-		if !was.digest.IsZero() {
-			d.A = was.digest.String()
-		}
-		if !is.digest.IsZero() {
-			d.B = is.digest.String()
-		}
-		ds = append(ds, d)
-	}
-	return ds
-}
-
-func flatten(outputs map[string]artifacts.Artifact) map[string]outputFile {
-	out := map[string]outputFile{}
-	for name, o := range outputs {
-		if o.Files == nil {
-			out[name] = outputFile{o.Digest, o.Type, o.Size}
-		}
-		for _, f := range o.Files {
-			out[name+"/"+f.Name] = outputFile{f.Digest, "file", f.Size}
-		}
-	}
-	return out
-}
-
-func (a *app) printDiff(x, y string, ds []runDiff, same int, all bool) {
-	st := a.style(a.Out)
-	view.Printf(a.Out, "%s -> %s\n", x, y)
-	for _, d := range ds {
-		view.Printf(a.Out, "%s  %s -> %s", st.Bold(d.Address), orNone(d.A), orNone(d.B))
-		if d.Was != "" {
-			view.Printf(a.Out, "  was %s", d.Was)
-		}
-		if d.Note != "" {
-			view.Printf(a.Out, "  %s", st.Dim(d.Note))
-		}
-		view.Println(a.Out)
-		for _, c := range d.Changes {
-			view.Printf(a.Out, "       %s\n", c)
-		}
-		for _, o := range d.Outputs {
-			if all || !o.rendering {
-				a.printOutput(o, all)
+	if isFolder[0] || isFolder[1] {
+		for i, arg := range args {
+			if isFolder[i] && !strings.ContainsAny(arg, "/.") {
+				if _, err := a.findRun(ctx, store, arg); err == nil {
+					return inputError(fmt.Errorf("%s is a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
+				}
 			}
 		}
-		for _, c := range d.Checks {
-			view.Printf(a.Out, "       paper: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
+		for i, arg := range args {
+			if !isFolder[i] {
+				return inputError(fmt.Errorf("%s is a file or folder, and there is no %s: give two folders, two runs, or one range of commits such as main..HEAD", args[1-i], arg))
+			}
+		}
+		if a.cmd.Flags().Changed("file") {
+			return inputError(errors.New("--file names one pipeline, and two are given: leave it out"))
+		}
+		return a.diffVariants(ctx, variant{name: args[0], file: args[0]}, variant{name: args[1], file: args[1]}, o)
+	}
+	if o.markdown != "" || o.exitCode {
+		return inputError(fmt.Errorf("--markdown and --exit-code are of two versions, and %s and %s are two runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
+	}
+	x, err := a.runOf(ctx, store, args, 0)
+	if err != nil {
+		return err
+	}
+	y, err := a.runOf(ctx, store, args, 1)
+	if err != nil {
+		return err
+	}
+	return a.compareRuns(ctx, store, x, y, o.all)
+}
+
+// runOf is findRun that says so if a commit was meant.
+func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*workflows.RunRecord, error) {
+	rec, err := a.findRun(ctx, store, args[i])
+	if err != nil {
+		if _, other := git.Resolve(ctx, projectDir(a.File), args[i]); other == nil {
+			return nil, inputError(fmt.Errorf("%w; of two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
 		}
 	}
-	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)
+	return rec, err
 }
 
-func orNone(s workflows.Status) string {
-	if s == "" {
-		return "none"
+// revisions reads REV, REV.., REV..REV2 and REV...REV2.
+func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err error) {
+	if info, serr := os.Stat(arg); serr == nil && (info.IsDir() || strings.HasSuffix(arg, ".hcl")) {
+		return x, y, inputError(fmt.Errorf("%s is a file or folder: give the one to compare it with, too; a branch of that name is written refs/heads/NAME", arg))
 	}
-	return string(s)
+	folder := projectDir(a.File)
+	from, to, isRange := strings.Cut(arg, "..")
+	to, common := strings.CutPrefix(to, ".")
+	if from == "" || strings.Contains(to, "..") {
+		return x, y, inputError(fmt.Errorf("%s is no range of commits: write REV, REV..REV2 or REV...REV2; of two folders give both, of two runs both", arg))
+	}
+	if x, err = a.commit(ctx, folder, from); err != nil {
+		return x, y, err
+	}
+	if !isRange {
+		return x, variant{name: "the files here", file: a.File}, nil
+	}
+	if to == "" {
+		to = "HEAD"
+	}
+	if y, err = a.commit(ctx, folder, to); err != nil || !common {
+		return x, y, err
+	}
+	base, err := git.MergeBase(ctx, folder, x.id, y.id)
+	if err != nil {
+		return x, y, inputError(fmt.Errorf("%s: %w", arg, err))
+	}
+	x.id, x.name = base, fmt.Sprintf("%.12s, which %s and %s have in common", base, from, to)
+	return x, y, nil
 }
 
-// shortDigest is the head of a digest's hex digits.
-func shortDigest(d string) string {
-	if d == "" {
-		return "none"
+func (a *app) commit(ctx context.Context, folder, name string) (variant, error) {
+	id, err := git.Resolve(ctx, folder, name)
+	if err != nil {
+		if _, terr := git.Run(ctx, "-C", folder, "rev-parse", "--show-toplevel"); terr != nil {
+			return variant{}, inputError(fmt.Errorf("%s is in no git repository that can be read (%w): give two folders to compare, or two runs", quoted(folder), terr))
+		}
+		return variant{}, inputError(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; a run has to be compared with another one, so give two", name, quoted(folder)))
 	}
-	return d[len("sha256:"):][:12]
+	return variant{name: fmt.Sprintf("%s (%.12s)", name, id), file: a.File, id: id}, nil
 }

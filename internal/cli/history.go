@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -23,6 +24,8 @@ type journal struct {
 
 	saved map[int]checkpoint // of steps without a result, by their place in the plan
 	ended map[string]string  // how steps without a result ended last
+
+	failed map[int]view.Failed // what failed for good under the key that it has now
 
 	causes  map[int]string // what differs from a step's newest result, without the values
 	moved   map[string]int // steps whose newest result has a key of another format, by that
@@ -58,6 +61,10 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 	if j.saved, err = a.resumable(ctx, store, v); err != nil {
 		return nil, err
 	}
+	failed, err := failuresOf(ctx, store, v)
+	if err != nil {
+		return nil, err
+	}
 	project := a.project()
 	read := 0
 	for rec, err := range a.recordsBefore(ctx, store, "") {
@@ -72,6 +79,7 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 			break
 		}
 	}
+	j.failed = j.stillFailed(v, failed)
 	return j, nil
 }
 
@@ -158,6 +166,10 @@ func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Previe
 	why := map[int]string{}
 	for i, it := range v.Items {
 		if it.Outcome != plan.Run {
+			continue
+		}
+		if f, ok := past.failed[i]; ok {
+			why[i] = f.String()
 			continue
 		}
 		if err := past.ahead(ctx, store, v, i); err != nil {

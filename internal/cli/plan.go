@@ -66,7 +66,7 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 			if facts.Why, err = a.reasons(ctx, own, v, past); err != nil {
 				return err
 			}
-			facts.Causes = past.causes
+			facts.Causes, facts.Failed = past.causes, past.failed
 			a.belief.explain(v, facts.Why)
 			if facts.Others, err = a.othersOf(ctx, store, v); err != nil {
 				return err

@@ -87,7 +87,7 @@ type publication struct {
 	Figures int                   `json:"figures"`
 	Signer  string                `json:"signer,omitempty"`
 	Signed  int                   `json:"signed"`
-	Left    []leftOut             `json:"left_out"`
+	Left    []unpublished         `json:"left_out"`
 	Must    []string              `json:"readers_run"` // steps that readers would have to run
 	Hosts   []string              `json:"hosts"`       // that the records name
 	Done    artifacts.Transferred `json:"transferred"`
@@ -99,8 +99,8 @@ type publication struct {
 	out     map[artifacts.Digest]bool
 }
 
-// leftOut is a blob that is not published.
-type leftOut struct {
+// unpublished is a blob that is not published.
+type unpublished struct {
 	Step   string           `json:"step"`
 	Name   string           `json:"name"`
 	Digest artifacts.Digest `json:"digest"`
@@ -158,7 +158,7 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if err := a.sayDown(store, mayHave(v, nil)); err != nil {
 		return err
 	}
-	pub := &publication{Folder: folder, Left: []leftOut{}, Must: []string{}, Hosts: []string{}, DryRun: o.dry, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
+	pub := &publication{Folder: folder, Left: []unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.dry, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
 	if err := pub.choose(ctx, a, store, v, o); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 			if f.Size <= over || pub.out[f.Digest] {
 				continue
 			}
-			l := leftOut{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: elsewhere[f.Digest]}
+			l := unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: elsewhere[f.Digest]}
 			pub.Left = append(pub.Left, l)
 			pub.out[f.Digest] = true
 			if l.URL == "" {

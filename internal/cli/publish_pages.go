@@ -73,7 +73,7 @@ type indexData struct {
 	Scales   string
 	Full     bool
 	Hosts    []string
-	Left     []leftOut
+	Left     []unpublished
 	Must     []string
 	MustMore int
 	Mark     template.HTML

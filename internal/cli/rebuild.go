@@ -2,74 +2,354 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/alike"
+	"github.com/redsi/redsi/internal/attest"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
 
-// rebuilt is how a step that was run again compares with its result.
-type rebuilt struct {
-	Address string       `json:"address"`
-	Same    bool         `json:"same"`
-	TookS   float64      `json:"took_s"`
-	Clock   []string     `json:"clock,omitempty"`   // outputs that differ in what they tell of the run alone, such as its seconds
-	Differs []outputDiff `json:"differs,omitempty"` // a: the result that stands, b: what this run made
+// rebuildOptions say what is run again, and how.
+type rebuildOptions struct {
+	target  string
+	needs   bool          // all that it needs, too
+	sample  int           // so many of the steps, at random; 0: all
+	seed    uint64        // by which they are picked
+	budget  time.Duration // of all steps; 0: none
+	threads int           // of an operation; 0: as the result says
+	by      string        // who, if there is no key
 }
 
-// rebuild runs steps that have results again, here, and compares.
-func (a *app) rebuild(ctx context.Context, target string) error {
-	a.Targets = []string{target}
-	v, store, err := a.preview(ctx)
+// rebuildFlags are those that say how.
+var rebuildFlags = []string{"needs", "sample", "seed", "budget", "threads", "by"}
+
+func (o *rebuildOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.needs, "needs", false, "with --rebuild: all that the step needs, too, as of a table")
+	f.IntVar(&o.sample, "sample", 0, "with --rebuild: only so many of the steps, picked at random, each as likely as any other (default: all)")
+	f.Uint64Var(&o.seed, "seed", 0, "with --sample: pick those that this number picks (default: another one each time, which is printed)")
+	f.DurationVar(&o.budget, "budget", 0, "with --rebuild: leave out steps that, by what they took last time, would not end within this time, such as 2h (default: none)")
+	f.IntVar(&o.threads, "threads", 0, "with --rebuild: threads of an operation of a step that computes (default: as many as its result had, where they matter)")
+	f.StringVar(&o.by, "by", "", "with --rebuild: who does it, for attestations, if there is no signing key")
+}
+
+// check says what cannot be, and draws a seed if there is none.
+func (o *rebuildOptions) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case changed("sample") && o.sample < 1:
+		return fmt.Errorf("--sample %d: want how many steps to pick, at least 1", o.sample)
+	case changed("seed") && !changed("sample"):
+		return errors.New("--seed picks the steps of --sample: give both")
+	case changed("budget") && o.budget <= 0:
+		return fmt.Errorf("--budget %s: want a time above 0, such as 2h", o.budget)
+	case changed("threads") && o.threads < 1:
+		return fmt.Errorf("--threads %d: want at least 1", o.threads)
+	}
+	if changed("by") {
+		if err := attest.CheckBy(o.by); err != nil {
+			return fmt.Errorf("--by: %w", err)
+		}
+	}
+	if !changed("seed") {
+		o.seed = rand.Uint64N(1 << 32)
+	}
+	return nil
+}
+
+// rebuilt is how a step that was run again compares with its result.
+type rebuilt struct {
+	Address     string            `json:"address"`
+	Verdict     alike.Verdict     `json:"verdict,omitempty"` // "" if it failed
+	TookS       float64           `json:"took_s"`
+	StoodS      float64           `json:"took_s_before"` // of the result that stands
+	Outputs     []alike.Found     `json:"outputs,omitempty"`
+	Worst       *alike.Difference `json:"worst,omitempty"`
+	Attestation string            `json:"attestation,omitempty"`
+	Error       string            `json:"error,omitempty"`
+}
+
+// leftOut is a step for which there was no time.
+type leftOut struct {
+	Address  string  `json:"address"`
+	ExpectsS float64 `json:"expects_s"`
+}
+
+// rebuiltAll is what `verify --rebuild` says.
+type rebuiltAll struct {
+	Target  string    `json:"target"`
+	Of      int       `json:"of"` // steps that the target is, or needs
+	Sample  int       `json:"sample,omitempty"`
+	Seed    *uint64   `json:"seed,omitempty"`
+	Steps   []rebuilt `json:"steps"`
+	LeftOut []leftOut `json:"left_out,omitempty"`
+	Same    int       `json:"same"`
+	Within  int       `json:"within"`
+	Differs int       `json:"differs"`
+	Failed  int       `json:"failed,omitempty"`
+	Signer  string    `json:"signer,omitempty"` // public key; "" for attestations that are not signed
+}
+
+// rebuilder runs steps again.
+type rebuilder struct {
+	*app
+	rebuildOptions
+	store artifacts.Store
+	acts  *activities.Activities
+	key   *signature.Private
+	whole *plan.Preview      // of all of the pipeline, once it was asked for
+	reads map[step.Ref][]int // steps of whole by what they read, of kinds that evaluate
+}
+
+// rebuild runs steps that have results again, here, compares, and attests.
+func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
+	key, err := a.signer()
 	if err != nil {
 		return err
 	}
-	acts := a.activities(store, nil, workflows.Features{})
-	reports := []rebuilt{}
-	differ := 0
-	for i, s := range v.Plan.Steps {
-		it := v.Items[i]
-		if !plan.Matches(target, s.Address) {
+	if o.by != "" && key != nil {
+		return inputError(fmt.Errorf("--by %s: there is a signing key, of %s, which says who it is", o.by, key.Public().Name))
+	}
+	a.Targets = []string{o.target}
+	all := o.needs || report.IsItem(o.target)
+	pl, _, err := a.loadPlan(ctx)
+	if err != nil {
+		return err
+	}
+	chosen := func(i int) bool { return all || plan.Matches(o.target, pl.Steps[i].Address) }
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return chosen(i) })
+	if err != nil {
+		return err
+	}
+	var steps []int
+	for i, s := range pl.Steps {
+		if !chosen(i) {
 			continue
 		}
-		if it.Result == nil {
+		if v.Items[i].Result == nil {
 			return fmt.Errorf("%s has no result to compare with: %s", s.Address, a.hint("run", "--target", s.Address))
 		}
-		again, err := acts.Rebuild(ctx, s.Address, it.Key, it.Task)
+		steps = append(steps, i)
+	}
+	r := &rebuilder{app: a, rebuildOptions: o, store: store, acts: a.activities(store, nil, workflows.Features{}), key: key}
+	said := rebuiltAll{Target: o.target, Of: len(steps), Steps: []rebuilt{}}
+	if key != nil {
+		said.Signer = key.Public().String()
+	}
+	if o.sample > 0 && o.sample < len(steps) {
+		steps = pick(steps, o.sample, o.seed)
+		said.Sample, said.Seed = o.sample, &r.seed
+		if !a.JSON {
+			view.Printf(a.Out, "%d of %s, picked by --seed %d\n", o.sample, view.Count(said.Of, "step"), o.seed)
+		}
+	}
+	stopped := r.all(ctx, v, steps, &said)
+	if a.JSON {
+		err = view.WriteJSON(a.Out, said)
+	} else {
+		a.printRebuiltEnd(said, o)
+	}
+	switch {
+	case stopped != nil:
+		return stopped
+	case err != nil:
+		return err
+	case said.Differs > 0:
+		err = fmt.Errorf("%d of %d steps gave results that differ by more than is allowed; the first results stay, the others are recorded as non-determinism", said.Differs, len(said.Steps))
+	}
+	if said.Failed > 0 {
+		err = errors.Join(err, fmt.Errorf("%s could not be run again", view.Count(said.Failed, "step")))
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return nil
+}
+
+// pick draws n of a list, each as likely as any other, in the order of the list.
+func pick(list []int, n int, seed uint64) []int {
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(list))[:n]
+	slices.Sort(order)
+	for i, at := range order {
+		order[i] = list[at]
+	}
+	return order
+}
+
+// all runs steps again until all were, or somebody stops it.
+func (r *rebuilder) all(ctx context.Context, v *plan.Preview, steps []int, said *rebuiltAll) error {
+	began := time.Now()
+	for _, i := range steps {
+		address := v.Plan.Steps[i].Address
+		if r.budget > 0 {
+			expects, err := r.expects(ctx, v, i)
+			if err != nil {
+				return err
+			}
+			if time.Since(began)+expects > r.budget {
+				said.LeftOut = append(said.LeftOut, leftOut{address, expects.Seconds()})
+				continue
+			}
+		}
+		done, err := r.one(ctx, v, i)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			done.Error = err.Error()
+			said.Failed++
+		}
+		switch done.Verdict {
+		case alike.Same:
+			said.Same++
+		case alike.Within:
+			said.Within++
+		case alike.Differs:
+			said.Differs++
+		}
+		said.Steps = append(said.Steps, done)
+		if !r.JSON {
+			r.printRebuilt(done)
+		}
+	}
+	return nil
+}
+
+// one runs a step again, and attests what came of it.
+func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, error) {
+	address, it := v.Plan.Steps[i].Address, v.Items[i]
+	done := rebuilt{Address: address, StoodS: it.Took.Seconds()}
+	again, err := r.acts.Rebuild(ctx, address, it.Key, it.Task, activities.RebuildOptions{Threads: r.threads,
+		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
+			return r.readers(ctx, address, output, kind)
+		}})
+	if err != nil {
+		return done, err
+	}
+	if again.First {
+		return done, errors.New("its result is gone, or lost a blob, since it was looked up; what was made is the result now")
+	}
+	done.TookS = again.Made.Took.Seconds()
+	attestation := r.attestation(address, it.Task.Kind, again)
+	attestation.By = r.by
+	if done.Attestation, err = attest.File(ctx, r.store, attestation, r.key); err != nil {
+		return done, err
+	}
+	done.Verdict, done.Outputs, done.Worst = again.Verdict, again.Outputs, again.Worst()
+	return done, nil
+}
+
+// attestation is what is recorded of a step of a kind that was run again here and now.
+func (a *app) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
+	version, devices := libtorch()
+	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
+		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
+		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
+	if a.Registry.Lookup(kind).Needs != "" {
+		said.Libraries["libtorch"] = version
+		said.Machine.Instructions, said.Machine.Threads = device.Capability(), again.Threads
+		if devices != "cpu" {
+			said.Machine.Card = attest.Cards()
+		}
+	}
+	return said
+}
+
+// expects is how long a step took last time, with those that evaluate what it leaves.
+func (r *rebuilder) expects(ctx context.Context, v *plan.Preview, i int) (time.Duration, error) {
+	took := v.Items[i].Took
+	for _, o := range r.Registry.Lookup(v.Items[i].Task.Kind).Outputs {
+		rule, ok := o.Rule().(step.Evaluated)
+		if !ok {
+			continue
+		}
+		if err := r.around(ctx); err != nil {
+			return 0, err
+		}
+		for _, reader := range r.reads[step.Ref{Step: v.Plan.Steps[i].Address, Output: o.Name}] {
+			if r.whole.Plan.Steps[reader].Task.Kind == rule.By {
+				took += r.whole.Items[reader].Took
+			}
+		}
+	}
+	return took, nil
+}
+
+// readers are the steps of a kind that read an output and whose other inputs are there.
+func (r *rebuilder) readers(ctx context.Context, address, output, kind string) (list []activities.Reader, err error) {
+	if err := r.around(ctx); err != nil {
+		return nil, err
+	}
+	for _, i := range r.reads[step.Ref{Step: address, Output: output}] {
+		s, it := r.whole.Plan.Steps[i], r.whole.Items[i]
+		if s.Task.Kind == kind && it.Outcome != plan.Maybe {
+			list = append(list, activities.Reader{Address: s.Address, Task: it.Task})
+		}
+	}
+	return list, nil
+}
+
+// around looks up the whole pipeline, once: what evaluates a model is not among what the
+// model needs.
+func (r *rebuilder) around(ctx context.Context) error {
+	if r.whole != nil {
+		return nil
+	}
+	evaluate := map[string]bool{}
+	for _, k := range r.Registry.Kinds() {
+		for _, o := range k.Outputs {
+			if rule, ok := o.Rule().(step.Evaluated); ok {
+				evaluate[rule.By] = true
+			}
+		}
+	}
+	r.Targets = nil
+	pl, _, err := r.loadPlan(ctx)
+	if err != nil {
+		return err
+	}
+	reads := map[step.Ref][]int{}
+	for i, s := range pl.Steps {
+		if !evaluate[s.Task.Kind] {
+			continue
+		}
+		err := inputsOf(s.Task, func(_ string, in step.Input) {
+			if in.Ref != nil {
+				reads[*in.Ref] = append(reads[*in.Ref], i)
+			}
+		})
 		if err != nil {
 			return err
 		}
-		r := rebuilt{Address: s.Address, Same: again.Same, TookS: again.Made.Took.Seconds(), Clock: again.Clock}
-		if !r.Same {
-			r.Differs = diffOutputs(again.Stands.Outputs, again.Made.Outputs)
-			differ++
-		}
-		reports = append(reports, r)
 	}
-	if a.JSON {
-		err = view.WriteJSON(a.Out, reports)
-	} else {
-		a.printRebuilt(reports)
+	v, err := r.previewOf(ctx, r.store, pl, func(i int, _ *plan.Item) bool { return evaluate[pl.Steps[i].Task.Kind] })
+	if err != nil {
+		return err
 	}
-	if err == nil && differ > 0 {
-		err = &exitError{exitFailed, fmt.Errorf("%d of %d steps gave other bytes than before; the first results stay, the others are recorded as non-determinism", differ, len(reports))}
-	}
-	return err
+	r.whole, r.reads = v, reads
+	return nil
 }
 
-func (a *app) printRebuilt(reports []rebuilt) {
-	for _, r := range reports {
-		word := "the same bytes"
-		if !r.Same {
-			word = "DIFFERS"
-		} else if len(r.Clock) > 0 {
-			word += " but for times in " + strings.Join(r.Clock, ", ")
-		}
-		view.Printf(a.Out, "%s  %s, %s\n", r.Address, word, view.Seconds(seconds(r.TookS)))
-		for _, d := range r.Differs {
-			view.Printf(a.Out, "       output %s: %s, now %s\n", d.Output, shortDigest(d.A), shortDigest(d.B))
-		}
-	}
+// book is what people left who rebuilt results of a store.
+func (a *app) book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
+	return attest.Open(ctx, store, signature.Ring{})
 }

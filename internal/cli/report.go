@@ -69,7 +69,12 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			if err != nil {
 				return err
 			}
+			book, err := a.book(ctx, store)
+			if err != nil {
+				return err
+			}
 			g := report.Gather(pl)
+			g.Attested(book)
 			v, err := a.previewOf(ctx, store, pl, g.Keep)
 			if err != nil {
 				return err
@@ -93,12 +98,18 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			}
 			if a.JSON {
 				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims}
+				if r.Rebuilt.Steps > 0 {
+					said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
+				}
 				if o.Against != nil {
 					said["compare"] = map[string]any{"run": o.Against.Run, "numbers": r.Cells, "steps": o.Against.Changed, "same": o.Against.Same}
 				}
 				return view.WriteJSON(a.Out, said)
 			}
 			view.Printf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
+			if r.Rebuilt.Steps > 0 {
+				view.Printf(a.Out, "%d of %s %s\n", r.Rebuilt.Steps, view.Count(len(r.Nodes), "step"), r.Rebuilt.Words())
+			}
 			for _, path := range written {
 				view.Println(a.Out, path)
 			}

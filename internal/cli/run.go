@@ -30,6 +30,7 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
+	skip     bool            // what failed for good before
 	confirm  *confirmOptions // nil if nobody is asked
 	saved    *savedPlan      // this one or none
 }
@@ -73,6 +74,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
 	f.StringVarP(&o.outDir, "out", "o", "results", "folder that tables and figures are written to")
+	f.BoolVar(&o.skip, "skip-failed", false, "leave out what failed for good before under the same key, and what depends on it; exit 1")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
 }
 
@@ -90,8 +92,11 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return inputError(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
-	for try := 1; ; try++ {
+	for try, full := 1, pl; ; try++ {
 		if out.preview, err = a.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool { return a.isRead(pl, i) || o.saved.other(pl, i, it) }); err != nil {
+			return err
+		}
+		if pl, err = a.failedBefore(ctx, o, store, full, try, &out); err != nil {
 			return err
 		}
 		if try == 1 {
@@ -117,11 +122,11 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		if err = a.drive(ctx, o, store, pl, &out); err == nil || try == planTries {
 			break
 		}
-		next, cerr := a.afterChange(ctx, o, p, pl, err)
+		next, cerr := a.afterChange(ctx, o, p, full, err)
 		if err = cerr; err != nil {
 			break
 		}
-		pl = next
+		pl, full = next, next
 	}
 	var failed *workflows.RunError
 	if o.detach && out.RunID != "" { // the run goes on without this command
@@ -158,6 +163,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
 		return cmp.Or(err, cerr)
+	}
+	if err == nil && len(out.LeftOut) > 0 {
+		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need what did; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
 	}
 	return err
 }

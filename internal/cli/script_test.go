@@ -92,6 +92,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"nowhere": nowhere,
 		"static":  staticCommand,
 		"private": private,
+		"sign-as": signAs,
 	}
 	p.Condition = func(name string) (bool, error) { // `make race` tests a build without libtorch
 		if name != "libtorch" {

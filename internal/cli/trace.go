@@ -80,6 +80,13 @@ func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	if err != nil {
 		return nil, a.untraced(err, address)
 	}
+	book, err := a.book(ctx, store)
+	if err == nil {
+		err = report.Attested(ctx, book, v, t.Steps)
+	}
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range v.Plan.Steps {
 		if s.Address != t.Address {
 			continue

@@ -17,20 +17,37 @@ const straysShown = 20
 
 func newVerifyCmd(a *app) *cobra.Command {
 	var repair bool
-	var again string
+	var o rebuildOptions
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check every stored byte against its digest and every result against its outputs",
+		Short: "Check every stored byte against its digest; with --rebuild, run steps again and compare",
+		Long: `Check every stored byte against its digest and every result against its outputs.
+
+With --rebuild, run steps again, on this machine, each from the inputs that stand,
+and compare: same bytes, within what the kind allows ("redsi kinds NAME" says how
+each output is compared), or different, which is exit code 1. Of a step or a block
+with for_each its steps are run; of a table or figure all that it needs, in the
+order of the plan. The results that stand stay; other bytes are kept beside them,
+and of each step an attestation, signed if there is a signing key.`,
 		Example: `  redsi verify
   redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again; strays go to aside/
-  redsi verify --rebuild 'step.dedup.nq["url"]'   # runs it again and compares`,
+  redsi verify --rebuild 'step.dedup.nq["url"]'
+  redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if again != "" {
+			if o.target != "" {
 				if repair {
 					return inputError(errors.New("--rebuild runs a step again and --repair removes what is damaged: give one of them"))
 				}
-				return a.rebuild(cmd.Context(), again)
+				if err := o.check(cmd); err != nil {
+					return inputError(err)
+				}
+				return a.rebuild(cmd.Context(), o)
+			}
+			for _, name := range rebuildFlags {
+				if cmd.Flags().Changed(name) {
+					return inputError(fmt.Errorf("--%s is for --rebuild, which says what to run again", name))
+				}
 			}
 			store, err := a.openOwn(cmd.Context())
 			if err != nil {
@@ -76,7 +93,8 @@ func newVerifyCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move what is no part of the store below its aside/")
-	cmd.Flags().StringVar(&again, "rebuild", "", "run this step again, on this machine, and compare with its result, which stays")
+	cmd.Flags().StringVar(&o.target, "rebuild", "", "run this again, on this machine, and compare with the results, which stay: a step, or a table and all that it needs")
+	o.flags(cmd)
 	a.pipelineFlags(cmd)
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -27,6 +28,7 @@ type whyStep struct {
 	Changes []whyChange  `json:"changes,omitempty"`
 	Origin  string       `json:"origin,omitempty"`
 	Made    *whyMade     `json:"made,omitempty"` // of a hit
+	Failed  *view.Failed `json:"failed_before,omitempty"`
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -44,6 +46,9 @@ type whyMade struct {
 	TookS    float64          `json:"took_s"`
 	Revision string           `json:"revision,omitempty"` // of redsi
 	Inputs   []whyInput       `json:"inputs,omitempty"`
+	Rebuilt  *attest.Told     `json:"rebuilt,omitempty"` // by people
+
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which it stands for this key
 }
 
 // whyInput is an input as the result was made of it, which it still is.
@@ -105,6 +110,10 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
+	book, err := a.book(ctx, store)
+	if err != nil {
+		return err
+	}
 	var answers []whyStep
 	for i, s := range pl.Steps {
 		if !plan.Matches(target, s.Address) {
@@ -133,6 +142,9 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 				return err
 			}
 			w.Reason, w.Against = note, past.run[s.Address]
+			if f, ok := past.failed[i]; ok {
+				w.Failed = &f
+			}
 			for _, c := range changes {
 				wc := whyChange{Change: c}
 				if p, ok := s.AttrPos[c.Attribute()]; ok {
@@ -143,6 +155,9 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 		case plan.Hit:
 			if w.Made, err = madeOf(s, it); err != nil {
 				return fmt.Errorf("%s: %w", s.Address, err)
+			}
+			if w.Made.Rebuilt, err = book.Of(ctx, it.Key, it.Result.OutputsDigest()); err != nil {
+				return err
 			}
 		}
 		answers = append(answers, w)
@@ -161,7 +176,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 // madeOf says how the result of a hit came about.
 func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
 	r := it.Result
-	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"]}
+	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
 	if r.Origin.Step != s.Address {
 		m.As = r.Origin.Step
 	}
@@ -210,6 +225,9 @@ func (a *app) printWhy(answers []whyStep) {
 		for _, p := range w.Passed {
 			view.Printf(a.Out, "       %s\n", p)
 		}
+		if w.Failed != nil {
+			view.Printf(a.Out, "       %s\n", w.Failed)
+		}
 		switch {
 		case w.Made != nil:
 			a.printMade(w.Made)
@@ -231,13 +249,29 @@ func (a *app) printMade(m *whyMade) {
 	if m.As != "" {
 		view.Printf(a.Out, "       as %s: names are not in keys\n", m.As)
 	}
+	if m.Accepted != nil {
+		a.printAccepted(m.Accepted)
+		return
+	}
 	view.Printf(a.Out, "       not made again: its kind, its configuration and the bytes of its inputs are the same as then (key %s)\n", shortDigest(m.Key.String()))
+	if m.Rebuilt != nil {
+		view.Rebuilt(a.Out, "       ", m.Rebuilt)
+	}
 	for i, in := range m.Inputs {
 		if i == inputsShown {
 			view.Printf(a.Out, "       and %s more\n", view.Count(len(m.Inputs)-i, "input"))
 			break
 		}
 		view.Printf(a.Out, "       %s <- %s.%s  %s\n", in.Path, in.Step, in.Output, shortDigest(in.Digest))
+	}
+}
+
+// printAccepted says why a result that was made under another key counts.
+func (a *app) printAccepted(x *artifacts.Acceptance) {
+	view.Printf(a.Out, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
+	view.Printf(a.Out, "       it was made under key %s; what was declared to make no difference:\n", shortDigest(x.Of.String()))
+	for _, c := range x.Changes {
+		view.Printf(a.Out, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
 	}
 }
 

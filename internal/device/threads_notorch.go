@@ -10,3 +10,6 @@ func ThreadsMatter() bool { return false }
 
 // Threads is 1.
 func Threads() int { return 1 }
+
+// Capability is "": nothing is computed.
+func Capability() string { return "" }

@@ -14,3 +14,6 @@ func ThreadsMatter() bool { return !tensor.SameForAnyThreads() }
 
 // Threads is how many an operation on the CPU uses.
 func Threads() int { return tensor.NumThreads() }
+
+// Capability is the instruction set that libtorch computes with here, such as "AVX512".
+func Capability() string { return tensor.CPUCapability() }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,61 +44,92 @@ var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (Tru
 // ReadVectors reads a two-dimensional float32 .npy. Memory grows with the data that
 // is there, whatever the header promises.
 func ReadVectors(r io.Reader) (kmeans.Matrix, error) {
-	var m kmeans.Matrix
+	v, err := OpenVectors(r)
+	if err != nil {
+		return kmeans.Matrix{}, err
+	}
+	m := kmeans.Matrix{Rows: v.Rows, Cols: v.Cols}
+	some := make([]float32, 1<<14)
+	for left := int64(v.Rows) * int64(v.Cols); left > 0; left -= int64(len(some)) {
+		some = some[:min(left, int64(cap(some)))]
+		if err := v.Read(some); err != nil {
+			return m, err
+		}
+		m.Data = append(m.Data, some...)
+	}
+	return m, v.End()
+}
+
+// Vectors is the numbers of an .npy, row by row.
+type Vectors struct {
+	Rows, Cols int
+
+	b     *bufio.Reader
+	bytes []byte
+}
+
+// OpenVectors reads the header of a two-dimensional float32 .npy.
+func OpenVectors(r io.Reader) (*Vectors, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	var fixed [8]byte
 	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
-		return m, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
+		return nil, fmt.Errorf("embeddings: not a .npy file; write them with numpy.save or a step of kind embed")
 	}
 	size := uint32(0)
 	switch fixed[6] {
 	case 1:
 		var n uint16
 		if err := binary.Read(b, binary.LittleEndian, &n); err != nil {
-			return m, fmt.Errorf("embeddings: header: %w", err)
+			return nil, fmt.Errorf("embeddings: header: %w", err)
 		}
 		size = uint32(n)
 	case 2, 3:
 		if err := binary.Read(b, binary.LittleEndian, &size); err != nil {
-			return m, fmt.Errorf("embeddings: header: %w", err)
+			return nil, fmt.Errorf("embeddings: header: %w", err)
 		}
 	default:
-		return m, fmt.Errorf("embeddings: version %d of .npy is unknown", fixed[6])
+		return nil, fmt.Errorf("embeddings: version %d of .npy is unknown", fixed[6])
 	}
 	if size > 1<<16 {
-		return m, fmt.Errorf("embeddings: a header of %d bytes", size)
+		return nil, fmt.Errorf("embeddings: a header of %d bytes", size)
 	}
 	header := make([]byte, size)
 	if _, err := io.ReadFull(b, header); err != nil {
-		return m, fmt.Errorf("embeddings: header: %w", err)
+		return nil, fmt.Errorf("embeddings: header: %w", err)
 	}
 	parts := npyHeader.FindSubmatch(header)
 	if parts == nil {
-		return m, fmt.Errorf("embeddings: header %.80q; want a two-dimensional array", header)
+		return nil, fmt.Errorf("embeddings: header %.80q; want a two-dimensional array", header)
 	}
 	if string(parts[1]) != "<f4" || string(parts[2]) != "False" {
-		return m, fmt.Errorf("embeddings: dtype %s, fortran_order %s; convert with numpy.ascontiguousarray(x, dtype='<f4')", parts[1], parts[2])
+		return nil, fmt.Errorf("embeddings: dtype %s, fortran_order %s; convert with numpy.ascontiguousarray(x, dtype='<f4')", parts[1], parts[2])
 	}
 	rows, err1 := strconv.ParseInt(string(parts[3]), 10, 32)
 	cols, err2 := strconv.ParseInt(string(parts[4]), 10, 32)
 	if err1 != nil || err2 != nil || cols == 0 {
-		return m, fmt.Errorf("embeddings: shape (%s, %s) is out of range", parts[3], parts[4])
+		return nil, fmt.Errorf("embeddings: shape (%s, %s) is out of range", parts[3], parts[4])
 	}
-	m.Rows, m.Cols = int(rows), int(cols)
-	row := make([]byte, 0, 1<<16)
-	for left := rows * cols; left > 0; left -= int64(len(row) / 4) {
-		row = row[:4*min(left, int64(cap(row)/4))]
-		if _, err := io.ReadFull(b, row); err != nil {
-			return m, fmt.Errorf("embeddings: the file ends within the %d by %d numbers of its header: %w", rows, cols, err)
-		}
-		for at := 0; at < len(row); at += 4 {
-			m.Data = append(m.Data, math.Float32frombits(binary.LittleEndian.Uint32(row[at:])))
-		}
+	return &Vectors{Rows: int(rows), Cols: int(cols), b: b}, nil
+}
+
+// Read fills to with the next numbers.
+func (v *Vectors) Read(to []float32) error {
+	v.bytes = slices.Grow(v.bytes[:0], 4*len(to))[:4*len(to)]
+	if _, err := io.ReadFull(v.b, v.bytes); err != nil {
+		return fmt.Errorf("embeddings: the file ends within the %d by %d numbers of its header: %w", v.Rows, v.Cols, err)
 	}
-	if _, err := b.ReadByte(); err != io.EOF {
-		return m, fmt.Errorf("embeddings: more bytes than %d by %d numbers", rows, cols)
+	for i := range to {
+		to[i] = math.Float32frombits(binary.LittleEndian.Uint32(v.bytes[4*i:]))
 	}
-	return m, nil
+	return nil
+}
+
+// End says what stands behind the last number: nothing may.
+func (v *Vectors) End() error {
+	if _, err := v.b.ReadByte(); err != io.EOF {
+		return fmt.Errorf("embeddings: more bytes than %d by %d numbers", v.Rows, v.Cols)
+	}
+	return nil
 }
 
 // checkVectors says whether there is one finite embedding per document.

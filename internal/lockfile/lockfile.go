@@ -32,8 +32,10 @@ type File struct {
 const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
 
 // Read reads a lock file; one that is not there is empty.
-func Read(path string) (*File, error) {
-	b, err := os.ReadFile(path)
+func Read(path string) (*File, error) { return readWith(os.ReadFile, path) }
+
+func readWith(read func(path string) ([]byte, error), path string) (*File, error) {
+	b, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &File{}, nil
 	}

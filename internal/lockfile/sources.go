@@ -14,9 +14,12 @@ import (
 
 // Sources answers a pipeline's questions about sources before its keys are made.
 type Sources struct {
-	lock *File
-	base string // folder that relative paths start from
-	near *File  // lock file there
+	// Lock is the pipeline's lock file.
+	Lock *File
+
+	file func(path string) ([]byte, error) // reads lock files
+	base string                            // folder that relative paths start from
+	near *File                             // lock file there
 	read map[string]*File
 	memo string // file with the checksums of local files, by path
 
@@ -36,11 +39,16 @@ type remembered struct {
 // Open reads the lock file and the memory; memo may be "" for none. A damaged
 // memory is forgotten. Relative paths of local files start from base.
 func Open(lock, base, memo string) (*Sources, error) {
-	f, err := Read(lock)
+	return OpenWith(os.ReadFile, lock, base, memo)
+}
+
+// OpenWith is Open of lock files that are read by file: those of a commit, say.
+func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (*Sources, error) {
+	f, err := readWith(file, lock)
 	if err != nil {
 		return nil, err
 	}
-	return &Sources{lock: f, near: f, read: map[string]*File{}, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
+	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
 }
 
 // From makes relative paths of local files start from another folder, that of a
@@ -48,7 +56,7 @@ func Open(lock, base, memo string) (*Sources, error) {
 func (s *Sources) From(base string) (err error) {
 	s.base = base
 	if s.near = s.read[base]; s.near == nil {
-		s.near, err = Read(filepath.Join(base, Name))
+		s.near, err = readWith(s.file, filepath.Join(base, Name))
 		s.read[base] = s.near
 	}
 	return err
@@ -56,7 +64,7 @@ func (s *Sources) From(base string) (err error) {
 
 // Pinned returns what the lock file has for a source.
 func (s *Sources) Pinned(source string) (step.Pin, bool) {
-	if p, ok := s.lock.Pinned(source); ok {
+	if p, ok := s.Lock.Pinned(source); ok {
 		return p, true
 	}
 	return s.near.Pinned(source)
@@ -144,3 +152,6 @@ func writeMemo(memo string, known map[string]remembered) error {
 	}
 	return atomicfile.WriteFile(memo, b, 0o644)
 }
+
+// Base is the folder that relative paths start from.
+func (s *Sources) Base() string { return s.base }

@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/git"
 )
 
 // What one repository may cost.
@@ -23,66 +23,17 @@ const (
 	maxFiles  = 100_000
 )
 
-// git runs the program in a repository of ours and returns what it prints.
-func git(ctx context.Context, repository string, args ...string) (string, error) {
+// run runs the git program in a repository of ours and returns what it prints.
+func run(ctx context.Context, repository string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := gitTo(ctx, &out, repository, nil, args...)
+	err := runTo(ctx, &out, repository, nil, args...)
 	return strings.TrimSpace(out.String()), err
 }
 
-func gitTo(ctx context.Context, out io.Writer, repository string, env []string, args ...string) error {
+func runTo(ctx context.Context, out io.Writer, repository string, env []string, args ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, fmt.Errorf("it took longer than %s", fetchTime))
 	defer cancel()
-	args = append([]string{"-c", "core.hooksPath=/dev/null", "--git-dir", repository}, args...)
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Env = append(environment(), env...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = out, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its helpers end with it, and have no terminal to ask on
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("fetching modules from repositories needs the program git, which is not installed")
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("git: %s", reason(said.String(), err))
-}
-
-// reason is the first line in which git says what is wrong.
-func reason(said string, err error) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
-	for _, line := range lines {
-		for _, prefix := range []string{"fatal: ", "error: "} {
-			if what, ok := strings.CutPrefix(line, prefix); ok {
-				return what
-			}
-		}
-	}
-	if lines[0] == "" {
-		return err.Error()
-	}
-	return lines[len(lines)-1]
-}
-
-// environment is ours without what would lead git to another repository, and such that
-// it asks nobody and speaks by no other transports.
-func environment() []string {
-	var env []string
-	for _, e := range os.Environ() {
-		name, _, _ := strings.Cut(e, "=")
-		switch name {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE",
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT":
-		default:
-			env = append(env, e)
-		}
-	}
-	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL="+strings.Join(schemes, ":"), "LC_ALL=C")
+	return git.To(ctx, out, env, append([]string{"--git-dir", repository}, args...)...)
 }
 
 // fetch brings one commit, of a ref or id, into a new bare repository.
@@ -90,16 +41,16 @@ func fetch(ctx context.Context, repository, from, ref string) (commit string, er
 	if err := os.MkdirAll(repository, 0o755); err != nil {
 		return "", err
 	}
-	if _, err := git(ctx, repository, "init", "--quiet", "--bare", "--template="); err != nil {
+	if _, err := run(ctx, repository, "init", "--quiet", "--bare", "--template="); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go bound(ctx, cancel, repository)
-	if _, err := git(ctx, repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", from, ref); err != nil {
+	if _, err := run(ctx, repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", from, ref); err != nil {
 		return "", err
 	}
-	return git(ctx, repository, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}")
+	return run(ctx, repository, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}")
 }
 
 // bound ends ctx when a folder has more bytes than a repository may have.
@@ -131,7 +82,7 @@ func remoteCommit(ctx context.Context, r Repository) (string, error) {
 	if isCommit(r.Ref) {
 		return "", nil
 	}
-	out, err := git(ctx, os.DevNull, "ls-remote", "--quiet", "--", r.URL, r.Ref, r.Ref+"^{}")
+	out, err := run(ctx, os.DevNull, "ls-remote", "--quiet", "--", r.URL, r.Ref, r.Ref+"^{}")
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +120,7 @@ func extract(ctx context.Context, repository, commit, folder string) error {
 		r.CloseWithError(err)
 		done <- err
 	}()
-	err := gitTo(ctx, w, repository, []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1"},
+	err := runTo(ctx, w, repository, []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1"},
 		"archive", "--format=tar", commit)
 	w.CloseWithError(err) // nil is the end of the archive
 	if unpacked := <-done; unpacked != nil {

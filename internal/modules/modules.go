@@ -24,6 +24,9 @@ type Reader struct {
 	Lock  string // the pipeline's lock file
 	Cache string // folder that keeps commits
 
+	// Pins, if set, is read in place of Lock, as of a commit: nothing is pinned then.
+	Pins *lockfile.File
+
 	// Accept, if set, refuses folders and files that modules may not be in. With it a
 	// repository must be pinned already.
 	Accept func(file string) error
@@ -93,7 +96,10 @@ func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 			return r.folder(of, u.Commit), nil
 		}
 	}
-	lock, err := lockfile.Read(r.Lock)
+	lock, err := r.Pins, error(nil)
+	if lock == nil {
+		lock, err = lockfile.Read(r.Lock)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -101,6 +107,8 @@ func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 	switch {
 	case r.Accept != nil && !pinned:
 		return "", fmt.Errorf("it is not pinned in %s: validate the pipeline where it is, and copy the file here", r.Lock)
+	case r.Pins != nil && !pinned:
+		return "", fmt.Errorf("its commit is not pinned in %s there", lockfile.Name)
 	case r.Update != nil && r.Update(of.Source()):
 		return r.pin(ctx, of, pin.Commit)
 	case !pinned:

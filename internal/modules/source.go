@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/redsi/redsi/internal/git"
 )
 
 // Repository is what a git:: source names.
@@ -25,10 +27,6 @@ const gitPrefix = "git::"
 // refspec, which has a colon.
 var refForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
-// schemes are the transports that neither run a program of the URL's choice nor take
-// bytes from whoever answers.
-var schemes = []string{"https", "ssh", "file"}
-
 // ParseGit reads git::URL//FOLDER?ref=REF, in which the folder may be left out; ok is
 // false for sources of another form.
 func ParseGit(source string) (r Repository, ok bool, err error) {
@@ -46,8 +44,8 @@ func ParseGit(source string) (r Repository, ok bool, err error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	_, password := u.User.Password()
 	switch {
-	case !slices.Contains(schemes, u.Scheme):
-		return fail("the URL begins with %s://", strings.Join(schemes, "://, "))
+	case !slices.Contains(git.Schemes, u.Scheme):
+		return fail("the URL begins with %s://", strings.Join(git.Schemes, "://, "))
 	case u.Scheme != "file" && u.Host == "" || strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User.Username(), "-"):
 		return fail("it names no host")
 	case password:

@@ -103,6 +103,32 @@ func Build(name string, p *pipeline.Pipeline, reg *step.Registry, targets []stri
 	return plan, nil
 }
 
+// Without is the plan without some steps and all that need them. left are those that are
+// left out, in the plan's order.
+func (p *Plan) Without(out func(i int) bool) (rest *Plan, left []int) {
+	rest = &Plan{Format: p.Format, Pipeline: p.Pipeline, Targets: p.Targets, Kinds: p.Kinds}
+	place := make([]int, len(p.Steps))
+	for i, s := range p.Steps {
+		gone := out(i)
+		deps := make([]int, len(s.Deps))
+		for n, d := range s.Deps {
+			deps[n] = place[d]
+			gone = gone || place[d] < 0
+		}
+		if gone {
+			place[i] = -1
+			left = append(left, i)
+			continue
+		}
+		place[i] = len(rest.Steps)
+		if len(deps) > 0 {
+			s.Deps = deps
+		}
+		rest.Steps = append(rest.Steps, s)
+	}
+	return rest, left
+}
+
 func depsOf(s pipeline.Step, index map[string]int) ([]int, error) {
 	refs, err := s.Task.Refs()
 	if err != nil {

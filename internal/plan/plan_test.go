@@ -334,3 +334,27 @@ func TestOtherKinds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWithout(t *testing.T) {
+	pl, err := Build("p.hcl", load(t, diamond), registry(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, left := pl.Without(func(i int) bool { return pl.Steps[i].Address == `step.text.right["x"]` })
+	if got := addresses(rest); got != `first left right["y"] alone` {
+		t.Errorf("rest %s", got)
+	}
+	var out []string
+	for _, i := range left {
+		out = append(out, pl.Steps[i].Address)
+	}
+	if got := strings.Join(out, " "); got != `step.text.right["x"] step.text.last` {
+		t.Errorf("left %s", got)
+	}
+	if got := fmt.Sprint(rest.Steps[1].Deps, rest.Steps[2].Deps, rest.Steps[3].Deps); got != "[0] [0] []" {
+		t.Errorf("edges %s", got)
+	}
+	if got := addresses(pl); got != `first left right["x"] last right["y"] alone` {
+		t.Errorf("the plan is now %s", got)
+	}
+}

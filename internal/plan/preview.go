@@ -40,6 +40,9 @@ type Item struct {
 	Memory int64  // the most at a time; 0 if not known
 	Run    string // that left it
 	From   string // the store of others that has it; "" if the own one does
+
+	// Accepted is by which a hit stands for its key; nil if it was made under it.
+	Accepted *artifacts.Acceptance
 }
 
 // Preview is what is known of every step of a plan, in its order.
@@ -171,6 +174,9 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
+			}
+			if it.Accepted, err = r.Acceptance(); err != nil {
+				return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
 			}
 			f.wanted[i] = f.keep(i, it)
 		} else if it.Preimage == nil {

@@ -36,6 +36,24 @@ func (f Format) Check() error {
 	return nil
 }
 
+// Unit is by how much a value grows that is printed one higher in its last digit; 0 where
+// numbers are printed as they are.
+func (f Format) Unit() float64 {
+	unit := math.Pow(10, -float64(f.Decimals))
+	switch f.Style {
+	case "text":
+		return 0
+	case "integer":
+		unit = 1
+	case "kilo":
+		unit *= 1000
+	}
+	if f.Scale != 0 {
+		unit /= math.Abs(f.Scale)
+	}
+	return unit
+}
+
 func (f Format) scaled(v float64) float64 {
 	if f.Scale != 0 {
 		v *= f.Scale

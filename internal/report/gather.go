@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -63,6 +64,8 @@ type Gatherer struct {
 	others    int // curves of steps that are not shown otherwise
 	work      map[string]*runWork
 	used      []spent // by step
+	book      *attest.Book
+	stands    map[int]artifacts.Digest // the outputs of steps that somebody rebuilt
 }
 
 // spent is what a step with a result took and used.
@@ -71,6 +74,9 @@ type spent struct {
 	took time.Duration
 	used *artifacts.Used
 }
+
+// Attested says which results were rebuilt, before Keep sees them.
+func (g *Gatherer) Attested(book *attest.Book) { g.book, g.stands = book, map[int]artifacts.Digest{} }
 
 // Gather begins a report of a plan.
 func Gather(p *plan.Plan) *Gatherer {
@@ -128,6 +134,9 @@ func (g *Gatherer) block(i int) *Block {
 // it than that. It is a plan.Keep.
 func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	r := it.Result
+	if g.book.Has(it.Key) {
+		g.stands[i] = r.OutputsDigest()
+	}
 	b := g.block(i)
 	b.Done++
 	b.Took += r.Took
@@ -196,6 +205,10 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	}
 	for _, it := range r.Items {
 		it.Used = g.cost(upstream(nodes, []int{it.Index}))
+	}
+	r.Book = g.book
+	if err := r.attested(ctx, v, g.stands); err != nil {
+		return nil, err
 	}
 	r.compared()
 	r.Picture = g.picture(r.Items)

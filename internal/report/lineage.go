@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -32,7 +33,12 @@ type Node struct {
 	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
 	Used     *artifacts.Used   `json:"used,omitempty"`  // of the machine that ran it
 	Place    string            `json:"place"`           // file:line
-	deps     []int             // of one that is not detailed
+	Rebuilt  *attest.Told      `json:"rebuilt,omitempty"`
+
+	// Accepted is by which the result stands for the key; nil if it was made under it.
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`
+
+	deps []int // of one that is not detailed
 }
 
 // Leaf is one value of a configuration.
@@ -73,7 +79,7 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	nodes := make([]Node, len(v.Items))
 	for i, s := range v.Plan.Steps {
 		it := v.Items[i]
-		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes}
+		n := Node{Index: i, Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, TookS: it.Took.Seconds(), Bytes: it.Bytes, Accepted: it.Accepted}
 		if n.Detailed = detailed(i); !n.Detailed {
 			n.deps = s.Deps
 			nodes[i] = n

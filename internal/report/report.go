@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
@@ -26,6 +27,9 @@ type Options struct {
 
 	// Command is a command of this program as it can be pasted; nil: without options.
 	Command func(verb string, args ...string) string
+
+	// Book has what people left who rebuilt results; nil: nothing.
+	Book *attest.Book
 
 	UI        string // address of Temporal's UI; "" shows workflow ids without links
 	Namespace string
@@ -55,6 +59,7 @@ type Report struct {
 	Used     usage.Sum // of all steps with results
 	Bytes    int64
 	Left     Left
+	Rebuilt  attest.Total    // by people, of all results
 	shown    map[string]bool // ids of panels
 	roomFor  map[string]bool // files that are in the page, by the output that has them
 }

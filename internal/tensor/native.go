@@ -34,6 +34,10 @@ func SameForAnyThreads() bool { return native.SameForAnyThreads() }
 // Version is libtorch's version, "2.11.0" for example.
 func Version() string { return native.Version() }
 
+// CPUCapability is the instruction set that libtorch computes with on this processor,
+// "AVX512" or "AVX2" for example; ATEN_CPU_CAPABILITY may ask for less than there is.
+func CPUCapability() string { return native.CPUCapability() }
+
 func float32s(b []byte) []float32 {
 	if len(b) == 0 {
 		return nil

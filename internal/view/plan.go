@@ -17,7 +17,8 @@ type PlanFacts struct {
 	Slots    int            // steps at a time that the time is estimated for
 	GPUSlots int
 	Others   *Others
-	Free     int64 // bytes free for results; -1 if not known
+	Failed   map[int]Failed // what failed for good before, under the same key
+	Free     int64          // bytes free for results; -1 if not known
 }
 
 // fits reports whether the results have room, as far as it is known.
@@ -39,12 +40,15 @@ type PlanStep struct {
 	Key     *artifacts.Digest `json:"key,omitempty"`
 	Waits   []string          `json:"waits_for,omitempty"` // for maybe: the steps whose outputs decide
 	Reason  string            `json:"reason,omitempty"`
-	Resumes bool              `json:"resumes,omitempty"` // from a checkpoint
-	TookS   *float64          `json:"took_s,omitempty"`  // of the result, for a hit
-	Bytes   *int64            `json:"bytes,omitempty"`   // of its outputs
-	Origin  string            `json:"origin,omitempty"`  // the run it came from
-	From    string            `json:"from,omitempty"`    // the store of others that has it
+	Failed  *Failed           `json:"failed_before,omitempty"` // under the same key
+	Resumes bool              `json:"resumes,omitempty"`       // from a checkpoint
+	TookS   *float64          `json:"took_s,omitempty"`        // of the result, for a hit
+	Bytes   *int64            `json:"bytes,omitempty"`         // of its outputs
+	Origin  string            `json:"origin,omitempty"`        // the run it came from
+	From    string            `json:"from,omitempty"`          // the store of others that has it
 	Fetch   *int64            `json:"fetch_bytes,omitempty"`
+
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which the result stands for this key
 
 	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
@@ -142,11 +146,15 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}
+		if failed, ok := f.Failed[i]; ok {
+			p.Failed = &failed
+		}
 		for _, w := range it.Waits {
 			p.Waits = append(p.Waits, v.Plan.Steps[w].Address)
 		}
 		if it.Outcome == plan.Hit {
-			p.TookS, p.Bytes, p.Origin, p.From = secondsOf(it.Took), &it.Bytes, it.Run, it.From
+			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
+			p.From = it.From
 			if size, ok := f.fetch(i); ok {
 				p.Fetch = &size
 			}

@@ -40,6 +40,12 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	sum := v.Summary()
 	Printf(w, "%s: %d hit, %d to run, %d known later", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	if n := accepted(v); n > 0 {
+		Printf(w, "; %d of the hits accepted by people", n)
+	}
+	if n := len(f.Failed); n > 0 {
+		Printf(w, "; %d of those to run failed before", n)
+	}
 	if n := resumed(f.Estimate); n > 0 {
 		Printf(w, "; %s from a checkpoint", resumes(n))
 	}
@@ -51,6 +57,15 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
 	}
+}
+
+func accepted(v *plan.Preview) (n int) {
+	for _, it := range v.Items {
+		if it.Accepted != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func resumed(e *estimate.Estimate) (n int) {
@@ -86,6 +101,9 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
 			if size, ok := f.fetch(i); ok && size > 0 {
 				note += ", " + Size(size) + " to fetch"
+			}
+			if it.Accepted != nil {
+				note += "; " + it.Accepted.Sentence()
 			}
 		case it.Outcome == plan.Maybe:
 			note = "known after " + names(v, it.Waits)

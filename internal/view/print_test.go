@@ -13,6 +13,8 @@ import (
 
 	charm "github.com/charmbracelet/log"
 
+	"github.com/redsi/redsi/internal/alike"
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/plan"
@@ -84,7 +86,9 @@ func TestPrintedIsHarmless(t *testing.T) {
 		"Trace": func(b *bytes.Buffer) {
 			Trace(b, &report.Trace{Address: nasty, Cell: nasty, Text: nasty, Sources: []report.Source{{Step: nasty, Output: nasty}},
 				Steps: []report.Node{{Address: nasty, Config: []report.Leaf{{Path: nasty, Value: nasty}}, Counts: map[string]int64{nasty: 1},
-					Notes: map[string]string{nasty: nasty}, Inputs: []report.Edge{{Path: nasty}}}}})
+					Notes: map[string]string{nasty: nasty}, Inputs: []report.Edge{{Path: nasty}},
+					Rebuilt: &attest.Told{Summary: attest.Summary{People: 1, Signed: attest.Verdicts{Same: 1}}, List: []attest.Shown{{By: nasty, Machine: nasty,
+						Verdict: nasty, When: nasty, Worst: &alike.Difference{Output: nasty, File: nasty, Path: nasty, Stands: nasty, Made: nasty, What: nasty}}}}}}})
 		},
 		"Log": func(b *bytes.Buffer) {
 			log := slog.New(Log(charm.New(b)))

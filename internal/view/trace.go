@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/usage"
 )
@@ -56,6 +57,9 @@ func Trace(w io.Writer, t *report.Trace) {
 	}
 	for _, n := range t.Steps {
 		Printf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(time.Duration(n.TookS*float64(time.Second))), Size(n.Bytes))
+		if n.Accepted != nil {
+			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
+		}
 		for i, l := range n.Config {
 			if i == leavesShown {
 				Printf(w, "  … %d more values of its configuration\n", len(n.Config)-i)
@@ -72,8 +76,33 @@ func Trace(w io.Writer, t *report.Trace) {
 		for _, name := range slices.Sorted(maps.Keys(n.Notes)) {
 			Printf(w, "  %s: %s\n", name, n.Notes[name])
 		}
+		if n.Rebuilt != nil {
+			Rebuilt(w, "  ", n.Rebuilt)
+		}
 		for _, e := range n.Inputs {
 			Printf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)
 		}
+	}
+}
+
+// rebuiltShown bounds the attestations that are printed of one step; --json has more.
+const rebuiltShown = 5
+
+// Rebuilt prints what people left who rebuilt a result.
+func Rebuilt(w io.Writer, indent string, t *attest.Told) {
+	Printf(w, "%s%s\n", indent, t)
+	for _, a := range t.List[:min(len(t.List), rebuiltShown)] {
+		by := "somebody"
+		if a.By != "" {
+			by = a.By
+		}
+		if a.Signer == "" {
+			by += ", unsigned"
+		}
+		worst := ""
+		if a.Worst != nil {
+			worst = ": " + a.Worst.String()
+		}
+		Printf(w, "%s  %s  %s, %s, on %s%s\n", indent, a.Verdict, by, a.When, a.Machine, worst)
 	}
 }

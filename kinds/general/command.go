@@ -37,6 +37,7 @@ type commandConfig struct {
 	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are looked up where the program starts and are stored nowhere: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
 	SecretFingerprint bool                   `hcl:"secret_fingerprint,optional,added" help:"another value of a secret is another step: the key has a fingerprint of the values, with a salt that stays in this state folder"`
 	Fingerprint       string                 `hcl:"fingerprint,optional,added" help:"filled in with secret_fingerprint when planned"`
+	Compare           map[string]compareRule `hcl:"compare,optional,nokey" help:"how two results are compared where their bytes differ, by redsi verify --rebuild: file under out/, with * and ? for parts of its name, or \"stdout\", to its rule; others by bytes"`
 	Timeout           string                 `hcl:"timeout,optional,nokey" help:"longest time that it may run, such as 90m; default: none"`
 }
 
@@ -61,8 +62,8 @@ the rules.`,
   outputs = ["metrics.json"]
 }`,
 	Outputs: []step.Output{
-		{Name: "out", Type: "files", Tree: true, Help: "the files under out/"},
-		{Name: "stdout", Type: "file", Help: "what it printed"},
+		{Name: "out", Type: "files", Tree: true, Help: "the files under out/", Why: "unless compare says otherwise"},
+		{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 	},
 	Defaults: commandConfig{ExitCodes: []int{0}, Isolation: string(isolation.Off)},
 	Check:    checkCommand,
@@ -70,6 +71,7 @@ the rules.`,
 	Resolve:  resolveCommand,
 	Run:      runCommand,
 	Stage:    stageProgram,
+	Alike:    commandConfig.alike,
 })
 
 // ownVariables are set by the step itself.
@@ -106,6 +108,7 @@ func checkCommand(c commandConfig) error {
 			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which no program can be given; put it into one of files")
 		}
 	}
+	ps = append(ps, c.compareProblems()...)
 	if len(c.Outputs) == 0 {
 		bad("outputs", `needs at least one name, such as "result.json"`)
 	}

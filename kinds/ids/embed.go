@@ -36,7 +36,8 @@ width, and 4 bytes x documents x hidden size for the vectors.`,
   model     = step.download.bert.files
   tokenizer = step.download.bert_tokenizer.files
 }`,
-	Outputs:   []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document"}},
+	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document",
+		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round otherwise on another processor; the order of neighbours stays"}},
 	Defaults:  embedConfig{Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
 	Queue:     step.GPU,
 	Needs:     "libtorch",

@@ -35,7 +35,8 @@ texts; memory is 4 bytes x documents x dimensions.`,
   corpus    = step.serialize.nq["title/nci_norm"].corpus
   documents = step.dedup.nq["title"].documents
 }`,
-	Outputs:  []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document"}},
+	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document",
+		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum otherwise"}},
 	Defaults: embedHashingConfig{Title: true, Dimensions: 512, Words: 512},
 	Check: func(c embedHashingConfig) error {
 		ps := checkTitle(c.Documents, c.Title)

@@ -40,6 +40,11 @@ order. Everything but the contents of artifacts is known before anything runs, a
 step leaves its fields are: a table, figure or effects step that names another one is refused at its line.
 A field is named by a path with dots, an element of a list by its number from zero: in the lists below ` + "`[]`" + `
 stands for such a number, ` + "`*`" + ` for any name. What has neither type nor unit there is an integer.
+
+Each output says how two results of it are compared where their bytes differ, as two machines leave them:
+` + "`redsi verify --rebuild`" + ` goes by it, and no key has it ([reproduction-models.md](reproduction-models.md#another-machine)).
+By bytes where there are texts and whole numbers, which every machine computes alike; numbers within 1e-09 are sums,
+of which a processor that multiplies and adds at once rounds the last bits otherwise.
 `
 
 // Markdown writes the whole of docs/kinds.md. Equal kinds give equal bytes.
@@ -89,9 +94,9 @@ func kind(b *bufio.Writer, k Kind) {
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.path, cell(r.attr.form()), cell(def), cell(help))
 	}
-	fmt.Fprintf(b, "\n| output | type | |\n|---|---|---|\n")
+	fmt.Fprintf(b, "\n| output | type | | compared by |\n|---|---|---|---|\n")
 	for _, o := range k.Outputs {
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", o.Name, cell(o.form()), cell(o.Help))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.Name, cell(o.form()), cell(o.Help), cell(o.compared()))
 	}
 	for _, o := range k.Outputs {
 		if len(o.Fields) > 0 {

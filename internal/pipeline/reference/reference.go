@@ -54,6 +54,10 @@ type Output struct {
 	Tree bool   `json:"tree,omitempty"`
 	Help string `json:"help,omitempty"`
 
+	// How two results are compared where their bytes differ, and why so.
+	Compared string `json:"compared_by"`
+	Why      string `json:"compared_why,omitempty"`
+
 	Fields []Field `json:"fields,omitempty"` // of JSON that is declared
 }
 
@@ -116,7 +120,7 @@ func describe(s step.Spec) Kind {
 		}
 	}
 	for _, o := range s.Outputs {
-		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help)}
+		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help), Compared: o.Rule().String(), Why: o.Why}
 		if o.Fields != nil {
 			for path, f := range o.Fields.All() {
 				out.Fields = append(out.Fields, Field{path, string(f.Type), f.Unit})
@@ -125,6 +129,14 @@ func describe(s step.Spec) Kind {
 		k.Outputs = append(k.Outputs, out)
 	}
 	return k
+}
+
+// compared says how two of an output are compared, and why so.
+func (o Output) compared() string {
+	if o.Why == "" {
+		return o.Compared
+	}
+	return o.Compared + " (" + o.Why + ")"
 }
 
 // fieldList names an output's fields in one paragraph, each with its unit, or its type if

@@ -47,6 +47,7 @@ func Text(w io.Writer, k Kind, width int) error {
 	for _, o := range k.Outputs {
 		fmt.Fprintf(b, "  %-20s %s\n", o.Name, o.form())
 		indent(b, o.Help, width)
+		indent(b, "compared by "+o.compared(), width)
 		if len(o.Fields) > 0 {
 			indent(b, o.fieldList(""), width)
 		}

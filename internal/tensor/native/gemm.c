@@ -8,15 +8,30 @@
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+#include <stdlib.h>
+#include <strings.h>
 
 #define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define INLINE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), always_inline)) static inline
 
 enum { LANES = 16 };
 
-int redsi_k_wide(void) {
-  return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+// Who asks libtorch by its own variable for less than AVX-512 gets none of ours either:
+// the whole of a step is then computed as on a processor without it.
+static int asked_for_less(void) {
+  const char *capability = getenv("ATEN_CPU_CAPABILITY");
+  return capability && *capability && strcasecmp(capability, "avx512") != 0;
+}
+
+static int wide(void) {
+  return !asked_for_less() && __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+int redsi_k_wide(void) {
+  static volatile int known = -1; // several threads may find the same
+  if (known < 0) known = wide();
+  return known;
 }
 
 // The first n of 16 numbers.

@@ -9,6 +9,7 @@
 #include "linear.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <ATen/Version.h>
 #include <torch/version.h>
 
 #include <atomic>
@@ -156,6 +157,8 @@ int redsi_num_threads(void) {
   return n > 0 ? n : at::get_num_threads();
 }
 const char *redsi_version(void) { return TORCH_VERSION; }
+// A local string is copied: the caller frees it.
+char *redsi_cpu_capability(void) { return strdup(at::get_cpu_capability().c_str()); }
 
 char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
   return guarded([&] {

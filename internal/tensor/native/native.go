@@ -52,6 +52,9 @@ func CardMemory(device int) (now, most int64, msg string) {
 	return int64(n), int64(m), msg
 }
 
+// CPUCapability is the instruction set that libtorch computes with, such as "AVX512".
+func CPUCapability() string { return message(C.redsi_cpu_capability()) }
+
 // Dropout is (residual, or 0 where that is nil) + x with elements set to zero with
 // probability p in [0, 1), the others scaled by 1/(1-p). On a CPU the mask is a
 // function of key and the element's index.

@@ -11,6 +11,7 @@ void redsi_adopt_num_threads(void);
 int redsi_num_threads(void);
 int redsi_same_for_any_threads(void);
 const char *redsi_version(void);
+char *redsi_cpu_capability(void);
 
 // Bytes of tensors on a CUDA device now, and the most so far; zeros before there was one.
 char *redsi_card_memory(int device, int64_t *now, int64_t *most);

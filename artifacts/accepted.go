@@ -1,0 +1,298 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// Formats of what is said about the taking of one result for another.
+const (
+	AcceptedFormat  = "redsi-accepted/1"
+	WithdrawnFormat = "redsi-accepted-withdrawn/1"
+)
+
+// AcceptedPrefix begins the names of the records of acceptances,
+// "accepted/<hex key>/<id>", and of their ends, the same with "-withdrawn" after it.
+const AcceptedPrefix = "accepted/"
+
+const withdrawnSuffix = "-withdrawn"
+
+// Bounds of what an acceptance says.
+const (
+	maxReason   = 2000
+	maxAccepted = MaxRecord / 4
+)
+
+// Acceptance is what a person declares: that a result that was made under one key stands
+// for another key, too, since what differs in the two does not change the outputs. The
+// result that is filed under the new key has the document's text in its origin.
+type Acceptance struct {
+	Format  string           `json:"format"`
+	Key     Digest           `json:"key"` // that has the result from now on
+	Of      Digest           `json:"of"`  // that it was made under
+	Step    string           `json:"step"`
+	Outputs Digest           `json:"outputs"` // Result.OutputsDigest
+	Changes []AcceptedChange `json:"changes"` // from the preimage of Of to that of Key
+	Reason  string           `json:"reason"`
+	By      string           `json:"by"` // for people; the signature says who it was
+	When    time.Time        `json:"when"`
+	signer  signature.Public // that signed it; zero if nobody did
+	text    string           // as it was signed
+}
+
+// AcceptedChange is a difference between the two preimages, as it was shown to the person.
+type AcceptedChange struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"`
+	New  string `json:"new,omitempty"`
+}
+
+// Withdrawal is the end of an acceptance.
+type Withdrawal struct {
+	Format   string    `json:"format"`
+	Key      Digest    `json:"key"`
+	Accepted string    `json:"accepted"` // its id
+	By       string    `json:"by"`
+	When     time.Time `json:"when"`
+}
+
+// ParseAcceptance reads the text of an acceptance. One that was changed after it was
+// signed is an error.
+func ParseAcceptance(text string) (*Acceptance, error) {
+	a := &Acceptance{text: text}
+	if len(text) > maxAccepted {
+		return nil, fmt.Errorf("an acceptance of %d bytes", len(text))
+	}
+	if err := json.Unmarshal([]byte(text), a); err != nil {
+		return nil, fmt.Errorf("an acceptance is not JSON: %w", err)
+	}
+	if a.Format != AcceptedFormat {
+		return nil, fmt.Errorf("an acceptance has the format %q, this redsi reads %q", a.Format, AcceptedFormat)
+	}
+	var err error
+	if a.signer, err = signature.Signer([]byte(text)); err != nil {
+		return nil, fmt.Errorf("an acceptance: %w", err)
+	}
+	return a, nil
+}
+
+// NewAcceptance is the acceptance of a result for another key, signed if there is a key.
+func NewAcceptance(a Acceptance, by *signature.Private) (*Acceptance, error) {
+	a.Format = AcceptedFormat
+	switch {
+	case strings.TrimSpace(a.Reason) == "":
+		return nil, errors.New("an acceptance needs a reason")
+	case len(a.Reason) > maxReason:
+		return nil, fmt.Errorf("the reason of an acceptance has %d bytes, more than %d", len(a.Reason), maxReason)
+	case a.By == "":
+		return nil, errors.New("an acceptance needs a name: who accepts it")
+	}
+	b, err := json.Marshal(a)
+	if err == nil && by != nil {
+		b, err = by.Sign(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ParseAcceptance(string(b))
+}
+
+// ID names an acceptance among those of its key.
+func (a *Acceptance) ID() string { return Sum([]byte(a.text)).Hex()[:16] }
+
+// Sentence is who accepted it and why, in a line.
+func (a *Acceptance) Sentence() string {
+	who := a.By
+	if !a.signer.IsZero() && a.signer.Name != a.By {
+		who += " (key " + a.signer.Name + ")"
+	} else if a.signer.IsZero() {
+		who += " (not signed)"
+	}
+	return "accepted by " + who + ": " + a.Reason
+}
+
+// Text is the document, as it was signed.
+func (a *Acceptance) Text() string { return a.text }
+
+// SignedBy is who signed it; zero if nobody did.
+func (a *Acceptance) SignedBy() signature.Public { return a.signer }
+
+func (a *Acceptance) name() string { return AcceptedPrefix + a.Key.Hex() + "/" + a.ID() }
+
+// Acceptance is by which r stands for its key; nil if it was made under it. A text that says
+// something else than r is an error.
+func (r *Result) Acceptance() (*Acceptance, error) {
+	if r.Origin.Accepted == "" {
+		return nil, nil
+	}
+	a, err := ParseAcceptance(r.Origin.Accepted)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Key != r.Key:
+		return nil, fmt.Errorf("it was accepted for the key %s", a.Key)
+	case a.Outputs != r.OutputsDigest():
+		return nil, errors.New("other outputs than these were accepted")
+	}
+	return a, nil
+}
+
+// acceptance says why the policy does not believe that r stands for its key; nil if it
+// does, or if r was made under it. Where keys are trusted, one of them, or the policy's
+// own, must have signed it.
+func (p Policy) acceptance(from string, r *Result) *Passed {
+	a, err := r.Acceptance()
+	if err != nil {
+		return &Passed{From: from, Reason: Damaged, Err: err}
+	}
+	if a == nil {
+		return nil
+	}
+	who := a.signer
+	standing := p.Ring.Of(who)
+	own := p.Signer != nil && p.Signer.Public().Same(who)
+	switch {
+	case standing == signature.Revoked:
+		return &Passed{From: from, Reason: RevokedKey, Signer: who}
+	case standing == signature.Trusted, own, len(p.Ring.Trusted) == 0:
+		return nil
+	case who.IsZero():
+		return &Passed{From: from, Reason: Unsigned}
+	}
+	return &Passed{From: from, Reason: UnknownKey, Signer: who}
+}
+
+// withdrawn reports whether an acceptance was withdrawn in s.
+func withdrawn(ctx context.Context, s Store, r *Result) (bool, error) {
+	a, err := r.Acceptance()
+	if err != nil || a == nil {
+		return false, err
+	}
+	_, err = s.bare().Records.Get(ctx, a.name()+withdrawnSuffix)
+	if errors.Is(err, ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// believeAccepted is e without a result that stands for its key by an acceptance that does
+// not count.
+func believeAccepted(ctx context.Context, s Store, from string, e Entry) (Entry, error) {
+	if e.Result == nil || e.Result.Origin.Accepted == "" {
+		return e, nil
+	}
+	if p := s.policy().acceptance(from, e.Result); p != nil {
+		return Entry{Passed: []Passed{*p}}, nil
+	}
+	gone, err := withdrawn(ctx, s, e.Result)
+	if err != nil {
+		return e, fmt.Errorf("look up whether the acceptance of %s was withdrawn: %w", e.Result.Key, err)
+	}
+	if gone {
+		return Entry{Passed: []Passed{{From: from, Reason: Withdrawn}}}, nil
+	}
+	return e, nil
+}
+
+// Accept files a result of another key under the one that the acceptance names: first what
+// was declared, then the result. What has a usable result already stays as it is, and is
+// an error.
+func Accept(ctx context.Context, s Store, of *Result, preimage []byte, a *Acceptance) error {
+	r := *of
+	r.Key, r.Preimage = a.Key, preimage
+	r.Origin.Accepted = a.text
+	r.Origin.Step = a.Step
+	r.body = Digest{}
+	if _, err := r.Acceptance(); err != nil {
+		return fmt.Errorf("accept %s: %w", a.Of, err)
+	}
+	s = s.Own()
+	if err := s.Records.Put(ctx, a.name(), []byte(a.text)); err != nil {
+		return fmt.Errorf("accept %s: %w", a.Of, err)
+	}
+	won, _, err := Publish(ctx, s, r)
+	if err == nil && won.Origin.Accepted != a.text {
+		err = errors.New("the key has a result by now")
+	}
+	if err != nil {
+		return fmt.Errorf("accept %s: %w", a.Of, err)
+	}
+	return s.Records.Put(ctx, acceptedPin(a.Key), fmt.Appendf(nil, `{"accepted":%q}`, a.Key)) // no run names it yet
+}
+
+// acceptedPin keeps an accepted result, which no run names before the next.
+func acceptedPin(key Digest) string { return "pins/accepted-" + key.Hex() }
+
+// Withdraw ends an acceptance: what stands by it is deleted, and that it was is recorded.
+func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.Time) error {
+	s = s.Own()
+	b, err := json.Marshal(Withdrawal{WithdrawnFormat, a.Key, a.ID(), by, when})
+	if err == nil {
+		err = s.Records.Put(ctx, a.name()+withdrawnSuffix, b)
+	}
+	for _, name := range []string{ResultName(a.Key), acceptedPin(a.Key)} {
+		if err == nil {
+			if err = s.Records.Delete(ctx, name); errors.Is(err, ErrNotExist) {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("withdraw the acceptance of %s: %w", a.Of, err)
+	}
+	return nil
+}
+
+// AcceptedNow is an acceptance with what has become of it.
+type AcceptedNow struct {
+	*Acceptance
+	Ended *Withdrawal `json:"withdrawn,omitempty"` // nil if it stands
+}
+
+// Acceptances reads what was accepted in s itself, oldest first. Records that are no
+// acceptances are passed over.
+func Acceptances(ctx context.Context, s Store) ([]AcceptedNow, error) {
+	s = s.Own()
+	found := map[string]*AcceptedNow{}
+	ended := map[string]*Withdrawal{}
+	for info, err := range s.Records.List(ctx, AcceptedPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		b, err := s.Records.Get(ctx, info.Name)
+		if errors.Is(err, ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if name, is := strings.CutSuffix(info.Name, withdrawnSuffix); is {
+			var w Withdrawal
+			if json.Unmarshal(b, &w) == nil && w.Format == WithdrawnFormat {
+				ended[name] = &w
+			}
+			continue
+		}
+		if a, err := ParseAcceptance(string(b)); err == nil && a.name() == info.Name {
+			found[info.Name] = &AcceptedNow{Acceptance: a}
+		}
+	}
+	var all []AcceptedNow
+	for name, a := range found {
+		a.Ended = ended[name]
+		all = append(all, *a)
+	}
+	return slices.SortedFunc(slices.Values(all), func(x, y AcceptedNow) int {
+		if n := x.When.Compare(y.When); n != 0 {
+			return n
+		}
+		return strings.Compare(x.name(), y.name())
+	}), nil
+}

@@ -1,0 +1,275 @@
+package alike
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// Verdict is how two results, or an output of them, compare.
+type Verdict string
+
+// The verdicts, from best to worst.
+const (
+	Same    Verdict = "same bytes"
+	Within  Verdict = "within"
+	Differs Verdict = "differs"
+)
+
+var badness = map[Verdict]int{Same: 0, Within: 1, Differs: 2}
+
+// Worse is the worse of two verdicts.
+func Worse(a, b Verdict) Verdict {
+	if badness[b] > badness[a] {
+		return b
+	}
+	return a
+}
+
+// Difference is a place where two results are not the same.
+type Difference struct {
+	Output  string   `json:"output"`
+	File    string   `json:"file,omitempty"` // of a tree
+	Path    string   `json:"path,omitempty"` // a field, cell, row, query or line
+	Stands  string   `json:"stands,omitempty"`
+	Made    string   `json:"made,omitempty"`
+	By      *float64 `json:"difference,omitempty"` // of numbers
+	Allowed *float64 `json:"allowed,omitempty"`
+	What    string   `json:"what,omitempty"` // in words, where it is no two numbers
+
+	of float64 // difference over allowed
+}
+
+// Found is how one output compares whose bytes are not the same.
+type Found struct {
+	Output  string      `json:"output"`
+	Verdict Verdict     `json:"verdict"` // Same where nothing but what tells of the run is another
+	Rule    string      `json:"compared_by"`
+	Worst   *Difference `json:"worst,omitempty"`
+	By      []string    `json:"evaluated_by,omitempty"` // of a model: the steps that were run on both
+}
+
+// Comparison is how two results compare.
+type Comparison struct {
+	Verdict Verdict `json:"verdict"`
+	Outputs []Found `json:"outputs,omitempty"` // those with other bytes, by name
+}
+
+// Worst is the greatest difference, of those outputs whose verdict is the whole's; nil if there is none.
+func (c Comparison) Worst() (worst *Difference) {
+	for _, f := range c.Outputs {
+		if f.Verdict == c.Verdict && f.Worst != nil && (worst == nil || f.Worst.of > worst.of) {
+			worst = f.Worst
+		}
+	}
+	return worst
+}
+
+// OfTheRun names the outputs that differ in nothing but what they tell of their run.
+func (c Comparison) OfTheRun() (names []string) {
+	for _, f := range c.Outputs {
+		if f.Verdict == Same {
+			names = append(names, f.Output)
+		}
+	}
+	return names
+}
+
+// Evaluate judges a model by what is evaluated from it.
+type Evaluate func(ctx context.Context, output string, rule step.Evaluated) (Found, error)
+
+// Compare judges what was made by what stands. Outputs are those of the kind, with the
+// rule of each by name.
+func Compare(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, rules map[string]step.Alike,
+	stands, made map[string]artifacts.Artifact, evaluate Evaluate) (Comparison, error) {
+	c := comparer{ctx, blobs, outputs, rules, stands, made, evaluate}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(stands)), maps.Keys(made))
+	slices.Sort(names)
+	all := Comparison{Verdict: Same}
+	for _, name := range slices.Compact(names) {
+		if reflect.DeepEqual(stands[name], made[name]) {
+			continue
+		}
+		f, err := c.output(name)
+		if err != nil {
+			return all, fmt.Errorf("compare %s: %w", name, err)
+		}
+		all.Verdict = Worse(all.Verdict, f.Verdict)
+		all.Outputs = append(all.Outputs, f)
+	}
+	return all, nil
+}
+
+type comparer struct {
+	ctx          context.Context
+	blobs        artifacts.Blobs
+	outputs      []step.Output
+	rules        map[string]step.Alike
+	stands, made map[string]artifacts.Artifact
+	evaluate     Evaluate
+}
+
+// output compares an output whose bytes are not the same.
+func (c *comparer) output(name string) (Found, error) {
+	rule := c.rules[name]
+	if rule == nil {
+		rule = step.Bytes{}
+	}
+	f := Found{Output: name, Rule: rule.String()}
+	x, there := c.stands[name]
+	y, here := c.made[name]
+	m := &meter{}
+	switch r := rule.(type) {
+	case step.Evaluated:
+		if there && here {
+			g, err := c.evaluate(c.ctx, name, r)
+			g.Output, g.Rule = f.Output, f.Rule
+			if g.Worst != nil {
+				g.Worst.Output = name
+			}
+			return g, err
+		}
+	case step.Follows:
+		if there && here {
+			return c.follow(f, r)
+		}
+	}
+	switch {
+	case !there:
+		m.unlike("", "", "", "the result that stands does not have it")
+	case !here:
+		m.unlike("", "", "", "it was not made again")
+	case x.Type != y.Type:
+		m.unlike("", x.Type, y.Type, "it is of another type")
+	case (x.Files == nil) != (y.Files == nil):
+		m.unlike("", "", "", "one is a tree of files")
+	case x.Files != nil:
+		if err := c.files(m, name, rule, x, y); err != nil {
+			return f, err
+		}
+	default:
+		if err := c.blob(m, name, rule, x.Digest, y.Digest); err != nil {
+			return f, err
+		}
+	}
+	f.Verdict, f.Worst = m.verdict(), m.worst
+	if f.Worst != nil {
+		f.Worst.Output = name
+	}
+	return f, nil
+}
+
+// follow judges an output by another one of which it is made.
+func (c *comparer) follow(f Found, r step.Follows) (Found, error) {
+	if reflect.DeepEqual(c.stands[r.Output], c.made[r.Output]) {
+		f.Verdict = Differs
+		f.Worst = &Difference{Output: f.Output, What: "its bytes are others, and those of " + r.Output + ", of which it is made, are not", of: math.Inf(1)}
+		return f, nil
+	}
+	g, err := c.output(r.Output)
+	f.Verdict, f.Worst = g.Verdict, g.Worst
+	if f.Verdict == Same { // of the run alone
+		f.Verdict = Within
+	}
+	return f, err
+}
+
+func (c *comparer) files(m *meter, name string, rule step.Alike, x, y artifacts.Artifact) error {
+	in := map[string]artifacts.File{}
+	for _, f := range y.Files {
+		in[f.Name] = f
+	}
+	each, byFile := rule.(step.Files)
+	for _, f := range x.Files {
+		g, ok := in[f.Name]
+		delete(in, f.Name)
+		m.file = f.Name
+		if !ok {
+			m.unlike("", "", "", "the file was not made again")
+			continue
+		}
+		if f.Digest == g.Digest {
+			continue
+		}
+		r := rule
+		if byFile {
+			r = each.Rule(f.Name)
+		}
+		if err := c.blob(m, name, r, f.Digest, g.Digest); err != nil {
+			return fmt.Errorf("file %s: %w", f.Name, err)
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(in)) {
+		m.file = f
+		m.unlike("", "", "", "the result that stands does not have the file")
+	}
+	return nil
+}
+
+// blob compares two blobs by a rule.
+func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts.Digest) error {
+	var compare func(a, b io.Reader) error
+	switch r := rule.(type) {
+	case step.OfTheRun:
+		return nil // and nothing is noted
+	case step.Numbers:
+		compare = numbers{m, r, c.fieldsOf(output)}.compare
+	case step.Texts:
+		compare = texts{m, r}.compare
+	case step.Runs:
+		compare = runs{m, r}.compare
+		if r.Qrels != "" {
+			compare = func(a, b io.Reader) error { return c.metric(m, r, a, b) }
+		}
+	case step.Vectors:
+		compare = vectors{m, r}.compare
+	case step.Cells:
+		compare = cells{m, r}.compare
+	default:
+		m.unlike("", short(x), short(y), "its bytes are others")
+		return nil
+	}
+	a, err := openBlob(c.ctx, c.blobs, x)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := openBlob(c.ctx, c.blobs, y)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	m.notes, m.ofTheRun = 0, false
+	err = compare(a, b)
+	// What ends early was perhaps not read to the end that proves its bytes.
+	for _, r := range []*blobReader{a, b} {
+		if failed := r.verify(); failed != nil {
+			return failed
+		}
+	}
+	if err != nil {
+		m.unlike("", "", "", err.Error())
+	}
+	if m.notes == 0 && !m.ofTheRun {
+		m.note(&Difference{What: "the same, written otherwise"})
+	}
+	return nil
+}
+
+func (c *comparer) fieldsOf(output string) *step.Fields {
+	for _, o := range c.outputs {
+		if o.Name == output {
+			return o.Fields
+		}
+	}
+	return nil
+}
+
+func short(d artifacts.Digest) string { return d.Hex()[:12] }

@@ -1,0 +1,42 @@
+package alike
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String is the place, both values and how far they are apart, in one line.
+func (d *Difference) String() string {
+	var at []string
+	if d.File != "" {
+		at = append(at, "file "+d.File)
+	}
+	if d.Path != "" {
+		at = append(at, d.Path)
+	}
+	s := strings.Join(at, ", ")
+	if d.Stands != "" || d.Made != "" {
+		s = join(s, fmt.Sprintf("%s → %s", orNothing(d.Stands), orNothing(d.Made)))
+	}
+	if d.By != nil && d.Allowed != nil {
+		s += fmt.Sprintf(", %.3g apart, %.3g allowed", *d.By, *d.Allowed)
+	}
+	if d.What != "" {
+		s = join(s, d.What)
+	}
+	return s
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ": " + b
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}

@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package attest
+
+// cpuModel is not known here.
+func cpuModel() string { return "" }

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/git"
+	"github.com/redsi/redsi/internal/lockfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/step"
+)
+
+// variant is one of the two pipelines that are compared.
+type variant struct {
+	name string // for people
+	file string // of the pipeline
+	id   string // of a commit; "" if the files are read as they are here
+}
+
+// commitFiles reads the files of a pipeline from a commit, and from this machine those
+// that the commit does not have.
+type commitFiles struct {
+	*git.Commit
+	ctx  context.Context
+	here map[string]bool // what was read from this machine
+
+	cache string // of modules: what lies there is of commits of their own
+}
+
+// maxLock is how long a lock file may be.
+const maxLock = 64 << 20
+
+// read reads what an expression or the lock file asks for.
+func (c *commitFiles) read(name string) ([]byte, error) {
+	most := int64(pipeline.MaxFile)
+	if path.Base(filepath.ToSlash(name)) == lockfile.Name {
+		most = maxLock
+	}
+	if !c.Has(name) {
+		if most == maxLock && (inCache(c.cache, name) || !c.Covers(name)) { // a module's
+			return os.ReadFile(name)
+		} else if most == maxLock {
+			return nil, fs.ErrNotExist // today's is no lock file of the commit
+		}
+		b, err := pipeline.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("neither commit %.12s nor this machine has it: %w", c.ID, err)
+		}
+		c.here[name] = true
+		return b, nil
+	}
+	b, err := c.Read(c.ctx, name, most)
+	if err != nil {
+		return nil, err
+	}
+	sum, _, kept := git.Pointer(b)
+	if !kept {
+		return b, nil
+	}
+	if now, err := pipeline.ReadFile(name); err == nil && artifacts.Sum(now) == artifacts.Digest(sum) {
+		return now, nil
+	}
+	return nil, fmt.Errorf("commit %.12s has only a pointer of Git LFS for %s, and the bytes are not those of the file here", c.ID, name)
+}
+
+// pipelineFiles are the pipeline files at a path: one, or those of a folder.
+func (c *commitFiles) pipelineFiles(name string) (map[string][]byte, error) {
+	clean := filepath.ToSlash(filepath.Clean(name))
+	names := []string{clean}
+	if !c.Has(clean) {
+		names = nil
+		for _, f := range c.List(clean) {
+			if strings.HasSuffix(f, ".hcl") && !pipeline.IsBeside(f) && !strings.HasPrefix(f, ".") {
+				names = append(names, path.Join(clean, f))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("commit %.12s has no pipeline %s", c.ID, name)
+	}
+	files := map[string][]byte{}
+	for _, f := range names {
+		b, err := c.Read(c.ctx, f, pipeline.MaxFile)
+		if err != nil {
+			return nil, err
+		}
+		files[f] = b
+	}
+	return files, nil
+}
+
+// commitSources answers what a plan of a commit asks about sources.
+type commitSources struct {
+	planSources
+	files *commitFiles
+	base  func() string // folder that relative paths start from
+}
+
+// LocalFile has the digest of a file of the commit; of another one, that of this machine.
+func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, error) {
+	full := name
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(s.base(), name)
+	}
+	if !s.files.Has(full) {
+		pin, err := s.planSources.LocalFile(ctx, name)
+		if err == nil && !filepath.IsAbs(name) {
+			s.files.here[filepath.ToSlash(full)] = true
+		}
+		return pin, err
+	}
+	abs, err := filepath.Abs(full)
+	if err != nil {
+		return step.Pin{}, err
+	}
+	sum, size, err := s.files.Digest(ctx, full)
+	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
+}
+
+// planVariant reads a variant of the pipeline and fills in what is known of its sources.
+// A target that it does not have is left out: missing says which. The plan is nil if it
+// has none of them.
+func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missing, notes []string, err error) {
+	over := a.waiting("reading " + v.name)
+	p, files, err := a.loadVariant(ctx, v)
+	over()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	targets := []string{}
+	for _, t := range a.Targets {
+		if slices.ContainsFunc(p.Steps, func(s pipeline.Step) bool { return plan.Matches(t, s.Address) }) {
+			targets = append(targets, t)
+		} else {
+			missing = append(missing, t)
+		}
+	}
+	if len(a.Targets) > 0 && len(targets) == 0 {
+		p.Steps = nil
+	}
+	if files == nil {
+		pl, err = a.planOf(ctx, p, v.file, targets)
+		return pl, missing, nil, err
+	}
+	if pl, err = plan.Build(filepath.Base(v.file), p, a.Registry, targets); err != nil {
+		return nil, nil, nil, inputError(err)
+	}
+	src, err := lockfile.OpenWith(files.read, a.lockOf(v.file), projectDir(v.file), a.memoFile())
+	if err != nil {
+		return nil, nil, nil, inputError(fmt.Errorf("%s: %w", v.name, err))
+	}
+	sources := commitSources{planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}}, files, src.Base}
+	if err := a.resolve(ctx, pl, src, sources, nil); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", v.name, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files.here)) {
+		notes = append(notes, fmt.Sprintf("%s is not in %s and was read as it is here", name, v.name))
+	}
+	return pl, missing, notes, nil
+}
+
+// loadVariant evaluates a variant of the pipeline. Of files on this machine, files is nil.
+func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *commitFiles, error) {
+	g, err := a.given()
+	if err != nil {
+		return nil, nil, err
+	}
+	mods := a.reader(v.file)
+	var files *commitFiles
+	var p *pipeline.Pipeline
+	var ds pipeline.Diagnostics
+	if v.id == "" {
+		p, ds, err = a.read(ctx, v.file, g, mods)
+	} else {
+		p, ds, files, err = a.readCommit(ctx, v, g)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if ds.HasErrors() {
+		if err := a.printDiagnostics(ds); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, inputError(fmt.Errorf("%s cannot be read by this redsi", v.name))
+	}
+	a.secrets = maps.Clone(a.secrets)
+	if a.secrets == nil {
+		a.secrets = map[string]string{}
+	}
+	maps.Copy(a.secrets, p.Secrets)
+	return p, files, nil
+}
+
+func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pipeline, pipeline.Diagnostics, *commitFiles, error) {
+	var none pipeline.Diagnostics
+	c, err := git.Open(ctx, projectDir(v.file), v.id)
+	if err != nil {
+		return nil, none, nil, inputError(err)
+	}
+	mods := a.reader(v.file)
+	files := &commitFiles{c, ctx, map[string]bool{}, mods.Cache}
+	sources, err := files.pipelineFiles(v.file)
+	if err != nil {
+		return nil, none, nil, inputError(err)
+	}
+	locked, err := lockfile.OpenWith(files.read, a.lockOf(v.file), projectDir(v.file), "")
+	if err != nil {
+		return nil, none, nil, inputError(fmt.Errorf("%s: %w", v.name, err))
+	}
+	mods.Pins, mods.Update = locked.Lock, nil
+	o := a.options(ctx, g, mods)
+	o.ReadFile, o.Stop = files.read, ctx.Err
+	o.Module = func(folder, source string) (map[string][]byte, error) {
+		at := source
+		if !path.IsAbs(at) {
+			at = path.Join(folder, source)
+		}
+		if found, err := files.pipelineFiles(at); pipeline.IsLocalModule(source) && err == nil {
+			return found, nil
+		}
+		found, err := mods.Open(ctx, folder, source)
+		if err == nil && pipeline.IsLocalModule(source) && !inCache(mods.Cache, at) {
+			files.here[at] = true
+		}
+		return found, err
+	}
+	p, ds := pipeline.Load(sources, o)
+	return p, ds, files, nil
+}
+
+// inCache reports whether a path is of a module that was fetched.
+func inCache(cache, name string) bool {
+	in, err := filepath.Rel(cache, filepath.FromSlash(name))
+	return err == nil && filepath.IsLocal(in)
+}

@@ -1,0 +1,78 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Schemes are the transports that neither run a program of a URL's choice nor take bytes
+// from whoever answers.
+var Schemes = []string{"https", "ssh", "file"}
+
+// Run runs the program and returns what it prints, without white space around it.
+func Run(ctx context.Context, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := To(ctx, &out, nil, args...)
+	return strings.TrimSpace(out.String()), err
+}
+
+// To runs the program with more in its environment and writes what it prints to out.
+func To(ctx context.Context, out io.Writer, env []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Env = append(environment(), env...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its helpers end with it, and have no terminal to ask on
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("reading repositories needs the program git, which is not installed")
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("git: %s", reason(said.String(), err))
+}
+
+// reason is the first line in which git says what is wrong.
+func reason(said string, err error) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	for _, line := range lines {
+		for _, prefix := range []string{"fatal: ", "error: "} {
+			if what, ok := strings.CutPrefix(line, prefix); ok {
+				return what
+			}
+		}
+	}
+	if lines[0] == "" {
+		return err.Error()
+	}
+	return lines[len(lines)-1]
+}
+
+// environment is ours without what would lead git to another repository, and such that
+// it asks nobody, speaks by no other transports and fetches nothing that was left out.
+func environment() []string {
+	var env []string
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE",
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT":
+		default:
+			env = append(env, e)
+		}
+	}
+	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL="+strings.Join(Schemes, ":"), "LC_ALL=C")
+}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"context"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/attest"
+	"github.com/redsi/redsi/internal/plan"
+)
+
+// Attested fills in what people left about results that they rebuilt.
+func Attested(ctx context.Context, book *attest.Book, v *plan.Preview, nodes []Node) error {
+	for i := range nodes {
+		it := v.Items[nodes[i].Index]
+		if it.Result == nil || !book.Has(it.Key) {
+			continue
+		}
+		told, err := book.Of(ctx, it.Key, it.Result.OutputsDigest())
+		if err != nil {
+			return err
+		}
+		nodes[i].Rebuilt = told
+	}
+	return nil
+}
+
+// attested counts what people left about all results, those too that are not shown.
+func (r *Report) attested(ctx context.Context, v *plan.Preview, stands map[int]artifacts.Digest) error {
+	for i := range r.Nodes {
+		outputs, ok := stands[i]
+		if !ok {
+			continue
+		}
+		told, err := r.Book.Of(ctx, v.Items[i].Key, outputs)
+		if err != nil {
+			return err
+		}
+		r.Rebuilt.Add(r.Book, told, outputs)
+		if r.Nodes[i].Detailed {
+			r.Nodes[i].Rebuilt = told
+		}
+	}
+	return nil
+}

@@ -114,7 +114,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.openOwn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -223,7 +223,7 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifacts.Store, shown string, err error) {
 	flags := a.cmd.Flags()
 	if flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.local.flags["store"] || a.local.flags["state"] {
-		store, err = a.openStore(ctx)
+		store, err = a.openOwn(ctx)
 		return store, store.URL, err
 	}
 	inside := filepath.Join(".redsi", "store")

@@ -18,7 +18,7 @@ const (
 	FigureKind = "render_figure"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper", "checklist"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper", "checklist", "results"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -72,6 +72,8 @@ func (l *loader) declare() {
 				l.declareOutput(b, blk)
 			case "paper":
 				l.declarePaper(blk)
+			case "results":
+				l.declareResults(blk)
 			case "checklist":
 				l.declareChecklist(blk)
 			default:

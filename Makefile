@@ -98,16 +98,18 @@ help: ## list the targets
 	@echo 'usage: make TARGET [REDSI_DEPS=folder for native parts, now $(REDSI_DEPS)]'
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile | sort
 
-quickstart: build ## from a bare machine to the first tables, three small models, a search and a report
+quickstart: build ## from a bare machine to the first tables, three small models, a search, a report, and what is expected of them
 	bin/redsi run $(TOY) -t table.dedup_counts -t table.nq_document_collections_splits -t table.smallest_models
 	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 \
 		'when was the castle fagide built'
 	@echo; bin/redsi report $(TOY)
+	@echo; bin/redsi check $(TOY) -t table.dedup_counts -t table.nq_document_collections_splits -t table.smallest_models
 
 toy-paper: build ## every table and figure of the paper on the generated corpus, and the report
 	bin/redsi run $(TOY)
 	bin/redsi plan $(TOY) --detailed-exitcode
 	@echo; bin/redsi report $(TOY)
+	@echo; bin/redsi check $(TOY) --strict
 
 build: deps-run ## bin/redsi
 	@$(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -o bin/redsi ./cmd/redsi

@@ -152,7 +152,7 @@ func (a *Activities) hits(ctx context.Context, p *plan.Plan, pin bool) (hits []w
 	preview, err := p.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (found map[artifacts.Digest]*artifacts.Result, err error) {
 		found, storeErr = a.lookup(ctx, keys)
 		return found, storeErr
-	}, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() })
+	}, func(i int, _ *plan.Item) bool { return pin && a.Registry.Lookup(p.Steps[i].Task.Kind).HasPins() }, a.Store.Blobs.Open)
 	if err != nil && storeErr == nil {
 		err = step.Permanent(err)
 	}
@@ -208,7 +208,7 @@ func (a *Activities) hitsFrom(ctx context.Context, p *plan.Plan, hits []workflow
 // HitsOf lists the hits of a preview.
 func HitsOf(v *plan.Preview) (hits []workflows.DoneStep) {
 	for i, it := range v.Items {
-		if it.Outcome == plan.Hit {
+		if it.Outcome == plan.Hit && len(it.Fails) == 0 {
 			hits = append(hits, workflows.DoneStep{Index: i, Key: it.Key, Hit: true})
 		}
 	}

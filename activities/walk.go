@@ -114,6 +114,10 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 		}
 		for _, x := range wave {
 			if x.result = found[x.key]; x.result != nil {
+				if err := w.a.checked(ctx, w.p.Steps[x.Index].Address, x.task, x.result); err != nil {
+					x.wrong, x.result = bounded(err.Error(), maxError/4), nil
+					continue
+				}
 				w.results[x.Index] = x.result
 			} else {
 				misses = append(misses, x)

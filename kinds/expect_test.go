@@ -19,18 +19,40 @@ func TestExpectMistakes(t *testing.T) {
 `
 	for expect, want := range map[string]string{
 		`expect "r.a" {}`: "is exactly one of value, text,",
-		"expect \"r.a\" {\nvalue = 1\ntext = \"x\"\n}":                            "text takes no value",
-		"expect \"fall\" {\norder = [\"r.a\", \"q.a\"]\n}":                        `the table has no row "q"`,
-		`expect = [{ cell = "r.a", value = 1 }, { cell = "r.z", above = [] }]`:    "expect[1]",
-		`expect = [{ cell = "r.z", above = ["r.a"] }]`:                            `no column "z"`,
-		`expect = [{ cell = "r.a", sign = "upward" }]`:                            `"upward" is not one of`,
-		`expect = [{ cell = "d", minus = ["r.a"], value = 1 }]`:                   "minus needs two cells",
-		`expect = [{ cell = "d", ratio = ["r.a", "r.b"] }]`:                       "ratio needs the value",
-		`expect = [{ cell = "r.a", value = 1, std = 1, std_factor = 0.5 }]`:       "std_factor is at least 1",
-		`expect = [{ cell = "r.a", value = 1, shown = true, tolerance = 1 }]`:     "numbers that are compared",
-		`expect = [{ cell = "r.a", value = 1, margin = 1, claim = "It is so." }]`: "margin is for",
+		"expect \"r.a\" {\nvalue = 1\ntext = \"x\"\n}":                        "text takes no value",
+		`expect = [{ cell = "r.a", value = 1 }, { cell = "r.z", value = 1 }]`: "expect[1]",
+		`expect = [{ cell = "r.z", value = 1 }]`:                              `no column "z"`,
+		`expect = [{ cell = "r.z", value = 1, scale = "toy" }]`:               `no column "z"`,
+		`expect = [{ cell = "r.a", above = ["r.b"] }]`:                        `no attribute "above"`,
+		`expect = [{ cell = "r.a", value = 1, std = 1, std_factor = 0.5 }]`:   "std_factor is at least 1",
+		`expect = [{ cell = "r.a", value = 1, shown = true, tolerance = 1 }]`: "numbers that are compared",
+		`expect = [{ cell = "r.a", value = 1, severity = "fatal" }]`:          `"fatal" is not one of`,
+		`expect = [{ cell = "r.a", value = 1, at = { full = 2 } }]`:           "value is the paper's, and so is at.full",
+		`expect = [{ cell = "r.a", at = { toy = 2 }, scale = "toy" }]`:        "scale is for an expectation that is about one",
+		`expect = [{ cell = "r.a", text = "x", near = 2 }]`:                   "near is for numbers",
+		`expect = [{ cell = "r.a", value = 1, tolerance = 3, near = 2 }]`:     "near is wider than tolerance",
 	} {
 		refused(t, "table \"t\" {\n"+table+expect+"\n}\n", want)
+	}
+	for claim, want := range map[string]string{
+		``:                       "what holds where the sentence is true",
+		`expect {}`:              "is exactly one of value, text,",
+		"expect {\nvalue = 1\n}": "needs the cell that value is about",
+		"expect {\ncell = table.t[\"r.a\"]\norder = [table.t[\"r.a\"], table.t[\"r.b\"]]\n}":         "is for value, text, sign, above and below",
+		"expect {\ncell = table.t[\"r.aa\"]\nsign = \"positive\"\n}":                                 `table.t has no cell "r.aa". Did you mean "r.a"?`,
+		"expect {\ncell = table.u[\"r.a\"]\nsign = \"positive\"\n}":                                  `There is no table.u`,
+		"expect {\ncell = \"r.a\"\nsign = \"positive\"\n}":                                           `"r.a" is no cell. One is written table.NAME`,
+		"expect {\ncell = \"${table.t[\"r.a\"]}x\"\nsign = \"positive\"\n}":                          `table.t has no such cell`,
+		"expect {\nminus = [table.t[\"r.a\"]]\nvalue = 1\n}":                                         "minus needs two cells",
+		"expect {\nratio = [table.t[\"r.a\"], table.t[\"r.b\"]]\n}":                                  "ratio needs the value",
+		"severity = \"deadly\"\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}":           `"deadly" is not one of`,
+		"resources {\nqueue = \"gpu\"\n}\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}": "A claim is no work",
+	} {
+		refused(t, "table \"t\" {\n"+table+"}\nclaim \"a claim\" {\ntext = \"It is so.\"\n"+claim+"\n}\n", want)
+	}
+	const claim = "{\ntext = \"x\"\nexpect {\ncell = table.t[\"r.a\"]\nsign = \"positive\"\n}\n}\n"
+	for label, want := range map[string]string{``: "is written claim", `""`: "called by a few words", `"a" "b"`: "is written claim", "\"x\" " + claim + "claim \"x\"": "Declared twice"} {
+		refused(t, "table \"t\" {\n"+table+"}\nclaim "+label+" "+claim, want)
 	}
 }
 

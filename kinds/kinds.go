@@ -30,7 +30,7 @@ func All() []step.Spec {
 		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
 		results.Effects,
 		general.Command,
-		results.Table, results.Figure,
+		results.Table, results.Figure, results.Claim,
 	}
 }
 

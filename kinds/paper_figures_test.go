@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
@@ -57,14 +58,23 @@ func TestPaperFigures(t *testing.T) {
 			}
 			task := l.withPaperNumbers(pl.Steps[len(pl.Steps)-1].Task)
 			results := l.run(&plan.Plan{Format: pl.Format, Pipeline: "p.hcl", Steps: []plan.Step{{Address: "figure." + name, Task: task}}})
-			f := readFigure(t, l, results[0])
-			numbers, claims := 0, 0
-			for _, c := range f.Checks {
-				if c.Form.Claim() {
-					claims++
-				} else {
-					numbers++
+			address := "figure." + name
+			j, err := expect.Judge(t.Context(), &plan.Preview{Plan: &plan.Plan{Steps: []plan.Step{{Address: address, Task: task}}}, Items: []plan.Item{{Result: results[0]}}},
+				p.Claims, l.Store.Blobs.Open)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checks := j.Items[0].Checks
+			numbers, claims := len(checks), 0
+			for _, c := range j.Claims {
+				for _, k := range c.Checks {
+					if of, _ := pipeline.SplitCell(k.Cells[0].Cell); of == address {
+						checks = append(checks, k)
+						claims++
+					}
 				}
+			}
+			for _, c := range checks {
 				if c.Verdict != render.Matches && c.Verdict != render.Shown && c.Verdict != render.Holds {
 					t.Errorf("%s: %s", c.Said(), c.Verdict)
 				}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/render"
 )
 
@@ -66,7 +67,12 @@ func TestFigureReadsMetricsAndCurves(t *testing.T) {
 	got := map[string]render.Figure{}
 	for i, res := range l.run(pl) {
 		if name, ok := strings.CutPrefix(pl.Steps[i].Address, "figure."); ok {
-			got[name] = readFigure(t, l, res)
+			f := readFigure(t, l, res)
+			var err error
+			if f.Checks, err = expect.Result(t.Context(), pl.Steps[i].Address, pl.Steps[i].Task.Config, res, l.Store.Blobs.Open); err != nil {
+				t.Fatal(err)
+			}
+			got[name] = f
 			if name == "training" && res.Counts["curve points without value"] != 2 {
 				t.Errorf("counts %v", res.Counts)
 			}

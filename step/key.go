@@ -23,6 +23,9 @@ type Task struct {
 	Kind   string          `json:"kind"`
 	Config json.RawMessage `json:"config"`
 
+	// Checks are of its result, and in no key.
+	Checks []Check `json:"checks,omitempty"`
+
 	// What is known of Config since it was made of a tree; pointers, as plans hold many tasks.
 	key  *artifacts.Digest // see Registry.Resolved
 	refs *[]Ref            // if there are some
@@ -111,7 +114,9 @@ func (t Task) Bind(find func(Ref) (artifacts.Artifact, error)) (Task, error) {
 	if tree, err = bindTree(tree, find); err != nil {
 		return Task{}, err
 	}
-	return encodeTask(t.Kind, tree)
+	bound, err := encodeTask(t.Kind, tree)
+	bound.Checks = t.Checks
+	return bound, err
 }
 
 func bindTree(tree map[string]any, find func(Ref) (artifacts.Artifact, error)) (map[string]any, error) {
@@ -141,7 +146,9 @@ func (r *Registry) Bind(t Task, find func(Ref) (artifacts.Artifact, error)) (Tas
 	tree, err := t.Tree()
 	if err == nil && t.mayRefer() {
 		if tree, err = bindTree(tree, find); err == nil {
+			checks := t.Checks
 			t, err = encodeTask(t.Kind, tree)
+			t.Checks = checks
 		}
 	}
 	if err != nil {
@@ -169,6 +176,7 @@ func (r *Registry) Resolved(ctx context.Context, env Sources, t Task) (Task, err
 		key, _, err = r.keyOfConfig(spec, c)
 		out.key = &key
 	}
+	out.Checks = t.Checks
 	return out, err
 }
 

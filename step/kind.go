@@ -55,6 +55,13 @@ type Kind[C any] struct {
 	// that an output does not declare are reported at their place in the pipeline.
 	Reads func(C) []Read
 
+	// Cells, if set, names the numbers and texts that a result will have, for what is said
+	// of them elsewhere.
+	Cells func(C) []string
+
+	// Names, if set, lists the cells of others that a configuration names.
+	Names func(C) []CellName
+
 	// Resolve, if set, fills in before a key is made what configuration alone
 	// does not say, such as the pinned checksum of a source.
 	Resolve func(ctx context.Context, env Sources, c C) (C, error)
@@ -93,7 +100,8 @@ type Kind[C any] struct {
 
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
-	Block   bool   // written as a table or figure block, not as a step
+	Block   bool   // written as a table, figure or claim block, not as a step
+	Claim   bool   // no work: it says something of cells, and has neither outputs nor Run
 	Queue   Queue  // default CPU
 	Needs   string // a build capability, such as "libtorch"; "" for none
 
@@ -112,7 +120,7 @@ type Spec struct {
 	Hidden             bool // a part of another kind, not written in HCL
 	Resumes            bool
 	Counts, CountsTo   string
-	Block              bool
+	Block, Claim       bool
 	Queue              Queue
 	Needs              string
 	Available          func() error
@@ -123,6 +131,8 @@ type Spec struct {
 	defaults   reflect.Value
 	check      func(any) error
 	reads      func(any) []Read
+	cells      func(any) []string
+	names      func(any) []CellName
 	resolve    func(context.Context, Sources, any) (any, error)
 	pins       func(any, map[string]artifacts.Artifact) []Pin
 	split      func(context.Context, *IO, any) ([]Task, error)
@@ -134,7 +144,7 @@ type Spec struct {
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
 // type that has no place in a key) is a programming error and panics.
 func Define[C any](k Kind[C]) Spec {
-	if k.Name == "" || k.Version < 1 || k.Doc == "" || k.Run == nil || len(k.Outputs) == 0 {
+	if k.Name == "" || k.Version < 1 || k.Doc == "" || !k.Claim && (k.Run == nil || len(k.Outputs) == 0) {
 		panic(fmt.Sprintf("kind %q needs a name, a version, a doc, outputs and a Run", k.Name))
 	}
 	if k.Queue == "" {
@@ -142,7 +152,7 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
-		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
+		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
 		parts:      k.Parts,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
@@ -173,6 +183,12 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	if k.Reads != nil {
 		s.reads = func(c any) []Read { return k.Reads(c.(C)) }
+	}
+	if k.Cells != nil {
+		s.cells = func(c any) []string { return k.Cells(c.(C)) }
+	}
+	if k.Names != nil {
+		s.names = func(c any) []CellName { return k.Names(c.(C)) }
 	}
 	if k.Split != nil {
 		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }

@@ -48,9 +48,6 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 	if err := table.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.Expect(render.Expectation{Cell: "one.n", Value: new(42.5), Tolerance: 1}, render.Expectation{Cell: "two.n", Value: new(9.0)}); err != nil {
-		t.Fatal(err)
-	}
 	var drawn bytes.Buffer
 	if err := table.JSON(&drawn); err != nil {
 		t.Fatal(err)
@@ -72,7 +69,7 @@ func study(t *testing.T, ran int, said pipeline.Checklist, list string) Input {
 			[]int{0}, map[string]artifacts.Artifact{"report": put("report", fmt.Sprintf(`{"parameters":%d}`, 1_500_000+seed))}, nil,
 			&artifacts.Used{CPU: 7200, CPUOf: artifacts.CPUOfProgram, Memory: 3e9, MemoryOf: artifacts.MemoryOfProgram, Read: 5, Written: 21, Card: "A card", CardMemory: 1e9, Energy: 7.2e6, EnergyOf: "cards", Beside: seed}})
 	}
-	all = append(all, made{"table.x", "render_table", `{"paper":"tab:x","scale":"full","paper_scale":"full","rows":[` + strings.Join(refs, ",") + `]}`, []int{1, 2, 3}, map[string]artifacts.Artifact{"json": put("table/json", drawn.String())}, nil, nil})
+	all = append(all, made{"table.x", "render_table", `{"paper":"tab:x","scale":"full","paper_scale":"full","rows":[` + strings.Join(refs, ",") + `],"expect":[{"cell":"one.n","value":42.5,"tolerance":1},{"cell":"two.n","value":9}]}`, []int{1, 2, 3}, map[string]artifacts.Artifact{"json": put("table/json", drawn.String())}, nil, nil})
 	v := &plan.Preview{Plan: &plan.Plan{Pipeline: "p.hcl"}}
 	fit := step.Define(step.Kind[struct{}]{Name: "train", Version: 1, Doc: "Fits.", Run: nothing, Outputs: []step.Output{{Name: "report", Type: "report", Fields: step.FieldsOf[struct {
 		Parameters int64 `json:"parameters"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/expect"
 )
 
 // TestDamagedChecks: JSON that something stands behind is not what the table had.
@@ -19,12 +20,12 @@ func TestDamagedChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := store.Blobs.Put(t.Context(), strings.NewReader(`{"checks": []}`))
+	d, _, err := store.Blobs.Put(t.Context(), strings.NewReader(`{"stubs": []}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &artifacts.Result{Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d}}}
-	if _, err := checksOf(t.Context(), store, r); err != nil {
+	if _, err := expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open); err != nil {
 		t.Fatal(err)
 	}
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -34,13 +35,13 @@ func TestDamagedChecks(t *testing.T) {
 		if err := os.Chmod(path, 0o644); err != nil {
 			return err
 		}
-		return os.WriteFile(path, []byte(`{"checks": []} `), 0o644)
+		return os.WriteFile(path, []byte(`{"stubs": []} `), 0o644)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var damaged *artifacts.IntegrityError
-	if _, err := checksOf(t.Context(), store, r); !errors.As(err, &damaged) {
+	if _, err := expect.Result(t.Context(), "table.x", []byte(`{}`), r, store.Blobs.Open); !errors.As(err, &damaged) {
 		t.Errorf("a damaged blob: %v", err)
 	}
 }

@@ -1,36 +1,149 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/expect"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
 )
 
 func newCheckCmd(a *app) *cobra.Command {
-	var markdown string
-	var all bool
+	var junit, markdown, values string
+	var strict, all bool
 	var tex *texOptions
 	cmd := &cobra.Command{
-		Use:   "check FILE.tex...",
-		Short: "Compare a paper with the results: numbers typed by hand, cells that are not there or have changed",
-		Long:  checkTexHelp,
-		Example: `  redsi check paper.tex
+		Use:   "check [FILE.tex...]",
+		Short: "Judge the results that are there by what the paper says; with FILE.tex, the paper by the results",
+		Long: `Compares the cells of tables and figures that have results with what the pipeline
+expects of them, and judges its claims. Nothing runs, and nothing has to: what is expected
+is in no key, so a claim that is edited is judged anew at once.
+
+An expectation matches or holds; is near, which fails nothing; or differs or is broken.
+What the paper says is compared at the paper's scale only, what is expected at another
+scale, such as toy, at that. What has not run is counted; with --strict it fails, too.
+--values writes what the cells are, which a pipeline can then expect at this scale: such
+values say that a later run gives the same, and nothing of the paper.
+With --target only those tables and figures are judged, and the claims that are about no
+others.
+
+Exit code 0 if nothing fails, 1 if something of severity error does.
+
+With FILE.tex:
+` + checkTexHelp,
+		Example: `  redsi check
+  redsi check --target table.dedup_counts --verbose
+  redsi check --strict --junit results/expectations.xml
+  redsi check --markdown results/expectations.md
+  redsi check --var scale=toy --values toy.csv
+  redsi check paper.tex
   redsi check paper.tex --since main
-  redsi check paper.tex --markdown -
   redsi check paper.tex --json | jq '.typed[] | [.place.line, .text, .candidates[0].write]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !isTex(args) {
-				return inputError(errors.New("check takes the LaTeX files of a paper: redsi check paper.tex"))
+			ctx := cmd.Context()
+			switch {
+			case isTex(args) && (junit != "" || values != "" || strict):
+				return inputError(errors.New("--junit, --values and --strict are of results: leave out the paper"))
+			case isTex(args):
+				tex.Markdown, tex.Each = markdown, all
+				return a.checkTex(ctx, args, *tex)
+			case *tex != (texOptions{}):
+				return inputError(errors.New("--numbers, --since and --against are of a paper: name its FILE.tex"))
 			}
-			tex.Markdown, tex.Each = markdown, all
-			return a.checkTex(cmd.Context(), args, *tex)
+			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
+				return inputError(errors.New("--junit, --markdown and --values write different things: give each a file of its own"))
+			}
+			pl, p, err := a.loadPlan(ctx)
+			if err != nil {
+				return err
+			}
+			store, err := a.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return isRendered(pl.Steps[i].Address) })
+			if err != nil {
+				return err
+			}
+			j, err := a.judge(ctx, store, v, p)
+			if err != nil {
+				return err
+			}
+			forms := map[string]func(io.Writer) error{junit: j.JUnit, markdown: j.Markdown, values: func(w io.Writer) error {
+				return expect.Values(ctx, v, store.Blobs.Open, w)
+			}}
+			for path, write := range forms {
+				if err := a.writeJudged(path, write); err != nil {
+					return err
+				}
+			}
+			sum := j.Summary()
+			switch {
+			case a.JSON:
+				if err := view.WriteJSON(a.Out, map[string]any{"ok": sum.Ok(strict), "summary": sum, "items": j.Items, "claims": j.Claims}); err != nil {
+					return err
+				}
+			case !sum.Any():
+				view.Printf(a.Out, "%s expects nothing of its tables and figures: expect and claim blocks say what.\n", a.File)
+			case forms["-"] == nil:
+				view.Expectations(a.Out, j, all)
+				if sum.NotRun > 0 {
+					view.Printf(a.Out, "what has not run: %s\n", a.hint("run", targetArgs(a.Targets)...))
+				}
+			}
+			if !sum.Ok(strict) {
+				return &exitError{code: exitFailed}
+			}
+			return nil
 		},
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	f := cmd.Flags()
+	f.StringVar(&junit, "junit", "", "also write JUnit's XML to this `FILE`; - is standard output")
 	f.StringVar(&markdown, "markdown", "", "also write Markdown to this `FILE`; - is standard output")
-	f.BoolVarP(&all, "verbose", "v", false, "list every number")
+	f.StringVar(&values, "values", "", "also write what each cell is now, as CSV, to this `FILE`: for expectations at a scale that the paper does not have")
+	f.BoolVar(&strict, "strict", false, "exit 1 also if something has not run")
+	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; of a paper every number")
 	tex = texFlags(cmd)
 	return cmd
+}
+
+// judge compares the results of a preview with what the pipeline expects.
+func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview, p *pipeline.Pipeline) (*expect.Judged, error) {
+	defer a.waiting("reading the tables and figures")()
+	j, err := expect.Judge(ctx, v, p.Claims, store.Blobs.Open)
+	if err != nil {
+		return nil, err
+	}
+	return j.Only(), nil
+}
+
+// writeJudged writes a form of what was judged to a file, or to standard output.
+func (a *app) writeJudged(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	if path == "-" {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			return err
+		}
+		view.Printf(a.Out, "%s", view.Document(b.String()))
+		return nil
+	}
+	if err := atomicfile.Write(path, 0o644, write); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
@@ -39,6 +41,8 @@ type runSummary struct {
 	TookS    float64        `json:"took_s"`
 	Rendered []renderedFile `json:"rendered"`
 
+	Expectations *expect.Summary `json:"expectations,omitempty"`
+
 	preview *plan.Preview
 }
 
@@ -54,7 +58,7 @@ const tablesPrinted = 3
 
 // conclude writes the tables and figures of the plan as files and prints what
 // the run came to.
-func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, p *pipeline.Pipeline, out *runSummary) error {
 	var tables []string
 	out.Rendered = []renderedFile{}
 	over := a.waiting("writing the tables and figures")
@@ -79,9 +83,15 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		}
 	}
 	over()
+	judged, err := a.judge(ctx, store, out.preview, p)
+	if err != nil {
+		return err
+	}
+	sum := judged.Summary()
+	out.Expectations = &sum
 	out.TookS = time.Since(out.Started).Seconds()
 	if a.JSON {
-		return view.WriteJSON(a.Out, out)
+		return cmp.Or(view.WriteJSON(a.Out, out), o.unmet(sum))
 	}
 	if !o.quiet && len(tables) <= tablesPrinted {
 		for _, t := range tables {
@@ -95,6 +105,16 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 	a.printFiles(out.Rendered)
 	a.printCompared(out.Compared)
 	view.Printf(a.Out, "%d steps: %s, %s.\n", len(pl.Steps), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
+	view.Expectations(a.Out, judged, false)
+	return o.unmet(sum)
+}
+
+// unmet is the end of a strict run that left something other than is expected. What has not
+// run has its own error.
+func (o runOptions) unmet(s expect.Summary) error {
+	if o.strict && !s.Ok(false) {
+		return &exitError{code: exitFailed}
+	}
 	return nil
 }
 

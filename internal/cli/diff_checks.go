@@ -2,34 +2,58 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/workflows"
 )
 
-// checkDiff is a comparison with the paper that came to another verdict.
+// checkDiff is a comparison with what is expected that came to another verdict.
 type checkDiff struct {
 	A    render.Verdict `json:"a,omitempty"` // "" where only the second run has it
 	B    render.Verdict `json:"b"`
 	Said string         `json:"said"` // what is asked, and what the second run has
 }
 
-// diffChecks compares what two results of a table or figure say of the paper. Results of
-// other kinds say nothing.
-func diffChecks(ctx context.Context, store artifacts.Store, was, is *artifacts.Result) (ds []checkDiff, err error) {
-	before, err := checksOf(ctx, store, was)
+// asks are the configurations of a run's tables and figures by address: what is expected of
+// cells is in them, and in no key. Of a run whose plan is gone there are none.
+func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (map[string][]byte, error) {
+	p, err := activities.ReadPlan(ctx, store.Blobs, r.Plan)
+	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	after, err := checksOf(ctx, store, is)
+	configs := map[string][]byte{}
+	for _, s := range p.Steps {
+		if isRendered(s.Address) {
+			configs[s.Address] = s.Task.Config
+		}
+	}
+	return configs, nil
+}
+
+// diffChecks compares what two results of a table or figure come to by what the second run
+// expected of it.
+func diffChecks(ctx context.Context, store artifacts.Store, address string, config []byte, was, is *artifacts.Result) (ds []checkDiff, err error) {
+	if config == nil {
+		return nil, nil
+	}
+	before, err := expect.Result(ctx, address, config, was, store.Blobs.Open)
+	if err != nil {
+		return nil, err
+	}
+	after, err := expect.Result(ctx, address, config, is, store.Blobs.Open)
 	if err != nil {
 		return nil, err
 	}
 	verdicts := map[string]render.Verdict{}
-	name := func(c render.Check) string { return fmt.Sprintf("%s %s %s %s", c.Cell, c.Form, c.Asked, c.Text) }
+	name := func(c render.Check) string { return fmt.Sprintf("%s %s %s %s", c.Cell, c.Form, c.Text, c.Scale) }
 	for _, c := range before {
 		verdicts[name(c)] = c.Verdict
 	}
@@ -39,19 +63,4 @@ func diffChecks(ctx context.Context, store artifacts.Store, was, is *artifacts.R
 		}
 	}
 	return ds, nil
-}
-
-// checksOf reads the comparison with the paper of a table or figure.
-func checksOf(ctx context.Context, store artifacts.Store, r *artifacts.Result) ([]render.Check, error) {
-	out := r.Outputs["json"]
-	if !strings.HasPrefix(out.Type, "table/") && !strings.HasPrefix(out.Type, "figure/") {
-		return nil, nil
-	}
-	b, err := readBlob(ctx, store, out.Digest)
-	if err != nil {
-		return nil, err
-	}
-	var rendered struct{ Checks []render.Check }
-	err = json.Unmarshal(b, &rendered)
-	return rendered.Checks, err
 }

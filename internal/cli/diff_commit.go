@@ -22,9 +22,10 @@ import (
 
 // variant is one of the two pipelines that are compared.
 type variant struct {
-	name string // for people
-	file string // of the pipeline
-	id   string // of a commit; "" if the files are read as they are here
+	claims *[]pipeline.Claim // filled in where it is set
+	name   string            // for people
+	file   string            // of the pipeline
+	id     string            // of a commit; "" if the files are read as they are here
 }
 
 // commitFiles reads the files of a pipeline from a commit, and from this machine those
@@ -136,6 +137,9 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 	over()
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if v.claims != nil {
+		*v.claims = p.Claims
 	}
 	targets := []string{}
 	for _, t := range a.Targets {

@@ -24,6 +24,8 @@ type runDiff struct {
 	Outputs []outputDiff     `json:"outputs,omitempty"`
 	Checks  []checkDiff      `json:"checks,omitempty"` // of tables and figures
 	Note    string           `json:"note,omitempty"`
+
+	asks []byte // configuration of a table or figure in the second run
 }
 
 // outputDiff is an output whose bytes differ, or that only one side has.
@@ -72,6 +74,10 @@ func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRec
 		}
 	}
 	paired := map[string]bool{}
+	expected, err := asks(ctx, store, b)
+	if err != nil {
+		return nil, 0, err
+	}
 	for _, x := range a.Steps {
 		d := runDiff{Address: x.Address, A: x.Outcome}
 		y, ok := inB[x.Address]
@@ -85,7 +91,7 @@ func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRec
 			continue
 		}
 		paired[y.Address] = true
-		d.B = y.Outcome
+		d.B, d.asks = y.Outcome, expected[y.Address]
 		if err := d.compare(ctx, store, x, y); err != nil {
 			return nil, 0, err
 		}
@@ -147,7 +153,7 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workf
 			return fmt.Errorf("%s, output %s: %w", d.Address, o.Output, err)
 		}
 	}
-	d.Checks, err = diffChecks(ctx, store, was, is)
+	d.Checks, err = diffChecks(ctx, store, d.Address, d.asks, was, is)
 	return err
 }
 
@@ -214,7 +220,7 @@ func (a *app) printDiff(x, y string, ds []runDiff, same int, all bool) {
 			}
 		}
 		for _, c := range d.Checks {
-			view.Printf(a.Out, "       paper: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
+			view.Printf(a.Out, "       expected: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
 		}
 	}
 	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)

@@ -3,16 +3,16 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
 	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/impact"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
-	"github.com/redsi/redsi/step"
 )
 
 // diffVariants says what the change from one variant of the pipeline to another costs.
@@ -21,6 +21,8 @@ func (a *app) diffVariants(ctx context.Context, x, y variant, o diffOptions) err
 	if err != nil {
 		return err
 	}
+	var claims []pipeline.Claim
+	y.claims = &claims
 	is, noneB, notesB, err := a.planVariant(ctx, y)
 	if err != nil {
 		return err
@@ -58,7 +60,7 @@ func (a *app) diffVariants(ctx context.Context, x, y variant, o diffOptions) err
 	}
 	newest := newestPreimages{a: a, store: store, preview: before, past: earlier}
 	r, err := impact.Compare(ctx, impact.Sides{Registry: a.Registry, Was: before, Is: after, Estimate: estimate.Of(after, history), History: history,
-		Newest: newest.of, Diff: comparePreimages, Claims: claimsOf})
+		Newest: newest.of, Diff: comparePreimages, Claims: claimsOf(claims)})
 	if err != nil {
 		return err
 	}
@@ -134,23 +136,12 @@ func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {
 	return n.held[i], nil
 }
 
-// claimsOf are the sentences of the paper that a table or figure holds.
-func claimsOf(t step.Task) ([]string, error) {
-	var c struct {
-		Expect []struct {
-			Claim string `json:"claim"`
-		} `json:"expect"`
-	}
-	if err := json.Unmarshal(t.Config, &c); err != nil {
-		return nil, err
-	}
-	var texts []string
-	seen := map[string]bool{}
-	for _, e := range c.Expect {
-		if e.Claim != "" && !seen[e.Claim] {
-			seen[e.Claim] = true
-			texts = append(texts, e.Claim)
+// claimsOf are the sentences of the paper that are about a table or figure, by its address.
+func claimsOf(claims []pipeline.Claim) func(address string) []string {
+	return func(address string) (texts []string) {
+		for _, c := range expect.Touched(claims, address) {
+			texts = append(texts, c.Text())
 		}
+		return texts
 	}
-	return texts, nil
 }

@@ -153,7 +153,7 @@ func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Pla
 	a.belief = a.newBelief()
 	return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return a.belief.lookup(ctx, store, keys)
-	}, keep)
+	}, keep, store.Blobs.Open)
 }
 
 // hostEnv is recorded with results; it is never part of a key.

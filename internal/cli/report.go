@@ -79,7 +79,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			if err != nil {
 				return err
 			}
-			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Command: a.hint}
+			o := report.Options{Store: store.URL, UI: ui, Namespace: namespace, Paper: p.Paper, Claims: p.Claims, Command: a.hint}
 			if compare != "" {
 				if o.Against, err = a.against(ctx, store, v, compare); err != nil {
 					return err
@@ -97,7 +97,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 				return err
 			}
 			if a.JSON {
-				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims}
+				said := map[string]any{"path": out, "latex": written, "scales": r.Scales, "summary": r.Summary, "verdicts": r.Tally.Cells, "claims": r.Tally.Claims, "expectations": r.Judged.Summary()}
 				if r.Rebuilt.Steps > 0 {
 					said["rebuilt"] = map[string]any{"steps": r.Rebuilt.Steps, "signed": r.Rebuilt.Signed, "unsigned": r.Rebuilt.Unsigned}
 				}
@@ -113,7 +113,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			for _, path := range written {
 				view.Println(a.Out, path)
 			}
-			view.Checks(a.Out, r)
+			view.Expectations(a.Out, r.Judged, false)
 			if o.Against != nil {
 				view.Printf(a.Out, "beside run %s: %d of %d numbers differ; %s other work, %d the same\n", o.Against.Run, r.Cells.Differs, r.Cells.Both, view.Count(len(o.Against.Changed), "step"), o.Against.Same)
 			}

@@ -30,6 +30,7 @@ type runOptions struct {
 	failFast bool
 	outDir   string
 	quiet    bool
+	strict   bool
 	skip     bool            // what failed for good before
 	confirm  *confirmOptions // nil if nobody is asked
 	saved    *savedPlan      // this one or none
@@ -74,6 +75,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
 	f.StringVarP(&o.outDir, "out", "o", "results", "folder that tables and figures are written to")
+	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if something of what is expected fails; see redsi check")
 	f.BoolVar(&o.skip, "skip-failed", false, "leave out what failed for good before under the same key, and what depends on it; exit 1")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
 }
@@ -161,7 +163,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if perr := a.pinSources(pl, &out); perr != nil {
 		return cmp.Or(err, perr)
 	}
-	if cerr := a.conclude(ctx, o, store, pl, &out); cerr != nil {
+	if cerr := a.conclude(ctx, o, store, pl, p, &out); cerr != nil {
 		return cmp.Or(err, cerr)
 	}
 	if err == nil && len(out.LeftOut) > 0 {

@@ -72,11 +72,19 @@ func (a *app) cells(ctx context.Context, address string) (*report.CellList, erro
 func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	address, _, _ := strings.Cut(name, ":")
 	a.Targets = []string{address}
-	v, store, err := a.preview(ctx)
+	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t, err := report.TraceCell(ctx, v, store.Blobs.Open, name)
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.previewOf(ctx, store, pl, keepAll)
+	if err != nil {
+		return nil, err
+	}
+	t, err := report.TraceCell(ctx, v, p.Claims, store.Blobs.Open, name)
 	if err != nil {
 		return nil, a.untraced(err, address)
 	}

@@ -30,8 +30,8 @@ type Sides struct {
 	// Diff compares two preimages, as their differences may be shown.
 	Diff func(before, after []byte) ([]step.Change, error)
 
-	// Claims returns the sentences of the paper that a table or figure holds.
-	Claims func(t step.Task) ([]string, error)
+	// Claims returns the sentences of the paper that are about a table or figure.
+	Claims func(address string) []string
 }
 
 // comparison is a report while it is made.
@@ -366,10 +366,7 @@ func (c *comparison) claims() error {
 		if !IsResult(x.Address) || c.own[i].empty() {
 			continue
 		}
-		texts, err := c.Claims(x.Task)
-		if err != nil {
-			return fmt.Errorf("%s: %w", x.Address, err)
-		}
+		texts := c.Claims(x.Address)
 		for _, text := range texts {
 			r.Claims = append(r.Claims, Claim{x.Address, text})
 		}

@@ -16,9 +16,10 @@ import (
 const (
 	TableKind  = "render_table"
 	FigureKind = "render_figure"
+	ClaimKind  = "claim"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "module", "output", "paper", "checklist", "results"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -30,7 +31,8 @@ type node struct {
 	read  bool // something refers to it
 
 	expr   hclsyntax.Expression // of a local or output
-	block  *block               // of a step, table or figure
+	block  *block               // of a step, table, figure or claim
+	cells  cty.Value            // of a table or figure, what claims see; see cellsOf
 	module *moduleCall
 }
 
@@ -40,13 +42,14 @@ type edge struct {
 	rng hcl.Range
 }
 
-// block is a step, table or figure.
+// block is a step, table, figure or claim.
 type block struct {
 	*hclsyntax.Block
 	typ, kind, name string
 	spec            *step.Spec // nil if there is no such kind; reported
 	forEach         hclsyntax.Expression
 	resources       *hclsyntax.Block
+	checks          []*hclsyntax.Block
 	attrPos         map[string]Pos // what places has found
 }
 
@@ -64,7 +67,7 @@ func (l *loader) declare() {
 				l.declareVariable(blk)
 			case "locals":
 				l.declareLocals(b, blk)
-			case "step", "table", "figure":
+			case "step", "table", "figure", "claim":
 				l.declareBlock(b, blk)
 			case "module":
 				l.declareModule(b, blk)
@@ -136,6 +139,11 @@ func (l *loader) declareBlock(src *body, hb *hclsyntax.Block) {
 			return
 		}
 		b.kind, b.name, kindRange = hb.Labels[0], hb.Labels[1], hb.LabelRanges[0]
+	case "claim":
+		if !l.claimName(hb) {
+			return
+		}
+		b.kind, b.name, kindRange = ClaimKind, hb.Labels[0], hb.TypeRange
 	default:
 		if !l.labels(hb, "NAME") {
 			return
@@ -184,14 +192,17 @@ func (l *loader) kind(b *block, rng hcl.Range) *step.Spec {
 		sort.Strings(names)
 		detail := fmt.Sprintf("There is no kind %q. %s", b.kind, suggest(b.kind, names, "kind"))
 		if b.typ != "step" {
-			detail = fmt.Sprintf("This build has no kind %q, which draws a %s.", b.kind, b.typ)
+			detail = fmt.Sprintf("This build has no kind %q, which a %s block stands for.", b.kind, b.typ)
 		}
 		l.diags.error(rng, "Unknown step kind", detail+" See redsi kinds.")
 		return nil
 	case s.Block && b.typ == "step":
 		typ := "table"
-		if b.kind == FigureKind {
+		switch b.kind {
+		case FigureKind:
 			typ = "figure"
+		case ClaimKind:
+			typ = "claim"
 		}
 		l.diags.error(rng, "Not a step", fmt.Sprintf("This is written %s %q { … }.", typ, b.name))
 		return nil

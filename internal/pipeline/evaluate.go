@@ -30,7 +30,8 @@ func (l *loader) evaluate(n *node) {
 		return
 	}
 	n.read = n.read || l.keepValues
-	values := map[string]cty.Value{} // of what something refers to
+	n.read = n.read && b.typ != "claim" // nothing can refer to one
+	values := map[string]cty.Value{}    // of what something refers to
 	for i := range instances {
 		inst := &instances[i]
 		l.place(inst, n, ctx)
@@ -98,6 +99,9 @@ func (l *loader) scope(n *node) *hcl.EvalContext {
 				steps[b.kind] = map[string]cty.Value{}
 			}
 			steps[b.kind][b.name] = e.to.value
+		case b.typ == "claim": // nothing names one
+		case n.block != nil && n.block.typ == "claim":
+			others[b.typ][b.name] = l.cellsOf(e.to)
 		default:
 			others[b.typ][b.name] = e.to.value
 		}

@@ -49,13 +49,15 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
+	checks, checksOK := l.checks(b, inst)
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err)
 	} else {
 		c.fields(tree)
+		c.cells(tree)
 	}
-	if err != nil || c.failed() || !queueOK {
+	if err != nil || c.failed() || !queueOK || !checksOK {
 		return Step{}, false
 	}
 	before := l.meter.config
@@ -65,6 +67,7 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 		}
 		return Step{}, false
 	}
+	task.Checks = checks
 	s := Step{
 		Address: inst.address, Module: l.address, Block: b.typ, Kind: b.kind, Name: b.name, Key: plain(inst.key),
 		Task: task, Queue: queue, Pos: Pos{b.TypeRange.Filename, b.TypeRange.Start.Line}, AttrPos: b.places(),
@@ -79,12 +82,18 @@ func (b *block) places() map[string]Pos {
 		return b.attrPos
 	}
 	b.attrPos = map[string]Pos{}
+	expects := 0
 	for name, a := range b.Body.Attributes {
 		b.attrPos[name] = Pos{a.NameRange.Filename, a.NameRange.Start.Line}
 	}
 	for _, inner := range b.Body.Blocks {
+		at := Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
 		if _, ok := b.attrPos[inner.Type]; !ok {
-			b.attrPos[inner.Type] = Pos{inner.TypeRange.Filename, inner.TypeRange.Start.Line}
+			b.attrPos[inner.Type] = at
+		}
+		if inner.Type == expectBlock {
+			b.attrPos[fmt.Sprintf("%s[%d]", expectBlock, expects)] = at
+			expects++
 		}
 	}
 	return b.attrPos

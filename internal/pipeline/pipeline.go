@@ -45,6 +45,10 @@ type Pipeline struct {
 	// Modules has the pipeline files of modules, by name.
 	Modules map[string][]byte
 
+	// Claims are what the pipeline's own claim blocks say, in the order of the sources.
+	// Those of modules are checked and left out: they are about another paper.
+	Claims []Claim
+
 	// Paper is what the paper block says; empty without one.
 	Paper Paper
 
@@ -161,10 +165,11 @@ type loader struct {
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
-	bad   map[hcl.Expression]bool // refers to what does not exist; reported
-	used  map[string]bool         // var.x and local.x that something refers to
-	steps map[*node][]Step
-	typos map[string]bool // body and attribute that a reported name was meant to be
+	bad       map[hcl.Expression]bool // refers to what does not exist; reported
+	used      map[string]bool         // var.x and local.x that something refers to
+	steps     map[*node][]Step
+	cellNames map[string]map[string]bool // of tables and figures that claims name, by address
+	typos     map[string]bool            // body and attribute that a reported name was meant to be
 }
 
 // session is what the modules of a pipeline share with it.
@@ -215,7 +220,7 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: l.allSteps(), Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {
@@ -242,7 +247,9 @@ func (l *loader) pipeline() *Pipeline {
 // allSteps are the loader's own and those of its modules.
 func (l *loader) allSteps() (steps []Step) {
 	for _, n := range l.blocks {
-		steps = append(steps, l.steps[n]...)
+		if n.block.typ != "claim" {
+			steps = append(steps, l.steps[n]...)
+		}
 	}
 	for _, m := range l.modules {
 		steps = append(steps, m.allSteps()...)

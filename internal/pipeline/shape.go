@@ -17,6 +17,10 @@ const (
 	queueAttr      = "queue"
 )
 
+// expectBlock is the repeated block of tables, figures and claims each of which has a place
+// of its own among those of the attributes.
+const expectBlock = "expect"
+
 // shape checks the names and forms in a block's body, which are the same for
 // all of its instances. Values are checked when they are known.
 func (l *loader) shape(b *block) {
@@ -24,7 +28,14 @@ func (l *loader) shape(b *block) {
 		b.forEach = a.Expr
 	}
 	for _, inner := range b.Body.Blocks {
+		if inner.Type == checkBlock && b.typ != "claim" {
+			l.shapeCheck(b, inner)
+		}
 		if inner.Type != resourcesBlock {
+			continue
+		}
+		if b.typ == "claim" {
+			l.diags.error(inner.TypeRange, "Unknown block", "A claim is no work, so it needs no resources.")
 			continue
 		}
 		if b.resources != nil {
@@ -66,7 +77,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	}
 	if top {
 		names = append(names, forEachAttr)
-		blocks = append(blocks, resourcesBlock)
+		blocks = append(blocks, resourcesBlock, checkBlock)
 	}
 	for _, a := range sortedAttributes(body) {
 		switch k := known[a.Name]; {
@@ -87,7 +98,7 @@ func (l *loader) shapeBody(b *hclsyntax.Block, attrs []step.Attr, owner string, 
 	for _, inner := range body.Blocks {
 		k := known[inner.Type]
 		switch {
-		case top && inner.Type == resourcesBlock:
+		case top && (inner.Type == resourcesBlock || inner.Type == checkBlock && k == nil):
 			continue
 		case k == nil:
 			l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("%s has no block %q. %s", owner, inner.Type, suggest(inner.Type, blocks, "block")))

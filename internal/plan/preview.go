@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -32,7 +33,9 @@ type Item struct {
 	Preimage []byte
 	Task     step.Task         // inputs bound; empty for Maybe
 	Result   *artifacts.Result // for Hit
-	Waits    []int             // for Maybe: the inputs that are not there
+	Waits    []int             // for Maybe: the inputs that are not there, or fail a check
+	Fails    []string          // for Hit: checks that the result fails, which stop what reads it
+	Warns    []string          // the same of those that stop nothing
 
 	// Of the result of a hit, kept or not.
 	Took   time.Duration
@@ -68,13 +71,19 @@ func (p *Plan) Preview(ctx context.Context, reg *step.Registry, lookup Lookup) (
 	return p.Follow(ctx, reg, lookup, func(int, *Item) bool { return true })
 }
 
+// Open opens a blob, for checks.
+type Open = func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
+
 // lookupMost bounds the results that are held between a look-up and the word of Keep.
 const lookupMost = 2048
 
 // Follow is Preview for plans of any length: of what keep does not want it holds a result
 // only as long as there are steps to come that read it.
-func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep) (*Preview, error) {
-	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep,
+//
+// With open, the checks of steps are judged: what reads a result that fails one does not
+// run.
+func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open ...Open) (*Preview, error) {
+	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open,
 		wanted: make([]bool, len(p.Steps)), readers: make([]int32, len(p.Steps))}
 	for _, s := range p.Steps {
 		for _, d := range s.Deps {
@@ -112,6 +121,7 @@ type follower struct {
 	reg     *step.Registry
 	lookup  Lookup
 	keep    Keep
+	open    []Open
 	wanted  []bool  // by keep
 	readers []int32 // steps that read a result and have not been bound
 }
@@ -175,6 +185,11 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}
+			if len(f.open) > 0 && len(it.Task.Checks) > 0 {
+				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open[0]); err != nil {
+					return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
+				}
+			}
 			if it.Accepted, err = r.Acceptance(); err != nil {
 				return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
 			}
@@ -191,7 +206,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 // missing lists the inputs of a step that have no result.
 func (f *follower) missing(i int) (waits []int) {
 	for _, d := range f.Plan.Steps[i].Deps {
-		if f.Items[d].Outcome != Hit {
+		if f.Items[d].Outcome != Hit || len(f.Items[d].Fails) > 0 {
 			waits = append(waits, d)
 		}
 	}
@@ -245,8 +260,10 @@ func (v *Preview) Summary() (s Summary) {
 	return s
 }
 
-// Done reports whether there is nothing to run.
-func (v *Preview) Done() bool { return v.Summary().Hit == len(v.Items) }
+// Done reports whether there is nothing to run, and no check fails.
+func (v *Preview) Done() bool {
+	return v.Summary().Hit == len(v.Items) && !slices.ContainsFunc(v.Items, func(it Item) bool { return len(it.Fails) > 0 })
+}
 
 // Saved is the time that the hits took when they ran.
 func (v *Preview) Saved() (d time.Duration) {

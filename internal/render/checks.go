@@ -6,21 +6,17 @@ import (
 	"strings"
 )
 
-// Tally counts what comparisons with the paper came to.
+// Tally counts what comparisons came to.
 type Tally struct {
 	Cells  map[Verdict]int // of numbers, deviations and texts
-	Claims map[Verdict]int
+	Claims map[Verdict]int // each claim once
 }
 
-// Count is the tally of checks.
+// Count is the tally of checks of cells.
 func Count(checks []Check) Tally {
 	t := Tally{map[Verdict]int{}, map[Verdict]int{}}
 	for _, c := range checks {
-		if c.Form.Claim() {
-			t.Claims[c.Verdict]++
-		} else {
-			t.Cells[c.Verdict]++
-		}
+		t.Cells[c.Verdict]++
 	}
 	return t
 }
@@ -33,38 +29,44 @@ func total(counts map[Verdict]int) (n int) {
 	return n
 }
 
-// Sentence says how many cells match and how many claims hold: of NotComparable ones only
-// that. what is the noun for a cell.
+// Sentence says how many cells match and how many claims hold. what is the noun for a cell.
 func (t Tally) Sentence(what string) string {
 	var parts []string
-	cells, claims := total(t.Cells), total(t.Claims)
-	if cells > 0 {
-		s := fmt.Sprintf("%d of %d %s match, %d differ, %d not run", t.Cells[Matches], cells-t.Cells[Shown], what, t.Cells[Differs], t.Cells[NotRun])
-		if n := t.Cells[NotHere]; n > 0 {
-			s += fmt.Sprintf(", %d %s", n, NotHere)
+	rest := func(s string, of map[Verdict]int) string {
+		for _, v := range []Verdict{NotHere, Shown, NotComparable} {
+			if n := of[v]; n > 0 {
+				s += fmt.Sprintf(", %d %s", n, v)
+			}
 		}
-		if n := t.Cells[Shown]; n > 0 {
-			s += fmt.Sprintf(", %d shown", n)
-		}
-		parts = append(parts, s)
+		return s
 	}
-	if claims > 0 {
-		s := fmt.Sprintf("claims: %d hold, %d do not, %d not run", t.Claims[Holds], t.Claims[Broken], t.Claims[NotRun])
-		if n := t.Claims[NotHere]; n > 0 {
-			s += fmt.Sprintf(", %d %s", n, NotHere)
+	near := func(of map[Verdict]int) string {
+		if n := of[IsNear]; n > 0 {
+			return fmt.Sprintf(" %d near,", n)
 		}
-		parts = append(parts, s)
+		return ""
+	}
+	if cells := total(t.Cells); cells > 0 {
+		s := fmt.Sprintf("%d of %d %s match,%s %d differ, %d not run", t.Cells[Matches], cells-t.Cells[Shown]-t.Cells[NotComparable], what, near(t.Cells), t.Cells[Differs], t.Cells[NotRun])
+		parts = append(parts, rest(s, t.Cells))
+	}
+	if total(t.Claims) > 0 {
+		s := fmt.Sprintf("claims: %d hold,%s %d do not, %d not run", t.Claims[Holds], near(t.Claims), t.Claims[Broken], t.Claims[NotRun])
+		parts = append(parts, rest(s, t.Claims))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// Comparable reports whether the run has the paper's scale, as far as checks tell.
-func (t Tally) Comparable() bool { return t.Cells[NotComparable]+t.Claims[NotComparable] == 0 }
+// Comparable reports whether anything was or could be compared: of a run at another scale
+// than the paper's, only what is said of that.
+func (t Tally) Comparable() bool {
+	return t.Cells[NotComparable]+t.Claims[NotComparable] < total(t.Cells)+total(t.Claims) || total(t.Cells)+total(t.Claims) == 0
+}
 
 // Worded reports whether the check is one of words: of a claim, or of a text.
 func (c Check) Worded() bool { return c.Form.Claim() || c.Paper == nil || c.RebuiltText != "" }
 
-// PaperSays is what the paper says, in words; the claim's own is Claim.
+// PaperSays is what the paper says, or what is expected at another scale, in words.
 func (c Check) PaperSays() string {
 	switch {
 	case c.Form.Claim():
@@ -73,6 +75,14 @@ func (c Check) PaperSays() string {
 		return short(c.Paper)
 	}
 	return c.Text
+}
+
+// Whose says of whom what is expected is: of the paper, or of a scale.
+func (c Check) Whose() string {
+	if c.Scale != "" {
+		return "at " + c.Scale
+	}
+	return "paper"
 }
 
 // RebuiltSays is what was rebuilt of that, in words.
@@ -112,14 +122,14 @@ func (c Check) Said() string {
 	s := ""
 	switch {
 	case c.Form.Claim():
-		s = fmt.Sprintf("%s: %s; rebuilt %s", c.Cell, c.Asked, c.RebuiltSays())
+		s = fmt.Sprintf("%s; rebuilt %s", c.Asked, c.RebuiltSays())
+		if c.Cell != "" && !strings.HasPrefix(c.Asked, c.Cell) {
+			s = c.Cell + ": " + s
+		}
 	case c.Worded() || c.Difference == nil:
-		s = fmt.Sprintf("%s: paper %s, rebuilt %s", c.Cell, c.PaperSays(), c.RebuiltSays())
+		s = fmt.Sprintf("%s: %s %s, rebuilt %s", c.Cell, c.Whose(), c.PaperSays(), c.RebuiltSays())
 	default:
-		s = fmt.Sprintf("%s: paper %v, rebuilt %.6g, difference %+.6g", c.Cell, *c.Paper, *c.Rebuilt, *c.Difference)
-	}
-	if c.Claim != "" {
-		s += fmt.Sprintf("; “%s”", c.Claim)
+		s = fmt.Sprintf("%s: %s %v, rebuilt %.6g, difference %+.6g", c.Cell, c.Whose(), *c.Paper, *c.Rebuilt, *c.Difference)
 	}
 	return s
 }

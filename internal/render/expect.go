@@ -3,15 +3,17 @@ package render
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// Expectation is what the paper says of cells, in exactly one form: a number, a text, a
-// sign, a place above or below others, an order, or a number that follows from several.
-// Numbers are those that the paper prints: after scale and rounding.
+// Expectation is what is expected of cells, in exactly one form: a number, a text, a sign,
+// a place above or below others, an order, or a number that follows from several. Numbers
+// are as the paper prints them: after scale and rounding. Of a table or figure it is about
+// one cell; of a claim, about cells of any, whose names have their addresses before them.
 type Expectation struct {
-	Cell      string   // ROW.COLUMN by their ids; of an order or a derived number, a name for it
+	Cell      string   // ROW.COLUMN by their ids; of an order or a derived number, a name for it or ""
 	Value     *float64 // the number
 	Tolerance float64  // absolute
 	Relative  float64  // fraction of Value
@@ -32,7 +34,52 @@ type Expectation struct {
 	Sum       []string // cells whose sum Value is
 	Margin    float64  // by how much at least, for Sign, Above, Below and Order; 0: by anything
 	Shown     bool     // Value is shown beside the cell and not compared
-	Claim     string   // the sentence of the paper
+
+	At       map[string]float64 // the number by scale of the run, instead of or beside Value, which is the paper's
+	Scale    string             // the scale that it is about; "" is the paper's
+	Near     *float64           // how far a number may be off and still be near; see Expectation.near
+	Severity Severity           // what it means if it does not hold; "" is Error
+}
+
+// Severity is how bad it is that an expectation does not hold.
+type Severity string
+
+// The severities. Only errors fail a check.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// about reports whether the expectation is about runs of a scale. What it says of the paper's
+// scale and of no other is about all: there it is not comparable.
+func (e Expectation) about(scale, paper string) bool {
+	return e.Scale == "" || scale == e.Scale || scale == "" && e.Scale == paper
+}
+
+// at is the expectation as it is at a scale, and whether it says something of that.
+func (e Expectation) at(scale, paper string) (Expectation, bool) {
+	if scale == "" {
+		scale = paper
+	}
+	if v, ok := e.At[scale]; ok {
+		e.Value = &v
+		return e, true
+	}
+	if v, ok := e.At[paper]; ok {
+		e.Value = &v // to be shown
+	}
+	return e, scale == paper && (e.Value != nil || e.At == nil) || e.Scale != "" && e.Scale == scale
+}
+
+// near is how far a number may be off and still be near: what is written, or half a unit of
+// the last printed digit beyond what matches. Of a count only the same one matches, and
+// none is near.
+func (e Expectation) near(matches, rounding float64) float64 {
+	if e.Near != nil {
+		return math.Max(*e.Near, matches) * (1 + 1e-9)
+	}
+	return matches + rounding
 }
 
 // Form is what an expectation asks of its cells.
@@ -59,6 +106,20 @@ const (
 // Claim reports whether the form says something about cells, and not what one of them is.
 func (f Form) Claim() bool {
 	return !slices.Contains([]Form{IsNumber, IsStd, IsText, IsShown}, f)
+}
+
+// OfCell reports whether the form is about the one cell that an expectation names.
+func (f Form) OfCell() bool {
+	_, isDerived := derived[f]
+	return !isDerived && f != InOrder
+}
+
+// Word is the form's name for people.
+func (f Form) Word() string {
+	if f == IsNumber {
+		return "value"
+	}
+	return string(f)
 }
 
 // derived forms follow by a function from numbers of cells.
@@ -101,13 +162,16 @@ func (e Expectation) Form() (Form, error) {
 	if e.Shown {
 		forms = append(forms, IsShown)
 	}
-	if len(forms) == 0 && e.Value != nil {
+	if len(forms) == 0 && (e.Value != nil || len(e.At) > 0) {
 		forms = append(forms, IsNumber)
 	}
 	if len(forms) != 1 {
 		return "", errors.New("is exactly one of value, text, sign, above, below, order, and value with one of shown, minus, ratio, min, max, mean and sum")
 	}
 	form := forms[0]
+	if e.Value == nil && len(e.At) > 0 {
+		e.Value = new(0.0) // there is one
+	}
 	_, isDerived := derived[form]
 	cells := e.lists()[form]
 	valued := form == IsNumber || form == IsShown || isDerived
@@ -122,6 +186,14 @@ func (e Expectation) Form() (Form, error) {
 		return form, errors.New("std and stds are for the number of a cell")
 	case e.StdFactor != 0 && (e.Std == nil || e.StdFactor < 1):
 		return form, errors.New("std_factor is at least 1, and for std")
+	case len(e.At) > 0 && e.Scale != "":
+		return form, errors.New("at has values by scale; scale is for an expectation that is about one")
+	case e.Near != nil && form != IsNumber && !isDerived:
+		return form, errors.New("near is for numbers that are compared")
+	case e.Near != nil && *e.Near < e.Tolerance:
+		return form, errors.New("near is wider than tolerance")
+	case !slices.Contains([]Severity{"", Error, Warning, Info}, e.Severity):
+		return form, fmt.Errorf("severity is error, warning or info, not %q", e.Severity)
 	case e.Margin != 0 && (valued || form == IsText):
 		return form, errors.New("margin is for sign, above, below and order")
 	case e.Tolerance < 0 || e.Relative < 0 || e.Stds < 0 || e.Margin < 0 || e.Std != nil && *e.Std < 0:

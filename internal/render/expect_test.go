@@ -26,7 +26,11 @@ func TestForms(t *testing.T) {
 		want Verdict
 	}{
 		{Expectation{Value: new(3.04)}, Matches},
-		{Expectation{Value: new(3.06)}, Differs},
+		{Expectation{Value: new(3.06)}, IsNear},
+		{Expectation{Value: new(3.11)}, Differs},
+		{Expectation{Value: new(3.11), Near: new(0.2)}, IsNear},
+		{Expectation{Value: new(3.3), Tolerance: 0.1, Near: new(0.2)}, Differs},
+		{Expectation{Value: new(3.11), Tolerance: 0.1}, Matches},
 		{Expectation{Value: new(9.0), Shown: true}, Shown},
 		{Expectation{Value: new(3.0), Cell: "r.t"}, Differs},
 		{Expectation{Text: "x y <b>z</b>", Cell: "r.t"}, Matches},
@@ -63,7 +67,8 @@ func TestForms(t *testing.T) {
 		{Expectation{Cell: "d", Min: cells("r.a r.b r.c"), Value: new(1.0)}, Holds},
 		{Expectation{Cell: "d", Max: cells("r.a r.b r.c"), Value: new(2.0)}, Broken},
 		{Expectation{Cell: "d", Mean: cells("r.a r.b r.c"), Value: new(2.04)}, Holds},
-		{Expectation{Cell: "d", Sum: cells("r.a r.b r.c"), Value: new(6.1)}, Broken},
+		{Expectation{Cell: "d", Sum: cells("r.a r.b r.c"), Value: new(6.1)}, IsNear},
+		{Expectation{Cell: "d", Sum: cells("r.a r.b r.c"), Value: new(6.2)}, Broken},
 	} {
 		tab := judged(t, 3, 2, 1)
 		if c.e.Cell == "" {
@@ -76,8 +81,49 @@ func TestForms(t *testing.T) {
 		if err := tab.Expect(c.e); err != nil || c.want != NotRun && c.want != NotHere && tab.Checks[0].Verdict != NotComparable {
 			t.Errorf("%+v at another scale: %+v, %v", c.e, tab.Checks, err)
 		}
-		if planned := c.e.Planned(); len(planned) != 1 || planned[0].Verdict != NotRun {
+		if planned := c.e.Planned("", "", "full"); len(planned) != 1 || planned[0].Verdict != NotRun {
 			t.Errorf("%+v before a run: %+v", c.e, planned)
+		}
+	}
+}
+
+// TestScales: what is expected at a scale is compared there, and only there.
+func TestScales(t *testing.T) {
+	for _, c := range []struct {
+		e         Expectation
+		full, toy Verdict // "": nothing is said
+		whose     string  // at toy
+	}{
+		{Expectation{Value: new(3.0)}, Matches, NotComparable, "paper"},
+		{Expectation{Value: new(9.0), At: map[string]float64{"toy": 3}}, Differs, Matches, "at toy"},
+		{Expectation{At: map[string]float64{"toy": 9, "full": 3}}, Matches, Differs, "at toy"},
+		{Expectation{At: map[string]float64{"other": 3}}, NotComparable, NotComparable, "paper"},
+		{Expectation{Value: new(3.0), Scale: "toy"}, "", Matches, "at toy"},
+		{Expectation{Cell: "r.t", Text: "nothing", Scale: "toy"}, "", Differs, "at toy"},
+		{Expectation{Cell: "r.d", Value: new(1.0), Scale: "toy"}, "", NotRun, "at toy"},
+		{Expectation{Cell: "r.d", Value: new(1.0)}, NotRun, NotComparable, "paper"},
+		{Expectation{Value: new(3.0), Scale: "full"}, Matches, "", ""},
+		{Expectation{Cell: "d", Minus: []string{"r.a", "r.b"}, At: map[string]float64{"toy": 1}}, NotComparable, Holds, "at toy"},
+	} {
+		for scale, want := range map[string]Verdict{"full": c.full, "toy": c.toy} {
+			tab := judged(t, 3, 2, 1)
+			tab.Scale, tab.PaperScale = scale, "full"
+			e := c.e
+			if e.Cell == "" {
+				e.Cell = "r.a"
+			}
+			err := tab.Expect(e)
+			switch {
+			case err != nil:
+				t.Errorf("%+v: %v", e, err)
+			case want == "" && len(tab.Checks) > 0 || want != "" && (len(tab.Checks) != 1 || tab.Checks[0].Verdict != want):
+				t.Errorf("%+v at %s: %+v, want %q", e, scale, tab.Checks, want)
+			case scale == "toy" && want != "" && tab.Checks[0].Whose() != c.whose:
+				t.Errorf("%+v: of %s, want %s", e, tab.Checks[0].Whose(), c.whose)
+			}
+			if planned := e.Planned("", scale, "full"); len(planned) != len(tab.Checks) {
+				t.Errorf("%+v at %s before a run: %+v", e, scale, planned)
+			}
 		}
 	}
 }

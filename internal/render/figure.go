@@ -25,7 +25,7 @@ type Figure struct {
 	Keys    []Key    `json:"keys,omitempty"`
 	Panels  []Panel  `json:"panels,omitempty"`
 	Flow    []Stage  `json:"flow,omitempty"`
-	Checks  []Check  `json:"checks,omitempty"`
+	Checks  []Check  `json:"-"` // see Expect
 
 	// PaperScale is the scale of the paper's numbers. A run that has another one is not
 	// compared with them; one that declares none is.
@@ -172,41 +172,46 @@ func (s Series) check(right bool) error {
 // or the text of panels.N or flow.N, counted from 0. What does not exist is an error, but
 // for points of the series that are curves: they come with the data.
 func (f *Figure) Expect(curves []string, es ...Expectation) error {
-	j := judge{paper: f.Paper, comparable: AtPaperScale(f.Scale, f.PaperScale), find: func(name string) (Cell, Format, error) {
-		format := Format{Style: "fixed"}
-		if text, ok := f.text(name); ok {
-			return text, format, nil
-		}
-		cell, axis, err := f.find(name)
-		if axis != nil {
-			format.Decimals = axis.Decimals
-		}
-		if series, _, _ := strings.Cut(name, "."); err != nil && slices.Contains(curves, series) {
-			err = nil
-		}
-		return cell, format, err
+	j := judge{paper: f.Paper, scale: f.Scale, paperScale: f.PaperScale, find: func(name string) (Cell, Format, error) {
+		return f.CellAt(curves, name)
 	}}
 	return j.expect(es, &f.Checks)
+}
+
+// CellAt finds a number or text by its name, and how a number is printed; see Expect.
+func (f *Figure) CellAt(curves []string, name string) (Cell, Format, error) {
+	format := Format{Style: "fixed"}
+	if text, ok := f.text(name); ok {
+		return text, format, nil
+	}
+	cell, axis, err := f.find(name)
+	if axis != nil {
+		format.Decimals = axis.Decimals
+	}
+	if series, _, _ := strings.Cut(name, "."); err != nil && slices.Contains(curves, series) {
+		err = nil
+	}
+	return cell, format, err
 }
 
 // text is the text of a panel or a stage; the items of a stage with blanks between them.
 func (f *Figure) text(name string) (Cell, bool) {
 	kind, number, _ := strings.Cut(name, ".")
 	i, err := strconv.Atoi(number)
-	text := ""
+	text, inputs := "", []string(nil)
 	switch {
 	case err != nil || i < 0:
 		return Cell{}, false
 	case kind == "panels" && i < len(f.Panels):
-		text = f.Panels[i].Text
+		text, inputs = f.Panels[i].Text, f.Panels[i].Inputs
 	case kind == "flow" && i < len(f.Flow) && len(f.Flow[i].Items) > 0:
-		text = strings.Join(f.Flow[i].Items, " ")
+		text, inputs = strings.Join(f.Flow[i].Items, " "), f.Flow[i].Inputs
 	case kind == "flow" && i < len(f.Flow):
-		text = Plain(f.Flow[i].Text)
+		text, inputs = Plain(f.Flow[i].Text), f.Flow[i].Inputs
 	default:
 		return Cell{}, false
 	}
-	cell := Cell{Text: text, Data: true}
+	cell := Cell{Text: text, Data: true, Inputs: inputs}
 	if strings.HasPrefix(text, AbsentText) {
 		cell.Absent = text
 	}
@@ -239,7 +244,7 @@ func (f *Figure) find(name string) (Cell, *Axis, error) {
 	return Cell{}, nil, fmt.Errorf("%q: the figure has no series %q", name, series)
 }
 
-// JSON writes the figure's data and the comparison with the paper.
+// JSON writes the figure's data.
 func (f *Figure) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")

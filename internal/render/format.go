@@ -130,7 +130,7 @@ func (c Cell) plain(f Format) string {
 }
 
 func (c Cell) markdown(f Format) string {
-	s := markdownText(c.plain(f))
+	s := MarkdownText(c.plain(f))
 	if c.Value == nil && !c.Data && !c.Missing() {
 		s = markdown(c.Text)
 	}

@@ -10,10 +10,11 @@ import (
 // Verdict is what a comparison came to.
 type Verdict string
 
-// The verdicts. NotComparable is the verdict of every cell of a run at another
-// scale: a toy run never looks like a reproduction.
+// The verdicts. NotComparable is the verdict of every cell of a run at a scale
+// of which nothing is said: a toy run never looks like a reproduction.
 const (
 	Matches       Verdict = "match"
+	IsNear        Verdict = "near" // does not match or hold, and nearly does; see Expectation.near
 	Differs       Verdict = "differs"
 	Holds         Verdict = "holds"  // of claims
 	Broken        Verdict = "broken" // of claims
@@ -27,7 +28,6 @@ const (
 type Check struct {
 	Cell        string   `json:"cell"` // or the name of a claim
 	Form        Form     `json:"form,omitempty"`
-	Claim       string   `json:"claim,omitempty"` // the sentence of the paper
 	Asked       string   `json:"asked,omitempty"` // of claims: what must hold, in words
 	Paper       *float64 `json:"paper,omitempty"`
 	Text        string   `json:"text,omitempty"`         // of the paper
@@ -38,6 +38,13 @@ type Check struct {
 	Cells       []Found  `json:"cells,omitempty"` // of claims: the cells that they are about
 	Verdict     Verdict  `json:"verdict"`
 	Source      string   `json:"source,omitempty"`
+	Scale       string   `json:"scale,omitempty"`    // of what is expected, if it is not the paper's
+	Severity    Severity `json:"severity,omitempty"` // "" is Error
+}
+
+// Fails reports whether the check is one that a check of the whole fails by.
+func (c Check) Fails() bool {
+	return (c.Verdict == Differs || c.Verdict == Broken) && (c.Severity == "" || c.Severity == Error)
 }
 
 // Found is a cell's number.
@@ -53,27 +60,42 @@ type finder func(name string) (Cell, Format, error)
 type judge struct {
 	find       finder
 	paper      string // what a source is by default
-	comparable bool   // the run has the paper's scale
+	scale      string // of the run
+	paperScale string
+	comparable bool // the expectation says something of the run's scale
 }
 
 // Expect compares the table with the paper; CELL.std names a cell's deviation. An
 // expectation of no form, or for a cell that does not exist, is an error.
 func (t *Table) Expect(es ...Expectation) error {
-	j := judge{paper: t.Paper, comparable: AtPaperScale(t.Scale, t.PaperScale), find: func(name string) (Cell, Format, error) {
-		col, cell, err := t.find(name)
-		if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
-			col, cell, err = t.find(of)
-			f := cell.format(col.Format)
-			f.Style = f.unsigned()
-			return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs}, f, err
-		}
-		return cell, cell.format(col.Format), err
-	}}
+	j := judge{paper: t.Paper, scale: t.Scale, paperScale: t.PaperScale, find: t.CellAt}
 	return j.expect(es, &t.Checks)
+}
+
+// CellAt finds a cell by its name, and how its number is printed.
+func (t *Table) CellAt(name string) (Cell, Format, error) {
+	col, cell, err := t.find(name)
+	if of, isStd := strings.CutSuffix(name, StdSuffix); isStd && err != nil {
+		col, cell, err = t.find(of)
+		f := cell.format(col.Format)
+		f.Style = f.unsigned()
+		return Cell{Value: cell.Std, Absent: cell.Absent, Inputs: cell.Inputs}, f, err
+	}
+	return cell, cell.format(col.Format), err
+}
+
+// Across compares what is said of cells of several tables and figures, which find knows by
+// their addresses and names, at the scale of a run.
+func Across(find func(name string) (Cell, Format, error), scale, paperScale string, es ...Expectation) (checks []Check, err error) {
+	err = judge{scale: scale, paperScale: paperScale, find: find}.expect(es, &checks)
+	return checks, err
 }
 
 func (j judge) expect(es []Expectation, to *[]Check) error {
 	for _, e := range es {
+		if !e.about(j.scale, j.paperScale) {
+			continue
+		}
 		checks, err := j.compare(e)
 		if err != nil {
 			return fmt.Errorf("expect %q: %w", e.Cell, err)
@@ -90,9 +112,13 @@ const StdSuffix = ".std"
 // paper's.
 func AtPaperScale(scale, paper string) bool { return scale == "" || scale == paper }
 
-// Planned are the checks of an expectation before there is anything to compare.
-func (e Expectation) Planned() []Check {
-	checks, err := judge{find: func(string) (Cell, Format, error) { return Cell{}, Format{Style: "fixed"}, nil }}.compare(e)
+// Planned are the checks of an expectation before there is anything to compare, at the
+// scale that a run would have; label is where the paper says so by default.
+func (e Expectation) Planned(label, scale, paper string) []Check {
+	if !e.about(scale, paper) {
+		return nil
+	}
+	checks, err := judge{paper: label, scale: scale, paperScale: paper, find: func(string) (Cell, Format, error) { return Cell{}, Format{Style: "fixed"}, nil }}.compare(e)
 	if err != nil {
 		return nil // which loading the pipeline says
 	}
@@ -104,7 +130,14 @@ func (j judge) compare(e Expectation) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := Check{Cell: e.Cell, Form: form, Claim: e.Claim, Paper: e.Value, Text: e.Text, Source: e.Source, Verdict: NotRun}
+	e, j.comparable = e.at(j.scale, j.paperScale)
+	c := Check{Cell: e.Cell, Form: form, Paper: e.Value, Text: e.Text, Source: e.Source, Verdict: NotRun, Severity: e.Severity}
+	if !j.comparable {
+		c.Verdict = NotComparable
+	}
+	if j.comparable && !AtPaperScale(j.scale, j.paperScale) {
+		c.Scale = j.scale
+	}
 	if c.Source == "" {
 		c.Source = j.paper
 	}
@@ -131,8 +164,8 @@ func (c *Check) begun(cell Cell) bool {
 	return cell.Absent == "" && !cell.Missing()
 }
 
-// pass is the verdict of what can be compared.
-func (j judge) pass(c Check, ok bool) Verdict {
+// pass is the verdict of what can be compared; near is asked of what is not ok.
+func (j judge) pass(c Check, ok, near bool) Verdict {
 	switch {
 	case !j.comparable:
 		return NotComparable
@@ -142,6 +175,8 @@ func (j judge) pass(c Check, ok bool) Verdict {
 		return Holds
 	case ok:
 		return Matches
+	case near:
+		return IsNear
 	case c.Form.Claim():
 		return Broken
 	}
@@ -158,24 +193,29 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 	}
 	if c.Form == IsText {
 		c.RebuiltText = plainSpace(cell.plain(f))
-		c.Verdict = j.pass(c, SameText(c.Text, c.RebuiltText))
+		c.Verdict = j.pass(c, SameText(c.Text, c.RebuiltText), false)
 		return c
 	}
 	if cell.Value == nil { // a text where the paper prints a number
 		c.RebuiltText = plainSpace(cell.plain(f))
-		c.Verdict = j.pass(c, false)
+		c.Verdict = j.pass(c, false, false)
 		return c
 	}
 	v := f.scaled(*cell.Value)
-	d := v - *c.Paper
 	c.Rebuilt = &v
+	if c.Paper == nil { // it has values for other scales only
+		c.Verdict = NotComparable
+		return c
+	}
+	d := v - *c.Paper
 	if c.Form != IsShown {
 		c.Difference = &d
 	}
 	if cell.Std != nil {
 		c.Allowed = math.Max(c.Allowed, e.Stds*f.scaled(*cell.Std))
 	}
-	c.Verdict = j.pass(c, math.Abs(d) <= c.Allowed+f.rounding())
+	matches := c.Allowed + f.rounding()
+	c.Verdict = j.pass(c, math.Abs(d) <= matches, math.Abs(d) <= e.near(matches, f.rounding()))
 	return c
 }
 
@@ -184,7 +224,7 @@ func (j judge) cell(e Expectation, c Check, cell Cell, f Format) Check {
 func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 	f.Style = f.unsigned()
 	paper, factor := *e.Std, math.Max(e.StdFactor, 1)
-	c = Check{Cell: c.Cell + StdSuffix, Form: IsStd, Claim: c.Claim, Paper: &paper, Allowed: paper * (factor - 1), Source: c.Source, Verdict: NotRun}
+	c = Check{Cell: c.Cell + StdSuffix, Form: IsStd, Paper: &paper, Allowed: paper * (factor - 1), Source: c.Source, Verdict: c.Verdict, Scale: c.Scale, Severity: c.Severity}
 	if !c.begun(cell) || cell.Std == nil {
 		return c
 	}
@@ -192,7 +232,7 @@ func (j judge) std(e Expectation, c Check, cell Cell, f Format) Check {
 	d := v - paper
 	c.Rebuilt, c.Difference = &v, &d
 	rounding := f.rounding()
-	c.Verdict = j.pass(c, (v > 0 || paper == 0) && v <= factor*paper+rounding && v >= paper/factor-rounding)
+	c.Verdict = j.pass(c, (v > 0 || paper == 0) && v <= factor*paper+rounding && v >= paper/factor-rounding, false)
 	return c
 }
 
@@ -240,27 +280,32 @@ func (j judge) claim(e Expectation, c *Check) error {
 		}
 		c.Cells = append(c.Cells, found)
 	}
+	if isDerived && c.Paper == nil { // it has values for other scales only
+		c.Verdict = NotComparable
+		return nil
+	}
 	if isDerived {
 		c.Allowed = math.Max(e.Tolerance, e.Relative*math.Abs(*c.Paper))
 	}
 	switch {
 	case text:
-		c.Verdict = j.pass(*c, false)
+		c.Verdict = j.pass(*c, false, false)
 		return nil
 	case len(vs) < len(names):
 		return nil
 	case !isDerived:
-		c.Verdict = j.pass(*c, e.ordered(c.Form, vs))
+		c.Verdict = j.pass(*c, e.ordered(c.Form, vs), false)
 		return nil
 	}
 	v := function(vs)
 	if math.IsNaN(v) || math.IsInf(v, 0) { // of a quotient by 0
-		c.Verdict = j.pass(*c, false)
+		c.Verdict = j.pass(*c, false, false)
 		return nil
 	}
 	d := v - *c.Paper
 	c.Rebuilt, c.Difference = &v, &d
-	c.Verdict = j.pass(*c, math.Abs(d) <= c.Allowed*(1+1e-9)+rounding)
+	matches := c.Allowed*(1+1e-9) + rounding
+	c.Verdict = j.pass(*c, math.Abs(d) <= matches, math.Abs(d) <= e.near(matches, rounding))
 	return nil
 }
 

@@ -135,7 +135,7 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, `*`, `\*`, `_`, 
 // entity begins what Markdown would show as another character.
 var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
 
-func markdownText(s string) string {
+func MarkdownText(s string) string {
 	return markdownEscapes.Replace(entity.ReplaceAllString(escape.Controls(s), "&amp;$1"))
 }
 
@@ -144,7 +144,7 @@ func markdown(s string) string {
 		if slices.Contains(styles, "tt") {
 			return strings.NewReplacer("`", "'", "|", "\\|").Replace(escape.Controls(t))
 		}
-		return markdownText(t)
+		return MarkdownText(t)
 	},
 		map[string]string{"b": "**", "i": "*", "tt": "`", "sc": "", "sub": "<sub>", "sup": "<sup>"},
 		map[string]string{"b": "**", "i": "*", "tt": "`", "sc": "", "sub": "</sub>", "sup": "</sup>"})

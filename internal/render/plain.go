@@ -39,7 +39,6 @@ func (t *Table) Markdown(w io.Writer) error {
 	}
 	t.pipes(&b, rows)
 	t.markdownAbsent(&b)
-	t.markdownChecks(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -166,7 +165,7 @@ func (c Cell) csv(withStd bool, text func(string) string) []string {
 	return []string{value, Format{Style: "text"}.number(*c.Std), fmt.Sprint(c.N)}
 }
 
-// JSON writes the whole table: values, inputs of each cell, and checks.
+// JSON writes the whole table: values, and inputs of each cell.
 func (t *Table) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -189,35 +188,5 @@ func (t *Table) markdownAbsent(b *strings.Builder) {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(b, "- %s: %s\n", AbsentText, markdown(why))
-	}
-}
-
-// word is a label in Markdown: as it is, or if it is none, as any text.
-func word(s string) string {
-	if CheckLabel(s) == nil {
-		return s
-	}
-	return markdownText(s)
-}
-
-// markdownChecks writes what the comparison came to: a count, and each cell
-// that does not match and each claim that does not hold.
-func (t *Table) markdownChecks(b *strings.Builder) {
-	if len(t.Checks) == 0 {
-		return
-	}
-	tally := Count(t.Checks)
-	b.WriteString("\nAgainst the paper")
-	if t.Paper != "" {
-		fmt.Fprintf(b, " (%s)", word(t.Paper))
-	}
-	b.WriteString(": ")
-	if !tally.Comparable() {
-		fmt.Fprintf(b, "not comparable, this run has scale \"%s\".\n", word(t.Scale))
-		return
-	}
-	fmt.Fprintf(b, "%s.\n", tally.Sentence("cells"))
-	for _, c := range Unmet(t.Checks) {
-		fmt.Fprintf(b, "- %s\n", markdownText(c.Said()))
 	}
 }

@@ -16,7 +16,7 @@ type Table struct {
 	Rows    []Row    `json:"rows"`
 	Wide    bool     `json:"wide,omitempty"`  // over both columns of a page
 	Scale   string   `json:"scale,omitempty"` // of the run; see PaperScale
-	Checks  []Check  `json:"checks,omitempty"`
+	Checks  []Check  `json:"-"`               // see Expect
 
 	// PaperScale is the scale of the paper's numbers. A run that has another one is not
 	// compared with them; one that declares none is.

@@ -142,12 +142,12 @@ func (it *Item) verdicts() string {
 	if it.State != Done {
 		return `\textbf{not run}.`
 	}
-	t := render.Count(it.Checks)
+	t := it.Tally()
 	switch {
-	case len(it.Checks) == 0:
+	case len(it.Checks)+len(it.Claims) == 0:
 		return "no number of the paper to compare with."
 	case !t.Comparable():
-		return fmt.Sprintf("%d numbers, texts and claims of the paper, not comparable at this scale.", len(it.Checks))
+		return fmt.Sprintf("%d numbers, texts and claims of the paper, not comparable at this scale.", len(it.Checks)+len(it.Claims))
 	}
 	return render.TeX(t.Sentence("numbers and texts")) + "."
 }

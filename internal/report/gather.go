@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/attest"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/fetch"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -163,7 +164,8 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	if r.Finished.After(g.newest) {
 		g.newest = r.Finished
 	}
-	kept := g.detailed[i] || g.plan.Steps[i].Task.Kind == downloadKind
+	_, judged := isRendered(g.plan.Steps[i].Address)
+	kept := g.detailed[i] || judged || g.plan.Steps[i].Task.Kind == downloadKind
 	for _, a := range r.Outputs {
 		if a.Type != curveType {
 			continue
@@ -199,6 +201,10 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	}
 	r := &Report{Options: o, Pipeline: fileOf(v.Plan.Pipeline), Targets: v.Plan.Targets, Summary: v.Summary(), Nodes: nodes, Left: g.left, Newest: g.newest}
 	r.Store = storeOf(o.Store)
+	if r.Judged, err = expect.Judge(ctx, v, o.Claims, read); err != nil {
+		return nil, err
+	}
+	r.Judged = r.Judged.Only()
 	r.chooseDownloads(v, g.items)
 	if err := r.load(ctx, v, g.items, read); err != nil {
 		return nil, err

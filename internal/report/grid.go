@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/render"
 )
 
@@ -44,28 +45,58 @@ func (c *pageCheck) Mark() string {
 	switch c.Verdict {
 	case render.Matches:
 		return "✓"
+	case render.IsNear:
+		return "≈"
 	case render.Differs:
 		return "✗"
 	}
 	return ""
 }
 
-// ofCells are the checks of what one cell is, by its name.
+// ofCells are the checks of cells by name: of one at another scale than the paper's what is
+// expected there, if anything is.
 func (it *Item) ofCells() map[string]*render.Check {
 	checks := map[string]*render.Check{}
 	for i := range it.Checks {
-		if c := &it.Checks[i]; !c.Form.Claim() {
+		if c := &it.Checks[i]; checks[c.Cell] == nil || c.Verdict != render.NotComparable {
 			checks[c.Cell] = c
 		}
 	}
 	return checks
 }
 
-// Unmet are the checks of cells that differ and of claims that do not hold.
+// ofPaper are the checks against the paper's own numbers, by cell.
+func (it *Item) ofPaper() map[string]*render.Check {
+	checks := map[string]*render.Check{}
+	for i := range it.Checks {
+		if c := &it.Checks[i]; c.Scale == "" {
+			checks[c.Cell] = c
+		}
+	}
+	return checks
+}
+
+// Unmet are the checks of cells that differ.
 func (it *Item) Unmet() []render.Check { return render.Unmet(it.Checks) }
 
+// Broken are the claims about the item that do not hold.
+func (it *Item) Broken() (list []expect.Claim) {
+	for _, c := range it.Claims {
+		if c.Verdict == render.Broken {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // Tally counts what comparisons of the item with the paper came to.
-func (it *Item) Tally() render.Tally { return render.Count(it.Checks) }
+func (it *Item) Tally() render.Tally {
+	t := render.Count(it.Checks)
+	for _, c := range it.Claims {
+		t.Claims[c.Verdict]++
+	}
+	return t
+}
 
 // HasTexts reports whether a column has texts: such tables are as wide as there is room.
 func (it *Item) HasTexts() bool {

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/internal/usage"
 )
 
 // Reader opens a blob; the bytes are verified to their end.
-type Reader func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error)
+type Reader = expect.Reader
 
 // State says whether a table or figure has a result.
 type State string
@@ -41,7 +42,8 @@ type Item struct {
 	Table   *render.Table
 	Figure  *render.Figure
 	SVG     []byte
-	Checks  []render.Check // NotRun where there is no result yet
+	Checks  []render.Check // of its cells; NotRun where there is no result yet
+	Claims  []expect.Claim // about cells of it
 	Files   []Download
 	Used    usage.Sum // of all steps that it comes from, itself included
 
@@ -122,13 +124,13 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 		if err = json.Unmarshal(b, it.Table); err == nil {
 			err = it.Table.Finish() // what no table has may be LaTeX or HTML
 		}
-		it.Paper, it.Caption, it.Scale, it.Checks = it.Table.Paper, it.Table.Caption, it.Table.Scale, it.Table.Checks
+		it.Paper, it.Caption, it.Scale = it.Table.Paper, it.Table.Caption, it.Table.Scale
 	} else {
 		it.Figure = &render.Figure{QuoteFormulas: it.quote}
 		if err = json.Unmarshal(b, it.Figure); err == nil {
 			err = it.Figure.Finish()
 		}
-		it.Paper, it.Caption, it.Scale, it.Checks = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale, it.Figure.Checks
+		it.Paper, it.Caption, it.Scale = it.Figure.Paper, it.Figure.Caption, it.Figure.Scale
 		if err == nil {
 			it.SVG, err = readOutput(ctx, r, "svg", read)
 		}
@@ -145,7 +147,6 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 		Paper, Caption, Scale string
 		PaperScale            string `json:"paper_scale"`
 		CSVFormulas           string `json:"csv_formulas"`
-		Expect                []render.Expectation
 	}
 	if err := json.Unmarshal(v.Plan.Steps[i].Task.Config, &c); err != nil {
 		return fmt.Errorf("%s: %w", it.Address, err)
@@ -155,9 +156,6 @@ func (it *Item) planned(v *plan.Preview, i int) error {
 	it.Other = !render.AtPaperScale(c.Scale, c.PaperScale)
 	if v.Items[i].Result != nil {
 		return nil // which has the rest
-	}
-	for _, e := range c.Expect {
-		it.Checks = append(it.Checks, e.Planned()...)
 	}
 	for _, d := range v.Items[i].Waits {
 		it.Waits = append(it.Waits, v.Plan.Steps[d].Address)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/prose"
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/internal/report"
@@ -33,7 +34,7 @@ var nasty = []string{
 // worker can put one.
 func nastyReport(t *testing.T) *report.Report {
 	t.Helper()
-	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true}
+	r := &report.Report{Pipeline: strings.Join(nasty[:12], " "), Scales: nasty[:8], Other: true, Judged: &expect.Judged{}}
 	for i, text := range nasty {
 		cell := render.Cell{Text: text, Data: true}
 		table := &render.Table{Paper: fmt.Sprintf("tab:n%d", i), Caption: text, Stubs: []string{text, "s"}, Scale: text, Wide: i%2 == 0,
@@ -44,10 +45,14 @@ func nastyReport(t *testing.T) *report.Report {
 			t.Fatalf("%q: %v", text, err)
 		}
 		x := 1.0
+		claim := expect.Claim{Name: text, Text: text, Paper: text, Verdict: render.Broken, Severity: render.Severity(text), Items: []string{"table." + text}, Checks: []expect.Check{{Check: render.Check{Cell: text,
+			Form: render.InOrder, Asked: text, Source: text, Cells: []render.Found{{Cell: text, Rebuilt: &x}}, Verdict: render.Broken}}}}
 		r.Items = append(r.Items, &report.Item{Index: i, Address: "table." + text, Block: "table", Name: text, Paper: text, Caption: text, Scale: text, State: report.Done, Table: table,
 			Checks: []render.Check{
-				{Cell: text, Paper: &x, Rebuilt: &x, Verdict: render.Verdict(text)}, {Cell: text, Form: render.IsText, Text: text, RebuiltText: text, Claim: text, Verdict: render.Differs},
-				{Cell: text, Form: render.InOrder, Asked: text, Claim: text, Source: text, Cells: []render.Found{{Cell: text, Rebuilt: &x}}, Verdict: render.Broken}}})
+				{Cell: text, Paper: &x, Rebuilt: &x, Verdict: render.Verdict(text)}, {Cell: text, Form: render.IsText, Text: text, RebuiltText: text, Verdict: render.Differs},
+				{Cell: text, Form: render.IsText, Text: text, Scale: text, Source: text, Verdict: render.NotRun}},
+			Claims: []expect.Claim{claim}})
+		r.Judged.Claims = append(r.Judged.Claims, claim)
 		r.Nodes = append(r.Nodes, report.Node{Index: i, Address: "table." + text, Kind: text, Run: text, Key: "sha256:" + text})
 		r.Envs = append(r.Envs, report.Environment{Values: map[string]string{text: text}, Steps: 1})
 		r.Files = append(r.Files, report.SourceFile{Step: text, URL: text, SHA256: text, License: text, Size: 1})

@@ -11,8 +11,8 @@ import (
 // compared, they stand among the rebuilt ones; at another scale, whose axes are others,
 // in a picture of their own.
 func (it *Item) drawPaper() error {
-	checks := it.ofCells()
-	among := it.Tally().Comparable()
+	checks := it.ofPaper()
+	among := !it.Other
 	f := *it.Figure
 	if !among {
 		f.Keys, f.Series = it.Figure.Keys, nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/pipeline"
-	"github.com/redsi/redsi/internal/render"
 )
 
 // Bounds of the picture of blocks, beyond which there is none: redsi graph draws any.
@@ -174,7 +173,7 @@ func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
 		m := Mark{Address: it.Address, State: "rest"}
 		if it.State == Done {
 			m.State = "done"
-			if len(render.Unmet(it.Checks)) > 0 {
+			if len(it.Unmet())+len(it.Broken()) > 0 {
 				m.State = "differs"
 			}
 		}

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/attest"
+	"github.com/redsi/redsi/internal/expect"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
@@ -23,7 +23,8 @@ import (
 type Options struct {
 	Store   string
 	Paper   pipeline.Paper // what the pipeline rebuilds
-	Against *Against       // another run to show beside this one; nil: none
+	Claims  []pipeline.Claim
+	Against *Against // another run to show beside this one; nil: none
 
 	// Command is a command of this program as it can be pasted; nil: without options.
 	Command func(verb string, args ...string) string
@@ -45,6 +46,7 @@ type Report struct {
 	Scales   []string // declared by tables and figures
 	Other    bool     // one of these is not the paper's
 	Summary  plan.Summary
+	Judged   *expect.Judged
 	Tally    render.Tally
 	Items    []*Item
 	Nodes    []Node        // of all steps, most of a long plan without their lineage
@@ -89,6 +91,12 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 				return err
 			}
 			r.Items[k] = it
+			it.Checks = r.Judged.Of(i)
+			for _, c := range r.Judged.Claims {
+				if c.About(it.Address) {
+					it.Claims = append(it.Claims, c)
+				}
+			}
 			return r.complete(gctx, it, read)
 		})
 	}
@@ -137,19 +145,13 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// judge counts what came of the comparisons with the paper.
+// judge counts what came of the comparisons with the paper, also of what is not shown.
 func (r *Report) judge() {
-	scales := map[string]bool{}
-	var checks []render.Check
-	for _, it := range r.Items {
-		if it.Scale != "" {
-			scales[it.Scale] = true
-		}
+	for _, it := range r.Judged.Items {
 		r.Other = r.Other || it.Other
-		checks = append(checks, it.Checks...)
 	}
-	r.Tally = render.Count(checks)
-	r.Scales = slices.Sorted(maps.Keys(scales))
+	r.Tally = r.Judged.Tally()
+	r.Scales = r.Judged.Summary().Scales
 }
 
 // Bounds of what the page shows of data.
@@ -182,8 +184,17 @@ func (r *Report) Full() bool {
 }
 
 // Compared reports whether any number was compared with the paper's.
-func (r *Report) Compared() bool {
-	return r.Count("match")+r.Count("differs")+r.Claims("holds")+r.Claims("broken") > 0
+func (r *Report) Compared() bool { return r.Full() && r.Checked() }
+
+// Checked reports whether anything was compared with what is expected.
+func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }
+
+// Said is what came of all expectations, in a sentence.
+func (r *Report) Said() string { return r.Judged.Summary().Sentence() }
+
+// Sentences are the claims, as far as the page has room.
+func (r *Report) Sentences() []expect.Claim {
+	return r.Judged.Claims[:min(len(r.Judged.Claims), mostRows)]
 }
 
 // Have is how many tables and figures have results.

@@ -2,23 +2,27 @@ package report
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/expect"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/render"
 )
 
 // Trace is where one number comes from.
 type Trace struct {
-	Address string        `json:"address"`
-	Cell    string        `json:"cell"`
-	Value   *float64      `json:"value,omitempty"` // not rounded, before the column's scale
-	Std     *float64      `json:"std,omitempty"`
-	N       int           `json:"n,omitempty"`
-	Text    string        `json:"text,omitempty"`
-	Check   *render.Check `json:"check,omitempty"`
-	Sources []Source      `json:"sources"`
-	Steps   []Node        `json:"steps"` // all that it depends on, nearest first
+	Address string         `json:"address"`
+	Cell    string         `json:"cell"`
+	Value   *float64       `json:"value,omitempty"` // not rounded, before the column's scale
+	Std     *float64       `json:"std,omitempty"`
+	N       int            `json:"n,omitempty"`
+	Text    string         `json:"text,omitempty"`
+	Check   *render.Check  `json:"check,omitempty"`
+	Claims  []expect.Claim `json:"claims,omitempty"` // about this cell
+	Sources []Source       `json:"sources"`
+	Steps   []Node         `json:"steps"` // all that it depends on, nearest first
 }
 
 // UnknownCell is the error for a name that is no cell of the results.
@@ -28,7 +32,7 @@ func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 
 // TraceCell follows ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a
 // figure's SERIES.POINT.x or y.
-func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (*Trace, error) {
+func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader, name string) (*Trace, error) {
 	address, cell, ok := strings.Cut(name, ":")
 	if !ok {
 		return nil, &UnknownCell{name, "write table.NAME:ROW.COLUMN or figure.NAME:SERIES.POINT.y"}
@@ -42,7 +46,17 @@ func TraceCell(ctx context.Context, v *plan.Preview, read Reader, name string) (
 		return nil, &UnknownCell{name, err.Error()}
 	}
 	t := &Trace{Address: address, Cell: cell, Value: c.Value, Std: c.Std, N: c.N, Text: c.Text, Sources: sources(nodes, it.Index, c.Inputs)}
+	judged, err := expect.Judge(ctx, v, claims, read)
+	if err != nil {
+		return nil, err
+	}
+	it.Checks = judged.Of(it.Index)
 	t.Check = it.ofCells()[cell]
+	for i, c := range claims {
+		if slices.Contains(c.Cells, name) {
+			t.Claims = append(t.Claims, judged.Claims[i])
+		}
+	}
 	var from []int
 	for _, s := range t.Sources {
 		from = append(from, s.Index)

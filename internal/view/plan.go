@@ -56,6 +56,9 @@ type PlanStep struct {
 	Size      *int64         `json:"expect_bytes,omitempty"`
 	Memory    int64          `json:"memory,omitempty"` // the most at a time: of a hit, or as expected, its 90 % quantile
 
+	Fails []string `json:"fails,omitempty"` // checks of a hit that stop what reads it
+	Warns []string `json:"warns,omitempty"`
+
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
@@ -142,7 +145,7 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
-			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis}
+			Reason: f.Why[i], Resumes: x.Resumes, Basis: x.Basis, Fails: it.Fails, Warns: it.Warns}
 		if !it.Key.IsZero() {
 			p.Key = &it.Key
 		}

@@ -38,6 +38,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	default:
 		planBlocks(w, v, st, f)
 	}
+	planChecks(w, v, st)
 	sum := v.Summary()
 	Printf(w, "%s: %d hit, %d to run, %d known later", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
 	if n := accepted(v); n > 0 {
@@ -56,6 +57,18 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
+	}
+}
+
+// planChecks prints the hits whose results fail a check of theirs.
+func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
+	for i, it := range v.Items {
+		for _, f := range it.Fails {
+			Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
+		}
+		for _, f := range it.Warns {
+			Printf(w, "%s  %s  warning: %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), v.Plan.Steps[i].Address, f)
+		}
 	}
 }
 

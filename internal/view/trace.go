@@ -38,9 +38,12 @@ func Trace(w io.Writer, t *report.Trace) {
 		Printf(w, "%s", t.Text)
 	}
 	if t.Check != nil {
-		Printf(w, "   paper %s, %s", t.Check.PaperSays(), t.Check.Verdict)
+		Printf(w, "   %s %s, %s", t.Check.Whose(), t.Check.PaperSays(), t.Check.Verdict)
 	}
 	Println(w)
+	for _, c := range t.Claims {
+		Printf(w, "  claim %s: %s  “%s”\n", c.Name, c.Verdict, c.Text)
+	}
 	if len(t.Sources) == 0 {
 		Println(w, "  a constant of the pipeline: it is computed from no artifact")
 	}

@@ -14,7 +14,7 @@ import (
 type figureConfig struct {
 	Paper   string         `hcl:"paper,optional" help:"label of the figure in the paper, such as fig:model-scaling"`
 	Caption string         `hcl:"caption,optional" help:"caption; like all texts it may have <b>, <i>, <tt>, <sc>, <sub> and <sup>"`
-	Scale   string         `hcl:"scale,optional" help:"scale of the run; expectations are compared only at paper_scale, or if there is none"`
+	Scale   string         `hcl:"scale,optional" help:"scale of the run; what is expected at no scale by name is compared only at paper_scale, or if there is none"`
 	Width   float64        `hcl:"width,optional" help:"cm"`
 	Height  float64        `hcl:"height,optional" help:"cm; default 0.72 of the width; panels and flows are as high as their content"`
 	X       *figureAxis    `hcl:"x,optional" help:"axis below"`
@@ -24,9 +24,9 @@ type figureConfig struct {
 	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are not series, such as the meaning of a marker"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
-	AtScale string         `hcl:"paper_scale,added" help:"scale of the paper's numbers"`
+	AtScale string         `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
-	Expect  []tableExpect  `hcl:"expect,block" help:"what the paper says of a cell or of several, in exactly one form; a cell is SERIES.POINT.x or SERIES.POINT.y, or the text of panels.N or flow.N, counted from 0; the label is a cell, or a name for what is said of several"`
+	Expect  []tableExpect  `hcl:"expect,block,nokey" help:"what is expected of a number or text, by the paper or at another scale, in exactly one form; the label is SERIES.POINT.x or SERIES.POINT.y, or for the text of panels and stages panels.N or flow.N, counted from 0. Claims are about several"`
 }
 
 type figureAxis struct {
@@ -106,13 +106,13 @@ type figureStage struct {
 
 var Figure = step.Define(step.Kind[figureConfig]{
 	Name:    "render_figure",
-	Version: 3,
+	Version: 4,
 	Block:   true,
 	Inline:  true,
-	Doc: `Draw a figure block as SVG, PDF and PNG, and compare its numbers with the paper.
+	Doc: `Draw a figure block as SVG, PDF and PNG.
 Series of points or whole curves over axes, columns of text, or a flow of boxes;
-the data behind the picture come as CSV and JSON. Editing a caption, a color or
-an expectation reruns only this.`,
+the data behind the picture come as CSV and JSON. Editing a caption or a color
+reruns only this, editing an expectation nothing.`,
 	Example: `figure "model_scaling" {
   paper = "fig:model-scaling"
   x     = { title = "Total trainable parameters (M)", scale = 0.000001 }
@@ -134,11 +134,12 @@ an expectation reruns only this.`,
 		{Name: "pdf", Type: "figure/pdf", Help: "for LaTeX; fonts are embedded", Alike: step.Follows{Output: "json"}},
 		{Name: "png", Type: "figure/png", Help: "220 dots per inch", Alike: step.Follows{Output: "json"}},
 		{Name: "csv", Type: "figure/csv", Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
-		{Name: "json", Type: "figure/json", Help: "the data, the inputs of each point, and the comparison with the paper", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
+		{Name: "json", Type: "figure/json", Help: "the data, and the inputs of each point", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
 	},
 	Defaults: figureConfig{Width: 8.5, AtScale: fullScale},
 	Check:    checkFigure,
 	Reads:    figureConfig.reads,
+	Cells:    figureConfig.cells,
 	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
 		f, err := buildFigure(x, c)
 		if err != nil {
@@ -153,7 +154,6 @@ an expectation reruns only this.`,
 				return err
 			}
 		}
-		countChecks(x, "numbers", f.Checks)
 		return nil
 	},
 })
@@ -202,7 +202,7 @@ func checkFigure(c figureConfig) error {
 	}
 	f := c.layout()
 	problem("", f.Finish())
-	ps = append(ps, expectProblems(c.Expect, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)
+	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return f.Expect(c.curves(), e) })...)
 	return ps.Err()
 }
 

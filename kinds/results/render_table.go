@@ -22,10 +22,10 @@ type tableConfig struct {
 	Columns []tableColumn `hcl:"columns" help:"columns of values"`
 	Rows    []tableRow    `hcl:"rows" help:"rows, sections and rules, from top to bottom"`
 	Wide    bool          `hcl:"wide,optional" help:"over both columns of a page"`
-	Scale   string        `hcl:"scale,optional" help:"scale of the run; expectations are compared only at paper_scale, or if there is none"`
-	AtScale string        `hcl:"paper_scale,added" help:"scale of the paper's numbers"`
+	Scale   string        `hcl:"scale,optional" help:"scale of the run; what is expected at no scale by name is compared only at paper_scale, or if there is none"`
+	AtScale string        `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
-	Expect  []tableExpect `hcl:"expect,block" help:"what the paper says of a cell or of several, in exactly one form; the label is ROW.COLUMN, or a name for what is said of several"`
+	Expect  []tableExpect `hcl:"expect,block,nokey" help:"what is expected of a cell, by the paper or at another scale, in exactly one form: a number, or a text; the label is ROW.COLUMN by their ids. Claims are about several"`
 }
 
 type tableColumn struct {
@@ -68,44 +68,19 @@ type tableRow struct {
 // data reports whether the row has cells.
 func (r tableRow) data() bool { return r.Section == "" && !r.Rule && !r.Space }
 
-// tableExpect is a render.Expectation.
-type tableExpect struct {
-	Cell      string   `hcl:"cell,label" help:"ROW.COLUMN by their ids; of order, minus, ratio, min, max, mean and sum a name for it"`
-	Value     *float64 `hcl:"value,added" help:"the number as the paper prints it"`
-	Tolerance float64  `hcl:"tolerance,optional" help:"absolute difference that still matches, beyond the paper's rounding"`
-	Relative  float64  `hcl:"relative,optional" help:"the same as a fraction of value"`
-	Stds      float64  `hcl:"stds,optional" help:"the same in standard deviations of the rebuilt cell"`
-	Source    string   `hcl:"source,optional" help:"where the paper says so; default: its label"`
-	Std       *float64 `hcl:"std,added" help:"the standard deviation that the paper prints after ±; a rebuilt one of 0 is none"`
-	StdFactor float64  `hcl:"std_factor,added" help:"how many times greater or smaller than std the rebuilt deviation may be; default 1"`
-	Text      string   `hcl:"text,added" help:"instead of value: the text of the cell, compared without markup and with any white space as one blank; an … stands for what the paper leaves out"`
-	Sign      string   `hcl:"sign,added" enum:",positive,negative" help:"instead of value: the sign of the cell's number"`
-	Above     []string `hcl:"above,added" help:"instead of value: cells whose numbers this one is above"`
-	Below     []string `hcl:"below,added" help:"instead of value: cells whose numbers this one is below"`
-	Order     []string `hcl:"order,added" help:"instead of value: cells from the greatest number to the least"`
-	Minus     []string `hcl:"minus,added" help:"two cells; value is their difference"`
-	Ratio     []string `hcl:"ratio,added" help:"two cells; value is the first divided by the second, and only tolerance and relative allow for rounding"`
-	Min       []string `hcl:"min,added" help:"cells; value is the least of their numbers"`
-	Max       []string `hcl:"max,added" help:"cells; value is the greatest of their numbers"`
-	Mean      []string `hcl:"mean,added" help:"cells; value is the mean of their numbers"`
-	Sum       []string `hcl:"sum,added" help:"cells; value is the sum of their numbers"`
-	Margin    float64  `hcl:"margin,added" help:"by how much at least, for sign, above, below and, between neighbours, order; default: by anything"`
-	Shown     bool     `hcl:"shown,added" help:"value is shown beside the cell and not compared, such as hours on another device"`
-	Claim     string   `hcl:"claim,added" help:"the sentence of the paper that says so"`
-}
-
 // fullScale is what tables and figures take for the paper's scale if nothing is declared.
 const fullScale = "full"
 
 var Table = step.Define(step.Kind[tableConfig]{
 	Name:    "render_table",
-	Version: 6,
+	Version: 7,
 	Block:   true,
 	Inline:  true,
-	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON, and compare it with the paper.
+	Doc: `Lay out a table block as Markdown, LaTeX, CSV and JSON.
 Cells are numbers in JSON artifacts of other steps; a list of artifacts, one per
-seed, becomes mean and standard deviation. Editing a caption, an expectation or
-a bold rule reruns only this.`,
+seed, becomes mean and standard deviation. Editing a caption or a bold rule
+reruns only this. What is expected of the cells is in no key: editing it reruns
+nothing, and ` + "`redsi check`" + `, ` + "`redsi report`" + ` and the end of a run judge it anew.`,
 	Example: `table "dedup_counts" {
   paper   = "tab:dedup-counts"
   stubs   = ["Grouping key"]
@@ -117,11 +92,12 @@ a bold rule reruns only this.`,
 		{Name: "markdown", Type: "table/markdown", Help: "for reading", Alike: step.Follows{Output: "json"}},
 		{Name: "latex", Type: "table/latex", Help: "booktabs, as in the paper", Alike: step.Follows{Output: "json"}},
 		{Name: "csv", Type: "table/csv", Help: "values that are not rounded", Alike: step.Follows{Output: "json"}},
-		{Name: "json", Type: "table/json", Help: "values, the inputs of each cell, and the comparison with the paper", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
+		{Name: "json", Type: "table/json", Help: "values, and the inputs of each cell", Alike: step.Cells{Units: 1}, Why: "a mean may round otherwise on another processor"},
 	},
 	Defaults: tableConfig{AtScale: fullScale},
 	Check:    checkTable,
 	Reads:    tableConfig.reads,
+	Cells:    tableConfig.cells,
 	Run: func(_ context.Context, x *step.IO, c tableConfig) error {
 		t, err := buildTable(x, c)
 		if err != nil {
@@ -136,7 +112,6 @@ a bold rule reruns only this.`,
 				return err
 			}
 		}
-		countChecks(x, "cells", t.Checks)
 		return nil
 	},
 })
@@ -212,7 +187,7 @@ func checkTable(c tableConfig) error {
 	if err := t.Finish(); err != nil {
 		ps = append(ps, step.Problem{Path: "rows", Detail: err.Error()})
 	}
-	ps = append(ps, expectProblems(c.Expect, func(e render.Expectation) error { return t.Expect(e) })...)
+	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })...)
 	if err := render.CheckMarkup(c.Caption); err != nil {
 		ps = append(ps, step.Problem{Path: "caption", Detail: err.Error()})
 	}
@@ -220,36 +195,6 @@ func checkTable(c tableConfig) error {
 		ps = append(ps, step.Problem{Path: "paper", Detail: err.Error()})
 	}
 	return ps.Err()
-}
-
-func expectations(expect []tableExpect) []render.Expectation {
-	es := make([]render.Expectation, len(expect))
-	for i, e := range expect {
-		es[i] = render.Expectation(e)
-	}
-	return es
-}
-
-// expectProblems are the expectations that have no form, or name cells that do not exist.
-func expectProblems(expect []tableExpect, compare func(render.Expectation) error) (ps step.Problems) {
-	for i, e := range expectations(expect) {
-		if err := compare(e); err != nil {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("expect[%d]", i), Detail: err.Error()})
-		}
-	}
-	return ps
-}
-
-// countChecks counts what comparisons came to; cells is the noun for those of a cell.
-func countChecks(x *step.IO, cells string, checks []render.Check) {
-	t := render.Count(checks)
-	for noun, counts := range map[string]map[render.Verdict]int{cells: t.Cells, "claims": t.Claims} {
-		for verdict, n := range counts {
-			if verdict != render.NotHere { // counted cell by cell
-				x.Count(noun+" "+string(verdict), int64(n))
-			}
-		}
-	}
 }
 
 func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
@@ -282,7 +227,7 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 	if err := t.Finish(); err != nil {
 		return nil, step.Permanent(err)
 	}
-	return t, step.Permanent(t.Expect(expectations(c.Expect)...))
+	return t, nil
 }
 
 func subtract(cells map[string]render.Cell, columns []tableColumn) {

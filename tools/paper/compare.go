@@ -66,7 +66,6 @@ func (s *source) compare(blocks []block) []result {
 		}
 		done = append(done, blocks[i].address())
 		out = append(out, s.compareTable(t, blocks[i]))
-		out[len(out)-1].claimed(s, blocks[i])
 	}
 	for _, b := range blocks {
 		if slices.Contains(done, b.address()) || len(b.Expect) == 0 {
@@ -77,7 +76,6 @@ func (s *source) compare(blocks []block) []result {
 			compare = s.compareFigure
 		}
 		r := compare(b)
-		r.claimed(s, b)
 		out = append(out, r)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -40,10 +41,18 @@ type row struct {
 	Decimals             int
 }
 
-// load reads the tables and figures of a pipeline as it is by default, at full scale, and
-// the addresses of all its steps.
-func load(file string) (blocks []block, addresses []string, err error) {
-	err = eachConfig(file, func(s pipeline.Step) error {
+// claim is a sentence of the paper, and what must hold where it is true.
+type claim struct {
+	name   string
+	text   string
+	items  []string                        // addresses of the tables and figures that it is about
+	expect map[string][]render.Expectation // by these addresses, with their cells' own names
+}
+
+// load reads the tables and figures of a pipeline as it is by default, at full scale, its
+// claims, and the addresses of all its steps.
+func load(file string) (blocks []block, claims []claim, addresses []string, err error) {
+	claims, err = eachConfig(file, func(s pipeline.Step) error {
 		addresses = append(addresses, s.Address)
 		if s.Block == "step" {
 			return nil
@@ -51,26 +60,55 @@ func load(file string) (blocks []block, addresses []string, err error) {
 		blocks = append(blocks, block{Name: s.Name, Figure: s.Block == "figure"})
 		return json.Unmarshal(s.Task.Config, &blocks[len(blocks)-1])
 	})
-	return blocks, addresses, err
+	for i := range blocks { // what is expected at another scale is nothing of the paper's
+		blocks[i].Expect = slices.DeleteFunc(blocks[i].Expect, func(e render.Expectation) bool { return e.Scale != "" })
+	}
+	return blocks, claims, addresses, err
 }
 
-// eachConfig evaluates a pipeline with its variables' defaults, and passes its steps,
-// tables and figures.
-func eachConfig(file string, pass func(pipeline.Step) error) error {
+// eachConfig evaluates a pipeline with its variables' defaults, passes its steps, tables
+// and figures, and returns its claims.
+func eachConfig(file string, pass func(pipeline.Step) error) (claims []claim, err error) {
 	src, err := pipeline.Read(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, ds := pipeline.Load(src, pipeline.Options{Registry: kinds.Registry(), ReadFile: os.ReadFile})
 	if ds.HasErrors() {
-		return ds.Err()
+		return nil, ds.Err()
 	}
 	for _, s := range p.Steps {
 		if err := pass(s); err != nil {
-			return fmt.Errorf("%s: %w", s.Address, err)
+			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
 	}
-	return nil
+	for _, c := range p.Claims {
+		var config struct {
+			Text   string
+			Expect []render.Expectation
+		}
+		if err := json.Unmarshal(c.Config, &config); err != nil {
+			return nil, fmt.Errorf("claim %s: %w", c.Name, err)
+		}
+		one := claim{c.Name, config.Text, c.Items(), map[string][]render.Expectation{}}
+		for _, e := range config.Expect {
+			if e.Scale != "" {
+				continue // and nothing of the paper's
+			}
+			address := ""
+			for _, cells := range [][]string{{e.Cell}, e.Above, e.Below, e.Order, e.Minus, e.Ratio, e.Min, e.Max, e.Mean, e.Sum} {
+				for i, cell := range cells {
+					if cell != "" {
+						address, cells[i] = pipeline.SplitCell(cell)
+					}
+				}
+			}
+			_, e.Cell = pipeline.SplitCell(e.Cell)
+			one.expect[address] = append(one.expect[address], e)
+		}
+		claims = append(claims, one)
+	}
+	return claims, nil
 }
 
 // address is the block's name in the pipeline.

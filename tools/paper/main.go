@@ -29,7 +29,7 @@ func run(args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "usage: paper [-f pipelines.hcl] PAPER.tex")
 		return 2
 	}
-	blocks, addresses, err := load(*file)
+	blocks, claims, addresses, err := load(*file)
 	if err != nil {
 		fmt.Fprintln(errs, err)
 		return 2
@@ -46,7 +46,7 @@ func run(args []string, out, errs io.Writer) int {
 	}
 	different := 0
 	var all result
-	for _, r := range append(src.compare(blocks), src.compareSentences(list, blocks, addresses)) {
+	for _, r := range append(src.compare(blocks), src.compareSentences(list, claims, addresses)) {
 		state := "OK  "
 		if len(r.problems) > 0 {
 			state = "DIFF"

@@ -129,9 +129,12 @@ table "told" {
   expect "a.n" { value = 231695 }
   expect "b.n" { value = 1880000 }
   expect "c.n" { value = 99.95 }
-  expect "a.n" {
-    above = ["c.n"]
-    claim = "Atomic identifiers win … everywhere"
+}
+claim "win" {
+  text = "Atomic identifiers win … everywhere"
+  expect {
+    cell  = table.told["a.n"]
+    above = [table.told["c.n"]]
   }
 }
 figure "drawn" {
@@ -142,9 +145,12 @@ figure "drawn" {
   expect "s.a.y" { value = 60.13 }
   expect "s.b.x" { value = 44.1 }
   expect "s.b.y" { value = 62.2 }
-  expect "s.a.y" {
-    below = ["s.b.y"]
-    claim = "is below the second"
+}
+claim "drawn" {
+  text = "is below the second"
+  expect {
+    cell  = figure.drawn["s.a.y"]
+    below = [figure.drawn["s.b.y"]]
   }
 }
 `
@@ -187,7 +193,7 @@ func TestRun(t *testing.T) {
 		{"hcl", `{ three …`, `{ four …`, "panels.0: the paper's figure does not print"},
 		{"hcl", `▁14 </s>`, `▁14`, `the paper draws the token "</s>", the pipeline expects nothing`},
 		{"hcl", `{ cell = "panels.0", text = "One, two \\{ three …" },`, ``, "the pipeline expects nothing of the listing"},
-		{"hcl", "win … everywhere", "win everywhere", `a.n: the paper does not say "Atomic identifiers win everywhere"`},
+		{"hcl", "win … everywhere", "win everywhere", `win: the paper does not say "Atomic identifiers win everywhere"`},
 		{"tex", "tab:the-table", "tab:other", "the pipeline has no table of this label and name"},
 		{"tex", "The first point", "One claim more. The first point is higher. The first point", "the list has no line for: The first point is higher."},
 		{"csv", "231,695", "231,694", "the paper does not say: Of 231,694"},
@@ -195,7 +201,8 @@ func TestRun(t *testing.T) {
 		{"csv", ",number,table.told", ",numbers,table.told", `"numbers" is none of claim, number`},
 		{"csv", "figure.drawn", "table.told", "table.told expects nothing of: is below"},
 		{"csv", "drawn,claim", ",claim", "a claim has an id"},
-		{"hcl", `claim = "is below`, `claim = "is above`, "figure.drawn expects nothing of: is below"},
+		{"hcl", `text = "is below`, `text = "is above`, `the pipeline's claim "drawn" is not: is below`},
+		{"hcl", `claim "drawn"`, `claim "painted"`, `the pipeline's claim "drawn" is not: is below`},
 		{"tex", "57.3", "?", `page_id.h: the pipeline expects 57.3, the paper prints "?"`},
 	} {
 		dir := t.TempDir()

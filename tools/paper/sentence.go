@@ -74,8 +74,7 @@ type listed struct {
 	sentence string   // with … where words are left out
 }
 
-// kindsOfSentences are what holds a sentence: a claim is compared by expectations that
-// name it, a number by those of cells; a setting stands in a block's attributes, a
+// kindsOfSentences are what holds a sentence: a claim is that of a block of its name, a number by those of cells; a setting stands in a block's attributes, a
 // definition in what a kind does. Nothing here can hold context: others' results, reasons.
 var kindsOfSentences = []string{"claim", "number", "setting", "definition", "context"}
 
@@ -114,7 +113,7 @@ func (l listed) in(text string) bool {
 
 // compareSentences looks up each sentence of the paper in the list, each line of the list
 // in the paper, and what holds it in the pipeline.
-func (s *source) compareSentences(list []listed, blocks []block, steps []string) result {
+func (s *source) compareSentences(list []listed, claims []claim, steps []string) result {
 	r := result{name: "sentences"}
 	all := words(latex.Plain(thinMarks.Replace(asides.ReplaceAllString(s.text, ""))))
 	prose := s.sentences()
@@ -124,11 +123,14 @@ func (s *source) compareSentences(list []listed, blocks []block, steps []string)
 			r.problem("the list has no line for: %s", sentence)
 		}
 	}
-	claimed := map[string][]string{} // sentence to the blocks that expect it
-	for _, b := range blocks {
-		for _, e := range b.Expect {
-			claimed[e.Claim] = append(claimed[e.Claim], b.address())
+	claimed := map[string]claim{} // by name
+	for _, c := range claims {
+		claimed[c.name] = c
+		if !s.says(c.text) {
+			r.problem("%s: the paper does not say %q", c.name, c.text)
+			continue
 		}
+		r.claims++
 	}
 	counts := map[string]int{}
 	for _, l := range list {
@@ -141,11 +143,13 @@ func (s *source) compareSentences(list []listed, blocks []block, steps []string)
 			r.problem("%q is none of %s: %s", l.kind, strings.Join(kindsOfSentences, ", "), l.sentence)
 		case (l.kind == "claim") != (l.id != ""):
 			r.problem("a claim has an id, nothing else has one: %s", l.sentence)
+		case l.kind == "claim" && claimed[l.id].text != l.sentence:
+			r.problem("the pipeline's claim %q is not: %s", l.id, l.sentence)
 		}
 		for _, held := range l.heldBy {
 			if !slices.ContainsFunc(steps, func(address string) bool { return address == held || strings.HasPrefix(address, held+".") }) {
 				r.problem("the pipeline has no %s: %s", held, l.sentence)
-			} else if l.kind == "claim" && !slices.Contains(claimed[l.sentence], held) {
+			} else if l.kind == "claim" && !slices.Contains(claimed[l.id].items, held) {
 				r.problem("%s expects nothing of: %s", held, l.sentence)
 			}
 		}

@@ -80,14 +80,15 @@ func sheets(t *testing.T, file string) []*sheet {
 	t.Helper()
 	var out []*sheet
 	var places [][]cellAt
-	err := eachConfig(file, func(s pipeline.Step) error {
+	claims, err := eachConfig(file, func(s pipeline.Step) error {
 		if s.Block == "step" {
 			return nil
 		}
 		var c rendered
-		if err := json.Unmarshal(s.Task.Config, &c); err != nil || len(c.Expect) == 0 {
+		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
 			return err
 		}
+		c.Expect = slices.DeleteFunc(c.Expect, func(e render.Expectation) bool { return e.Scale != "" })
 		sh := &sheet{address: s.Address, expect: c.Expect, cells: map[string]render.Cell{}}
 		at := sh.layTable(c)
 		if s.Block == "figure" {
@@ -106,6 +107,14 @@ func sheets(t *testing.T, file string) []*sheet {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := len(out) - 1; i >= 0; i-- {
+		for _, c := range claims {
+			out[i].expect = append(out[i].expect, c.expect[out[i].address]...)
+		}
+		if len(out[i].expect) == 0 {
+			out, places = slices.Delete(out, i, i+1), slices.Delete(places, i, i+1)
+		}
 	}
 	printed := map[string]float64{} // by source, before scale
 	for i, sh := range out {

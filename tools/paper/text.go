@@ -46,20 +46,6 @@ func inOrder(text string, parts []string, form func(string) string) bool {
 	return true
 }
 
-// claimed looks for the sentences of a block's claims in the paper.
-func (r *result) claimed(s *source, b block) {
-	for _, e := range b.Expect {
-		if e.Claim == "" {
-			continue
-		}
-		if !s.says(e.Claim) {
-			r.problem("%s: the paper does not say %q", e.Cell, e.Claim)
-			continue
-		}
-		r.claims++
-	}
-}
-
 var (
 	listing = regexp.MustCompile(`(?s)\\begin\{lstlisting\}(?:\[.*?\n\s*\])?(.*?)\\end\{lstlisting\}`)
 	token   = regexp.MustCompile(`\\node\[token[^\]]*\]\s*\([^)]*\)\s*\{([^}]*)\}`)

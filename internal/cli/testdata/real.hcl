@@ -41,12 +41,19 @@ table "counts" {
   stubs   = ["Key"]
   columns = [for c in ["train", "dev", "union"] : { id = c, title = c, format = "integer" }]
   rows    = [for k in ["url", "page_id"] : { id = k, titles = [k], value = step.dedup.nq[k].counts, at = "documents" }]
-  expect "url.train" { value = 10 }
+  expect "url.train" {
+    value    = 10
+    severity = "error"
+  }
   expect "url.dev" { value = 8 }
   expect "url.union" { value = 13 }
   expect "page_id.union" { value = 6 }
-  expect "url.union" {
-    above = ["page_id.union"]
-    claim = "URLs are finer than pages."
+}
+
+claim "finer" {
+  text = "URLs are finer than pages."
+  expect {
+    cell  = table.counts["url.union"]
+    above = [table.counts["page_id.union"]]
   }
 }

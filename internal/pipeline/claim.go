@@ -1,0 +1,169 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/step"
+)
+
+// Claim is a claim block, or one instance of such a block with for_each: a sentence of the
+// paper and what holds in its tables and figures where it is true. It is no step.
+type Claim struct {
+	Name    string          // the label, with for_each and the key: NAME["KEY"]
+	Config  json.RawMessage // completed, as the kind has it
+	Cells   []string        // ADDRESS:CELL of all that it is about, in the order of the source
+	Pos     Pos
+	AttrPos map[string]Pos // of its attributes and expect blocks; see Step
+}
+
+// Text is the sentence.
+func (c Claim) Text() string {
+	var config struct{ Text string }
+	if err := json.Unmarshal(c.Config, &config); err != nil {
+		panic(fmt.Sprintf("claim %q: %v", c.Name, err)) // the loader made it
+	}
+	return config.Text
+}
+
+// Items are the addresses of the tables and figures that the claim is about, each once.
+func (c Claim) Items() (list []string) {
+	for _, cell := range c.Cells {
+		if address, _ := SplitCell(cell); !slices.Contains(list, address) {
+			list = append(list, address)
+		}
+	}
+	return list
+}
+
+// SplitCell cuts ADDRESS:CELL. An address may have a colon within the key of for_each, a
+// cell anywhere.
+func SplitCell(name string) (address, cell string) {
+	from := 0
+	if i := strings.Index(name, `["`); i >= 0 && i < strings.IndexByte(name+":", ':') {
+		from = i + max(strings.Index(name[i:], `"]`), 0)
+	}
+	address, cell, _ = strings.Cut(name[from:], ":")
+	return name[:from] + address, cell
+}
+
+// claimName checks a claim's label, which is a name for people.
+func (l *loader) claimName(b *hclsyntax.Block) bool {
+	if len(b.Labels) != 1 {
+		l.diags.error(header(b), "Wrong labels", `A claim block is written claim "NAME" { … }.`)
+		return false
+	}
+	name := b.Labels[0]
+	if strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+		l.diags.error(b.LabelRanges[0], "Not a name", fmt.Sprintf("A claim is called by a few words, in one line of at most %d bytes.", maxName))
+		return false
+	}
+	return true
+}
+
+// isRenderedName reports whether a reference is to a table or figure.
+func isRenderedName(reference string) bool {
+	block, _, _ := strings.Cut(reference, ".")
+	return block == "table" || block == "figure"
+}
+
+// cellsOf is what claims see of a table or figure: an object of its cells, each with its
+// own name as ADDRESS:CELL; of for_each an object of such objects. It is unknown if the
+// block could not be evaluated.
+func (l *loader) cellsOf(n *node) cty.Value {
+	if n.cells != cty.NilVal {
+		return n.cells
+	}
+	n.cells = cty.DynamicVal
+	b := n.block
+	if b.spec == nil || len(l.steps[n]) == 0 {
+		return n.cells
+	}
+	instances := map[string]cty.Value{}
+	for _, s := range l.steps[n] {
+		tree, err := s.Task.Tree()
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", s.Address, err)) // which was made here
+		}
+		names, err := b.spec.Cells(tree)
+		if err != nil {
+			return n.cells // reported
+		}
+		cells := make(map[string]cty.Value, len(names))
+		known := make(map[string]bool, len(names))
+		for _, name := range names {
+			cells[name] = cty.StringVal(s.Address + ":" + name)
+			known[s.Address+":"+name] = true
+		}
+		if l.cellNames == nil {
+			l.cellNames = map[string]map[string]bool{}
+		}
+		l.cellNames[s.Address] = known
+		instances[s.Key] = cty.ObjectVal(cells)
+	}
+	if n.cells = instances[""]; b.forEach != nil {
+		n.cells = cty.ObjectVal(instances)
+	}
+	return n.cells
+}
+
+// cells reports names of cells that no table or figure has which the block refers to.
+func (c *config) cells(tree map[string]any) {
+	names, err := c.b.spec.CellNames(tree)
+	if err != nil {
+		c.problems(err)
+		return
+	}
+	for _, n := range names {
+		address, _ := SplitCell(n.Cell)
+		known := c.l.cellNames[address]
+		if known[n.Cell] {
+			continue
+		}
+		at := parsePath(n.Attr)
+		detail := fmt.Sprintf(`%q is no cell. One is written table.NAME["ROW.COLUMN"] or figure.NAME["SERIES.POINT.y"].`, n.Cell)
+		if known != nil {
+			detail = fmt.Sprintf("%s has no such cell. %s", address, suggest(n.Cell, sortedKeys(known), "cell"))
+		}
+		c.fail(at, c.locate(at), "Unknown cell", detail)
+	}
+}
+
+// claims are those of the claim blocks.
+func (l *loader) claims() (list []Claim) {
+	for _, n := range l.blocks {
+		if n.block.typ != "claim" {
+			continue
+		}
+		for _, s := range l.steps[n] {
+			c := Claim{Name: n.block.name, Config: s.Task.Config, Pos: s.Pos, AttrPos: s.AttrPos}
+			if n.block.forEach != nil {
+				c.Name += fmt.Sprintf("[%q]", s.Key)
+			}
+			for _, cell := range namesOf(n.block.spec, s.Task) {
+				c.Cells = append(c.Cells, cell.Cell)
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// namesOf are the cells that a task that has been made names.
+func namesOf(spec *step.Spec, t step.Task) []step.CellName {
+	tree, err := t.Tree()
+	if err != nil {
+		panic(err)
+	}
+	names, err := spec.CellNames(tree)
+	if err != nil {
+		panic(err)
+	}
+	return names
+}

@@ -1,0 +1,40 @@
+package render
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Expected is what an Expectation says of a cell that is as this one is: the number as it
+// is printed, or the text, of which at most so many characters and … for the rest. Both
+// are "" where no expectation would say that, as of a text that looks like markup.
+func (c Cell) Expected(column Format, most int) (value, text string) {
+	f := c.format(column)
+	if c.Value != nil {
+		return f.expected(*c.Value), ""
+	}
+	text = plainSpace(c.plain(f))
+	if runes := []rune(text); len(runes) > most {
+		text = strings.TrimSpace(string(runes[:most])) + " …"
+	}
+	if strings.Trim(plainText(text), "… ") == "" || !SameText(text, c.plain(f)) {
+		return "", ""
+	}
+	return "", text
+}
+
+// expected is a number with the digits that are printed of it.
+func (f Format) expected(v float64) string {
+	v = f.scaled(v)
+	switch f.Style {
+	case "integer":
+		return strconv.FormatFloat(v, 'f', -1, 64) // compared without rounding
+	case "kilo":
+		unit := 1000 * math.Pow(10, -float64(f.Decimals))
+		return strconv.FormatFloat(math.Round(v/unit)*unit, 'f', -1, 64)
+	case "text":
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fixed(v, f.Decimals)
+}

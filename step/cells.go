@@ -1,0 +1,32 @@
+package step
+
+// CellName is a cell that a configuration names, and the attribute that does.
+type CellName struct {
+	Attr string // as in Problem
+	Cell string // ADDRESS:CELL, such as table.dedup_counts:url.train
+}
+
+// Cells names the numbers and texts that a completed tree's task leaves; nil for kinds
+// that say nothing of them.
+func (s *Spec) Cells(tree map[string]any) ([]string, error) {
+	if s.cells == nil {
+		return nil, nil
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	return s.cells(c), nil
+}
+
+// CellNames lists the cells of others that a completed tree names.
+func (s *Spec) CellNames(tree map[string]any) ([]CellName, error) {
+	if s.names == nil {
+		return nil, nil
+	}
+	c, err := s.decode(tree)
+	if err != nil {
+		return nil, err
+	}
+	return s.names(c), nil
+}

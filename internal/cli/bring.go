@@ -2,19 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/view"
-	"github.com/redsi/redsi/workflows"
 )
 
 // fetched counts the bytes of blobs that came from stores of others, by their names.
@@ -148,87 +143,4 @@ func (a *app) hitsFrom(v *plan.Preview) (out []hitFrom) {
 
 func (h hitFrom) String() string {
 	return fmt.Sprintf("%d from %s (%s fetched)", h.Hits, h.Name, view.Size(h.Bytes))
-}
-
-// compared is how the result of a step that ran here compares with one of others that
-// nobody who is trusted signed.
-type compared struct {
-	Address string       `json:"address"`
-	From    string       `json:"from"`
-	Same    bool         `json:"same"`
-	Differs []outputDiff `json:"differs,omitempty"` // a: theirs, b: what this run made
-}
-
-// compareOthers compares what a run made with the results of others that it was not to
-// believe: untrusted = "verify".
-func (a *app) compareOthers(ctx context.Context, store artifacts.Store, runID string) (out []compared, err error) {
-	p, err := a.policy()
-	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(a.others.opened) == 0 {
-		return nil, err
-	}
-	rec, err := activities.ReadRun(ctx, store, runID)
-	if errors.Is(err, artifacts.ErrNotExist) {
-		return nil, nil // told by who reads the results
-	}
-	if err != nil {
-		return nil, err
-	}
-	var ran []workflows.RunStep
-	for _, s := range rec.Steps {
-		if s.Outcome == workflows.Ran {
-			ran = append(ran, s)
-		}
-	}
-	theirs := artifacts.With(mem.New(), a.others.opened, p)
-	for some := range slices.Chunk(ran, incomingMost) {
-		keys := make([]artifacts.Digest, len(some))
-		for n, s := range some {
-			keys[n] = s.Key
-		}
-		found, err := artifacts.Inspect(ctx, theirs, keys)
-		if err != nil {
-			return nil, err
-		}
-		made, err := artifacts.LookupMany(ctx, store.Own(), keys)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range some {
-			their, mine := found[s.Key].Foreign, made[s.Key]
-			if their == nil || mine == nil {
-				continue
-			}
-			c := compared{Address: s.Address, From: their.From, Same: their.OutputsDigest() == mine.OutputsDigest()}
-			if !c.Same {
-				c.Differs = diffOutputs(their.Outputs, mine.Outputs)
-			}
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-// printCompared says how results of others compare with what ran here: how many are the
-// same bytes, and each that is not.
-func (a *app) printCompared(all []compared) {
-	same := map[string]int{}
-	for _, c := range all {
-		if c.Same {
-			same[c.From]++
-			continue
-		}
-		view.Printf(a.Out, "%s  DIFFERS from the result in %s\n", c.Address, c.From)
-		for _, d := range c.Differs {
-			view.Printf(a.Out, "       output %s: theirs %s, here %s\n", d.Output, shortDigest(d.A), shortDigest(d.B))
-		}
-	}
-	var names []string
-	for _, o := range a.others.opened {
-		if n := same[o.Name]; n > 0 {
-			names = append(names, fmt.Sprintf("%s of %s", view.Count(n, "result"), o.Name))
-		}
-	}
-	if len(names) > 0 {
-		view.Printf(a.Out, "the same bytes were made here as in %s\n", strings.Join(names, " and in "))
-	}
 }

@@ -156,7 +156,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	out.From = a.hitsFrom(out.preview)
 	if out.RunID != "" {
 		var verr error
-		if out.Compared, verr = a.compareOthers(ctx, store, out.RunID); verr != nil {
+		if out.Compared, verr = a.compareOthers(ctx, store, pl, out.RunID); verr != nil {
 			return cmp.Or(err, verr)
 		}
 	}
@@ -169,7 +169,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err == nil && len(out.LeftOut) > 0 {
 		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need what did; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
 	}
-	return err
+	return cmp.Or(err, disagree(out.Compared))
 }
 
 // recordHits keeps a run that found everything done where an earlier one may have

@@ -148,5 +148,5 @@ func disagree(all []compared) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{exitFailed, fmt.Errorf("%s of others differ from what was made here by more than is allowed; what was made here is used", view.Count(n, "result"))}
+	return &exitError{exitFailed, fmt.Errorf("what was made here differs by more than is allowed from %s of others; what was made here is used", view.Count(n, "result"))}
 }

@@ -354,6 +354,10 @@ func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.
 // that its producer is known to have no result and runs again.
 func (a *Activities) dropCorrupt(ctx context.Context, err error) error {
 	var bad *artifacts.IntegrityError
+	if errors.As(err, &bad) && bad.Other { // the store has none of it
+		a.Log.Warn("a blob of others is corrupt and is not used; its producer will run here", "blob", bad.Want, "where", bad.Where)
+		return err
+	}
 	if errors.As(err, &bad) {
 		dropped, derr := artifacts.DropCorrupt(ctx, a.Store.Blobs, bad.Want)
 		if derr != nil {

@@ -45,6 +45,9 @@ type app struct {
 	varFiles []pipeline.File // besides, and weaker; of tests
 	Targets  []string
 	StoreURL string
+	others   othersOptions
+	whose    pipeline.Results  // of the pipeline that was read
+	belief   *belief           // of the newest preview
 	secrets  map[string]string // sensitive variables of the pipeline that was read
 	modules  *modules.Reader   // of the pipeline that was read
 	update   func(repository string) bool
@@ -145,7 +148,18 @@ func (a *app) style(w io.Writer) view.Style {
 // cacheDir keeps local copies of remote blobs and partial downloads.
 func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
 
+// openStore opens the store with the results of others behind it, as the pipeline that was
+// read and the flags say.
 func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
+	own, err := a.openOwn(ctx)
+	if err != nil {
+		return own, err
+	}
+	return a.withOthers(ctx, own)
+}
+
+// openOwn opens the store alone.
+func (a *app) openOwn(ctx context.Context) (artifacts.Store, error) {
 	defer a.waiting("waiting for the store")()
 	s, err := open.Store(ctx, a.StoreURL, open.Options{})
 	var other *artifacts.AddressError

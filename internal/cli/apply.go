@@ -158,6 +158,7 @@ others have added to the store since are used.`,
 		},
 	}
 	o.flags(cmd)
+	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
 	return cmd
 }

@@ -140,6 +140,7 @@ program reads them; on a terminal, control characters are shown as escapes.`,
 	}
 	for _, c := range []*cobra.Command{ls, cat, path, newGetCmd(a), newUsedCmd(a)} {
 		a.pipelineFlags(c)
+		a.fromFlags(c)
 		cmd.AddCommand(c)
 	}
 	return cmd

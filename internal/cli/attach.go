@@ -127,7 +127,7 @@ func (a *app) noneOpen(ctx context.Context, server string, names []string) error
 		if name == "" || name == "last" {
 			continue
 		}
-		store, err := a.openStore(ctx)
+		store, err := a.openOwn(ctx)
 		if err != nil {
 			return err
 		}

@@ -217,7 +217,7 @@ func (a *app) kindNames(context.Context, string) (names []string) {
 
 // runNames lists the runs that the store remembers, newest first.
 func (a *app) runNames(ctx context.Context, _ string) []string {
-	store, err := a.openStore(ctx)
+	store, err := a.openOwn(ctx)
 	if err != nil {
 		return nil
 	}

@@ -34,6 +34,9 @@ type runSummary struct {
 
 	Checkpoints []checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
+	From     []hitFrom  `json:"from,omitempty"` // hits of others
+	Compared []compared `json:"compared,omitempty"`
+
 	Started  time.Time      `json:"started"`
 	TookS    float64        `json:"took_s"`
 	Rendered []renderedFile `json:"rendered"`
@@ -100,6 +103,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		}
 	}
 	a.printFiles(out.Rendered)
+	a.printCompared(out.Compared)
 	view.Printf(a.Out, "%d steps: %s, %s.\n", len(pl.Steps), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
 	view.Expectations(a.Out, judged, false)
 	return o.unmet(sum)
@@ -124,6 +128,9 @@ func (s *runSummary) sum(steps int) string {
 		if n.count > 0 {
 			text += fmt.Sprintf(", %d %s", n.count, n.what)
 		}
+	}
+	for _, h := range s.From {
+		text += ", " + h.String()
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,12 +81,12 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if err != nil || l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return err
 	}
-	past, err := a.journalOf(ctx, store, v)
+	past, err := a.journalOf(ctx, store.Own(), v)
 	if err != nil {
 		return err
 	}
-	e, err := a.estimateOf(ctx, store, v, past)
-	if err != nil || !l.exceeded(e) {
+	e, err := a.estimateOf(ctx, store.Own(), v, past)
+	if err != nil || !l.exceeded(e) && !(isDown(store) && e.Unknown > unknownSteps) {
 		return err
 	}
 	if yes, asked := ask(ctx, cost(e)+"Go on?"); yes || !asked {
@@ -116,6 +117,12 @@ func ask(ctx context.Context, question string) (yes, asked bool) {
 	case <-ctx.Done():
 		return false, true
 	}
+}
+
+// isDown reports whether a store of others does not answer: who has the steps of a run, and
+// how long they take, may be known there alone.
+func isDown(store artifacts.Store) bool {
+	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }
 
 // cost says what a run is expected to take.

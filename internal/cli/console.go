@@ -51,6 +51,7 @@ the same.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	return cmd
 }
 

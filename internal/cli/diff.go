@@ -57,6 +57,7 @@ What is a run as well as a folder is an error: write ./NAME for the folder.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), args, o) },
 	}
+	a.fromFlags(cmd)
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	f := cmd.Flags()

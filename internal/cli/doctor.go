@@ -58,7 +58,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Short: "Check what redsi needs on this machine, and say how to get what is missing",
 		Long: `Check what redsi needs on this machine, and say how to get what is missing: the
 program, processors, GPUs, disks, the store (a few bytes are written and deleted),
-the Temporal server or the cluster that was named, and what set-up needs.
+the key that signs, whom the pipeline trusts, the stores of others (--from), the Temporal server or the cluster that was named, and what set-up needs.
 
 Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fails.`,
 		Example: `  redsi doctor
@@ -86,6 +86,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fail
 		},
 	}
 	o.flags(cmd)
+	a.fromFlags(cmd)
 	return cmd
 }
 
@@ -93,6 +94,9 @@ Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fail
 func (a *app) examine(ctx context.Context, o clusterOptions) []finding {
 	found := []finding{a.checkBuild(), checkCores(), checkGPU(ctx), a.checkState()}
 	found = append(found, a.checkStore(ctx)...)
+	a.readResults(ctx)
+	found = append(found, a.checkKey(), a.checkTrust())
+	found = append(found, a.checkOthers(ctx)...)
 	if o.given() {
 		found = append(found, a.checkCluster(ctx, o)...)
 	} else {
@@ -234,7 +238,7 @@ func withDisk(f finding, dir string) finding {
 // checkStore reads the store, and writes and deletes a few bytes of no result.
 func (a *app) checkStore(ctx context.Context) []finding {
 	f := finding{What: "store", Note: open.Shown(a.StoreURL)}
-	s, err := a.openStore(ctx)
+	s, err := a.openOwn(ctx)
 	if err == nil {
 		for _, rerr := range s.Records.List(ctx, "runs/") {
 			err = rerr

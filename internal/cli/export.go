@@ -88,6 +88,7 @@ program hf looks for one, hf uploads them; else the commands that do it are prin
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, a folder for each")
 	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that they are uploaded to")

@@ -91,6 +91,7 @@ type exporting struct {
 	blobs    map[artifacts.Digest]*archive.Candidate
 	of       map[artifacts.Digest]int    // the first step that has left it
 	signed   map[string]bool             // hex keys that somebody signed
+	foreign  []*artifacts.Result         // that other stores have
 	urls     map[artifacts.Digest]string // where sources lie
 	project  *projectFiles
 	rendered []renderedBlob
@@ -113,7 +114,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.openOwn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -226,6 +227,9 @@ func (x *exporting) hint(verb string, args ...string) string {
 func (x *exporting) note(i int, it *plan.Item) {
 	r, address := it.Result, x.pl.Steps[i].Address
 	x.keys[i] = it.Key
+	if r.From != "" {
+		x.foreign = append(x.foreign, r)
+	}
 	if r.Finished.After(x.newest) {
 		x.newest = r.Finished
 	}
@@ -263,6 +267,11 @@ func (x *exporting) candidate(step int, d artifacts.Digest, size int64, use arch
 // necessary notes the blobs without which an archive is of no use, and forgets logs that
 // are gone.
 func (x *exporting) necessary(ctx context.Context) error {
+	for _, r := range x.foreign { // their records are copied as they are, with who signed them
+		if err := artifacts.Bring(ctx, x.store, r, nil); err != nil {
+			return err
+		}
+	}
 	for _, key := range x.distinct() {
 		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
 		if err != nil {

@@ -81,7 +81,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 		}
 	}
 	beside(texts, base)
-	if err := pr.local(pl, base, texts); err != nil {
+	if err := pr.local(pl, base, cache, texts); err != nil {
 		return nil, err
 	}
 	for at, b := range texts {
@@ -179,7 +179,7 @@ func beside(texts map[string][]byte, base string) {
 
 // local adds the local files that steps download. Those of a pinned checksum outside of the
 // folder are not needed.
-func (pr *projectFiles) local(pl *plan.Plan, base string, texts map[string][]byte) error {
+func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[string][]byte) error {
 	for i := range pl.Steps {
 		s := &pl.Steps[i]
 		switch s.Task.Kind {
@@ -212,6 +212,9 @@ func (pr *projectFiles) local(pl *plan.Plan, base string, texts map[string][]byt
 			}
 			info, err := os.Stat(at)
 			if err != nil { // its checksum is pinned
+				continue
+			}
+			if inside, err := filepath.Rel(cache, at); err == nil && filepath.IsLocal(inside) { // of a checkout
 				continue
 			}
 			if err := pr.include(at, base); err != nil {

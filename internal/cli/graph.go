@@ -58,6 +58,7 @@ many have results. --outcomes=false draws without reading results.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", "dot", "dot, svg or mermaid")
 	cmd.Flags().BoolVar(&expand, "expand", false, "one node for each instance of a for_each block")

@@ -12,7 +12,7 @@ import (
 
 // carried are the flags that say what a command reads and where it keeps: commands that
 // are printed for the person to paste have what was given of them.
-var carried = []string{"file", "var", "var-file", "state", "store", "profile", "payload-key",
+var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
 // hint is a command of this program that the person can paste: a verb, its arguments,
@@ -36,6 +36,10 @@ func (a *app) hint(verb string, args ...string) string {
 		flag := "--" + name
 		if given.Shorthand != "" {
 			flag = "-" + given.Shorthand
+		}
+		if given.Value.Type() == "bool" {
+			words = append(words, flag)
+			continue
 		}
 		for _, v := range values(given) {
 			if variable, _, ok := strings.Cut(v, "="); ok && name == "var" && a.sensitive(variable) {

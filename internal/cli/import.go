@@ -45,6 +45,8 @@ type imported struct {
 	Variables []string          `json:"variables"`
 	Signer    string            `json:"signer,omitempty"` // of the archive
 	Trusted   bool              `json:"trusted"`          // who signed it or each of its results
+
+	given string // the folder as the person named it
 }
 
 func newImportCmd(a *app) *cobra.Command {
@@ -94,6 +96,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 			return nil, inputError(fmt.Errorf("%s does not end in .zip: name the folder by --dir", file))
 		}
 	}
+	given := folder
 	if folder, err = freeFolder(folder); err != nil {
 		return nil, err
 	}
@@ -124,7 +127,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	if err != nil {
 		return nil, err
 	}
-	x = &imported{Folder: folder, Store: shown, Pipeline: r.Manifest.Pipeline, Files: len(r.Manifest.Files) + len(r.Manifest.Sources), Differs: []string{}, Damaged: []string{},
+	x = &imported{given: given, Folder: folder, Store: shown, Pipeline: r.Manifest.Pipeline, Files: len(r.Manifest.Files) + len(r.Manifest.Sources), Differs: []string{}, Damaged: []string{},
 		LeftOut: append([]archive.LeftOut{}, r.Manifest.LeftOut...), Ignored: append([]string{}, r.Others...), Variables: []string{}}
 	if !r.Signer.IsZero() {
 		x.Signer = r.Signer.String()
@@ -220,7 +223,7 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifacts.Store, shown string, err error) {
 	flags := a.cmd.Flags()
 	if flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.local.flags["store"] || a.local.flags["state"] {
-		store, err = a.openStore(ctx)
+		store, err = a.openOwn(ctx)
 		return store, store.URL, err
 	}
 	inside := filepath.Join(".redsi", "store")

@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -19,13 +17,7 @@ func (a *app) sayImported(x *imported) error {
 	if a.JSON {
 		return errors.Join(view.WriteJSON(a.Out, x), failed)
 	}
-	shown := x.Folder
-	if cwd, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(cwd, x.Folder); err == nil && filepath.IsLocal(rel) {
-			shown = rel
-		}
-	}
-	view.Printf(a.Out, "%s  %s, %s (%d were there), %s of %s\n", shown, view.Count(x.Files, "file"), view.Count(x.Results, "result"), x.There, view.Count(x.Blobs, "blob"), view.Size(x.Bytes))
+	view.Printf(a.Out, "%s  %s, %s (%d were there), %s of %s\n", x.given, view.Count(x.Files, "file"), view.Count(x.Results, "result"), x.There, view.Count(x.Blobs, "blob"), view.Size(x.Bytes))
 	switch {
 	case x.Signer == "":
 		view.Println(a.Out, "signed by nobody: what it says may be anybody's, and verify --rebuild checks it")
@@ -54,7 +46,7 @@ func (a *app) sayImported(x *imported) error {
 	if x.Pipeline != pipeline.DefaultFile {
 		f = " -f " + quoted(x.Pipeline)
 	}
-	view.Printf(a.Out, "its pipeline is code: read it, then\n  cd %s\n", quoted(shown))
+	view.Printf(a.Out, "its pipeline is code: read it, then\n  cd %s\n", quoted(x.given))
 	for _, verb := range []string{"plan" + f, "verify", "report" + f} {
 		view.Printf(a.Out, "  %s\n", a.hint(strings.Fields(verb)[0], strings.Fields(verb)[1:]...))
 	}

@@ -27,7 +27,7 @@ func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	if err := a.printLoaded(ds); err != nil {
 		return nil, err
 	}
-	a.secrets = p.Secrets
+	a.secrets, a.whose = p.Secrets, p.Results
 	a.local.gave(p)
 	return p, nil
 }
@@ -108,7 +108,7 @@ func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipelin
 	if err := a.printLoaded(ds); err != nil {
 		return nil, nil, err
 	}
-	a.secrets = p.Secrets
+	a.secrets, a.whose = p.Secrets, p.Results
 	return s, p, ctx.Err()
 }
 

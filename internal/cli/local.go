@@ -99,6 +99,17 @@ func (l *local) sets(flags *pflag.FlagSet, profile string) string {
 	for _, name := range slices.Sorted(maps.Keys(l.flags)) {
 		words = append(words, "--"+name+" "+quoted(flags.Lookup(name).Value.String()))
 	}
+	if flags.Lookup("from") != nil { // else the verb looks at no results of others
+		for _, address := range l.From {
+			words = append(words, "--from "+quoted(l.beside(address)))
+		}
+		if l.RequireFrom {
+			words = append(words, "--require-from")
+		}
+		if l.Untrusted != "" && !flags.Changed("untrusted") {
+			words = append(words, "--untrusted "+l.Untrusted)
+		}
+	}
 	if len(words) == 0 {
 		return ""
 	}

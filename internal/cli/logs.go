@@ -81,6 +81,7 @@ The log goes to standard output, what is said about it to standard error.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "as it was in this `RUN`: an id, a part of one, last or last~N")
 	cmd.Flags().BoolVar(&failed, "failed", false, "of steps that failed")
 	return cmd

@@ -92,7 +92,7 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		return nil, nil
 	}
 	if _, err := os.Stat(b.StoreURL); err == nil || strings.Contains(b.StoreURL, "://") {
-		store, err := b.openStore(ctx)
+		store, err := b.openOwn(ctx)
 		if err != nil {
 			return nil, err
 		}

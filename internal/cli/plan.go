@@ -58,15 +58,20 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 				return err
 			}
 			a.sayLocal()
-			past, err := a.journalOf(ctx, store, v)
+			own := store.Own()
+			past, err := a.journalOf(ctx, own, v)
 			if err != nil {
 				return err
 			}
-			if facts.Why, err = a.reasons(ctx, store, v, past); err != nil {
+			if facts.Why, err = a.reasons(ctx, own, v, past); err != nil {
 				return err
 			}
 			facts.Causes, facts.Failed = past.causes, past.failed
-			if facts.Estimate, err = a.estimateOf(ctx, store, v, past); err != nil {
+			a.belief.explain(v, facts.Why)
+			if facts.Others, err = a.othersOf(ctx, store, v); err != nil {
+				return err
+			}
+			if facts.Estimate, err = a.estimateOf(ctx, own, v, past); err != nil {
 				return err
 			}
 			for format, n := range past.moved {
@@ -84,6 +89,9 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 				st.Style, st.ByTable = a.style(a.Out), by == "table"
 				view.Plan(a.Out, v, st, facts)
 			}
+			if err == nil {
+				err = a.sayDown(store, mayHave(v, facts.Estimate))
+			}
 			if err == nil && detailed && !v.Done() {
 				return &exitError{code: exitPending}
 			}
@@ -92,6 +100,7 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
+	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
 	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys in this `FILE`, for redsi apply")
@@ -141,8 +150,9 @@ func keepNone(int, *plan.Item) bool { return false }
 
 func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
 	defer a.waiting("looking up " + view.Count(len(pl.Steps), "step") + " in the store")()
+	a.belief = a.newBelief()
 	return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return artifacts.LookupMany(ctx, store, keys)
+		return a.belief.lookup(ctx, store, keys)
 	}, keep, store.Blobs.Open)
 }
 

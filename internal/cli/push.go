@@ -82,7 +82,7 @@ is named. Garbage collection spares what has arrived until the transfer is done.
 // transferBetween opens the two stores.
 func (a *app) transferBetween(ctx context.Context, other string, push, dry bool) (*artifacts.Transfer, error) {
 	t := &artifacts.Transfer{DryRun: dry}
-	own, err := a.openStore(ctx)
+	own, err := a.openOwn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -349,7 +349,12 @@ func (r *rebuilder) around(ctx context.Context) error {
 	return nil
 }
 
-// book is what people left who rebuilt results of a store.
+// book is what people left who rebuilt results of a store; the keys of the pipeline and the
+// command line say whose counts.
 func (a *app) book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
-	return attest.Open(ctx, store, signature.Ring{})
+	ring, err := a.ring()
+	if err != nil {
+		return nil, err
+	}
+	return attest.Open(ctx, store, ring)
 }

@@ -125,6 +125,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
+	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
 	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl, neurips or acm")

@@ -61,6 +61,7 @@ Ctrl-C cancels; the next run continues where this one stopped.`,
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
+	a.fromFlags(cmd)
 	o.flags(cmd)
 	o.confirm.flags(cmd)
 	a.metricsFlag(cmd)
@@ -101,6 +102,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return err
 		}
 		if try == 1 {
+			if err := a.sayOthers(ctx, store, out.preview); err != nil {
+				return err
+			}
 			if err := a.confirm(ctx, o.confirm, store, out.preview); err != nil {
 				return err
 			}
@@ -111,6 +115,11 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		if out.Hit = out.preview.Summary().Hit; out.preview.Done() {
 			err = a.recordHits(ctx, store, pl, out.preview)
 			break
+		}
+		if o.cluster.given() {
+			if err := a.bringRead(ctx, store, out.preview); err != nil {
+				return err
+			}
 		}
 		if err = a.drive(ctx, o, store, pl, &out); err == nil || try == planTries {
 			break
@@ -141,6 +150,16 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return cmp.Or(err, rerr)
 		}
 	}
+	if berr := a.bringAsked(ctx, store, out.preview); berr != nil {
+		return cmp.Or(err, berr)
+	}
+	out.From = a.hitsFrom(out.preview)
+	if out.RunID != "" {
+		var verr error
+		if out.Compared, verr = a.compareOthers(ctx, store, pl, out.RunID); verr != nil {
+			return cmp.Or(err, verr)
+		}
+	}
 	if perr := a.pinSources(pl, &out); perr != nil {
 		return cmp.Or(err, perr)
 	}
@@ -150,7 +169,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err == nil && len(out.LeftOut) > 0 {
 		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need what did; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
 	}
-	return err
+	return cmp.Or(err, disagree(out.Compared))
 }
 
 // recordHits keeps a run that found everything done where an earlier one may have
@@ -201,7 +220,7 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 	}
 	left := map[int]artifacts.Digest{}
 	for i, s := range rec.Steps {
-		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) {
+		if i >= len(pl.Steps) || s.Address != pl.Steps[i].Address || !a.isRead(pl, i) && !a.isAsked(pl, i) {
 			continue
 		}
 		if s.Outcome == workflows.Ran || s.Outcome == workflows.Hit && out.preview.Items[i].Result == nil {
@@ -216,7 +235,7 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 		if found[key] == nil {
 			return lost("the result of " + pl.Steps[i].Address)
 		}
-		out.preview.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key]}
+		out.preview.Items[i] = plan.Item{Outcome: plan.Hit, Key: key, Result: found[key], From: found[key].From}
 	}
 	return nil
 }

@@ -66,6 +66,9 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		w := newWeb(data)
 		e.Values[webKey{}] = w
 		e.Defer(func() { w.CloseClientConnections(); w.Close() })
+		host := newStatic()
+		e.Values[staticKey{}] = host
+		e.Defer(host.Close)
 		for _, f := range []string{"real.hcl"} {
 			b, err := os.ReadFile(filepath.Join("testdata", f))
 			if err != nil {
@@ -87,6 +90,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"fetch":   fetchCommand,
 		"upgrade": upgradeCommand(t),
 		"nowhere": nowhere,
+		"static":  staticCommand,
 		"private": private,
 		"sign-as": signAs,
 	}
@@ -128,12 +132,13 @@ func sameFiles(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// startMinIO is: minio. It starts a server and sets STORE to a bucket on it, and
-// MINIO_DIR to its folder.
+// startMinIO is: minio. It starts a server and sets STORE to a bucket on it, OTHER_STORE to
+// another prefix of that, and MINIO_DIR to its folder.
 func startMinIO(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
 		m := storetest.MinIO(t)
 		ts.Setenv("STORE", m.URL("paper"))
+		ts.Setenv("OTHER_STORE", m.URL("other"))
 		ts.Setenv("MINIO_DIR", m.Dir)
 		for _, kv := range m.Env() {
 			k, v, _ := strings.Cut(kv, "=")

@@ -25,6 +25,7 @@ type modelFlags struct {
 
 func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&m.model, "model", "m", "", `train step whose model is asked: step.train.NAME["key"]; may be left out if only one is trained`)
 	f.IntVarP(&m.results, "results", "k", 10, "documents shown for a query, at most as many as beams")

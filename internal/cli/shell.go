@@ -61,6 +61,7 @@ shell: it prints the folder, which stays.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	cmd.Flags().BoolVar(&printed, "print", false, "print the folder and leave it; start no shell")
 	cmd.Flags().BoolVar(&keep, "keep", false, "leave the folder when the shell ends")
 	return cmd

@@ -82,7 +82,7 @@ func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) 
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openStore(ctx)
+	store, err := a.openOwn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ such; of each run the first steps at work and failed are shown, --run shows one 
 
 func (a *app) status(ctx context.Context, o statusOptions) (r statusReport, err error) {
 	r.Running = []runStatus{}
-	store, err := a.openStore(ctx)
+	store, err := a.openOwn(ctx)
 	if err != nil {
 		return r, err
 	}

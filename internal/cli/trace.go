@@ -53,6 +53,7 @@ comes from. Of a table or figure alone it lists the cells, by the names that it 
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	return cmd
 }
 

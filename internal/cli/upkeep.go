@@ -49,7 +49,7 @@ and of each step an attestation, signed if there is a signing key.`,
 					return inputError(fmt.Errorf("--%s is for --rebuild, which says what to run again", name))
 				}
 			}
-			store, err := a.openStore(cmd.Context())
+			store, err := a.openOwn(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func newGCCmd(a *app) *cobra.Command {
 				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
 			}
 			o.Grace = max(o.Grace, 1) // 0s is no grace; Collect's 0 is its default
-			store, err := a.openStore(cmd.Context())
+			store, err := a.openOwn(cmd.Context())
 			if err != nil {
 				return err
 			}

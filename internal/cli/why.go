@@ -20,6 +20,9 @@ type whyStep struct {
 	Address string       `json:"address"`
 	Outcome plan.Outcome `json:"outcome"`
 	Reason  string       `json:"reason,omitempty"`
+	From    string       `json:"from,omitempty"` // the store of others that has the result
+	Fetch   *int64       `json:"fetch_bytes,omitempty"`
+	Passed  []string     `json:"not_used,omitempty"` // results that are there, and why they are not used
 	Waits   []string     `json:"waits_for,omitempty"`
 	Against string       `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []whyChange  `json:"changes,omitempty"`
@@ -78,6 +81,7 @@ the run before that had its result.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "say it of this run, which has ended: its id, a part of it, last or last~1")
 	return cmd
 }
@@ -97,7 +101,12 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	past, err := a.journalOf(ctx, store, v)
+	own := store.Own()
+	past, err := a.journalOf(ctx, own, v)
+	if err != nil {
+		return err
+	}
+	others, err := a.othersOf(ctx, store, v)
 	if err != nil {
 		return err
 	}
@@ -112,12 +121,23 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 		}
 		it := v.Items[i]
 		w := whyStep{Address: s.Address, Outcome: it.Outcome, Origin: it.Run}
+		if w.From = it.From; w.From != "" {
+			if size, ok := others.Fetch[i]; ok {
+				w.Fetch = &size
+			}
+		}
+		for _, p := range a.belief.passed[it.Key] {
+			w.Passed = append(w.Passed, p.String())
+			if do := a.belief.whatToDo(p); do != "" {
+				w.Passed = append(w.Passed, "-> "+do)
+			}
+		}
 		for _, d := range it.Waits {
 			w.Waits = append(w.Waits, pl.Steps[d].Address)
 		}
 		switch it.Outcome {
 		case plan.Run:
-			changes, note, err := a.changes(ctx, store, v, i, past)
+			changes, note, err := a.changes(ctx, own, v, i, past)
 			if err != nil {
 				return err
 			}
@@ -143,10 +163,14 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 		answers = append(answers, w)
 	}
 	if a.JSON {
-		return view.WriteJSON(a.Out, answers)
+		err = view.WriteJSON(a.Out, answers)
+	} else {
+		a.printWhy(answers)
 	}
-	a.printWhy(answers)
-	return nil
+	if err != nil {
+		return err
+	}
+	return a.sayDown(store, "it may have the result")
 }
 
 // madeOf says how the result of a hit came about.
@@ -191,6 +215,16 @@ func (a *app) printWhy(answers []whyStep) {
 	st := a.style(a.Out)
 	for _, w := range answers {
 		view.Printf(a.Out, "%s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address)
+		if w.From != "" {
+			text := "       its result is in " + w.From
+			if w.Fetch != nil {
+				text += ", " + view.Size(*w.Fetch) + " to fetch"
+			}
+			view.Println(a.Out, text)
+		}
+		for _, p := range w.Passed {
+			view.Printf(a.Out, "       %s\n", p)
+		}
 		if w.Failed != nil {
 			view.Printf(a.Out, "       %s\n", w.Failed)
 		}

@@ -70,6 +70,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 		},
 	}
 	o.flags(cmd)
+	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
@@ -225,6 +226,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 		},
 	}
 	o.embedFlags(cmd, 8233)
+	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
 	o.payloadFlag(cmd)
 	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is taken")

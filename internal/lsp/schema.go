@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/step"
 )
 
@@ -20,6 +21,7 @@ var blockDocs = []struct{ typ, form, help string }{
 	{"output", `output "${1:NAME}" {` + "\n  value = $0\n}", "What a pipeline that has this one as a module refers to as module.NAME.OUTPUT."},
 	{"checklist", "checklist {\n  $0\n}", "What conferences' checklists ask and no record knows: how results were chosen, what was tried, licences. It is no part of any key."},
 	{"paper", "paper {\n  title   = \"$1\"\n  authors = [$0]\n}", "What the pipeline rebuilds: the report begins with it. It is no part of any key."},
+	{"results", "results {\n  from = [\"$1\"]$0\n}", "Where results of others are, and whose are believed. It is no part of any key."},
 }
 
 // Attributes that are no kind's.
@@ -55,6 +57,14 @@ var (
 		{Name: "version", Type: text1, Optional: true, Help: "Version of what is exported, for citations."},
 		{Name: "orcid", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The ORCID of each author who has one, by name."},
 		{Name: "affiliations", Type: step.Type{Kind: step.Map, Elem: &text1}, Optional: true, Help: "The affiliation of each author, by name."},
+	}
+	textsType    = step.Type{Kind: step.List, Elem: &text1}
+	resultsAttrs = []step.Attr{
+		{Name: "from", Type: textsType, Optional: true, Help: "Stores of others, which are only read: https://HOST/PATH, s3://BUCKET/PREFIX?anonymous=true, or a folder relative to this file."},
+		{Name: "trust", Type: textsType, Optional: true, Help: "Public keys whose results are believed, as redsi key show prints them."},
+		{Name: "revoked", Type: textsType, Optional: true, Help: "Public keys whose signatures count for nothing, whenever they were made."},
+		{Name: "untrusted", Type: text1, Optional: true, Default: "run", Enum: pipeline.Beliefs, Help: "What becomes of others' results that no trusted key signed: the step runs here, it runs and is compared, or the result is used."},
+		{Name: "shared", Type: text1, Optional: true, Default: "use", Enum: pipeline.Beliefs, Help: "The same of results in the project's own store."},
 	}
 	texts          = step.Type{Kind: step.Map, Elem: &text1}
 	checklistAttrs = []step.Attr{
@@ -95,6 +105,8 @@ func (s *server) attrsOf(d *document, blocks []header) []step.Attr {
 		attrs = outputAttrs
 	case "paper":
 		attrs = paperAttrs
+	case "results":
+		attrs = resultsAttrs
 	case "checklist":
 		attrs = checklistAttrs
 	default:

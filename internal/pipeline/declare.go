@@ -19,7 +19,7 @@ const (
 	ClaimKind  = "claim"
 )
 
-var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist"}
+var blockTypes = []string{"variable", "locals", "step", "table", "figure", "claim", "module", "output", "paper", "checklist", "results"}
 
 // node is something that is evaluated: one local value or output, or a block.
 type node struct {
@@ -75,6 +75,8 @@ func (l *loader) declare() {
 				l.declareOutput(b, blk)
 			case "paper":
 				l.declarePaper(blk)
+			case "results":
+				l.declareResults(blk)
 			case "checklist":
 				l.declareChecklist(blk)
 			default:

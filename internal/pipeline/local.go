@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // LocalFile is the file of a pipeline's folder with what one person has set there, on one
@@ -15,14 +16,17 @@ const LocalFile = "redsi.local.hcl"
 
 // Local is what a LocalFile sets; what it does not is empty.
 type Local struct {
-	Variables []File // as Options.Local takes them
-	Store     string
-	State     string
-	Temporal  struct{ Address, Namespace, Profile string }
+	Variables   []File // as Options.Local takes them
+	Store       string
+	State       string
+	From        []string // addresses of results of others
+	Untrusted   string   // as in Results
+	RequireFrom bool
+	Temporal    struct{ Address, Namespace, Profile string }
 }
 
 var (
-	localAttrs  = []hcl.AttributeSchema{{Name: "store"}, {Name: "state"}}
+	localAttrs  = []hcl.AttributeSchema{{Name: "store"}, {Name: "state"}, {Name: "from"}, {Name: "require_from"}, {Name: "untrusted"}}
 	localSchema = &hcl.BodySchema{Attributes: localAttrs,
 		Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}, {Type: "profile", LabelNames: []string{"name"}}}}
 	profileSchema  = &hcl.BodySchema{Attributes: localAttrs, Blocks: []hcl.BlockHeaderSchema{{Type: "variables"}, {Type: "temporal"}}}
@@ -85,6 +89,7 @@ func (p *localParser) file(profile string) {
 func (p *localParser) settings(c *hcl.BodyContent) {
 	p.text(c.Attributes["store"], &p.local.Store)
 	p.text(c.Attributes["state"], &p.local.State)
+	p.others(c.Attributes)
 	p.local.Variables = slices.Clip(p.local.Variables)
 	for _, b := range c.Blocks {
 		switch b.Type {
@@ -97,6 +102,40 @@ func (p *localParser) settings(c *hcl.BodyContent) {
 			p.text(t.Attributes["address"], &p.local.Temporal.Address)
 			p.text(t.Attributes["namespace"], &p.local.Temporal.Namespace)
 			p.text(t.Attributes["profile"], &p.local.Temporal.Profile)
+		}
+	}
+}
+
+// others takes over what a body sets of results of others.
+func (p *localParser) others(attrs hcl.Attributes) {
+	if a := attrs["from"]; a != nil {
+		v, ds := a.Expr.Value(nil)
+		p.diags = append(p.diags, ds...)
+		v, err := convert.Convert(v, cty.List(cty.String))
+		switch {
+		case ds.HasErrors():
+		case err != nil || v.IsNull() || slices.ContainsFunc(v.AsValueSlice(), func(e cty.Value) bool { return e.IsNull() || e.AsString() == "" }):
+			p.fail(a.Expr.Range(), "Wrong type", "from is a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders.")
+		default:
+			p.local.From = nil
+			for _, e := range v.AsValueSlice() {
+				p.local.From = append(p.local.From, e.AsString())
+			}
+		}
+	}
+	if a := attrs["require_from"]; a != nil {
+		v, ds := a.Expr.Value(nil)
+		if p.diags = append(p.diags, ds...); !ds.HasErrors() {
+			if v.IsNull() || v.Type() != cty.Bool {
+				p.fail(a.Expr.Range(), "Wrong type", "require_from is true or false.")
+			} else {
+				p.local.RequireFrom = v.True()
+			}
+		}
+	}
+	if a := attrs["untrusted"]; a != nil {
+		if p.text(a, &p.local.Untrusted); p.local.Untrusted != "" && !slices.Contains(Beliefs, p.local.Untrusted) {
+			p.fail(a.Expr.Range(), "Wrong value", fmt.Sprintf("untrusted is \"run\", \"verify\" or \"use\". %s", suggest(p.local.Untrusted, Beliefs, "value")))
 		}
 	}
 }

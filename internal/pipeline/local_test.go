@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,5 +101,23 @@ func TestLocalStrength(t *testing.T) {
 	o = pipeline.Options{Local: []pipeline.File{{Name: "redsi.local.hcl", Bytes: []byte("\n  y = 1")}}}
 	if _, ds := pipeline.Load(sources, o); !ds.HasErrors() || !strings.Contains(ds.Err().Error(), "redsi.local.hcl:2") {
 		t.Error(ds.Err())
+	}
+}
+
+// TestLocalOthers: the settings name stores of others; what is none is told with its place.
+func TestLocalOthers(t *testing.T) {
+	l, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(`from = ["https://example.org/x", "../y"]
+require_from = true
+profile "far" {
+  from      = ["z"]
+  untrusted = "use"
+}`), "far")
+	if ds.HasErrors() || !slices.Equal(l.From, []string{"z"}) || !l.RequireFrom || l.Untrusted != "use" {
+		t.Errorf("%+v, %v", l, ds.List)
+	}
+	for _, bad := range []string{`from = "x"`, `from = [""]`, `from = [null]`, `from = null`, `require_from = "yes"`, `untrusted = "often"`, `untrusted = 7`} {
+		if _, ds := pipeline.ParseLocal("redsi.local.hcl", []byte(bad), ""); !ds.HasErrors() || ds.List[0].Subject.Start.Line != 1 {
+			t.Errorf("%s: %v", bad, ds.List)
+		}
 	}
 }

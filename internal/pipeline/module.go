@@ -174,6 +174,9 @@ func (l *loader) loadModule(m *moduleCall, address string, arguments map[string]
 	}
 	c.declare()
 	c.setArguments(m, arguments)
+	if c.resultsBlock != nil && l.Lint {
+		l.diags.warn(header(c.resultsBlock), "Results of a module", "Of a module this block says nothing: whose results are believed is said by the pipeline that is run.")
+	}
 	c.evaluateAll()
 	l.modules = append(l.modules, c)
 	outputs := make(map[string]cty.Value, len(c.outputs))

@@ -52,6 +52,9 @@ type Pipeline struct {
 	// Paper is what the paper block says; empty without one.
 	Paper Paper
 
+	// Results is what the results block says; empty without one.
+	Results Results
+
 	// Checklist is what the checklist block says; empty without one.
 	Checklist Checklist
 
@@ -120,6 +123,7 @@ func (l *loader) load() (*Pipeline, Diagnostics) {
 	}
 	l.declare()
 	l.setVariables()
+	l.setResults()
 	l.evaluateAll()
 	if !l.diags.failed() {
 		l.warnUnused()
@@ -152,9 +156,12 @@ type loader struct {
 	checklist   Checklist
 	paperAt     *hcl.Range // of the block
 	checklistAt *hcl.Range
+	results     Results
 	blocks      []*node
 	byBlock     map[string]*node // step.train.dsi, module.first
 	nodes       []*node          // locals, outputs, modules and blocks in source order
+
+	resultsBlock *hclsyntax.Block // nil if there is none
 
 	keepValues bool // of all blocks, whether something refers to them or not
 
@@ -213,7 +220,7 @@ func (l *loader) evaluateAll() {
 }
 
 func (l *loader) pipeline() *Pipeline {
-	p := &Pipeline{Steps: l.allSteps(), Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
+	p := &Pipeline{Steps: l.allSteps(), Claims: l.claims(), Paper: l.paper, Checklist: l.checklist, Results: l.results, Sources: l.read, Modules: l.modRead, Vars: map[string]json.RawMessage{}, Secrets: map[string]string{}, vars: map[string]string{}}
 	for _, name := range sortedKeys(l.variables) {
 		v := l.variables[name]
 		if v.local {

@@ -42,6 +42,7 @@ type Item struct {
 	Bytes  int64  // of its outputs
 	Memory int64  // the most at a time; 0 if not known
 	Run    string // that left it
+	From   string // the store of others that has it; "" if the own one does
 
 	// Accepted is by which a hit stands for its key; nil if it was made under it.
 	Accepted *artifacts.Acceptance
@@ -180,7 +181,7 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 	for _, i := range ready {
 		it := &f.Items[i]
 		if r := found[it.Key]; r != nil {
-			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID
+			it.Outcome, it.Result, it.Took, it.Bytes, it.Memory, it.Run, it.From = Hit, r, r.Took, r.Bytes(), r.Memory(), r.Origin.RunID, r.From
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}

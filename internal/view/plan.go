@@ -16,12 +16,21 @@ type PlanFacts struct {
 	Causes   map[int]string // the same without values, where values differ
 	Slots    int            // steps at a time that the time is estimated for
 	GPUSlots int
+	Others   *Others
 	Failed   map[int]Failed // what failed for good before, under the same key
 	Free     int64          // bytes free for results; -1 if not known
 }
 
 // fits reports whether the results have room, as far as it is known.
 func (f *PlanFacts) fits() bool { return f.Free < 0 || f.Estimate.Bytes <= f.Free }
+
+// fetch is how many bytes of a step would be fetched from others.
+func (f *PlanFacts) fetch(i int) (size int64, ok bool) {
+	if f.Others != nil {
+		size, ok = f.Others.Fetch[i]
+	}
+	return size, ok
+}
 
 // PlanStep is one step of a plan in JSON.
 type PlanStep struct {
@@ -36,6 +45,8 @@ type PlanStep struct {
 	TookS   *float64          `json:"took_s,omitempty"`        // of the result, for a hit
 	Bytes   *int64            `json:"bytes,omitempty"`         // of its outputs
 	Origin  string            `json:"origin,omitempty"`        // the run it came from
+	From    string            `json:"from,omitempty"`          // the store of others that has it
+	Fetch   *int64            `json:"fetch_bytes,omitempty"`
 
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which the result stands for this key
 
@@ -124,12 +135,13 @@ type PlanJSON struct {
 	Blocks   []PlanGroup  `json:"blocks"`
 	Tables   []PlanGroup  `json:"tables"`
 	Estimate PlanEstimate `json:"estimate"`
+	Others   *OthersJSON  `json:"others,omitempty"`
 }
 
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Summary: v.Summary(),
-		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f)}
+		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v)}
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,
@@ -145,6 +157,10 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		}
 		if it.Outcome == plan.Hit {
 			p.TookS, p.Bytes, p.Origin, p.Accepted = secondsOf(it.Took), &it.Bytes, it.Run, it.Accepted
+			p.From = it.From
+			if size, ok := f.fetch(i); ok {
+				p.Fetch = &size
+			}
 		} else if x.Basis != estimate.Nothing {
 			p.Expect, p.ExpectP90 = secondsOf(x.P50), secondsOf(x.P90)
 		}

@@ -54,6 +54,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "; hits save %s", Seconds(v.Saved()))
 	}
 	Println(w, ".")
+	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)
 	}
@@ -111,6 +112,9 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 			continue
 		case it.Outcome == plan.Hit:
 			note = fmt.Sprintf("%s, %s", Seconds(it.Took), Size(it.Bytes))
+			if size, ok := f.fetch(i); ok && size > 0 {
+				note += ", " + Size(size) + " to fetch"
+			}
 			if it.Accepted != nil {
 				note += "; " + it.Accepted.Sentence()
 			}
@@ -122,7 +126,11 @@ func planSteps(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		if x := f.Estimate.Each[i]; x.Basis != estimate.Nothing {
 			note += "; about " + Seconds(x.P50)
 		}
-		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), strings.ToUpper(string(it.Outcome))), pad(s.Address, width), st.Dim(note))
+		word := strings.ToUpper(string(it.Outcome))
+		if it.From != "" {
+			word += " (from " + it.From + ")"
+		}
+		Printf(w, "%s  %s  %s\n", st.Outcome(string(it.Outcome), word), pad(s.Address, width), st.Dim(note))
 	}
 }
 

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/internal/alike"
+	"github.com/redsi/redsi/internal/attest"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+// compared is how the result of a step that ran here compares, by the rules of its kind,
+// with one of others that nobody who is trusted signed.
+type compared struct {
+	Address     string            `json:"address"`
+	From        string            `json:"from"`
+	Verdict     alike.Verdict     `json:"verdict"`
+	Outputs     []alike.Found     `json:"outputs,omitempty"` // with other bytes: theirs stand, ours were made
+	Worst       *alike.Difference `json:"worst,omitempty"`
+	Attestation string            `json:"attestation,omitempty"` // "" if another machine ran the step
+}
+
+// compareOthers compares what a run made with the results of others that it was not to
+// believe: untrusted = "verify". What was made on this machine is attested.
+func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan.Plan, runID string) (out []compared, err error) {
+	p, err := a.policy()
+	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(a.others.opened) == 0 {
+		return nil, err
+	}
+	rec, err := activities.ReadRun(ctx, store, runID)
+	if errors.Is(err, artifacts.ErrNotExist) {
+		return nil, nil // told by who reads the results
+	}
+	if err != nil {
+		return nil, err
+	}
+	ran := map[string]bool{}
+	for _, s := range rec.Steps {
+		if s.Outcome == workflows.Ran {
+			ran[s.Address] = true
+		}
+	}
+	var steps []int
+	for i, s := range pl.Steps {
+		if ran[s.Address] {
+			steps = append(steps, i)
+		}
+	}
+	v, err := a.previewOf(ctx, store, pl, func(i int, _ *plan.Item) bool { return ran[pl.Steps[i].Address] })
+	if err != nil {
+		return nil, err
+	}
+	r := &rebuilder{app: a, store: store, acts: a.activities(store, nil, workflows.Features{}), key: p.Signer}
+	theirs := artifacts.With(mem.New(), a.others.opened, p)
+	for some := range slices.Chunk(steps, incomingMost) {
+		keys := make([]artifacts.Digest, len(some))
+		for n, i := range some {
+			keys[n] = v.Items[i].Key
+		}
+		found, err := artifacts.Inspect(ctx, theirs, keys)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range some {
+			their, mine := found[keys[n]].Foreign, v.Items[i].Result
+			if their == nil || mine == nil || mine.From != "" {
+				continue
+			}
+			c, err := r.compareOther(ctx, v, i, their)
+			if err != nil {
+				return nil, fmt.Errorf("compare %s with the result in %s: %w", pl.Steps[i].Address, their.From, err)
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// compareOther compares the result of a step with theirs, and attests what came of it if
+// this machine made it.
+func (r *rebuilder) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (compared, error) {
+	address, it := v.Plan.Steps[i].Address, v.Items[i]
+	found, err := r.acts.Compare(ctx, it.Task, *theirs, *it.Result, activities.RebuildOptions{
+		Readers: func(ctx context.Context, output, kind string) ([]activities.Reader, error) {
+			return r.readers(ctx, address, output, kind)
+		}})
+	if err != nil {
+		return compared{}, err
+	}
+	c := compared{Address: address, From: theirs.From, Verdict: found.Verdict, Outputs: found.Outputs, Worst: found.Worst()}
+	if host, err := os.Hostname(); err != nil || it.Result.Env["host"] != host {
+		return c, nil
+	}
+	c.Attestation, err = attest.File(ctx, r.store,
+		r.attestation(address, it.Task.Kind, activities.Rebuilt{Stands: theirs, Made: it.Result, Comparison: found}), r.key)
+	return c, err
+}
+
+// printCompared says how results of others compare with what ran here: how many are the
+// same or within what is allowed, and each that is not.
+func (a *app) printCompared(all []compared) {
+	type count struct{ same, within int }
+	counts := map[string]*count{}
+	for _, o := range a.others.opened {
+		counts[o.Name] = &count{}
+	}
+	for _, c := range all {
+		switch c.Verdict {
+		case alike.Same:
+			counts[c.From].same++
+		case alike.Within:
+			counts[c.From].within++
+		default:
+			view.Printf(a.Out, "%s  DIFFERS from the result in %s\n", c.Address, c.From)
+			if c.Worst != nil {
+				view.Printf(a.Out, "       %s\n", c.Worst)
+			}
+		}
+	}
+	var names []string
+	for _, o := range a.others.opened {
+		if n := counts[o.Name]; n.same+n.within > 0 {
+			names = append(names, fmt.Sprintf("%s of %s (%d the same bytes, %d within)", view.Count(n.same+n.within, "result"), o.Name, n.same, n.within))
+		}
+	}
+	if len(names) > 0 {
+		view.Printf(a.Out, "what was made here agrees with %s\n", strings.Join(names, " and "))
+	}
+}
+
+// disagree is the error of a run of which some results are not those of others.
+func disagree(all []compared) error {
+	n := 0
+	for _, c := range all {
+		if c.Verdict == alike.Differs {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return &exitError{exitFailed, fmt.Errorf("what was made here differs by more than is allowed from %s of others; what was made here is used", view.Count(n, "result"))}
+}

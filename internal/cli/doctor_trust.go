@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// checkKey looks at the key by which this person signs.
+func (a *app) checkKey() finding {
+	f := finding{What: "signing key", OK: true, Soft: true}
+	k, err := a.signer()
+	switch {
+	case err != nil:
+		f.OK, f.Soft, f.Note, f.Do = false, false, err.Error(), "name a key that redsi key new made, in REDSI_SIGNING_KEY, or none"
+	case k == nil:
+		f.Note = "none; results are not signed"
+	default:
+		f.Note = k.Public().String()
+		if r, err := a.ring(); err == nil && r.Of(k.Public()) == signature.Revoked {
+			f.OK, f.Do = false, "this key is revoked here, so what it signs counts for nothing: make another one with redsi key new --out FILE"
+		}
+	}
+	return f
+}
+
+// readResults takes what the pipeline of the current folder says of results, if there is
+// one that can be read: doctor is for folders without, too.
+func (a *app) readResults(ctx context.Context) {
+	sources, err := pipeline.Read(env("REDSI_FILE", "pipelines.hcl"))
+	if err != nil {
+		return
+	}
+	g, err := a.given()
+	if err != nil {
+		return
+	}
+	mods := a.reader(env("REDSI_FILE", "pipelines.hcl"))
+	p, ds := pipeline.Load(sources, a.options(ctx, g, mods))
+	if !ds.HasErrors() {
+		a.whose = p.Results
+	}
+}
+
+// checkTrust says whom the pipeline believes.
+func (a *app) checkTrust() finding {
+	f := finding{What: "trust", OK: true}
+	p, err := a.policy()
+	if err != nil {
+		f.OK, f.Note, f.Do = false, err.Error(), "mend the results block, --trust or --untrusted"
+		return f
+	}
+	var names []string
+	for _, k := range p.Ring.Trusted {
+		names = append(names, k.Name)
+	}
+	f.Note = "results of others that no trusted key signed: " + string(cmp.Or(p.Foreign, artifacts.RunUntrusted))
+	if len(names) > 0 {
+		f.Note = "trusts " + strings.Join(names, ", ") + "; " + f.Note
+	}
+	if n := len(p.Ring.Revoked); n > 0 {
+		f.Note += fmt.Sprintf("; %s revoked", view.Count(n, "key"))
+	}
+	return f
+}
+
+// asksFor is a key that nobody has a result under.
+var asksFor = artifacts.Sum([]byte("redsi doctor asks whether anybody answers"))
+
+// checkOthers asks each store of others for a result that nobody has.
+func (a *app) checkOthers(ctx context.Context) (found []finding) {
+	for _, address := range a.addresses() {
+		f := finding{What: "from", Soft: !a.requiresFrom(), Note: open.Shown(address)}
+		ctx, cancel := context.WithTimeout(ctx, answersWithin)
+		began := time.Now()
+		o, err := open.Other(ctx, address, open.Options{})
+		if err == nil {
+			_, err = o.Store.Records.Get(ctx, artifacts.ResultName(asksFor))
+		}
+		cancel()
+		if err == nil || errors.Is(err, artifacts.ErrNotExist) {
+			f.OK, f.Note = true, fmt.Sprintf("%s answers in %s", f.Note, view.Seconds(time.Since(began)))
+		} else {
+			f.Note, f.Do = f.Note+": "+err.Error(), "look at the address; without it, each plan says what it may have"
+		}
+		found = append(found, f)
+	}
+	return found
+}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+)
+
+// incomingMost bounds the results that are in memory while the bytes to fetch are counted.
+const incomingMost = 1024
+
+// isAsked reports whether a run is for step i itself, not for what reads it: it is a
+// target, or without targets a table or figure.
+func (a *app) isAsked(pl *plan.Plan, i int) bool {
+	if len(a.Targets) == 0 {
+		return isRendered(pl.Steps[i].Address)
+	}
+	return slices.ContainsFunc(a.Targets, func(target string) bool { return plan.Matches(target, pl.Steps[i].Address) })
+}
+
+// othersOf says what a preview has of others, and what a run of it would fetch from them:
+// of the steps that it is for all blobs, of others those that a step reads that must run.
+// What the store has is not counted.
+func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*view.Others, error) {
+	out := &view.Others{Passed: a.belief.summary(), Unsigned: a.belief.unsigned, Fetch: map[int]int64{}}
+	hits := map[string]int{}
+	for _, it := range v.Items {
+		if it.From != "" {
+			hits[it.From]++
+		}
+	}
+	for _, o := range store.Others() {
+		s := view.OtherStore{Name: o.Name, URL: o.URL, Hits: hits[o.Name], Denied: o.Denied}
+		if o.Err != nil {
+			s.Error = o.Err.Error()
+		}
+		out.Stores = append(out.Stores, s)
+	}
+	var err error
+	if out.Own, err = a.unsignedOwn(ctx, store.Own(), v); err != nil || len(hits) == 0 {
+		return out, err
+	}
+	read, err := readOf(v)
+	if err != nil {
+		return nil, err
+	}
+	var steps []int
+	for i, it := range v.Items {
+		if it.From != "" && (a.isAsked(v.Plan, i) || read[i] != nil) {
+			steps = append(steps, i)
+		}
+	}
+	seen := map[artifacts.Digest]bool{}
+	for some := range slices.Chunk(steps, incomingMost) {
+		results, err := resultsAt(ctx, store, v, some)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.countIncoming(ctx, store.Own(), v, some, results, read, seen, out); err != nil {
+			return nil, err
+		}
+	}
+	out.Blobs = len(seen)
+	return out, nil
+}
+
+// unsignedOwn counts the hits of the store itself that have no signature by a key that the
+// project trusts, if it trusts some and believes them all the same. The names of signatures
+// are listed once; that they are right is looked at where it matters.
+func (a *app) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
+	p, err := a.policy()
+	ring, rerr := a.ring()
+	if err = errors.Join(err, rerr); err != nil || len(ring.Trusted) == 0 || p.Own != "" && p.Own != artifacts.UseUntrusted {
+		return 0, err
+	}
+	signed := map[artifacts.Digest]bool{}
+	for r, err := range own.Records.List(ctx, "signatures/") {
+		if err != nil {
+			return 0, err
+		}
+		hex, id, _ := strings.Cut(strings.TrimPrefix(r.Name, "signatures/"), "/")
+		key, err := artifacts.ParseHex(hex)
+		if err == nil && slices.ContainsFunc(p.Ring.Trusted, func(k signature.Public) bool { return k.ID() == id && p.Ring.Of(k) == signature.Trusted }) {
+			signed[key] = true
+		}
+	}
+	for _, it := range v.Items {
+		if it.Outcome == plan.Hit && it.From == "" && !signed[it.Key] {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// readOf lists of each hit of others the outputs that steps read which are no hits.
+func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
+	at := map[string]int{}
+	for i, it := range v.Items {
+		if it.From != "" {
+			at[v.Plan.Steps[i].Address] = i
+		}
+	}
+	read := map[int]map[string]bool{}
+	for j, s := range v.Plan.Steps {
+		if v.Items[j].Outcome == plan.Hit || !slices.ContainsFunc(s.Deps, func(d int) bool { return v.Items[d].From != "" }) {
+			continue
+		}
+		err := inputsOf(s.Task, func(_ string, in step.Input) {
+			if in.Ref == nil {
+				return
+			}
+			if i, ok := at[in.Ref.Step]; ok {
+				if read[i] == nil {
+					read[i] = map[string]bool{}
+				}
+				read[i][in.Ref.Output] = true
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return read, nil
+}
+
+// resultsAt are the results of hits, in their order, whether the preview kept them or not;
+// nil where one is gone since.
+func resultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
+	var keys []artifacts.Digest
+	for _, i := range steps {
+		if v.Items[i].Result == nil {
+			keys = append(keys, v.Items[i].Key)
+		}
+	}
+	found, err := artifacts.LookupMany(ctx, store, keys)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]*artifacts.Result, len(steps))
+	for n, i := range steps {
+		if results[n] = v.Items[i].Result; results[n] == nil {
+			results[n] = found[v.Items[i].Key]
+		}
+	}
+	return results, nil
+}
+
+// countIncoming adds the blobs of some steps' results that own lacks and nothing counted.
+func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Preview, steps []int, results []*artifacts.Result,
+	read map[int]map[string]bool, seen map[artifacts.Digest]bool, out *view.Others) error {
+	type blob struct {
+		artifacts.Digest
+		size int64
+		step int
+	}
+	var blobs []blob
+	var digests []artifacts.Digest
+	for n, i := range steps {
+		if results[n] == nil {
+			continue
+		}
+		asked := a.isAsked(v.Plan, i)
+		r := artifacts.Result{Outputs: maps.Clone(results[n].Outputs)}
+		maps.DeleteFunc(r.Outputs, func(name string, _ artifacts.Artifact) bool { return !asked && !read[i][name] })
+		for d, size := range r.Sizes() {
+			blobs, digests = append(blobs, blob{d, size, i}), append(digests, d)
+		}
+	}
+	missing, err := own.Blobs.Missing(ctx, digests)
+	if err != nil {
+		return err
+	}
+	gone := make(map[artifacts.Digest]bool, len(missing))
+	for _, d := range missing {
+		gone[d] = true
+	}
+	// A blob of several steps counts for the first of them in the plan.
+	slices.SortStableFunc(blobs, func(x, y blob) int { return x.step - y.step })
+	for _, b := range blobs {
+		if gone[b.Digest] && !seen[b.Digest] {
+			seen[b.Digest] = true
+			out.Fetch[b.step] += b.size
+		}
+	}
+	for _, i := range steps {
+		if _, counted := out.Fetch[i]; !counted {
+			out.Fetch[i] = 0
+		}
+	}
+	return nil
+}

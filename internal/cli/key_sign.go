@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/view"
+)
+
+func newKeySignCmd(a *app) *cobra.Command {
+	var all bool
+	var resigned string
+	cmd := &cobra.Command{
+		Use:   "sign",
+		Short: "Sign results of the store: those of tables, those that an older key signed, or all",
+		Long: `Sign results of the store: those of tables, those that an older key signed, or all.
+
+A signature says that you stand for a result: sign what you ran, or have run again with
+verify --rebuild. The results of --target are those of a table, figure or step and of all
+that it needs. With --resigned-from the results are those that another key signed, such
+as your key before this one; its signatures stay. A result that this key has signed is
+passed over.`,
+		Example: `  redsi key sign --target table.dedup_counts
+  redsi key sign --all
+  redsi key sign --all --resigned-from 'alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all == (len(a.Targets) > 0) {
+				return inputError(errors.New("say what is signed: --target TABLE, or --all results of the store"))
+			}
+			var old signature.Public
+			if resigned != "" {
+				var err error
+				if old, err = signature.ParsePublic(resigned); err != nil {
+					return inputError(fmt.Errorf("--resigned-from: %w", err))
+				}
+			}
+			return a.sign(cmd.Context(), old)
+		},
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
+	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results that this public `KEY` signed, NAME:BASE64")
+	return cmd
+}
+
+// signedKeys gives some results at a time of the targets, or of the whole store.
+func (a *app) signedKeys(ctx context.Context, store artifacts.Store) ([]artifacts.Digest, error) {
+	if len(a.Targets) > 0 {
+		return a.keysOfTargets(ctx, store, false)
+	}
+	return artifacts.ResultKeys(ctx, store)
+}
+
+func (a *app) sign(ctx context.Context, old signature.Public) error {
+	k, err := a.needSigner()
+	if err != nil {
+		return err
+	}
+	store, err := a.openOwn(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := a.signedKeys(ctx, store)
+	if err != nil {
+		return err
+	}
+	signed, there, passed, damaged := 0, 0, 0, 0
+	for some := range slices.Chunk(keys, incomingMost) {
+		entries, err := artifacts.Inspect(ctx, store, some)
+		if err != nil {
+			return err
+		}
+		for _, key := range some {
+			e := entries[key]
+			if !e.Hit() {
+				damaged++
+				a.Log.Warn("not signed: "+e.Miss(), "key", key.Short())
+				continue
+			}
+			who, err := artifacts.Signatures(ctx, store, key)
+			if err != nil {
+				return err
+			}
+			by := func(p signature.Public) bool {
+				return slices.ContainsFunc(who, func(s artifacts.Signed) bool { return s.Err == nil && s.By.Same(p) })
+			}
+			switch {
+			case !old.IsZero() && !by(old):
+				passed++
+			case by(k.Public()):
+				there++
+			default:
+				if _, err := artifacts.SignResult(ctx, store, key, k); err != nil {
+					return err
+				}
+				signed++
+			}
+		}
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, map[string]any{"key": k.Public().String(), "signed": signed, "there": there, "passed_over": passed, "damaged": damaged})
+	}
+	text := fmt.Sprintf("%s signed %s; %d had its signature", k.Public().Name, view.Count(signed, "result"), there)
+	if !old.IsZero() {
+		text += fmt.Sprintf(", %d have none of %s", passed, old.Name)
+	}
+	if damaged > 0 {
+		text += fmt.Sprintf(", %d cannot be used", damaged)
+	}
+	view.Println(a.Out, text)
+	return nil
+}
+
+// keyRow is what a key signed in a store.
+type keyRow struct {
+	Key      string `json:"key,omitempty"` // "" is nobody
+	Standing string `json:"standing,omitempty"`
+	Own      bool   `json:"own,omitempty"`
+	Results  int    `json:"results"`
+	Damaged  int    `json:"damaged,omitempty"` // signatures that are not of the record that is there
+}
+
+func newKeyListCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Say who signed the results of the store, and whether the pipeline trusts them",
+		Example: `  redsi key list
+  redsi key list --target table.dedup_counts`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.listKeys(cmd.Context()) },
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	return cmd
+}
+
+func (a *app) listKeys(ctx context.Context) error {
+	store, err := a.openOwn(ctx)
+	if err != nil {
+		return err
+	}
+	var keys []artifacts.Digest
+	if len(a.Targets) == 0 {
+		if _, err := a.Load(ctx); err != nil { // its results block
+			return err
+		}
+	}
+	if keys, err = a.signedKeys(ctx, store); err != nil {
+		return err
+	}
+	ring, err := a.ring()
+	if err != nil {
+		return err
+	}
+	me, err := a.signer()
+	if err != nil {
+		return err
+	}
+	rows := map[string]*keyRow{}
+	row := func(p signature.Public) *keyRow {
+		id := ""
+		if !p.IsZero() {
+			id = p.ID()
+		}
+		if rows[id] == nil {
+			rows[id] = &keyRow{}
+			if id != "" {
+				rows[id].Key, rows[id].Standing = p.String(), string(ring.Of(p))
+				rows[id].Own = me != nil && me.Public().Same(p)
+			}
+		}
+		return rows[id]
+	}
+	for _, key := range keys {
+		who, err := artifacts.Signatures(ctx, store, key)
+		if err != nil {
+			return err
+		}
+		valid := false
+		for _, s := range who {
+			if s.Err != nil {
+				row(s.By).Damaged++
+				continue
+			}
+			valid = true
+			row(s.By).Results++
+		}
+		if !valid {
+			row(signature.Public{}).Results++
+		}
+	}
+	out := slices.SortedFunc(maps.Values(rows), func(x, y *keyRow) int {
+		return cmp.Or(cmp.Compare(y.Results, x.Results), cmp.Compare(x.Key, y.Key))
+	})
+	if a.JSON {
+		if out == nil {
+			out = []*keyRow{}
+		}
+		return view.WriteJSON(a.Out, map[string]any{"results": len(keys), "keys": out})
+	}
+	for _, r := range out {
+		view.Printf(a.Out, "%8d  %s\n", r.Results, r.text())
+	}
+	view.Printf(a.Out, "%s of %s\n", view.Count(len(keys), "result"), store.URL)
+	return nil
+}
+
+func (r *keyRow) text() string {
+	if r.Key == "" {
+		return "signed by nobody"
+	}
+	words := []string{r.Standing}
+	if r.Own {
+		words = []string{"your key"}
+		if r.Standing != string(signature.Unknown) {
+			words = append(words, r.Standing)
+		}
+	}
+	text := r.Key + "  " + strings.Join(words, ", ")
+	if r.Damaged > 0 {
+		text += fmt.Sprintf("; %s not of the record that is there", view.Count(r.Damaged, "signature"))
+	}
+	return text
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/signature"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// othersOptions say where results of others are, and whose are believed, beside what the
+// pipeline and the settings say.
+type othersOptions struct {
+	from      []string
+	require   bool
+	trust     []string
+	untrusted string
+
+	opened  []artifacts.Other // once the store is
+	fetched fetched
+}
+
+// fromFlags are those of verbs that read results, which others may have.
+func (a *app) fromFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&a.others.from, "from", nil, "look here for results that the store lacks: https://HOST/PATH, s3://BUCKET/PREFIX or a folder, which is only read; may be repeated")
+	f.BoolVar(&a.others.require, "require-from", false, "fail if one of those does not answer")
+	f.StringArrayVar(&a.others.trust, "trust", nil, "believe results that this public `KEY` signed, NAME:BASE64; may be repeated")
+	f.StringVar(&a.others.untrusted, "untrusted", "", "results of others that no trusted key signed: run (the step runs here), verify (it does and is compared) or use (default run)")
+}
+
+// addresses are those of stores of others, in the order in which they are asked: of the
+// command line, the environment, the settings, the pipeline.
+func (a *app) addresses() (from []string) {
+	local := make([]string, len(a.local.From))
+	for i, address := range a.local.From {
+		local[i] = a.local.beside(address)
+	}
+	for _, address := range slices.Concat(a.others.from, strings.Fields(os.Getenv("REDSI_FROM")), local, a.whose.From) {
+		if !slices.Contains(from, address) {
+			from = append(from, address)
+		}
+	}
+	return from
+}
+
+// policy says which results are believed. This person's key signs what steps leave, and is
+// trusted.
+func (a *app) policy() (p artifacts.Policy, err error) {
+	if p.Signer, err = a.signer(); err != nil {
+		return p, err
+	}
+	if p.Ring, err = a.ring(); err != nil {
+		return p, err
+	}
+	if p.Signer != nil && p.Ring.Of(p.Signer.Public()) == signature.Unknown {
+		p.Ring.Trusted = append(p.Ring.Trusted, p.Signer.Public())
+	}
+	untrusted := a.whose.Untrusted
+	for _, stronger := range []string{a.local.Untrusted, a.others.untrusted} {
+		if stronger != "" {
+			untrusted = stronger
+		}
+	}
+	if untrusted != "" && !slices.Contains(pipeline.Beliefs, untrusted) {
+		return p, inputError(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
+	}
+	p.Foreign, p.Own = artifacts.Untrusted(untrusted), artifacts.Untrusted(a.whose.Shared)
+	if err := p.Validate(); err != nil {
+		return p, inputError(err)
+	}
+	return p, nil
+}
+
+// ring is the keys that the pipeline and the command line name.
+func (a *app) ring() (r signature.Ring, err error) {
+	r.Trusted, r.Revoked = slices.Clone(a.whose.Trust), a.whose.Revoked
+	for _, text := range a.others.trust {
+		k, err := signature.ParsePublic(text)
+		if err != nil {
+			return r, inputError(fmt.Errorf("--trust: %w", err))
+		}
+		r.Trusted = append(r.Trusted, k)
+	}
+	return r, nil
+}
+
+// withOthers is a store with the results of others behind it.
+func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.Store, error) {
+	p, err := a.policy()
+	if err != nil {
+		return own, err
+	}
+	a.others.opened = nil
+	for _, address := range a.addresses() {
+		o, err := open.Other(ctx, address, open.Options{})
+		if err != nil {
+			return own, inputError(fmt.Errorf("results of others, --from %s: %w", open.Shown(address), err))
+		}
+		if o.Store.URL != own.URL { // a project's own store may be named for everybody
+			o.Store.Blobs = countedBlobs{o.Store.Blobs, o.Name, &a.others.fetched}
+			a.others.opened = append(a.others.opened, o)
+		}
+	}
+	if len(a.others.opened) > 0 {
+		p.Elsewhere = a.elsewhere
+	}
+	return artifacts.With(own, a.others.opened, p), nil
+}
+
+// elsewhere is open.Elsewhere, counted as of the store that says where the blob lies.
+func (a *app) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
+	r, err := open.Elsewhere(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	name := e.URL
+	for _, o := range a.others.opened {
+		if o.Store.URL == e.From {
+			name = o.Name
+		}
+	}
+	return countedReader{r, countedBlobs{name: name, to: &a.others.fetched}}, nil
+}
+
+// sayDown warns of stores of others that do not answer, or fails if each is needed. what
+// follows from it is said with the warning.
+func (a *app) sayDown(store artifacts.Store, follows string) error {
+	var down []string
+	for _, o := range store.Others() {
+		if o.Err == nil {
+			continue
+		}
+		down = append(down, o.Name)
+		if !a.requiresFrom() {
+			a.Log.Warn(o.Name+" does not answer: "+follows, "err", o.Err)
+		} else {
+			a.Log.Error(o.Name+" does not answer", "err", o.Err)
+		}
+	}
+	if len(down) > 0 && a.requiresFrom() {
+		return &exitError{exitFailed, fmt.Errorf("%s of results of others %s not answer, and --require-from asks for all of them: %s", view.Count(len(down), "store"), does(len(down)), strings.Join(down, ", "))}
+	}
+	return nil
+}
+
+// sayOthers tells at the start of a run which results of others are not used, and who does
+// not answer.
+func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
+	if len(a.others.opened) == 0 && len(a.belief.passed) == 0 {
+		return nil
+	}
+	view.PrintPassed(a.Err, a.belief.summary())
+	for _, o := range a.others.opened {
+		if n := a.belief.unsigned[o.Name]; n > 0 {
+			a.say(fmt.Sprintf("%s of %s signed by nobody that this project trusts: untrusted = \"use\" believes them", view.Count(n, "hit"), o.Name))
+		}
+	}
+	if !isDown(store) || v.Done() {
+		return a.sayDown(store, mayHave(v, nil))
+	}
+	past, err := a.journalOf(ctx, store.Own(), v)
+	if err != nil {
+		return err
+	}
+	e, err := a.estimateOf(ctx, store.Own(), v, past)
+	if err != nil {
+		return err
+	}
+	return a.sayDown(store, mayHave(v, e))
+}
+
+// mayHave says what a store that does not answer may have of a preview; e may be nil.
+func mayHave(v *plan.Preview, e *estimate.Estimate) string {
+	if v.Done() {
+		return "nothing of this plan is missing without it"
+	}
+	text := "it may have results of the " + view.Count(len(v.Items)-v.Summary().Hit, "step") + " that would run here"
+	if e != nil && e.Steps > e.Unknown {
+		text += fmt.Sprintf(", %s of work by the history of %d", view.Seconds(e.WorkP50), e.Steps-e.Unknown)
+	}
+	return text + "; --require-from makes this an error"
+}
+
+func does(n int) string {
+	if n == 1 {
+		return "does"
+	}
+	return "do"
+}
+
+func (a *app) requiresFrom() bool { return a.others.require || a.local.RequireFrom }

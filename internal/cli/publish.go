@@ -1,0 +1,368 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// publishOptions say what a publication has.
+type publishOptions struct {
+	without    string // "": all blobs
+	over       int64  // blobs of more bytes are left out; 0: none
+	incomplete bool
+	dry        bool
+	url        string // where readers will find it
+}
+
+func newPublishCmd(a *app) *cobra.Command {
+	var o publishOptions
+	cmd := &cobra.Command{
+		Use:   "publish DIR",
+		Short: "Write tables, figures and all that they come from as a folder that any web server can serve",
+		Long: `Write tables, figures and all that they come from as a folder that any web server can serve.
+
+The folder has the layout of a store: who has the pipeline says --from with its address,
+and each step whose result is there is a HIT. Beside it are report.html and index.html, a
+page that says what it is and how to use it. Without --target all tables and figures are
+published with what they need, and other steps that have results. What is there is not written again, so a publication that was ended goes on,
+and a second one adds; other files of the folder stay as they are.
+
+With a key (redsi key new) each result is signed, so that readers who trust it believe the
+folder wherever it lies. Run records and failures are not published. Records of results
+name the machines that made them.
+
+--without-blobs-over leaves out large files that steps download, which readers fetch from
+where they came: the address and digest are published in their place. Others have no
+address, so they are refused; with --incomplete they are left out, too, and what readers
+would have to run is listed.`,
+		Example: `  redsi publish public
+  redsi publish public --target table.dedup_counts --without-blobs-over 100MB
+  redsi publish public --dry-run`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.without != "" {
+				n, err := humanize.ParseBytes(o.without)
+				if err != nil || n == 0 {
+					return inputError(fmt.Errorf("--without-blobs-over %s: want a size such as 100MB or 2GiB", o.without))
+				}
+				o.over = int64(n)
+			}
+			if strings.Contains(args[0], "://") {
+				return inputError(fmt.Errorf("%s is no folder: publish into one, and copy that to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
+			}
+			return a.publish(cmd.Context(), args[0], o)
+		},
+	}
+	a.pipelineFlags(cmd)
+	a.targetFlag(cmd)
+	a.fromFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.without, "without-blobs-over", "", "leave out files over this `SIZE` that steps download and readers can")
+	f.BoolVar(&o.incomplete, "incomplete", false, "publish although results are missing, or files are left out that have no address")
+	f.StringVar(&o.url, "url", "", "address that readers will find it under, for index.html")
+	f.BoolVarP(&o.dry, "dry-run", "n", false, "say what would be written, write nothing")
+	return cmd
+}
+
+// publication is what is published, and what is not.
+type publication struct {
+	Folder  string                `json:"folder"`
+	Tables  int                   `json:"tables"`
+	Figures int                   `json:"figures"`
+	Signer  string                `json:"signer,omitempty"`
+	Signed  int                   `json:"signed"`
+	Left    []unpublished         `json:"left_out"`
+	Must    []string              `json:"readers_run"` // steps that readers would have to run
+	Hosts   []string              `json:"hosts"`       // that the records name
+	Done    artifacts.Transferred `json:"transferred"`
+	DryRun  bool                  `json:"dry_run"`
+	All     int                   `json:"results"` // that the folder has
+	skipped map[int]bool
+	must    []bool
+	keys    []artifacts.Digest
+	out     map[artifacts.Digest]bool
+}
+
+// unpublished is a blob that is not published.
+type unpublished struct {
+	Step   string           `json:"step"`
+	Name   string           `json:"name"`
+	Digest artifacts.Digest `json:"digest"`
+	Size   int64            `json:"size"`
+	URL    string           `json:"url,omitempty"` // where readers fetch it
+}
+
+// needed are the steps that readers must have: without targets tables, figures and what they
+// need. What else the pipeline does is published as far as it has results.
+func (a *app) needed(pl *plan.Plan) ([]bool, error) {
+	needed := make([]bool, len(pl.Steps))
+	found := false
+	for i := len(pl.Steps) - 1; i >= 0; i-- { // what reads a step stands behind it
+		if len(a.Targets) > 0 || isRendered(pl.Steps[i].Address) {
+			needed[i], found = true, true
+		}
+		if needed[i] {
+			for _, d := range pl.Steps[i].Deps {
+				needed[d] = true
+			}
+		}
+	}
+	if !found {
+		return nil, inputError(errors.New("the pipeline has neither tables nor figures: say what is published with --target"))
+	}
+	return needed, nil
+}
+
+func (a *app) publish(ctx context.Context, folder string, o publishOptions) error {
+	p, err := a.Load(ctx)
+	if err != nil {
+		return err
+	}
+	a.variables = shownVariables(p)
+	pl, err := a.planOf(ctx, p, a.File, a.Targets)
+	if err != nil {
+		return err
+	}
+	needed, err := a.needed(pl)
+	if err != nil {
+		return err
+	}
+	if err := foreignPages(folder); err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	g := report.Gather(pl)
+	v, err := a.previewOf(ctx, store, pl, g.Keep)
+	if err != nil {
+		return err
+	}
+	if err := a.sayDown(store, mayHave(v, nil)); err != nil {
+		return err
+	}
+	pub := &publication{Folder: folder, Left: []unpublished{}, Must: []string{}, Hosts: []string{}, DryRun: o.dry, skipped: map[int]bool{}, out: map[artifacts.Digest]bool{}}
+	if err := pub.choose(ctx, a, store, v, o); err != nil {
+		return err
+	}
+	if err := pub.check(a, v, needed, o); err != nil {
+		return err
+	}
+	to, err := openOther(ctx, folder, true, o.dry)
+	if err != nil {
+		return inputError(err)
+	}
+	if to.URL == store.URL {
+		return inputError(fmt.Errorf("%s is the store itself: publish into another folder, which has what you choose and no run records", folder))
+	}
+	if !o.dry {
+		if err := a.bring(ctx, store, v, func(i int) bool { return !pub.skipped[i] }); err != nil {
+			return err
+		}
+	}
+	from := store
+	if !o.dry {
+		from = store.Own()
+	}
+	if err := a.copyOut(ctx, from, to, pub); err != nil {
+		return err
+	}
+	if !o.dry { // a static host lists nothing
+		if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil {
+			return err
+		}
+	}
+	if !o.dry {
+		if err := a.writePages(ctx, store, to, g, v, p, pub, o); err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, pub)
+	}
+	a.printPublication(pub, o)
+	return nil
+}
+
+// choose lists what is published: each hit, but those of which a blob is left out that
+// readers cannot fetch.
+func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Store, v *plan.Preview, o publishOptions) error {
+	elsewhere, err := addressesOf(v.Plan)
+	if err != nil {
+		return err
+	}
+	hosts := map[string]bool{}
+	var hits []int
+	for i, it := range v.Items {
+		if it.Outcome == plan.Hit {
+			hits = append(hits, i)
+		} else {
+			pub.skipped[i] = true
+		}
+		switch block := pipeline.BlockType(v.Plan.Steps[i].Address); {
+		case it.Outcome != plan.Hit:
+		case block == "table":
+			pub.Tables++
+		case block == "figure":
+			pub.Figures++
+		}
+	}
+	for some := range slices.Chunk(hits, incomingMost) {
+		results, err := resultsAt(ctx, store, v, some)
+		if err != nil {
+			return err
+		}
+		for n, i := range some {
+			r := results[n]
+			if r == nil {
+				return fmt.Errorf("%s: its result is gone since it was looked up; publish again", v.Plan.Steps[i].Address)
+			}
+			if host := r.Env["host"]; host != "" {
+				hosts[host] = true
+			}
+			pub.leaveOut(v.Plan.Steps[i].Address, i, r, elsewhere, o.over)
+			if !pub.skipped[i] {
+				pub.keys = append(pub.keys, v.Items[i].Key)
+			}
+		}
+	}
+	pub.Hosts = append(pub.Hosts, slices.Sorted(maps.Keys(hosts))...)
+	must := make([]bool, len(v.Items)) // the key of what reads such a step is known only once it has run
+	pub.must = must
+	for i, s := range v.Plan.Steps {
+		if must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return must[d] }); must[i] {
+			pub.Must = append(pub.Must, s.Address)
+		}
+	}
+	return nil
+}
+
+// leaveOut notes the blobs of a result that are too large to publish.
+func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, elsewhere map[artifacts.Digest]string, over int64) {
+	if over == 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+		x := r.Outputs[name]
+		files := x.Files
+		if files == nil {
+			files = []artifacts.File{{Name: "", Digest: x.Digest, Size: x.Size}}
+		}
+		for _, f := range files {
+			if f.Size <= over || pub.out[f.Digest] {
+				continue
+			}
+			l := unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: elsewhere[f.Digest]}
+			pub.Left = append(pub.Left, l)
+			pub.out[f.Digest] = true
+			if l.URL == "" {
+				pub.skipped[i] = true
+			}
+		}
+	}
+}
+
+// check refuses a publication that readers could not use whole.
+func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishOptions) error {
+	if o.incomplete {
+		if len(pub.keys) == 0 {
+			return inputError(errors.New("none of it has a result: " + a.hint("run", targetArgs(a.Targets)...)))
+		}
+		return nil
+	}
+	missing, of, first := 0, 0, ""
+	for i, it := range v.Items {
+		if needed[i] {
+			of++
+		}
+		if !needed[i] || it.Outcome == plan.Hit {
+			continue
+		}
+		if missing++; first == "" {
+			first = v.Plan.Steps[i].Address
+		}
+	}
+	if missing > 0 {
+		return inputError(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish what is there with --incomplete", missing, of, first))
+	}
+	var names []string
+	for _, l := range pub.Left {
+		if l.URL == "" {
+			names = append(names, fmt.Sprintf("  %s of %s, %s", l.Name, l.Step, view.Size(l.Size)))
+		}
+	}
+	if len(names) > 0 {
+		again := 0
+		for i, must := range pub.must {
+			if must && needed[i] {
+				again++
+			}
+		}
+		const most = 10
+		more := ""
+		if len(names) > most {
+			more = fmt.Sprintf("\n  and %d more", len(names)-most)
+		}
+		return inputError(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out all the same",
+			view.Count(len(names), "file"), o.without, strings.Join(names[:min(most, len(names))], "\n"), more, view.Count(again, "step")))
+	}
+	return nil
+}
+
+// foreignPages refuses a folder whose pages somebody else wrote.
+func foreignPages(folder string) error {
+	for _, name := range []string{"index.html", "report.html"} {
+		path := filepath.Join(folder, name)
+		b, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return inputError(err)
+		case !strings.Contains(string(b[:min(len(b), 4096)]), pageMark):
+			return inputError(fmt.Errorf("%s is not of redsi publish, and would be written over: publish into a folder of its own", path))
+		}
+	}
+	return nil
+}
+
+// writePages writes the report, the page that says what the folder is, and the file without
+// which some hosts pass files through a generator of pages.
+func (a *app) writePages(ctx context.Context, store, to artifacts.Store, g *report.Gatherer, v *plan.Preview, p *pipeline.Pipeline, pub *publication, o publishOptions) error {
+	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: "this folder", Paper: p.Paper})
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(pub.Folder, "report.html"), 0o644, marked(r.HTML)); err != nil {
+		return err
+	}
+	keys, err := artifacts.ResultKeys(ctx, to)
+	if err != nil {
+		return err
+	}
+	pub.All = len(keys)
+	if err := atomicfile.Write(filepath.Join(pub.Folder, "index.html"), 0o644, a.indexPage(p, r, pub, o)); err != nil {
+		return err
+	}
+	none := filepath.Join(pub.Folder, ".nojekyll")
+	if _, err := os.Lstat(none); err == nil {
+		return nil
+	}
+	return atomicfile.WriteFile(none, nil, 0o644)
+}

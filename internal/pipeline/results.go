@@ -1,0 +1,176 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/redsi/redsi/internal/signature"
+)
+
+// Results is what a pipeline says of results that others made: where they are, and whose
+// are believed. It is no part of any key.
+type Results struct {
+	From      []string // addresses of stores that are only read; folders as the loader's files are named
+	Trust     []signature.Public
+	Revoked   []signature.Public
+	Untrusted string // "run", "verify" or "use": of others' results that no trusted key signed; "" if it is not said
+	Shared    string // the same of results in the project's own store
+}
+
+// Beliefs are what Untrusted and Shared may be.
+var Beliefs = []string{"run", "verify", "use"}
+
+// maxFrom and maxKeys bound what every command opens or compares.
+const (
+	maxFrom = 20
+	maxKeys = 1000
+)
+
+var resultsAttrs = []string{"from", "trust", "revoked", "untrusted", "shared"}
+
+// declareResults notes the results block, which is read once variables have values.
+func (l *loader) declareResults(b *hclsyntax.Block) {
+	if !l.labels(b) {
+		return
+	}
+	if l.resultsBlock != nil {
+		l.twice("results", header(b), header(l.resultsBlock))
+		return
+	}
+	l.resultsBlock = b
+	for _, inner := range b.Body.Blocks {
+		l.diags.error(inner.TypeRange, "Unknown block", "A results block has attributes only: "+strings.Join(resultsAttrs, ", ")+".")
+	}
+}
+
+// setResults reads the results block. That of a module says nothing: whom to believe is for
+// the pipeline that is run.
+func (l *loader) setResults() {
+	b := l.resultsBlock
+	if b == nil {
+		return
+	}
+	at := map[string]hcl.Range{}
+	for _, a := range sortedAttributes(b.Body) {
+		switch a.Name {
+		case "from":
+			l.results.From = l.addresses(a)
+		case "trust":
+			l.results.Trust = l.publicKeys(a, at)
+		case "revoked":
+			l.results.Revoked = l.publicKeys(a, at)
+		case "untrusted":
+			l.results.Untrusted = l.belief(a)
+		case "shared":
+			l.results.Shared = l.belief(a)
+		default:
+			l.diags.error(a.NameRange, "Unknown attribute",
+				fmt.Sprintf("A results block has no attribute %q. %s", a.Name, suggest(a.Name, resultsAttrs, "attribute")))
+		}
+	}
+}
+
+// resultsTexts is the value of an attribute of type want, string or list of strings, with
+// the place of each text; nil if it is none, which is reported.
+func (l *loader) resultsTexts(a *hclsyntax.Attribute, want cty.Type, form string) (texts []string, at []hcl.Range) {
+	for _, tr := range a.Expr.Variables() {
+		if tr.RootName() != "var" {
+			l.diags.error(tr.SourceRange(), "Not a constant", "What is said of results can refer to variables only.")
+			return nil, nil
+		}
+	}
+	if !l.check(a.Expr, false) {
+		return nil, nil
+	}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"var": l.variableObject()}, Functions: l.functions(folder(a.NameRange.Filename)).all}
+	v := l.open(l.value(a.Expr, ctx, nil), a.Expr.Range(), nil)
+	if !v.IsWhollyKnown() {
+		return nil, nil // reported
+	}
+	v, err := convert.Convert(v, want)
+	if err != nil || v.IsNull() {
+		l.diags.error(a.Expr.Range(), "Wrong type", fmt.Sprintf("%s is %s.", a.Name, form))
+		return nil, nil
+	}
+	if want == cty.String {
+		return []string{plain(v.AsString())}, []hcl.Range{a.Expr.Range()}
+	}
+	written, _ := unwrap(a.Expr).(*hclsyntax.TupleConsExpr)
+	for i, e := range v.AsValueSlice() {
+		rng := a.Expr.Range()
+		if written != nil && len(written.Exprs) == v.LengthInt() {
+			rng = written.Exprs[i].Range()
+		}
+		if e.IsNull() {
+			l.diags.error(rng, "Wrong type", fmt.Sprintf("%s is %s.", a.Name, form))
+			return nil, nil
+		}
+		texts, at = append(texts, plain(e.AsString())), append(at, rng)
+	}
+	return texts, at
+}
+
+func (l *loader) addresses(a *hclsyntax.Attribute) (from []string) {
+	texts, at := l.resultsTexts(a, cty.List(cty.String), "a list of addresses: https://HOST/PATH, s3://BUCKET/PREFIX, or folders")
+	if len(texts) > maxFrom {
+		l.diags.error(a.Expr.Range(), "Too many addresses", fmt.Sprintf("There are %d addresses, and %d is the most: each costs a question for every step without a result.", len(texts), maxFrom))
+		return nil
+	}
+	for i, text := range texts {
+		switch address := l.besideFile(a, text); {
+		case text == "":
+			l.diags.error(at[i], "Wrong address", "An address is not empty.")
+		case slices.Contains(from, address):
+			l.diags.error(at[i], "Named twice", fmt.Sprintf("%s stands in this list before.", text))
+		default:
+			from = append(from, address)
+		}
+	}
+	return from
+}
+
+// besideFile is an address as the pipeline means it: a folder is relative to its file.
+func (l *loader) besideFile(a *hclsyntax.Attribute, address string) string {
+	if strings.Contains(address, "://") || address == "" {
+		return address
+	}
+	return beside(folder(a.NameRange.Filename), address)
+}
+
+func (l *loader) publicKeys(a *hclsyntax.Attribute, seen map[string]hcl.Range) (keys []signature.Public) {
+	texts, at := l.resultsTexts(a, cty.List(cty.String), `a list of public keys: "NAME:BASE64", as redsi key show prints them`)
+	if len(texts) > maxKeys {
+		l.diags.error(a.Expr.Range(), "Too many keys", fmt.Sprintf("There are %d keys, and %d is the most.", len(texts), maxKeys))
+		return nil
+	}
+	for i, text := range texts {
+		k, err := signature.ParsePublic(text)
+		if err != nil {
+			l.diags.error(at[i], "Not a public key", err.Error()+".")
+			continue
+		}
+		if first, again := seen[k.ID()]; again {
+			l.diags.error(at[i], "Named twice", fmt.Sprintf("The key of %s stands here before. One that is revoked is not trusted: leave it in revoked alone.", k.Name), related{first, "named here first"})
+			continue
+		}
+		seen[k.ID()] = at[i]
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+func (l *loader) belief(a *hclsyntax.Attribute) string {
+	texts, at := l.resultsTexts(a, cty.String, `"run", "verify" or "use"`)
+	if len(texts) == 0 || slices.Contains(Beliefs, texts[0]) {
+		return strings.Join(texts, "")
+	}
+	l.diags.error(at[0], "Wrong value", fmt.Sprintf(`%s is "run" (the step is run here), "verify" (it is run here and compared) or "use" (the result is taken), not %q. %s`,
+		a.Name, texts[0], suggest(texts[0], Beliefs, "value")))
+	return ""
+}

@@ -1,0 +1,64 @@
+package pipeline_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/internal/signature"
+)
+
+const aliceKey, bobKey = "alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "bob:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
+
+// TestResults: what a pipeline says of others' results is read, with variables, and makes
+// neither a step nor a difference to one.
+func TestResults(t *testing.T) {
+	const rest = `
+variable "host" { default = "https://example.org" }
+step "download" "nq" { url = "https://example.org/a" }
+`
+	p, ds := pipeline.Load(map[string][]byte{"sub/p.hcl": []byte(`results {
+  from      = ["${var.host}/paper", "s3://bucket/main?anonymous=true", "../colleague", "/abs"]
+  trust     = ["` + aliceKey + `"]
+  revoked   = ["` + bobKey + `"]
+  untrusted = "verify"
+  shared    = "run"
+}` + rest)}, pipeline.Options{Registry: kinds()})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	alice, err := signature.ParsePublic(aliceKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob, err := signature.ParsePublic(bobKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pipeline.Results{From: []string{"https://example.org/paper", "s3://bucket/main?anonymous=true", "colleague", "/abs"},
+		Trust: []signature.Public{alice}, Revoked: []signature.Public{bob}, Untrusted: "verify", Shared: "run"}
+	if !reflect.DeepEqual(p.Results, want) {
+		t.Errorf("%+v", p.Results)
+	}
+	without, _ := pipeline.Load(map[string][]byte{"sub/p.hcl": []byte(strings.Repeat("\n", 6) + rest)}, pipeline.Options{Registry: kinds()})
+	if !reflect.DeepEqual(p.Steps, without.Steps) {
+		t.Errorf("%+v, without the block %+v", p.Steps, without.Steps)
+	}
+}
+
+// TestResultsOfModule: a module does not say whom a pipeline believes, and lint says so.
+func TestResultsOfModule(t *testing.T) {
+	module := map[string][]byte{"m/m.hcl": []byte(`results { trust = ["` + aliceKey + `"] }`)}
+	p, ds := pipeline.Load(map[string][]byte{"p.hcl": []byte("module \"m\" {\n  source = \"./m\"\n}")},
+		pipeline.Options{Registry: kinds(), Lint: true, Module: func(string, string) (map[string][]byte, error) { return module, nil }})
+	if p == nil || len(p.Results.Trust) != 0 {
+		t.Errorf("%+v, %v", p, ds.List)
+	}
+	for _, d := range ds.List {
+		if d.Summary == "Results of a module" {
+			return
+		}
+	}
+	t.Errorf("%v", ds.List)
+}

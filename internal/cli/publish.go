@@ -266,14 +266,16 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 			files = []artifacts.File{{Name: "", Digest: x.Digest, Size: x.Size}}
 		}
 		for _, f := range files {
-			if f.Size <= over || pub.out[f.Digest] {
+			if f.Size <= over {
 				continue
 			}
-			l := unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: elsewhere[f.Digest]}
-			pub.Left = append(pub.Left, l)
-			pub.out[f.Digest] = true
-			if l.URL == "" {
+			url := elsewhere[f.Digest]
+			if url == "" {
 				pub.skipped[i] = true
+			}
+			if !pub.out[f.Digest] {
+				pub.Left = append(pub.Left, unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: url})
+				pub.out[f.Digest] = true
 			}
 		}
 	}

@@ -37,8 +37,8 @@ func TestBundle(t *testing.T) {
 		ran         int
 		has, hasNot []string
 	}{
-		{"full", "full", 4, append(inputs, `\textbf{Complete.}`, `Table~\ref{tab:x}: 1 of 3 numbers and texts match, 1 differ, 1 not run.`, "CC0", `one.\allowbreak{}k`), []string{not}},
-		{"toy", "toy", 4, append(inputs, not, "3 numbers, texts and claims of the paper, not comparable at this scale."), []string{"texts match", `\textbf{Complete.}`}},
+		{"full", "full", 4, append(inputs, `\textbf{Complete.}`, `Table~\ref{tab:x}: 1 of 4 numbers and texts match, 1 differ, 2 not run.`, "CC0", `one.\allowbreak{}k`), []string{not}},
+		{"toy", "toy", 4, append(inputs, not, "4 numbers, texts and claims of the paper, not comparable at this scale."), []string{"texts match", `\textbf{Complete.}`}},
 		{"tables not run", "full", 2, []string{`\textbf{Incomplete.}`, `\textbf{not run}`}, inputs},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -92,26 +92,27 @@ func (s Store) linked() Store {
 	}})
 }
 
-// Away tells where those of ds lie that s itself lacks, and of which it has a record that
-// says so, sorted by digest.
-func (s Store) Away(ctx context.Context, ds []Digest) ([]Elsewhere, error) {
+// Away parts those of ds that s itself lacks into those of which it has a record that says
+// where they lie, and those that are gone. Both are sorted by digest. Nobody else is asked.
+func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []Digest, err error) {
 	s = s.bare()
 	missing, err := s.Blobs.Missing(ctx, ds)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slices.SortFunc(missing, Digest.Compare)
-	var away []Elsewhere
 	for _, d := range missing {
 		e, ok, err := ownElsewhere(ctx, s.Records, d)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case ok:
 			away = append(away, e)
+		default:
+			gone = append(gone, d)
 		}
 	}
-	return away, nil
+	return away, gone, nil
 }
 
 // lostForGood drops from lost what a record says that it lies elsewhere, which it adds to away.

@@ -156,9 +156,10 @@ func TestUpkeepElsewhere(t *testing.T) {
 	if err != nil || len(rep.Problems) > 0 || len(rep.Elsewhere) != 1 || rep.Elsewhere[0].URL != farAway {
 		t.Errorf("%+v, %v", rep, err)
 	}
-	away, err := s.Away(ctx, []artifacts.Digest{r.Outputs["far"].Digest, r.Outputs["near"].Digest})
-	if err != nil || !slices.Equal(away, rep.Elsewhere) {
-		t.Errorf("away %v, %v", away, err)
+	lost := artifacts.Sum([]byte("lost"))
+	away, gone, err := s.Away(ctx, []artifacts.Digest{lost, r.Outputs["far"].Digest, r.Outputs["near"].Digest})
+	if err != nil || !slices.Equal(away, rep.Elsewhere) || !slices.Equal(gone, []artifacts.Digest{lost}) {
+		t.Errorf("away %v, gone %v, %v", away, gone, err)
 	}
 	later := artifacts.GCOptions{Now: time.Now().Add(999 * time.Hour)}
 	if g, err := artifacts.Collect(ctx, s, later); err != nil || len(g.Results)+len(g.Records)+len(g.Blobs) > 0 {

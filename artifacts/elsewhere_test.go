@@ -91,6 +91,30 @@ func TestOwnElsewhere(t *testing.T) {
 	}
 }
 
+// reads counts the records that are asked for.
+type reads struct {
+	artifacts.Records
+	n int
+}
+
+func (r *reads) Get(ctx context.Context, name string) ([]byte, error) {
+	r.n++
+	return r.Records.Get(ctx, name)
+}
+
+// TestFollowingCostsNothing: to look up what is whole takes one record, as it does for those
+// who follow nothing.
+func TestFollowingCostsNothing(t *testing.T) {
+	s := mem.New()
+	r := storetest.NewResult(t, s, "k", map[string]string{"out": "out"})
+	publish(t, s, r)
+	counted := &reads{Records: s.Records}
+	s.Records = counted
+	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) || counted.n != 1 {
+		t.Errorf("no hit, or %d records were read", counted.n)
+	}
+}
+
 // TestPublishFetches: a result is never filed without its blobs, wherever they lie.
 func TestPublishFetches(t *testing.T) {
 	s, r := leftOut(t, farAway)
@@ -129,6 +153,15 @@ func TestTransferElsewhere(t *testing.T) {
 	}
 	if !isHit(t, artifacts.With(to, nil, from(nil)), r.Key) {
 		t.Error("no hit")
+	}
+	// How much may be fetched is what the result says.
+	if err := artifacts.PutElsewhere(ctx, s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 1 << 40, URL: farAway}); err != nil {
+		t.Fatal(err)
+	}
+	other := mem.New()
+	send(s, other, false)
+	if away, _, err := other.Away(ctx, []artifacts.Digest{r.Outputs["far"].Digest}); err != nil || len(away) != 1 || away[0].Size != 3 {
+		t.Errorf("%+v, %v", away, err)
 	}
 	whole := mem.New()
 	storetest.NewResult(t, whole, "k", map[string]string{"far": "far", "near": "near"})

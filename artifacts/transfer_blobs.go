@@ -63,7 +63,7 @@ func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
 				t.count(d, n)
 			}
 			if errors.Is(err, ErrNotExist) {
-				return t.link(gctx, d, err)
+				return t.link(gctx, d, ds[d], err)
 			}
 			return err
 		})
@@ -96,8 +96,9 @@ func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Diges
 }
 
 // link says in the other store where a blob lies that this one lacks; gone is the error if
-// nothing says so here. What is said there stays, if it can be read.
-func (t *Transfer) link(ctx context.Context, d Digest, gone error) error {
+// nothing says so here. What is said there stays, if it can be read. size is what results,
+// which have seals, say of it, and 0 if none does.
+func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {
 	e, ok, err := ownElsewhere(ctx, t.from().Records, d)
 	if err != nil {
 		return err
@@ -107,6 +108,9 @@ func (t *Transfer) link(ctx context.Context, d Digest, gone error) error {
 	}
 	if _, ok, err = ownElsewhere(ctx, t.to().Records, d); err != nil || ok {
 		return err
+	}
+	if size > 0 {
+		e.Size = size
 	}
 	if err := PutElsewhere(ctx, t.to(), e); err != nil {
 		return err

@@ -13,8 +13,7 @@ import (
 var aboutKey = []string{
 	signaturesPrefix,
 	"attestations/", // that somebody rebuilt it, and what came of that
-	"accepted/",     // that a person takes another result for it
-	"failed/",       // that the step failed for good
+	AcceptedPrefix,  // that a person takes another result for it
 	aboutPrefix,
 }
 

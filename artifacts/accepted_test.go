@@ -126,6 +126,37 @@ func TestAcceptedByWhom(t *testing.T) {
 	}
 }
 
+// TestAcceptedMeanwhile: a result that came in the place of the one that was looked up is
+// not copied if it stands by the word of somebody who is not believed.
+func TestAcceptedMeanwhile(t *testing.T) {
+	alice := key(t, "alice")
+	theirs, of, preimage, a := accepted(t, key(t, "bob"))
+	made := *of
+	made.Key, made.Preimage = a.Key, preimage
+	if _, _, err := artifacts.Publish(t.Context(), theirs, made); err != nil {
+		t.Fatal(err)
+	}
+	own := mem.New()
+	s := artifacts.With(own, []artifacts.Other{{Store: theirs, Name: "theirs"}},
+		artifacts.Policy{Foreign: artifacts.UseUntrusted, Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	hit, err := artifacts.Lookup(t.Context(), s, a.Key)
+	if err != nil || hit == nil {
+		t.Fatal(hit, err)
+	}
+	if err := theirs.Records.Delete(t.Context(), artifacts.ResultName(a.Key)); err != nil {
+		t.Fatal(err)
+	}
+	if err := artifacts.Accept(t.Context(), theirs, of, preimage, a); err != nil {
+		t.Fatal(err)
+	}
+	if err := artifacts.Bring(t.Context(), s, hit, nil); err == nil || !strings.Contains(err.Error(), "bob") {
+		t.Errorf("%v", err)
+	}
+	if r, err := artifacts.Lookup(t.Context(), own, a.Key); err != nil || r != nil {
+		t.Errorf("own has %+v, %v", r, err)
+	}
+}
+
 // TestPlantedAcceptance: a text that is about another key, other outputs, or was changed
 // after it was signed is no acceptance.
 func TestPlantedAcceptance(t *testing.T) {

@@ -39,6 +39,11 @@ func (l *layers) bring(ctx context.Context, o *source, r *Result, read func(n in
 	if why != "" && l.policy.foreign() != UseUntrusted {
 		return errors.New(Passed{From: o.name, Reason: why, Signer: by}.String())
 	}
+	if e, err := believeAccepted(ctx, l.all(), o.name, Entry{Result: now}); err != nil {
+		return err
+	} else if e.Result == nil {
+		return errors.New(e.Passed[0].String())
+	}
 	l.expect(now)
 	var blobs []Digest
 	for _, b := range now.blobs() {

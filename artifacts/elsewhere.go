@@ -171,7 +171,7 @@ func (l *layers) follow(ctx context.Context, o *source, records recordReader, d 
 		return down(err)
 	}
 	defer rc.Close()
-	seen := &failing{r: bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL)}
+	seen := &failing{r: l.sized(bounded(VerifyReader(rc, d, e.URL), d, e.Size, e.URL), d, e.URL)}
 	_, _, err = l.own.Blobs.Put(ctx, told(seen, read))
 	var bad *IntegrityError
 	switch {
@@ -187,15 +187,18 @@ func (l *layers) follow(ctx context.Context, o *source, records recordReader, d 
 }
 
 func (l *layers) isWrong(e Elsewhere) bool {
+	e.From = ""
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.wrong[e.URL]
+	return l.wrong[e]
 }
 
-// setWrong notes that what lies under an address is not what the record says.
+// setWrong notes that what lies under an address is not what the record says: another
+// record may be right about it.
 func (l *layers) setWrong(e Elsewhere) {
+	e.From = ""
 	l.mu.Lock()
-	l.wrong[e.URL] = true
+	l.wrong[e] = true
 	l.mu.Unlock()
 	l.known.forget()
 }

@@ -19,7 +19,7 @@ type layers struct {
 	mu     sync.Mutex
 	coming map[Digest]chan struct{} // blobs that are being copied into own
 	sizes  map[Digest]int64         // of blobs that results of others name
-	wrong  map[string]bool          // addresses whose bytes are not those that records say
+	wrong  map[Elsewhere]bool       // records that say where a blob lies, and it does not
 	known  memo
 }
 
@@ -44,7 +44,7 @@ const downFor = time.Minute
 const sizesMost = 1 << 20
 
 func newLayers(own Store, others []Other, p Policy) *layers {
-	l := &layers{own: own, policy: p, now: time.Now, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[string]bool{}}
+	l := &layers{own: own, policy: p, now: time.Now, coming: map[Digest]chan struct{}{}, sizes: map[Digest]int64{}, wrong: map[Elsewhere]bool{}}
 	l.known.now = func() time.Time { return l.now() }
 	for _, o := range others {
 		s := o.Store.bare()

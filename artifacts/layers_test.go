@@ -3,9 +3,11 @@ package artifacts
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -210,6 +212,47 @@ func TestNoMoreThanTold(t *testing.T) {
 	var bad *IntegrityError
 	if !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.m) != 0 {
 		t.Errorf("%v after %d bytes, own has %d blobs", err, read, len(own.m))
+	}
+}
+
+// pages says of one blob that it lies elsewhere.
+type pages struct {
+	shelf
+	says Elsewhere
+}
+
+func (p *pages) Get(_ context.Context, name string) ([]byte, error) {
+	if name != ElsewhereName(p.says.Digest) {
+		return nil, ErrNotExist
+	}
+	return json.Marshal(p.says)
+}
+
+// TestNoMoreThanToldElsewhere: what a record says of the length of a blob does not take
+// the place of what the result says; and a record that lies about an address does not
+// make wrong what another one says of it.
+func TestNoMoreThanToldElsewhere(t *testing.T) {
+	d, right := Sum([]byte("one")), Sum([]byte("two"))
+	l, own := layersOf(&shelf{}, time.Now)
+	text := strings.Repeat("x", 1<<20)
+	l.policy.Elsewhere = func(context.Context, Elsewhere) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+	l.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
+	var read int64
+	from := func(d Digest, size int64) error {
+		return l.follow(t.Context(), nil, &pages{says: Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"}}, d, func(n int64) { read += n })
+	}
+	var bad *IntegrityError
+	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.m) != 0 {
+		t.Errorf("%v after %d bytes, own has %d blobs", err, read, len(own.m))
+	}
+	if err := from(d, 1<<40); !errors.Is(err, ErrNotExist) {
+		t.Errorf("a record that is known to be wrong: %v", err)
+	}
+	text = "two"
+	if err := from(right, 3); err != nil || string(own.m[right]) != "two" {
+		t.Errorf("%v, %q", err, own.m[right])
 	}
 }
 

@@ -212,7 +212,7 @@ func TestTransferIsExact(t *testing.T) {
 	if done, err := artifacts.SignResult(ctx, from, r.Key, alice); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	about := []string{"attestations/" + r.Key.Hex() + "/1", "accepted/" + r.Key.Hex() + "/1", "failed/" + r.Key.Hex() + "/1"}
+	about := []string{"attestations/" + r.Key.Hex() + "/1", "accepted/" + r.Key.Hex() + "/1"}
 	for _, name := range about {
 		putRecord(t, from, name, `{}`)
 	}
@@ -225,7 +225,7 @@ func TestTransferIsExact(t *testing.T) {
 		}
 		return x.Done()
 	}
-	if d := send(to); d.Results != 1 || d.Records != 4 {
+	if d := send(to); d.Results != 1 || d.Records != 3 {
 		t.Errorf("%+v", d)
 	}
 	if got := stored(t, to, r.Key); !bytes.Equal(got, odd) {
@@ -234,7 +234,7 @@ func TestTransferIsExact(t *testing.T) {
 	if got := signatures(t, to, r.Key); got != "alice true" {
 		t.Errorf("signed by %q", got)
 	}
-	if got := len(records(t, to, "")); got != 5 {
+	if got := len(records(t, to, "")); got != 4 {
 		t.Errorf("%d records came: %v", got, records(t, to, ""))
 	}
 	// What is signed later goes after it.
@@ -268,7 +268,7 @@ func TestTransferOfMany(t *testing.T) {
 	if err := x.Results(t.Context(), keys); err != nil {
 		t.Fatal(err)
 	}
-	if n := faults.Calls(storetest.RecordsList) - before; n != 4 || x.Done().Records != 40 {
+	if n := faults.Calls(storetest.RecordsList) - before; n != 3 || x.Done().Records != 40 {
 		t.Errorf("%d listings, %+v", n, x.Done())
 	}
 }
@@ -290,12 +290,12 @@ func TestCollectAbout(t *testing.T) {
 	kept := []string{
 		said("signatures", rs["B"].Key, rs["E"].Key.Hex()),
 		said("attestations", rs["B"].Key, `"`+made.String()+`" `+rs["D"].Key.Hex()),
-		said("failed", x, "{}"),
+		said("accepted", x, "{}"),
 	}
 	gone := []string{
 		said("signatures", rs["E"].Key, "{}"),
 		said("accepted", rs["D"].Key, rs["D"].Key.Hex()),
-		said("failed", artifacts.Digest{7}, "{}"),
+		said("attestations", artifacts.Digest{7}, "{}"),
 		said("about", rs["D"].Key, "{}"),
 	}
 	c.now = c.now.Add(30 * day)

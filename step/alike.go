@@ -324,11 +324,7 @@ func (s *Spec) Rules(t Task) (map[string]Alike, error) {
 	if s.alike == nil {
 		return rules, nil
 	}
-	tree, err := t.Tree()
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.decode(tree)
+	c, err := s.config(t)
 	if err != nil {
 		return nil, err
 	}

@@ -256,6 +256,15 @@ func (s *Spec) Reads(tree map[string]any) ([]Read, error) {
 // Splits reports whether work of this kind is cut into parts.
 func (s *Spec) Splits() bool { return s.split != nil }
 
+// config is the configuration of a task, checked.
+func (s *Spec) config(t Task) (any, error) {
+	tree, err := t.Tree()
+	if err != nil {
+		return nil, err
+	}
+	return s.decode(tree)
+}
+
 // decode fills the kind's configuration from a tree and checks it.
 func (s *Spec) decode(tree map[string]any) (any, error) {
 	v := reflect.New(s.configType).Elem()
@@ -284,11 +293,7 @@ func (s *Spec) Complete(tree map[string]any) (map[string]any, error) {
 
 // resolved is the configuration of a task with the kind's Resolve applied.
 func (s *Spec) resolved(ctx context.Context, env Sources, t Task) (any, error) {
-	tree, err := t.Tree()
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.decode(tree)
+	c, err := s.config(t)
 	if err != nil {
 		return nil, err
 	}
@@ -303,11 +308,7 @@ func (s *Spec) Pins(t Task, outputs map[string]artifacts.Artifact) ([]Pin, error
 	if s.pins == nil {
 		return nil, nil
 	}
-	tree, err := t.Tree()
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.decode(tree)
+	c, err := s.config(t)
 	if err != nil {
 		return nil, err
 	}

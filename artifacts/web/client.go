@@ -39,7 +39,9 @@ var client = &http.Client{
 		if len(via) > mostRedirect {
 			return final(fmt.Errorf("it sends us on more than %d times", mostRedirect))
 		}
-		if from := via[len(via)-1].URL; from.Scheme == "https" && req.URL.Scheme != "https" || req.URL.Scheme != "https" && !isLoopback(req.URL) && from.Hostname() != req.URL.Hostname() {
+		from := via[len(via)-1].URL
+		near := from.Hostname() == req.URL.Hostname() || isLoopback(from) && isLoopback(req.URL)
+		if req.URL.Scheme != "https" && (from.Scheme == "https" || !near) {
 			return final(fmt.Errorf("it sends us from %s to %s, where anybody on the way can read and change what is sent", from.Scheme+"://"+from.Host, req.URL.Scheme+"://"+req.URL.Host))
 		}
 		return nil

@@ -329,6 +329,27 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// TestRepeated: one blob that stands for many files of the project counts for each.
+func TestRepeated(t *testing.T) {
+	s := mem.New()
+	publish(t, s, "one", random)
+	d, n := artifacts.Sum(random), int64(len(random))
+	whole := pack(t, s, nil, func(m *Manifest) {
+		for _, name := range []string{"a", "b", "c", "d"} {
+			m.Sources = append(m.Sources, artifacts.File{Name: name, Digest: d, Size: n})
+		}
+	})
+	l := Usual(int64(len(whole)))
+	l.Size = 4 * n
+	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err == nil || !strings.Contains(err.Error(), "--max-size") {
+		t.Errorf("%v", err)
+	}
+	l.Size = 6 * n
+	if _, err := NewReader(bytes.NewReader(whole), int64(len(whole)), l, "a.zip"); err != nil {
+		t.Error(err)
+	}
+}
+
 // claim adds a zip64 end that claims so many files.
 func claim(b []byte, files uint64) []byte {
 	at := bytes.LastIndex(b, []byte("PK\x05\x06"))
@@ -385,6 +406,8 @@ func TestManifests(t *testing.T) {
 		"not a clean relative":  func(m *Manifest) { m.Sources = []artifacts.File{{Name: "../x", Digest: d}} },
 		"twice":                 func(m *Manifest) { m.Sources = []artifacts.File{{Name: "Pipelines.hcl", Digest: d}} },
 		"and no folder":         func(m *Manifest) { m.Sources = []artifacts.File{{Name: "pipelines.hcl/x", Digest: d}} },
+		"has not this file":     func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: artifacts.Digest{1}, Size: 4}} },
+		"has 4 bytes, not 3":    func(m *Manifest) { m.Sources = []artifacts.File{{Name: "x", Digest: d, Size: 3}} },
 		"its manifest says 7":   func(m *Manifest) { m.Records.Count = 7 },
 		"its manifest says 9":   func(m *Manifest) { m.Blobs = 9 },
 		"not those of its mani": func(m *Manifest) { m.Records.Digest = d },

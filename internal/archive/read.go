@@ -177,6 +177,22 @@ func (a *Reader) complete(l Limits) error {
 	if len(named) > l.Files {
 		return bad("", "the project has %d files, more than %d", len(named), l.Files)
 	}
+	left := l.Size // one blob may stand for many files: each is written
+	for _, f := range a.blobs {
+		left -= int64(f.UncompressedSize64)
+	}
+	for _, f := range m.Sources {
+		b := a.blobs[f.Digest]
+		switch {
+		case b == nil:
+			return bad(f.Name, "the archive has not this file of the project")
+		case b.UncompressedSize64 != uint64(f.Size):
+			return bad(f.Name, "it has %d bytes, not %d as the manifest says", b.UncompressedSize64, f.Size)
+		}
+		if left -= f.Size; left < 0 {
+			return bad(f.Name, "with it the archive has more than %d bytes when unpacked: if that is right, allow it by --max-size", l.Size)
+		}
+	}
 	for _, f := range m.Files {
 		if a.project[f.Name] == nil {
 			return bad(ProjectDir+f.Name, "the archive has lost this file")

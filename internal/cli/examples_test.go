@@ -148,7 +148,7 @@ func TestLongerLists(t *testing.T) {
 		want           map[string]int // steps added, by kind
 	}{
 		{"seed", "[42, 43, 44, 45, 46]", "[42, 43, 44, 45, 46, 47]", map[string]int{"train": 12, "evaluate": 12}},
-		{"ratio", `"64:1"]`, `"64:1", "2:1"]`, map[string]int{"train": 3, "evaluate": 3}},
+		{"ratio", `"32:1", "64:1"]` + "\n", `"32:1", "64:1", "2:1"]` + "\n", map[string]int{"train": 3, "evaluate": 3}},
 		{"budget", `"32x" = 32 }`, `"32x" = 32, "64x" = 64 }`, map[string]int{"naive_ids": 1, "train": 1, "evaluate": 2}},
 		{"input length", `{ "32" = 32, "64" = 64 }`, `{ "32" = 32, "64" = 64, "128" = 128 }`, map[string]int{"train": 18, "evaluate": 18}},
 	} {

@@ -91,7 +91,6 @@ type exporting struct {
 	blobs    map[artifacts.Digest]*archive.Candidate
 	of       map[artifacts.Digest]int    // the first step that has left it
 	signed   map[string]bool             // hex keys that somebody signed
-	foreign  []*artifacts.Result         // that other stores have
 	urls     map[artifacts.Digest]string // where sources lie
 	project  *projectFiles
 	rendered []renderedBlob
@@ -114,7 +113,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.openOwn(ctx)
+	store, err := a.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +175,7 @@ func (x *exporting) work() deposit.Work {
 func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 	g := report.Gather(x.pl)
 	var err error
-	if x.urls, err = sourceURLs(x.pl); err != nil {
+	if x.urls, err = addressesOf(x.pl); err != nil {
 		return nil, err
 	}
 	v, err := x.a.previewOf(ctx, x.store, x.pl, func(i int, it *plan.Item) bool {
@@ -184,6 +183,13 @@ func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 		return g.Keep(i, it)
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := x.a.sayDown(x.store, mayHave(v, nil)); err != nil {
+		return nil, err
+	}
+	// Results of others are copied as they are, with who signed them.
+	if err := x.a.bring(ctx, x.store, v, func(int) bool { return true }); err != nil {
 		return nil, err
 	}
 	for i, s := range x.pl.Steps {
@@ -227,9 +233,6 @@ func (x *exporting) hint(verb string, args ...string) string {
 func (x *exporting) note(i int, it *plan.Item) {
 	r, address := it.Result, x.pl.Steps[i].Address
 	x.keys[i] = it.Key
-	if r.From != "" {
-		x.foreign = append(x.foreign, r)
-	}
 	if r.Finished.After(x.newest) {
 		x.newest = r.Finished
 	}
@@ -267,11 +270,6 @@ func (x *exporting) candidate(step int, d artifacts.Digest, size int64, use arch
 // necessary notes the blobs without which an archive is of no use, and forgets logs that
 // are gone.
 func (x *exporting) necessary(ctx context.Context) error {
-	for _, r := range x.foreign { // their records are copied as they are, with who signed them
-		if err := artifacts.Bring(ctx, x.store, r, nil); err != nil {
-			return err
-		}
-	}
 	for _, key := range x.distinct() {
 		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
 		if err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -279,22 +278,4 @@ func (pr *projectFiles) checkout(cache, folder string) error {
 		pr.add(archive.ModulesDir+filepath.ToSlash(inside), b)
 		return nil
 	})
-}
-
-// sourceURLs are addresses at which blobs lie for everybody, as pinned by the pipeline. One
-// with a query may have a token in it, and is left out.
-func sourceURLs(pl *plan.Plan) (map[artifacts.Digest]string, error) {
-	states, err := pinnedSources(pl)
-	if err != nil {
-		return nil, err
-	}
-	urls := map[artifacts.Digest]string{}
-	for _, s := range states {
-		src, err := fetch.ParseSource(s.Source)
-		d, errd := artifacts.ParseHex(s.SHA256)
-		if errors.Join(err, errd) == nil && strings.HasPrefix(src.URL, "https://") && !strings.ContainsAny(src.URL, "?#") {
-			urls[d] = src.URL
-		}
-	}
-	return urls, nil
 }

@@ -162,12 +162,8 @@ func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 	if o.untrusted != "" && o.untrusted != string(artifacts.UseUntrusted) {
 		return ring, inputError(fmt.Errorf("--untrusted %s: want use; without it, such results are not taken", o.untrusted))
 	}
-	for _, text := range o.trust {
-		key, err := signature.ParsePublic(text)
-		if err != nil {
-			return ring, inputError(fmt.Errorf("--trust: %w", err))
-		}
-		ring.Trusted = append(ring.Trusted, key)
+	if ring.Trusted, err = parseTrust(o.trust); err != nil {
+		return ring, err
 	}
 	own, err := a.signer()
 	if err == nil && own != nil {

@@ -57,7 +57,7 @@ func TestLanguageServer(t *testing.T) {
 		want       []string // the first ones
 		without    []string
 	}{
-		{"top", "|", []string{"step", "table", "figure", "locals", "variable", "module", "output", "paper", "checklist"}, nil},
+		{"top", "|", []string{"step", "table", "figure", "claim", "locals", "variable", "module", "output", "checklist", "paper", "results"}, nil},
 		{"kind", edited + "step \"ext|", []string{"atomic_ids"}, []string{"render_table"}},
 		{"attributes", edited + "step \"extract\" \"dev\" {\n  |\n}\n", []string{"files", "split"}, nil},
 		{"written ones", strings.Replace(edited, "split = \"train\"", "split = \"train\"\n  |", 1), nil, []string{"files", "split"}},

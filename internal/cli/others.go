@@ -84,16 +84,21 @@ func (a *app) policy() (p artifacts.Policy, err error) {
 }
 
 // ring is the keys that the pipeline and the command line name.
-func (a *app) ring() (r signature.Ring, err error) {
-	r.Trusted, r.Revoked = slices.Clone(a.whose.Trust), a.whose.Revoked
-	for _, text := range a.others.trust {
+func (a *app) ring() (signature.Ring, error) {
+	named, err := parseTrust(a.others.trust)
+	return signature.Ring{Trusted: slices.Concat(a.whose.Trust, named), Revoked: a.whose.Revoked}, err
+}
+
+// parseTrust reads the keys of --trust.
+func parseTrust(texts []string) (keys []signature.Public, err error) {
+	for _, text := range texts {
 		k, err := signature.ParsePublic(text)
 		if err != nil {
-			return r, inputError(fmt.Errorf("--trust: %w", err))
+			return nil, inputError(fmt.Errorf("--trust: %w", err))
 		}
-		r.Trusted = append(r.Trusted, k)
+		keys = append(keys, k)
 	}
-	return r, nil
+	return keys, nil
 }
 
 // withOthers is a store with the results of others behind it.

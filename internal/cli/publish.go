@@ -173,24 +173,20 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if to.URL == store.URL {
 		return inputError(fmt.Errorf("%s is the store itself: publish into another folder, which has what you choose and no run records", folder))
 	}
+	from := store
 	if !o.dry {
 		if err := a.bring(ctx, store, v, func(i int) bool { return !pub.skipped[i] }); err != nil {
 			return err
 		}
-	}
-	from := store
-	if !o.dry {
 		from = store.Own()
 	}
 	if err := a.copyOut(ctx, from, to, pub); err != nil {
 		return err
 	}
-	if !o.dry { // a static host lists nothing
-		if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil {
+	if !o.dry {
+		if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
 			return err
 		}
-	}
-	if !o.dry {
 		if err := a.writePages(ctx, store, to, g, v, p, pub, o); err != nil {
 			return err
 		}
@@ -288,14 +284,16 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 			files = []artifacts.File{{Name: "", Digest: x.Digest, Size: x.Size}}
 		}
 		for _, f := range files {
-			if (over == 0 || f.Size <= over) && away[f.Digest] == "" || pub.out[f.Digest] {
+			if (over == 0 || f.Size <= over) && away[f.Digest] == "" {
 				continue
 			}
-			l := unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: cmp.Or(away[f.Digest], elsewhere[f.Digest])}
-			pub.Left = append(pub.Left, l)
-			pub.out[f.Digest] = true
-			if l.URL == "" {
+			url := cmp.Or(away[f.Digest], elsewhere[f.Digest])
+			if url == "" {
 				pub.skipped[i] = true
+			}
+			if !pub.out[f.Digest] {
+				pub.Left = append(pub.Left, unpublished{Step: address, Name: strings.TrimSuffix(name+"/"+f.Name, "/"), Digest: f.Digest, Size: f.Size, URL: url})
+				pub.out[f.Digest] = true
 			}
 		}
 	}

@@ -105,13 +105,13 @@ func (e *Estimate) Tables(v *plan.Preview) []Group {
 		}
 	}
 	users := make([]int, len(v.Items)) // tables that need the step
-	needed(v, ends, func(_ int, need []uint64) {
+	v.Plan.Leading(ends, func(_ int, need []uint64) {
 		for i, set := range need {
 			users[i] += bits.OnesCount64(set)
 		}
 	})
 	groups := make([]Group, len(ends), len(ends)+1)
-	needed(v, ends, func(first int, need []uint64) {
+	v.Plan.Leading(ends, func(first int, need []uint64) {
 		for i, set := range need {
 			for ; set != 0; set &= set - 1 {
 				g := &groups[first+bits.TrailingZeros64(set)]
@@ -136,22 +136,4 @@ func (e *Estimate) Tables(v *plan.Preview) []Group {
 		groups = append(groups, rest)
 	}
 	return groups
-}
-
-// needed finds which steps lead to which ends, 64 ends at a time: bit n of a step's set is
-// of end first+n.
-func needed(v *plan.Preview, ends []int, use func(first int, need []uint64)) {
-	need := make([]uint64, len(v.Items))
-	for first := 0; first < len(ends); first += 64 {
-		clear(need)
-		for n, i := range ends[first:min(len(ends), first+64)] {
-			need[i] |= 1 << n
-		}
-		for i := len(need) - 1; i >= 0; i-- {
-			for _, d := range v.Plan.Steps[i].Deps {
-				need[d] |= need[i]
-			}
-		}
-		use(first, need)
-	}
 }

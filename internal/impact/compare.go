@@ -320,7 +320,7 @@ func (c *comparison) tables() {
 		t := table(c.Is.Plan.Steps[i].Address)
 		t.After = c.Is.Items[i].Outcome
 	}
-	needed(c.Is, is, func(first int, need []uint64) {
+	c.Is.Plan.Leading(is, func(first int, need []uint64) {
 		for i, set := range need {
 			for ; set != 0; set &= set - 1 {
 				t := &all[first+bits.TrailingZeros64(set)]
@@ -337,7 +337,7 @@ func (c *comparison) tables() {
 		t := table(c.Was.Plan.Steps[j].Address)
 		t.Before = c.Was.Items[j].Outcome
 	}
-	needed(c.Was, was, func(first int, need []uint64) {
+	c.Was.Plan.Leading(was, func(first int, need []uint64) {
 		for j, set := range need {
 			if here[c.Was.Plan.Steps[j].Address] {
 				continue
@@ -379,24 +379,6 @@ func (c *comparison) claims() error {
 
 // IsResult reports whether an address is of a table or figure.
 func IsResult(address string) bool { return pipeline.BlockType(address) != "step" }
-
-// needed finds which steps lead to which ends, 64 ends at a time: bit n of a step's set is
-// of end first+n.
-func needed(v *plan.Preview, ends []int, use func(first int, need []uint64)) {
-	need := make([]uint64, len(v.Items))
-	for first := 0; first < len(ends); first += 64 {
-		clear(need)
-		for n, i := range ends[first:min(len(ends), first+64)] {
-			need[i] |= 1 << n
-		}
-		for i := len(need) - 1; i >= 0; i-- {
-			for _, d := range v.Plan.Steps[i].Deps {
-				need[d] |= need[i]
-			}
-		}
-		use(first, need)
-	}
-}
 
 // isInput reports whether a value in a preimage is the digest of an input.
 func isInput(value string) bool { return strings.HasPrefix(value, `{"$input":`) }

@@ -39,7 +39,7 @@ func (s *server) complete(d *document, offset int) completionList {
 		}
 	case p.where == inBody && len(p.blocks) == 0:
 		for i, b := range blockDocs {
-			c.add(completionItem{Label: b.typ, Kind: itemKeyword, Documentation: markdown(b.help), SortText: fmt.Sprint(i)}, b.form)
+			c.add(completionItem{Label: b.typ, Kind: itemKeyword, Documentation: markdown(b.help), SortText: fmt.Sprintf("%02d", i)}, b.form)
 		}
 	case p.where == inBody && !p.quote:
 		c.attributes(s.attrsOf(d, p.blocks), c.written(offset))

@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/internal/pipeline"
 )
 
 // place is where in a pipeline a position is, as the text before it says.
@@ -43,13 +45,15 @@ func (h header) kind() string {
 		return h.labels[0]
 	case h.typ == "table" || h.typ == "figure":
 		return "render_" + h.typ
+	case h.typ == "claim":
+		return pipeline.ClaimKind
 	}
 	return ""
 }
 
 // top finds where a block begins at the start of a line: a text is read from there, so that
 // what is broken before it does not matter.
-var top = regexp.MustCompile(`(?m)^(variable|locals|step|table|figure|module|output|run|variables)\b[^=\n]*$`)
+var top = regexp.MustCompile(`(?m)^(variable|locals|step|table|figure|claim|module|output|paper|checklist|results|run|variables)\b[^=\n]*$`)
 
 // lexFrom is where to begin to read the text so that an offset in it is understood.
 func lexFrom(src string, offset int) int {

@@ -158,6 +158,17 @@ func (s *scan) skipSpace(i, end int) int {
 // mostArgument bounds how far the end of an argument is looked for.
 const mostArgument = 1 << 18
 
+// past is the last byte of the escaped character or the comment that begins at k.
+func (s *scan) past(k, end int) int {
+	if s.src[k] == '\\' {
+		return k + 1
+	}
+	for k < end && s.src[k] != '\n' {
+		k++
+	}
+	return k
+}
+
 // group is the text between braces that begin at i, blanks before them skipped.
 func (s *scan) group(i, end int) (from, to int, ok bool) {
 	i = s.skipSpace(i, end)
@@ -168,12 +179,8 @@ func (s *scan) group(i, end int) (from, to int, ok bool) {
 	end = min(end, i+mostArgument)
 	for k := i; k < end; k++ {
 		switch s.src[k] {
-		case '\\':
-			k++
-		case '%':
-			for k < end && s.src[k] != '\n' {
-				k++
-			}
+		case '\\', '%':
+			k = s.past(k, end)
 		case '{':
 			depth++
 		case '}':
@@ -193,12 +200,8 @@ func (s *scan) option(i, end int) int {
 	depth := 0
 	for k := i + 1; k < end; k++ {
 		switch s.src[k] {
-		case '\\':
-			k++
-		case '%':
-			for k < end && s.src[k] != '\n' {
-				k++
-			}
+		case '\\', '%':
+			k = s.past(k, end)
 		case '{':
 			depth++
 		case '}':

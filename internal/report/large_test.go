@@ -87,7 +87,6 @@ func newGrid(t *testing.T) *grid {
 		for c := range 9 {
 			table.Columns = append(table.Columns, render.Column{ID: fmt.Sprint("c", c), Title: "H@1", Groups: []string{fmt.Sprint("Group ", c/3)}, Format: render.Format{Style: "fixed", Decimals: 1, Std: true}})
 		}
-		var es []render.Expectation
 		for r := range 10 {
 			row := render.Row{ID: fmt.Sprint("r", r), Titles: []string{fmt.Sprint("Row ", r)}, Cells: map[string]render.Cell{}}
 			var inputs []string
@@ -100,7 +99,6 @@ func newGrid(t *testing.T) *grid {
 				cell := render.Mean([]float64{60, 61, 62, 63, 64})
 				cell.Inputs = inputs
 				row.Cells[fmt.Sprint("c", c)] = cell
-				es = append(es, render.Expectation{Cell: fmt.Sprintf("r%d.c%d", r, c), Value: new(62.0)})
 				expected = append(expected, fmt.Sprintf(`{"cell":"r%d.c%d","value":62}`, r, c))
 			}
 			table.Rows = append(table.Rows, row)

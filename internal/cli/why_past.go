@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/workflows"
+)
+
+// whyPast is the answer to why for one step of a run that has ended.
+type whyPast struct {
+	Address string           `json:"address"`
+	Run     string           `json:"run"`
+	Outcome workflows.Status `json:"outcome"`
+	Reason  string           `json:"reason,omitempty"`
+	Against string           `json:"compared_with,omitempty"` // the run before that had its result
+	Changes []whyChange      `json:"changes,omitempty"`
+	Made    *whyMade         `json:"made,omitempty"` // of a hit
+}
+
+// whyRan answers for a run that has ended. The pipeline as it is now is not asked.
+func (a *app) whyRan(ctx context.Context, target, name string) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	rec, err := a.findRun(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	var answers []whyPast
+	wanted := map[string]bool{}
+	for _, s := range rec.Steps {
+		if plan.Matches(target, s.Address) {
+			answers = append(answers, whyPast{Address: s.Address, Run: rec.RunID, Outcome: s.Outcome, Reason: s.Error})
+			wanted[s.Address] = s.Outcome == workflows.Ran || s.Outcome == workflows.Failed
+		}
+	}
+	if len(answers) == 0 {
+		return inputError(fmt.Errorf("run %s has no step %s; it had %s", rec.RunID, target, view.Count(len(rec.Steps), "step")))
+	}
+	before, err := a.before(ctx, store, rec, wanted)
+	if err != nil {
+		return err
+	}
+	keys := map[string]artifacts.Digest{}
+	var all []artifacts.Digest
+	for _, s := range rec.Steps {
+		if _, ok := wanted[s.Address]; ok && !s.Key.IsZero() {
+			keys[s.Address] = s.Key
+			all = append(all, s.Key, before[s.Address].Key)
+		}
+	}
+	entries, err := artifacts.Inspect(ctx, store, all)
+	if err != nil {
+		return err
+	}
+	for i := range answers {
+		w := &answers[i]
+		if err := w.explain(keys[w.Address], before[w.Address], entries); err != nil {
+			return fmt.Errorf("%s: %w", w.Address, err)
+		}
+	}
+	if a.JSON {
+		return view.WriteJSON(a.Out, answers)
+	}
+	st := a.style(a.Out)
+	for _, w := range answers {
+		view.Printf(a.Out, "%s  %s  %s\n", st.Outcome(string(w.Outcome), string(w.Outcome)), w.Address, st.Dim("in run "+w.Run))
+		if w.Reason != "" {
+			view.Printf(a.Out, "       %s\n", view.Lines(w.Reason))
+		}
+		if w.Made != nil {
+			view.Printf(a.Out, "       its result was there: made by run %s, finished %s, took %s\n", w.Made.Run, w.Made.Finished.Local().Format(time.DateTime), view.Seconds(seconds(w.Made.TookS)))
+		}
+		if len(w.Changes) > 0 {
+			view.Printf(a.Out, "       changed since run %s:\n", w.Against)
+		}
+		a.printChanges(w.Changes)
+	}
+	return nil
+}
+
+// earlier is a step's result in a run before.
+type earlier struct {
+	Run string
+	Key artifacts.Digest
+}
+
+// before finds the newest results of steps in the runs of the same pipeline before a run.
+func (a *app) before(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord, wanted map[string]bool) (map[string]earlier, error) {
+	found := map[string]earlier{}
+	left := 0
+	for _, w := range wanted {
+		if w {
+			left++
+		}
+	}
+	for old, err := range a.recordsBefore(ctx, store, rec.RunID) {
+		if err != nil || left == 0 {
+			return found, err
+		}
+		if !old.Of(rec.Project, rec.Pipeline) {
+			continue
+		}
+		for _, s := range old.Steps {
+			if _, have := found[s.Address]; have || !wanted[s.Address] || !finished(s) {
+				continue
+			}
+			found[s.Address] = earlier{old.RunID, s.Key}
+			left--
+		}
+	}
+	return found, nil
+}
+
+// explain says why a step ran, of the results in the store.
+func (w *whyPast) explain(key artifacts.Digest, before earlier, entries map[artifacts.Digest]artifacts.Entry) error {
+	is := entries[key].Result
+	switch {
+	case w.Outcome == workflows.Hit && is != nil:
+		w.Made = &whyMade{Key: key, Run: is.Origin.RunID, Finished: is.Finished, TookS: is.Took.Seconds(), Revision: is.Env["revision"]}
+		return nil
+	case w.Outcome == workflows.Hit:
+		w.Reason = "its result was there; it no longer is"
+		return nil
+	case w.Outcome != workflows.Ran && w.Outcome != workflows.Failed:
+		return nil
+	}
+	w.Against = before.Run
+	was := entries[before.Key].Result
+	add := func(text string) {
+		if w.Reason != "" {
+			text = w.Reason + "\n" + text
+		}
+		w.Reason = text
+	}
+	switch {
+	case before.Run == "":
+		add("no run before had a result of it")
+	case key.IsZero(): // not known in that run
+	case before.Key == key:
+		add("nothing had changed since run " + before.Run + ": its result was no longer whole in the store (forgotten, collected or lost)")
+	case is == nil && w.Outcome == workflows.Failed:
+		add("its key is other than in run " + before.Run + "; of what it is made is known once it has a result")
+	case is == nil || was == nil:
+		add("its key is other than in run " + before.Run + ", and a result is no longer in the store, so what had changed is not known")
+	default:
+		changes, err := comparePreimages(was.Preimage, is.Preimage)
+		for _, c := range changes {
+			w.Changes = append(w.Changes, whyChange{Change: c})
+		}
+		return err
+	}
+	return nil
+}

@@ -262,17 +262,42 @@ locals {
 
 # --- Records (appendix "Natural Questions") ------------------------------------------------------
 
+# Checks of steps stop what reads a result that cannot be right: what was lost on the way from records to training data.
+# What only differs from the paper's data, at scale full, is a warning.
+
 # Three of the ten operators of tab:dedup-counts read the title in a record's URL.
 step "extract" "train" {
   files   = local.train_files
   split   = "train"
   require = ["title"]
+
+  check "all records of the paper" {
+    counts   = "records"
+    equals   = local.full ? 307373 : null
+    severity = "warning"
+  }
+  check "no record is skipped" {
+    counts   = "skipped"
+    max      = 0
+    severity = "warning"
+  }
 }
 
 step "extract" "dev" {
   files   = local.dev_files
   split   = "dev"
   require = ["title"]
+
+  check "all records of the paper" {
+    counts   = "records"
+    equals   = local.full ? 7830 : null
+    severity = "warning"
+  }
+  check "no record is skipped" {
+    counts   = "skipped"
+    max      = 0
+    severity = "warning"
+  }
 }
 
 # Training examples come in both formats. The full one counts; the simplified one must say the same.
@@ -284,6 +309,23 @@ step "extract" "simplified" {
 step "compare_formats" "train" {
   full       = step.extract.train.records
   simplified = step.extract.simplified.records
+
+  check "every record of the full format is there" {
+    field    = "report:full"
+    equals   = "records"
+    of       = "full"
+    severity = "warning"
+  }
+  check "every record is in both formats" {
+    counts   = "both"
+    equals   = "report:full"
+    severity = "warning"
+  }
+  check "both formats say the same" {
+    counts   = "differ"
+    max      = 0
+    severity = "warning"
+  }
 }
 
 step "format_fields" "nq" {
@@ -333,6 +375,16 @@ figure "nq_format_example" {
 step "substitutions" "dev" {
   records      = step.extract.dev.records
   t5_tokenizer = step.download.t5_tokenizer.files
+
+  check "every record is compared" {
+    field  = "report:records"
+    equals = "records"
+    of     = "records"
+  }
+  check "no more tokens differ than are compared" {
+    counts = "mismatches"
+    max    = "compared"
+  }
 }
 
 table "nq_token_substitutions" {
@@ -378,6 +430,17 @@ step "pages" "nq" {
   for_each = local.read_dump ? ["dump"] : []
   headers  = [step.extract.train.headers, step.extract.dev.headers]
   dump     = local.full ? step.download.nq["stub"].files : step.synth.nq["toy"].stub
+
+  check "no more revisions are found than records name" {
+    counts = "revisions_found"
+    min    = 1
+    max    = "revisions_wanted"
+  }
+  check "the paper's revisions are wanted" {
+    counts   = "revisions_wanted"
+    equals   = local.full ? 231695 : null
+    severity = "warning"
+  }
 }
 
 step "download" "page_table" {
@@ -427,6 +490,37 @@ step "dedup" "nq" {
   pages     = local.pages
   tokenizer = step.download.bert_tokenizer.files
   key       = each.key
+
+  check "no record is lost" {
+    counts = "records"
+    equals = "records"
+    of     = ["train", "dev"]
+  }
+  check "no training record is lost" {
+    field  = "counts:records.train"
+    equals = "records"
+    of     = "train"
+  }
+  check "no development record is lost" {
+    field  = "counts:records.dev"
+    equals = "records"
+    of     = "dev"
+  }
+  check "no more documents than records" {
+    counts = "documents"
+    min    = 1
+    max    = "records"
+  }
+  check "every record names a revision" {
+    counts   = "records_without_revision"
+    max      = 0
+    severity = "warning"
+  }
+  check "PageIDs resolve as in the paper" {
+    field    = "counts:resolution.resolved_percent"
+    min      = local.full ? 99.945 : null
+    severity = "warning"
+  }
 }
 
 table "nq_document_collections_splits" {
@@ -493,6 +587,17 @@ step "dedup_diagnostics" "nq" {
   tokenizer = step.download.bert_tokenizer.files
   fragment  = local.full ? "Elsa (Disney)" : ""
   collision = local.full ? "It Takes a Village" : ""
+
+  check "every training query is looked at" {
+    field  = "report:affected.train.of"
+    equals = "records"
+    of     = "train"
+  }
+  check "every development query is looked at" {
+    field  = "report:affected.dev.of"
+    equals = "records"
+    of     = "dev"
+  }
 }
 
 table "title_grouping_examples" {
@@ -539,6 +644,18 @@ step "revision_variation" "nq" {
   records = [step.extract.train.records, step.extract.dev.records]
   oldids  = local.full ? [815185445, 787133819] : []
   shared  = local.full ? [804434627, 843537108, 805035333, 826663643] : []
+
+  check "every record is read" {
+    field    = "report:records"
+    equals   = "records"
+    of       = "records"
+    severity = "warning"
+  }
+  check "the paper's revisions are there" {
+    counts   = "revisions"
+    equals   = local.full ? 231695 : null
+    severity = "warning"
+  }
 }
 
 table "shared_title_revision_variation" {
@@ -638,6 +755,12 @@ step "serialize" "nq" {
   form         = replace(each.value.form, "_", "")
   t5_tokenizer = step.download.t5_tokenizer.files
   options      = local.form_options[each.value.form]
+
+  check "every document has a text" {
+    counts = "documents"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 step "first_tokens" "title" {
@@ -645,6 +768,12 @@ step "first_tokens" "title" {
   b            = step.serialize.nq["title/html_norm"].corpus
   t5_tokenizer = step.download.t5_tokenizer.files
   examples     = local.full ? ["Selena Gomez", "Matt Lanter"] : []
+
+  check "every document is compared" {
+    counts = "documents"
+    equals = "documents"
+    of     = "a"
+  }
 }
 
 table "document_text_construction" {
@@ -749,6 +878,12 @@ step "atomic_ids" "nq" {
   for_each  = local.collections
   documents = step.dedup.nq[each.key].documents
   eos       = local.reading.atomic_eos
+
+  check "one identifier per document" {
+    field  = "report:identifiers"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 locals {
@@ -763,6 +898,12 @@ step "naive_ids" "nq" {
   tokenizer = step.download.t5_tokenizer.files
   budget    = each.value.budget == "dsi" ? local.dsi_budget : null
   times     = each.value.budget == "dsi" && local.full ? null : local.budgets[each.value.budget]
+
+  check "one identifier per document" {
+    field  = "report:identifiers"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 # Semantic identifiers cluster the embeddings of titles and whole texts: NciNorm's go on after the first paragraph, as
@@ -772,6 +913,12 @@ step "serialize" "whole" {
   records   = local.all_records
   documents = step.dedup.nq[each.key].documents
   form      = "simplenorm"
+
+  check "every document has a text" {
+    counts = "documents"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 locals {
@@ -800,6 +947,12 @@ step "embed_hashing" "nq" {
   for_each  = local.full ? {} : local.texts
   corpus    = each.value
   documents = step.dedup.nq[split("/", each.key)[0]].documents
+
+  check "every document is embedded" {
+    counts = "documents"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 step "semantic_ids" "nq" {
@@ -808,6 +961,12 @@ step "semantic_ids" "nq" {
   embeddings = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
   tokenizer  = step.download.t5_tokenizer.files
   leaf_size  = local.full ? 100 : 10
+
+  check "one identifier per document" {
+    field  = "report:identifiers"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 # No type of the paper: residual-quantized codes of the same embeddings.
@@ -817,6 +976,12 @@ step "residual_ids" "nq" {
   embeddings   = local.full ? step.embed.nq[each.key].embeddings : step.embed_hashing.nq[each.key].embeddings
   t5_tokenizer = step.download.t5_tokenizer.files
   codes        = local.full ? 256 : 8
+
+  check "one identifier per document" {
+    field  = "report:identifiers"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 # --- Models (section "Experimental Setup") -------------------------------------------------------
@@ -994,6 +1159,17 @@ step "train" "dsi" {
   select         = local.select
   validity       = local.identifier_types[each.value.identifier].one_token ? null : local.reading.validity # evaluate takes it from the model
   resources { queue = local.queue }
+
+  check "every document is indexed" {
+    counts = "indexing_examples"
+    equals = "documents"
+    of     = "ids"
+  }
+  check "every training query asks for a document" {
+    counts = "retrieval_examples"
+    equals = "counts:records.train"
+    of     = "queries"
+  }
 }
 
 # "We use unconstrained beam search with width 40 for multi-token identifiers, followed by a filtering step." A report has
@@ -1006,6 +1182,12 @@ step "evaluate" "dsi" {
   tokenizer = step.download.t5_tokenizer.files
   beams     = 40
   resources { queue = local.queue }
+
+  check "every development query is asked" {
+    counts = "queries"
+    equals = "counts:records.dev"
+    of     = "queries"
+  }
 }
 
 step "evaluate" "trie" {
@@ -1017,6 +1199,12 @@ step "evaluate" "trie" {
   beams     = 40
   decoding  = "constrained"
   resources { queue = local.queue }
+
+  check "every development query is asked" {
+    counts = "queries"
+    equals = "counts:records.dev"
+    of     = "queries"
+  }
 }
 
 # The models of tab:published-dsi-nq as folders that others can ask by transformers alone: redsi export --hub.
@@ -2460,6 +2648,12 @@ step "serialize" "simplified" {
   records   = local.all_records
   documents = step.dedup.nq[each.key].documents
   form      = "simplified"
+
+  check "every document has a text" {
+    counts = "documents"
+    equals = "documents"
+    of     = "documents"
+  }
 }
 
 locals {
@@ -2489,6 +2683,17 @@ step "export" "nq320k" {
   origin   = local.full ? "natural_questions" : "generated"
   labels   = values(local.operators)
   counts   = [for key in keys(local.operators) : step.dedup.nq[key].counts]
+
+  check "every document is exported" {
+    counts = "documents"
+    equals = "documents"
+    of     = "documents"
+  }
+  check "every query is exported" {
+    counts = "queries"
+    equals = "records"
+    of     = "queries"
+  }
 }
 
 # --- For other papers ----------------------------------------------------------------------------

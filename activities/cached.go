@@ -53,7 +53,7 @@ func (a *Activities) executeTask(ctx context.Context, req workflows.ExecuteReque
 	ctx, end := a.Telemetry.Begin(ctx, telemetry.Step{Kind: kind, Address: req.Address, Key: req.Key.Hex(), Run: req.RunID})
 	done, err := a.executeAlone(ctx, req, task)
 	if err == nil && done.result != nil {
-		if err = a.checked(ctx, req.Address, task, done.result); err != nil {
+		if err = a.checked(ctx, a.Store.Blobs.Open, req.Address, task, done.result); err != nil {
 			done = executed{}
 		}
 	}

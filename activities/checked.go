@@ -11,11 +11,11 @@ import (
 
 // checked is the failure of a step whose result fails one of its checks. The result is kept:
 // its key does not know of checks, and another run may have others.
-func (a *Activities) checked(ctx context.Context, address string, task step.Task, r *artifacts.Result) error {
+func (a *Activities) checked(ctx context.Context, open step.Opener, address string, task step.Task, r *artifacts.Result) error {
 	if len(task.Checks) == 0 {
 		return nil
 	}
-	stops, warnings, err := task.Problems(ctx, r, a.Store.Blobs.Open)
+	stops, warnings, err := task.Problems(ctx, r, open)
 	if err != nil {
 		return err
 	}

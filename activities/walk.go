@@ -16,6 +16,7 @@ type walk struct {
 	p       *plan.Plan
 	steps   []*walked                 // as they were asked for
 	results map[int]*artifacts.Result // by index in the plan
+	open    step.Opener               // of what checks read
 	begun   bool
 }
 
@@ -38,7 +39,7 @@ func (x *walked) of(run string, p *plan.Plan) bool {
 }
 
 func (a *Activities) newWalk(p *plan.Plan, steps []workflows.Ready) *walk {
-	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}}
+	w := &walk{a: a, p: p, results: map[int]*artifacts.Result{}, open: step.Remembered(a.Store.Blobs.Open)}
 	for _, s := range steps {
 		w.steps = append(w.steps, &walked{Ready: s})
 	}
@@ -114,7 +115,7 @@ func (w *walk) advance(ctx context.Context) (misses []*walked, err error) {
 		}
 		for _, x := range wave {
 			if x.result = found[x.key]; x.result != nil {
-				if err := w.a.checked(ctx, w.p.Steps[x.Index].Address, x.task, x.result); err != nil {
+				if err := w.a.checked(ctx, w.open, w.p.Steps[x.Index].Address, x.task, x.result); err != nil {
 					x.wrong, x.result = bounded(err.Error(), maxError/4), nil
 					continue
 				}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -18,13 +20,49 @@ import (
 // that the step counted, or of one in a JSON output. It is in no key: a result that fails
 // a check is kept, and is judged anew when the check is another.
 type Check struct {
-	Name    string   `json:"name"`             // for people
-	Counts  string   `json:"counts,omitempty"` // what was counted
-	Field   string   `json:"field,omitempty"`  // or OUTPUT:PATH, with dots, elements of lists by number
-	Min     *float64 `json:"min,omitempty"`
-	Max     *float64 `json:"max,omitempty"`
-	Warning bool     `json:"warning,omitempty"` // it stops nothing
-	At      string   `json:"at,omitempty"`      // FILE:LINE
+	Name    string `json:"name"`             // for people
+	Counts  string `json:"counts,omitempty"` // what was counted
+	Field   string `json:"field,omitempty"`  // or OUTPUT:PATH, with dots, elements of lists by number
+	Min     *Limit `json:"min,omitempty"`
+	Max     *Limit `json:"max,omitempty"`
+	Equals  *Limit `json:"equals,omitempty"`
+	Warning bool   `json:"warning,omitempty"` // it stops nothing
+	At      string `json:"at,omitempty"`      // FILE:LINE
+
+	// Of are the addresses of the steps that limits by name are of, each one that this
+	// step reads: their sum counts. None: this step itself.
+	Of []string `json:"of,omitempty"`
+}
+
+// Opener reads what is stored under a digest.
+type Opener = func(context.Context, artifacts.Digest) (io.ReadCloser, error)
+
+// Remembered opens what was read once from memory: the checks of many steps read the same
+// small outputs. It keeps at most mostChecked bytes, and may be used by many at once.
+func Remembered(open Opener) Opener {
+	var mu sync.Mutex
+	kept, left := map[artifacts.Digest][]byte{}, mostChecked
+	return func(ctx context.Context, d artifacts.Digest) (io.ReadCloser, error) {
+		mu.Lock()
+		b, ok := kept[d]
+		mu.Unlock()
+		if !ok {
+			rc, err := open(ctx, d)
+			if err != nil {
+				return nil, err
+			}
+			b, err = io.ReadAll(rc)
+			if err = errors.Join(err, rc.Close()); err != nil {
+				return nil, err
+			}
+			mu.Lock()
+			if _, other := kept[d]; !other && len(b) <= left {
+				kept[d], left = b, left-len(b)
+			}
+			mu.Unlock()
+		}
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
 }
 
 // mostChecked bounds an output that a check reads.
@@ -32,7 +70,7 @@ const mostChecked = 16 << 20
 
 // Problems are the checks that a result does not pass, as sentences for people: those that
 // stop what reads it, and those that only warn.
-func (t Task) Problems(ctx context.Context, r *artifacts.Result, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (stops, warnings []string, err error) {
+func (t Task) Problems(ctx context.Context, r *artifacts.Result, open Opener) (stops, warnings []string, err error) {
 	for _, c := range t.Checks {
 		problem, err := c.problem(ctx, r, open)
 		switch {
@@ -53,36 +91,34 @@ func (c Check) sentence(problem string) string {
 }
 
 // problem says why the check fails; "" if it does not.
-func (c Check) problem(ctx context.Context, r *artifacts.Result, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (string, error) {
-	of := c.Counts
-	var v float64
-	if c.Counts != "" {
-		n, ok := r.Counts[c.Counts]
-		if !ok {
-			return fmt.Sprintf("it counted no %q, but %s", c.Counts, quotedList(slices.Sorted(maps.Keys(r.Counts)))), nil
-		}
-		v = float64(n)
-	} else {
-		of = c.Field
-		output, path, _ := strings.Cut(c.Field, ":")
-		a, ok := r.Outputs[output]
-		if !ok || a.Files != nil {
-			return fmt.Sprintf("it has no output %q that is one file, but %s", output, quotedList(slices.Sorted(maps.Keys(r.Outputs)))), nil
-		}
-		doc, err := readChecked(ctx, a, open)
-		if err != nil {
-			return "", err
-		}
-		var why string
-		if v, why = numberAt(doc, path); why != "" {
-			return c.Field + ": " + why, nil
-		}
+func (c Check) problem(ctx context.Context, r *artifacts.Result, open Opener) (string, error) {
+	name := c.Counts
+	if name == "" {
+		name = c.Field
 	}
-	switch {
-	case c.Min != nil && v < *c.Min:
-		return fmt.Sprintf("%s is %v, and %v is the least", of, v, *c.Min), nil
-	case c.Max != nil && v > *c.Max:
-		return fmt.Sprintf("%s is %v, and %v is the most", of, v, *c.Max), nil
+	v, why, err := wanted(name, r).number(ctx, open)
+	if why != "" || err != nil {
+		return why, err
+	}
+	for _, l := range []struct {
+		limit *Limit
+		fails func(limit float64) bool
+		says  string
+	}{
+		{c.Equals, func(x float64) bool { return v != x }, "is what it must be"},
+		{c.Min, func(x float64) bool { return v < x }, "is the least"},
+		{c.Max, func(x float64) bool { return v > x }, "is the most"},
+	} {
+		if l.limit == nil {
+			continue
+		}
+		x, why, err := l.limit.value(ctx, r, open)
+		if why != "" || err != nil {
+			return why, err
+		}
+		if l.fails(x) {
+			return fmt.Sprintf("%s is %s, and %s %s", name, decimal(v), l.limit.shown(x, c.Of), l.says), nil
+		}
 	}
 	return "", nil
 }
@@ -97,7 +133,7 @@ func quotedList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func readChecked(ctx context.Context, a artifacts.Artifact, open func(context.Context, artifacts.Digest) (io.ReadCloser, error)) (any, error) {
+func readChecked(ctx context.Context, a artifacts.Artifact, open Opener) (any, error) {
 	if a.Size > mostChecked {
 		return nil, fmt.Errorf("the output has %d bytes, and %d is the most that a check reads", a.Size, mostChecked)
 	}

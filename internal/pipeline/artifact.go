@@ -13,7 +13,7 @@ import (
 type artifact struct {
 	ref    step.Ref
 	output step.Output
-	of     int // outputs of the step
+	spec   *step.Spec // of the step
 }
 
 var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &cty.CapsuleOps{
@@ -26,7 +26,7 @@ var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &
 func outputsOf(spec *step.Spec, address string) cty.Value {
 	m := make(map[string]cty.Value, len(spec.Outputs))
 	for _, o := range spec.Outputs {
-		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o, len(spec.Outputs)})
+		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o, spec})
 	}
 	return cty.ObjectVal(m)
 }
@@ -53,7 +53,7 @@ func stepOf(v cty.Value) (string, bool) {
 			return "", false
 		}
 		a := e.EncapsulatedValue().(*artifact)
-		if address != "" && a.ref.Step != address || name != a.ref.Output || len(outputs) != a.of {
+		if address != "" && a.ref.Step != address || name != a.ref.Output || len(outputs) != len(a.spec.Outputs) {
 			return "", false
 		}
 		address = a.ref.Step

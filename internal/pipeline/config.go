@@ -20,6 +20,7 @@ type config struct {
 	broken [][]any // paths of values that are wrong; reported
 
 	outputs map[step.Ref]step.Output // artifacts among the values, where the kind reads fields of them
+	read    map[string]*step.Spec    // the steps that they are of, where there are checks
 }
 
 // broken stands in a tree for a value that is known to be wrong. No type takes
@@ -131,6 +132,9 @@ func (c *config) tree(v cty.Value, t step.Type, accepts string, at []any) any {
 		ref := a.ref
 		if c.outputs != nil {
 			c.outputs[ref] = a.output
+		}
+		if c.read != nil {
+			c.read[ref.Step] = a.spec
 		}
 		return step.Input{Ref: &ref}
 	case ty == cty.String:

@@ -47,9 +47,12 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if b.spec.ReadsFields() {
 		c.outputs = map[step.Ref]step.Output{}
 	}
+	if len(b.checks) > 0 {
+		c.read = map[string]*step.Spec{}
+	}
 	tree := c.body(b.Body, b.spec.Attrs, nil)
 	queue, queueOK := l.queue(b, inst)
-	checks, checksOK := l.checks(b, inst)
+	checks, checksOK := c.checks(tree)
 	task, err := step.NewTask(b.spec, tree)
 	if err != nil {
 		c.problems(err)

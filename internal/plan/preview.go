@@ -83,6 +83,9 @@ const lookupMost = 2048
 // With open, the checks of steps are judged: what reads a result that fails one does not
 // run.
 func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open ...Open) (*Preview, error) {
+	if len(open) > 0 {
+		open = []Open{step.Remembered(open[0])}
+	}
 	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open,
 		wanted: make([]bool, len(p.Steps)), readers: make([]int32, len(p.Steps))}
 	for _, s := range p.Steps {
@@ -239,6 +242,9 @@ func (p *Plan) Bind(reg *step.Registry, i int, result func(dep int) *artifacts.R
 		}
 		return a, nil
 	})
+	if err == nil {
+		bound, err = bound.BindChecks(func(address string) *artifacts.Result { return byAddress[address] })
+	}
 	if err != nil {
 		return step.Task{}, artifacts.Digest{}, nil, fmt.Errorf("%s: %w", s.Address, err)
 	}

@@ -160,12 +160,20 @@ func (l *layers) all() Store {
 	return s
 }
 
+// notBelieved is the error of a record that the policy does not believe.
+type notBelieved struct{ Passed }
+
+func (e *notBelieved) Error() string { return e.String() }
+
 // passedFor is what an error says of a store: that it does not answer, or that its record
-// is damaged. Other errors stay.
+// is damaged or not believed. Other errors stay.
 func passedFor(ctx context.Context, o *source, err error) (*Passed, error) {
 	var down *DownError
 	var damage *DamageError
+	var not *notBelieved
 	switch {
+	case errors.As(err, &not):
+		return &not.Passed, nil
 	case err == nil, errors.Is(err, ErrNotExist):
 		return nil, nil
 	case context.Cause(ctx) != nil:
@@ -194,7 +202,14 @@ func (l *layers) readFrom(ctx context.Context, o *source, key Digest) (record []
 			return nil, nil, err
 		}
 		var damage error
-		r, damage, err = readRecordBy(key, record, func(d Digest) ([]byte, error) { return l.bodyFrom(ctx, o, d) })
+		r, damage, err = readRecordBy(key, record, func(d Digest) ([]byte, error) {
+			if by, why, err := l.judgeOf(ctx, o, key, record); err != nil {
+				return nil, err
+			} else if why != "" && l.policy.foreign() == RunUntrusted { // a body may be long
+				return nil, &notBelieved{Passed{From: o.name, Reason: why, Signer: by}}
+			}
+			return l.bodyFrom(ctx, o, d)
+		})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -77,6 +77,34 @@ func TestChangedOnTheWay(t *testing.T) {
 	}
 }
 
+// TestLongOfNobody: the body of a long result, which may be hundreds of MiB, is read only
+// if its record is believed.
+func TestLongOfNobody(t *testing.T) {
+	theirs, faults := storetest.Faulty(mem.New())
+	r := largeResult(t, theirs)
+	publish(t, theirs, r)
+	alice, err := signature.New("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	before := faults.Calls(storetest.BlobsOpen)
+	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{r.Key})
+	if e := found[r.Key]; err != nil || e.Hit() || len(e.Passed) != 1 || e.Passed[0].Reason != artifacts.Unsigned {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if n := faults.Calls(storetest.BlobsOpen) - before; n != 0 {
+		t.Errorf("%d blobs were read", n)
+	}
+	if _, err := artifacts.SignResult(t.Context(), theirs, r.Key, alice); err != nil {
+		t.Fatal(err)
+	}
+	s = artifacts.With(mem.New(), []artifacts.Other{{Store: theirs, Name: "friend"}}, artifacts.Policy{Ring: signature.Ring{Trusted: []signature.Public{alice.Public()}}})
+	if hit, err := artifacts.Lookup(t.Context(), s, r.Key); hit == nil || err != nil {
+		t.Errorf("signed by alice: %v, %v", hit, err)
+	}
+}
+
 // TestOwnWithoutOthers: what has neither others nor a policy that asks for it costs no
 // further request.
 func TestOwnWithoutOthers(t *testing.T) {

@@ -44,9 +44,11 @@ type imported struct {
 	Ignored   []string          `json:"ignored"`  // files in the archive that are none of an archive's
 	Variables []string          `json:"variables"`
 	Signer    string            `json:"signer,omitempty"` // of the archive
-	Trusted   bool              `json:"trusted"`          // who signed it or each of its results
+	Trusted   bool              `json:"trusted"`          // who signed the archive
+	Believed  bool              `json:"results_trusted"`  // who signed each of its results
 
 	given string // the folder as the person named it
+	apart bool   // the results are in a store of another place
 }
 
 func newImportCmd(a *app) *cobra.Command {
@@ -132,7 +134,9 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	if !r.Signer.IsZero() {
 		x.Signer = r.Signer.String()
 	}
-	if x.Trusted, err = believed(ctx, r, ring); err != nil {
+	x.apart = shown != filepath.Join(folder, ownStore)
+	x.Trusted = ring.Of(r.Signer) == signature.Trusted
+	if x.Believed, err = believed(ctx, r, ring); err != nil {
 		return nil, err
 	}
 	if err := a.admit(ctx, x, store, o); err != nil {
@@ -215,6 +219,9 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 	return r, nil
 }
 
+// ownStore is where the folder that is made has its store.
+var ownStore = filepath.Join(".redsi", "store")
+
 // importStore is the store that was named, or that of the folder that is made.
 func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifacts.Store, shown string, err error) {
 	flags := a.cmd.Flags()
@@ -222,16 +229,12 @@ func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifa
 		store, err = a.openOwn(ctx)
 		return store, store.URL, err
 	}
-	inside := filepath.Join(".redsi", "store")
-	store, err = dir.Open(filepath.Join(tmp, inside))
-	return store, filepath.Join(folder, inside), err
+	store, err = dir.Open(filepath.Join(tmp, ownStore))
+	return store, filepath.Join(folder, ownStore), err
 }
 
-// believed reports whether a key of the ring signed the archive or each of its results.
+// believed reports whether keys of the ring signed each of its results.
 func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool, error) {
-	if ring.Of(r.Signer) == signature.Trusted {
-		return true, nil
-	}
 	store := r.Store()
 	keys, err := artifacts.ResultKeys(ctx, store)
 	if err != nil {
@@ -251,7 +254,7 @@ func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool
 
 // admit refuses to put what nobody trusted has signed beside results of other origin.
 func (a *app) admit(ctx context.Context, x *imported, store artifacts.Store, o importOptions) error {
-	if x.Trusted || o.untrusted != "" {
+	if x.Trusted || x.Believed || o.untrusted != "" {
 		return nil
 	}
 	for _, err := range store.Records.List(ctx, "results/") {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -23,6 +24,8 @@ func (a *app) sayImported(x *imported) error {
 		view.Println(a.Out, "signed by nobody: what it says may be anybody's, and verify --rebuild checks it")
 	case x.Trusted:
 		view.Printf(a.Out, "signed by %s, whom you trust\n", x.Signer)
+	case x.Believed:
+		view.Printf(a.Out, "signed by %s, whom you have not said to trust; each result in it by somebody whom you trust\n", x.Signer)
 	default:
 		view.Printf(a.Out, "signed by %s, whom you have not said to trust\n", x.Signer)
 	}
@@ -46,13 +49,17 @@ func (a *app) sayImported(x *imported) error {
 	if len(x.Variables) > 0 {
 		view.Printf(a.Out, "%s beside the pipeline sets %s\n", pipeline.LocalFile, strings.Join(x.Variables, ", "))
 	}
-	f := ""
-	if x.Pipeline != pipeline.DefaultFile {
-		f = " -f " + quoted(x.Pipeline)
+	view.Println(a.Out, "its pipeline is code: read it, then")
+	var f []string
+	switch {
+	case x.apart: // that store may be named relative to where we are
+		f = []string{"-f", filepath.Join(x.given, filepath.FromSlash(x.Pipeline))}
+	case x.Pipeline != pipeline.DefaultFile:
+		f = []string{"-f", x.Pipeline}
+		fallthrough
+	default:
+		view.Printf(a.Out, "  cd %s\n", quoted(x.given))
 	}
-	view.Printf(a.Out, "its pipeline is code: read it, then\n  cd %s\n", quoted(x.given))
-	for _, verb := range []string{"plan" + f, "verify", "report" + f} {
-		view.Printf(a.Out, "  %s\n", a.hint(strings.Fields(verb)[0], strings.Fields(verb)[1:]...))
-	}
+	view.Printf(a.Out, "  %s\n  %s\n  %s\n", a.hint("plan", f...), a.hint("verify"), a.hint("report", f...))
 	return failed
 }

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"slices"
+	"strings"
 )
 
 // Elsewhere is the record "elsewhere/<hex digest>": a blob that is left out of a store,
@@ -15,7 +18,7 @@ type Elsewhere struct {
 	Digest Digest `json:"digest"`
 	Size   int64  `json:"size"`
 	URL    string `json:"url"` // https
-	From   string `json:"-"`   // the address of the store that says so
+	From   string `json:"-"`   // the address of the store that says so, unless it is the own one
 }
 
 // ElsewhereFormat is the form of the records of blobs that lie elsewhere.
@@ -64,20 +67,97 @@ func elsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere
 	return e, json.Unmarshal(b, &e) == nil && e.validate(d) == nil, nil
 }
 
+// ownElsewhere is elsewhere for the store itself, whose records may have come with results of anybody:
+// so no program of this machine, and nobody on the way, is asked for the blob.
+func ownElsewhere(ctx context.Context, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
+	e, ok, err = elsewhere(ctx, records, d)
+	return e, ok && strings.HasPrefix(e.URL, "https://"), err
+}
+
+// elsewhereOf reads where records say that d lies: of own, or of o if it is not nil.
+func elsewhereOf(ctx context.Context, o *source, records recordReader, d Digest) (e Elsewhere, ok bool, err error) {
+	if o == nil {
+		return ownElsewhere(ctx, records, d)
+	}
+	e, ok, err = elsewhere(ctx, records, d)
+	e.From = o.url
+	return e, ok, err
+}
+
+// linked is s itself, where a blob counts as there if a record says where it lies. Nothing
+// is fetched.
+func (s Store) linked() Store {
+	return With(s, nil, Policy{Elsewhere: func(_ context.Context, e Elsewhere) (io.ReadCloser, error) {
+		return nil, &AwayError{Digest: e.Digest, URL: e.URL}
+	}})
+}
+
+// Away parts those of ds that s itself lacks into those of which it has a record that says
+// where they lie, and those that are gone. Both are sorted by digest. Nobody else is asked.
+func (s Store) Away(ctx context.Context, ds []Digest) (away []Elsewhere, gone []Digest, err error) {
+	s = s.bare()
+	missing, err := s.Blobs.Missing(ctx, ds)
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(missing, Digest.Compare)
+	for _, d := range missing {
+		e, ok, err := ownElsewhere(ctx, s.Records, d)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case ok:
+			away = append(away, e)
+		default:
+			gone = append(gone, d)
+		}
+	}
+	return away, gone, nil
+}
+
+// lostForGood drops from lost what a record says that it lies elsewhere, which it adds to away.
+func lostForGood(ctx context.Context, records Records, lost []Lost, away map[Digest]Elsewhere) (gone []Lost, err error) {
+	for _, l := range lost {
+		e, ok, err := ownElsewhere(ctx, records, l.Digest)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			gone = append(gone, l)
+			continue
+		}
+		away[l.Digest] = e
+	}
+	return gone, nil
+}
+
+// AwayError says that a blob is not where a record says that it lies. It is ErrNotExist.
+type AwayError struct {
+	Digest Digest
+	URL    string
+}
+
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("blob %s is not at %s, where a record says that it lies", e.Digest, e.URL)
+}
+
+// Is reports that e is ErrNotExist.
+func (e *AwayError) Is(target error) bool { return target == ErrNotExist }
+
 // follow copies a blob into own from where a record says that it lies; ErrNotExist if none does.
-func (l *layers) follow(ctx context.Context, records recordReader, d Digest, read func(n int64)) error {
+func (l *layers) follow(ctx context.Context, o *source, records recordReader, d Digest, read func(n int64)) error {
 	if l.policy.Elsewhere == nil {
 		return ErrNotExist
 	}
-	e, ok, err := elsewhere(ctx, records, d)
+	e, ok, err := elsewhereOf(ctx, o, records, d)
 	if err != nil {
 		return err
 	}
-	if o, theirs := records.(*source); theirs {
-		e.From = o.url
-	}
-	if !ok || l.isWrong(e) {
+	if !ok {
 		return ErrNotExist
+	}
+	if l.isWrong(e) {
+		return &AwayError{Digest: d, URL: e.URL}
 	}
 	down := func(err error) error {
 		return &DownError{Name: e.URL, What: "blob " + d.String(), Err: err}
@@ -85,7 +165,7 @@ func (l *layers) follow(ctx context.Context, records recordReader, d Digest, rea
 	rc, err := l.policy.Elsewhere(ctx, e)
 	if errors.Is(err, ErrNotExist) {
 		l.setWrong(e)
-		return err
+		return &AwayError{Digest: d, URL: e.URL}
 	}
 	if err != nil {
 		return down(err)

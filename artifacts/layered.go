@@ -37,7 +37,7 @@ func (b *layered) Missing(ctx context.Context, ds []Digest) ([]Digest, error) {
 	if err != nil || len(missing) == 0 {
 		return missing, err
 	}
-	if missing, err = b.l.unlinked(ctx, b.l.own.Records, missing); err != nil {
+	if missing, err = b.l.unlinked(ctx, nil, b.l.own.Records, missing); err != nil {
 		return nil, err
 	}
 	for _, o := range b.l.sources {
@@ -67,7 +67,7 @@ func (l *layers) missingIn(ctx context.Context, o *source, ds []Digest) ([]Diges
 	var gone []Digest
 	err := o.ask(ctx, "blobs", func() (err error) {
 		if gone, err = o.blobs.Missing(ctx, ask); err == nil && len(gone) > 0 {
-			gone, err = l.unlinked(ctx, o.records, gone)
+			gone, err = l.unlinked(ctx, o, o.records, gone)
 		}
 		return err
 	})
@@ -82,7 +82,7 @@ func (l *layers) missingIn(ctx context.Context, o *source, ds []Digest) ([]Diges
 }
 
 // unlinked returns those of ds of which no record says that they lie elsewhere.
-func (l *layers) unlinked(ctx context.Context, records recordReader, ds []Digest) ([]Digest, error) {
+func (l *layers) unlinked(ctx context.Context, o *source, records recordReader, ds []Digest) ([]Digest, error) {
 	if l.policy.Elsewhere == nil {
 		return ds, nil
 	}
@@ -91,7 +91,7 @@ func (l *layers) unlinked(ctx context.Context, records recordReader, ds []Digest
 	g.SetLimit(parallel)
 	for i, d := range ds {
 		g.Go(func() error {
-			e, ok, err := elsewhere(gctx, records, d)
+			e, ok, err := elsewhereOf(gctx, o, records, d)
 			linked[i] = ok && !l.isWrong(e)
 			return err
 		})
@@ -143,10 +143,11 @@ func (l *layers) fetch(ctx context.Context, d Digest, read func(n int64)) error 
 func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) error {
 	var down *DownError
 	var bad *IntegrityError
+	var gone *AwayError
 	var other error
-	err := l.follow(ctx, l.own.Records, d, read)
+	err := l.follow(ctx, nil, l.own.Records, d, read)
 	for _, o := range l.sources {
-		if !failed(err, &down, &bad, &other) {
+		if !failed(err, &down, &bad, &gone, &other) {
 			return context.Cause(ctx)
 		}
 		if err = o.spoilt(d); err == nil {
@@ -154,7 +155,7 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 		}
 	}
 	switch {
-	case !failed(err, &down, &bad, &other):
+	case !failed(err, &down, &bad, &gone, &other):
 		return nil
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
@@ -166,14 +167,17 @@ func (l *layers) fetchAlone(ctx context.Context, d Digest, read func(n int64)) e
 		return down
 	case bad != nil:
 		return bad
+	case gone != nil:
+		return gone
 	}
 	return fmt.Errorf("blob %s: %w", d, ErrNotExist)
 }
 
 // failed sorts an error of one of several places where a blob may be; nil is none.
-func failed(err error, down **DownError, bad **IntegrityError, other *error) bool {
+func failed(err error, down **DownError, bad **IntegrityError, gone **AwayError, other *error) bool {
 	var isDown *DownError
 	var isBad *IntegrityError
+	var isGone *AwayError
 	switch {
 	case err == nil:
 		return false
@@ -181,6 +185,8 @@ func failed(err error, down **DownError, bad **IntegrityError, other *error) boo
 		*down = isDown
 	case errors.As(err, &isBad):
 		*bad = isBad
+	case errors.As(err, &isGone):
+		*gone = isGone
 	case !errors.Is(err, ErrNotExist) && *other == nil:
 		*other = err
 	}
@@ -206,7 +212,7 @@ func (l *layers) copyFrom(ctx context.Context, o *source, d Digest, read func(n 
 		return &theirs
 	}
 	if errors.Is(err, ErrNotExist) {
-		return l.follow(ctx, o, d, read)
+		return l.follow(ctx, o, o, d, read)
 	}
 	return err
 }

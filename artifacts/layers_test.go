@@ -241,7 +241,7 @@ func TestNoMoreThanToldElsewhere(t *testing.T) {
 	l.expect(&Result{Outputs: map[string]Artifact{"out": {Digest: d, Size: 3}}})
 	var read int64
 	from := func(d Digest, size int64) error {
-		return l.follow(t.Context(), &pages{says: Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"}}, d, func(n int64) { read += n })
+		return l.follow(t.Context(), nil, &pages{says: Elsewhere{Format: ElsewhereFormat, Digest: d, Size: size, URL: "https://a.example/x"}}, d, func(n int64) { read += n })
 	}
 	var bad *IntegrityError
 	if err := from(d, 1<<40); !errors.As(err, &bad) || !bad.Other || read > 64<<10 || len(own.m) != 0 {

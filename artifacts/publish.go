@@ -43,11 +43,15 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 		r.Format = ResultFormat
 	}
 	r.From, r.Signer = "", ""
-	if err := gather(ctx, s, r); err != nil {
-		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
-	}
+	all := s
 	s = s.strict()
-	if err := publishable(ctx, s, r); err != nil {
+	err = publishable(ctx, s, r)
+	if errors.Is(err, errNoBlobs) && all.layers != nil && !all.layers.none() {
+		if err = gather(ctx, all, r); err == nil {
+			err = publishable(ctx, s, r)
+		}
+	}
+	if err != nil {
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 	}
 	b, err := recordOf(ctx, s.Blobs, r)
@@ -57,11 +61,11 @@ func Publish(ctx context.Context, s Store, r Result) (won *Result, nondeterminis
 	return fileRecord(ctx, s, r, b)
 }
 
-// gather copies the blobs of r that only others have.
+// errNoBlobs says that a result's blobs are to be stored before it.
+var errNoBlobs = errors.New("store them before the result")
+
+// gather copies the blobs of r that only others have, or that lie elsewhere.
 func gather(ctx context.Context, s Store, r Result) error {
-	if s.layers == nil || s.layers.none() {
-		return nil
-	}
 	var blobs []Digest
 	for _, b := range r.blobs() {
 		blobs = append(blobs, b.Digest)
@@ -183,7 +187,7 @@ func publishable(ctx context.Context, s Store, r Result) error {
 		return err
 	}
 	if lost := entries[0].Lost; len(lost) > 0 {
-		return fmt.Errorf("%d blobs are not in the store, first %s: store them before the result", len(lost), lost[0])
+		return fmt.Errorf("%d blobs are not in the store, first %s: %w", len(lost), lost[0], errNoBlobs)
 	}
 	return nil
 }

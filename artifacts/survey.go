@@ -77,7 +77,7 @@ func survey(ctx context.Context, s Store) (*contents, error) {
 	}
 	c.results = make(map[Digest]held, len(keys))
 	for some := range slices.Chunk(keys, inspectMost) {
-		entries, err := Inspect(ctx, s, some)
+		entries, err := Inspect(ctx, s.linked(), some)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 
 // Transfer copies results and records from a store to another one, of any sort. Blobs go
 // before the record that names them, so the other store never has a record whose blobs it
-// lacks. What is there is not sent again, so a transfer that was ended goes on where it
+// lacks; of a blob that lies elsewhere goes the record that says where. What is there is not sent again, so a transfer that was ended goes on where it
 // was. What arrives is verified: blobs by their digests, results by their seals and keys.
 type Transfer struct {
 	From, To Store
@@ -35,6 +35,9 @@ type Transferred struct {
 	Blobs   int   `json:"blobs"`   // that were sent
 	Bytes   int64 `json:"bytes"`   // of those
 	Records int   `json:"records"` // of runs, failures and pins, and about results, that were sent
+
+	// Elsewhere are blobs that stay where they lie, of which the other store was told that.
+	Elsewhere int `json:"elsewhere"`
 
 	// Differs are keys under which the other store has other outputs. Those stay: the
 	// first writer wins.
@@ -89,7 +92,7 @@ func (t *Transfer) begin(ctx context.Context, keys []Digest) (err error) {
 }
 
 func (t *Transfer) some(ctx context.Context, keys []Digest) error {
-	here, err := Inspect(ctx, t.from(), keys)
+	here, err := Inspect(ctx, t.from().linked(), keys)
 	if err != nil {
 		return err
 	}
@@ -101,13 +104,17 @@ func (t *Transfer) some(ctx context.Context, keys []Digest) error {
 		var todo []*Result
 		for _, key := range keys {
 			mine, theirs := here[key], there[key]
+			settled, err := t.settled(ctx, theirs, round)
+			if err != nil {
+				return err
+			}
 			var unknown *FormatError
 			switch {
 			case !mine.Hit():
 				t.lost(key, mine.Miss())
 			case errors.As(theirs.Damage, &unknown):
 				return unknown
-			case !theirs.Hit():
+			case !settled:
 				todo = append(todo, mine.Result)
 			case round == 0:
 				t.there(mine.Result, theirs.Result)
@@ -205,7 +212,7 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 			return false, err
 		}
 	}
-	_, differs, err = file(ctx, t.to(), *now, record)
+	_, differs, err = file(ctx, t.to().linked(), *now, record)
 	return differs, err
 }
 
@@ -247,77 +254,6 @@ func (t *Transfer) aboutOne(ctx context.Context, key Digest, record []byte, name
 		t.done.Records++
 	}
 	return err
-}
-
-// present removes from ds what is not in this store: the loss of a log loses no result.
-func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
-	gone, err := t.from().Blobs.Missing(ctx, keysOf(ds))
-	for _, d := range gone {
-		delete(ds, d)
-	}
-	return err
-}
-
-func keysOf(ds map[Digest]int64) []Digest {
-	keys := make([]Digest, 0, len(ds))
-	for d := range ds {
-		keys = append(keys, d)
-	}
-	slices.SortFunc(keys, Digest.Compare)
-	return keys
-}
-
-// blobs sends those of ds, with their sizes, that the other store does not have.
-func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
-	missing, err := t.to().Blobs.Missing(ctx, keysOf(ds))
-	if err != nil {
-		return err
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(transfers)
-	for _, d := range missing {
-		if t.DryRun {
-			t.count(d, ds[d])
-			continue
-		}
-		g.Go(func() error {
-			n, err := t.blob(gctx, d)
-			if err == nil {
-				t.count(d, n)
-			}
-			return err
-		})
-	}
-	return g.Wait()
-}
-
-func (t *Transfer) count(d Digest, n int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.DryRun && t.seen[d] {
-		return
-	}
-	if t.DryRun && t.seen == nil {
-		t.seen = map[Digest]bool{}
-	}
-	if t.DryRun {
-		t.seen[d] = true
-	}
-	t.done.Blobs++
-	t.done.Bytes += n
-}
-
-func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
-	r, err := t.from().Blobs.Open(ctx, d)
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
-	got, n, err := t.to().Blobs.Put(ctx, told(r, t.Sent))
-	if err == nil && got != d {
-		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
-	}
-	return n, err
 }
 
 // Record sends a record of another kind than a result, with the blobs that its text or its

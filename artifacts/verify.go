@@ -32,6 +32,10 @@ type Report struct {
 	Bytes    int64
 	Problems []Problem // by name; empty for a sound store
 
+	// Elsewhere are blobs that results need and the store lacks, of which records say where
+	// they lie, by digest. Nobody was asked there.
+	Elsewhere []Elsewhere
+
 	// Strays are what is among blobs and records and in nobody's way; what lies in the
 	// place of a blob or a record is a problem.
 	Strays []FoundStray
@@ -175,15 +179,17 @@ func checkResults(ctx context.Context, s Store, o CheckOptions, corrupt map[Dige
 		keys = append(keys, key)
 	}
 	r.Results = len(keys)
+	away := map[Digest]Elsewhere{}
 	for some := range slices.Chunk(keys, inspectMost) {
-		if err := checkSome(ctx, s, some, o, corrupt, r); err != nil {
+		if err := checkSome(ctx, s, some, o, corrupt, away, r); err != nil {
 			return err
 		}
 	}
+	r.Elsewhere = slices.SortedFunc(maps.Values(away), func(a, b Elsewhere) int { return a.Digest.Compare(b.Digest) })
 	return nil
 }
 
-func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corrupt map[Digest]bool, r *Report) error {
+func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corrupt map[Digest]bool, away map[Digest]Elsewhere, r *Report) error {
 	entries, err := Inspect(ctx, s, keys)
 	one := err != nil // of many: ask for each, so that one that cannot be read hides no other
 	for _, key := range keys {
@@ -197,15 +203,20 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 			}
 		}
 		e := entries[key]
-		err := e.Damage
-		if e.Result == nil && err == nil {
+		if e.Result == nil && e.Damage == nil {
 			continue // deleted meanwhile
 		}
-		if e.Lost, err = lostForGood(ctx, s.Records, e.Lost, err); len(e.Lost) > 0 {
+		var err error
+		if e.Lost, err = lostForGood(ctx, s.Records, e.Lost, away); err != nil {
+			r.record(ctx, s.Records, ResultName(key), err, false)
+			continue
+		}
+		err = e.Damage
+		if len(e.Lost) > 0 {
 			err = errors.New(e.Miss())
 		} else if e.Result != nil {
 			for _, b := range e.Result.blobs() {
-				if corrupt[b.Digest] {
+				if _, linked := away[b.Digest]; corrupt[b.Digest] && !linked {
 					err = fmt.Errorf("%s is corrupt", b)
 					break
 				}
@@ -217,17 +228,6 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 		}
 	}
 	return nil
-}
-
-// lostForGood drops from lost what a record says that it lies elsewhere. err is passed on.
-func lostForGood(ctx context.Context, records Records, lost []Lost, err error) ([]Lost, error) {
-	var gone []Lost
-	for _, l := range lost {
-		if _, ok, err := elsewhere(ctx, records, l.Digest); err != nil || !ok {
-			gone = append(gone, l)
-		}
-	}
-	return gone, err
 }
 
 // checkOthers reads every record that is no result. Checkpoints that are damaged or

@@ -12,6 +12,7 @@ type Candidate struct {
 	Digest artifacts.Digest
 	Size   int64
 	Use    Use
+	Away   bool // it is not here, but where the archive says: it stays there if only steps read it
 	Taken  bool
 }
 
@@ -61,7 +62,7 @@ func (c Choice) Take(all []*Candidate) {
 		case x.Use == Rendered, x.Use == Said:
 			x.Taken = c.Which != None
 		default:
-			x.Taken = c.Which == All && (c.Over == 0 || x.Size <= c.Over) && (c.Fit == 0 || sum+x.Size <= c.Fit)
+			x.Taken = !x.Away && c.Which == All && (c.Over == 0 || x.Size <= c.Over) && (c.Fit == 0 || sum+x.Size <= c.Fit)
 		}
 		if x.Taken {
 			sum += x.Size

@@ -62,6 +62,21 @@ type LeftOut struct {
 	Blobs int    `json:"blobs"`
 	Bytes int64  `json:"bytes"`
 	URL   string `json:"url,omitempty"` // where the first of them lies, if it is known
+
+	// Elsewhere is how many of them have records that say where they lie. If each does, the
+	// step's result is used without them.
+	Elsewhere int `json:"elsewhere,omitempty"`
+}
+
+// Fetched says where a reader gets the blobs from; empty if the step has to run again.
+func (l LeftOut) Fetched() string {
+	switch {
+	case l.Elsewhere == 0 || l.Elsewhere < l.Blobs:
+		return ""
+	case l.Blobs == 1:
+		return l.URL
+	}
+	return fmt.Sprintf("%s and %d more", l.URL, l.Blobs-1)
 }
 
 // recordPrefixes are the records that an archive may have. No root of garbage collection

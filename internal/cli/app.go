@@ -158,7 +158,7 @@ func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
 	return a.withOthers(ctx, own)
 }
 
-// openOwn opens the store alone.
+// openOwn opens the store alone, which may say that blobs lie elsewhere.
 func (a *app) openOwn(ctx context.Context) (artifacts.Store, error) {
 	defer a.waiting("waiting for the store")()
 	s, err := open.Store(ctx, a.StoreURL, open.Options{})
@@ -169,7 +169,7 @@ func (a *app) openOwn(ctx context.Context) (artifacts.Store, error) {
 	case err != nil:
 		return s, inputError(fmt.Errorf("%s: %w", a.storeFrom(), err))
 	}
-	return s, nil
+	return a.following(s), nil
 }
 
 // storeFrom says where the store's address comes from.

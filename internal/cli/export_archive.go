@@ -283,9 +283,12 @@ func (x *exporting) necessary(ctx context.Context) error {
 		x.candidate(0, s.Digest, s.Size, archive.Necessary)
 	}
 	all := slices.SortedFunc(maps.Keys(x.blobs), artifacts.Digest.Compare)
-	gone, err := x.store.Blobs.Missing(ctx, all)
+	away, gone, err := x.store.Away(ctx, all)
 	if err != nil {
 		return err
+	}
+	for _, e := range away {
+		x.blobs[e.Digest].Away, x.urls[e.Digest] = true, e.URL
 	}
 	lost := map[artifacts.Digest]bool{}
 	for _, d := range gone { // of a hit only its log may be
@@ -315,8 +318,11 @@ func (x *exporting) leftOut() {
 		}
 		by[i].Blobs++
 		by[i].Bytes += c.Size
-		if u := x.urls[d]; u != "" && (by[i].URL == "" || u < by[i].URL) {
-			by[i].URL = u
+		if u := x.urls[d]; u != "" {
+			by[i].Elsewhere++
+			if by[i].URL == "" || u < by[i].URL {
+				by[i].URL = u
+			}
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(by)) {

@@ -33,8 +33,8 @@ func (a *app) exportTo(cmd *cobra.Command, o archiveOptions) error {
 			break
 		}
 		where := "a reader runs it again"
-		if l.URL != "" {
-			where = "a reader fetches it from " + l.URL
+		if from := l.Fetched(); from != "" {
+			where = "a reader fetches it from " + from
 		}
 		view.Printf(a.Out, "left out: %s of %s, %s; %s\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes), where)
 	}

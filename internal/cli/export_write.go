@@ -154,13 +154,17 @@ func (x *exporting) readme() []byte {
 		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
 	}
 	if len(x.LeftOut) > 0 {
-		fmt.Fprintf(&b, "\nLeft out are files of %s, which run again before what reads them can:\n\n", view.Count(len(x.LeftOut), "step"))
+		fmt.Fprintf(&b, "\nLeft out are files of %s, which run again before what reads them can, unless an address is given: from there a file is fetched when it is read.\n\n", view.Count(len(x.LeftOut), "step"))
 		for i, l := range x.LeftOut {
 			if i == mostNamed {
 				fmt.Fprintf(&b, "- %d more: redsi-archive.json has all\n", len(x.LeftOut)-i)
 				break
 			}
-			fmt.Fprintf(&b, "- `%s`: %s of %s\n", escape.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
+			fmt.Fprintf(&b, "- `%s`: %s of %s", escape.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
+			if from := l.Fetched(); from != "" {
+				b.WriteString(", at " + escape.Line(from))
+			}
+			b.WriteString("\n")
 		}
 	}
 	return []byte(b.String())

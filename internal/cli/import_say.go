@@ -34,7 +34,11 @@ func (a *app) sayImported(x *imported) error {
 			view.Printf(a.Out, "%d more steps have files left out: --json names each\n", len(x.LeftOut)-i)
 			break
 		}
-		view.Printf(a.Out, "not in the archive: %s of %s, %s: it runs again before what reads it can\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes))
+		then := "it runs again before what reads it can"
+		if from := l.Fetched(); from != "" {
+			then = "fetched when read, from " + from
+		}
+		view.Printf(a.Out, "not in the archive: %s of %s, %s: %s\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes), then)
 	}
 	for _, name := range x.Ignored[:min(len(x.Ignored), mostNamed)] {
 		view.Printf(a.Out, "not taken: %s, which no archive has\n", name)

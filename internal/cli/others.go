@@ -118,10 +118,14 @@ func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.St
 			a.others.opened = append(a.others.opened, o)
 		}
 	}
-	if len(a.others.opened) > 0 {
-		p.Elsewhere = a.elsewhere
-	}
+	p.Elsewhere = a.elsewhere
 	return artifacts.With(own, a.others.opened, p), nil
+}
+
+// following is a store that has blobs fetched from where its records say that they lie. What
+// it has costs no more to look up.
+func (a *app) following(s artifacts.Store) artifacts.Store {
+	return artifacts.With(s, nil, artifacts.Policy{Elsewhere: a.elsewhere})
 }
 
 // elsewhere is open.Elsewhere, counted as of the store that says where the blob lies.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -225,6 +226,10 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 		if err != nil {
 			return err
 		}
+		away, err := awayOf(ctx, store, results)
+		if err != nil {
+			return err
+		}
 		for n, i := range some {
 			r := results[n]
 			if r == nil {
@@ -233,7 +238,7 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 			if host := r.Env["host"]; host != "" {
 				hosts[host] = true
 			}
-			pub.leaveOut(v.Plan.Steps[i].Address, i, r, elsewhere, o.over)
+			pub.leaveOut(v.Plan.Steps[i].Address, i, r, elsewhere, away, o.over)
 			if !pub.skipped[i] {
 				pub.keys = append(pub.keys, v.Items[i].Key)
 			}
@@ -250,9 +255,26 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 	return nil
 }
 
-// leaveOut notes the blobs of a result that are too large to publish.
-func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, elsewhere map[artifacts.Digest]string, over int64) {
-	if over == 0 {
+// awayOf says where the blobs of results of the store itself lie that it lacks.
+func awayOf(ctx context.Context, store artifacts.Store, results []*artifacts.Result) (map[artifacts.Digest]string, error) {
+	var all []artifacts.Digest
+	for _, r := range results {
+		if r != nil && r.From == "" {
+			all = slices.AppendSeq(all, maps.Keys(r.Sizes()))
+		}
+	}
+	found, _, err := store.Away(ctx, all)
+	away := make(map[artifacts.Digest]string, len(found))
+	for _, e := range found {
+		away[e.Digest] = e.URL
+	}
+	return away, err
+}
+
+// leaveOut notes the blobs of a result that are too large to publish, and those that are not
+// here but away.
+func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, elsewhere, away map[artifacts.Digest]string, over int64) {
+	if over == 0 && len(away) == 0 {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
@@ -262,10 +284,10 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 			files = []artifacts.File{{Name: "", Digest: x.Digest, Size: x.Size}}
 		}
 		for _, f := range files {
-			if f.Size <= over {
+			if (over == 0 || f.Size <= over) && away[f.Digest] == "" {
 				continue
 			}
-			url := elsewhere[f.Digest]
+			url := cmp.Or(away[f.Digest], elsewhere[f.Digest])
 			if url == "" {
 				pub.skipped[i] = true
 			}

@@ -51,6 +51,9 @@ Without --target or --run, all results, runs and pins are copied.
 --only, its own results alone. --run copies the results of a run and its record, with
 what its failed steps said, so that report, why, diff and logs know it there.
 
+A file that lies elsewhere, under an address that the store has of it, is not copied: its
+address is.
+
 What is there already is not copied again, so a transfer that was ended goes on when it
 is called again. Bytes are verified when they arrive. A result comes last, after all of
 its bytes; where the other store has another result of the same work, that one stays, and
@@ -93,8 +96,8 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 	if own.URL == there.URL {
 		return nil, inputError(fmt.Errorf("both stores are %s: name another one", own.URL))
 	}
-	if t.From, t.To = own, there; !push {
-		t.From, t.To = there, own
+	if t.From, t.To = own, a.following(there); !push {
+		t.From, t.To = t.To, own
 	}
 	return t, nil
 }
@@ -236,6 +239,9 @@ func (a *app) sayTransferred(t *artifacts.Transfer, done artifacts.Transferred) 
 	}
 	view.Printf(a.Out, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
 		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes), view.Count(done.Records, "other record"))
+	if done.Elsewhere > 0 {
+		view.Printf(a.Out, "%s elsewhere, at an address that was copied\n", view.Count(done.Elsewhere, "blob")+map[bool]string{true: " lies", false: " lie"}[done.Elsewhere == 1])
+	}
 	for _, d := range done.Differs {
 		view.Printf(a.Out, "%s has other outputs there; those stay\n", d.Short())
 	}

@@ -68,6 +68,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		e.Defer(func() { w.CloseClientConnections(); w.Close() })
 		host := newStatic()
 		e.Values[staticKey{}] = host
+		e.Values[secureKey{}] = &secure{}
 		e.Defer(host.Close)
 		for _, f := range []string{"real.hcl"} {
 			b, err := os.ReadFile(filepath.Join("testdata", f))
@@ -91,6 +92,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"upgrade": upgradeCommand(t),
 		"nowhere": nowhere,
 		"static":  staticCommand,
+		"secure":  secureCommand,
 		"private": private,
 		"sign-as": signAs,
 	}

@@ -70,7 +70,7 @@ and of each step an attestation, signed if there is a signing key.`,
 				strays[i] = s.String()
 			}
 			if a.JSON {
-				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems, "strays": strays})
+				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems, "strays": strays, "elsewhere": append([]artifacts.Elsewhere{}, r.Elsewhere...)})
 			} else {
 				for _, p := range problems {
 					view.Println(a.Out, p)
@@ -83,6 +83,7 @@ and of each step an attestation, signed if there is a signing key.`,
 				} else if n > straysShown {
 					view.Printf(a.Out, "%s in all; --json names each\n", view.Count(n, "stray"))
 				}
+				a.sayElsewhere(r.Elsewhere)
 				view.Printf(a.Out, "%s, %s, %s read; %s\n",
 					view.Count(r.Results, "result"), view.Count(r.Blobs, "blob"), view.Size(r.Bytes), view.Count(len(problems), "problem"))
 			}

@@ -1,0 +1,216 @@
+package artifacts_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+)
+
+const farAway = "https://far.example/data"
+
+// leftOut is a store with a result without one of its blobs, which lies at an address.
+func leftOut(t *testing.T, url string) (artifacts.Store, artifacts.Result) {
+	s := mem.New()
+	r := storetest.NewResult(t, s, "k", map[string]string{"far": "far", "near": "near"})
+	publish(t, s, r)
+	drop(t, s, r)
+	if err := artifacts.PutElsewhere(t.Context(), s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 3, URL: url}); err != nil {
+		t.Fatal(err)
+	}
+	return s, r
+}
+
+func drop(t *testing.T, s artifacts.Store, r artifacts.Result) {
+	if err := s.Blobs.Delete(t.Context(), r.Outputs["far"].Digest); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// from serves what lies elsewhere; nil is gone.
+func from(what *string) artifacts.Policy {
+	return artifacts.Policy{Elsewhere: func(_ context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
+		if e.From != "" || what == nil {
+			return nil, artifacts.ErrNotExist
+		}
+		return io.NopCloser(strings.NewReader(*what)), nil
+	}}
+}
+
+func isHit(t *testing.T, s artifacts.Store, key artifacts.Digest) bool {
+	found, err := artifacts.Inspect(t.Context(), s, []artifacts.Digest{key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[key].Hit()
+}
+
+// TestOwnElsewhere: a store follows its own records of where blobs lie, and says which
+// address failed it.
+func TestOwnElsewhere(t *testing.T) {
+	ctx := t.Context()
+	s, r := leftOut(t, farAway)
+	far := r.Outputs["far"].Digest
+	if isHit(t, s, r.Key) {
+		t.Error("a hit where nobody follows records")
+	}
+	gone := artifacts.With(s, nil, from(nil))
+	if !isHit(t, gone, r.Key) {
+		t.Error("no hit")
+	}
+	for range 2 {
+		if _, err := gone.Blobs.Open(ctx, far); !errors.Is(err, artifacts.ErrNotExist) || !strings.Contains(err.Error(), farAway) {
+			t.Errorf("from a dead address: %v", err)
+		}
+	}
+	if isHit(t, gone, r.Key) {
+		t.Error("a hit whose address is known to be dead")
+	}
+	var bad *artifacts.IntegrityError
+	if _, err := artifacts.With(s, nil, from(new("for"))).Blobs.Open(ctx, far); !errors.As(err, &bad) || !strings.Contains(err.Error(), farAway) {
+		t.Errorf("other bytes: %v", err)
+	}
+	fine := artifacts.With(s, nil, from(new("far")))
+	if got, err := artifacts.ReadBlob(ctx, fine.Blobs, far, 9); string(got) != "far" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if !isHit(t, s, r.Key) {
+		t.Error("what was fetched is not kept")
+	}
+	// Nobody's records make us ask programs of this machine, or over a wire that anybody reads.
+	s, r = leftOut(t, "http://127.0.0.1/data")
+	if isHit(t, artifacts.With(s, nil, from(new("far"))), r.Key) {
+		t.Error("a hit by plain http")
+	}
+}
+
+// reads counts the records that are asked for.
+type reads struct {
+	artifacts.Records
+	n int
+}
+
+func (r *reads) Get(ctx context.Context, name string) ([]byte, error) {
+	r.n++
+	return r.Records.Get(ctx, name)
+}
+
+// TestFollowingCostsNothing: to look up what is whole takes one record, as it does for those
+// who follow nothing.
+func TestFollowingCostsNothing(t *testing.T) {
+	s := mem.New()
+	r := storetest.NewResult(t, s, "k", map[string]string{"out": "out"})
+	publish(t, s, r)
+	counted := &reads{Records: s.Records}
+	s.Records = counted
+	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) || counted.n != 1 {
+		t.Errorf("no hit, or %d records were read", counted.n)
+	}
+}
+
+// TestPublishFetches: a result is never filed without its blobs, wherever they lie.
+func TestPublishFetches(t *testing.T) {
+	s, r := leftOut(t, farAway)
+	if err := artifacts.DropResult(t.Context(), s, r.Key); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(nil)), r); err == nil {
+		t.Error("filed without its blob")
+	}
+	if _, _, err := artifacts.Publish(t.Context(), artifacts.With(s, nil, from(new("far"))), r); err != nil || !isHit(t, s, r.Key) {
+		t.Errorf("%v, or it has not all of its blobs", err)
+	}
+}
+
+// TestTransferElsewhere: a result whose blob lies elsewhere goes with the record that says
+// where, and the blob itself once somebody has it.
+func TestTransferElsewhere(t *testing.T) {
+	ctx := t.Context()
+	s, r := leftOut(t, farAway)
+	send := func(from, to artifacts.Store, dry bool) artifacts.Transferred {
+		t.Helper()
+		x := &artifacts.Transfer{From: from, To: to, DryRun: dry}
+		if err := x.Results(ctx, []artifacts.Digest{r.Key}); err != nil {
+			t.Fatal(err)
+		}
+		return x.Done()
+	}
+	to := mem.New()
+	for _, dry := range []bool{true, false} {
+		if d := send(s, to, dry); d.Results != 1 || d.Blobs != 1 || d.Bytes != 4 || d.Elsewhere != 1 || len(d.Lost) > 0 {
+			t.Errorf("dry %v: %+v", dry, d)
+		}
+	}
+	if d := send(s, to, false); d.There != 1 || d.Results+d.Blobs+d.Elsewhere > 0 {
+		t.Errorf("again: %+v", d)
+	}
+	if !isHit(t, artifacts.With(to, nil, from(nil)), r.Key) {
+		t.Error("no hit")
+	}
+	// How much may be fetched is what the result says.
+	if err := artifacts.PutElsewhere(ctx, s, artifacts.Elsewhere{Digest: r.Outputs["far"].Digest, Size: 1 << 40, URL: farAway}); err != nil {
+		t.Fatal(err)
+	}
+	other := mem.New()
+	send(s, other, false)
+	if away, _, err := other.Away(ctx, []artifacts.Digest{r.Outputs["far"].Digest}); err != nil || len(away) != 1 || away[0].Size != 3 {
+		t.Errorf("%+v, %v", away, err)
+	}
+	whole := mem.New()
+	storetest.NewResult(t, whole, "k", map[string]string{"far": "far", "near": "near"})
+	publish(t, whole, r)
+	if d := send(whole, to, false); d.Blobs != 1 || !isHit(t, to, r.Key) {
+		t.Errorf("of one that has the blob: %+v", d)
+	}
+	if d := send(s, whole, false); d.There != 1 || d.Blobs+d.Elsewhere > 0 {
+		t.Errorf("to one that has the blob: %+v", d)
+	}
+	// Without the record, or with one that nobody would follow, it is lost.
+	s, r = leftOut(t, "http://127.0.0.1/data")
+	if d := send(s, mem.New(), false); len(d.Lost) != 1 || d.Results > 0 {
+		t.Errorf("of a store that lost a blob: %+v", d)
+	}
+}
+
+// TestUpkeepElsewhere: verify tells what lies elsewhere and finds nothing wrong, and garbage
+// collection keeps the record as long as a result that needs it.
+func TestUpkeepElsewhere(t *testing.T) {
+	ctx := t.Context()
+	s, r := leftOut(t, farAway)
+	putRecord(t, s, "pins/p", `{"results":["`+r.Key.String()+`"]}`)
+	rep, err := artifacts.Check(ctx, s, artifacts.CheckOptions{Repair: true})
+	if err != nil || len(rep.Problems) > 0 || len(rep.Elsewhere) != 1 || rep.Elsewhere[0].URL != farAway {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	lost := artifacts.Sum([]byte("lost"))
+	away, gone, err := s.Away(ctx, []artifacts.Digest{lost, r.Outputs["far"].Digest, r.Outputs["near"].Digest})
+	if err != nil || !slices.Equal(away, rep.Elsewhere) || !slices.Equal(gone, []artifacts.Digest{lost}) {
+		t.Errorf("away %v, gone %v, %v", away, gone, err)
+	}
+	later := artifacts.GCOptions{Now: time.Now().Add(999 * time.Hour)}
+	if g, err := artifacts.Collect(ctx, s, later); err != nil || len(g.Results)+len(g.Records)+len(g.Blobs) > 0 {
+		t.Errorf("deleted %+v, %v", g, err)
+	}
+	if !isHit(t, artifacts.With(s, nil, from(nil)), r.Key) {
+		t.Error("garbage collection lost a hit")
+	}
+	if err := s.Records.Delete(ctx, "pins/p"); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := artifacts.Collect(ctx, s, later); err != nil || len(g.Results) != 1 {
+		t.Errorf("%+v, %v", g, err)
+	}
+	if _, err := artifacts.Collect(ctx, s, later); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Records.Get(ctx, artifacts.ElsewhereName(r.Outputs["far"].Digest)); !errors.Is(err, artifacts.ErrNotExist) {
+		t.Errorf("a record about nothing: %v", err)
+	}
+}

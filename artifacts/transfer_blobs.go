@@ -1,0 +1,155 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// settled reports whether the other store has a result whole, or without blobs that lie
+// elsewhere and are not here either: what is here it gets.
+func (t *Transfer) settled(ctx context.Context, theirs Entry, round int) (bool, error) {
+	if theirs.Result == nil || theirs.Hit() {
+		return theirs.Hit(), nil
+	}
+	away := map[Digest]Elsewhere{}
+	gone, err := lostForGood(ctx, t.to().Records, theirs.Lost, away)
+	if err != nil || len(gone) > 0 {
+		return false, err
+	}
+	if round > 0 {
+		return true, nil
+	}
+	missing, err := t.from().Blobs.Missing(ctx, slices.Collect(maps.Keys(away)))
+	return len(missing) == len(away), err
+}
+
+// present removes from ds what is not in this store: the loss of a log loses no result.
+func (t *Transfer) present(ctx context.Context, ds map[Digest]int64) error {
+	gone, err := t.from().Blobs.Missing(ctx, keysOf(ds))
+	for _, d := range gone {
+		delete(ds, d)
+	}
+	return err
+}
+
+func keysOf(ds map[Digest]int64) []Digest {
+	keys := make([]Digest, 0, len(ds))
+	for d := range ds {
+		keys = append(keys, d)
+	}
+	slices.SortFunc(keys, Digest.Compare)
+	return keys
+}
+
+// blobs sends those of ds, with their sizes, that the other store does not have.
+func (t *Transfer) blobs(ctx context.Context, ds map[Digest]int64) error {
+	missing, err := t.to().Blobs.Missing(ctx, keysOf(ds))
+	if err != nil {
+		return err
+	}
+	if t.DryRun {
+		return t.wouldSend(ctx, missing, ds)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(transfers)
+	for _, d := range missing {
+		g.Go(func() error {
+			n, err := t.blob(gctx, d)
+			if err == nil {
+				t.count(d, n)
+			}
+			if errors.Is(err, ErrNotExist) {
+				return t.link(gctx, d, ds[d], err)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (t *Transfer) wouldSend(ctx context.Context, missing []Digest, ds map[Digest]int64) error {
+	gone, err := t.from().Blobs.Missing(ctx, missing)
+	if err != nil {
+		return err
+	}
+	away := make(map[Digest]bool, len(gone))
+	for _, d := range gone {
+		away[d] = true
+	}
+	for _, d := range missing {
+		if !away[d] {
+			t.count(d, ds[d])
+			continue
+		}
+		t.mu.Lock()
+		if !t.seen[d] {
+			t.see(d)
+			t.done.Elsewhere++
+		}
+		t.mu.Unlock()
+	}
+	return nil
+}
+
+// link says in the other store where a blob lies that this one lacks; gone is the error if
+// nothing says so here. What is said there stays, if it can be read. size is what results,
+// which have seals, say of it, and 0 if none does.
+func (t *Transfer) link(ctx context.Context, d Digest, size int64, gone error) error {
+	e, ok, err := ownElsewhere(ctx, t.from().Records, d)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return gone
+	}
+	if _, ok, err = ownElsewhere(ctx, t.to().Records, d); err != nil || ok {
+		return err
+	}
+	if size > 0 {
+		e.Size = size
+	}
+	if err := PutElsewhere(ctx, t.to(), e); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done.Elsewhere++
+	return nil
+}
+
+func (t *Transfer) count(d Digest, n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.DryRun && t.seen[d] {
+		return
+	}
+	if t.DryRun {
+		t.see(d)
+	}
+	t.done.Blobs++
+	t.done.Bytes += n
+}
+
+func (t *Transfer) see(d Digest) {
+	if t.seen == nil {
+		t.seen = map[Digest]bool{}
+	}
+	t.seen[d] = true
+}
+
+func (t *Transfer) blob(ctx context.Context, d Digest) (int64, error) {
+	r, err := t.from().Blobs.Open(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	got, n, err := t.to().Blobs.Put(ctx, told(r, t.Sent))
+	if err == nil && got != d {
+		err = &IntegrityError{Want: d, Got: got, Size: n, Where: t.To.URL}
+	}
+	return n, err
+}

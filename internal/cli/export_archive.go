@@ -173,8 +173,10 @@ func (x *exporting) work() deposit.Work {
 
 // gather looks all steps up, notes their blobs, and makes the report.
 func (x *exporting) gather(ctx context.Context) ([]byte, error) {
-	g := report.Gather(x.pl)
-	var err error
+	g, err := x.a.gather(ctx, x.store, x.pl)
+	if err != nil {
+		return nil, err
+	}
 	if x.urls, err = addressesOf(x.pl); err != nil {
 		return nil, err
 	}
@@ -205,7 +207,7 @@ func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 	}
 	x.o.choice.Take(slices.Collect(maps.Values(x.blobs)))
 	x.leftOut()
-	r, err := g.Build(ctx, v, x.store.Blobs.Open, report.Options{Store: x.store.URL, Paper: x.p.Paper, Command: x.hint})
+	r, err := g.Build(ctx, v, x.store.Blobs.Open, report.Options{Store: x.store.URL, Paper: x.p.Paper, Claims: x.p.Claims, Command: x.hint})
 	if err != nil {
 		return nil, err
 	}

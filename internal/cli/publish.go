@@ -93,7 +93,8 @@ type publication struct {
 	Hosts   []string              `json:"hosts"`       // that the records name
 	Done    artifacts.Transferred `json:"transferred"`
 	DryRun  bool                  `json:"dry_run"`
-	All     int                   `json:"results"` // that the folder has
+	All     int                   `json:"results"`           // that the folder has
+	Rebuilt string                `json:"rebuilt,omitempty"` // by whom, in words
 	skipped map[int]bool
 	must    []bool
 	keys    []artifacts.Digest
@@ -151,7 +152,10 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if err != nil {
 		return err
 	}
-	g := report.Gather(pl)
+	g, err := a.gather(ctx, store, pl)
+	if err != nil {
+		return err
+	}
 	v, err := a.previewOf(ctx, store, pl, g.Keep)
 	if err != nil {
 		return err
@@ -365,7 +369,7 @@ func foreignPages(folder string) error {
 // writePages writes the report, the page that says what the folder is, and the file without
 // which some hosts pass files through a generator of pages.
 func (a *app) writePages(ctx context.Context, store, to artifacts.Store, g *report.Gatherer, v *plan.Preview, p *pipeline.Pipeline, pub *publication, o publishOptions) error {
-	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: "this folder", Paper: p.Paper})
+	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: "this folder", Paper: p.Paper, Claims: p.Claims})
 	if err != nil {
 		return err
 	}
@@ -376,7 +380,7 @@ func (a *app) writePages(ctx context.Context, store, to artifacts.Store, g *repo
 	if err != nil {
 		return err
 	}
-	pub.All = len(keys)
+	pub.All, pub.Rebuilt = len(keys), r.Rebuilt.Words()
 	if err := atomicfile.Write(filepath.Join(pub.Folder, "index.html"), 0o644, a.indexPage(p, r, pub, o)); err != nil {
 		return err
 	}

@@ -67,6 +67,8 @@ type indexData struct {
 	Vars     []string
 	URL      string
 	Signer   string
+	Steps    int    // that somebody ran again
+	Rebuilt  string // by whom, in words
 	Results  int
 	Tables   int
 	Figures  int
@@ -83,7 +85,7 @@ type indexData struct {
 const mustShown = 20
 
 func (a *app) indexPage(p *pipeline.Pipeline, r *report.Report, pub *publication, o publishOptions) func(io.Writer) error {
-	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision(), URL: strings.TrimRight(o.url, "/"), Signer: pub.Signer,
+	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision(), URL: strings.TrimRight(o.url, "/"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
 		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
 		Must: pub.Must[:min(mustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-mustShown), Mark: pageMark}
 	if d.Title == "" {
@@ -135,6 +137,9 @@ func (a *app) printPublication(pub *publication, o publishOptions) {
 		view.Printf(a.Out, "not signed: readers have to say --untrusted use or verify; `%s` makes a key, and the same command signs then\n", a.hint("key new"))
 	default:
 		view.Printf(a.Out, "signed by %s: readers say --trust %s\n", pub.Signer, quoted(pub.Signer))
+	}
+	if pub.Rebuilt != "" {
+		view.Printf(a.Out, "%s\n", pub.Rebuilt)
 	}
 	if len(pub.Hosts) > 0 {
 		view.Printf(a.Out, "the records name %s that made them: %s\n", view.Count(len(pub.Hosts), "machine"), strings.Join(pub.Hosts[:min(3, len(pub.Hosts))], ", "))

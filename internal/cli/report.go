@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -69,12 +72,10 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			if err != nil {
 				return err
 			}
-			book, err := a.book(ctx, store)
+			g, err := a.gather(ctx, store, pl)
 			if err != nil {
 				return err
 			}
-			g := report.Gather(pl)
-			g.Attested(book)
 			v, err := a.previewOf(ctx, store, pl, g.Keep)
 			if err != nil {
 				return err
@@ -135,4 +136,15 @@ it comes from; what nothing says is marked for the authors to answer.`,
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
 	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace of those links")
 	return cmd
+}
+
+// gather begins the report of a plan, with what people left who rebuilt results.
+func (a *app) gather(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*report.Gatherer, error) {
+	book, err := a.book(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	g := report.Gather(pl)
+	g.Attested(book)
+	return g, nil
 }

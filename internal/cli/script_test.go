@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,6 +97,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"secure":  secureCommand,
 		"private": private,
 		"sign-as": signAs,
+		"unpack":  unpackCommand,
 	}
 	p.Condition = func(name string) (bool, error) { // `make race` tests a build without libtorch
 		if name != "libtorch" {
@@ -162,4 +165,17 @@ func untilPlan(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("the plan never showed %s", args[0])
+}
+
+// unpackCommand writes a file of a ZIP: unpack ARCHIVE NAME FILE.
+func unpackCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: unpack ARCHIVE NAME FILE")
+	}
+	z, err := zip.OpenReader(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer z.Close()
+	b, err := fs.ReadFile(z, args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b, 0o644))
 }

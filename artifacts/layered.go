@@ -86,26 +86,10 @@ func (l *layers) unlinked(ctx context.Context, o *source, records recordReader, 
 	if l.policy.Elsewhere == nil {
 		return ds, nil
 	}
-	linked := make([]bool, len(ds))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	for i, d := range ds {
-		g.Go(func() error {
-			e, ok, err := elsewhereOf(gctx, o, records, d)
-			linked[i] = ok && !l.isWrong(e)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	var rest []Digest
-	for i, d := range ds {
-		if !linked[i] {
-			rest = append(rest, d)
-		}
-	}
-	return rest, nil
+	return Absent(ctx, ds, parallel, func(ctx context.Context, d Digest) (bool, error) {
+		e, ok, err := elsewhereOf(ctx, o, records, d)
+		return !ok || l.isWrong(e), err
+	})
 }
 
 // fetch copies a blob into own, verified, from the first of the others that has it with

@@ -184,15 +184,15 @@ func markLost(ctx context.Context, blobs Blobs, entries []Entry) error {
 
 // forgetLost drops from entries what is to be compared with and has lost a blob.
 func forgetLost(ctx context.Context, blobs Blobs, entries []Entry) error {
+	theirs := make([]Entry, len(entries))
 	for i, e := range entries {
-		if e.Foreign == nil {
-			continue
-		}
-		one := []Entry{{Result: e.Foreign}}
-		if err := markLost(ctx, blobs, one); err != nil {
-			return err
-		}
-		if len(one[0].Lost) > 0 {
+		theirs[i].Result = e.Foreign
+	}
+	if err := markLost(ctx, blobs, theirs); err != nil {
+		return err
+	}
+	for i, e := range theirs {
+		if len(e.Lost) > 0 {
 			entries[i].Foreign = nil
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/readers"
@@ -139,37 +138,16 @@ func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 
 // Missing sends one HEAD request per blob, headsAtOnce in parallel.
 func (b *Blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
-	var ask []artifacts.Digest
-	seen := make(map[artifacts.Digest]bool, len(ds))
-	for _, d := range ds {
-		if !seen[d] {
-			seen[d] = true
-			ask = append(ask, d)
+	return artifacts.Absent(ctx, ds, headsAtOnce, func(ctx context.Context, d artifacts.Digest) (bool, error) {
+		_, err := b.core.StatObject(ctx, b.cfg.Bucket, b.blobKey(d), minio.StatObjectOptions{})
+		if absent(err) || errors.Is(b.hidden(b.blobKey(d), err), artifacts.ErrNotExist) {
+			return true, nil
 		}
-	}
-	gone := make([]bool, len(ask))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(headsAtOnce)
-	for i, d := range ask {
-		g.Go(func() error {
-			_, err := b.core.StatObject(gctx, b.cfg.Bucket, b.blobKey(d), minio.StatObjectOptions{})
-			if absent(err) || errors.Is(b.hidden(b.blobKey(d), err), artifacts.ErrNotExist) {
-				gone[i] = true
-				return nil
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, b.explain("look for blobs", err)
-	}
-	var missing []artifacts.Digest
-	for i, d := range ask {
-		if gone[i] {
-			missing = append(missing, d)
+		if err != nil {
+			return false, b.explain("look for blobs", err)
 		}
-	}
-	return missing, context.Cause(ctx)
+		return false, nil
+	})
 }
 
 // List pages through the objects in order of the digests.

@@ -11,8 +11,6 @@ import (
 	"path"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/redsi/redsi/artifacts"
 )
 
@@ -98,43 +96,19 @@ func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 
 // Missing sends a HEAD request for each blob, atOnce at a time.
 func (b *blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
-	var ask []artifacts.Digest
-	seen := make(map[artifacts.Digest]bool, len(ds))
-	for _, d := range ds {
-		if !seen[d] {
-			seen[d] = true
-			ask = append(ask, d)
+	return artifacts.Absent(ctx, ds, atOnce, func(ctx context.Context, d artifacts.Digest) (bool, error) {
+		res, err := send(ctx, http.MethodHead, b.blobAddress(d), 0, "")
+		if noHead(err) {
+			res, err = send(ctx, http.MethodGet, b.blobAddress(d), 0, "")
 		}
-	}
-	gone := make([]bool, len(ask))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	for i, d := range ask {
-		g.Go(func() error {
-			res, err := send(gctx, http.MethodHead, b.blobAddress(d), 0, "")
-			if noHead(err) {
-				res, err = send(gctx, http.MethodGet, b.blobAddress(d), 0, "")
-			}
-			if errors.Is(err, artifacts.ErrNotExist) {
-				gone[i] = true
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("blob %s: %w", d, err)
-			}
-			return res.Body.Close()
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	var missing []artifacts.Digest
-	for i, d := range ask {
-		if gone[i] {
-			missing = append(missing, d)
+		if errors.Is(err, artifacts.ErrNotExist) {
+			return true, nil
 		}
-	}
-	return missing, context.Cause(ctx)
+		if err != nil {
+			return false, fmt.Errorf("blob %s: %w", d, err)
+		}
+		return false, res.Body.Close()
+	})
 }
 
 func (b *blobs) Put(context.Context, io.Reader) (artifacts.Digest, int64, error) {

@@ -22,7 +22,7 @@ func TestLoadTakesHits(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks := 0
-	v, err := p.Follow(t.Context(), l.Registry, l.lookup, func(int, *plan.Item) bool { looks++; return false })
+	v, err := p.Follow(t.Context(), l.Registry, l.lookup, func(int, *plan.Item) bool { looks++; return false }, nil)
 	if err != nil || looks != leaves+2 || !v.Done() {
 		t.Fatalf("%d of %d steps were found: %v", looks, leaves+2, err)
 	}

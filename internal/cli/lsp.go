@@ -104,7 +104,7 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	v, err := pl.Follow(ctx, b.Registry, lookup, func(i int, it *plan.Item) bool {
 		out[pl.Steps[i].Address] = lsp.Outcome{Word: "HIT", Finished: it.Result.Finished, Took: it.Took}
 		return false
-	})
+	}, nil)
 	if err != nil {
 		return nil, err
 	}

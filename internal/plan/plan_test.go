@@ -246,7 +246,7 @@ step "text" "last" {
 			wanted = i
 		}
 		return i == wanted
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ type Keep func(i int, it *Item) bool
 // Preview follows results as far as they go. Steps are looked up level by level of the
 // graph, at most lookupMost keys in a call.
 func (p *Plan) Preview(ctx context.Context, reg *step.Registry, lookup Lookup) (*Preview, error) {
-	return p.Follow(ctx, reg, lookup, func(int, *Item) bool { return true })
+	return p.Follow(ctx, reg, lookup, func(int, *Item) bool { return true }, nil)
 }
 
 // Open opens a blob, for checks.
@@ -80,11 +80,11 @@ const lookupMost = 2048
 // Follow is Preview for plans of any length: of what keep does not want it holds a result
 // only as long as there are steps to come that read it.
 //
-// With open, the checks of steps are judged: what reads a result that fails one does not
-// run.
-func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open ...Open) (*Preview, error) {
-	if len(open) > 0 {
-		open = []Open{step.Remembered(open[0])}
+// The checks of steps are judged by what open reads: what reads a result that fails one
+// does not run. If open is nil, they are not.
+func (p *Plan) Follow(ctx context.Context, reg *step.Registry, lookup Lookup, keep Keep, open Open) (*Preview, error) {
+	if open != nil {
+		open = step.Remembered(open)
 	}
 	f := follower{Preview: &Preview{Plan: p, Items: make([]Item, len(p.Steps))}, reg: reg, lookup: lookup, keep: keep, open: open,
 		wanted: make([]bool, len(p.Steps)), readers: make([]int32, len(p.Steps))}
@@ -124,7 +124,7 @@ type follower struct {
 	reg     *step.Registry
 	lookup  Lookup
 	keep    Keep
-	open    []Open
+	open    Open
 	wanted  []bool  // by keep
 	readers []int32 // steps that read a result and have not been bound
 }
@@ -188,8 +188,8 @@ func (f *follower) look(ctx context.Context, ready []int) error {
 			if it.Preimage == nil {
 				it.Preimage = r.Preimage
 			}
-			if len(f.open) > 0 && len(it.Task.Checks) > 0 {
-				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open[0]); err != nil {
+			if f.open != nil && len(it.Task.Checks) > 0 {
+				if it.Fails, it.Warns, err = it.Task.Problems(ctx, r, f.open); err != nil {
 					return fmt.Errorf("%s: %w", f.Plan.Steps[i].Address, err)
 				}
 			}

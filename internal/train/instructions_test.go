@@ -12,8 +12,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/adafactor"
-	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -77,24 +75,7 @@ func lossesOf(t *testing.T) losses {
 	tensor.SetNumThreads(1)
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 500, 64, 16, 128, 1, 1, 4
-	m, err := seq2seq.Init(c, 5, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
-	o, err := adafactor.New(params, adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer o.Close()
-	l, err := NewSeq2Seq(m, o, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := learnerWith(t, c)
 	out := losses{Capability: tensor.CPUCapability(), SameBytes: tensor.SameForAnyThreads()}
 	for i := range int64(4) {
 		b := &Batch{}

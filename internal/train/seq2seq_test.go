@@ -30,6 +30,12 @@ func learnerOf(t *testing.T, layers int64) *Seq2Seq {
 	tensor.SetNumThreads(1)
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, layers, layers, 2
+	return learnerWith(t, c)
+}
+
+// learnerWith fits a model drawn by seed 5, with seed 9, until the test ends.
+func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
+	t.Helper()
 	m, err := seq2seq.Init(c, 5, tensor.CPU)
 	if err != nil {
 		t.Fatal(err)

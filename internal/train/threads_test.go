@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/redsi/redsi/internal/adafactor"
 	"github.com/redsi/redsi/internal/bart"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
@@ -41,24 +40,7 @@ func TestThreads(t *testing.T) {
 
 // trained is the digest of a model's weights after some updates.
 func trained(t *testing.T, c seq2seq.Config) string {
-	m, err := seq2seq.Init(c, 5, tensor.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
-	o, err := adafactor.New(params, adafactor.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer o.Close()
-	l, err := NewSeq2Seq(m, o, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := learnerWith(t, c)
 	for i := range int64(2) {
 		b := &Batch{}
 		for n := range int32(48) {

@@ -15,8 +15,9 @@ import (
 
 // Transfer copies results and records from a store to another one, of any sort. Blobs go
 // before the record that names them, so the other store never has a record whose blobs it
-// lacks; of a blob that lies elsewhere goes the record that says where. What is there is not sent again, so a transfer that was ended goes on where it
-// was. What arrives is verified: blobs by their digests, results by their seals and keys.
+// lacks; of a blob that lies elsewhere goes the record that says where. What is there is
+// not sent again, so a transfer that was ended goes on where it was. What arrives is
+// verified: blobs by their digests, results by their seals and keys.
 type Transfer struct {
 	From, To Store
 	DryRun   bool          // write nothing, count what would be sent
@@ -216,7 +217,8 @@ func (t *Transfer) result(ctx context.Context, r *Result) (differs bool, err err
 	return differs, err
 }
 
-// about sends what is said about results that are here, once they are there. Signatures go only with the record that was signed.
+// about sends what is said about results that are here, once they are there. Signatures go
+// only with the record that was signed.
 func (t *Transfer) about(ctx context.Context, here map[Digest]Entry) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(transfers)

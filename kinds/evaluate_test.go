@@ -355,7 +355,7 @@ func TestEvaluateErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	for path, v := range map[string]any{"beams": int64(0), "shard": int64(0), "batch": int64(-1), "device": "tpu", "split": "test", "decoding": "greedy", "early_stopping": "soon"} {
+	for path, v := range map[string]any{"beams": int64(0), "shard": int64(0), "batch": int64(-1), "device": "tpu", "split": "eval", "decoding": "greedy", "early_stopping": "soon"} {
 		config := map[string]any{path: v}
 		for k, v := range e.config {
 			if k != path {

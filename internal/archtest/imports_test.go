@@ -69,6 +69,7 @@ var rules = []rule{
 	{"kinds/collection", roomMay},
 	{"kinds/ids", roomMay},
 	{"kinds/model", roomMay},
+	{"kinds/ranking", roomMay},
 	{"kinds/results", roomMay},
 	{"kinds", []string{"kinds", "step"}},
 	{"activities", []string{"workflows", "step", "artifacts", "internal"}},

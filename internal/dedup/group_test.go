@@ -87,7 +87,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 						}
 					}
 				}
-				if q := g.Query(i); q != (Query{hs[i].ExampleID, hs[i].Split, hs[i].Question, d.Doc}) {
+				if q := g.Query(i); q != (Query{ExampleID: hs[i].ExampleID, Split: hs[i].Split, Question: hs[i].Question, Doc: d.Doc}) {
 					t.Fatalf("query %+v", q)
 				}
 			}

@@ -58,12 +58,15 @@ func (g *Grouping) Document(doc int32) Document {
 	}
 }
 
-// Query is a question and its target.
+// Query is a question and its target. One with several relevant documents is a Query for
+// each, one after another.
 type Query struct {
 	ExampleID int64    `json:"example_id"`
 	Split     nq.Split `json:"split"`
 	Question  string   `json:"question"`
 	Doc       int32    `json:"doc"`
+	Grade     int32    `json:"grade,omitempty"` // how relevant Doc is, at least 1; 0: not said, which is 1
+	Name      string   `json:"name,omitempty"`  // outside of redsi, where ExampleID is only its number here
 }
 
 // Query returns the query of record i.

@@ -22,6 +22,11 @@ func ParseJudgment(line string) (j Judgment, err error) {
 	if len(f) != 4 {
 		return j, fmt.Errorf("%d fields, want 4: query, 0, document and relevance", len(f))
 	}
+	return parseJudgment(f)
+}
+
+// parseJudgment takes the four fields of a line.
+func parseJudgment(f []string) (j Judgment, err error) {
 	if j.Grade, err = strconv.Atoi(f[3]); err != nil {
 		return j, fmt.Errorf("relevance %.20q is no whole number", f[3])
 	}
@@ -32,47 +37,135 @@ func ParseJudgment(line string) (j Judgment, err error) {
 	return j, err
 }
 
-// Qrels are the relevant documents of queries, in the order in which they were
+// Qrels are judgments of documents, query by query, in the order in which they were
 // added. The zero value is empty.
 type Qrels struct {
-	queries  []string
-	relevant map[string][]string
+	queries []string // with a relevant document, in the order of their first one
+	judged  map[string]*judged
+	order   []string // queries with a judgment
 }
 
-// Add judges a document relevant to a query.
-func (q *Qrels) Add(query, document string) error {
+// judged are the judgments of a query.
+type judged struct {
+	documents []string
+	grades    []int
+	relevant  []string       // documents whose grade is at least 1
+	places    map[string]int // of documents, once there are many
+}
+
+// manyJudgments is how many judgments of a query are better looked up than looked through.
+const manyJudgments = 16
+
+func (j *judged) find(document string) int {
+	if j.places == nil {
+		return slices.Index(j.documents, document)
+	}
+	if at, ok := j.places[document]; ok {
+		return at
+	}
+	return -1
+}
+
+// Add judges a document relevant to a query, with grade 1.
+func (q *Qrels) Add(query, document string) error { return q.Judge(query, document, 1) }
+
+// Judge adds a judgment. A grade of 0 or less says that the document was looked at and is
+// not relevant.
+func (q *Qrels) Judge(query, document string, grade int) error {
 	if query == "" || document == "" {
 		return fmt.Errorf("a judgment of query %q and document %q lacks a name", query, document)
 	}
-	if slices.Contains(q.relevant[query], document) {
+	if q.judged == nil {
+		q.judged = map[string]*judged{}
+	}
+	j := q.judged[query]
+	if j == nil {
+		j = &judged{}
+		q.judged[query] = j
+		q.order = append(q.order, query)
+	}
+	if j.find(document) >= 0 {
 		return fmt.Errorf("query %q and document %q are judged twice", query, document)
 	}
-	if q.relevant == nil {
-		q.relevant = map[string][]string{}
+	j.documents, j.grades = append(j.documents, document), append(j.grades, grade)
+	switch {
+	case j.places != nil:
+		j.places[document] = len(j.documents) - 1
+	case len(j.documents) > manyJudgments:
+		j.places = make(map[string]int, 2*len(j.documents))
+		for i, d := range j.documents {
+			j.places[d] = i
+		}
 	}
-	if _, ok := q.relevant[query]; !ok {
-		q.queries = append(q.queries, query)
+	if grade >= 1 {
+		if len(j.relevant) == 0 {
+			q.queries = append(q.queries, query)
+		}
+		j.relevant = append(j.relevant, document)
 	}
-	q.relevant[query] = append(q.relevant[query], document)
 	return nil
 }
 
 // Len is the number of queries with a relevant document.
 func (q *Qrels) Len() int { return len(q.queries) }
 
-// Queries lists them in order.
+// Queries lists the queries with a relevant document, in order.
 func (q *Qrels) Queries() []string { return q.queries }
 
-// Relevant returns a query's relevant documents.
-func (q *Qrels) Relevant(query string) []string { return q.relevant[query] }
+// Relevant returns the documents of a query whose grade is at least 1.
+func (q *Qrels) Relevant(query string) []string {
+	if j := q.judged[query]; j != nil {
+		return j.relevant
+	}
+	return nil
+}
 
-// Write writes TREC qrels, one "query 0 document 1" a line.
-func (q *Qrels) Write(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	for _, query := range q.queries {
-		for _, d := range q.relevant[query] {
-			fmt.Fprintf(b, "%s 0 %s 1\n", encodeName(query), encodeName(d))
+// Grade is how relevant a document is to a query, and whether anybody judged that.
+func (q *Qrels) Grade(query, document string) (grade int, judged bool) {
+	j := q.judged[query]
+	if j == nil {
+		return 0, false
+	}
+	if at := j.find(document); at >= 0 {
+		return j.grades[at], true
+	}
+	return 0, false
+}
+
+// Each yields every judgment, query by query.
+func (q *Qrels) Each(yield func(Judgment) bool) {
+	for _, query := range q.order {
+		j := q.judged[query]
+		for i, d := range j.documents {
+			if !yield(Judgment{query, d, j.grades[i]}) {
+				return
+			}
 		}
 	}
+}
+
+// Write writes TREC qrels, one "query 0 document grade" a line.
+func (q *Qrels) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for j := range q.Each {
+		fmt.Fprintf(b, "%s 0 %s %d\n", encodeName(j.Query), encodeName(j.Document), j.Grade)
+	}
 	return b.Flush()
+}
+
+// ReadQrels reads TREC qrels, of redsi or another program, in any order. Errors name the
+// line; a document that is judged twice for a query is one.
+func ReadQrels(r io.Reader) (*Qrels, error) {
+	q := &Qrels{}
+	err := eachLine(r, 4, "query, 0, document and relevance", func(_ int, f []string) error {
+		j, err := parseJudgment(f)
+		if err != nil {
+			return err
+		}
+		return q.Judge(j.Query, j.Document, j.Grade)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("qrels: %w", err)
+	}
+	return q, nil
 }

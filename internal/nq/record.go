@@ -5,10 +5,11 @@ import "slices"
 // Split names one side of the data set.
 type Split string
 
-// The two splits of Natural Questions.
+// The two splits of Natural Questions, and the third that other collections may have.
 const (
 	Train Split = "train"
 	Dev   Split = "dev"
+	Test  Split = "test"
 )
 
 // Token is one element of document_tokens in the full format (paper, appendix

@@ -2,10 +2,7 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
-	"strconv"
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/dedup"
@@ -24,7 +21,7 @@ type evaluateConfig struct {
 	IDs           step.Input  `hcl:"ids" accepts:"docid/ids" help:"the identifiers that it was trained on"`
 	Queries       step.Input  `hcl:"queries" accepts:"nq/queries" help:"queries of the collection"`
 	Tokenizer     step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	Split         string      `hcl:"split,optional" enum:"train,dev" help:"which queries are asked"`
+	Split         string      `hcl:"split,optional" enum:"train,dev,test" help:"which queries are asked"`
 	Decoding      string      `hcl:"decoding,optional" enum:"unconstrained,constrained" help:"beams over the whole vocabulary, or along the trie of identifiers; no effect on atomic identifiers"`
 	Beams         int         `hcl:"beams,optional" help:"beams, all of them returned; documents of an atomic ranking"`
 	LengthPenalty float64     `hcl:"length_penalty,optional" help:"a hypothesis scores its log-probability / length^length_penalty"`
@@ -213,49 +210,30 @@ func modelFile(x *step.IO, model step.Input, name string) ([]byte, error) {
 
 // askedQuery is a query and its relevant documents.
 type askedQuery struct {
-	name    string // as in runs, qrels and exports
-	text    string
+	inout.Question
 	targets []int // places of the documents among the identifiers
-	seen    bool  // one of them has a training query
 }
 
-// askedQueries reads the queries of a split. The lines of one query, of which each has one of
-// its documents, stand together.
+// askedQueries reads the queries of a split and pairs those of all splits with identifiers.
 func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]askedQuery, error) {
-	r, err := x.Open(in)
+	pairing := ids.PairWith("queries")
+	questions, err := inout.ReadQuestions(x, in, nq.Split(split), func(q *dedup.Query) error {
+		_, err := pairing.Find(int(q.Doc))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	var out []askedQuery
-	asked, trained := map[int64]bool{}, map[int]bool{}
-	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
-		if q.Split == nq.Train {
-			trained[target] = true
+	out := make([]askedQuery, len(questions))
+	for i, q := range questions {
+		out[i].Question = q
+		for _, d := range q.Documents {
+			target, err := pairing.Find(int(d))
+			if err != nil {
+				return nil, step.Permanent(err)
+			}
+			out[i].targets = append(out[i].targets, target)
 		}
-		if string(q.Split) != split {
-			return nil
-		}
-		name := strconv.FormatInt(q.ExampleID, 10)
-		if last := len(out) - 1; last >= 0 && out[last].name == name && out[last].text == q.Question && !slices.Contains(out[last].targets, target) {
-			out[last].targets = append(out[last].targets, target)
-			return nil
-		}
-		if asked[q.ExampleID] {
-			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
-		}
-		asked[q.ExampleID] = true
-		out = append(out, askedQuery{name: name, text: q.Question, targets: []int{target}})
-		return nil
-	})
-	if err != nil {
-		return nil, inout.DataError(fmt.Errorf("queries: %w", err))
-	}
-	if len(out) == 0 {
-		return nil, step.Permanent(fmt.Errorf("there are no %s queries to evaluate", split))
-	}
-	for i := range out {
-		out[i].seen = slices.ContainsFunc(out[i].targets, func(target int) bool { return trained[target] })
 	}
 	return out, nil
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// runTag is the last field of a run's lines.
-const runTag = "redsi"
-
 // evaluation is the report of an evaluate step.
 type evaluation struct {
 	Percent struct {
@@ -78,8 +75,8 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	}
 	var qrels metrics.Qrels
 	for _, q := range queries {
-		for _, target := range q.targets {
-			if err := qrels.Add(q.name, ids.Identifiers[target].Document); err != nil {
+		for i, target := range q.targets {
+			if err := qrels.Judge(q.Name, ids.Identifiers[target].Document, q.Grades[i]); err != nil {
 				return step.Permanent(err)
 			}
 		}
@@ -149,13 +146,7 @@ func writeJoined(x *step.IO, all []metrics.Ranking) error {
 			}
 		}
 	}
-	untied, moved := metrics.Untie(all)
-	x.Count("scores_untied", int64(moved))
-	w, err := x.Create("run")
-	if err != nil {
-		return err
-	}
-	return errors.Join(step.Permanent(metrics.WriteRun(w, runTag, untied)), w.Close())
+	return inout.WriteRun(x, all)
 }
 
 // invalidDepth is how many hypotheses the paper's Invalid@40 looks at. Of fewer beams the
@@ -216,7 +207,7 @@ func percent(mean []float64) effectiveness {
 func meanOf(rows []metrics.QueryScore, queries []askedQuery, seen bool) (*effectiveness, int) {
 	mean, n := make([]float64, 3), 0
 	for i, q := range queries {
-		if q.seen != seen {
+		if q.Seen != seen {
 			continue
 		}
 		n++

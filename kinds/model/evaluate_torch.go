@@ -45,7 +45,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	defer read.Tokenizer.Close()
 	tokens := make([][]int32, len(queries))
 	for i, q := range queries {
-		tokens[i], _ = read.Query(q.text)
+		tokens[i], _ = read.Query(q.Text)
 	}
 	m, err := loadModel(x, c.Model, c.Device)
 	if err != nil {
@@ -58,13 +58,13 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	}
 	rankings := make([]metrics.Ranking, len(queries))
 	for i, q := range queries {
-		rankings[i] = ranking(q.name, found[i], ids, read.Tokenizer)
+		rankings[i] = ranking(q.Name, found[i], ids, read.Tokenizer)
 	}
 	w, err := x.Create("run")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(metrics.WriteRun(w, runTag, rankings), w.Close()); err != nil {
+	if err := errors.Join(metrics.WriteRun(w, inout.RunTag, rankings), w.Close()); err != nil {
 		return err
 	}
 	return inout.WriteJSON(x, "report", shardReport{Identifiers: settings.Identifiers, Parameters: seq2seq.ParameterCount(m.Config)})

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -15,6 +16,13 @@ import (
 type Part struct {
 	Role  Role
 	Split nq.Split // "": told by its records, or drawn
+}
+
+// Compare orders files as they are read: queries, judgments, documents; of each those of all
+// splits, then train, dev and test.
+func (p Part) Compare(o Part) int {
+	roles, splits := []Role{Queries, Judgments, Documents}, append([]nq.Split{""}, Splits()...)
+	return cmp.Or(slices.Index(roles, p.Role)-slices.Index(roles, o.Role), slices.Index(splits, p.Split)-slices.Index(splits, o.Split))
 }
 
 // words are the parts of a name that say what a file is.

@@ -44,10 +44,7 @@ func (c importCorpusConfig) files(x *step.IO) ([]importFile, error) {
 			return nil, fmt.Errorf("%s: no file is among what it was given; name it by pick", s.attribute)
 		}
 	}
-	order := []collect.Role{collect.Queries, collect.Judgments, collect.Documents}
-	slices.SortStableFunc(all, func(a, b importFile) int {
-		return slices.Index(order, a.Role) - slices.Index(order, b.Role)
-	})
+	slices.SortStableFunc(all, func(a, b importFile) int { return a.Compare(b.Part) })
 	if len(all) == 0 || all[len(all)-1].Role != collect.Documents {
 		return nil, errors.New("there are no documents among the files")
 	}

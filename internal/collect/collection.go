@@ -154,7 +154,7 @@ func (c *Collection) Finish() error {
 	if c.Report.Union == 0 {
 		return fmt.Errorf("no document remains of the %d that were read", c.Report.Lines.Records)
 	}
-	if c.Report.Empty == c.Report.Union {
+	if c.Report.Empty-c.Report.Dropped == c.Report.Union {
 		return fmt.Errorf("none of the %d documents has a text", c.Report.Union)
 	}
 	for i := range q.list {

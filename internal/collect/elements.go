@@ -52,14 +52,14 @@ func (e *elements) next() (*record, error) {
 		}
 		for _, open := range tooEarly {
 			if strings.Contains(lower, open) && e.body.Len() > 0 {
-				return nil, fmt.Errorf("%s of line %d is not closed before the next one in line %d", tooEarly[0], e.start, e.lines.Number())
+				return nil, &unreadable{fmt.Sprintf("the %s is not closed before the next one in line %d", tooEarly[0], e.lines.Number())}
 			}
 		}
 		e.body.WriteString(rest)
 		e.body.WriteByte('\n')
 		line, err := e.lines.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the file ends inside the %s of line %d", tooEarly[0], e.start)
+			return nil, &unreadable{fmt.Sprintf("the file ends before the end of this %s", tooEarly[0])}
 		} else if err != nil {
 			return nil, err
 		}

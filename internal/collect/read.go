@@ -104,7 +104,9 @@ func (p Policy) eachRecord(ctx context.Context, f File, role Role, how Reading, 
 		if err == nil || errors.As(err, new(*fault)) {
 			at = src.at()
 		} else {
-			at = max(at, src.at())
+			if at = max(at, src.at()); errors.As(err, new(*unreadable)) {
+				return report, refuse(nq.BadStream, err.Error(), err)
+			}
 			return report, damaged(err)
 		}
 		if err == nil {
@@ -137,6 +139,11 @@ type Unwritten struct{ Err error }
 
 func (e *Unwritten) Error() string { return e.Err.Error() }
 func (e *Unwritten) Unwrap() error { return e.Err }
+
+// unreadable is what stands in a line and makes the rest of the file senseless.
+type unreadable struct{ detail string }
+
+func (e *unreadable) Error() string { return e.detail }
 
 // open recognises the format and begins to read.
 func open(f File, stored io.Reader, role Role, how Reading, s schema, report *FileReport) (stream, func(), error) {

@@ -24,6 +24,9 @@ var plainColumns = map[Role]map[int][]string{
 	Judgments: {2: {"query", "document"}, 3: {"query", "document", "grade"}, 4: {"query", "", "document", "grade"}},
 }
 
+// columnsAttribute is how the reader of files names columns of each role.
+var columnsAttribute = map[Role]string{Documents: "columns", Queries: "query_columns", Judgments: "qrels_columns"}
+
 // header pairs the columns of a schema with places in a line. What the names of a line's
 // columns must hold for the line to be one of names is every needed column.
 func (s schema) header(names []string) (places []int, ok bool) {
@@ -70,7 +73,7 @@ type tabular struct {
 }
 
 func newTabular(role Role, s schema, columns []string) tabular {
-	return tabular{role: role, schema: s, columns: columns, rec: record{values: make([]value, len(s))}}
+	return tabular{role: role, schema: s, columns: columns, width: len(columns), rec: record{values: make([]value, len(s))}}
 }
 
 // begin looks at the first line: names, or the first record.
@@ -85,7 +88,7 @@ func (t *tabular) begin(fields []string) error {
 	}
 	columns, ok := plainColumns[t.role][len(fields)]
 	if !ok {
-		return fmt.Errorf("%d columns, none of which are named as those of %s; name them in a first line, or by columns", len(fields), t.role)
+		return &unreadable{fmt.Sprintf("%d columns, which are not named as those of %s: name them in a first line, or by %s", len(fields), t.role, columnsAttribute[t.role])}
 	}
 	t.places, t.width, t.rec.names = t.schema.named(columns), len(fields), columns
 	return nil

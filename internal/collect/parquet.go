@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,7 +30,7 @@ type parquetRows struct {
 }
 
 func openParquet(path string, s schema) (p *parquetRows, err error) {
-	defer recovered(&err)
+	defer guarded(&err)()
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -71,10 +72,15 @@ func leafOf(paths [][]string, known []string) int {
 	return -1
 }
 
-// recovered turns a panic of the library, on a damaged file, into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the Parquet table is damaged: %v", p)
+// guarded makes what the library does with a damaged file, a panic or a false address, an
+// error; to be deferred as defer guarded(&err)().
+func guarded(err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		if p := recover(); p != nil {
+			*err = fmt.Errorf("the Parquet table is damaged: %v", p)
+		}
 	}
 }
 
@@ -95,7 +101,7 @@ func (p *parquetRows) closeGroup() {
 }
 
 func (p *parquetRows) next() (r *record, err error) {
-	defer recovered(&err)
+	defer guarded(&err)()
 	for p.left == 0 {
 		p.closeGroup()
 		groups := p.table.RowGroups()

@@ -66,7 +66,8 @@ func TestExamplesOfTests(t *testing.T) {
 // aloneVars are what examples without defaults need.
 var aloneVars = map[string][]string{
 	"run_train.hcl":  {"--var", "assets=assets"},
-	"own_corpus.hcl": {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
+	"own_nq.hcl":     {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
+	"own_corpus.hcl": {"--var", `documents=["d.tsv"]`, "--var", `queries=["q.tsv"]`, "--var", `qrels={train="a.tsv", test="b.tsv"}`},
 }
 
 // planned is plan --json.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,6 +131,21 @@ func (q *Qrels) Grade(query, document string) (grade int, judged bool) {
 		return j.grades[at], true
 	}
 	return 0, false
+}
+
+// Of yields the judgments of a query: documents with their grades.
+func (q *Qrels) Of(query string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		j := q.judged[query]
+		if j == nil {
+			return
+		}
+		for i, d := range j.documents {
+			if !yield(d, j.grades[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Each yields every judgment, query by query.

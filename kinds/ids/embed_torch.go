@@ -30,7 +30,7 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	if err != nil {
 		return err
 	}
-	defer e.model.Close()
+	defer e.close()
 	of := c.embedded()
 	in, done, err := of.open(x)
 	if err != nil {
@@ -101,8 +101,9 @@ func normalize(v []float32) {
 // encoder is a model with the tokenizer that makes its input.
 type encoder struct {
 	model *bert.Model
-	tok   *tokenize.BERT
+	tok   tokenize.Encoder
 	limit int
+	empty int // tokens of an empty text: the special ones
 }
 
 func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
@@ -115,12 +116,30 @@ func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
 		return nil, err
 	}
 	e := &encoder{limit: c.MaxTokens}
-	if e.tok, err = tokenize.LoadBERT(path); err != nil {
+	if e.tok, err = tokenize.LoadEncoder(path); err != nil {
 		return nil, step.Permanent(err)
 	}
-	folder, err := inout.StageTree(x, c.Model)
+	whole := false
+	defer func() {
+		if !whole {
+			e.close()
+		}
+	}()
+	special, _ := e.tok.EncodeTruncated("", math.MaxInt32)
+	if e.empty = len(special); c.MaxTokens < e.empty {
+		return nil, step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))
+	}
+	folder, err := inout.StageTree(x, c.Model, append(inout.ModelFiles(x, c.Model), moduleFiles...)...)
 	if err != nil {
 		return nil, err
+	}
+	differences, err := c.asPublished(folder)
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	for _, d := range differences {
+		x.Log.Warn(d)
+		x.Count("other_than_published", 1)
 	}
 	if e.model, err = bert.Load(folder, device); errors.Is(err, fs.ErrNotExist) {
 		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
@@ -130,24 +149,31 @@ func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
 	switch mc := e.model.Config; {
 	case int64(e.tok.VocabSize()) > mc.VocabSize:
 		err = fmt.Errorf("tokenizer has %d tokens, the model embeds %d: they do not belong together", e.tok.VocabSize(), mc.VocabSize)
-	case int64(c.MaxTokens) > mc.MaxPositions:
-		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxPositions)
+	case int64(c.MaxTokens) > mc.MaxTokens():
+		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxTokens())
 	}
 	if err != nil {
-		e.model.Close()
 		return nil, step.Permanent(err)
 	}
+	whole = true
 	return e, nil
+}
+
+func (e *encoder) close() {
+	if e.model != nil {
+		e.model.Close()
+	}
+	e.tok.Close()
 }
 
 // tokens are a text's first ones, [CLS] … [SEP].
 func (e *encoder) tokens(x *step.IO, text string) []int32 {
-	ids := e.tok.Encode(text, e.limit+1)
-	if len(ids) > e.limit {
+	ids, truncated := e.tok.EncodeTruncated(text, e.limit)
+	if truncated {
 		x.Count("truncated_texts", 1)
 	}
-	if len(ids) == 2 {
+	if len(ids) == e.empty && !truncated {
 		x.Count("empty_texts", 1)
 	}
-	return bert.Truncate(ids, e.limit)
+	return ids
 }

@@ -36,7 +36,7 @@ func TestShardsAreTransformers(t *testing.T) {
 // What does not fit in an index and its files is an error that names file and tensor, whether
 // the weights are read or only checked.
 func TestShardMistakes(t *testing.T) {
-	const index, first, second = "model.safetensors.index.json", "model-00001-of-00005.safetensors", "model-00002-of-00005.safetensors"
+	const index, first, second = "model.safetensors.index.json", "model-00002-of-00005.safetensors", "model-00003-of-00005.safetensors"
 	var of struct {
 		Map map[string]string `json:"weight_map"`
 	}
@@ -84,7 +84,7 @@ func TestShardMistakes(t *testing.T) {
 		second + ": safetensors":    write(second, "far too short"),
 		"it is no index of weights": write(index, "<html>"),
 		"it has no weight_map":      write(index, "{}"),
-		`in model-0000`:             write("config.json", `{"model_type":"t5","vocab_size":100,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
+		`in model-0000`:             write("config.json", `{"model_type":"t5","vocab_size":160,"d_model":9,"feed_forward_proj":"gated-silu","tie_word_embeddings":false}`),
 	} {
 		folder := t.TempDir()
 		if err := os.CopyFS(folder, os.DirFS("testdata/sharded")); err != nil {

@@ -13,7 +13,7 @@ import (
 type residualIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
-	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json, for its </s>"`
+	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"the model's tokenizer.json, for its end token, </s> of T5"`
 	Levels     int         `hcl:"levels,optional" help:"codes of a document"`
 	Codes      int         `hcl:"codes,optional" help:"clusters of a level, at most as many as there are documents"`
 	Seed       int         `hcl:"seed,optional" help:"of every k-means"`

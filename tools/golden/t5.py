@@ -24,7 +24,7 @@ VARIANTS = {
 }
 SIZES = dict(vocab_size=100, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_decoder_layers=3, num_heads=3,
              relative_attention_num_buckets=8, relative_attention_max_distance=20, decoder_start_token_id=0)
-SMALL = dict(SIZES, d_model=8, d_kv=4, d_ff=12, num_decoder_layers=2, num_heads=2)
+SMALL = dict(SIZES, vocab_size=160, d_model=8, d_kv=4, d_ff=12, num_decoder_layers=2, num_heads=2)
 OTHERS = {
     "gated_silu": (T5Config, T5ForConditionalGeneration, dict(feed_forward_proj="gated-silu", tie_word_embeddings=False)),
     "gelu": (T5Config, T5ForConditionalGeneration, dict(feed_forward_proj="gelu", tie_word_embeddings=True)),

@@ -17,12 +17,12 @@ from transformers import (BertConfig, BertModel, DistilBertConfig, DistilBertMod
                           MPNetModel, RobertaConfig, RobertaForMaskedLM, XLMRobertaConfig, XLMRobertaModel)
 
 OUT = pathlib.Path(sys.argv[1])
-SIZES = dict(vocab_size=60, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12, max_position_embeddings=30)
+SIZES = dict(vocab_size=200, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12, max_position_embeddings=30)
 OTHERS = {
     "roberta": (RobertaConfig, RobertaForMaskedLM, dict(SIZES, type_vocab_size=1, layer_norm_eps=1e-5)),  # names with "roberta."
     "xlm_roberta": (XLMRobertaConfig, XLMRobertaModel, dict(SIZES, type_vocab_size=1, pad_token_id=4)),
     "distilbert": (DistilBertConfig, DistilBertModel,
-                   dict(vocab_size=60, dim=8, n_layers=2, n_heads=2, hidden_dim=12, max_position_embeddings=30)),
+                   dict(vocab_size=200, dim=8, n_layers=2, n_heads=2, hidden_dim=12, max_position_embeddings=30)),
     "mpnet": (MPNetConfig, MPNetModel, SIZES),
     "electra": (ElectraConfig, ElectraModel, dict(SIZES, embedding_size=6, hidden_act="gelu_new")),
 }

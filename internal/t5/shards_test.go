@@ -16,15 +16,18 @@ import (
 
 // Weights in bfloat16 in several files are read, as transformers reads them to float32.
 func TestShardsAreTransformers(t *testing.T) {
-	m, b, g := load(t, "sharded"), batch(t), open(t, "testdata/sharded/golden.safetensors")
-	if err := tensor.Run(func(s *tensor.Scope) {
-		if d, _ := apart(t, "logits", m.ForcedLogits(s, b).Float32s(), g.values("logits")); d > 1e-5 {
-			t.Errorf("max |diff| %g", d)
+	b, g := batch(t), open(t, "testdata/sharded/golden.safetensors")
+	for _, name := range []string{"sharded", "sharded_bin"} { // safetensors, PyTorch's
+		m := load(t, name)
+		if err := tensor.Run(func(s *tensor.Scope) {
+			if d, _ := apart(t, "logits", m.ForcedLogits(s, b).Float32s(), g.values("logits")); d > 1e-5 {
+				t.Errorf("%s: max |diff| %g", name, d)
+			}
+		}); err != nil {
+			t.Fatal(err)
 		}
-	}); err != nil {
-		t.Fatal(err)
 	}
-	text, err := json.Marshal(m.Config)
+	text, err := json.Marshal(load(t, "sharded").Config)
 	if err != nil || !strings.Contains(string(text), `"torch_dtype": "float32"`) && !strings.Contains(string(text), `"torch_dtype":"float32"`) {
 		t.Errorf("the model is float32, its configuration says %s, %v", text, err)
 	}

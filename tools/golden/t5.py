@@ -73,6 +73,8 @@ def main():
     half = T5ForConditionalGeneration.from_pretrained(OUT / "gated_silu").to(torch.bfloat16)
     half.save_pretrained(OUT / "sharded", max_shard_size="2KB")
     (OUT / "sharded/generation_config.json").unlink()
+    half.save_pretrained(OUT / "sharded_bin", max_shard_size="5KB", safe_serialization=False)
+    (OUT / "sharded_bin/generation_config.json").unlink()
     save_file(compute(half.to(torch.float32).eval(), inputs, labels, False), OUT / "sharded/golden.safetensors")
     (OUT / "batch.json").write_text(json.dumps({"inputs": inputs, "labels": labels}) + "\n")
     distances = torch.arange(-300, 301)

@@ -51,7 +51,7 @@ func TestTrainChecks(t *testing.T) {
 		{"random_t5", map[string]any{"layers": int64(0), "heads": int64(1001)}, "layers: must be 1 to 1000; heads: must be 1 to 1000"},
 		{"random_t5", map[string]any{"family": "bart", "vocabulary": int64(50265)}, ""},
 		{"random_t5", map[string]any{"family": "bart", "d_kv": int64(3), "feed_forward": "gated-gelu"}, "d_kv: of a BART, heads x d_kv must be d_model; feed_forward: a BART has its own"},
-		{"random_t5", map[string]any{"family": "bert"}, `family: "bert" is not one of "t5", "bart"`},
+		{"random_t5", map[string]any{"family": "bert"}, `family: "bert" is not one of "t5", "mt5", "umt5", "bart"`},
 		{"random_t5", map[string]any{"vocabulary": int64(1)}, "vocabulary: must be 2 to 16777216"},
 		{"random_t5", map[string]any{"dropout": 1.0}, "dropout: must be at least 0 and below 1"},
 	} {

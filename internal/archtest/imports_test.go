@@ -100,7 +100,7 @@ var chain = map[string][]string{
 	"internal/seq2seq":   {"internal/tensor", "internal/atomicfile"},
 	"internal/t5":        {"internal/seq2seq", "internal/tensor"},
 	"internal/bart":      {"internal/seq2seq", "internal/tensor"},
-	"internal/models":    {"internal/t5", "internal/bart", "internal/seq2seq", "internal/tensor"},
+	"internal/models":    {"internal/t5", "internal/bart", "internal/bert", "internal/seq2seq", "internal/tensor"},
 	"internal/bert":      {"internal/tensor"},
 	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics", "internal/splitmix"},
 	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid"},

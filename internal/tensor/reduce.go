@@ -66,6 +66,13 @@ func (s *Scope) MeanDim(t *Tensor, dim int64, keep bool) *Tensor {
 	return s.own("MeanDim", out, t)
 }
 
+// MaxDim is the largest over one dimension.
+func (s *Scope) MaxDim(t *Tensor, dim int64, keep bool) *Tensor {
+	var out lib.Ctensor
+	lib.AtgAmax(&out, t.use("MaxDim"), []int64{dim}, 1, flag(keep))
+	return s.own("MaxDim", out, t)
+}
+
 // TopK is the k largest values along dim, largest first, and their indices (I64).
 func (s *Scope) TopK(t *Tensor, k, dim int64) (values, indices *Tensor) {
 	var out [2]lib.Ctensor

@@ -151,7 +151,7 @@ func trainError(err error) error {
 
 // model loads the weights that training starts from, or draws them.
 func (c trainConfig) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error) {
-	names := []string{seq2seq.ConfigFile, seq2seq.WeightsFile, seq2seq.OldWeights}
+	names := inout.ModelFiles(x, c.Model)
 	if c.Init == "random" {
 		names = names[:1]
 	}

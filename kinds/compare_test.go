@@ -139,3 +139,56 @@ func TestCompareErrors(t *testing.T) {
 	write(t, dir, "good.run", "q1 Q0 d 1 1 t\n")
 	newLocal(t).fails(ownPipeline(t, dir, fmt.Sprintf(comparePipeline, `measures = ["RR@10"]`, `missing = "leave_out"`)), `good lacks 11 of bad ("q0", "q10", "q11", …). Score all with the same qrels`)
 }
+
+const significanceTable = `
+  test     = "permutation"
+  measures = ["RR@10", "Hits@1"]
+}
+table "t" {
+  caption = "Three systems."
+  stubs   = ["", "System"]
+  columns = [
+    { id = "h1", title = "Hits@1", format = "fixed", decimals = 1, field = "percent.hits_1" },
+    { id = "mrr", title = "MRR@10", format = "fixed", decimals = 1, field = "percent.mrr_10", best = "max" },
+  ]
+  rows = [for s in ["bad", "half", "good"] : { id = s, titles = ["", "<i>${s}</i>"], value = step.score.s[s].report }]
+  significance = {
+    report  = step.compare.s.report
+    rows    = { for s in local.systems : s => s }
+    columns = { mrr = %q, h1 = "hits_1" }
+    letters = { half = "a", %s = "b" }
+  }
+`
+
+// TestSignificanceInTables: cells have the letters of the baselines that they differ from,
+// in every format but CSV, and the caption says by what test.
+func TestSignificanceInTables(t *testing.T) {
+	dir := t.TempDir()
+	writeSystems(t, dir)
+	l := newLocal(t)
+	out := l.outputs(ownPipeline(t, dir, fmt.Sprintf(comparePipeline, fmt.Sprintf(significanceTable, "mrr_10", "bad"), "")), nil)
+	for output, want := range map[string][]string{
+		"markdown": {
+			"Three systems. <sup>a</sup> differs significantly from *half*, <sup>b</sup> from *bad* (paired randomization test, Holm correction for 3 comparisons, p &lt; 0.05).",
+			"| *bad*  |                   0.0 |            37.5<sup>a</sup> |",
+			"| *half* |                   0.0 |            50.0<sup>b</sup> |",
+			"| *good* | 100.0<sup>ab</sup> | **100.0**<sup>ab</sup> |",
+		},
+		"latex": {
+			`\caption{Three systems. \textsuperscript{a} differs significantly from \emph{half}, \textsuperscript{b} from \emph{bad} (paired`,
+			`\textbf{100.0}\textsuperscript{ab}`, `37.5\textsuperscript{a}`,
+		},
+		"csv":  {"half,0,50\n", "good,100,100\n"},
+		"json": {`"marks": "ab"`, `"caption": "Three systems. <sup>a</sup>`},
+	} {
+		text := string(l.bytes(out["table.t."+output]))
+		for _, w := range want {
+			if squeezed(w) != "" && !strings.Contains(squeezed(text), squeezed(w)) {
+				t.Errorf("%s has no %q:\n%s", output, w, text)
+			}
+		}
+	}
+}
+
+// squeezed has one blank for many: columns are padded.
+func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -29,7 +29,7 @@ func All() []step.Spec {
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
 		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
-		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare,
+		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

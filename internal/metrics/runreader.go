@@ -68,7 +68,7 @@ func (x *runReader) next(r *rawRanking) error {
 	rank := math.MinInt
 	for {
 		if x.line.rank <= rank {
-			return x.fail(fmt.Errorf("rank %d; ranks of a query must rise", x.line.rank))
+			return x.fail(fmt.Errorf("rank \"%d\"; ranks of a query must rise", x.line.rank))
 		}
 		rank = x.line.rank
 		if n := len(r.rows); n > 0 && x.line.score > r.rows[n-1].score {
@@ -140,7 +140,7 @@ func (x *runReader) readLine() error {
 		}
 		x.line.query, x.line.name = f[0], f[2]
 		if x.line.rank, err = strconv.Atoi(string(f[3])); err != nil {
-			return x.fail(fmt.Errorf("rank %.20q; ranks are whole numbers", f[3]))
+			return x.fail(fmt.Errorf("rank %.20q; ranks of a query must rise", f[3]))
 		}
 		if x.line.score, err = strconv.ParseFloat(string(f[4]), 64); err != nil || math.IsNaN(x.line.score) {
 			return x.fail(fmt.Errorf("score %.20q is no number", f[4]))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -219,6 +220,56 @@ func TestParseNames(t *testing.T) {
 	} {
 		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %q", name, err, want)
+		}
+	}
+}
+
+// TestReadersAgree: what is streamed is refused for the reasons for which ReadRun refuses it.
+func TestReadersAgree(t *testing.T) {
+	var qrels Qrels
+	if err := qrels.Add("q", "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"q Q0 a 1 0.5\n", "q Q0 a one 0.5 t\n", "q Q0 a 1 0.5 t\nq Q0 b 1 0.4 t\n", "q Q0 a 1 x t\n", "q Q0 a 1 NaN t\n",
+		"q Q0 a 1 0.5 t\nq Q0 b 2 0.6 t\n", "q Q0 a 1 0.5 t\n\nq Q0 a 2 0.4 t\n", "q Q0 a 1 1 t\nr Q0 a 1 1 t\nq Q0 b 2 0 t\n",
+		"q Q0 %zz 1 1 t\n", "%zz Q0 a 1 1 t\n", "q Q0 !a 1 1 t\n", "q Q0 !1= 1 1 t\n", "q Q0 !1=a 1 1 t\n",
+		"q Q0 a 1 0.5 t\nq Q0 !2:14%209 2 0.25 t\nq Q0 !3=a 3 -Inf t\n", "q Q0 %61 1 1 t\nq Q0 a 2 0 t\n", "q Q0 b=c 1 1 t\r\nq Q0 !2:x=y 2 1 t\r\n",
+	} {
+		_, want := ReadRun(strings.NewReader(text))
+		_, got := Scoring{Metrics: papers(), Mode: Raw, Ties: ByRank}.Score(strings.NewReader(text), &qrels)
+		if (got == nil) != (want == nil) || got != nil && strings.SplitN(got.Error(), ";", 2)[0] != strings.SplitN(want.Error(), ";", 2)[0] {
+			t.Errorf("%q: %v, ReadRun says %v", text, got, want)
+		}
+	}
+}
+
+func TestQueryTable(t *testing.T) {
+	want := QueryTable{Metrics: []Metric{{family: "nDCG", k: 10, exp: true}, {family: "AP", rel: 2}}, Rows: []QueryScore{{"q 1", []float64{1. / 3, 0}}, {"q2", []float64{1, 1e-9}}}}
+	var b strings.Builder
+	if err := want.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); text != "query\tnDCG(dcg='exp-log2')@10\tAP(rel=2)\nq%201\t0.3333333333333333\t0\nq2\t1\t1e-09\n" {
+		t.Errorf("wrote %q", text)
+	}
+	got, err := ReadQueryTable(strings.NewReader(b.String()))
+	if err != nil || !reflect.DeepEqual(*got, want) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"":                          "there is no query",
+		"query\tAP\n":               "there is no query",
+		"q\tAP\n":                   "line 1: want \"query\"",
+		"query\tERR\nq\t1\n":        `line 1: metric "ERR" is unknown`,
+		"query\tAP\tmap\nq\t1\t1\n": "line 1: AP stands there twice",
+		"query\tAP\nq\t1\nq\t1\n":   `line 3: query "q" stands on line 2 already`,
+		"query\tAP\nq\thigh\n":      `line 2: value "high"`,
+		"query\tAP\nq\t1\t2\n":      "line 2: 3 fields, want 2",
+		"query\tAP\n%zz\t1\n":       `line 2: name "%zz"`,
+	} {
+		if _, err := ReadQueryTable(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 }

@@ -80,11 +80,15 @@ func read(r io.Reader, format Format, parse parser, byFields map[int]Format, for
 		} else if err != nil {
 			return format, fmt.Errorf("line %d: %w", lines.Number()+1, err)
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if len(bytes.TrimSpace(line)) == 0 || first && bytes.HasPrefix(line, []byte("#")) { // a header such as ir_metadata's
 			continue
 		}
 		if format == Auto {
-			if format = byFields[len(strings.Fields(string(line)))]; format == Auto {
+			n := len(strings.Fields(string(line)))
+			if bytes.Count(line, []byte("\t")) == 2 { // with tabs between names that may have blanks
+				n = 3
+			}
+			if format = byFields[n]; format == Auto {
 				return format, fmt.Errorf("line %d: %q is of no format that redsi knows: %v", lines.Number(), clip(string(line)), formats)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/redsi/redsi/kinds/general"
 	"github.com/redsi/redsi/kinds/ids"
 	"github.com/redsi/redsi/kinds/model"
+	"github.com/redsi/redsi/kinds/ranking"
 	"github.com/redsi/redsi/kinds/results"
 	"github.com/redsi/redsi/step"
 )
@@ -28,6 +29,8 @@ func All() []step.Spec {
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
 		model.RandomT5, model.ImportModel, model.ImportTrained, model.Train, model.Evaluate, model.ExportModel,
+		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
+		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

@@ -35,7 +35,7 @@ func (c tableConfig) reads() (list []step.Read) {
 			}
 		}
 	}
-	return list
+	return append(list, c.Marks.reads(c)...)
 }
 
 // cellsOf names the cell of a row and column, and those that it is a term of.

@@ -5,6 +5,7 @@ import (
 	"github.com/redsi/redsi/kinds/general"
 	"github.com/redsi/redsi/kinds/ids"
 	"github.com/redsi/redsi/kinds/model"
+	"github.com/redsi/redsi/kinds/ranking"
 	"github.com/redsi/redsi/kinds/results"
 	"github.com/redsi/redsi/step"
 )
@@ -28,6 +29,7 @@ func All() []step.Spec {
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
 		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
+		ranking.BM25,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

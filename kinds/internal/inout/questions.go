@@ -3,6 +3,7 @@ package inout
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -92,11 +93,31 @@ const RunTag = "redsi"
 // WriteRun writes rankings, best first and documents by number, as output "run", such that
 // trec_eval, which orders equal scores by name, ranks them alike: metrics.Untie.
 func WriteRun(x *step.IO, rankings []metrics.Ranking) error {
-	untied, moved := metrics.Untie(rankings)
-	x.Count("scores_untied", int64(moved))
-	w, err := x.Create("run")
+	w, err := CreateRun(x)
 	if err != nil {
 		return err
 	}
-	return errors.Join(step.Permanent(metrics.WriteRun(w, RunTag, untied)), w.Close())
+	return errors.Join(w.Write(rankings), w.Close())
 }
+
+// RunWriter writes output "run" piece by piece, as WriteRun does at once.
+type RunWriter struct {
+	x *step.IO
+	w io.WriteCloser
+}
+
+// CreateRun begins output "run".
+func CreateRun(x *step.IO) (*RunWriter, error) {
+	w, err := x.Create("run")
+	return &RunWriter{x, w}, err
+}
+
+// Write writes rankings of queries that have none yet.
+func (r *RunWriter) Write(rankings []metrics.Ranking) error {
+	untied, moved := metrics.Untie(rankings)
+	r.x.Count("scores_untied", int64(moved))
+	return step.Permanent(metrics.WriteRun(r.w, RunTag, untied))
+}
+
+// Close ends it.
+func (r *RunWriter) Close() error { return r.w.Close() }

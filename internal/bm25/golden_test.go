@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/topk"
 )
 
 // golden is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
@@ -116,13 +118,13 @@ func TestScores(t *testing.T) {
 		ix := indexOf(t, analyzerOf(t, r.Tokenizer), g.Documents, r.options())
 		hits := 0
 		for i, query := range g.Queries {
-			var want []Hit
+			var want []topk.Hit
 			for _, h := range r.Hits[i] {
 				if score := h[1]; math.Abs(score) > 1e-12 {
 					if r.Peer == "lucene" {
 						score = float64(float32(score))
 					}
-					want = append(want, Hit{int32(h[0]), score})
+					want = append(want, topk.Hit{Doc: int32(h[0]), Score: score})
 				}
 			}
 			got := ix.NewSearcher().Search(query, len(g.Documents))

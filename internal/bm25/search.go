@@ -9,13 +9,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-)
 
-// Hit is a document that a query found.
-type Hit struct {
-	Doc   int32
-	Score float64
-}
+	"github.com/redsi/redsi/internal/topk"
+)
 
 // window is how many documents are scored together.
 const window = 1 << 13
@@ -27,7 +23,7 @@ type Searcher struct {
 	seen   [window / 64]uint64
 	asked  []asked
 	rest   []float64 // rest[i]: the most that asked[i:] can add
-	heap   hits
+	best   topk.Best
 	offset float64 // what documents without any of the terms score
 }
 
@@ -46,9 +42,9 @@ func (ix *Index) NewSearcher() *Searcher { return &Searcher{ix: ix} }
 // Search returns the depth best documents that have a word of the query and a score other
 // than 0, by score and then by number. Every score is summed in the same order, that of the
 // most that terms can add, so the result is that of scoring every document.
-func (s *Searcher) Search(query string, depth int) []Hit {
+func (s *Searcher) Search(query string, depth int) []topk.Hit {
 	s.ask(query)
-	s.heap = hits{keep: depth, list: s.heap.list[:0]}
+	s.best.Reset(depth)
 	for base := s.first(len(s.asked)); base >= 0; {
 		essential := s.essential()
 		if essential == 0 {
@@ -57,9 +53,7 @@ func (s *Searcher) Search(query string, depth int) []Hit {
 		s.window(base, essential)
 		base = s.first(essential)
 	}
-	out := slices.Clone(s.heap.list)
-	slices.SortFunc(out, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
-	return out
+	return s.best.List()
 }
 
 // ask looks the query's terms up, the one that adds most first.
@@ -100,13 +94,14 @@ func (s *Searcher) ask(query string) {
 }
 
 // slack covers that bounds and scores are rounded in different orders.
-const slack = 1 + 1e-9
+const slack = 1e-9
 
 // hopeless says whether a score of sum and at most more is none of the best. All may be
 // negative.
 func (s *Searcher) hopeless(sum, more float64) bool {
 	bound := sum + more + s.offset
-	return s.heap.full() && bound+math.Abs(bound)*(slack-1) < s.heap.list[0].Score
+	low, full := s.best.Threshold()
+	return full && bound+math.Abs(bound)*slack < low
 }
 
 // essential is how many of the first terms a document needs one of to be among the best.
@@ -161,7 +156,9 @@ func (s *Searcher) window(base int32, essential int) {
 			if s.ix.small != nil {
 				sum = float64(float32(sum))
 			}
-			s.heap.offer(Hit{doc, sum + s.offset})
+			if sum += s.offset; sum != 0 {
+				s.best.Offer(topk.Hit{Doc: doc, Score: sum})
+			}
 		}
 	}
 }
@@ -235,46 +232,9 @@ func seek(docs []int32, at, stop int64, doc int32) int64 {
 	return at + int64(i)
 }
 
-// hits keeps the best, the worst of them first.
-type hits struct {
-	keep int
-	list []Hit
-}
-
-func (h *hits) full() bool { return len(h.list) == h.keep }
-
-// worse orders a heap: later documents are worse at the same score.
-func worse(a, b Hit) bool { return a.Score < b.Score || a.Score == b.Score && a.Doc > b.Doc }
-
-func (h *hits) offer(hit Hit) {
-	switch {
-	case hit.Score == 0:
-	case !h.full():
-		h.list = append(h.list, hit)
-		for i := len(h.list) - 1; i > 0 && worse(h.list[i], h.list[(i-1)/2]); i = (i - 1) / 2 {
-			h.list[i], h.list[(i-1)/2] = h.list[(i-1)/2], h.list[i]
-		}
-	case worse(h.list[0], hit):
-		h.list[0] = hit
-		for i := 0; ; {
-			least := i
-			for c := 2*i + 1; c <= 2*i+2 && c < len(h.list); c++ {
-				if worse(h.list[c], h.list[least]) {
-					least = c
-				}
-			}
-			if least == i {
-				return
-			}
-			h.list[i], h.list[least] = h.list[least], h.list[i]
-			i = least
-		}
-	}
-}
-
 // SearchAll answers queries on all processors, in their order.
-func (ix *Index) SearchAll(ctx context.Context, queries []string, depth int) ([][]Hit, error) {
-	out := make([][]Hit, len(queries))
+func (ix *Index) SearchAll(ctx context.Context, queries []string, depth int) ([][]topk.Hit, error) {
+	out := make([][]topk.Hit, len(queries))
 	var next atomic.Int64
 	var g sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(queries)) {

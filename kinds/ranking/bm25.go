@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/bm25"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
+	"github.com/redsi/redsi/internal/topk"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -178,7 +179,7 @@ func runBM25(ctx context.Context, x *step.IO, c bm25Config) error {
 	for i, q := range questions {
 		texts[i] = q.Text
 	}
-	err = writeHits(x, questions, c.Depth, func(from, to int) ([][]hit, error) {
+	err = writeHits(x, questions, c.Depth, func(from, to int) ([][]topk.Hit, error) {
 		found, err := ix.SearchAll(ctx, texts[from:to], c.Depth)
 		for _, f := range found {
 			report.Hits += int64(len(f))

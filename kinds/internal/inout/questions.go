@@ -1,6 +1,7 @@
 package inout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 // Question is a query of a split with its relevant documents.
 type Question struct {
 	Name      string // as runs, qrels and exports by number have it: the decimal ExampleID
+	Key       string // its name outside of redsi; Name if it has none
 	Text      string
 	Documents []int32 // numbers in the collection, in the order of the queries' lines
 	Grades    []int   // of Documents, at least 1
@@ -55,7 +57,7 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
 		}
 		asked[q.ExampleID] = true
-		out = append(out, Question{Name: name, Text: q.Question, Documents: []int32{q.Doc}, Grades: []int{grade}})
+		out = append(out, Question{Name: name, Key: cmp.Or(q.Name, name), Text: q.Question, Documents: []int32{q.Doc}, Grades: []int{grade}})
 		return nil
 	})
 	if err != nil {

@@ -30,6 +30,7 @@ func All() []step.Spec {
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
 		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
 		ranking.BM25, ranking.Dense,
+		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

@@ -66,6 +66,22 @@ func (j *judged) find(document string) int {
 	return -1
 }
 
+// findBytes is find without a string.
+func (j *judged) findBytes(document []byte) int {
+	if j.places != nil {
+		if at, ok := j.places[string(document)]; ok {
+			return at
+		}
+		return -1
+	}
+	for i, d := range j.documents {
+		if d == string(document) {
+			return i
+		}
+	}
+	return -1
+}
+
 // Add judges a document relevant to a query, with grade 1.
 func (q *Qrels) Add(query, document string) error { return q.Judge(query, document, 1) }
 

@@ -24,6 +24,7 @@ type rule struct {
 
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "collect", "nq320k"}
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "trec", "significance"}
+var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "bm25", "dense", "topk", "trec", "significance"}
 
 var rules = []rule{
 	{"artifacts/storetest", []string{"artifacts", "internal/loopback", "internal/signature"}},
@@ -90,6 +91,8 @@ var onlyFrom = map[string][]string{
 	"go.opentelemetry.io":          {"internal/telemetry"},
 	"github.com/prometheus":        {"internal/telemetry"},
 	"github.com/daulet/tokenizers": {"internal/tokenize"},
+	"github.com/blevesearch":       {"internal/bm25"},
+	"github.com/clipperhouse":      {"internal/bm25"},
 	"github.com/charmbracelet/log": {"internal/cli"},
 	"github.com/spf13/cobra":       {"internal/cli"},
 }

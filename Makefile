@@ -92,7 +92,7 @@ SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
-	doctor env clean
+	doctor env clean python-test
 
 help: ## list the targets
 	@echo 'usage: make TARGET [REDSI_DEPS=folder for native parts, now $(REDSI_DEPS)]'
@@ -159,6 +159,9 @@ bench: build deps ## measure, each peer beside it in one run, into bench/results
 
 try-docs: build ## every command of README, docs and --help, in order, in a copy of the tree, and what they print
 	$(GO) run ./tools/docs -long
+
+python-test: ## install python/redsi from the tree and test it (needs python3 and a package index)
+	tools/python/check.sh
 
 docs: build ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md

@@ -24,6 +24,7 @@ func All() []step.Spec {
 		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
+		collection.Overlap,
 		collection.Export,
 		collection.Package, collection.ComparePackage,
 		ids.EmbedHashing, ids.Embed, ids.ImportEmbeddings,

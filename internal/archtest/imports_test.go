@@ -25,6 +25,7 @@ type rule struct {
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "collect", "nq320k"}
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "trec", "significance"}
 var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "bm25", "dense", "topk", "trec", "significance"}
+var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "overlap"}
 
 var rules = []rule{
 	{"artifacts/storetest", []string{"artifacts", "internal/loopback", "internal/signature"}},

@@ -40,7 +40,7 @@ func newPublishCmd(a *app) *cobra.Command {
 
 The folder has the layout of a store: who has the pipeline says --from with its address,
 and each step whose result is there is a HIT. Beside it are report.html and index.html, a
-page that says what it is and how to use it. Without --target all tables and figures are
+page that says what it is and how to use it, and index.json, the key of each step's result. Without --target all tables and figures are
 published with what they need, and other steps that have results. What is there is not written again, so a publication that was ended goes on,
 and a second one adds; other files of the folder stay as they are.
 
@@ -148,6 +148,10 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	if err := foreignPages(folder); err != nil {
 		return err
 	}
+	index, err := readPublication(folder)
+	if err != nil {
+		return inputError(err)
+	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -189,6 +193,9 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	}
 	if !o.dry {
 		if err := artifacts.ListAbout(ctx, to, pub.keys); err != nil { // a static host lists nothing
+			return err
+		}
+		if err := index.write(folder, v, pub.skipped); err != nil {
 			return err
 		}
 		if err := a.writePages(ctx, store, to, g, v, p, pub, o); err != nil {

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/plan"
+)
+
+// publicationFormat is that of index.json, by which readers without the pipeline, such as
+// python/redsi, find the result of a step: a static host lists nothing.
+const publicationFormat = "redsi-publication/1"
+
+// publicationName is the file's name in the folder.
+const publicationName = "index.json"
+
+// publicationIndex says which key a step's result has.
+type publicationIndex struct {
+	Format string                   `json:"format"`
+	Steps  []publishedStep          `json:"steps"` // by address
+	before map[string]publishedStep // of an earlier publication into the folder
+}
+
+type publishedStep struct {
+	Address string           `json:"address"`
+	Key     artifacts.Digest `json:"key"`
+}
+
+// readPublication reads what an earlier publication has left in a folder, if there is one.
+// A file that is not of publish is refused.
+func readPublication(folder string) (publicationIndex, error) {
+	x := publicationIndex{before: map[string]publishedStep{}}
+	path := filepath.Join(folder, publicationName)
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return x, nil
+	case err != nil:
+		return x, err
+	}
+	if err := json.Unmarshal(b, &x); err != nil || x.Format != publicationFormat {
+		return x, fmt.Errorf("%s is not of redsi publish, and would be written over: publish into a folder of its own", path)
+	}
+	for _, s := range x.Steps {
+		x.before[s.Address] = s
+	}
+	return x, nil
+}
+
+// write adds the steps of a publication: one that was there has its new key, others stay.
+func (x publicationIndex) write(folder string, v *plan.Preview, skipped map[int]bool) error {
+	for i, it := range v.Items {
+		if it.Outcome == plan.Hit && !skipped[i] {
+			a := v.Plan.Steps[i].Address
+			x.before[a] = publishedStep{a, it.Key}
+		}
+	}
+	x.Format, x.Steps = publicationFormat, []publishedStep{}
+	for _, a := range slices.Sorted(maps.Keys(x.before)) {
+		x.Steps = append(x.Steps, x.before[a])
+	}
+	b, err := json.MarshalIndent(x, "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(filepath.Join(folder, publicationName), append(b, '\n'), 0o644)
+}

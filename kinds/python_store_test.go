@@ -1,0 +1,231 @@
+package kinds_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/dir"
+	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// pythonStore is the store that the tests of python/redsi read.
+var pythonStore = filepath.Join("..", "python", "tests", "store")
+
+// pythonPipeline has an output of each type that they read, but those that need a model.
+const pythonPipeline = `
+step "synth_msmarco" "toy" {
+  documents     = 40
+  body_words    = 12
+  train_queries = 40
+  dev_queries   = 20
+}
+step "msmarco" "toy" {
+  for_each      = { all = 0, few = 9 }
+  files         = [step.synth_msmarco.toy.documents]
+  train_queries = [step.synth_msmarco.toy.train_queries]
+  train_qrels   = [step.synth_msmarco.toy.train_qrels]
+  dev_queries   = [step.synth_msmarco.toy.dev_queries]
+  dev_qrels     = [step.synth_msmarco.toy.dev_qrels]
+  form          = "title_content"
+  train_limit   = each.value
+}
+step "atomic_ids" "toy" { documents = step.msmarco.toy["all"].documents }
+step "embed_hashing" "toy" {
+  documents  = step.msmarco.toy["all"].documents
+  corpus     = step.msmarco.toy["all"].corpus
+  dimensions = 8
+}
+table "counts" {
+  paper   = "tab:counts"
+  caption = "Counts, <i>R & D</i> of a \\u003c text\u2028 with “quotes” \"."
+  stubs   = ["<b>Collection</b>"]
+  columns = [
+    { id = "train", title = "Train", format = "integer", field = "documents.train" },
+    { id = "dev", title = "<i>Dev</i>", format = "integer", field = "documents.dev" },
+    { id = "note", title = "Note", format = "text" },
+  ]
+  rows = [
+    { id = "all", titles = ["All"], value = step.msmarco.toy["all"].counts, texts = { note = "<b>bold</b>" } },
+    { rule = true },
+    { section = "Both" },
+    { id = "both", titles = ["Both"], value = [step.msmarco.toy["all"].counts, step.msmarco.toy["few"].counts], numbers = { note = 0.5 } },
+  ]
+}
+figure "sizes" {
+  x = { title = "Train" }
+  y = { title = "Dev" }
+  series = [{ id = "s", points = [for k in ["all", "few"] : {
+    id = k
+    x  = { value = step.msmarco.toy[k].counts, field = "documents.train" }
+    y  = { value = step.msmarco.toy[k].counts, field = "documents.dev" }
+  }] }]
+}
+`
+
+// TestPythonStore: Go still writes, byte by byte, the store that python/redsi is tested with.
+func TestPythonStore(t *testing.T) {
+	ctx := context.Background()
+	l := newLocal(t)
+	pl := l.plan(write(t, t.TempDir(), "p.hcl", pythonPipeline), nil)
+	results := l.run(pl)
+	root := filepath.Join(t.TempDir(), "store")
+	store, err := dir.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const id = "20260102T030405Z-00000001"
+	run := workflows.RunRecord{Format: "redsi-run/1", RunID: id, Pipeline: "pipelines.hcl", Project: "AAAAAAAAAAAAAAAAAAAAAAAAAA", Plan: artifacts.Sum([]byte("plan"))}
+	keep := func(address string, r *artifacts.Result) {
+		t.Helper()
+		for _, a := range r.Outputs {
+			for _, d := range a.Blobs() {
+				in, err := l.Store.Blobs.Open(ctx, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := store.Blobs.Put(ctx, in); err != nil {
+					t.Fatal(err)
+				}
+				in.Close()
+			}
+		}
+		// What tells of this run of the test is left out.
+		r.Took, r.Finished, r.Env, r.Log, r.Used, r.Origin = time.Second, at, map[string]string{"host": "h"}, nil, nil, artifacts.Origin{RunID: id, Step: address}
+		if _, _, err := artifacts.Publish(ctx, store, *r); err != nil {
+			t.Fatal(err)
+		}
+		run.Steps = append(run.Steps, workflows.RunStep{Address: address, Key: r.Key, Outcome: "ran", TookS: 1})
+	}
+	byAddress := map[string]*artifacts.Result{}
+	for i, r := range results {
+		keep(pl.Steps[i].Address, r)
+		byAddress[pl.Steps[i].Address] = r
+	}
+	keep(`step.random_t5.toy`, l.handmade("random_t5", map[string]any{"layers": int64(1), "d_model": int64(2), "d_kv": int64(1), "d_ff": int64(2), "heads": int64(1)},
+		map[string]artifacts.Artifact{"model": l.treeOf("hf/model", map[string]string{"config.json": `{"model_type":"t5"}`, "model.safetensors": "weights"})}))
+	all := byAddress[`step.msmarco.toy["all"]`].Outputs
+	in := func(a artifacts.Artifact) step.Input { return step.In(a) }
+	evaluated := l.handmade("evaluate", map[string]any{"model": in(l.treeOf("dsi/model", map[string]string{"config.json": "{}"})), "ids": in(byAddress["step.atomic_ids.toy"].Outputs["ids"]),
+		"queries": in(all["queries"]), "tokenizer": []any{in(l.treeOf("files", map[string]string{"tokenizer.json": "{}"}))}}, pythonRanking(t, l))
+	keep(`step.evaluate.toy["a b"]`, evaluated)
+	run.Steps = append(run.Steps, workflows.RunStep{Address: "step.train.broken", Key: artifacts.Sum([]byte("no result")), Outcome: "failed", Error: "it broke"},
+		workflows.RunStep{Address: "step.evaluate.broken", Outcome: "skipped"})
+	b, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Records.Create(ctx, "runs/"+id, b); err != nil {
+		t.Fatal(err)
+	}
+	got := storeFiles(t, root)
+	if *update {
+		if err := os.RemoveAll(pythonStore); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range got {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(pythonStore, name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(pythonStore, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if diff := cmp.Diff(storeFiles(t, pythonStore), got); diff != "" {
+		t.Errorf("python/tests/store is not what Go writes; run with -update, and tools/python/check.sh (-there +written):\n%.4000s", diff)
+	}
+}
+
+// storeFiles are the blobs and records of a store.
+func storeFiles(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	if err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(path, "blobs/") && !strings.HasPrefix(path, "records/") {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(root, path))
+		files[path] = string(b)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// handmade is the result of a task that is not run, for a kind that needs a model.
+func (l *local) handmade(kind string, tree map[string]any, outputs map[string]artifacts.Artifact) *artifacts.Result {
+	l.t.Helper()
+	task, err := step.NewTask(l.Registry.Lookup(kind), tree)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	key, preimage, err := l.Registry.Key(task)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: outputs}
+}
+
+func (l *local) treeOf(typ string, texts map[string]string) artifacts.Artifact {
+	l.t.Helper()
+	var files []artifacts.File
+	for name, text := range texts {
+		a := l.blobOf("file", []byte(text))
+		files = append(files, artifacts.File{Name: name, Digest: a.Digest, Size: a.Size})
+	}
+	a, err := artifacts.Tree(typ, files)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return a
+}
+
+func (l *local) blobOf(typ string, b []byte) artifacts.Artifact {
+	l.t.Helper()
+	d, n, err := l.Store.Blobs.Put(context.Background(), bytes.NewReader(b))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return artifacts.Artifact{Type: typ, Digest: d, Size: n}
+}
+
+// pythonRanking is a run with ties, what is no document, and names with blanks.
+func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
+	t.Helper()
+	untied, _ := metrics.Untie([]metrics.Ranking{
+		{Query: "1", Hypotheses: []metrics.Hypothesis{{Document: "2", Score: 1}, {Text: "1 2 %", Score: 1}, {Document: "0", Score: 1}, {Document: "1", Score: -0.25}}},
+		{Query: "a b", Hypotheses: []metrics.Hypothesis{{Document: "D é", Score: 3}}},
+	})
+	var run, judged bytes.Buffer
+	if err := metrics.WriteRun(&run, "redsi", untied); err != nil {
+		t.Fatal(err)
+	}
+	var qrels metrics.Qrels
+	for _, q := range []struct {
+		query, doc string
+		grade      int
+	}{{"1", "0", 2}, {"1", "1", 1}, {"a b", "D é", 1}, {"3", "2", 1}} {
+		if err := qrels.Judge(q.query, q.doc, q.grade); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := qrels.Write(&judged); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\n")),
+		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
+}

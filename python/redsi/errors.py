@@ -1,0 +1,19 @@
+"""What can go wrong, by what the caller can do about it."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Anything that this package raises on purpose."""
+
+
+class NotFound(Error, LookupError):
+    """The store has no such step, output, file or blob."""
+
+
+class Damaged(Error):
+    """Bytes are not those that their digest or seal says. Nothing of them is given out."""
+
+
+class UnknownFormat(Error):
+    """A newer redsi wrote this; use a newer version of this package."""

@@ -9,6 +9,8 @@ const (
 	KindNaive    Kind = "naive"
 	KindSemantic Kind = "semantic"
 	KindResidual Kind = "residual"
+	KindTitle    Kind = "title"
+	KindOther    Kind = "other" // made elsewhere, in tokens that the model has
 )
 
 // facets are how kinds differ for those who use identifiers.
@@ -26,6 +28,8 @@ var kinds = []struct {
 	{KindNaive, facets{canBeInvalid: true}},
 	{KindSemantic, facets{canBeInvalid: true}},
 	{KindResidual, facets{growsVocabulary: true, canBeInvalid: true}},
+	{KindTitle, facets{canBeInvalid: true}},
+	{KindOther, facets{canBeInvalid: true}},
 }
 
 // Kinds lists them, the paper's first and in its order.

@@ -27,7 +27,7 @@ func All() []step.Spec {
 		collection.Package, collection.ComparePackage,
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.ImportIDs, ids.Tokens,
-		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
+		model.RandomT5, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

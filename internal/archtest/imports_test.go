@@ -104,7 +104,7 @@ var chain = map[string][]string{
 	"internal/bert":      {"internal/tensor"},
 	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics", "internal/splitmix"},
 	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid", "internal/splitmix"},
-	"internal/doc2query": {"internal/decode", "internal/retrieve", "internal/seq2seq", "internal/tokenize", "internal/dedup", "internal/nq"},
+	"internal/doc2query": {"internal/retrieve", "internal/tokenize", "internal/dedup", "internal/nq"},
 	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid", "internal/tokenize", "internal/dedup"},
 	"internal/adafactor": {"internal/tensor"},
 	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},

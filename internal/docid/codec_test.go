@@ -53,7 +53,7 @@ func TestCodecErrors(t *testing.T) {
 		"":                                        "no header line: unexpected EOF",
 		"document\tid\n":                          `line 1 is "document\tid"`,
 		"redsi-docid\t2\tnaive\t0\n":              `version "2"`,
-		"redsi-docid\t1\tunheard\t0\n":              `unknown kind "unheard"`,
+		"redsi-docid\t1\tunheard\t0\n":            `unknown kind "unheard"`,
 		head + "-1\n":                             `count "-1"`,
 		head + "2\na\t1\t5 1\n":                   "1 lines, the header says 2; the file was cut or edited",
 		head + "1\na\t1\n":                        "line 2: 2 fields",

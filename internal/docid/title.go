@@ -8,9 +8,15 @@ import (
 // Untitled is the title of documents that have none that the tokenizer can spell.
 const Untitled = "untitled"
 
+// Spells reports whether the tokenizer can spell any of a text.
+func Spells(with Speller, text string) bool {
+	s := newSpeller(with)
+	return s.text(s.pieces(text)) != ""
+}
+
 // TitleCounts say how titles became identifiers.
 type TitleCounts struct {
-	Unspelled    int `json:"unspelled_documents"` // without a title that the tokenizer can spell: "untitled"
+	Unspelled    int `json:"unspelled_documents"` // of whose titles the tokenizer can spell nothing: "untitled"
 	Cut          int `json:"cut_documents"`       // whose titles have more tokens than an identifier may have
 	Numbered     int `json:"numbered_documents"`  // that have a number after their titles
 	LargestGroup int `json:"largest_group"`       // documents of one title, once it is cut

@@ -28,7 +28,7 @@ type titleIDsConfig struct {
 // titlesReport says where identifiers came from.
 type titlesReport struct {
 	Documents int `json:"documents"`
-	Titled    int `json:"titled_documents"`
+	Titled    int `json:"titled_documents"` // of whose titles the tokenizer can spell something
 	FromText  int `json:"documents_from_text"` // whose first words stand for a title
 	docid.TitleCounts
 }
@@ -37,8 +37,8 @@ var TitleIDs = step.Define(step.Kind[titleIDsConfig]{
 	Name:    "title_ids",
 	Version: 1,
 	Doc: `Give every document its title, in the tokens of the model (no type of the paper).
-As in GENRE (De Cao et al., 2021). A document without a title takes the first words of its text, and "untitled"
-if the tokenizer can spell neither. White space is one blank, and characters that the tokenizer has no token for
+As in GENRE (De Cao et al., 2021). A document without a title that the tokenizer can spell takes the first words of
+its text, or "untitled" if it can spell none of them. White space is one blank, and characters that the tokenizer has no token for
 are left out. A title is cut after max_tokens tokens. Of documents with equal titles the first keeps it; the
 next ones have " (2)", " (3)" and so on after it, the title cut further where that needs room. So the text of an
 identifier is what its tokens spell, and validity by text and by tokens are of the same texts. Memory is the
@@ -65,12 +65,19 @@ func runTitleIDs(ctx context.Context, x *step.IO, c titleIDsConfig) error {
 		return err
 	}
 	defer r.Close()
+	tok, err := openTokenizer(x, c.Tokenizer)
+	if err != nil {
+		return err
+	}
+	defer tok.Close()
 	var names, keys, titles []string
 	var report titlesReport
 	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
-		title := strings.Join(strings.Fields(d.Title), " ")
-		if title != "" {
+		title := d.Title
+		if docid.Spells(tok, title) {
 			report.Titled++
+		} else {
+			title = ""
 		}
 		names, keys, titles = append(names, strconv.Itoa(int(d.Doc))), append(keys, d.Key), append(titles, title)
 		return nil
@@ -80,7 +87,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c titleIDsConfig) error {
 	}
 	report.Documents = len(names)
 	if report.Titled < len(names) {
-		if report.FromText, err = c.untitled(ctx, x, keys, titles); err != nil {
+		if report.FromText, err = c.untitled(ctx, x, tok, keys, titles); err != nil {
 			return err
 		}
 	}
@@ -89,11 +96,6 @@ func runTitleIDs(ctx context.Context, x *step.IO, c titleIDsConfig) error {
 			titles[i] = dedup.Lower(titles[i])
 		}
 	}
-	tok, err := openTokenizer(x, c.Tokenizer)
-	if err != nil {
-		return err
-	}
-	defer tok.Close()
 	set, counts, err := docid.Title(names, titles, c.MaxTokens, tok)
 	if err != nil {
 		return step.Permanent(err)
@@ -109,11 +111,11 @@ func runTitleIDs(ctx context.Context, x *step.IO, c titleIDsConfig) error {
 
 // untitled gives documents without a title that of the corpus or the first words of their
 // texts, and counts the latter.
-func (c titleIDsConfig) untitled(ctx context.Context, x *step.IO, keys, titles []string) (fromText int, err error) {
+func (c titleIDsConfig) untitled(ctx context.Context, x *step.IO, tok *tokenize.Subword, keys, titles []string) (fromText int, err error) {
 	if !c.Corpus.Set() {
 		for i, title := range titles {
 			if title == "" {
-				return 0, step.Permanent(fmt.Errorf("document %d, %q, has no title: give corpus, of which such documents take their first words", i, keys[i]))
+				return 0, step.Permanent(fmt.Errorf("document %d, %q, has no title that the tokenizer can spell: give corpus, of which such documents take their first words", i, keys[i]))
 			}
 		}
 	}
@@ -138,7 +140,7 @@ func (c titleIDsConfig) untitled(ctx context.Context, x *step.IO, keys, titles [
 		if titles[d.Doc] != "" {
 			continue
 		}
-		if titles[d.Doc] = strings.Join(strings.Fields(d.Title), " "); titles[d.Doc] == "" {
+		if titles[d.Doc] = d.Title; !docid.Spells(tok, d.Title) {
 			fromText++
 			titles[d.Doc] = firstWords(d.Text, c.Words)
 		}

@@ -189,7 +189,7 @@ func TestBroughtQueries(t *testing.T) {
 		change map[string]any
 		files  []string
 	}{
-		"JSON lines": {nil, []string{`{"document":"D4","query":"b"}` + "\n" + `{"id":"D2","queries":["a","A!","c"]}` + "\n", fmt.Sprintf(`{"doc_id":"D9","query":%q}`, dev.Question)}},
+		"JSON lines": {nil, []string{`{"text_id":"D4","text":"b"}` + "\n" + `{"id":"D2","queries":["a","A!","c"]}` + "\n", fmt.Sprintf(`{"doc_id":"D9","query":%q}`, dev.Question)}},
 		"columns":    {map[string]any{"names": "number"}, []string{"4\tb\n2\ta\n2\tA!\n\n2\tc\n9\t" + dev.Question + "\n"}},
 	} {
 		r, err := brought(c.change, c.files...)

@@ -19,11 +19,11 @@ type Record struct {
 }
 
 // documentNames are what the field of a document's name may be called.
-var documentNames = []string{"document", "doc_id", "docid", "_id", "id"}
+var documentNames = []string{"document", "doc_id", "docid", "text_id", "_id", "id"}
 
 // EachRecord visits the lines of files, plain or compressed, one file after another. A file
 // whose first line begins with { is JSON lines, each with the document's name as field
-// document (or doc_id, docid, _id, id: a text or a number); any other is columns with tabs
+// document (or doc_id, docid, text_id, _id, id: a text or a number); any other is columns with tabs
 // between them, the document's name first. Blank lines count and are passed over.
 func EachRecord(x *step.IO, files step.Inputs, what string, visit func(Record) error) error {
 	for _, in := range files {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,24 @@ func TestImportIDs(t *testing.T) {
 			}
 		}
 	}
+	// What is exported comes in again.
+	titles, err := l.readIDs("title_ids", map[string]any{"documents": documents, "tokenizer": tokenizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, err := l.do("export", map[string]any{"documents": documents, "queries": l.lines([]dedup.Query{{Split: nq.Train, Question: "a"}}),
+		"identifiers": map[string]any{"title": l.set(titles)}, "formats": []any{"jsonl"}, "ids": "key", "name": "X", "key": "exact", "origin": "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := brought(map[string]any{"files": step.In(exported.Outputs["files"]), "file": "identifiers/*.jsonl.gz", "type": "title"}, "unread")
+	if err != nil || !reflect.DeepEqual(again, titles) {
+		t.Errorf("%+v, %v, want %+v", again, err, titles)
+	}
+	if _, err := brought(map[string]any{"file": "other"}, "D0\ta\n"); err == nil || !strings.Contains(err.Error(), `no file is called "other"; there are ["ids-a"]`) {
+		t.Errorf("error %v", err)
+	}
+
 	for _, c := range []struct {
 		change map[string]any
 		files  []string

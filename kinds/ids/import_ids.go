@@ -3,6 +3,7 @@ package ids
 import (
 	"context"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 // importIDsConfig takes identifiers that others made.
 type importIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
-	Files      step.Inputs `hcl:"files" accepts:"files,file" help:"identifiers, plain or compressed: JSON lines with the fields document, text and tokens, or columns with tabs between them: document, text and, optionally, tokens with blanks between them"`
+	Files      step.Inputs `hcl:"files" accepts:"files,file,hub/dataset" help:"identifiers, plain or compressed: JSON lines with the fields document, text and tokens, or columns with tabs between them: document, text and, optionally, tokens with blanks between them"`
+	File       string      `hcl:"file,optional" help:"which of the files, by name, * and ? for parts of it, such as identifiers/title.jsonl.gz of kind export; default: all"`
 	Tokenizer  step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Type       string      `hcl:"type,optional" enum:"other,naive,semantic,residual,title" help:"what they are; residual ones have tokens of their own, which the model's vocabulary grows by"`
 	Names      string      `hcl:"names,optional" enum:"key,number" help:"what the files call a document: its key, which is its name outside, or its number in the collection, from 0"`
@@ -29,7 +31,7 @@ var ImportIDs = step.Define(step.Kind[importIDsConfig]{
 A line for each document has its identifier as text, as token ids of the model, or as both. Of a text alone the tokens
 are what the tokenizer gives; of tokens alone the text is what they spell; special tokens around them, such as </s>,
 are added where they are left out. Checked: every document has one, no two the same, a text is what its tokens spell,
-tokens are of the vocabulary. Kind export writes such files (identifiers/TYPE.jsonl.gz). Memory: the identifiers.`,
+tokens are of the vocabulary. Kind export writes such files. Memory: the identifiers.`,
 	Example: `step "import_ids" "theirs" {
   documents = step.dedup.nq["title"].documents
   files     = step.download.theirs.files
@@ -40,6 +42,9 @@ tokens are of the vocabulary. Kind export writes such files (identifiers/TYPE.js
 	Check: func(c importIDsConfig) error {
 		if c.Vocabulary < 0 {
 			return step.Problems{{Path: "vocabulary", Detail: "must not be negative"}}
+		}
+		if _, err := path.Match(c.File, ""); err != nil {
+			return step.Problems{{Path: "file", Detail: "is no pattern of names: a [ does not end"}}
 		}
 		return nil
 	},
@@ -78,7 +83,7 @@ func runImportIDs(ctx context.Context, x *step.IO, c importIDsConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
-	err = inout.EachRecord(x, c.Files, "identifiers", func(r inout.Record) error {
+	err = inout.EachRecord(x, c.Files, "identifiers", c.File, func(r inout.Record) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

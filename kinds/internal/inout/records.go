@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/redsi/redsi/step"
@@ -21,13 +22,20 @@ type Record struct {
 // documentNames are what the field of a document's name may be called.
 var documentNames = []string{"document", "doc_id", "docid", "text_id", "_id", "id"}
 
-// EachRecord visits the lines of files, plain or compressed, one file after another. A file
+// EachRecord visits the lines of files, plain or compressed, one file after another: of
+// trees those that match a pattern of path.Match, "" for all. A file
 // whose first line begins with { is JSON lines, each with the document's name as field
 // document (or doc_id, docid, text_id, _id, id: a text or a number); any other is columns with tabs
 // between them, the document's name first. Blank lines count and are passed over.
-func EachRecord(x *step.IO, files step.Inputs, what string, visit func(Record) error) error {
+func EachRecord(x *step.IO, files step.Inputs, what, pattern string, visit func(Record) error) error {
+	read, there := 0, []string{}
 	for _, in := range files {
 		for _, f := range x.Files(in, what) {
+			if ok, _ := path.Match(pattern, f.Name); pattern != "" && len(in.Artifact.Files) > 0 && !ok {
+				there = append(there, f.Name)
+				continue
+			}
+			read++
 			asJSON, begun := false, false
 			err := EachLine(x, f, func(n int, line []byte) (bool, error) {
 				r := Record{Place: fmt.Sprintf("%s, line %d", f.Name, n)}
@@ -50,6 +58,9 @@ func EachRecord(x *step.IO, files step.Inputs, what string, visit func(Record) e
 				return err
 			}
 		}
+	}
+	if read == 0 {
+		return step.Permanent(fmt.Errorf("%s: no file is called %q; there are %q", what, pattern, there[:min(10, len(there))]))
 	}
 	return nil
 }

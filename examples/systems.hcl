@@ -21,6 +21,7 @@ locals {
     semantic = { title = "Semantic", source = "DSI", ids = step.semantic_ids.documents.ids, queries = "own", ratio = "natural" }
     residual = { title = "Residual codes", source = "TIGER", ids = step.residual_ids.documents.ids, queries = "own", ratio = "natural" }
     title    = { title = "Title", source = "GENRE", ids = step.title_ids.documents.ids, queries = "own", ratio = "natural" }
+    keyword  = { title = "Keywords", source = "term sets", ids = step.keyword_ids.documents.ids, queries = "own", ratio = "natural" }
     # Documents are known by generated queries alone, as in DSI-QG; then beside the labelled ones.
     dsi_qg     = { title = "Naive, generated queries", source = "DSI-QG", ids = step.naive_ids.documents.ids, queries = "generated", ratio = "0:1" }
     dsi_qg_own = { title = "Naive, generated and own queries", source = "DSI-QG", ids = step.naive_ids.documents.ids, queries = "both", ratio = "0:1" }
@@ -124,6 +125,14 @@ step "title_ids" "documents" {
   max_tokens = 8
 }
 
+step "keyword_ids" "documents" {
+  documents  = step.msmarco.documents.documents
+  corpus     = step.msmarco.documents.corpus
+  tokenizer  = step.download.tokenizer.files
+  words      = 3
+  max_tokens = 8
+}
+
 step "train" "systems" {
   for_each       = local.systems
   model          = step.random_t5.model.model
@@ -154,7 +163,7 @@ table "systems" {
   caption = "Generative retrieval systems on one generated collection, development queries (%)."
   stubs   = ["Identifier", "After"]
   columns = [for f, title in { hits_1 = "H@1", hits_10 = "H@10", mrr_10 = "MRR@10" } : { id = f, title = title, field = "percent.post_filtered.${f}", format = "fixed", decimals = 1 }]
-  rows    = [for id in ["atomic", "naive", "semantic", "residual", "title", "dsi_qg", "dsi_qg_own"] : { id = id, titles = [local.systems[id].title, local.systems[id].source], value = step.evaluate.systems[id].report }]
+  rows    = [for id in ["atomic", "naive", "semantic", "residual", "title", "keyword", "dsi_qg", "dsi_qg_own"] : { id = id, titles = [local.systems[id].title, local.systems[id].source], value = step.evaluate.systems[id].report }]
 }
 
 table "generated" {

@@ -106,6 +106,28 @@ func TestTitleIDs(t *testing.T) {
 	}
 }
 
+// TestKeywordIDs: words that no other document has come first; what is left without words
+// is untitled, and a corpus of another collection is refused.
+func TestKeywordIDs(t *testing.T) {
+	l := newLocal(t)
+	documents, texts := l.titled(make([]string, 4), []string{"The sea is deep. The sea!", "The hill is high", "The hill, the hill", " "})
+	tokenizer := l.blob("files", readFile(t, filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz")))
+	config := map[string]any{"documents": documents, "corpus": texts, "tokenizer": tokenizer, "words": int64(2)}
+	set, err := l.readIDs("keyword_ids", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"sea deep", "high hill", "hill the", "untitled"}; set.Kind != docid.KindKeyword || !slices.Equal(textsOf(set), want) {
+		t.Errorf("%q, want %q", textsOf(set), want)
+	}
+	for _, texts := range [][]string{make([]string, 3), make([]string, 5)} {
+		config["corpus"] = l.corpusOf(texts)
+		if _, err := l.readIDs("keyword_ids", config); err == nil || !strings.Contains(err.Error(), "corpus has not the 4 documents") {
+			t.Errorf("%d texts: error %v", len(texts), err)
+		}
+	}
+}
+
 // TestImportIDs: identifiers of others come in as JSON lines or columns, and errors name
 // the file and the line.
 func TestImportIDs(t *testing.T) {

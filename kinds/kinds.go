@@ -26,7 +26,7 @@ func All() []step.Spec {
 		collection.Export,
 		collection.Package, collection.ComparePackage,
 		ids.EmbedHashing, ids.Embed,
-		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.ImportIDs, ids.Tokens,
+		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
 		model.RandomT5, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
 		results.Effects,
 		general.Command,

@@ -46,12 +46,12 @@ func TestSystemsExample(t *testing.T) {
 		case s.Address == "table.systems":
 			var table struct{ Rows []json.RawMessage }
 			l.json(results[i].Outputs["json"], &table)
-			if len(table.Rows) != 7 {
+			if len(table.Rows) != 8 {
 				t.Errorf("%d rows", len(table.Rows))
 			}
 		}
 	}
-	if rows != 7 {
+	if rows != 8 {
 		t.Errorf("%d systems", rows)
 	}
 }

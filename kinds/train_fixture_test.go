@@ -141,7 +141,7 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 		set, _, err = docid.Semantic(context.Background(), names, vectors, docid.SemanticOptions{Clusters: 10, LeafSize: 5, Seed: 42}, f.encode)
 	case docid.KindResidual: // some documents have equal codes
 		set, _, err = docid.Residual(context.Background(), names, vectors, docid.ResidualOptions{Levels: 2, Codes: 4, FirstToken: f.rows, EOS: 1, Seed: 42})
-	case docid.KindTitle, docid.KindOther: // some are equal, but for a number
+	case docid.KindTitle, docid.KindKeyword, docid.KindOther: // some are equal, but for a number
 		titles := make([]string, len(names))
 		for i := range titles {
 			titles[i] = "The " + []string{"Sea", "Hill", "Song"}[i%3] + []string{"", " of Kings"}[i%2]

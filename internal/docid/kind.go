@@ -10,6 +10,7 @@ const (
 	KindSemantic Kind = "semantic"
 	KindResidual Kind = "residual"
 	KindTitle    Kind = "title"
+	KindKeyword  Kind = "keyword"
 	KindOther    Kind = "other" // made elsewhere, in tokens that the model has
 )
 
@@ -29,6 +30,7 @@ var kinds = []struct {
 	{KindSemantic, facets{canBeInvalid: true}},
 	{KindResidual, facets{growsVocabulary: true, canBeInvalid: true}},
 	{KindTitle, facets{canBeInvalid: true}},
+	{KindKeyword, facets{canBeInvalid: true}},
 	{KindOther, facets{canBeInvalid: true}},
 }
 

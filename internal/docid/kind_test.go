@@ -26,8 +26,12 @@ func made(t *testing.T) map[Kind]*Set {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keyword, _, err := Keyword(docs, docs, 4, &words{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	other := &Set{Kind: KindOther, Identifiers: naive.Identifiers}
-	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual, KindTitle: title, KindOther: other}
+	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual, KindTitle: title, KindKeyword: keyword, KindOther: other}
 }
 
 // TestFacets: what a kind's facets say is so of its identifiers.

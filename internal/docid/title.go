@@ -28,18 +28,27 @@ type TitleCounts struct {
 // unique after it, " (2)", " (3)" and so on, for which a title is cut further where there
 // is no room. An identifier's text is what its tokens spell.
 func Title(documents, titles []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
+	return spellAll(KindTitle, documents, titles, maxTokens, with)
+}
+
+// Keyword gives every document its keywords, in the way of Title.
+func Keyword(documents, keywords []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
+	return spellAll(KindKeyword, documents, keywords, maxTokens, with)
+}
+
+func spellAll(kind Kind, documents, titles []string, maxTokens int, with Speller) (*Set, *TitleCounts, error) {
 	if len(titles) != len(documents) {
-		return nil, nil, fmt.Errorf("title identifiers: %d titles of %d documents", len(titles), len(documents))
+		return nil, nil, fmt.Errorf("%s identifiers: %d titles of %d documents", kind, len(titles), len(documents))
 	}
 	if maxTokens < 1 {
-		return nil, nil, fmt.Errorf("title identifiers: at most %d tokens; at least 1 is needed", maxTokens)
+		return nil, nil, fmt.Errorf("%s identifiers: at most %d tokens; at least 1 is needed", kind, maxTokens)
 	}
 	t := &titling{speller: newSpeller(with), most: maxTokens, texts: map[string]int{}, spelled: map[string]bool{}}
-	set := &Set{Kind: KindTitle, Identifiers: make([]Identifier, len(documents))}
+	set := &Set{Kind: kind, Identifiers: make([]Identifier, len(documents))}
 	for i, document := range documents {
 		pieces, err := t.next(titles[i])
 		if err != nil {
-			return nil, nil, fmt.Errorf("title identifiers: document %q: %w", document, err)
+			return nil, nil, fmt.Errorf("%s identifiers: document %q: %w", kind, document, err)
 		}
 		set.Identifiers[i] = Identifier{Document: document, Text: t.text(pieces), Tokens: t.Whole(pieces)}
 	}

@@ -19,7 +19,7 @@ type importIDsConfig struct {
 	Files      step.Inputs `hcl:"files" accepts:"files,file,hub/dataset" help:"identifiers, plain or compressed: JSON lines with the fields document, text and tokens, or columns with tabs between them: document, text and, optionally, tokens with blanks between them"`
 	File       string      `hcl:"file,optional" help:"which of the files, by name, * and ? for parts of it, such as identifiers/title.jsonl.gz of kind export; default: all"`
 	Tokenizer  step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
-	Type       string      `hcl:"type,optional" enum:"other,naive,semantic,residual,title" help:"what they are; residual ones have tokens of their own, which the model's vocabulary grows by"`
+	Type       string      `hcl:"type,optional" enum:"other,naive,semantic,residual,title,keyword" help:"what they are; residual ones have tokens of their own, which the model's vocabulary grows by"`
 	Names      string      `hcl:"names,optional" enum:"key,number" help:"what the files call a document: its key, which is its name outside, or its number in the collection, from 0"`
 	Vocabulary int         `hcl:"vocabulary,optional" help:"rows of the model's embedding, of which tokens are; 0: as many as the tokenizer has"`
 }

@@ -166,7 +166,6 @@ func TestGenerateQueries(t *testing.T) {
 	}
 }
 
-
 // TestBroughtQueries: queries that others generated, as JSON lines or columns.
 func TestBroughtQueries(t *testing.T) {
 	f := newTraining(t, newLocal(t))

@@ -28,7 +28,7 @@ type titleIDsConfig struct {
 // titlesReport says where identifiers came from.
 type titlesReport struct {
 	Documents int `json:"documents"`
-	Titled    int `json:"titled_documents"` // of whose titles the tokenizer can spell something
+	Titled    int `json:"titled_documents"`    // of whose titles the tokenizer can spell something
 	FromText  int `json:"documents_from_text"` // whose first words stand for a title
 	docid.TitleCounts
 }

@@ -211,11 +211,11 @@ variable "toy_pages" {
 }
 
 variable "more_identifiers" {
-  description = "Types of identifiers beside the paper's three: residual."
+  description = "Types of identifiers beside the paper's three: residual, title."
   default     = []
   validation {
-    condition     = length([for id in var.more_identifiers : id if id != "residual"]) == 0
-    error_message = "more_identifiers is a list; it may have residual."
+    condition     = length(setsubtract(toset(var.more_identifiers), ["residual", "title"])) == 0
+    error_message = "more_identifiers is a list; it may have residual and title."
   }
 }
 
@@ -989,6 +989,20 @@ step "residual_ids" "nq" {
   }
 }
 
+# No type of the paper either: the documents' titles.
+step "title_ids" "nq" {
+  for_each  = contains(var.more_identifiers, "title") ? product({ collection = keys(local.collections), form = keys(local.forms) }) : {}
+  documents = step.dedup.nq[each.value.collection].documents
+  corpus    = step.serialize.nq[each.key].corpus # of documents without a title, if there are such
+  tokenizer = step.download.t5_tokenizer.files
+
+  check "one identifier per document" {
+    field  = "report:identifiers"
+    equals = "documents"
+    of     = "documents"
+  }
+}
+
 # --- Models (section "Experimental Setup") -------------------------------------------------------
 
 # Types of identifiers, once: which steps make them and what those vary with, what models are trained with, and how tables
@@ -1038,6 +1052,15 @@ locals {
       selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
       line      = "dash-dot"
       color     = "#cc79a7"
+    }
+    title = {
+      title     = "Title"
+      steps     = step.title_ids.nq
+      by        = ["collection", "form"]
+      one_token = false
+      selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+      line      = "dash-dot"
+      color     = "#e69f00"
     }
   }
   identifiers = { for id, t in local.identifier_types : id => t.title }

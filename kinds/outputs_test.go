@@ -24,6 +24,7 @@ func TestOutputs(t *testing.T) {
 	for _, pl := range []*plan.Plan{
 		l.exact(filepath.Join("..", "pipelines.hcl"), map[string]string{"scale": "toy", "more_identifiers": `["residual"]`}),
 		l.plan(filepath.Join("..", "examples", "msmarco.hcl"), map[string]string{"scale": "toy"}, "step.msmarco.documents"),
+		l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60"}, "step.title_ids.documents", "step.keyword_ids.documents"),
 	} {
 		for i, res := range l.run(pl) {
 			spec := l.Registry.Lookup(pl.Steps[i].Task.Kind)
@@ -39,6 +40,7 @@ func TestOutputs(t *testing.T) {
 		if !k.Hidden && !k.Claim && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "compare_pages", "package", "compare_package", "command", "effects", "export_model", "import_run", "import_qrels", "export_run", "score", "compare", "agree"), k.Name) {
 		if !k.Hidden && !k.Claim && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "compare_pages", "package", "compare_package", "command", "effects", "export_model", "import_run", "import_qrels", "export_run", "compare", "agree", "import_embeddings"), k.Name) {
 		if !k.Hidden && !k.Claim && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "compare_pages", "package", "compare_package", "command", "effects", "export_model", "overlap"), k.Name) {
+		if !k.Hidden && !k.Claim && !kinds[k.Name] && !slices.Contains(append(computed, "page_table", "compare_pages", "package", "compare_package", "command", "effects", "export_model", "import_ids"), k.Name) {
 			t.Errorf("the pipelines have no step of kind %s, so its output is not held", k.Name)
 		}
 	}

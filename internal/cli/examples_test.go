@@ -176,16 +176,18 @@ func TestLongerLists(t *testing.T) {
 func TestMoreIdentifiers(t *testing.T) {
 	for _, scale := range []string{"toy", "full"} {
 		base := loadPaper(t, nil, "scale", scale)
-		more := loadPaper(t, nil, "scale", scale, "more_identifiers", `["residual"]`)
-		got := map[string]int{}
-		for _, address := range difference(t, base, more) {
-			got[more[address].Kind]++
-			if !strings.Contains(address, "residual") {
-				t.Errorf("%s: it adds %s", scale, address)
+		for _, id := range []string{"residual", "title"} {
+			more := loadPaper(t, nil, "scale", scale, "more_identifiers", `["`+id+`"]`)
+			got, its := map[string]int{}, regexp.MustCompile(`"[^"]*/`+id+`[/"]|\.`+id+`_ids\.`)
+			for _, address := range difference(t, base, more) {
+				got[more[address].Kind]++
+				if !its.MatchString(address) {
+					t.Errorf("%s: it adds %s", scale, address)
+				}
 			}
-		}
-		if want := map[string]int{"residual_ids": 4, "train": 12, "evaluate": 15}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: it adds %v, want %v", scale, got, want)
+			if want := map[string]int{id + "_ids": 4, "train": 12, "evaluate": 15}; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s adds %v, want %v", scale, id, got, want)
+			}
 		}
 	}
 }

@@ -5,8 +5,9 @@ package tensor
 import (
 	"unsafe"
 
-	"github.com/redsi/redsi/internal/tensor/native"
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // ownNative takes the result of an operation of package native.

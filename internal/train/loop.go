@@ -88,8 +88,8 @@ type Task struct {
 	Learner     Learner
 	Evaluate    Evaluate
 	Checkpoints Checkpoints
-	Onward      Checkpoints     // of runs that differ in Steps and Patience: where this one goes on from; nil: there are none
-	Keep        bool            // the state at the end in Onward
+	Onward      Checkpoints    // of runs that differ in Steps and Patience: where this one goes on from; nil: there are none
+	Keep        bool           // the state at the end in Onward
 	Report      func(Progress) // may be nil
 	Folder      string         // an empty one, for this run's files
 }

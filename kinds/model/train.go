@@ -84,9 +84,9 @@ configuration and inputs on one kind of CPU: with any number of threads on Intel
 AVX2 and AMD's with AVX-512, else with the number that the result names. Another kind of CPU or a CUDA device gives other
 rounding. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
-evaluate_every steps; memory is the parameters and their gradients, 8 bytes each,
-the activations of a batch, the examples' tokens, and, while evaluating on a CPU,
-a copy of the output matrix.`,
+evaluate_every steps; memory is the parameters and their gradients, 8 bytes each (16
+with AdamW, 4 more with accumulate), the activations of a batch, or of a part of it, the
+examples' tokens, and, while evaluating on a CPU, a copy of the output matrix.`,
 	Example: `step "train" "dsi" {
   model         = step.download.t5_small.files
   ids           = step.atomic_ids.nq["title"].ids

@@ -116,16 +116,16 @@ func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) (l
 // gradients are those of the batch's mean loss per label, times scale.
 func (l *Seq2Seq) gradients(s *tensor.Scope, b *Batch, rng *tensor.RNG, scale float64) (loss float64, sum []*tensor.Tensor) {
 	parts := b.cut(l.Accumulate)
-	for _, p := range parts {
-		if len(parts) == 1 {
-			return l.Model.Gradients(s, p.Batch, rng, scale)
-		}
+	if len(parts) == 1 {
+		return l.Model.Gradients(s, parts[0].Batch, rng, scale)
+	}
+	for k, p := range parts {
 		tensor.Within(func(inner *tensor.Scope) {
 			of, grads := l.Model.Gradients(inner, p.Batch, rng, scale*p.share)
 			loss += of * p.share
 			tensor.NoGrad(func() {
 				for i, g := range grads {
-					if sum == nil || len(sum) == i {
+					if k == 0 {
 						sum = append(sum, s.Move(g))
 					} else {
 						inner.AddInPlace(sum[i], g)

@@ -213,7 +213,7 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 		names = append(names, invalidMetric(c.Beams))
 	}
 	if strings.HasPrefix(c.Select, "Invalid@") {
-		return nil, fmt.Errorf("lower values of %s are better; choose Hits@k, MRR@k or Recall@k", c.Select)
+		return nil, fmt.Errorf("lower values of %s are better; choose another, such as MRR@10 or Hits@1", c.Select)
 	}
 	if !slices.Contains(names, c.Select) {
 		names = append(names, c.Select)

@@ -88,6 +88,43 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// TestBestFields: a field that no report of a candidate has is reported where it stands.
+func TestBestFields(t *testing.T) {
+	for kind, rest := range map[string]string{"best": "report = step.evaluate.e.report, run = step.evaluate.e.run", "best_model": "model = step.train.t.model, ids = step.atomic_ids.a.ids"} {
+		refused(t, `
+step "download" "x" { urls = ["x"] }
+step "synth_msmarco" "s" {}
+step "msmarco" "c" {
+  files         = step.synth_msmarco.s.documents
+  train_queries = step.synth_msmarco.s.train_queries
+  train_qrels   = step.synth_msmarco.s.train_qrels
+  dev_queries   = step.synth_msmarco.s.dev_queries
+  dev_qrels     = step.synth_msmarco.s.dev_qrels
+  tokenizer     = step.download.x.files
+  form          = "title_content"
+}
+step "atomic_ids" "a" { documents = step.msmarco.c.documents }
+step "train" "t" {
+  model     = step.download.x.files
+  ids       = step.atomic_ids.a.ids
+  corpus    = step.msmarco.c.corpus
+  queries   = step.msmarco.c.queries
+  tokenizer = step.download.x.files
+}
+step "evaluate" "e" {
+  model     = step.train.t.model
+  ids       = step.atomic_ids.a.ids
+  queries   = step.msmarco.c.queries
+  tokenizer = step.download.x.files
+}
+step "`+kind+`" "b" {
+  field      = "mrr_at_10"
+  candidates = { a = { dev = step.train.t.report, `+rest+` } }
+}
+`, `mrr_at_10`)
+	}
+}
+
 // TestBestModel: the chosen model's files and identifiers are passed on, none is copied.
 func TestBestModel(t *testing.T) {
 	l := newLocal(t)

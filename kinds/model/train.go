@@ -212,11 +212,12 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	if canBeInvalid && c.Beams > 0 {
 		names = append(names, invalidMetric(c.Beams))
 	}
-	if strings.HasPrefix(c.Select, "Invalid@") {
-		return nil, fmt.Errorf("lower values of %s are better; choose another, such as MRR@10 or Hits@1", c.Select)
+	selected, err := c.selected()
+	if err != nil {
+		return nil, err
 	}
-	if !slices.Contains(names, c.Select) {
-		names = append(names, c.Select)
+	if !slices.Contains(names, selected) {
+		names = append(names, selected)
 	}
 	var all []metrics.Metric
 	for _, name := range names {
@@ -227,4 +228,16 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// selected is the name under which reports have the metric of select.
+func (c trainConfig) selected() (string, error) {
+	m, err := metrics.Parse(c.Select)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(m.String(), "Invalid@") {
+		return "", fmt.Errorf("lower values of %s are better; choose another, such as MRR@10 or Hits@1", c.Select)
+	}
+	return m.String(), nil
 }

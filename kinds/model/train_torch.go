@@ -103,10 +103,14 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
+	selected, err := c.selected()
+	if err != nil {
+		return step.Permanent(err)
+	}
 	out, err := train.Train(ctx, train.Task{
 		Config: train.Config{
 			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed),
-			Schedule: c.schedule(), EvaluateEvery: int64(c.EvaluateEvery), Select: c.Select, Patience: c.Patience,
+			Schedule: c.schedule(), EvaluateEvery: int64(c.EvaluateEvery), Select: selected, Patience: c.Patience,
 			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
 		},
 		Data: data, Vocabulary: int(m.Vocabulary().Size), Learner: learner, Evaluate: judge.evaluate,

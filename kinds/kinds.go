@@ -37,6 +37,7 @@ func All() []step.Spec {
 		ids.EmbedHashing, ids.Embed,
 		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
 		model.RandomT5, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
+		results.Best, results.BestModel,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

@@ -104,6 +104,11 @@ type Kind[C any] struct {
 	// attribute that says how many there are, if one does.
 	Counts, CountsTo string
 
+	// Trajectory, if set, names the attributes that decide how far a run goes and nothing
+	// on the way there, such as a number of updates. What runs keep by IO.Trajectory is
+	// found by all that differ in these alone. None: a configuration goes a way of its own.
+	Trajectory func(C) []string
+
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
 	Block   bool   // written as a table, figure or claim block, not as a step
@@ -146,6 +151,7 @@ type Spec struct {
 	run        func(context.Context, *IO, any) error
 	stage      func(context.Context, *IO, any, string) (Program, error)
 	alike      func(any) map[string]Alike
+	trajectory func(any) []string
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
@@ -177,6 +183,9 @@ func Define[C any](k Kind[C]) Spec {
 		}
 	}
 	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+	if k.Trajectory != nil {
+		s.trajectory = func(c any) []string { return k.Trajectory(c.(C)) }
+	}
 	if k.Stage != nil {
 		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
 			return k.Stage(ctx, io, c.(C), dir)

@@ -112,6 +112,7 @@ var chain = map[string][]string{
 	"internal/doc2query": {"internal/retrieve", "internal/tokenize", "internal/dedup", "internal/nq"},
 	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid", "internal/tokenize", "internal/dedup"},
 	"internal/adafactor": {"internal/tensor"},
+	"internal/adamw":     {"internal/tensor"},
 	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }
 

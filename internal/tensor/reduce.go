@@ -116,11 +116,12 @@ func (s *Scope) Attention(q, k, v, mask *Tensor, scale float64) *Tensor {
 }
 
 // CrossEntropy is the mean of -log softmax(logits)[label] over rows whose label is
-// not ignore: logits [n, V], labels I64 [n].
-func (s *Scope) CrossEntropy(logits, labels *Tensor, ignore int64) *Tensor {
+// not ignore: logits [n, V], labels I64 [n]; smooth of each label's weight is spread
+// evenly over all V.
+func (s *Scope) CrossEntropy(logits, labels *Tensor, ignore int64, smooth float64) *Tensor {
 	var out lib.Ctensor
 	const mean = 1
-	lib.AtgCrossEntropyLoss(&out, logits.use("CrossEntropy"), labels.use("CrossEntropy"), nil, mean, ignore, 0)
+	lib.AtgCrossEntropyLoss(&out, logits.use("CrossEntropy"), labels.use("CrossEntropy"), nil, mean, ignore, smooth)
 	return s.own("CrossEntropy", out, logits, labels)
 }
 

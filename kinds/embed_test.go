@@ -272,7 +272,7 @@ func TestEmbedMistakes(t *testing.T) {
 		"[CLS] and [SEP]":        {"max_tokens": int64(1)},
 		"must be at least 1":     {"batch_tokens": int64(0)},
 		"auto, cpu, cuda or":     {"device": "gpu"},
-		`"cls", "mean"`:          {"pooling": "max"},
+		`"cls", "mean", "max"`:   {"pooling": "sum"},
 		"max_tokens: must be at": {"max_tokens": int64(-1), "device": "cuda:x"},
 	} {
 		tree := map[string]any{"corpus": corpus, "model": l.tree("files", model), "tokenizer": tokenizer}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"runtime"
 
 	"github.com/redsi/redsi/internal/bert"
@@ -30,13 +31,14 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		return err
 	}
 	defer e.model.Close()
-	in, done, err := openTexts(x, c.Corpus, c.Documents, c.Title)
+	of := c.embedded()
+	in, done, err := of.open(x)
 	if err != nil {
 		return err
 	}
 	defer done()
 	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
-	pieces, err := resumeVectors(ctx, x, &m)
+	pieces, err := resumeVectors(ctx, x, &m, of.unit())
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 			} else if err != nil {
 				return err
 			}
-			texts = append(texts, e.tokens(x, text))
+			texts = append(texts, e.tokens(x, c.Prefix+text))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -61,24 +63,39 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		}
 		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
 		if err != nil {
-			return fmt.Errorf("embed, documents from %d: %w", m.Rows, err)
+			return fmt.Errorf("embed, %s from %d: %w", of.unit(), m.Rows, err)
 		}
 		for i, v := range vectors {
+			if c.Normalize {
+				normalize(v)
+			}
 			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
-				return step.Permanent(fmt.Errorf("model: the vector of document %d is not finite: are these the weights that config.json is of?", m.Rows+i))
+				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: are these the weights that config.json is of?", of.one(), m.Rows+i))
 			}
 			m.Data = append(m.Data, v...)
 		}
 		m.Rows += len(vectors)
 		if err := pieces.save(ctx, m); err != nil {
-			return fmt.Errorf("checkpoint of %d documents: %w", m.Rows, err)
+			return fmt.Errorf("checkpoint of %d %s: %w", m.Rows, of.unit(), err)
 		}
-		x.Report(step.Progress{Done: int64(m.Rows), Unit: "documents"})
+		x.Report(step.Progress{Done: int64(m.Rows), Unit: of.unit()})
 	}
 	if read < m.Rows {
-		return fmt.Errorf("a checkpoint has the vectors of %d documents, the corpus has %d: remove this step's records below checkpoints/ in the store", m.Rows, read)
+		return fmt.Errorf("a checkpoint has the vectors of %d %s, there are %d: remove this step's records below checkpoints/ in the store", m.Rows, of.unit(), read)
 	}
-	return writeVectors(x, m)
+	return writeVectors(x, m, of.unit())
+}
+
+// normalize gives a vector unit length, as torch's normalize does: one of zeros stays so.
+func normalize(v []float32) {
+	sum := 0.0
+	for _, a := range v {
+		sum += float64(a) * float64(a)
+	}
+	norm := max(math.Sqrt(sum), 1e-12)
+	for i, a := range v {
+		v[i] = float32(float64(a) / norm)
+	}
 }
 
 // encoder is a model with the tokenizer that makes its input.

@@ -59,7 +59,7 @@ type collection struct {
 func (b *book) collect(entries []entry, refs []reference) *collection {
 	c := &collection{}
 	c.takeSections(b)
-	held := c.takeEntries(b, entries)
+	held := c.takeEntries(entries)
 	c.takeReferences(refs, held)
 	return c
 }
@@ -84,11 +84,11 @@ func (c *collection) takeSections(b *book) {
 	n.Taken = len(c.documents)
 }
 
-// takeEntries makes queries of entries and returns the normal forms of those that are held
-// out, with their splits.
-func (c *collection) takeEntries(b *book, entries []entry) map[string]string {
+// takeEntries makes queries of entries and returns the words of those that are held out.
+func (c *collection) takeEntries(entries []entry) map[string]bool {
 	n := &c.counts.Entries
-	held := map[string]string{}
+	held := map[string]bool{}
+	together := groups{}
 	place := map[string]int{}
 	for _, e := range entries {
 		n.All++
@@ -119,12 +119,17 @@ func (c *collection) takeEntries(b *book, entries []entry) map[string]string {
 			n.Parameter++
 		default:
 			place[key] = len(c.queries)
-			split := splitOf(fold(e.primary))
-			held[key] = split
-			c.queries = append(c.queries, query{name: fmt.Sprintf("index-%04d", n.All), text: e.text, split: split, to: to})
+			c.queries = append(c.queries, query{name: fmt.Sprintf("index-%04d", n.All), text: e.text, to: to})
+			together.join("under "+fold(e.primary), "of "+bag(e.text))
 		}
 	}
 	n.Taken = len(c.queries)
+	for i := range c.queries {
+		q := &c.queries[i]
+		if q.split = splitOf(together.first("of " + bag(q.text))); q.split != "train" {
+			held[bag(q.text)] = true
+		}
+	}
 	for _, q := range c.queries {
 		n.Judgments += len(q.to)
 		if len(q.to) > 1 {
@@ -144,7 +149,7 @@ func (c *collection) takeEntries(b *book, entries []entry) map[string]string {
 
 // takeReferences makes train queries of them. The same words to other sections are one
 // query; words of a query that is held out are none.
-func (c *collection) takeReferences(refs []reference, held map[string]string) {
+func (c *collection) takeReferences(refs []reference, held map[string]bool) {
 	n := &c.counts.References
 	place := map[string]int{}
 	first := len(c.queries)
@@ -155,7 +160,7 @@ func (c *collection) takeReferences(refs []reference, held map[string]string) {
 			n.Sentences++
 		}
 		key := fold(r.text)
-		_, isHeld := held[key]
+		isHeld := held[bag(r.text)]
 		at, again := place[key]
 		switch {
 		case isHeld:
@@ -184,17 +189,48 @@ func (c *collection) takeReferences(refs []reference, held map[string]string) {
 	}
 }
 
-// splitOf puts all that stands under one word of the index into one split: half of it into
-// test, an eighth into dev.
-func splitOf(primary string) string {
-	sum := sha256.Sum256([]byte("redsi postgresql 1\n" + primary))
+// splitOf puts a group of entries into one split: three eighths of them into test, a quarter into dev.
+func splitOf(group string) string {
+	sum := sha256.Sum256([]byte("redsi postgresql 1\n" + group))
 	switch binary.BigEndian.Uint64(sum[:]) % 8 {
-	case 0, 1, 2, 3:
+	case 0, 1, 2:
 		return "test"
-	case 4:
+	case 3, 4:
 		return "dev"
 	}
 	return "train"
+}
+
+// groups are what must be in one split: entries under one word of the index, and those that
+// have the same words in another order, "advisory lock" and "lock, advisory".
+type groups map[string]string
+
+// first is the name of the group that a member is in: the least of its members.
+func (g groups) first(member string) string {
+	for g[member] != "" && g[member] != member {
+		member = g[member]
+	}
+	return member
+}
+
+func (g groups) join(a, b string) {
+	a, b = g.first(a), g.first(b)
+	g[a], g[b] = min(a, b), min(a, b)
+}
+
+// bag is the words of a text that say what it is about, in the order of the alphabet.
+func bag(text string) string {
+	var kept []string
+	for _, w := range words(text) {
+		if !common[w] && !slices.Contains(kept, w) {
+			kept = append(kept, strings.TrimSuffix(w, "s"))
+		}
+	}
+	if kept == nil {
+		kept = words(text)
+	}
+	slices.Sort(kept)
+	return strings.Join(kept, " ")
 }
 
 // isTitle reports whether a query is no more than the title of a section that it is for.

@@ -59,7 +59,10 @@ func TestQueriesAreEntriesOfTheIndexAndWhatRefersToSections(t *testing.T) {
 	want := []string{
 		"index: autovacuum => maintenance#DAEMON",
 		"index: autovacuum, general information => maintenance#DAEMON maintenance#OVERVIEW",
+		"index: dead rows => maintenance#OVERVIEW",
 		"index: large values => storage#TOAST",
+		"index: rows => storage",
+		"index: rows, dead => maintenance#OVERVIEW",
 		"index: sliced bread => storage#TOAST",
 		"link: automatic maintenance => maintenance#DAEMON",
 		"sentence: Like any database software the server requires that certain tasks be performed regularly; " +
@@ -72,7 +75,7 @@ func TestQueriesAreEntriesOfTheIndexAndWhatRefersToSections(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, same := range [][2]string{{"autovacuum", "autovacuum, general information"}, {"large values", "sliced bread"}} {
+	for _, same := range [][2]string{{"autovacuum", "autovacuum, general information"}, {"large values", "sliced bread"}, {"rows, dead", "dead rows"}} {
 		if splits[same[0]] != splits[same[1]] {
 			t.Errorf("%q is in %s and %q in %s", same[0], splits[same[0]], same[1], splits[same[1]])
 		}

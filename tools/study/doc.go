@@ -2,6 +2,7 @@
 // documentation and what its authors wrote into it.
 //
 //	go run ./tools/study -html FOLDER -out examples/postgresql
+//	go run ./tools/study -html FOLDER -out examples/datatypes -only datatype
 //
 // Documents are its sections, each with its own text and without that of its subsections.
 // Queries with judgments are the entries of the book's index, and relevant are the

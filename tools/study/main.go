@@ -9,18 +9,19 @@ import (
 func main() {
 	from := flag.String("html", "", "folder of the manual's HTML, with bookindex.html")
 	to := flag.String("out", "", "folder for the collection's files")
+	only := flag.String("only", "", "only documents whose names begin so, and queries for them alone; files are not compressed")
 	flag.Parse()
 	if *from == "" || *to == "" || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*from, *to); err != nil {
+	if err := run(*from, *to, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "study:", err)
 		os.Exit(1)
 	}
 }
 
-func run(from, to string) error {
+func run(from, to, only string) error {
 	b, err := readBook(from)
 	if err != nil {
 		return err
@@ -30,5 +31,8 @@ func run(from, to string) error {
 		return err
 	}
 	c := b.collect(entries, b.readReferences())
-	return c.write(to)
+	if only != "" {
+		return c.below(only).write(to, false)
+	}
+	return c.write(to, true)
 }

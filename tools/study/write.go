@@ -4,31 +4,58 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// write leaves the collection in BEIR's layout.
-func (c *collection) write(folder string) error {
+// below is the part of the collection whose documents' names begin with a prefix, with the
+// queries that are for them alone.
+func (c *collection) below(prefix string) *collection {
+	part := &collection{}
+	for _, d := range c.documents {
+		if strings.HasPrefix(d.key, prefix) {
+			part.documents = append(part.documents, d)
+		}
+	}
+	for _, q := range c.queries {
+		if !slices.ContainsFunc(q.to, func(s *section) bool { return !strings.HasPrefix(s.key, prefix) }) {
+			part.queries = append(part.queries, q)
+		}
+	}
+	return part
+}
+
+// write leaves the collection in BEIR's layout: compressed and with what was counted if it is
+// the whole one.
+func (c *collection) write(folder string, whole bool) error {
 	if err := os.MkdirAll(filepath.Join(folder, "qrels"), 0o755); err != nil {
 		return err
 	}
-	var docs, queries, counted bytes.Buffer
-	if err := c.writeDocuments(&docs); err != nil {
+	var docs, queries bytes.Buffer
+	if err := errors.Join(c.writeDocuments(&docs), c.writeQueries(&queries)); err != nil {
 		return err
 	}
-	if err := c.writeQueries(&queries); err != nil {
-		return err
-	}
-	e := json.NewEncoder(&counted)
-	e.SetIndent("", "  ")
-	if err := e.Encode(c.counts); err != nil {
-		return err
-	}
-	files := map[string][]byte{
-		"corpus.jsonl.gz": docs.Bytes(), "queries.jsonl.gz": queries.Bytes(), "counts.json": counted.Bytes(),
+	files := map[string][]byte{"corpus.jsonl": docs.Bytes(), "queries.jsonl": queries.Bytes()}
+	if whole {
+		packed := map[string][]byte{}
+		for name, b := range files {
+			z, err := compressed(b)
+			if err != nil {
+				return err
+			}
+			packed[name+".gz"] = z
+		}
+		files = packed
+		b, err := json.MarshalIndent(c.counts, "", "  ")
+		if err != nil {
+			return err
+		}
+		files["counts.json"] = append(b, '\n')
 	}
 	for _, split := range []string{"train", "dev", "test"} {
 		var b bytes.Buffer
@@ -70,18 +97,25 @@ func (c *collection) writeQueries(w io.Writer) error {
 	})
 }
 
-// lines writes n JSON lines, compressed, with no time in the header.
 func lines(w io.Writer, n int, line func(i int) any) error {
-	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	e := json.NewEncoder(z)
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range n {
 		if err := e.Encode(line(i)); err != nil {
 			return err
 		}
 	}
-	return z.Close()
+	return nil
+}
+
+// compressed is a text in gzip, with no time in the header.
+func compressed(b []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(b)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
 }

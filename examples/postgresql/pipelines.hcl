@@ -228,3 +228,30 @@ step "score" "manual" {
   qrels    = step.import_corpus.manual.test_qrels
   measures = local.measures
 }
+
+# Each system against BM25, query by query; Holm's correction for how many comparisons there are.
+step "compare" "manual" {
+  systems    = { for id in keys(local.runs) : id => step.score.manual[id].queries }
+  baselines  = ["bm25"]
+  measures   = local.measures
+  test       = "t"
+  correction = "holm"
+}
+
+table "systems" {
+  caption = "Test queries of PostgreSQL's manual (%)."
+  scale   = var.scale
+  stubs   = ["System"]
+  columns = [for m in [["nDCG@10", "ndcg_10"], ["MRR@10", "mrr_10"], ["Hits@1", "hits_1"], ["Hits@10", "hits_10"], ["R@100", "recall_100"]] :
+    { id = m[1], title = m[0], field = "percent.${m[1]}", format = "fixed", decimals = 1, best = "max" }
+  ]
+  rows = [for id, title in local.titles : { id = id, titles = [title], value = step.score.manual[id].report }]
+}
+
+figure "curves" {
+  caption = "Development queries of PostgreSQL's manual during training."
+  scale   = var.scale
+  x       = { title = "Updates" }
+  y       = { title = "MRR@10 (%)", scale = 100 }
+  curves  = { y = "metrics.MRR@10", of = { for id, t in step.train.manual : id => t.curve } }
+}

@@ -53,6 +53,9 @@ a repository. A file that is there is never overwritten.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
+			if corpus != "" && nq {
+				return inputError(errors.New("--nq and --corpus are two studies; give one of them"))
+			}
 			if corpus != "" {
 				return a.initCorpus(cmd.Context(), corpus, dir)
 			}
@@ -76,7 +79,6 @@ a repository. A file that is there is never overwritten.`,
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
 	cmd.Flags().StringVar(&corpus, "corpus", "", "a retrieval study on the documents, queries and judgments in this `folder`")
-	cmd.MarkFlagsMutuallyExclusive("nq", "corpus")
 	return cmd
 }
 

@@ -317,7 +317,7 @@ func relative(from, to string) (string, error) {
 
 func (c *corpusFound) print(out io.Writer) {
 	for _, f := range c.Files {
-		as := string(f.Role)
+		as := map[collect.Role]string{collect.Documents: "documents", collect.Queries: "queries", collect.Judgments: "judgments"}[f.Role]
 		if f.Split != "" {
 			as = string(f.Split) + " " + as
 		}

@@ -180,7 +180,7 @@ step "title_ids" "manual" {
   documents  = step.import_corpus.manual.documents
   corpus     = step.import_corpus.manual.corpus
   tokenizer  = [step.download.t5_tokenizer.files]
-  max_tokens = 16
+  max_tokens = 8
 }
 
 locals {

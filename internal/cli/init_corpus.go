@@ -121,6 +121,9 @@ func (c *corpusFound) look() error {
 		names, sizes[name] = append(names, name), info.Size()
 		return err
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s", c.Folder)
+	}
 	if err != nil {
 		return err
 	}
@@ -142,6 +145,20 @@ func (c *corpusFound) look() error {
 			c.Folder, strings.Join(names[:min(len(names), 8)], ", "))
 	}
 	return nil
+}
+
+// shares is what is drawn, as HCL; "": nothing.
+func (p splitPlan) shares() string {
+	var list []string
+	for _, s := range collect.Splits() {
+		if share := p.draw[s]; share > 0 {
+			list = append(list, fmt.Sprintf("%s = %v", s, share))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return "{ " + strings.Join(list, ", ") + " }"
 }
 
 // as is what a file is taken for under a plan.
@@ -257,7 +274,7 @@ func (c *corpusFound) study(at string) (map[string][]byte, error) {
 	for _, in := range list {
 		width = max(width, len(in.Name))
 	}
-	data := map[string]any{"Corpus": at, "Inputs": list, "Width": width, "Draw": c.plan.draw, "From": c.plan.from, "Why": c.plan.why,
+	data := map[string]any{"Corpus": at, "Inputs": list, "Width": width, "Draw": c.plan.shares(), "From": c.plan.from, "Why": c.plan.why,
 		"Documents": c.Documents.Union, "Train": c.Questions.Train.Asked, "Dev": c.Questions.Dev.Asked, "Test": c.Questions.Test.Asked}
 	files := map[string][]byte{"tokenizers/t5-tokenizer.json.gz": tokenizers.T5, "tokenizers/ATTRIBUTION.md": tokenizers.Attribution}
 	for _, tmpl := range t.Templates() {

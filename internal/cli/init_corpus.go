@@ -56,7 +56,7 @@ const (
 )
 
 // planSplits decides by the splits that have queries.
-func planSplits(train, dev, test, none bool) splitPlan {
+func planSplits(train, dev, test bool) splitPlan {
 	switch {
 	case train && dev && test:
 		return splitPlan{why: "as the files have them"}
@@ -90,7 +90,7 @@ func findCorpus(ctx context.Context, folder string) (*corpusFound, error) {
 	}
 	has := func(s nq.Split) bool { return q.Report.Of(s).Queries > 0 }
 	unsplit := q.Report.Assumed > 0
-	c.plan = planSplits(has(nq.Train), has(nq.Dev), has(nq.Test) && !unsplit, unsplit)
+	c.plan = planSplits(has(nq.Train), has(nq.Dev), has(nq.Test) && !unsplit)
 	c.Splits = c.plan.why
 	if err := c.read(ctx); err != nil {
 		return nil, inputError(err)
@@ -289,7 +289,7 @@ func (c *corpusFound) study(at string) (map[string][]byte, error) {
 
 // hclString is a text as a literal of HCL.
 func hclString(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", "$${", "%{", "%%{").Replace(s) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{").Replace(s) + `"`
 }
 
 // initCorpus writes a study on the corpus in a folder into dir.
@@ -340,7 +340,7 @@ func (c *corpusFound) print(out io.Writer) {
 		}
 		view.Printf(out, "found %s: %d %s (%s)\n", f.Name, f.Records, as, f.Format)
 	}
-	view.Printf(out, "%d documents", c.Documents.Union)
+	view.Printf(out, "%s", view.Count(int(c.Documents.Union), "document"))
 	if n := c.Documents.Untitled; n > 0 {
 		view.Printf(out, ", %d without a title", n)
 	}
@@ -350,7 +350,11 @@ func (c *corpusFound) print(out io.Writer) {
 	view.Printf(out, "\n")
 	for _, s := range collect.Splits() {
 		r := c.Questions.Of(s)
-		view.Printf(out, "%d %s queries with %d judgments", r.Asked, s, r.Judgments)
+		noun := "queries"
+		if r.Asked == 1 {
+			noun = "query"
+		}
+		view.Printf(out, "%d %s %s with %s", r.Asked, s, noun, view.Count(int(r.Judgments), "judgment"))
 		if r.Several > 0 {
 			view.Printf(out, ", %d of them with several documents", r.Several)
 		}

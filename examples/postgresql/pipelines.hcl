@@ -4,7 +4,7 @@
 #   redsi run -f examples/postgresql/pipelines.hcl                       # scale quick: minutes on two cores, no network
 #   redsi run -f examples/postgresql/pipelines.hcl --var scale=full      # hours; MiniLM comes from its hub
 #
-# 1. The collection   2. Baselines   3. Identifiers and models   4. Queries that a model writes   5. Scores, table, figure
+# 1. The collection   2. Baselines   3. Identifiers and models   4. Queries that nobody asked   5. Scores, table, figure
 
 variable "scale" {
   description = "full: the study. quick: models that have hardly begun to learn, and hashed words for an encoder, to see that all of it runs."
@@ -43,7 +43,7 @@ locals {
 
 step "download" "manual" {
   for_each = {
-    documents = "corpus.jsonl.gz", queries = "queries.jsonl.gz"
+    documents = "corpus.jsonl.gz", queries = "queries.jsonl.gz", sentences = "sentences.jsonl.gz"
     train     = "qrels/train.tsv", dev = "qrels/dev.tsv", test = "qrels/test.tsv"
   }
   urls    = [each.value]
@@ -193,6 +193,7 @@ locals {
     naive    = { title = "DSI, naive", ids = step.naive_ids.manual.ids, queries = local.own, ratio = "natural" }
     semantic = { title = "DSI, semantic", ids = step.semantic_ids.manual.ids, queries = local.own, ratio = "natural" }
     title    = { title = "Titles (GENRE)", ids = step.title_ids.manual.ids, queries = local.own, ratio = "natural" }
+    said     = { title = "DSI, atomic, and sections' sentences", ids = step.atomic_ids.manual.ids, queries = step.generate_queries.said.queries, ratio = "natural" }
     dsi_qg   = { title = "DSI-QG, atomic", ids = step.atomic_ids.manual.ids, queries = step.generate_queries.manual.queries, ratio = "0:1" }
   }
 }
@@ -215,7 +216,7 @@ step "train" "manual" {
   resources { queue = "cpu" }
 }
 
-# Queries are the collection's own for all: what was written by a model is for training alone.
+# Queries are the collection's own for all: what nobody asked is for training alone.
 step "evaluate" "manual" {
   for_each  = local.systems
   model     = step.train.manual[each.key].model
@@ -228,7 +229,7 @@ step "evaluate" "manual" {
   resources { queue = "cpu" }
 }
 
-# --- 4. Queries that a model writes ---------------------------------------------------------------------------------
+# --- 4. Queries that nobody asked ---------------------------------------------------------------------------------
 
 # doc2query on the manual's own: a model learns to write a training query of a section's text, and then writes some for
 # every section. Beside the own training queries they are what DSI-QG is trained on.
@@ -259,6 +260,14 @@ step "generate_queries" "manual" {
   resources { queue = "cpu" }
 }
 
+# What sections say themselves, in place of what a good model would write: a title and four sentences each.
+step "generate_queries" "said" {
+  documents  = step.import_corpus.manual.documents
+  queries    = local.own
+  files      = [step.download.manual["sentences"].files]
+  keep_train = true
+}
+
 # --- 5. Scores, table, figure ---------------------------------------------------------------------------------------
 
 locals {
@@ -273,7 +282,7 @@ locals {
     { bm25 = "BM25", bm25_expanded = "BM25, expanded with training queries", dense = local.full ? "Dense, MiniLM" : "Dense, hashed words" },
     { for id, s in local.systems : id => s.title },
   )
-  order = ["bm25", "bm25_expanded", "dense", "atomic", "naive", "semantic", "title", "dsi_qg"]
+  order = ["bm25", "bm25_expanded", "dense", "atomic", "naive", "semantic", "title", "said", "dsi_qg"]
 }
 
 step "score" "manual" {

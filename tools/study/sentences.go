@@ -50,6 +50,26 @@ func sentences(paragraph string, to []*section) []reference {
 	return out
 }
 
+// said are a section's title and a few sentences of its own, evenly from all of it: what
+// somebody might ask for who knows no more than that it is there.
+func (s *section) said(few int) []string {
+	var whole []string
+	for _, part := range split(s.text) {
+		part = strings.TrimSpace(part)
+		if fine.MatchString(part) && content(part) >= leastWords && len(strings.Fields(part)) <= mostWords {
+			whole = append(whole, part)
+		}
+	}
+	out := []string{s.title}
+	for i := range min(few, len(whole)) {
+		out = append(out, whole[i*len(whole)/min(few, len(whole))])
+	}
+	return out
+}
+
+// fine is how a sentence looks that is no code and no cell of a table.
+var fine = regexp.MustCompile(`^[A-Z][a-z]* .*[a-z]{3,}.*[.]$`)
+
 func split(paragraph string) []string {
 	var out []string
 	from := 0

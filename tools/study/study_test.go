@@ -86,6 +86,20 @@ func TestQueriesAreEntriesOfTheIndexAndWhatRefersToSections(t *testing.T) {
 	}
 }
 
+func TestWhatSectionsSay(t *testing.T) {
+	text := "Sentences of a manual are here already. Short. The second sentence of the text says more than that! " +
+		"int x = 1; A third sentence, the last one that is whole, ends the text."
+	s := &section{title: "A title", text: text}
+	if diff := cmp.Diff([]string{"A title", "Sentences of a manual are here already."}, s.said(1)); diff != "" {
+		t.Error(diff)
+	}
+	for _, said := range s.said(9) {
+		if said != "A title" && !strings.Contains(text, said) {
+			t.Errorf("%q is no sentence of it", said)
+		}
+	}
+}
+
 func TestTheExampleIsConsistent(t *testing.T) {
 	dir := filepath.Join("..", "..", "examples", "postgresql")
 	documents, queries := idsOf(t, filepath.Join(dir, "corpus.jsonl.gz")), idsOf(t, filepath.Join(dir, "queries.jsonl.gz"))

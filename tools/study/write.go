@@ -42,6 +42,11 @@ func (c *collection) write(folder string, whole bool) error {
 	}
 	files := map[string][]byte{"corpus.jsonl": docs.Bytes(), "queries.jsonl": queries.Bytes()}
 	if whole {
+		var said bytes.Buffer
+		if err := c.writeSaid(&said); err != nil {
+			return err
+		}
+		files["sentences.jsonl"] = said.Bytes()
 		packed := map[string][]byte{}
 		for name, b := range files {
 			z, err := compressed(b)
@@ -94,6 +99,16 @@ func (c *collection) writeQueries(w io.Writer) error {
 			ID   string `json:"_id"`
 			Text string `json:"text"`
 		}{c.queries[i].name, c.queries[i].text}
+	})
+}
+
+// writeSaid writes what documents say of themselves, as kind generate_queries reads it.
+func (c *collection) writeSaid(w io.Writer) error {
+	return lines(w, len(c.documents), func(i int) any {
+		return struct {
+			Document string   `json:"document"`
+			Queries  []string `json:"queries"`
+		}{c.documents[i].key, c.documents[i].said(4)}
 	})
 }
 

@@ -19,7 +19,7 @@ func All() []step.Spec {
 		collection.Pages,
 		collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
-		collection.MSMarco,
+		collection.MSMarco, collection.ImportCorpus,
 		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,

@@ -22,7 +22,7 @@ type rule struct {
 	may    []string
 }
 
-var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k"}
+var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "collect", "nq320k"}
 
 var rules = []rule{
 	{"artifacts/storetest", []string{"artifacts", "internal/loopback", "internal/signature"}},

@@ -93,8 +93,8 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 		if d.Doc != next {
 			return fmt.Errorf("document %d where %d was due", d.Doc, next)
 		}
-		if d.Train < 0 || d.Dev < 0 {
-			return fmt.Errorf("document %d has %d train and %d dev records", d.Doc, d.Train, d.Dev)
+		if d.Train < 0 || d.Dev < 0 || d.Test < 0 {
+			return fmt.Errorf("document %d has %d train, %d dev and %d test records", d.Doc, d.Train, d.Dev, d.Test)
 		}
 		record := nq.Key{Split: d.Split, ID: d.ExampleID}
 		if other, ok := represents[record]; ok {

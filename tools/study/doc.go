@@ -1,4 +1,4 @@
-// Program study makes a retrieval collection of a manual: the HTML of PostgreSQL's
+// Command study makes a retrieval collection of a manual: the HTML of PostgreSQL's
 // documentation and what its authors wrote into it.
 //
 //	go run ./tools/study -html FOLDER -out examples/postgresql

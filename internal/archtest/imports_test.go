@@ -22,10 +22,7 @@ type rule struct {
 	may    []string
 }
 
-var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "collect", "nq320k"}
-var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "trec", "significance"}
-var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "bm25", "dense", "topk", "trec", "significance"}
-var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "overlap"}
+var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "collect", "nq320k", "trec", "significance", "bm25", "dense", "topk", "overlap"}
 
 var rules = []rule{
 	{"artifacts/storetest", []string{"artifacts", "internal/loopback", "internal/signature"}},

@@ -31,9 +31,9 @@ Every document is compared with every query: no index, nothing approximate. Prod
 are sums of float32, with the same bits on every processor; equal scores are ordered
 by document number. Every document has a score, so rankings are as long as depth, or
 the collection. The run's scores have equal ones told apart, so that trec_eval ranks
-alike. Cost: documents x queries x dimensions, 11 thousand million products of numbers
-a second on one core with AVX2; documents stream; memory is 4 bytes x queries x
-dimensions and 16 bytes x queries x depth.`,
+alike. Cost: documents x queries x dimensions, 14 thousand million a second on one core
+with AVX2; documents stream; memory is 4 bytes x queries x dimensions and 16 bytes x
+queries x depth.`,
 	Example: `step "dense" "title" {
   embeddings       = step.embed.title.embeddings
   query_embeddings = step.embed.title_dev.embeddings

@@ -22,6 +22,8 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"serialize":    serializeRecords,
 		"kmeans":       clusterVectors,
 		"dedup":        dedupHeaders,
+		"make-run":     makeRun,
+		"score":        scoreRun,
 		"dag":          runDAG,
 		"dag-fill":     fillDAG,
 	}

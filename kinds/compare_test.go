@@ -169,7 +169,7 @@ func TestSignificanceInTables(t *testing.T) {
 	out := l.outputs(ownPipeline(t, dir, fmt.Sprintf(comparePipeline, fmt.Sprintf(significanceTable, "mrr_10", "bad"), "")), nil)
 	for output, want := range map[string][]string{
 		"markdown": {
-			"Three systems. <sup>a</sup> differs significantly from *half*, <sup>b</sup> from *bad* (paired randomization test, Holm correction for 3 comparisons, p &lt; 0.05).",
+			"Three systems. <sup>a</sup> differs significantly from *half*, <sup>b</sup> from *bad* (paired randomization test, Holm correction for 3 comparisons, alpha 0.05).",
 			"| *bad*  |                   0.0 |            37.5<sup>a</sup> |",
 			"| *half* |                   0.0 |            50.0<sup>b</sup> |",
 			"| *good* | 100.0<sup>ab</sup> | **100.0**<sup>ab</sup> |",
@@ -192,3 +192,19 @@ func TestSignificanceInTables(t *testing.T) {
 
 // squeezed has one blank for many: columns are padded.
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// TestScoresExample runs examples/scores: a query that a system does not rank counts 0.
+func TestScoresExample(t *testing.T) {
+	l := newLocal(t)
+	out := l.outputs("../examples/scores/pipelines.hcl", nil)
+	if text := string(l.bytes(out["table.systems.markdown"])); !strings.Contains(text, "| Generated ids |") || !strings.Contains(text, "<sup>ab</sup> |") {
+		t.Errorf("the table is\n%s", text)
+	}
+	var report struct {
+		Queries        int
+		MissingQueries int `json:"missing_queries"`
+	}
+	if l.json(out[`step.score.system["generated"].report`], &report); report.Queries != 24 || report.MissingQueries != 1 {
+		t.Errorf("%+v", report)
+	}
+}

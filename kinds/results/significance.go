@@ -161,7 +161,7 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 		}
 		list = append(list, fmt.Sprintf("<sup>%s</sup> %s%s", s.Letters[b], differs, s.title(b, c)))
 	}
-	return fmt.Sprintf("%s (%v, p < %s).", strings.Join(list, ", "), method, strconv.FormatFloat(alpha, 'g', -1, 64)), nil
+	return fmt.Sprintf("%s (%v, alpha %s).", strings.Join(list, ", "), method, strconv.FormatFloat(alpha, 'g', -1, 64)), nil
 }
 
 // title is what the table calls a baseline: the last title of its row.

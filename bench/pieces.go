@@ -12,7 +12,6 @@ const pieceArg = "piece"
 // pieces are what the program can be started again as, beside workloads.
 func pieces() map[string]func(args []string) (sample, error) {
 	return map[string]func([]string) (sample, error){
-<<<<<<< HEAD
 		"make-corpus":   makeCorpus,
 		"make-headers":  makeHeaders,
 		"make-vectors":  makeVectors,
@@ -25,24 +24,10 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"make-passages": makePassages,
 		"bm25":          rankPassages,
 		"dedup":         dedupHeaders,
+		"make-run":      makeRun,
+		"score":         scoreRun,
 		"dag":           runDAG,
 		"dag-fill":      fillDAG,
-=======
-		"make-corpus":  makeCorpus,
-		"make-headers": makeHeaders,
-		"make-vectors": makeVectors,
-		"gunzip":       gunzip,
-		"nq-extract":   nqExtract,
-		"read-records": readRecords,
-		"stub-scan":    stubScan,
-		"serialize":    serializeRecords,
-		"kmeans":       clusterVectors,
-		"dedup":        dedupHeaders,
-		"make-run":     makeRun,
-		"score":        scoreRun,
-		"dag":          runDAG,
-		"dag-fill":     fillDAG,
->>>>>>> h-score
 	}
 }
 

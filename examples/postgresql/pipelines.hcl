@@ -309,6 +309,12 @@ table "systems" {
     { id = m[1], title = m[0], field = "percent.${m[1]}", format = "fixed", decimals = 1, best = "max" }
   ]
   rows = [for id in local.order : { id = id, titles = [local.titles[id]], value = step.score.manual[id].report }]
+  significance = {
+    report  = step.compare.manual.report
+    rows    = { for id in local.order : id => id }
+    columns = { ndcg_10 = "ndcg_10", mrr_10 = "mrr_10", hits_1 = "hits_1", hits_10 = "hits_10", recall_100 = "recall_100" }
+    letters = { bm25 = "a" }
+  }
 }
 
 figure "curves" {

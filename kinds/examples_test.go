@@ -1,0 +1,228 @@
+package kinds_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/redsi/redsi/internal/pipeline"
+	"github.com/redsi/redsi/kinds"
+)
+
+// notRun are the kinds whose examples are loaded only, and why. Kinds of later builds may
+// stand here.
+var notRun = map[string]string{
+	"download":          "fetches from Google's servers",
+	"package":           "reads a published collection: TestPackageRoundTrip",
+	"compare_package":   "reads a published collection: TestPackageRoundTrip",
+	"embed":             "needs libtorch and a checkpoint",
+	"random_t5":         "needs libtorch",
+	"train":             "needs libtorch and a checkpoint",
+	"train_queries":     "needs libtorch and a checkpoint",
+	"generate_queries":  "reads a trained model",
+	"evaluate":          "reads a trained model",
+	"export_model":      "reads a trained model",
+	"effects":           "reads evaluations of trained models",
+	"best":              "reads evaluations of trained models",
+	"best_model":        "reads trained models",
+	"agree":             "reads evaluations of trained models",
+	"render_figure":     "reads evaluations of trained models",
+	"semantic_ids":      "reads embeddings of a checkpoint",
+	"residual_ids":      "reads embeddings of a checkpoint",
+	"dense":             "reads embeddings of a checkpoint",
+	"compare":           "reads a dense ranking",
+	"export_run":        "reads a dense ranking",
+	"import_embeddings": "reads vectors of others",
+	"import_ids":        "reads identifiers of others",
+	"import_model":      "reads a checkpoint",
+	"import_trained":    "reads a trained model of others",
+	"claim":             "is judged, not run",
+}
+
+// world are the blocks that examples may refer to.
+type world struct {
+	blocks map[string]string // by address
+	needs  map[string][]string
+}
+
+// TestExamples: the example that `redsi kinds NAME` shows loads, with all that it refers to:
+// its attributes, the types of its inputs and the fields that it reads. What is cheap runs.
+func TestExamples(t *testing.T) {
+	l := newLocal(t) // with one store: what examples share is done once
+	dir := exampleFiles(t)
+	src, err := os.ReadFile(filepath.Join("testdata", "examples.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stand := readWorld(t, "examples.hcl", string(src))
+	tree, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds.All() {
+		if k.Hidden {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			l.t = t
+			own := readWorld(t, k.Name, k.Example)
+			if len(own.blocks) == 0 {
+				t.Fatal("the kind has no example")
+			}
+			var text strings.Builder
+			text.WriteString(k.Example + "\n")
+			for _, address := range stand.wanted(t, own) {
+				text.WriteString(stand.blocks[address] + "\n")
+			}
+			vars := map[string]string{}
+			for _, name := range []string{"tree", "data"} {
+				if strings.Contains(text.String(), fmt.Sprintf("variable %q", name)) {
+					vars[name] = map[string]string{"tree": tree, "data": dir}[name]
+				}
+			}
+			file := write(t, dir, k.Name+".hcl", text.String())
+			p, ds := pipeline.Load(map[string][]byte{file: []byte(text.String())}, pipeline.Options{Registry: l.Registry, ReadFile: os.ReadFile, Vars: vars})
+			if ds.HasErrors() {
+				t.Fatal(ds.Err())
+			}
+			for _, d := range ds.List {
+				if d.Subject != nil && d.Subject.Start.Line <= strings.Count(k.Example, "\n")+1 {
+					t.Errorf("the example is warned of: %s: %s", d.Summary, d.Detail)
+				}
+			}
+			if len(p.Steps) == 0 {
+				t.Fatal("the example declares no step")
+			}
+			if notRun[k.Name] != "" {
+				return
+			}
+			pl := l.plan(file, vars, slices.Sorted(maps.Keys(own.blocks))...)
+			ran := false
+			for i, r := range l.run(pl) {
+				if pl.Steps[i].Task.Kind != k.Name {
+					continue
+				}
+				ran = true
+				for _, o := range k.Outputs {
+					if _, ok := r.Outputs[o.Name]; !ok {
+						t.Errorf("it left no output %s", o.Name)
+					}
+				}
+			}
+			if !ran {
+				t.Errorf("no step of the kind has run")
+			}
+		})
+	}
+}
+
+// readWorld splits a text into its blocks. Locals and variables are "local" and "var.NAME".
+func readWorld(t *testing.T, name, text string) world {
+	t.Helper()
+	f, ds := hclsyntax.ParseConfig([]byte(text), name, hcl.InitialPos)
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	w := world{map[string]string{}, map[string][]string{}}
+	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
+		address := strings.Join(append([]string{b.Type}, b.Labels...), ".")
+		switch b.Type {
+		case "locals":
+			address = "local"
+		case "variable":
+			address = "var." + b.Labels[0]
+		}
+		if _, twice := w.blocks[address]; twice {
+			t.Fatalf("%s declares %s twice", name, address)
+		}
+		w.blocks[address] = string(b.Range().SliceBytes([]byte(text)))
+		w.needs[address] = references(b.Body)
+	}
+	return w
+}
+
+// references are the addresses of the blocks that a body names.
+func references(body *hclsyntax.Body) (list []string) {
+	for _, a := range body.Attributes {
+		for _, v := range a.Expr.Variables() {
+			n := map[string]int{"step": 2, "table": 1, "figure": 1, "var": 1}[v.RootName()]
+			if v.RootName() == "local" {
+				list = append(list, "local")
+			}
+			address := v.RootName()
+			for i := 1; i <= n && i < len(v); i++ {
+				switch at := v[i].(type) {
+				case hcl.TraverseAttr:
+					address += "." + at.Name
+				case hcl.TraverseIndex:
+					if at.Key.Type() == cty.String {
+						address += "." + at.Key.AsString()
+					}
+				}
+			}
+			if n > 0 {
+				list = append(list, address)
+			}
+		}
+	}
+	for _, b := range body.Blocks {
+		list = append(list, references(b.Body)...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// wanted are the blocks of the world that an example needs, and what these need.
+func (w world) wanted(t *testing.T, example world) []string {
+	t.Helper()
+	taken := map[string]bool{}
+	var take func(from string, addresses []string)
+	take = func(from string, addresses []string) {
+		for _, a := range addresses {
+			if _, own := example.blocks[a]; own || taken[a] {
+				continue
+			}
+			if _, ok := w.blocks[a]; !ok {
+				t.Fatalf("%s refers to %s, which testdata/examples.hcl does not have: add it", from, a)
+			}
+			taken[a] = true
+			take(a, w.needs[a])
+		}
+	}
+	for address, needs := range example.needs {
+		take(address, needs)
+	}
+	return slices.Sorted(maps.Keys(taken))
+}
+
+// exampleFiles are what the steps of testdata/examples.hcl download, and the example of kind
+// command runs.
+func exampleFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"fit.awk":              "END { print \"{\\\"rows\\\": \" NR \"}\" > \"out/metrics.json\" }\n",
+		"revisions.csv":        "oldid,page_id\n815185445,11\n787133819,12\n",
+		"msmarco-docs.tsv":     "D1\thttp://a.example/\tOne\tthe first text\nD2\thttp://b.example/\tTwo\tthe second text\n",
+		"msmarco-queries.tsv":  "1\tfirst text\n2\tsecond text\n",
+		"msmarco-qrels.tsv":    "1 0 D1 1\n2 0 D2 1\n",
+		"mine-documents.jsonl": `{"_id":"a","title":"One","text":"the first text"}` + "\n" + `{"_id":"b","title":"Two","text":"the second text"}` + "\n",
+		"mine-queries.jsonl":   `{"_id":"q1","text":"first"}` + "\n" + `{"_id":"q2","text":"second"}` + "\n" + `{"_id":"q3","text":"which is it"}` + "\n" + `{"_id":"q4","text":"which was it"}` + "\n",
+		"mine-qrels.tsv":       "query-id\tcorpus-id\tscore\nq1\ta\t1\nq2\tb\t1\nq3\ta\t1\nq4\tb\t1\n",
+		"splade.run":           "q1 Q0 a 1 2.5 splade\nq1 Q0 b 2 1.5 splade\nq2 Q0 b 1 2.5 splade\nq3 Q0 a 1 0.5 splade\nq4 Q0 a 1 0.5 splade\n",
+		"trec_dl.qrels":        "q1 0 a 2\nq2 0 b 1\nq3 0 a 0\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

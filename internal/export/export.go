@@ -80,6 +80,10 @@ const (
 	TREC    Format = "trec"    // topics.{train,dev}.{trec,tsv}, qrels.{train,dev}.txt
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
+
+	// Croissant is no format of the collection but of what describes the others:
+	// WriteCroissant writes it, when they are written.
+	Croissant Format = "croissant"
 )
 
 // Formats lists all formats.

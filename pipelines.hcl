@@ -17,6 +17,7 @@
 # Appendices            indexing_retrieval_ratio, hparams_controlled_full, pradeep_settings,
 #                       representation_grouping_seeds, representation_grouping_effects, invalid_40, budget_decoding,
 #                       budget_effects
+# Baselines             baselines, a table that the paper does not have: BM25 and vectors on the same queries
 # Claims                what the paper says of its numbers
 # Datasets              the collections for others to load
 # For other papers      outputs
@@ -210,11 +211,11 @@ variable "toy_pages" {
 }
 
 variable "more_identifiers" {
-  description = "Types of identifiers beside the paper's three: residual."
+  description = "Types of identifiers beside the paper's three: residual, title."
   default     = []
   validation {
-    condition     = length([for id in var.more_identifiers : id if id != "residual"]) == 0
-    error_message = "more_identifiers is a list; it may have residual."
+    condition     = length(setsubtract(toset(var.more_identifiers), ["residual", "title"])) == 0
+    error_message = "more_identifiers is a list; it may have residual and title."
   }
 }
 
@@ -988,6 +989,20 @@ step "residual_ids" "nq" {
   }
 }
 
+# No type of the paper either: the documents' titles.
+step "title_ids" "nq" {
+  for_each  = contains(var.more_identifiers, "title") ? product({ collection = keys(local.collections), form = keys(local.forms) }) : {}
+  documents = step.dedup.nq[each.value.collection].documents
+  corpus    = step.serialize.nq[each.key].corpus # of documents without a title, if there are such
+  tokenizer = step.download.t5_tokenizer.files
+
+  check "one identifier per document" {
+    field  = "report:identifiers"
+    equals = "documents"
+    of     = "documents"
+  }
+}
+
 # --- Models (section "Experimental Setup") -------------------------------------------------------
 
 # Types of identifiers, once: which steps make them and what those vary with, what models are trained with, and how tables
@@ -1037,6 +1052,15 @@ locals {
       selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
       line      = "dash-dot"
       color     = "#cc79a7"
+    }
+    title = {
+      title     = "Title"
+      steps     = step.title_ids.nq
+      by        = ["collection", "form"]
+      one_token = false
+      selected  = { max_input = "32", learning_rate = "1e-3", warmup = "0" }
+      line      = "dash-dot"
+      color     = "#e69f00"
     }
   }
   identifiers = { for id, t in local.identifier_types : id => t.title }
@@ -1824,6 +1848,83 @@ table "budget_effects" {
     { id = b, titles = [b == "dsi" ? "DSI" : "${local.budgets[b]}×"], values = local.decoded[local.budget_runs[b]] }
   ]
   expect = local.expected["table.budget_effects"]
+}
+
+# --- Baselines -----------------------------------------------------------------------------------
+
+# No part of the paper: what else answers the same development queries over the same texts. BM25 with Lucene's analyzer and
+# Anserini's k1 and b, alone and with every document's training queries behind its text, which is all that the trained models
+# have seen; and the encoder of the semantic identifiers as it is, not trained for retrieval, by cosine.
+locals {
+  baselines = {
+    bm25         = "BM25"
+    bm25_queries = "BM25, documents with their training queries"
+    dense        = local.full ? "BERT of the semantic identifiers, cosine" : "Hashed words, cosine"
+  }
+}
+
+step "bm25" "nq" {
+  for_each = product({ collection = keys(local.collections), texts = ["bm25", "bm25_queries"] })
+  corpus   = step.serialize.nq["${each.value.collection}/html_norm"].corpus
+  queries  = step.dedup.nq[each.value.collection].queries
+  expand   = each.value.texts == "bm25_queries" ? [step.dedup.nq[each.value.collection].queries] : []
+  depth    = 100
+
+  check "every document is ranked" {
+    counts = "documents"
+    equals = "documents"
+    of     = "corpus"
+  }
+}
+
+step "embed" "queries" {
+  for_each  = local.full ? local.collections : {}
+  queries   = step.dedup.nq[each.key].queries
+  model     = step.download.bert["google/bert_uncased_L-8_H-512_A-8"].files
+  tokenizer = step.download.bert_tokenizer.files
+}
+
+step "embed_hashing" "queries" {
+  for_each = local.full ? {} : local.collections
+  queries  = step.dedup.nq[each.key].queries
+}
+
+step "dense" "nq" {
+  for_each         = local.collections
+  embeddings       = local.full ? step.embed.nq["${each.key}/html_norm"].embeddings : step.embed_hashing.nq["${each.key}/html_norm"].embeddings
+  query_embeddings = local.full ? step.embed.queries[each.key].embeddings : step.embed_hashing.queries[each.key].embeddings
+  queries          = step.dedup.nq[each.key].queries
+  similarity       = "cosine"
+  depth            = 100
+}
+
+step "score" "baselines" {
+  for_each = merge(step.bm25.nq, { for c, s in step.dense.nq : "${c}/dense" => s })
+  run      = each.value.run
+  qrels    = each.value.qrels
+  measures = ["Hits@1", "Hits@10", "MRR@10"]
+}
+
+table "baselines" {
+  caption = "Development queries without a trained model: documents are NQ320K-Title/HtmlNorm and NQ320K-PageID/HtmlNorm; all values are percentages. Not in the paper."
+  scale   = var.scale
+  stubs   = ["Ranked by"]
+  columns = [
+    for v in setproduct(["title", "page_id"], keys(local.metrics)) : {
+      id       = join("_", v)
+      title    = local.metrics[v[1]]
+      groups   = ["<b>NQ320K-${local.collections[v[0]]}</b>"]
+      from     = v[0]
+      field    = "percent.${v[1]}"
+      format   = "fixed"
+      decimals = 1
+      best     = "max"
+    }
+  ]
+  rows = [
+    for id, name in local.baselines :
+    { id = id, titles = [name], values = { for c in keys(local.collections) : c => step.score.baselines["${c}/${id}"].report } }
+  ]
 }
 
 # --- Claims ------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	}
 	began := time.Now()
 	log := &stepLog{}
-	did, err := a.run(ctx, req, spec, task, parts, log)
+	did, err := a.run(ctx, req, spec, task, parts, log, true)
 	if err != nil {
 		a.keepFailure(ctx, req, began, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
@@ -235,13 +235,19 @@ type done struct {
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
-// written to log.
-func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, log *stepLog) (d done, err error) {
+// written to log. onward: it may go on from what others of its trajectory kept.
+func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, log *stepLog, onward bool) (d done, err error) {
 	tree, err := task.Tree()
 	if err != nil {
 		return d, step.Permanent(err)
 	}
-	io := step.NewIO(ctx, spec, a.newHost(ctx, req.Key), log.logger(a.Log.With("step", req.Address)), parts)
+	host := a.newHost(ctx, req.Key)
+	if key, ok, err := a.Registry.Trajectory(task); err != nil {
+		return d, step.Permanent(err)
+	} else if ok && onward {
+		host.trajectory = &key
+	}
+	io := step.NewIO(ctx, spec, host, log.logger(a.Log.With("step", req.Address)), parts)
 	io.Cache, io.Secrets, io.Stderr = a.CacheDir, a.Secrets, log
 	if a.Cores != nil {
 		defer a.Cores.Take(spec.Needs != "")()

@@ -16,7 +16,8 @@ import (
 
 // checkpoints files a step's intermediate state as "checkpoints/<key>/<n>":
 // blobs first, then the record, so that any worker of any run of the same key
-// resumes at the newest one.
+// resumes at the newest one. The key may be that of a trajectory, which several steps
+// have in common.
 type checkpoints struct {
 	records artifacts.Records
 	blobs   artifacts.Blobs
@@ -24,6 +25,7 @@ type checkpoints struct {
 	log     *slog.Logger        // nil: none
 	count   func(string, int64) // into the step's counts; nil: none
 	useless map[string]bool     // records of what Latest passed over for good
+	most    int64               // of those that Latest looks at; 0: of all
 }
 
 // passedOver is the count of checkpoints that were there and of no use.
@@ -176,10 +178,16 @@ func (c *checkpoints) Latest(ctx context.Context, use func(n int64, files map[st
 	}
 	var failed []error // of reading what may be whole
 	for _, name := range slices.Backward(names) {
+		if _, n, err := artifacts.ParseCheckpointName(name); err == nil && c.most > 0 && n > c.most {
+			continue
+		}
 		n, files, err := c.read(ctx, name)
 		if err == nil {
 			if err = use(n, files); err == nil {
 				return true, nil
+			}
+			if step.IsBeyond(err) {
+				continue
 			}
 			if !step.IsUnfit(err) {
 				return false, err

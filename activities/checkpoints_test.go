@@ -157,3 +157,39 @@ func TestUnfitCheckpoint(t *testing.T) {
 		t.Errorf("an error that is not the checkpoint's: %v, %v", ok, err)
 	}
 }
+
+// TestStatesFurtherThanAsked: of what a trajectory has kept, a state that is further than a
+// run goes is neither used nor said nor removed.
+func TestStatesFurtherThanAsked(t *testing.T) {
+	s := mem.New()
+	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("trajectory"))}
+	saveCheckpoint(t, c, 10, "state", "ten")
+	saveCheckpoint(t, c, 50, "state", "fifty")
+	for most, want := range map[int64]int64{60: 50, 50: 50, 49: 10, 10: 10, 9: 0} {
+		c.most = most
+		c.count = func(what string, n int64) { t.Errorf("at most %d: %d %s", most, n, what) }
+		if n, _, err := latest(t, c); n != want || err != nil {
+			t.Errorf("at most %d: %d, %v", most, n, err)
+		}
+	}
+	c.most = 0
+	var seen []int64
+	ok, err := c.Latest(t.Context(), func(n int64, _ map[string]artifacts.File) error {
+		if seen = append(seen, n); n == 50 {
+			return fmt.Errorf("state %d: %w", n, step.Beyond(errors.New("it is further")))
+		}
+		return nil
+	})
+	if !ok || err != nil || !slices.Equal(seen, []int64{50, 10}) {
+		t.Errorf("%v: %v, %v", seen, ok, err)
+	}
+	saveCheckpoint(t, c, 30, "state", "thirty")
+	if n, _, err := latest(t, c); n != 50 || err != nil {
+		t.Errorf("the furthest is %d, %v", n, err)
+	}
+	c.most = 40
+	c.count = nil
+	if n, text, err := latest(t, c); n != 30 || text != "thirty" || err != nil {
+		t.Errorf("at most 40: %d, %q, %v", n, text, err)
+	}
+}

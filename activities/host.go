@@ -15,6 +15,8 @@ type host struct {
 	a      *Activities
 	key    artifacts.Digest
 	report func(step.Progress)
+
+	trajectory *artifacts.Digest // of the task; nil: none
 }
 
 func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *host {
@@ -72,6 +74,15 @@ func (h *host) Report(p step.Progress) { h.report(p) }
 func (h *host) Checkpoints(count func(string, int64)) step.Checkpoints {
 	c := h.a.checkpoints(h.key)
 	c.count = count
+	return c
+}
+
+func (h *host) Trajectory(most int64, count func(string, int64)) step.Checkpoints {
+	if h.trajectory == nil {
+		return nil
+	}
+	c := h.a.checkpoints(*h.trajectory)
+	c.count, c.most = count, most
 	return c
 }
 

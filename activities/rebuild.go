@@ -117,7 +117,7 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 	}
 	began := time.Now()
 	log := &stepLog{}
-	did, err := a.run(ctx, req, spec, task, parts, log)
+	did, err := a.run(ctx, req, spec, task, parts, log, false) // all of it is made again
 	if err != nil {
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))

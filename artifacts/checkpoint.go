@@ -46,6 +46,20 @@ func NewestCheckpoints(ctx context.Context, records Records) (map[Digest]int64, 
 	return newest, nil
 }
 
+// FurthestCheckpoint is the number of the furthest checkpoint of a key that is not above
+// most; 0: there is none. Whether it can be used is known when it is read.
+func FurthestCheckpoint(ctx context.Context, records Records, key Digest, most int64) (furthest int64, err error) {
+	for r, err := range records.List(ctx, CheckpointPrefix(key)) {
+		if err != nil {
+			return 0, err
+		}
+		if _, n, err := ParseCheckpointName(r.Name); err == nil && n <= most {
+			furthest = max(furthest, n)
+		}
+	}
+	return furthest, nil
+}
+
 // DecodeCheckpoint reads a checkpoint's record: files by name. Names that could
 // lead out of a folder are an error, as is everything that no step has written.
 func DecodeCheckpoint(b []byte) (map[string]File, error) {

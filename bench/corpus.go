@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/klauspost/compress/gzip"
+
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/synth"
 	"github.com/redsi/redsi/internal/wikipedia"

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/klauspost/compress/gzip"
+
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 )

@@ -12,18 +12,22 @@ const pieceArg = "piece"
 // pieces are what the program can be started again as, beside workloads.
 func pieces() map[string]func(args []string) (sample, error) {
 	return map[string]func([]string) (sample, error){
-		"make-corpus":  makeCorpus,
-		"make-headers": makeHeaders,
-		"make-vectors": makeVectors,
-		"gunzip":       gunzip,
-		"nq-extract":   nqExtract,
-		"read-records": readRecords,
-		"stub-scan":    stubScan,
-		"serialize":    serializeRecords,
-		"kmeans":       clusterVectors,
-		"dedup":        dedupHeaders,
-		"dag":          runDAG,
-		"dag-fill":     fillDAG,
+		"make-corpus":   makeCorpus,
+		"make-headers":  makeHeaders,
+		"make-vectors":  makeVectors,
+		"gunzip":        gunzip,
+		"nq-extract":    nqExtract,
+		"read-records":  readRecords,
+		"stub-scan":     stubScan,
+		"serialize":     serializeRecords,
+		"kmeans":        clusterVectors,
+		"make-passages": makePassages,
+		"bm25":          rankPassages,
+		"dedup":         dedupHeaders,
+		"make-run":      makeRun,
+		"score":         scoreRun,
+		"dag":           runDAG,
+		"dag-fill":      fillDAG,
 	}
 }
 

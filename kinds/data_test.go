@@ -132,7 +132,7 @@ func TestRealPages(t *testing.T) {
 	}
 }
 
-// TestLocalTable: examples/own_corpus.hcl resolves through a table as well as
+// TestLocalTable: examples/own_nq.hcl resolves through a table as well as
 // through the dump that the table was made from.
 func TestLocalTable(t *testing.T) {
 	nqData := testdata(t, "nq", "testdata")
@@ -156,7 +156,7 @@ func TestLocalTable(t *testing.T) {
 		}
 		csv += fmt.Sprintf("%d,%d\n", e.PageID, e.OldID)
 	}
-	table := l.outputs(filepath.Join("..", "examples", "own_corpus.hcl"), map[string]string{
+	table := l.outputs(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
 		"train": full["nq_train"], "dev": full["nq_dev"], "pages": write(t, dir, "revisions.csv.gz", csv),
 	})
 	for _, output := range []string{"queries", "counts", "unresolved"} {

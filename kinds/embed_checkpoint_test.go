@@ -5,11 +5,14 @@ package kinds_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
 )
 
 // refusing is records that have no room for one name.
@@ -29,14 +32,24 @@ func (r refusing) Put(ctx context.Context, name string, data []byte) error {
 // first, to the bytes of one that was left alone.
 func TestEmbedResumes(t *testing.T) {
 	var texts []string
+	var queries []dedup.Query
 	for i := range 2*2048 + 300 {
 		texts = append(texts, strings.Repeat(fmt.Sprintf("document %d . ", i), i%3))
+		queries = append(queries, dedup.Query{ExampleID: int64(i), Split: nq.Test, Question: texts[i]})
 	}
+	embedResumes(t, "documents", func(l *local) map[string]any { return map[string]any{"title": false, "corpus": l.corpusOf(texts)} })
+	embedResumes(t, "queries", func(l *local) map[string]any {
+		return map[string]any{"queries": l.blob("nq/queries", compressed(t, queries)), "split": "test"}
+	})
+}
+
+func embedResumes(t *testing.T, unit string, of func(*local) map[string]any) {
 	l := newLocal(t)
 	model := tinyBERT(t)
 	embed := func(l *local) (*artifacts.Result, error) {
-		return l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", model), "tokenizer": l.bertTokenizer(),
-			"max_tokens": int64(24), "device": "cpu"})
+		tree := of(l)
+		maps.Copy(tree, map[string]any{"model": l.tree("files", model), "tokenizer": l.bertTokenizer(), "max_tokens": int64(24), "device": "cpu"})
+		return l.do("embed", tree)
 	}
 	whole, err := embed(l)
 	if err != nil {
@@ -45,7 +58,7 @@ func TestEmbedResumes(t *testing.T) {
 	l = newLocal(t)
 	store := l.Store
 	l.Store.Records = refusing{store.Records, fmt.Sprintf("/%016d", 4096)}
-	if _, err := embed(l); !endsFull(err, "checkpoint of 4096 documents") {
+	if _, err := embed(l); !endsFull(err, "checkpoint of 4096 "+unit) {
 		t.Fatalf("error %v", err)
 	}
 	l.Store = store
@@ -56,7 +69,7 @@ func TestEmbedResumes(t *testing.T) {
 	if got, want := resumed.Outputs["embeddings"].Digest, whole.Outputs["embeddings"].Digest; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if n := resumed.Counts; n["documents_resumed"] != 2048 || n["documents"] != whole.Counts["documents"] || n["empty_texts"] != whole.Counts["empty_texts"] {
+	if n := resumed.Counts; n[unit+"_resumed"] != 2048 || n[unit] != int64(2*2048+300) || n["empty_texts"] != whole.Counts["empty_texts"] {
 		t.Errorf("counts %v, want those of %v", n, whole.Counts)
 	}
 	for info, err := range store.Records.List(context.Background(), "checkpoints/") {

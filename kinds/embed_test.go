@@ -255,7 +255,7 @@ func TestEmbedMistakes(t *testing.T) {
 		want   string
 	}{
 		"no configuration": {without("config.json"), 8, "config.json: no such file or directory; want config.json and model.safetensors"},
-		"no weights":       {without("model.safetensors"), 8, "has none of [model.safetensors pytorch_model.bin]"},
+		"no weights":       {without("model.safetensors"), 8, "has none of [model.safetensors model.safetensors.index.json pytorch_model.bin"},
 		"another model":    {with(`"bert"`, `"t5"`), 8, `model_type is "t5"`},
 		"cut short":        {map[string][]byte{"config.json": model["config.json"], "model.safetensors": model["model.safetensors"][:5000]}, 8, "safetensors"},
 		"no numbers":       {broken, 8, "the vector of document 0 is not finite"},
@@ -272,7 +272,7 @@ func TestEmbedMistakes(t *testing.T) {
 		"[CLS] and [SEP]":        {"max_tokens": int64(1)},
 		"must be at least 1":     {"batch_tokens": int64(0)},
 		"auto, cpu, cuda or":     {"device": "gpu"},
-		`"cls", "mean"`:          {"pooling": "max"},
+		`"cls", "mean", "max"`:   {"pooling": "sum"},
 		"max_tokens: must be at": {"max_tokens": int64(-1), "device": "cuda:x"},
 	} {
 		tree := map[string]any{"corpus": corpus, "model": l.tree("files", model), "tokenizer": tokenizer}

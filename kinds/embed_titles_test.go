@@ -46,6 +46,23 @@ func (l *local) collectionOf(titles ...string) step.Input {
 	return l.blob("nq/documents", compressed(l.t, documents))
 }
 
+// TestOwnTitles: a document without a URL has its own title, one without either none.
+func TestOwnTitles(t *testing.T) {
+	l := newLocal(t)
+	documents := l.blob("nq/documents", compressed(t, []dedup.Document{{Doc: 0, Title: "Naïve Bayes"}, {Doc: 1, ExampleID: 1}}))
+	got, err := l.do("embed_hashing", map[string]any{"corpus": l.corpusOf([]string{"alpha", "beta"}), "documents": documents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := l.do("embed_hashing", map[string]any{"title": false, "corpus": l.corpusOf([]string{"naïve bayes alpha", "beta"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Outputs["embeddings"].Digest != want.Outputs["embeddings"].Digest {
+		t.Error("the vectors are not those of the documents' own titles and texts")
+	}
+}
+
 // TestEmbeddedTitles: the title in a document's URL comes before its text, both kinds of
 // embeddings agree on that, and vectors are those of the documents of their places.
 func TestEmbeddedTitles(t *testing.T) {

@@ -165,4 +165,4 @@ func (l *local) parts(req workflows.ExecuteRequest) (out workflows.Pages[artifac
 
 // computed are the kinds whose bytes depend on the processor's vector instructions,
 // in the last digits of a float32. Their packages are held to transformers.
-var computed = []string{"train", "evaluate", "embed"}
+var computed = []string{"train", "evaluate", "embed", "train_queries", "generate_queries"}

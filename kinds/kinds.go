@@ -5,6 +5,7 @@ import (
 	"github.com/redsi/redsi/kinds/general"
 	"github.com/redsi/redsi/kinds/ids"
 	"github.com/redsi/redsi/kinds/model"
+	"github.com/redsi/redsi/kinds/ranking"
 	"github.com/redsi/redsi/kinds/results"
 	"github.com/redsi/redsi/step"
 )
@@ -19,16 +20,19 @@ func All() []step.Spec {
 		collection.Pages,
 		collection.PageTable, collection.ComparePages,
 		collection.Dedup, collection.Diagnose,
-		collection.MSMarco,
+		collection.MSMarco, collection.ImportCorpus,
 		collection.Serialize,
 		collection.Substitutions, collection.Variation, collection.Prefixes,
 		collection.Fields, collection.FormatExample, collection.Compare, collection.Excerpts,
 		collection.Overlap,
 		collection.Export,
 		collection.Package, collection.ComparePackage,
-		ids.EmbedHashing, ids.Embed,
-		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.Tokens,
-		model.RandomT5, model.Train, model.Evaluate, model.ExportModel,
+		ids.EmbedHashing, ids.Embed, ids.ImportEmbeddings,
+		ids.AtomicIDs, ids.NaiveIDs, ids.SemanticIDs, ids.ResidualIDs, ids.TitleIDs, ids.KeywordIDs, ids.ImportIDs, ids.Tokens,
+		model.RandomT5, model.ImportModel, model.ImportTrained, model.TrainQueries, model.GenerateQueries, model.Train, model.Evaluate, model.ExportModel,
+		ranking.BM25, ranking.Dense,
+		ranking.ImportRun, ranking.ImportQrels, ranking.Score, ranking.Compare, ranking.Agree, ranking.ExportRun,
+		results.Best, results.BestModel,
 		results.Effects,
 		general.Command,
 		results.Table, results.Figure, results.Claim,

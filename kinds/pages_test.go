@@ -104,7 +104,7 @@ func TestForeignFiles(t *testing.T) {
 		})
 	}
 	table := put("pages.csv", "")
-	if _, err := newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_corpus.hcl"), map[string]string{
+	if _, err := newLocal(t).try(newLocal(t).plan(filepath.Join("..", "examples", "own_nq.hcl"), map[string]string{
 		"train": realData(t)["nq_train"], "dev": realData(t)["nq_dev"], "pages": table}, "step.page_table.nq")); err == nil || !strings.Contains(err.Error(), "pages.csv: the table has no revisions") {
 		t.Errorf("an empty table of pages: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -141,4 +142,118 @@ expect "a.b.y" { value = 1 }`: `no point "b"`,
 	} {
 		refused(t, "figure \"f\" {\n"+body+"\n}\n", want)
 	}
+}
+
+// TestFigureOfCurves: curves of several runs are series of their own, in different colors and
+// in the legend, beside those that are written out.
+func TestFigureOfCurves(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"p.hcl": `
+step "download" "run" {
+  for_each = toset(["0.001", "0.01"])
+  urls     = ["${each.key}.json"]
+}
+
+figure "grid" {
+  x      = { title = "Updates" }
+  y      = { title = "MRR@10 (%)", scale = 100 }
+  series = [{ id = "line", points = [{ id = "p", x = { number = 0 }, y = { number = 50 } }] }]
+  curves = { y = "metrics.MRR@10", of = { for rate, d in step.download.run : rate => d.files } }
+}
+
+figure "losses" {
+  x      = { title = "Seconds" }
+  y      = { title = "Loss" }
+  curves = { x = "seconds", y = "loss", of = { run = step.download.run["0.01"].files } }
+}`,
+		"0.001.json": `{"select": "MRR@10", "points": [{"step": 5, "seconds": 1, "loss": 4, "metrics": {"MRR@10": 0.5}}, {"step": 10, "seconds": 2, "loss": 3, "metrics": {"MRR@10": 0.25}}]}`,
+		"0.01.json":  `{"select": "MRR@10", "points": [{"step": 5, "seconds": 1.5, "loss": 2, "metrics": {"MRR@10": 0.75}}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := newLocal(t)
+	pl := l.plan(filepath.Join(dir, "p.hcl"), nil)
+	type shown struct {
+		ID, Title, Color, Line string
+		X, Y                   []float64
+	}
+	got := map[string][]shown{}
+	for i, res := range l.run(pl) {
+		name, ok := strings.CutPrefix(pl.Steps[i].Address, "figure.")
+		if !ok {
+			continue
+		}
+		for _, s := range readFigure(t, l, res).Series {
+			one := shown{s.ID, s.Title, s.Color, s.Line, nil, nil}
+			for _, p := range s.Points {
+				one.X, one.Y = append(one.X, *p.X.Value), append(one.Y, *p.Y.Value)
+			}
+			got[name] = append(got[name], one)
+		}
+		if svg := l.text(res.Outputs["svg"].Digest); name == "grid" && (!strings.Contains(svg, ">0.001<") || !strings.Contains(svg, ">0.01<")) {
+			t.Errorf("the legend has not both runs:\n%s", svg)
+		}
+	}
+	want := map[string][]shown{
+		"grid": {{"line", "", "black", "solid", []float64{0}, []float64{50}},
+			{"0_001", "0.001", "#0072b2", "solid", []float64{5, 10}, []float64{50, 25}}, {"0_01", "0.01", "#d55e00", "solid", []float64{5}, []float64{75}}},
+		"losses": {{"run", "run", "#0072b2", "solid", []float64{1.5}, []float64{2}}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	axes := "x = { title = \"x\" }\ny = { title = \"y\" }\n"
+	for body, want := range map[string]string{
+		axes + `curves = { y = "loss", of = {} }`: "curves.of: has no curve",
+		`curves = { y = "loss", of = { a = step.train.a.curve } }` + "\n" + `}
+step "download" "x" { urls = ["x"] }
+step "train" "a" {
+  model     = step.download.x.files
+  ids       = step.download.x.files
+  corpus    = step.download.x.files
+  queries   = step.download.x.files
+  tokenizer = step.download.x.files`: "series need the axes x and y",
+	} {
+		refused(t, "figure \"f\" {\n"+body+"\n}\n", want)
+	}
+}
+
+// TestCurveFields: a field that training curves do not have is reported where it stands.
+func TestCurveFields(t *testing.T) {
+	refused(t, `
+step "random_t5" "m" {
+  layers  = 1
+  d_model = 8
+  d_kv    = 8
+  d_ff    = 8
+  heads   = 1
+}
+step "synth_msmarco" "c" {}
+step "download" "tokenizer" { urls = ["t.json"] }
+step "msmarco" "c" {
+  files         = step.synth_msmarco.c.documents
+  train_queries = step.synth_msmarco.c.train_queries
+  train_qrels   = step.synth_msmarco.c.train_qrels
+  dev_queries   = step.synth_msmarco.c.dev_queries
+  dev_qrels     = step.synth_msmarco.c.dev_qrels
+  tokenizer     = step.download.tokenizer.files
+  form          = "title_content"
+}
+step "atomic_ids" "c" { documents = step.msmarco.c.documents }
+step "train" "c" {
+  model     = step.random_t5.m.model
+  ids       = step.atomic_ids.c.ids
+  corpus    = step.msmarco.c.corpus
+  queries   = step.msmarco.c.queries
+  tokenizer = step.download.tokenizer.files
+}
+figure "f" {
+  x      = { title = "x" }
+  y      = { title = "y" }
+  curves = { y = "perplexity", of = { a = step.train.c.curve } }
+}
+`, "perplexity")
 }

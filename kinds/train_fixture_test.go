@@ -27,6 +27,7 @@ import (
 // combinations.
 type training struct {
 	*local
+	tok     *tokenize.Subword
 	encode  docid.Encoder
 	words   int32 // tokens of the tokenizer
 	rows    int32 // of the model's embedding
@@ -61,7 +62,7 @@ func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tok.Close() })
-	f := &training{local: l, encode: tok.EncodeBatch, words: int32(tok.VocabSize()), rows: 32_128}
+	f := &training{local: l, tok: tok, encode: tok.EncodeBatch, words: int32(tok.VocabSize()), rows: 32_128}
 	r := rand.New(rand.NewPCG(1, 2))
 	var texts []string
 	id := int64(0)
@@ -140,6 +141,13 @@ func (f *training) ids(kind docid.Kind) *docid.Set {
 		set, _, err = docid.Semantic(context.Background(), names, vectors, docid.SemanticOptions{Clusters: 10, LeafSize: 5, Seed: 42}, f.encode)
 	case docid.KindResidual: // some documents have equal codes
 		set, _, err = docid.Residual(context.Background(), names, vectors, docid.ResidualOptions{Levels: 2, Codes: 4, FirstToken: f.rows, EOS: 1, Seed: 42})
+	case docid.KindTitle, docid.KindKeyword, docid.KindOther: // some are equal, but for a number
+		titles := make([]string, len(names))
+		for i := range titles {
+			titles[i] = "The " + []string{"Sea", "Hill", "Song"}[i%3] + []string{"", " of Kings"}[i%2]
+		}
+		set, _, err = docid.Title(names, titles, 8, f.tok)
+		set.Kind = kind
 	}
 	if err != nil {
 		f.t.Fatal(err)

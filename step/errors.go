@@ -53,3 +53,24 @@ func IsUnfit(err error) bool {
 	var u *unfit
 	return errors.As(err, &u)
 }
+
+// beyond marks a state that is further than a run goes.
+type beyond struct{ err error }
+
+func (b *beyond) Error() string { return b.err.Error() }
+func (b *beyond) Unwrap() error { return b.err }
+
+// Beyond marks err as one that says that a kept state, though nothing is wrong with it, is
+// further than the step goes. nil stays nil.
+func Beyond(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &beyond{err}
+}
+
+// IsBeyond reports whether err, or an error it wraps, was marked.
+func IsBeyond(err error) bool {
+	var b *beyond
+	return errors.As(err, &b)
+}

@@ -23,6 +23,7 @@ type Host interface {
 	Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, error) // streams
 	Report(p Progress)                                                     // never blocks
 	Checkpoints(count func(name string, n int64)) Checkpoints              // filed under the step's key; what is passed over is counted
+	Trajectory(most int64, count func(name string, n int64)) Checkpoints   // filed under that of the step's task; nil: there is none
 	Scratch() Scratch
 }
 
@@ -49,7 +50,8 @@ type Checkpoints interface {
 	Save(ctx context.Context, n int64, files map[string]artifacts.File) error
 	// Latest gives use the newest complete checkpoint and, as long as its error is an
 	// Unfit one, the one before. What is passed over is told and counted, and makes
-	// room when the next one is saved. ok is false if none was of use.
+	// room when the next one is saved; of a Beyond one nothing is said, and it stays.
+	// ok is false if none was of use.
 	Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error)
 }
 
@@ -149,6 +151,13 @@ func (x *IO) Parts() []artifacts.Result { return x.parts }
 
 // Checkpoints returns the store of this step's intermediate state.
 func (x *IO) Checkpoints() Checkpoints { return x.host.Checkpoints(x.Count) }
+
+// Trajectory returns the store of states that steps keep for others which go on from there:
+// those that differ from this one in what its kind's Trajectory names. Latest gives none
+// further than most, and Save keeps the two that are furthest. They stay when the step has
+// its result, until garbage collection. nil: the step goes a way of its own, or must make
+// all that it says itself.
+func (x *IO) Trajectory(most int64) Checkpoints { return x.host.Trajectory(most, x.Count) }
 
 // PutFile stores bytes under no output; LinkFile makes them one of a tree's.
 func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {

@@ -55,7 +55,10 @@ func (h *host) Put(ctx context.Context, r io.Reader) (artifacts.Digest, int64, e
 
 func (h *host) Report(p Progress)                           { h.reported = append(h.reported, p) }
 func (h *host) Checkpoints(func(string, int64)) Checkpoints { return nil }
-func (h *host) Scratch() Scratch                            { return h.scratch }
+func (h *host) Trajectory(int64, func(string, int64)) Checkpoints {
+	return nil
+}
+func (h *host) Scratch() Scratch { return h.scratch }
 
 func newTestIO(t *testing.T, h Host) *IO {
 	spec := Define(everythingKind())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/redsi/redsi/artifacts"
 )
@@ -62,6 +63,11 @@ type Kind[C any] struct {
 	// Names, if set, lists the cells of others that a configuration names.
 	Names func(C) []CellName
 
+	// Declares, if set, gives the Fields of outputs by name where a configuration says which
+	// there are, such as the measures of a score: they are checked in place of the output's
+	// own, which hold for every configuration.
+	Declares func(C) map[string]*Fields
+
 	// Resolve, if set, fills in before a key is made what configuration alone
 	// does not say, such as the pinned checksum of a source.
 	Resolve func(ctx context.Context, env Sources, c C) (C, error)
@@ -98,6 +104,11 @@ type Kind[C any] struct {
 	// attribute that says how many there are, if one does.
 	Counts, CountsTo string
 
+	// Trajectory, if set, names the attributes that decide how far a run goes and nothing
+	// on the way there, such as a number of updates. What runs keep by IO.Trajectory is
+	// found by all that differ in these alone. None: a configuration goes a way of its own.
+	Trajectory func(C) []string
+
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
 	Block   bool   // written as a table, figure or claim block, not as a step
@@ -133,12 +144,14 @@ type Spec struct {
 	reads      func(any) []Read
 	cells      func(any) []string
 	names      func(any) []CellName
+	declares   func(any) map[string]*Fields
 	resolve    func(context.Context, Sources, any) (any, error)
 	pins       func(any, map[string]artifacts.Artifact) []Pin
 	split      func(context.Context, *IO, any) ([]Task, error)
 	run        func(context.Context, *IO, any) error
 	stage      func(context.Context, *IO, any, string) (Program, error)
 	alike      func(any) map[string]Alike
+	trajectory func(any) []string
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
@@ -170,6 +183,9 @@ func Define[C any](k Kind[C]) Spec {
 		}
 	}
 	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+	if k.Trajectory != nil {
+		s.trajectory = func(c any) []string { return k.Trajectory(c.(C)) }
+	}
 	if k.Stage != nil {
 		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {
 			return k.Stage(ctx, io, c.(C), dir)
@@ -189,6 +205,9 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	if k.Names != nil {
 		s.names = func(c any) []CellName { return k.Names(c.(C)) }
+	}
+	if k.Declares != nil {
+		s.declares = func(c any) map[string]*Fields { return k.Declares(c.(C)) }
 	}
 	if k.Split != nil {
 		s.split = func(ctx context.Context, io *IO, c any) ([]Task, error) { return k.Split(ctx, io, c.(C)) }
@@ -236,6 +255,25 @@ func (s *Spec) ClassOf(t Task) string {
 		return s.Name
 	}
 	return s.Name + " " + string(attrs[s.class])
+}
+
+// Declared is the outputs of a task, each with the Fields that its configuration gives it.
+func (s *Spec) Declared(t Task) []Output {
+	if s.declares == nil {
+		return s.Outputs
+	}
+	c, err := s.config(t)
+	if err != nil {
+		return s.Outputs
+	}
+	fields := s.declares(c)
+	outputs := slices.Clone(s.Outputs)
+	for i, o := range outputs {
+		if f := fields[o.Name]; f != nil {
+			outputs[i].Fields = f
+		}
+	}
+	return outputs
 }
 
 // ReadsFields reports whether tasks of this kind read fields of JSON inputs.

@@ -155,3 +155,40 @@ func TestChange(t *testing.T) {
 		}
 	}
 }
+
+type measuredConfig struct {
+	Measures []string `hcl:"measures,optional" help:"names"`
+}
+
+// TestDeclared: an output's fields may be what a configuration says they are.
+func TestDeclared(t *testing.T) {
+	spec := Define(Kind[measuredConfig]{
+		Name: "measure", Version: 1, Doc: "Measure.",
+		Outputs: []Output{{Name: "report", Type: "r", Help: "report", Fields: FieldsOf[map[string]float64]()}, {Name: "other", Type: "o", Help: "other"}},
+		Declares: func(c measuredConfig) map[string]*Fields {
+			f := &Fields{Type: Object}
+			for _, m := range c.Measures {
+				f.Object = append(f.Object, Field{Name: m, Fields: Fields{Type: Float}})
+			}
+			return map[string]*Fields{"report": f}
+		},
+		Run: func(context.Context, *IO, measuredConfig) error { return nil },
+	})
+	task, err := NewTask(&spec, map[string]any{"measures": []any{"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := spec.Declared(task)
+	if _, err := outputs[0].Fields.At("b"); err != nil {
+		t.Error(err)
+	}
+	if _, err := outputs[0].Fields.At("c"); err == nil {
+		t.Error("a field that the configuration does not name is there")
+	}
+	if outputs[1].Fields != nil {
+		t.Error("the other output has fields")
+	}
+	if o, _ := spec.Output("report"); o.Fields.Type != Map {
+		t.Errorf("the kind's own declaration became %v", o.Fields.Type)
+	}
+}

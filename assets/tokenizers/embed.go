@@ -11,3 +11,8 @@ var T5 []byte
 //
 //go:embed bert-base-uncased-tokenizer.json.gz
 var BERTUncased []byte
+
+// Attribution says where they come from, with the licence of what they were made of.
+//
+//go:embed ATTRIBUTION.md
+var Attribution []byte

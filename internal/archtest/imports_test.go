@@ -22,7 +22,7 @@ type rule struct {
 	may    []string
 }
 
-var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "nq320k", "overlap"}
+var domain = []string{"nq", "wikipedia", "dedup", "serialize", "docid", "metrics", "render", "synth", "export", "tokenize", "fetch", "corpus", "unpack", "msmarco", "collect", "nq320k", "trec", "significance", "bm25", "dense", "topk", "overlap"}
 
 var rules = []rule{
 	{"artifacts/storetest", []string{"artifacts", "internal/loopback", "internal/signature"}},
@@ -89,6 +89,8 @@ var onlyFrom = map[string][]string{
 	"go.opentelemetry.io":          {"internal/telemetry"},
 	"github.com/prometheus":        {"internal/telemetry"},
 	"github.com/daulet/tokenizers": {"internal/tokenize"},
+	"github.com/blevesearch":       {"internal/bm25"},
+	"github.com/clipperhouse":      {"internal/bm25"},
 	"github.com/charmbracelet/log": {"internal/cli"},
 	"github.com/spf13/cobra":       {"internal/cli"},
 }
@@ -100,12 +102,14 @@ var chain = map[string][]string{
 	"internal/seq2seq":   {"internal/tensor", "internal/atomicfile"},
 	"internal/t5":        {"internal/seq2seq", "internal/tensor"},
 	"internal/bart":      {"internal/seq2seq", "internal/tensor"},
-	"internal/models":    {"internal/t5", "internal/bart", "internal/seq2seq", "internal/tensor"},
+	"internal/models":    {"internal/t5", "internal/bart", "internal/bert", "internal/seq2seq", "internal/tensor"},
 	"internal/bert":      {"internal/tensor"},
 	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics", "internal/splitmix"},
-	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid"},
+	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid", "internal/splitmix"},
+	"internal/doc2query": {"internal/retrieve", "internal/tokenize", "internal/dedup", "internal/nq"},
 	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid", "internal/tokenize", "internal/dedup"},
 	"internal/adafactor": {"internal/tensor"},
+	"internal/adamw":     {"internal/tensor"},
 	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }
 

@@ -82,7 +82,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		fields
 		Type string `json:"model_type"`
 	}{fields(c), "bart"}, c.other, map[string]any{
-		"architectures": []string{"BartForConditionalGeneration"}, "is_encoder_decoder": true, "bos_token_id": 0, "torch_dtype": "float32",
+		"architectures": []string{"BartForConditionalGeneration"}, "is_encoder_decoder": true, "bos_token_id": 0,
 	})
 }
 

@@ -102,8 +102,8 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 	return x
 }
 
-// Bias implements seq2seq.Network: positions are learned, attention has none.
-func (n *network) Bias(*tensor.Scope, int64) *tensor.Tensor { return nil }
+// Biases implements seq2seq.Network: positions are learned, attention has none.
+func (n *network) Biases(*tensor.Scope, int64) []*tensor.Tensor { return nil }
 
 // Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {

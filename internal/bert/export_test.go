@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/checkpoint"
 )
 
 // Read makes a model of the text of config.json and a file of weights.
@@ -14,5 +15,9 @@ func Read(config []byte, weights io.ReaderAt, size int64, device tensor.Device) 
 	if err != nil {
 		return nil, err
 	}
-	return readWeights(c, weights, size, device)
+	f, err := checkpoint.Open(weights, size)
+	if err != nil {
+		return nil, err
+	}
+	return readWeights(c, f, device)
 }

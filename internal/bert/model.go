@@ -10,14 +10,17 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// Model is a BERT encoder on one device. Several goroutines may use it at once.
+// Model is an encoder on one device. Several goroutines may use it at once.
 type Model struct {
 	Config Config
 	Device tensor.Device
 
 	scope                   *tensor.Scope
-	words, positions, types *tensor.Tensor // [vocab | positions | types, hidden]
+	words, positions, types *tensor.Tensor // [vocab | positions | types, embedding]; types or nil
 	norm                    dense
+	project                 *dense         // of embeddings to the hidden size; nil: they have it
+	relative                *tensor.Tensor // [buckets, heads], of relative positions, or nil
+	activation              tensor.Activation
 	layers                  []layer
 }
 
@@ -35,6 +38,7 @@ type Pooling string
 const (
 	CLS  Pooling = "cls"  // the last hidden state of the first token
 	Mean Pooling = "mean" // the mean of all tokens' last hidden states, [CLS] and [SEP] included
+	Max  Pooling = "max"  // the largest of them, by number
 )
 
 // Truncate shortens a tokenized text, [CLS] … [SEP], to max tokens: the last one
@@ -47,20 +51,20 @@ func Truncate(ids []int32, max int) []int32 {
 }
 
 // Embed returns one vector of Config.Hidden numbers per text. Texts are token ids
-// with [CLS] and [SEP], at most Config.MaxPositions long (Truncate). They are
+// with [CLS] and [SEP], at most Config.MaxTokens long (Truncate). They are
 // computed in batches of about budget tokens, in the order of their length, so that
 // memory depends on the budget and not on the number of texts.
 func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {
-	if pooling != CLS && pooling != Mean {
-		return nil, fmt.Errorf("BERT: pooling %q; cls and mean are known", pooling)
+	if pooling != CLS && pooling != Mean && pooling != Max {
+		return nil, fmt.Errorf("encoder: pooling %q; cls, mean and max are known", pooling)
 	}
 	for i, ids := range texts {
-		if n := int64(len(ids)); n == 0 || n > m.Config.MaxPositions {
-			return nil, fmt.Errorf("BERT: text %d has %d tokens, want 1 to %d", i, n, m.Config.MaxPositions)
+		if n := int64(len(ids)); n == 0 || n > m.Config.MaxTokens() {
+			return nil, fmt.Errorf("encoder: text %d has %d tokens, want 1 to %d", i, n, m.Config.MaxTokens())
 		}
 		for j, id := range ids {
 			if id < 0 || int64(id) >= m.Config.VocabSize {
-				return nil, fmt.Errorf("BERT: text %d: token %d at %d is outside of the vocabulary of %d", i, id, j, m.Config.VocabSize)
+				return nil, fmt.Errorf("encoder: text %d: token %d at %d is outside of the vocabulary of %d", i, id, j, m.Config.VocabSize)
 			}
 		}
 	}
@@ -99,41 +103,69 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 // All tokens are of type 0.
 func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	var ids, places []int64
+	var most int64 // tokens of the longest
 	var spans tensor.Spans
 	for _, text := range texts {
 		spans.QStart, spans.QLen = append(spans.QStart, int64(len(ids))), append(spans.QLen, int64(len(text)))
-		for i, id := range text {
-			ids, places = append(ids, int64(id)), append(places, int64(i))
-		}
+		ids, places = m.place(ids, places, text)
+		most = max(most, int64(len(text)))
 	}
 	spans.KStart, spans.KLen = spans.QStart, spans.QLen
 	var out *tensor.Tensor
 	tensor.Within(func(inner *tensor.Scope) {
 		n := int64(len(ids))
-		x := inner.IndexSelect(m.words, 0, inner.FromInt64s(ids, m.Device, n)) // [T, hidden]
+		x := inner.IndexSelect(m.words, 0, inner.FromInt64s(ids, m.Device, n)) // [T, embedding]
 		inner.AddInPlace(x, inner.IndexSelect(m.positions, 0, inner.FromInt64s(places, m.Device, n)))
-		inner.AddInPlace(x, inner.Select(m.types, 0, 0))
+		if m.types != nil {
+			inner.AddInPlace(x, inner.Select(m.types, 0, 0))
+		}
 		x = m.normalize(inner, x, m.norm)
+		if m.project != nil {
+			x = inner.LinearBias(x, m.project.w, m.project.b)
+		}
+		var bias *tensor.Tensor // [heads, most, most]
+		if m.relative != nil {
+			bias = inner.RelativeBias(m.relative, most, tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true})
+		}
 		for _, l := range m.layers {
-			tensor.Within(func(layer *tensor.Scope) { x = inner.Move(m.layer(layer, x, l, spans)) })
+			tensor.Within(func(layer *tensor.Scope) { x = inner.Move(m.layer(layer, x, bias, l, spans)) })
 		}
 		out = s.Move(x)
 	})
 	return out
 }
 
+// place appends a text's tokens and their rows of the table of positions.
+func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
+	next := int64(0)
+	for _, id := range text {
+		row := next
+		if pad := m.Config.Pad; m.Config.family.afterPad {
+			// NOTE of fairseq's counting a pad token, which may be written in a text, is no part.
+			if row = pad; int64(id) != pad {
+				next++
+				row = pad + next
+			}
+		} else {
+			next++
+		}
+		ids, places = append(ids, int64(id)), append(places, row)
+	}
+	return ids, places
+}
+
 // layer is one block, [T, hidden] -> [T, hidden].
-func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, spans tensor.Spans) *tensor.Tensor {
+func (m *Model) layer(s *tensor.Scope, x, bias *tensor.Tensor, l layer, spans tensor.Spans) *tensor.Tensor {
 	heads := m.Config.Heads
 	scale := 1 / math.Sqrt(float64(m.Config.Hidden/heads))
 	q := s.LinearBias(x, l.q.w, l.q.b) // [T, heads*d]
 	k := s.LinearBias(x, l.k.w, l.k.b)
 	v := s.LinearBias(x, l.v.w, l.v.b)
-	h := s.PackedAttention(q, k, v, nil, spans, tensor.AttentionOptions{Heads: heads, Scale: scale})
+	h := s.PackedAttention(q, k, v, bias, spans, tensor.AttentionOptions{Heads: heads, Scale: scale})
 	h = s.LinearBias(h, l.o.w, l.o.b)
 	s.AddInPlace(h, x)
 	x = m.normalize(s, h, l.afterAttention)
-	h = s.Gelu(s.LinearBias(x, l.in.w, l.in.b), false) // [T, intermediate]
+	h = m.activation(s, s.LinearBias(x, l.in.w, l.in.b)) // [T, intermediate]
 	h = s.LinearBias(h, l.out.w, l.out.b)
 	s.AddInPlace(h, x)
 	return m.normalize(s, h, l.after)
@@ -150,12 +182,16 @@ func (m *Model) pool(s *tensor.Scope, states *tensor.Tensor, texts [][]int32, po
 	at := int64(0)
 	for _, text := range texts {
 		first = append(first, at)
-		if pooling == Mean {
-			rows = append(rows, s.MeanDim(s.Narrow(states, 0, at, int64(len(text))), 0, true))
+		of := func() *tensor.Tensor { return s.Narrow(states, 0, at, int64(len(text))) }
+		switch pooling {
+		case Mean:
+			rows = append(rows, s.MeanDim(of(), 0, true))
+		case Max:
+			rows = append(rows, s.MaxDim(of(), 0, true))
 		}
 		at += int64(len(text))
 	}
-	if pooling == Mean {
+	if pooling != CLS {
 		return s.Cat(0, rows...)
 	}
 	return s.IndexSelect(states, 0, s.FromInt64s(first, m.Device, int64(len(first))))

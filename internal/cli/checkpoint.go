@@ -9,19 +9,24 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/step"
 )
 
 // checkpoint is how far a step without a result is.
 type checkpoint struct {
 	Address string `json:"address"`
 	At      int64  `json:"at"`
-	Of      int64  `json:"of,omitempty"`   // 0: not known
-	Unit    string `json:"unit,omitempty"` // of both
+	Of      int64  `json:"of,omitempty"`     // 0: not known
+	Unit    string `json:"unit,omitempty"`   // of both
+	Onward  bool   `json:"onward,omitempty"` // another step kept it, which does not go as far
 }
 
 // String is a reason: has a checkpoint at step 600 of 1,000.
 func (c checkpoint) String() string {
 	text := "has a checkpoint"
+	if c.Onward {
+		text = "goes on from what a shorter one kept"
+	}
 	if c.Unit != "" {
 		text += fmt.Sprintf(" at %s %s", c.Unit, humanize.Comma(c.At))
 	}
@@ -56,8 +61,8 @@ func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.P
 	return found, nil
 }
 
-// resumable are the checkpoints that the steps of a preview go on from: only steps without
-// a result have one.
+// resumable are the checkpoints that the steps of a preview go on from, their own or kept
+// by another step: only steps without a result have one.
 func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]checkpoint, error) {
 	keys := map[int]artifacts.Digest{}
 	for i, it := range v.Items {
@@ -65,7 +70,38 @@ func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Prev
 			keys[i] = it.Key
 		}
 	}
-	return a.checkpoints(ctx, store, v.Plan, keys)
+	found, err := a.checkpoints(ctx, store, v.Plan, keys)
+	if err != nil {
+		return found, err
+	}
+	for i := range keys {
+		if _, own := found[i]; own {
+			continue
+		}
+		c, err := a.keptFor(ctx, store, v.Plan.Steps[i].Address, v.Items[i].Task)
+		if err != nil {
+			return found, fmt.Errorf("checkpoints: %w", err)
+		}
+		if c != nil {
+			found[i] = *c
+		}
+	}
+	return found, nil
+}
+
+// keptFor is the state of another step that a task goes on from; nil: there is none.
+func (a *app) keptFor(ctx context.Context, store artifacts.Store, address string, task step.Task) (*checkpoint, error) {
+	key, ok, err := a.Registry.Trajectory(task)
+	if err != nil || !ok {
+		return nil, err
+	}
+	spec := a.Registry.Lookup(task.Kind)
+	c := checkpoint{Address: address, Unit: spec.Counts, Of: number(task.Config, spec.CountsTo), Onward: true}
+	c.At, err = artifacts.FurthestCheckpoint(ctx, store.Records, key, c.Of)
+	if err != nil || c.At == 0 {
+		return nil, err
+	}
+	return &c, nil
 }
 
 // number is an attribute of a configuration; 0 if that has no such number.

@@ -52,3 +52,59 @@ func TestCheckpoints(t *testing.T) {
 		t.Error(found[2])
 	}
 }
+
+// TestKeptState: a step without a checkpoint of its own says what it goes on from of others,
+// which is no further than it goes.
+func TestKeptState(t *testing.T) {
+	store := mem.New()
+	a := &app{Registry: kinds.Registry()}
+	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
+	of := func(steps int64, schedule string) *plan.Preview {
+		t.Helper()
+		task, err := step.NewTask(a.Registry.Lookup("train"), map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in, "steps": steps, "schedule": schedule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _, err := a.Registry.Key(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl := &plan.Plan{Steps: []plan.Step{{Address: "step.train.x", Task: task}}}
+		return &plan.Preview{Plan: pl, Items: []plan.Item{{Outcome: plan.Run, Key: key, Task: task}}}
+	}
+	put := func(key artifacts.Digest, n int64) {
+		t.Helper()
+		if err := store.Records.Put(t.Context(), artifacts.CheckpointName(key, n), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, ok, err := a.Registry.Trajectory(of(5000, "constant").Items[0].Task)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	put(key, 1000)
+	put(key, 8000)
+	for _, c := range []struct {
+		steps    int64
+		schedule string
+		want     string // "": nothing
+	}{
+		{5000, "constant", "goes on from what a shorter one kept at step 1,000 of 5,000"},
+		{9000, "constant", "goes on from what a shorter one kept at step 8,000 of 9,000"},
+		{500, "constant", ""}, {5000, "inverse_sqrt", ""}, {5000, "linear", ""},
+	} {
+		v := of(c.steps, c.schedule)
+		found, err := a.resumable(t.Context(), store, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := found[0]; ok != (c.want != "") || ok && got.String() != c.want {
+			t.Errorf("%d steps, %s: %q, want %q", c.steps, c.schedule, got, c.want)
+		}
+	}
+	v := of(5000, "constant")
+	put(v.Items[0].Key, 200)
+	if found, err := a.resumable(t.Context(), store, v); err != nil || found[0].String() != "has a checkpoint at step 200 of 5,000" {
+		t.Errorf("its own: %v, %v", found, err)
+	}
+}

@@ -28,6 +28,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("%d examples, %v", len(files), err)
 	}
 	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")), example(filepath.Join("second-paper", "pipelines.hcl")),
+		example(filepath.Join("postgresql", "pipelines.hcl")),
 		filepath.Join("starter", "study", "pipelines.hcl"), filepath.Join("starter", "nq", "pipelines.hcl"), filepath.Join("..", "..", "bench", "run_train.hcl"))
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
@@ -66,7 +67,8 @@ func TestExamplesOfTests(t *testing.T) {
 // aloneVars are what examples without defaults need.
 var aloneVars = map[string][]string{
 	"run_train.hcl":  {"--var", "assets=assets"},
-	"own_corpus.hcl": {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
+	"own_nq.hcl":     {"--var", `train=["a.jsonl.gz"]`, "--var", `dev=["b.jsonl.gz"]`, "--var", "pages=revisions.csv"},
+	"own_corpus.hcl": {"--var", `documents=["d.tsv"]`, "--var", `queries=["q.tsv"]`, "--var", `qrels={train="a.tsv", test="b.tsv"}`},
 }
 
 // planned is plan --json.
@@ -175,16 +177,18 @@ func TestLongerLists(t *testing.T) {
 func TestMoreIdentifiers(t *testing.T) {
 	for _, scale := range []string{"toy", "full"} {
 		base := loadPaper(t, nil, "scale", scale)
-		more := loadPaper(t, nil, "scale", scale, "more_identifiers", `["residual"]`)
-		got := map[string]int{}
-		for _, address := range difference(t, base, more) {
-			got[more[address].Kind]++
-			if !strings.Contains(address, "residual") {
-				t.Errorf("%s: it adds %s", scale, address)
+		for _, id := range []string{"residual", "title"} {
+			more := loadPaper(t, nil, "scale", scale, "more_identifiers", `["`+id+`"]`)
+			got, its := map[string]int{}, regexp.MustCompile(`"[^"]*/`+id+`[/"]|\.`+id+`_ids\.`)
+			for _, address := range difference(t, base, more) {
+				got[more[address].Kind]++
+				if !its.MatchString(address) {
+					t.Errorf("%s: it adds %s", scale, address)
+				}
 			}
-		}
-		if want := map[string]int{"residual_ids": 4, "train": 12, "evaluate": 15}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: it adds %v, want %v", scale, got, want)
+			if want := map[string]int{id + "_ids": 4, "train": 12, "evaluate": 15}; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s adds %v, want %v", scale, id, got, want)
+			}
 		}
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +28,7 @@ const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "
 
 func newInitCmd(a *app) *cobra.Command {
 	var nq bool
+	var corpus string
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a small study that runs, to start your own from",
@@ -32,56 +36,79 @@ func newInitCmd(a *app) *cobra.Command {
 several seeds, a table and a figure of its numbers, what is expected of them, and a
 test. With --nq it is the first steps of the ReDSI paper on a generated corpus.
 
+With --corpus it is a retrieval study on a folder of yours: BM25, a dense ranking,
+three types of identifiers with a model each, scores, significance and a table. The
+folder has documents, queries and judgments as JSON lines, in BEIR's, TREC's or
+MS MARCO's layout, as TSV or as Parquet; all of it is read first, and what was found is
+said. Splits that it lacks are drawn.
+
 Beside it stands a .gitignore, which keeps state, results and ` + pipeline.LocalFile + ` out of
 a repository. A file that is there is never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
-  redsi init --nq corpus`,
+  redsi init --nq corpus
+  redsi init --corpus examples/postgresql manual`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, starter := ".", "study"
 			if len(args) == 1 {
 				dir = args[0]
 			}
+			if corpus != "" && nq {
+				return inputError(errors.New("--nq and --corpus are two studies; give one of them"))
+			}
+			if corpus != "" {
+				return a.initCorpus(cmd.Context(), corpus, dir)
+			}
 			if nq {
 				starter = "nq"
 			}
-			wrote, err := writeStarter(starter, dir)
+			files, err := starterFiles(starter)
+			if err != nil {
+				return err
+			}
+			wrote, err := writeFiles(files, dir)
 			if err != nil {
 				return err
 			}
 			if a.JSON {
 				return view.WriteJSON(a.Out, map[string]any{"wrote": wrote})
 			}
-			for _, file := range wrote {
-				view.Printf(a.Out, "wrote %s\n", file)
-			}
-			next := "redsi run"
-			if dir != "." {
-				next = "cd " + quoted(dir) + " && " + next
-			}
-			view.Printf(a.Out, "next: %s\n", next)
+			printWrote(a.Out, wrote, dir)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&nq, "nq", false, "the first steps of the ReDSI paper, on a generated corpus")
+	cmd.Flags().StringVar(&corpus, "corpus", "", "a retrieval study on the documents, queries and judgments in this `folder`")
 	return cmd
 }
 
-// writeStarter writes a starter's files into a folder, or none of them, and names them.
-// Only what git ignores may be there already.
-func writeStarter(name, dir string) ([]string, error) {
+func printWrote(out io.Writer, wrote []string, dir string) {
+	for _, file := range wrote {
+		view.Printf(out, "wrote %s\n", file)
+	}
+	next := "redsi run"
+	if dir != "." {
+		next = "cd " + quoted(dir) + " && " + next
+	}
+	view.Printf(out, "next: %s\n", next)
+}
+
+// starterFiles are a starter's files by name.
+func starterFiles(name string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	var names []string
 	err := fs.WalkDir(starters, path.Join("starter", name), func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			names = append(names, d.Name())
 			files[d.Name()], err = starters.ReadFile(p)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
+	return files, err
+}
+
+// writeFiles writes files into a folder, or none of them, and names them. Only what git
+// ignores may be there already.
+func writeFiles(files map[string][]byte, dir string) ([]string, error) {
+	names := slices.Sorted(maps.Keys(files))
 	for _, n := range names {
 		if exists(filepath.Join(dir, n)) {
 			return nil, inputError(fmt.Errorf("%s already exists; init overwrites nothing", filepath.Join(dir, n)))
@@ -97,7 +124,10 @@ func writeStarter(name, dir string) ([]string, error) {
 	var wrote []string
 	for _, n := range names {
 		file := filepath.Join(dir, n)
-		err := writeNew(file, files[n])
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err == nil {
+			err = writeNew(file, files[n])
+		}
 		if errors.Is(err, fs.ErrExist) {
 			return nil, inputError(fmt.Errorf("%s already exists; init overwrites nothing", file))
 		}

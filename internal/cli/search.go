@@ -168,11 +168,7 @@ func (a *app) printAnswer(s searchAnswer) {
 		view.Println(a.Out, indent+"the model names no document")
 	}
 	for _, h := range s.Results {
-		title := h.Title
-		if title == "" {
-			title = "(untitled)"
-		}
-		view.Printf(a.Out, "%4d. %s\n", h.Rank, title)
+		view.Printf(a.Out, "%4d. %s\n", h.Rank, h.Heading())
 		view.Printf(a.Out, "%sscore %.3f (%s)  identifier %s  document %s\n", indent, h.Score, search.Percent(h.Probability), h.Identifier, h.Document)
 		if h.Text != "" {
 			view.Printf(a.Out, "%s%s\n", indent, st.Dim(search.FirstWords(h.Text, width-len(indent)-2)))

@@ -28,6 +28,7 @@ type whyStep struct {
 	Origin  string       `json:"origin,omitempty"`
 	Made    *whyMade     `json:"made,omitempty"` // of a hit
 	Failed  *view.Failed `json:"failed_before,omitempty"`
+	Resumes *checkpoint  `json:"resumes,omitempty"` // what it goes on from
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -144,6 +145,9 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 			if f, ok := past.failed[i]; ok {
 				w.Failed = &f
 			}
+			if c, ok := past.saved[i]; ok {
+				w.Resumes = &c
+			}
 			for _, c := range changes {
 				wc := whyChange{Change: c}
 				if p, ok := s.AttrPos[c.Attribute()]; ok {
@@ -240,6 +244,9 @@ func (a *app) printWhy(answers []whyStep) {
 			view.Printf(a.Out, "       changed since run %s:\n", w.Against)
 		}
 		a.printChanges(w.Changes)
+		if w.Resumes != nil && w.Reason != w.Resumes.String() {
+			view.Printf(a.Out, "       %s\n", w.Resumes)
+		}
 	}
 }
 

@@ -8,5 +8,5 @@
 // datasets, document names or steps: a document is its index.
 //
 // Reading order: beam.go, expand.go; candidates.go; rank.go; then
-// batches.go and, with libtorch, model.go and atomic.go.
+// sample.go; batches.go and, with libtorch, model.go, sample_model.go and atomic.go.
 package decode

@@ -80,11 +80,13 @@ func WriteLines(w io.Writer, each func(put func(any) error) error) error {
 }
 
 // ReadDocuments yields the documents that WriteDocuments wrote and checks that
-// they are numbered from zero, and are represented by one record each. A collection may
-// have documents that no query asks for.
+// they are numbered from zero, and are represented by one record each; it holds the records,
+// unless the number of each is its document's, as in collections that were imported. A
+// collection may have documents that no query asks for.
 func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	next := int32(0)
-	represents := map[nq.Key]int32{}
+	represents := map[nq.Key]int32{} // but for documents that are their own record
+	var own []bool                   // which documents are
 	return readLines(r, func(line []byte) error {
 		var d Document
 		if err := decode(line, &d); err != nil {
@@ -93,14 +95,21 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 		if d.Doc != next {
 			return fmt.Errorf("document %d where %d was due", d.Doc, next)
 		}
-		if d.Train < 0 || d.Dev < 0 {
-			return fmt.Errorf("document %d has %d train and %d dev records", d.Doc, d.Train, d.Dev)
+		if d.Train < 0 || d.Dev < 0 || d.Test < 0 {
+			return fmt.Errorf("document %d has %d train, %d dev and %d test records", d.Doc, d.Train, d.Dev, d.Test)
 		}
 		record := nq.Key{Split: d.Split, ID: d.ExampleID}
-		if other, ok := represents[record]; ok {
-			return fmt.Errorf("%s example %d represents document %d and document %d", d.Split, d.ExampleID, other, d.Doc)
+		before, again := represents[record]
+		if d.Split == "" && d.ExampleID >= 0 && d.ExampleID < int64(d.Doc) && own[d.ExampleID] {
+			before, again = int32(d.ExampleID), true
 		}
-		represents[record] = d.Doc
+		if again {
+			return fmt.Errorf("%s example %d represents document %d and document %d", d.Split, d.ExampleID, before, d.Doc)
+		}
+		own = append(own, d.Split == "" && d.ExampleID == int64(d.Doc))
+		if !own[d.Doc] {
+			represents[record] = d.Doc
+		}
 		next++
 		return yield(&d)
 	})

@@ -151,7 +151,7 @@ func TestCoverageOfThePaper(t *testing.T) {
 	for _, c := range []struct {
 		counts Counts
 		want   string
-	}{{Counts{108026, 6930, 109739}, "75.3"}, {Counts{107593, 6926, 109229}, "76.4"}} {
+	}{{Counts{Train: 108026, Dev: 6930, Union: 109739}, "75.3"}, {Counts{Train: 107593, Dev: 6926, Union: 109229}, "76.4"}} {
 		inTrain := c.counts.Train + c.counts.Dev - c.counts.Union
 		if got := fmt.Sprintf("%.1f", percent(inTrain, c.counts.Dev)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)

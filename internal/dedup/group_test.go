@@ -63,7 +63,7 @@ func TestGroupingAgainstRecount(t *testing.T) {
 				union[k] = append(union[k], i)
 				splits[hs[i].Split][k] = true
 			}
-			if c, want := g.Counts(), (Counts{len(splits[nq.Train]), len(splits[nq.Dev]), len(union)}); c != want {
+			if c, want := g.Counts(), (Counts{Train: len(splits[nq.Train]), Dev: len(splits[nq.Dev]), Union: len(union)}); c != want {
 				t.Fatalf("seed %d %s: %+v, want %+v", seed, g.Key.Name, c, want)
 			}
 			next := int32(0)
@@ -118,7 +118,7 @@ func TestRecordOrder(t *testing.T) {
 				t.Errorf("%q: document %d is represented by a %s record", c.order, d.Doc, d.Split)
 			}
 		}
-		if !slices.Equal(keys, c.keys) || !slices.Equal(g.docOf, c.docs) || g.Counts() != (Counts{3, 2, 3}) {
+		if !slices.Equal(keys, c.keys) || !slices.Equal(g.docOf, c.docs) || g.Counts() != (Counts{Train: 3, Dev: 2, Union: 3}) {
 			t.Errorf("%q: documents %q, of records %v, %+v", c.order, keys, g.docOf, g.Counts())
 		}
 		for i, h := range c.hs {

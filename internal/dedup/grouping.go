@@ -20,6 +20,7 @@ type Document struct {
 
 	Train int32 `json:"train"` // records, that is queries, in it
 	Dev   int32 `json:"dev"`
+	Test  int32 `json:"test,omitempty"` // of collections that have this split
 }
 
 // Grouping is a collection under one operator: D and the target of every query.
@@ -79,7 +80,8 @@ func (g *Grouping) Query(i int) Query {
 type Counts struct {
 	Train int `json:"train"` // distinct documents within train
 	Dev   int `json:"dev"`
-	Union int `json:"union"` // over both: |D|
+	Test  int `json:"test,omitempty"` // of collections that have this split
+	Union int `json:"union"`          // over all: |D|
 }
 
 // Counts counts the documents of each split and of both. A key depends on nothing

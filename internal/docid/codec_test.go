@@ -53,7 +53,7 @@ func TestCodecErrors(t *testing.T) {
 		"":                                        "no header line: unexpected EOF",
 		"document\tid\n":                          `line 1 is "document\tid"`,
 		"redsi-docid\t2\tnaive\t0\n":              `version "2"`,
-		"redsi-docid\t1\tother\t0\n":              `unknown kind "other"`,
+		"redsi-docid\t1\tunheard\t0\n":            `unknown kind "unheard"`,
 		head + "-1\n":                             `count "-1"`,
 		head + "2\na\t1\t5 1\n":                   "1 lines, the header says 2; the file was cut or edited",
 		head + "1\na\t1\n":                        "line 2: 2 fields",
@@ -70,7 +70,7 @@ func TestCodecErrors(t *testing.T) {
 		}
 	}
 	for _, s := range []*Set{
-		{Kind: "other"},
+		{Kind: "unheard"},
 		{Kind: KindNaive, Identifiers: []Identifier{{"a", "1", nil}}},
 		{Kind: KindNaive, Identifiers: []Identifier{{strings.Repeat("x", 2<<20), "1", []int32{1}}}},
 	} {

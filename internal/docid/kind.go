@@ -9,6 +9,9 @@ const (
 	KindNaive    Kind = "naive"
 	KindSemantic Kind = "semantic"
 	KindResidual Kind = "residual"
+	KindTitle    Kind = "title"
+	KindKeyword  Kind = "keyword"
+	KindOther    Kind = "other" // made elsewhere, in tokens that the model has
 )
 
 // facets are how kinds differ for those who use identifiers.
@@ -26,6 +29,9 @@ var kinds = []struct {
 	{KindNaive, facets{canBeInvalid: true}},
 	{KindSemantic, facets{canBeInvalid: true}},
 	{KindResidual, facets{growsVocabulary: true, canBeInvalid: true}},
+	{KindTitle, facets{canBeInvalid: true}},
+	{KindKeyword, facets{canBeInvalid: true}},
+	{KindOther, facets{canBeInvalid: true}},
 }
 
 // Kinds lists them, the paper's first and in its order.

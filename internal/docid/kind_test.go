@@ -22,7 +22,16 @@ func made(t *testing.T) map[Kind]*Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual}
+	title, _, err := Title(docs, docs, 4, &words{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyword, _, err := Keyword(docs, docs, 4, &words{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &Set{Kind: KindOther, Identifiers: naive.Identifiers}
+	return map[Kind]*Set{KindAtomic: atomic, KindNaive: naive, KindSemantic: semantic, KindResidual: residual, KindTitle: title, KindKeyword: keyword, KindOther: other}
 }
 
 // TestFacets: what a kind's facets say is so of its identifiers.
@@ -50,7 +59,7 @@ func TestFacets(t *testing.T) {
 			t.Errorf("%s: documents that are ranked cannot be invalid, beams can", kind)
 		}
 	}
-	if other := Kind("other"); other.OneToken() || other.GrowsVocabulary() || other.CanBeInvalid() {
+	if other := Kind("unheard"); other.OneToken() || other.GrowsVocabulary() || other.CanBeInvalid() {
 		t.Error("an unknown kind has facets")
 	}
 }

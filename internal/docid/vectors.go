@@ -66,10 +66,17 @@ type Vectors struct {
 
 	b     *bufio.Reader
 	bytes []byte
+	size  int // bytes of a number
 }
 
 // OpenVectors reads the header of a two-dimensional float32 .npy.
-func OpenVectors(r io.Reader) (*Vectors, error) {
+func OpenVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f4") }
+
+// OpenAnyVectors reads that of others' two-dimensional .npy, of float16, float32 or float64,
+// whose numbers are read as float32.
+func OpenAnyVectors(r io.Reader) (*Vectors, error) { return openVectors(r, "<f2", "<f4", "<f8") }
+
+func openVectors(r io.Reader, dtypes ...string) (*Vectors, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	var fixed [8]byte
 	if _, err := io.ReadFull(b, fixed[:]); err != nil || string(fixed[:6]) != npyMagic {
@@ -101,7 +108,8 @@ func OpenVectors(r io.Reader) (*Vectors, error) {
 	if parts == nil {
 		return nil, fmt.Errorf("embeddings: header %.80q; want a two-dimensional array", header)
 	}
-	if string(parts[1]) != "<f4" || string(parts[2]) != "False" {
+	dtype := string(parts[1])
+	if !slices.Contains(dtypes, dtype) || string(parts[2]) != "False" {
 		return nil, fmt.Errorf("embeddings: dtype %s, fortran_order %s; convert with numpy.ascontiguousarray(x, dtype='<f4')", parts[1], parts[2])
 	}
 	rows, err1 := strconv.ParseInt(string(parts[3]), 10, 32)
@@ -109,19 +117,43 @@ func OpenVectors(r io.Reader) (*Vectors, error) {
 	if err1 != nil || err2 != nil || cols == 0 {
 		return nil, fmt.Errorf("embeddings: shape (%s, %s) is out of range", parts[3], parts[4])
 	}
-	return &Vectors{Rows: int(rows), Cols: int(cols), b: b}, nil
+	return &Vectors{Rows: int(rows), Cols: int(cols), b: b, size: int(dtype[2] - '0')}, nil
 }
 
 // Read fills to with the next numbers.
 func (v *Vectors) Read(to []float32) error {
-	v.bytes = slices.Grow(v.bytes[:0], 4*len(to))[:4*len(to)]
+	v.bytes = slices.Grow(v.bytes[:0], v.size*len(to))[:v.size*len(to)]
 	if _, err := io.ReadFull(v.b, v.bytes); err != nil {
 		return fmt.Errorf("embeddings: the file ends within the %d by %d numbers of its header: %w", v.Rows, v.Cols, err)
 	}
 	for i := range to {
-		to[i] = math.Float32frombits(binary.LittleEndian.Uint32(v.bytes[4*i:]))
+		switch at := v.bytes[v.size*i:]; v.size {
+		case 2:
+			to[i] = halfFloat(binary.LittleEndian.Uint16(at))
+		case 4:
+			to[i] = math.Float32frombits(binary.LittleEndian.Uint32(at))
+		default:
+			to[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(at)))
+		}
 	}
 	return nil
+}
+
+// halfFloat is the float16 of those bits.
+func halfFloat(bits uint16) float32 {
+	sign, exponent, fraction := 1.0, int(bits>>10&31), float64(bits&1023)
+	if bits>>15 == 1 {
+		sign = -1
+	}
+	switch {
+	case exponent == 31 && fraction != 0:
+		return float32(math.NaN())
+	case exponent == 31:
+		return float32(math.Inf(int(sign)))
+	case exponent == 0:
+		return float32(sign * math.Ldexp(fraction, -24))
+	}
+	return float32(sign * math.Ldexp(1024+fraction, exponent-25))
 }
 
 // End says what stands behind the last number: nothing may.

@@ -70,9 +70,8 @@ func WriteCard(w io.Writer, c Card, s Summary) error {
 	var b bytes.Buffer
 	c.header(&b, s)
 	fmt.Fprintf(&b, "# %s\n\n", c.Name)
-	fmt.Fprintf(&b, "%s: %s documents, %s train and %s dev queries.\n", words[c.Origin].subject,
-		thousands(s.Documents), thousands(s.Train), thousands(s.Dev))
-	for _, split := range splits {
+	fmt.Fprintf(&b, "%s: %s documents, %s queries.\n", words[c.Origin].subject, thousands(s.Documents), s.queries())
+	for _, split := range []nq.Split{nq.Train, nq.Dev} {
 		if have := s.splits(); len(have) > 0 && !slices.Contains(have, split) {
 			fmt.Fprintf(&b, "It has no %s split.\n", split)
 		}
@@ -207,11 +206,19 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 func (s Summary) splits() []nq.Split {
 	var have []nq.Split
 	for _, split := range splits {
-		if map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev}[split] > 0 {
+		if map[nq.Split]int{nq.Train: s.Train, nq.Dev: s.Dev, nq.Test: s.Test}[split] > 0 {
 			have = append(have, split)
 		}
 	}
 	return have
+}
+
+// queries counts those of each split; few collections have the third.
+func (s Summary) queries() string {
+	if s.Test == 0 {
+		return fmt.Sprintf("%s train and %s dev", thousands(s.Train), thousands(s.Dev))
+	}
+	return fmt.Sprintf("%s train, %s dev and %s test", thousands(s.Train), thousands(s.Dev), thousands(s.Test))
 }
 
 func has(s Summary, name string) bool {
@@ -223,6 +230,12 @@ var what = map[string]string{
 	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train and dev (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
 	"jsonl/queries.dev.jsonl.gz":    "the same for dev",
+	"jsonl/queries.test.jsonl.gz":   "the same for test",
+	"parquet/queries-test.parquet":  "the same for test",
+	"trec/topics.test.trec":         "the same for test",
+	"trec/topics.test.tsv":          "the same for test",
+	"trec/qrels.test.txt":           "the same for test",
+	"beir/qrels/test.tsv":           "the same for test",
 	"parquet/documents.parquet":     "documents, the same columns",
 	"parquet/queries-train.parquet": "queries, the same columns",
 	"parquet/queries-dev.parquet":   "the same for dev",
@@ -243,8 +256,13 @@ var what = map[string]string{
 	nq320k.MetadataFile:             "that layout's description of the three files",
 }
 
-func describe(file string) string {
+func describe(s Summary, file string) string {
 	switch text, ok := what[file]; {
+	case ok && file == "beir/queries.jsonl" && s.Test > 0:
+		return strings.Replace(text, "both splits", "all splits", 1)
+	case ok && s.Graded:
+		text = strings.Replace(text, "query, 0, document, 1", "query, 0, document, grade", 1)
+		return strings.Replace(text, "text, doc_id", "text, doc_id, grade (how relevant; 1 if not said)", 1)
 	case ok:
 		return text
 	case strings.HasPrefix(file, "data/"):
@@ -263,7 +281,7 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 	}
 	b.WriteString("\n## Files\n\n| File | Bytes | SHA-256 | Content |\n|---|---:|---|---|\n")
 	for _, f := range s.Files {
-		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, describe(f.Name))
+		fmt.Fprintf(b, "| `%s` | %s | `%s` | %s |\n", f.Name, thousands(int(f.Bytes)), f.SHA256, describe(s, f.Name))
 	}
 	if s.Respaced > 0 {
 		fmt.Fprintf(b, "\nIn the topics, line breaks, tabs and runs of blanks are one blank, which changed %s questions; the other formats keep them.\n", thousands(s.Respaced))

@@ -136,13 +136,13 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 		return fmt.Errorf("a data set knows no origin %q", c.Origin)
 	}
 	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: "en",
-		Description: fmt.Sprintf("%s: %s documents, %s train and %s dev queries.", about.subject, thousands(s.Documents), thousands(s.Train), thousands(s.Dev)),
+		Description: fmt.Sprintf("%s: %s documents, %s queries.", about.subject, thousands(s.Documents), s.queries()),
 		License:     licenseURL[about.license], Distribution: []croissantObject{}, RecordSet: []croissantRecord{}}
 	if c.Origin == NaturalQuestions || c.Origin == "" {
 		set.CiteAs = strings.TrimSpace(bibtex)
 	}
 	for _, f := range s.Files {
-		set.Distribution = append(set.Distribution, croissantObject{Type: "cr:FileObject", ID: f.Name, Name: f.Name, Description: describe(f.Name), URL: f.Name,
+		set.Distribution = append(set.Distribution, croissantObject{Type: "cr:FileObject", ID: f.Name, Name: f.Name, Description: describe(*s, f.Name), URL: f.Name,
 			Size: fmt.Sprintf("%d B", f.Bytes), Format: encoding(f.Name), SHA256: f.SHA256})
 	}
 	set.records(*s)

@@ -30,6 +30,7 @@ var croissantQueries = []Query{
 	{ID: "q2", Split: nq.Train, Text: "when was elsa made", DocID: "d1"},
 	{ID: "q2", Split: nq.Train, Text: "when was elsa made", DocID: "d2"},
 	{ID: "q3", Split: nq.Dev, Text: "who won <1918> & why?", DocID: "d2"},
+	{ID: "q4", Split: nq.Test, Text: "who lost", DocID: "d2", Grade: 2},
 }
 
 // croissants are the folders of testdata/croissant, which tools/golden/croissant.py loads
@@ -103,7 +104,7 @@ func TestCroissantRecords(t *testing.T) {
 		queries []Query
 		want    string
 	}{
-		{[]Format{Parquet, BEIR, JSONL}, croissantQueries, "documents queries-train queries-dev qrels-train qrels-dev"},
+		{[]Format{Parquet, BEIR, JSONL}, croissantQueries, "documents queries-train queries-dev queries-test qrels-train qrels-dev qrels-test"},
 		{[]Format{JSONL}, croissantQueries[:3], "documents queries-train"},
 		{[]Format{TREC}, croissantQueries, ""},
 	} {

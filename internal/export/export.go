@@ -30,6 +30,7 @@ type Document struct {
 	ExampleID int64  `json:"example_id"`        // record that represents it
 	Train     int32  `json:"train"`             // queries
 	Dev       int32  `json:"dev"`
+	Test      int32  `json:"test,omitempty"` // of collections that have this split
 
 	URLTitle string  `json:"-"` // title in its URL, for Redsi
 	Examples []int64 `json:"-"` // its records, dev first, without repeats, for Redsi
@@ -42,6 +43,27 @@ type Query struct {
 	Split nq.Split `json:"split"`
 	Text  string   `json:"text"`
 	DocID string   `json:"doc_id"`
+	Grade int32    `json:"grade,omitempty"` // how relevant the document is; 0: not said, which is 1
+
+	Graded bool       `json:"-"` // the collection has grades
+	Judged []Judgment `json:"-"` // on a question's first line, all judgments of it, if there are more than its documents
+}
+
+// Judgment is a document of a question with its grade.
+type Judgment struct {
+	DocID string
+	Grade int32
+}
+
+// judgments are what files of judgments have in place of a line of queries.
+func (q *Query) judgments(again bool) []Judgment {
+	switch {
+	case q.Judged == nil:
+		return []Judgment{{q.DocID, max(q.Grade, 1)}}
+	case again:
+		return nil
+	}
+	return q.Judged
 }
 
 // Identifier is what a model generates for a document.
@@ -75,10 +97,10 @@ type Format string
 
 // The formats.
 const (
-	JSONL   Format = "jsonl"   // documents.jsonl.gz, queries.{train,dev}.jsonl.gz
-	Parquet Format = "parquet" // documents.parquet, queries-{train,dev}.parquet
-	TREC    Format = "trec"    // topics.{train,dev}.{trec,tsv}, qrels.{train,dev}.txt
-	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev}.tsv
+	JSONL   Format = "jsonl"   // documents.jsonl.gz, queries.{train,dev,test}.jsonl.gz
+	Parquet Format = "parquet" // documents.parquet, queries-{train,dev,test}.parquet
+	TREC    Format = "trec"    // topics.{train,dev,test}.{trec,tsv}, qrels.{train,dev,test}.txt
+	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
 
 	// Croissant is no format of the collection but of what describes the others:
@@ -90,7 +112,7 @@ const (
 func Formats() []Format { return []Format{JSONL, Parquet, TREC, BEIR, Redsi} }
 
 // splits are the splits of every format, in this order.
-var splits = []nq.Split{nq.Train, nq.Dev}
+var splits = []nq.Split{nq.Train, nq.Dev, nq.Test}
 
 // File is one written file.
 type File struct {
@@ -105,9 +127,11 @@ type Summary struct {
 	Texts       int            `json:"texts"` // documents with a text
 	Train       int            `json:"train"` // queries
 	Dev         int            `json:"dev"`
-	Identifiers []string       `json:"identifiers"` // types
-	Variant     nq320k.Variant `json:"variant"`     // of Redsi, if that was written
-	Files       []File         `json:"files"`       // by name
+	Test        int            `json:"test,omitempty"`
+	Graded      bool           `json:"graded,omitempty"` // judgments have grades
+	Identifiers []string       `json:"identifiers"`      // types
+	Variant     nq320k.Variant `json:"variant"`          // of Redsi, if that was written
+	Files       []File         `json:"files"`            // by name
 	// Respaced counts texts whose line breaks, tabs or runs of blanks became one
 	// blank in the line formats of TREC; the other formats keep them.
 	Respaced int `json:"respaced"`
@@ -166,7 +190,7 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	for q, err := range c.Queries {
 		again := false
 		if err == nil {
-			again = len(answers) > 0 && *q == (Query{last.ID, last.Split, last.Text, q.DocID}) && !slices.Contains(answers, q.DocID)
+			again = len(answers) > 0 && q.ID == last.ID && q.Split == last.Split && q.Text == last.Text && !slices.Contains(answers, q.DocID)
 			err = checkQuery(q, again, ids, asked)
 		}
 		for i := 0; i < len(ws) && err == nil; i++ {
@@ -179,9 +203,12 @@ func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 		case again:
 		case q.Split == nq.Train:
 			s.Train++
-		default:
+		case q.Split == nq.Dev:
 			s.Dev++
+		default:
+			s.Test++
 		}
+		s.Graded = s.Graded || q.Graded
 		if last = *q; !again {
 			answers = answers[:0]
 		}

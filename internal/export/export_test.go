@@ -88,7 +88,7 @@ func TestSummary(t *testing.T) {
 		if f.Bytes != int64(m[f.Name].Len()) || len(f.SHA256) != 64 {
 			t.Errorf("%+v: %d bytes", f, m[f.Name].Len())
 		}
-		if describe(f.Name) == "" {
+		if describe(Summary{}, f.Name) == "" {
 			t.Errorf("the card does not describe %s", f.Name)
 		}
 	}
@@ -138,7 +138,7 @@ func TestJSONLRoundTrip(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var queries []Query
-	for _, s := range splits {
+	for _, s := range []nq.Split{nq.Train, nq.Dev} {
 		queries = append(queries, readJSONLines[Query](t, gunzip(t, m["jsonl/queries."+string(s)+".jsonl.gz"]))...)
 	}
 	if !reflect.DeepEqual(queries, testQueries) {
@@ -175,9 +175,9 @@ func TestParquetRoundTrip(t *testing.T) {
 		t.Errorf("%+v", docs)
 	}
 	var queries []Query
-	for _, s := range splits {
+	for _, s := range []nq.Split{nq.Train, nq.Dev} {
 		for _, r := range readParquet[queryRow](t, m["parquet/queries-"+string(s)+".parquet"]) {
-			queries = append(queries, Query{r.ID, nq.Split(r.Split), r.Text, r.DocID})
+			queries = append(queries, Query{ID: r.ID, Split: nq.Split(r.Split), Text: r.Text, DocID: r.DocID})
 		}
 	}
 	if !reflect.DeepEqual(queries, testQueries) {
@@ -260,7 +260,7 @@ func TestQuotedNames(t *testing.T) {
 func TestTRECRoundTrip(t *testing.T) {
 	m, _ := write(t, testDocuments, testQueries, TREC)
 	var queries []Query
-	for _, s := range splits {
+	for _, s := range []nq.Split{nq.Train, nq.Dev} {
 		text := map[string]string{}
 		for _, top := range strings.Split(m["trec/topics."+string(s)+".trec"].String(), "<top>\n")[1:] {
 			lines := strings.Split(top, "\n")
@@ -285,7 +285,7 @@ func TestTRECRoundTrip(t *testing.T) {
 			if !ok || text[id] != question {
 				t.Errorf("topic %q in TREC form is %q", line, text[id])
 			}
-			queries = append(queries, Query{id, s, question, target[id]})
+			queries = append(queries, Query{ID: id, Split: s, Text: question, DocID: target[id]})
 		}
 	}
 	want := slices.Clone(testQueries)
@@ -309,7 +309,7 @@ func TestBEIRRoundTrip(t *testing.T) {
 		texts[q.ID] = q.Text
 	}
 	var queries []Query
-	for _, s := range splits {
+	for _, s := range []nq.Split{nq.Train, nq.Dev} {
 		lines := slices.Collect(strings.Lines(m["beir/qrels/"+string(s)+".tsv"].String()))
 		if lines[0] != "query-id\tcorpus-id\tscore\n" {
 			t.Errorf("head %q", lines[0])
@@ -319,7 +319,7 @@ func TestBEIRRoundTrip(t *testing.T) {
 			if len(f) != 3 || f[2] != "1" {
 				t.Fatalf("judgement %q", line)
 			}
-			queries = append(queries, Query{f[0], s, texts[f[0]], f[1]})
+			queries = append(queries, Query{ID: f[0], Split: s, Text: texts[f[0]], DocID: f[1]})
 		}
 	}
 	if len(docs) != 3 || !reflect.DeepEqual(queries, testQueries) {

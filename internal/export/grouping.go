@@ -13,17 +13,18 @@ import (
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/nq320k"
 )
 
-// IDs says how documents are named in an export.
+// IDs says how documents are named in an export, and queries that have names.
 type IDs string
 
 // The names of documents.
 const (
 	ByNumber IDs = "number" // position in the collection, from zero; default
-	ByKey    IDs = "key"    // deduplication key, white space and control characters as "_"
+	ByKey    IDs = "key"    // deduplication key, or names outside of redsi, white space and control characters as "_"
 )
 
 func underscored(key string) string {
@@ -43,6 +44,7 @@ type Grouping struct {
 	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
 	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
 	Variant            nq320k.Variant                        // for Redsi
+	Judgments          *metrics.Qrels                        // by number, in place of those that the queries are; nil: none
 }
 
 // FromGrouping is the collection of a grouping. It can be read once.
@@ -66,7 +68,7 @@ func FromGrouping(g Grouping) (Collection, error) {
 				names = append(names, id)
 				out := Document{
 					ID: id, Title: d.Title, Key: d.Key, URL: d.URL, OldID: d.OldID, PageID: d.PageID,
-					ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev, URLTitle: nq320k.TitleOf(d),
+					ExampleID: d.ExampleID, Train: d.Train, Dev: d.Dev, Test: d.Test, URLTitle: nq320k.TitleOf(d),
 				}
 				if g.Examples != nil {
 					out.Examples = g.Examples(d.Doc)
@@ -83,7 +85,17 @@ func FromGrouping(g Grouping) (Collection, error) {
 		}),
 		Queries: pull(func(yield func(*Query) error) error {
 			return dedup.ReadQueries(g.Queries, len(names), func(q *dedup.Query) error {
-				return yield(&Query{ID: strconv.FormatInt(q.ExampleID, 10), Split: q.Split, Text: q.Question, DocID: names[q.Doc]})
+				out := Query{ID: strconv.FormatInt(q.ExampleID, 10), Split: q.Split, Text: q.Question, DocID: names[q.Doc], Grade: q.Grade, Graded: q.Name != ""}
+				if g.Judgments != nil {
+					var err error
+					if out.Judged, err = judged(g.Judgments, out.ID, names); err != nil {
+						return err
+					}
+				}
+				if g.IDs == ByKey && q.Name != "" {
+					out.ID = underscored(q.Name)
+				}
+				return yield(&out)
 			})
 		}),
 	}
@@ -103,6 +115,22 @@ func FromGrouping(g Grouping) (Collection, error) {
 		})})
 	}
 	return c, nil
+}
+
+// judged are the judgments of a query by number with the names of their documents.
+func judged(q *metrics.Qrels, query string, names []string) ([]Judgment, error) {
+	out := []Judgment{}
+	for document, grade := range q.Of(query) {
+		doc, err := strconv.Atoi(document)
+		if err != nil || doc < 0 || doc >= len(names) {
+			return nil, fmt.Errorf("qrels: document %q of query %s is none of the collection's %d", document, query, len(names))
+		}
+		out = append(out, Judgment{names[doc], int32(grade)})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("qrels: query %s is not judged there: give those of all splits that the collection has", query)
+	}
+	return out, nil
 }
 
 // ExamplesOf reads the queries of a grouping and tells the example ids of each document:

@@ -2,6 +2,7 @@ package export
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -74,7 +75,12 @@ func (w *beir) query(q *Query, again bool) error {
 			return err
 		}
 	}
-	return w.qrels.line(q.Split, tsvField(q.ID)+"\t"+tsvField(q.DocID)+"\t1\n")
+	for _, j := range q.judgments(again) {
+		if err := w.qrels.line(q.Split, fmt.Sprintf("%s\t%s\t%d\n", tsvField(q.ID), tsvField(j.DocID), j.Grade)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tsvField quotes a name that holds a quote: the loader reads these files as CSV with

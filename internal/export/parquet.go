@@ -30,6 +30,25 @@ type queryRow struct {
 	DocID string `parquet:"doc_id"`
 }
 
+// gradedRow is a query of a collection that has grades.
+type gradedRow struct {
+	queryRow
+	Grade int32 `parquet:"grade"`
+}
+
+// queries is the table of a split: of queryRow, or of gradedRow.
+type queries struct {
+	plain  *table[queryRow]
+	graded *table[gradedRow]
+}
+
+func (t *queries) close() error {
+	if t.graded != nil {
+		return t.graded.close()
+	}
+	return t.plain.close()
+}
+
 // rowGroupBytes bounds the text that a row group holds in memory.
 const rowGroupBytes = 64 << 20
 
@@ -68,7 +87,7 @@ func (t *table[T]) close() error { return errors.Join(t.w.Close(), t.file.Close(
 type parquetFiles struct {
 	files     *files
 	documents *table[documentRow]
-	queries   map[nq.Split]*table[queryRow] // made when a split has its first query
+	queries   map[nq.Split]*queries // made when a split has its first query
 }
 
 func openParquet(f *files) (writer, error) {
@@ -76,7 +95,7 @@ func openParquet(f *files) (writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parquetFiles{f, documents, map[nq.Split]*table[queryRow]{}}, nil
+	return &parquetFiles{f, documents, map[nq.Split]*queries{}}, nil
 }
 
 func (w *parquetFiles) document(d *Document) error {
@@ -90,13 +109,23 @@ func (w *parquetFiles) document(d *Document) error {
 func (w *parquetFiles) query(q *Query, _ bool) error {
 	t, ok := w.queries[q.Split]
 	if !ok {
+		t = &queries{}
 		var err error
-		if t, err = openTable[queryRow](w.files, "parquet/queries-"+string(q.Split)+".parquet"); err != nil {
+		if name := "parquet/queries-" + string(q.Split) + ".parquet"; q.Graded {
+			t.graded, err = openTable[gradedRow](w.files, name)
+		} else {
+			t.plain, err = openTable[queryRow](w.files, name)
+		}
+		if err != nil {
 			return err
 		}
 		w.queries[q.Split] = t
 	}
-	return t.add(queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID))
+	row, size := queryRow{ID: q.ID, Split: string(q.Split), Text: q.Text, DocID: q.DocID}, len(q.Text)+len(q.ID)+len(q.DocID)
+	if t.graded != nil {
+		return t.graded.add(gradedRow{row, max(q.Grade, 1)}, size)
+	}
+	return t.plain.add(row, size)
 }
 
 func (w *parquetFiles) close() error {

@@ -50,6 +50,9 @@ func (w *redsi) query(q *Query, again bool) error {
 		return fmt.Errorf("query %q has several documents, which format %s cannot say", q.ID, Redsi)
 	}
 	file := 1
+	if q.Split == nq.Test {
+		return fmt.Errorf("query %q is of the test split, which the layout of NQ320K does not have", q.ID)
+	}
 	if q.Split == nq.Dev {
 		file = 2
 	}

@@ -107,7 +107,7 @@ func TestIdentifiers(t *testing.T) {
 		}
 	}
 	for _, f := range s.Files {
-		if describe(f.Name) == "" {
+		if describe(s, f.Name) == "" {
 			t.Errorf("the card does not describe %s", f.Name)
 		}
 	}

@@ -2,11 +2,12 @@ package export
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
 // trec writes topics, as <top> elements and as TSV, and qrels of trec_eval
-// ("query 0 document 1"). A topic is one line, so white space in it is reduced; in an
+// ("query 0 document grade"). A topic is one line, so white space in it is reduced; in an
 // element, which is SGML, "&", "<" and ">" are entities.
 type trec struct {
 	tops, tsvs, qrels *bySplit
@@ -23,7 +24,10 @@ func (w *trec) document(*Document) error { return nil }
 var sgml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func (w *trec) query(q *Query, again bool) error {
-	qrel := w.qrels.line(q.Split, q.ID+" 0 "+q.DocID+" 1\n")
+	var qrel error
+	for _, j := range q.judgments(again) {
+		qrel = errors.Join(qrel, w.qrels.line(q.Split, fmt.Sprintf("%s 0 %s %d\n", q.ID, j.DocID, j.Grade)))
+	}
 	if again {
 		return qrel
 	}

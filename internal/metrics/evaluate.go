@@ -52,9 +52,9 @@ func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*R
 		if ranking := byQuery[q]; ranking == nil {
 			r.Missing++
 		} else {
-			documents := ranking.Documents(mode)
+			v := qrels.view(ranking, mode)
 			for i, m := range metrics {
-				row.Scores[i] = m.score(ranking, documents, qrels.Relevant(q))
+				row.Scores[i] = m.score(v)
 				r.Mean[i] += row.Scores[i]
 			}
 		}
@@ -64,4 +64,31 @@ func Evaluate(metrics []Metric, mode Mode, rankings []Ranking, qrels *Qrels) (*R
 		r.Mean[i] /= float64(r.Queries)
 	}
 	return r, nil
+}
+
+// view is a ranking as measures see it.
+func (q *Qrels) view(r *Ranking, mode Mode) *view {
+	v := &view{ideal: q.ideal(r.Query)}
+	for _, h := range r.Hypotheses {
+		v.beam = append(v.beam, h.Document != "")
+	}
+	for _, d := range r.Documents(mode) {
+		grade, ok := q.Grade(r.Query, d)
+		if !ok {
+			grade = unjudged
+		}
+		v.grades = append(v.grades, grade)
+	}
+	return v
+}
+
+// ideal is the grades of all judgments of a query, best first.
+func (q *Qrels) ideal(query string) []int {
+	j := q.judged[query]
+	if j == nil {
+		return nil
+	}
+	grades := slices.Clone(j.grades)
+	slices.SortFunc(grades, func(a, b int) int { return b - a })
+	return grades
 }

@@ -1,99 +1,151 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// Hits is 1 if one of the first k documents is relevant, else 0 (Success@k of
-// ir-measures).
-func Hits(documents, relevant []string, k int) float64 {
-	if firstRelevant(documents, relevant, k) < 0 {
-		return 0
-	}
-	return 1
-}
-
-// ReciprocalRank is 1/rank of the first relevant document among the first k, else
-// 0. Its mean over queries is MRR@k.
-func ReciprocalRank(documents, relevant []string, k int) float64 {
-	i := firstRelevant(documents, relevant, k)
-	if i < 0 {
-		return 0
-	}
-	return 1 / float64(i+1)
-}
-
-// Recall is the share of the relevant documents that is among the first k.
-func Recall(documents, relevant []string, k int) float64 {
-	n := 0
-	for _, d := range documents[:min(k, len(documents))] {
-		if slices.Contains(relevant, d) {
-			n++
-		}
-	}
-	return float64(n) / float64(len(relevant))
-}
-
-func firstRelevant(documents, relevant []string, k int) int {
-	return slices.IndexFunc(documents[:min(k, len(documents))], func(d string) bool { return slices.Contains(relevant, d) })
-}
-
-// Metric is a measure with its depth, such as MRR@10.
+// Metric is a measure with its depth and options, such as MRR@10 or AP(rel=2)@100.
 type Metric struct {
 	family string
-	k      int
+	k      int  // 0: the whole ranking
+	rel    int  // least grade that counts as relevant; 0 is 1
+	exp    bool // nDCG's gain is 2^grade - 1 instead of the grade
 }
 
-// families are the measures by name; Invalid@k looks at the beam, not at documents.
-var families = []struct {
+// cut says whether a family is named with a depth.
+type cut int
+
+const (
+	never cut = iota
+	may
+	must
+)
+
+// family is a measure without its options.
+type family struct {
 	name  string
+	cut   cut
+	rel   bool // takes rel=N
+	gain  bool // takes dcg='exp-log2'
+	lower bool // is better
+	also  []string
 	doc   string
-	score func(documents, relevant []string, k int) float64
-}{
-	{"Hits", "share of queries with a relevant document among the first k", Hits},
-	{"MRR", "mean of 1/rank of the first relevant document among the first k", ReciprocalRank},
-	{"Recall", "mean share of the relevant documents among the first k", Recall},
-	{"Invalid", "mean share of the k hypotheses of the unfiltered beam that are no identifier", nil},
+	score func(v *view, m Metric) float64
 }
 
-// Parse reads a name such as "Hits@1".
-func Parse(name string) (Metric, error) {
-	family, depth, _ := strings.Cut(name, "@")
-	k, err := strconv.Atoi(depth)
-	var known []string
-	for _, f := range families {
-		if f.name == family && err == nil && k > 0 && strconv.Itoa(k) == depth {
-			return Metric{family, k}, nil
-		}
-		known = append(known, f.name+"@k")
+// families are the measures by name. also are ir_measures' names of the same.
+func families() []family {
+	return []family{
+		{name: "Hits", cut: must, rel: true, also: []string{"Success"}, score: hits,
+			doc: "share of queries with a relevant document among the first k"},
+		{name: "MRR", cut: may, rel: true, also: []string{"RR"}, score: reciprocalRank,
+			doc: "mean of 1/rank of the first relevant document, among the first k"},
+		{name: "nDCG", cut: may, gain: true, also: []string{"NDCG"}, score: ndcg,
+			doc: "normalized discounted cumulative gain of the first k: gain is the grade, as in trec_eval, or 2^grade - 1"},
+		{name: "AP", cut: may, rel: true, also: []string{"MAP"}, score: averagePrecision,
+			doc: "mean of the precision at the ranks of relevant documents, among the first k"},
+		{name: "P", cut: must, rel: true, also: []string{"Precision"}, score: precision,
+			doc: "share of the first k ranks that have a relevant document"},
+		{name: "Recall", cut: must, rel: true, also: []string{"R"}, score: recall,
+			doc: "mean share of the relevant documents among the first k"},
+		{name: "Rprec", cut: never, rel: true, also: []string{"RPrec"}, score: rPrecision,
+			doc: "precision at as many ranks as there are relevant documents"},
+		{name: "Bpref", cut: never, rel: true, also: []string{"BPref"}, score: bpref,
+			doc: "how seldom documents judged not relevant stand above relevant ones; looks at judged documents only"},
+		{name: "Judged", cut: may, score: judgedShare,
+			doc: "share of the first k documents that anybody judged"},
+		{name: "Invalid", cut: must, lower: true, score: invalid,
+			doc: "mean share of the k hypotheses of the unfiltered beam that are no identifier"},
 	}
-	return Metric{}, fmt.Errorf("metric %q is unknown; there are %s", name, strings.Join(known, ", "))
 }
 
-// String is the name that Parse reads.
-func (m Metric) String() string { return m.family + "@" + strconv.Itoa(m.k) }
+// familyOf finds a family by its name or another's.
+func familyOf(name string) (family, bool) {
+	for _, f := range families() {
+		if f.name == name {
+			return f, true
+		}
+		for _, a := range f.also {
+			if a == name {
+				return f, true
+			}
+		}
+	}
+	return family{}, false
+}
+
+// known lists the forms of names, for errors.
+func known() string {
+	var list []string
+	for _, f := range families() {
+		if f.cut != must {
+			list = append(list, f.name)
+		}
+		if f.cut != never {
+			list = append(list, f.name+"@k")
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// String is the name that Parse reads, in one form of several.
+func (m Metric) String() string {
+	s := m.family
+	switch {
+	case m.exp:
+		s += "(dcg='exp-log2')"
+	case m.rel > 1:
+		s += fmt.Sprintf("(rel=%d)", m.rel)
+	}
+	if m.k > 0 {
+		s += "@" + strconv.Itoa(m.k)
+	}
+	return s
+}
+
+// ID is the name as a field of reports has it: mrr_10, ap_rel2_100, ndcg_exp_10.
+func (m Metric) ID() string {
+	s := strings.ToLower(m.family)
+	switch {
+	case m.exp:
+		s += "_exp"
+	case m.rel > 1:
+		s += fmt.Sprintf("_rel%d", m.rel)
+	}
+	if m.k > 0 {
+		s += "_" + strconv.Itoa(m.k)
+	}
+	return s
+}
 
 // Doc says what the metric measures.
 func (m Metric) Doc() string {
-	for _, f := range families {
-		if f.name == m.family {
-			return f.doc
-		}
-	}
-	return ""
+	f, _ := familyOf(m.family)
+	return f.doc
 }
 
-// score is the metric's value for one query. documents are those of the ranking.
-func (m Metric) score(r *Ranking, documents, relevant []string) float64 {
-	for _, f := range families {
-		if f.name == m.family && f.score != nil {
-			return f.score(documents, relevant, m.k)
-		}
+// LowerIsBetter reports whether a good system has a low value.
+func (m Metric) LowerIsBetter() bool {
+	f, _ := familyOf(m.family)
+	return f.lower
+}
+
+// depth is the number of ranks that are looked at.
+func (m Metric) depth(ranked int) int { return min(cmp.Or(m.k, ranked), ranked) }
+
+// relevant is the least grade that counts.
+func (m Metric) relevant() int { return max(1, m.rel) }
+
+// score is the metric's value for one query.
+func (m Metric) score(v *view) float64 {
+	f, ok := familyOf(m.family)
+	if !ok {
+		panic("metric " + m.family + " is none of Parse")
 	}
-	return r.Invalid(m.k)
+	return f.score(v, m)
 }
 
 // Percent is a metric, which is a fraction, as reports of evaluations have it.

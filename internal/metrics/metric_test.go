@@ -72,8 +72,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v", m, got, err)
 		}
 	}
-	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "nDCG@10", "MRR@10@2"} {
-		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), "Hits@k, MRR@k, Recall@k, Invalid@k") {
+	for _, name := range []string{"", "Hits", "Hits@", "Hits@0", "Hits@-1", "Hits@01", "Hits@1.5", "hits@1", "MRR@10@2", "AP@0", "Rprec@3", "P", "success", "map_5", "ndcg_10", "recip_rank_5", "P_0", "ndcg_cut"} {
+		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), "Hits@k, MRR, MRR@k, nDCG") {
 			t.Errorf("Parse(%q): %v", name, err)
 		}
 	}
@@ -116,5 +116,5 @@ func TestEvaluate(t *testing.T) {
 
 // papers are the paper's metrics.
 func papers() []Metric {
-	return []Metric{{"Hits", 1}, {"Hits", 10}, {"MRR", 10}, {"Invalid", 40}}
+	return []Metric{{family: "Hits", k: 1}, {family: "Hits", k: 10}, {family: "MRR", k: 10}, {family: "Invalid", k: 40}}
 }

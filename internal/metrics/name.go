@@ -51,3 +51,6 @@ func decodeName(field string) (string, error) {
 	}
 	return name, nil
 }
+
+// EncodeName is a name as files have it, one word.
+func EncodeName(name string) string { return encodeName(name) }

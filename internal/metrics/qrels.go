@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,22 @@ func (j *judged) find(document string) int {
 	}
 	if at, ok := j.places[document]; ok {
 		return at
+	}
+	return -1
+}
+
+// findBytes is find without a string.
+func (j *judged) findBytes(document []byte) int {
+	if j.places != nil {
+		if at, ok := j.places[string(document)]; ok {
+			return at
+		}
+		return -1
+	}
+	for i, d := range j.documents {
+		if d == string(document) {
+			return i
+		}
 	}
 	return -1
 }
@@ -130,6 +147,21 @@ func (q *Qrels) Grade(query, document string) (grade int, judged bool) {
 		return j.grades[at], true
 	}
 	return 0, false
+}
+
+// Of yields the judgments of a query: documents with their grades.
+func (q *Qrels) Of(query string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		j := q.judged[query]
+		if j == nil {
+			return
+		}
+		for i, d := range j.documents {
+			if !yield(d, j.grades[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Each yields every judgment, query by query.

@@ -45,15 +45,3 @@ func (r *Ranking) Documents(mode Mode) []string {
 	}
 	return out
 }
-
-// Invalid is the share of a beam that post-filtering removes: hypotheses without
-// document over width, the number that was asked for (paper: Invalid@40).
-func (r *Ranking) Invalid(width int) float64 {
-	n := 0
-	for _, h := range r.Hypotheses[:min(width, len(r.Hypotheses))] {
-		if h.Document == "" {
-			n++
-		}
-	}
-	return float64(n) / float64(width)
-}

@@ -10,7 +10,7 @@ import (
 )
 
 // families are all of them; a config.json without model_type is of the first.
-var families = []seq2seq.Family{t5.Family, bart.Family}
+var families = []seq2seq.Family{t5.Family, t5.MT5, t5.UMT5, bart.Family}
 
 // Load opens a model folder: config.json with model.safetensors or, where that is not
 // there, pytorch_model.bin.

@@ -23,9 +23,9 @@ var artifactType = cty.CapsuleWithOps("artifact", reflect.TypeFor[artifact](), &
 })
 
 // outputsOf is the value of one step: an object of its outputs.
-func outputsOf(spec *step.Spec, address string) cty.Value {
-	m := make(map[string]cty.Value, len(spec.Outputs))
-	for _, o := range spec.Outputs {
+func outputsOf(spec *step.Spec, outputs []step.Output, address string) cty.Value {
+	m := make(map[string]cty.Value, len(outputs))
+	for _, o := range outputs {
 		m[o.Name] = cty.CapsuleVal(artifactType, &artifact{step.Ref{Step: address, Output: o.Name}, o, spec})
 	}
 	return cty.ObjectVal(m)

@@ -35,12 +35,16 @@ func (l *loader) evaluate(n *node) {
 	for i := range instances {
 		inst := &instances[i]
 		l.place(inst, n, ctx)
+		outputs := b.spec.Outputs
 		if s, ok := l.step(b, inst); ok {
 			l.steps[n] = append(l.steps[n], s)
+			if n.read {
+				outputs = b.spec.Declared(s.Task)
+			}
 		}
 		inst.ctx = nil // of 100,000 they are a lot
 		if n.read {
-			values[inst.key] = outputsOf(b.spec, inst.address)
+			values[inst.key] = outputsOf(b.spec, outputs, inst.address)
 		}
 	}
 	switch {

@@ -137,10 +137,22 @@ func (c Cell) markdown(f Format) string {
 	if c.Bold {
 		s = "**" + s + "**"
 	}
+	if c.Marks != "" {
+		s += "<sup>" + MarkdownText(c.Marks) + "</sup>"
+	}
 	return s
 }
 
 func (c Cell) latex(f Format) string {
+	s := c.unmarked(f)
+	if c.Marks != "" {
+		s += `\textsuperscript{` + latexText(c.Marks) + `}`
+	}
+	return s
+}
+
+// unmarked is latex without the superscript.
+func (c Cell) unmarked(f Format) string {
 	f = c.format(f)
 	if c.Value == nil {
 		if c.Missing() {

@@ -18,6 +18,9 @@ func (c Cell) HTML(f Format) string {
 	if c.Bold {
 		s = "<b>" + s + "</b>"
 	}
+	if c.Marks != "" {
+		s += "<sup>" + html.EscapeString(c.Marks) + "</sup>"
+	}
 	return s
 }
 

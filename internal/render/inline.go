@@ -15,9 +15,11 @@ type Inline struct {
 	ShowsStd bool // TeX has Std
 }
 
-// Inline is the cell for a sentence. Bold, which compares it with its neighbours, is left out.
+// Inline is the cell for a sentence. Bold and marks, which compare it with its neighbours,
+// are left out.
 func (n Named) Inline() Inline {
 	c, f := n.Cell, n.Format
+	c.Marks = ""
 	out := Inline{Style: f.Style, Decimals: f.Decimals}
 	if c.Value == nil {
 		c.Bold = false

@@ -59,6 +59,7 @@ type Cell struct {
 	Format *Format  `json:"format,omitempty"` // instead of the column's
 	Bold   bool     `json:"bold,omitempty"`
 	Inputs []string `json:"inputs,omitempty"` // artifact digests that the cell comes from
+	Marks  string   `json:"marks,omitempty"`  // superscript after a number: what it differs from significantly
 	Absent string   `json:"absent,omitempty"` // why what the cell asks for is not in the data; see Absent
 }
 

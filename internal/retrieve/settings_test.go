@@ -40,7 +40,7 @@ func TestSettingsErrors(t *testing.T) {
 		settings Settings
 		want     string
 	}{
-		{Settings{"other", 1, assignment, in, DefaultSearch()}, `identifiers "other"; one of [atomic naive semantic residual]`},
+		{Settings{"unheard", 1, assignment, in, DefaultSearch()}, `identifiers "unheard"; one of [atomic naive semantic residual title keyword other]`},
 		{Settings{docid.KindNaive, 0, assignment, in, DefaultSearch()}, "documents 0"},
 		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxQuery: 64}, DefaultSearch()}, "max_input 0; at least 1"},
 		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}, DefaultSearch()}, "max_query -1; at least 1"},

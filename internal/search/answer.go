@@ -19,6 +19,21 @@ type Hit struct {
 	Text        string  `json:"text"`       // first words
 }
 
+// headingText bounds what stands in place of a title, in characters.
+const headingText = 60
+
+// Heading is what a document is called for people: its title, or else its first words, or
+// else its name.
+func (h Hit) Heading() string {
+	switch {
+	case h.Title != "":
+		return h.Title
+	case h.Text != "":
+		return FirstWords(h.Text, headingText)
+	}
+	return "document " + h.Document
+}
+
 // Answer is what is found for a query, best first.
 type Answer struct {
 	Hits      []Hit

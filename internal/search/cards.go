@@ -128,17 +128,18 @@ func FirstWords(text string, limit int) string {
 // errEnough ends a reading early.
 var errEnough = errors.New("enough")
 
-// Examples are the first n questions of the development split, in order, no text
-// twice.
+// Examples are the first n questions of the development split, or of test where that has
+// none, in order, no text twice.
 func Examples(queries io.Reader, n int) ([]string, error) {
-	var out []string
-	seen := map[string]bool{}
+	found := map[nq.Split][]string{}
+	seen := map[dedup.Query]bool{}
 	err := dedup.ReadQueries(queries, -1, func(q *dedup.Query) error {
-		if q.Split == nq.Dev && !seen[q.Question] {
-			seen[q.Question] = true
-			out = append(out, q.Question)
+		same := dedup.Query{Split: q.Split, Question: q.Question}
+		if q.Split != nq.Train && len(found[q.Split]) < n && !seen[same] {
+			seen[same] = true
+			found[q.Split] = append(found[q.Split], q.Question)
 		}
-		if len(out) >= n {
+		if len(found[nq.Dev]) >= n {
 			return errEnough
 		}
 		return nil
@@ -146,5 +147,8 @@ func Examples(queries io.Reader, n int) ([]string, error) {
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return out, err
+	if out := found[nq.Dev]; len(out) > 0 {
+		return out, err
+	}
+	return found[nq.Test], err
 }

@@ -180,6 +180,26 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestExamplesOfTest: a collection without development questions has those of test.
+func TestExamplesOfTest(t *testing.T) {
+	b := lines(t, dedup.Query{ExampleID: 1, Split: nq.Train, Question: "a"}, dedup.Query{ExampleID: 2, Split: nq.Test, Question: "b"}, dedup.Query{ExampleID: 3, Split: nq.Test, Question: "c"})
+	if got, err := Examples(bytes.NewReader(b), 1); err != nil || fmt.Sprint(got) != "[b]" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestHeading(t *testing.T) {
+	for want, h := range map[string]Hit{
+		"Elsa": {Title: "Elsa", Text: "is a queen"},
+		"She sings of the cold that never bothered her anyway, and of …": {Text: "She sings of the cold that never bothered her anyway, and of the door that she shuts."},
+		"document 7": {Document: "7"},
+	} {
+		if got := h.Heading(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"  who sings ":                      "who sings",

@@ -39,13 +39,13 @@ func (e *Encoding) Lengths() []int64 { return e.seq.Len }
 type Cache struct {
 	m      *Model
 	scope  *tensor.Scope
-	seq    Sequences      // where each input's cross-attention rows are
-	input  []int64        // input of each row, never decreasing
-	steps  int64          // tokens written so far
-	most   int64          // tokens that may be written
-	bias   *tensor.Tensor // [heads, most, most], or nil
-	layers []cacheLayer   // per decoder block
-	order  []int64        // rows to take before the next step; nil: as they are
+	seq    Sequences        // where each input's cross-attention rows are
+	input  []int64          // input of each row, never decreasing
+	steps  int64            // tokens written so far
+	most   int64            // tokens that may be written
+	biases []*tensor.Tensor // [heads, most, most] each: Network.Biases
+	layers []cacheLayer     // per decoder block
+	order  []int64          // rows to take before the next step; nil: as they are
 }
 
 type cacheLayer struct {
@@ -61,8 +61,8 @@ func (m *Model) NewCache(e *Encoding, most int) *Cache {
 	}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			if bias := m.net.Bias(inner, c.most); bias != nil {
-				c.bias = c.scope.Move(bias)
+			for _, bias := range m.net.Biases(inner, c.most) {
+				c.biases = append(c.biases, c.scope.Move(bias))
 			}
 			for i := range m.net.Layers() {
 				k, v := m.net.Keys(m.pass(inner, nil), i, e.Hidden)
@@ -121,8 +121,8 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 		tensor.Within(func(inner *tensor.Scope) {
 			at := &next{Cache: c, Pass: c.m.pass(inner, nil)}
 			at.self, at.cross = c.spans()
-			if c.bias != nil {
-				at.bias = inner.Narrow(c.bias, 1, c.steps, 1) // [heads, 1, most]
+			for _, bias := range c.biases {
+				at.now = append(at.now, inner.Narrow(bias, 1, c.steps, 1)) // [heads, 1, most]
 			}
 			if c.order != nil {
 				at.order = inner.FromInt64s(c.order, c.m.Device, rows)
@@ -140,7 +140,8 @@ type next struct {
 	*Cache
 	*Pass
 	self, cross tensor.Spans
-	bias, order *tensor.Tensor
+	now         []*tensor.Tensor // of biases, this step's rows
+	order       *tensor.Tensor
 }
 
 func (n *next) Positions() []int64 { return slices.Repeat([]int64{n.steps}, len(n.input)) }
@@ -148,7 +149,7 @@ func (n *next) Positions() []int64 { return slices.Repeat([]int64{n.steps}, len(
 func (n *next) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	l := &n.layers[layer]
 	k, v = n.extend(n.S, &l.k, k, n.order), n.extend(n.S, &l.v, v, n.order)
-	return n.S.PackedAttention(q, k, v, n.bias, n.self, n.heads)
+	return n.S.PackedAttention(q, k, v, BiasOf(n.now, layer), n.self, n.heads)
 }
 
 func (n *next) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {

@@ -39,6 +39,7 @@ func MarshalConfig(own any, other map[string]json.RawMessage, defaults map[strin
 	for name, value := range other {
 		all[name] = value
 	}
+	all["torch_dtype"] = "float32" // as WriteWeights writes them, whatever was read
 	text, err := json.Marshal(own)
 	if err != nil {
 		return nil, err
@@ -103,11 +104,22 @@ type Network interface {
 	// Keys are what a decoder layer's cross-attention makes of the encoder's states
 	// [S, width]: keys and values, [S, heads*d] each.
 	Keys(p *Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor)
-	// Bias is what the decoder's self-attention adds to the scores of up to n positions,
-	// [heads, n, n]; nil: nothing.
-	Bias(s *tensor.Scope, n int64) *tensor.Tensor
+	// Biases are what the decoder's self-attention adds to the scores of up to n positions,
+	// [heads, n, n], in each layer; one: in every layer, none: nothing.
+	Biases(s *tensor.Scope, n int64) []*tensor.Tensor
 	// Decode gives the decoder's states for the product with Head: [T, width] -> [T, w].
 	Decode(p *Pass, x *tensor.Tensor, at Attention) *tensor.Tensor
+}
+
+// BiasOf is a layer's among Biases, or nil.
+func BiasOf(biases []*tensor.Tensor, layer int) *tensor.Tensor {
+	switch len(biases) {
+	case 0:
+		return nil
+	case 1:
+		return biases[0]
+	}
+	return biases[layer]
 }
 
 // Attention is where a decoder's rows look: whole sequences in training, one token per

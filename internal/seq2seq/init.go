@@ -65,7 +65,7 @@ func (m *Model) Extend(n int64, seed uint64) error {
 			tensor.Free(old)
 		}
 		extended := build(c, m.Device, m.scope, m.all)
-		extended.Compute = m.Compute
+		extended.Compute, extended.Smoothing = m.Compute, m.Smoothing
 		*m = *extended
 	})
 }

@@ -61,13 +61,31 @@ func parse(config []byte, families []Family) (Config, error) {
 }
 
 // Load opens a model folder of one of the families: config.json with model.safetensors
-// or, where that is not there, pytorch_model.bin.
+// or what else checkpoint.Weights finds.
 func Load(folder string, device tensor.Device, families ...Family) (*Model, error) {
 	c, err := ReadConfig(folder, families...)
 	if err != nil {
 		return nil, err
 	}
 	return withWeights(folder, c, device)
+}
+
+// Check says what would stop Load; it reads config.json and the headers of the weights.
+func Check(folder string, families ...Family) (Config, error) {
+	c, err := ReadConfig(folder, families...)
+	if err != nil {
+		return nil, err
+	}
+	return c, checkpoint.Weights(folder, func(f *checkpoint.File) error {
+		for _, s := range c.Specs() {
+			if name := s.in(f); !s.Fixed || f.Has(name) {
+				if err := f.Check(name, s.Shape...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // LoadAs opens a model folder that Save wrote of a model with the configuration c. A
@@ -92,31 +110,33 @@ func LoadAs(folder string, c Config, device tensor.Device) (*Model, error) {
 }
 
 func withWeights(folder string, c Config, device tensor.Device) (m *Model, err error) {
-	err = checkpoint.Weights(folder, func(r io.ReaderAt, size int64) (err error) {
-		m, err = readWeights(c, r, size, device)
+	err = checkpoint.Weights(folder, func(f *checkpoint.File) (err error) {
+		m, err = readWeights(c, f, device)
 		return err
-	}, WeightsFile, OldWeights)
+	})
 	return m, err
 }
 
-// readWeights makes a model of the configuration c.
-func readWeights(c Config, weights io.ReaderAt, size int64, device tensor.Device) (*Model, error) {
-	f, err := checkpoint.Open(weights, size)
-	if err != nil {
-		return nil, err
+// in is the tensor's name in a file.
+func (s Spec) in(f *checkpoint.File) string {
+	name := s.Name
+	for _, other := range s.Other {
+		if !f.Has(name) && f.Has(other) {
+			name = other
+		}
 	}
+	return name
+}
+
+// readWeights makes a model of the configuration c.
+func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
 	scope := tensor.NewScope()
 	var m *Model
 	var failed error
-	err = tensor.Try(func() {
+	err := tensor.Try(func() {
 		var all []Param
 		for _, s := range c.Specs() {
-			name := s.Name
-			for _, other := range s.Other {
-				if !f.Has(name) && f.Has(other) {
-					name = other
-				}
-			}
+			name := s.in(f)
 			var t *tensor.Tensor
 			if s.Fixed && !f.Has(name) {
 				t = scope.Zeros(tensor.F32, device, s.Shape...)

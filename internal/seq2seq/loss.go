@@ -46,7 +46,7 @@ func (m *Model) Loss(b Batch) (loss float64, err error) {
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
 			states, labels := m.teach(s, b)
-			loss = m.headLoss(s, states, labels).Item()
+			loss = m.headLoss(s, states, labels, 0).Item()
 		})
 	})
 	return loss, err
@@ -69,16 +69,17 @@ func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, labels S
 	return m.forced(m.pass(s, nil), m.embed(s, inputs.ids), m.embed(s, read.ids), inputs, read), labels
 }
 
-func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, labels Sequences) *tensor.Tensor {
+func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, labels Sequences, smooth float64) *tensor.Tensor {
 	head := m.net.Head(s)
 	if m.Compute != tensor.F32 {
 		states, head = s.ToDType(states, m.Compute), s.ToDType(head, m.Compute)
 	}
-	return s.HeadLoss(states, head, s.FromInt64s(labels.ids, m.Device, int64(len(labels.ids))), Ignore)
+	return s.HeadLoss(states, head, s.FromInt64s(labels.ids, m.Device, int64(len(labels.ids))), Ignore, smooth)
 }
 
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no
-// dropout): the mean loss over the labels, times scale, and its gradient with
+// dropout): the mean loss over the labels, smoothed by Smoothing, and the gradient of
+// scale times it with
 // respect to every parameter, in the order of Params and owned by s.
 func (m *Model) Gradients(s *tensor.Scope, b Batch, rng *tensor.RNG, scale float64) (loss float64, grads []*tensor.Tensor) {
 	grads = make([]*tensor.Tensor, len(m.params))
@@ -93,7 +94,7 @@ func (m *Model) Gradients(s *tensor.Scope, b Batch, rng *tensor.RNG, scale float
 		inner.Leaf(out)
 
 		states := m.forced(m.pass(inner, rng), in, out, inputs, read)
-		value := m.headLoss(inner, states, labels)
+		value := m.headLoss(inner, states, labels, m.Smoothing)
 		loss = value.Item()
 
 		leaves := []*tensor.Tensor{in, out}

@@ -12,6 +12,8 @@ type Model struct {
 	Device  tensor.Device
 	Compute tensor.DType
 
+	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens
+
 	scope  *tensor.Scope
 	all    []Param // in the order of Config's Specs
 	params []Param // those that are trained

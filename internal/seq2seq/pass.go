@@ -102,15 +102,15 @@ type taught struct {
 	net       Network
 	seq, from Sequences
 	memory    *tensor.Tensor // the encoder's states [S, width]
-	bias      *tensor.Tensor
+	biases    []*tensor.Tensor
 }
 
 func (t *taught) Positions() []int64 { return t.seq.Positions() }
 
-func (t *taught) Self(_ int, q, k, v *tensor.Tensor) *tensor.Tensor {
+func (t *taught) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	causal := t.heads
 	causal.Causal = true
-	return t.S.PackedAttention(q, k, v, t.bias, between(t.seq, t.seq), causal)
+	return t.S.PackedAttention(q, k, v, BiasOf(t.biases, layer), between(t.seq, t.seq), causal)
 }
 
 func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
@@ -122,6 +122,6 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 // reads, all at once: [S, width] and [T, width] -> [T, w].
 func (m *Model) forced(p *Pass, in, out *tensor.Tensor, inputs, read Sequences) *tensor.Tensor {
 	memory := m.net.Encode(p, in, inputs)
-	bias := m.net.Bias(p.S, read.Most)
-	return m.net.Decode(p, out, &taught{Pass: p, net: m.net, seq: read, from: inputs, memory: memory, bias: bias})
+	biases := m.net.Biases(p.S, read.Most)
+	return m.net.Decode(p, out, &taught{Pass: p, net: m.net, seq: read, from: inputs, memory: memory, biases: biases})
 }

@@ -6,20 +6,32 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
 )
 
-// Family reads T5 models, v1.0 and v1.1.
-var Family = seq2seq.Family{Type: "t5", Parse: func(config []byte) (seq2seq.Config, error) {
-	var c Config
-	err := json.Unmarshal(config, &c)
-	return c, err
-}}
+// The families that this package reads: T5 1.0, 1.1 and FLAN-T5; mT5, which is T5 1.1 with
+// more tokens; umT5, of which every layer has relative positions of its own.
+var (
+	Family = family("t5")
+	MT5    = family("mt5")
+	UMT5   = family("umt5")
+)
 
-// Config is Hugging Face's config.json of a T5 model. Fields that this package
+func family(modelType string) seq2seq.Family {
+	return seq2seq.Family{Type: modelType, Parse: func(config []byte) (seq2seq.Config, error) {
+		c := DefaultsOf(modelType)
+		err := json.Unmarshal(config, &c)
+		return c, err
+	}}
+}
+
+// Config is Hugging Face's config.json of a T5, mT5 or umT5 model. Fields that this package
 // does not use are kept and written again.
 type Config struct {
+	ModelType         string  `json:"model_type"`
 	VocabSize         int64   `json:"vocab_size"`
 	DModel            int64   `json:"d_model"`
 	DKV               int64   `json:"d_kv"` // per head; num_heads*d_kv need not be d_model
@@ -32,30 +44,49 @@ type Config struct {
 	DropoutRate       float64 `json:"dropout_rate"`
 	LayerNormEpsilon  float64 `json:"layer_norm_epsilon"`
 	InitializerFactor float64 `json:"initializer_factor"`
-	FeedForward       string  `json:"feed_forward_proj"`   // "relu" (v1.0) or "gated-gelu" (v1.1)
+	FeedForward       string  `json:"feed_forward_proj"`   // "relu" (v1.0), "gated-gelu" (v1.1), "gated-silu" …
 	TieEmbeddings     bool    `json:"tie_word_embeddings"` // the output matrix is the embedding (v1.0)
 	PadToken          int64   `json:"pad_token_id"`
 	EOSToken          int64   `json:"eos_token_id"`
 	DecoderStart      int64   `json:"decoder_start_token_id"`
 
-	other map[string]json.RawMessage
+	// What a file says beside feed_forward_proj, which then does not count, as in
+	// transformers; nil: nothing.
+	denseAct *string
+	gatedAct *bool
+	other    map[string]json.RawMessage
 }
 
 // Defaults are transformers' T5Config defaults, which are t5-small's sizes.
 func Defaults() Config {
 	return Config{
+		ModelType: "t5",
 		VocabSize: 32128, DModel: 512, DKV: 64, DFF: 2048, NumLayers: 6, NumDecoderLayers: 6, NumHeads: 8,
 		Buckets: 32, MaxDistance: 128, DropoutRate: 0.1, LayerNormEpsilon: 1e-6, InitializerFactor: 1,
 		FeedForward: "relu", TieEmbeddings: true, PadToken: 0, EOSToken: 1, DecoderStart: 0,
 	}
 }
 
+// DefaultsOf are transformers' defaults of a model_type, which mT5 and umT5 have others of.
+func DefaultsOf(modelType string) Config {
+	c := Defaults()
+	if c.ModelType = modelType; modelType != "t5" {
+		c.VocabSize, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 250112, 1024, 8, 8, 6
+		c.FeedForward, c.TieEmbeddings = "gated-gelu", modelType == "umt5"
+	}
+	return c
+}
+
 // fields is Config without its methods, for the JSON package.
 type fields Config
 
-// UnmarshalJSON reads config.json; what it leaves out has transformers' default.
+// UnmarshalJSON reads config.json; what it leaves out stays as it is, which is to be
+// transformers' default.
 func (c *Config) UnmarshalJSON(data []byte) error {
-	f := fields(Defaults())
+	f := fields(*c)
+	if f.ModelType == "" {
+		f = fields(Defaults())
+	}
 	f.NumDecoderLayers = -1
 	if err := json.Unmarshal(data, &f); err != nil {
 		return err
@@ -69,20 +100,28 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	if f.NumDecoderLayers < 0 {
 		f.NumDecoderLayers = f.NumLayers
 	}
+	var act struct {
+		Dense *string `json:"dense_act_fn"`
+		Gated *bool   `json:"is_gated_act"`
+	}
+	if err := json.Unmarshal(data, &act); err != nil {
+		return err
+	}
+	f.denseAct, f.gatedAct = act.Dense, act.Gated
 	*c = Config(f)
 	return nil
 }
 
 // MarshalJSON writes config.json so that transformers' AutoModel opens it.
 func (c Config) MarshalJSON() ([]byte, error) {
-	return seq2seq.MarshalConfig(struct {
-		fields
-		Type string `json:"model_type"`
-	}{fields(c), "t5"}, c.other, map[string]any{
-		"architectures": []string{"T5ForConditionalGeneration"}, "is_encoder_decoder": true, "output_past": true,
-		"use_cache": true, "n_positions": 512, "torch_dtype": "float32",
+	return seq2seq.MarshalConfig(fields(c), c.other, map[string]any{
+		"architectures": []string{architectures[c.ModelType]}, "is_encoder_decoder": true, "output_past": true,
+		"use_cache": true, "n_positions": 512,
 	})
 }
+
+// architectures are the classes of transformers.
+var architectures = map[string]string{"t5": "T5ForConditionalGeneration", "mt5": "MT5ForConditionalGeneration", "umt5": "UMT5ForConditionalGeneration"}
 
 // Vocabulary implements seq2seq.Config.
 func (c Config) Vocabulary() seq2seq.Vocabulary {
@@ -101,8 +140,28 @@ func (c Config) WithDropout(p float64) seq2seq.Config {
 	return c
 }
 
-// gated says whether the feed-forward layer is v1.1's.
-func (c Config) gated() bool { return c.FeedForward == "gated-gelu" }
+// feedForward is the activation of the feed-forward layer, and whether it gates another
+// product (v1.1), as T5Config reads them.
+func (c Config) feedForward() (activation string, gated bool) {
+	activation, gated = c.FeedForward, false
+	if rest, ok := strings.CutPrefix(c.FeedForward, "gated-"); ok {
+		activation, gated = rest, true
+	}
+	if c.FeedForward == "gated-gelu" {
+		activation = "gelu_new"
+	}
+	if c.denseAct != nil {
+		activation = *c.denseAct
+	}
+	if c.gatedAct != nil {
+		gated = *c.gatedAct
+	}
+	return activation, gated
+}
+
+// ownPositions says whether every layer has a table of relative positions; else the first
+// layer's is that of all.
+func (c Config) ownPositions() bool { return c.ModelType == "umt5" }
 
 // Validate says what this package cannot compute.
 func (c Config) Validate() error {
@@ -119,8 +178,8 @@ func (c Config) Validate() error {
 		}
 	}
 	switch {
-	case c.FeedForward != "relu" && c.FeedForward != "gated-gelu":
-		return fmt.Errorf("T5 config: feed_forward_proj is %q; relu (v1.0) and gated-gelu (v1.1) are known", c.FeedForward)
+	case architectures[c.ModelType] == "":
+		return fmt.Errorf("T5 config: model_type is %q; t5, mt5 and umt5 are known", c.ModelType)
 	case c.Buckets < 4 || c.Buckets%2 != 0:
 		return fmt.Errorf("T5 config: relative_attention_num_buckets is %d, want an even number from 4 on", c.Buckets)
 	case c.MaxDistance <= c.Buckets/2:
@@ -129,6 +188,11 @@ func (c Config) Validate() error {
 		return fmt.Errorf("T5 config: dropout_rate is %g, want 0 to below 1", c.DropoutRate)
 	case !(c.LayerNormEpsilon > 0):
 		return fmt.Errorf("T5 config: layer_norm_epsilon is %g, want a positive number", c.LayerNormEpsilon)
+	}
+	if name, _ := c.feedForward(); c.denseAct != nil && !knownActivation(name) {
+		return fmt.Errorf("T5 config: dense_act_fn is %q; %s are known", name, tensor.KnownActivations)
+	} else if !knownActivation(name) {
+		return fmt.Errorf("T5 config: feed_forward_proj is %q; %s are known, and with \"gated-\" before them", c.FeedForward, tensor.KnownActivations)
 	}
 	for _, token := range []struct {
 		name string
@@ -139,4 +203,9 @@ func (c Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+func knownActivation(name string) bool {
+	_, ok := tensor.ActivationOf(name)
+	return ok
 }

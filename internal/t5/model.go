@@ -14,13 +14,15 @@ type network struct {
 	c                Config
 	shared, head     *tensor.Tensor // [VocabSize, d_model]; one tensor where tied
 	encoder, decoder stack
+	activation       tensor.Activation // of the feed-forward layers
+	relu             bool              // it is relu
 }
 
 // stack is the encoder or the decoder.
 type stack struct {
 	blocks []block
-	table  *tensor.Tensor // [buckets, heads]
-	norm   *tensor.Tensor // [d_model]
+	tables []*tensor.Tensor // [buckets, heads], of each layer; one: of all of them
+	norm   *tensor.Tensor   // [d_model]
 }
 
 type block struct {
@@ -54,31 +56,43 @@ func (n *network) norm(p *seq2seq.Pass, x, w *tensor.Tensor) *tensor.Tensor {
 // feedForward is one sublayer, x [T, d_model] -> [T, d_model].
 func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, w feedForward) *tensor.Tensor {
 	h := n.norm(p, x, w.norm)
-	if w.gate != nil { // v1.1: gelu(gate·x) * wi·x
-		gate := p.S.Gelu(p.Linear(h, w.gate), true)
-		h = p.Dropout(p.S.Mul(gate, p.Linear(h, w.wi)), n.c.DropoutRate) // [T, d_ff]
-	} else {
-		h = p.ReluDropout(p.Linear(h, w.wi), n.c.DropoutRate) // [T, d_ff]
+	switch { // h is [T, d_ff] then
+	case w.gate != nil: // v1.1: gelu(gate·x) * wi·x
+		gate := n.activation(p.S, p.Linear(h, w.gate))
+		h = p.Dropout(p.S.Mul(gate, p.Linear(h, w.wi)), n.c.DropoutRate)
+	case n.relu:
+		h = p.ReluDropout(p.Linear(h, w.wi), n.c.DropoutRate)
+	default:
+		h = p.Dropout(n.activation(p.S, p.Linear(h, w.wi)), n.c.DropoutRate)
 	}
 	return p.Add(x, p.Linear(h, w.wo), n.c.DropoutRate)
 }
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
 func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
-	bias := n.positionBias(p.S, n.encoder.table, seq.Most, true)
+	biases := n.biases(p.S, n.encoder, seq.Most, true)
 	x = p.Dropout(x, n.c.DropoutRate)
-	for _, b := range n.encoder.blocks {
+	for i, b := range n.encoder.blocks {
 		h := n.norm(p, x, b.self.norm)
 		q, k, v := p.Linear(h, b.self.q), p.Linear(h, b.self.k), p.Linear(h, b.self.v) // [S, heads*d_kv]
-		x = p.Add(x, p.Linear(p.Attend(q, k, v, bias, seq), b.self.o), n.c.DropoutRate)
+		x = p.Add(x, p.Linear(p.Attend(q, k, v, seq2seq.BiasOf(biases, i), seq), b.self.o), n.c.DropoutRate)
 		x = n.feedForward(p, x, b.feed)
 	}
 	return p.Dropout(n.norm(p, x, n.encoder.norm), n.c.DropoutRate)
 }
 
-// Bias implements seq2seq.Network.
-func (n *network) Bias(s *tensor.Scope, most int64) *tensor.Tensor {
-	return n.positionBias(s, n.decoder.table, most, false)
+// Biases implements seq2seq.Network.
+func (n *network) Biases(s *tensor.Scope, most int64) []*tensor.Tensor {
+	return n.biases(s, n.decoder, most, false)
+}
+
+// biases are what a stack adds to the scores, [heads, most, most] each. The encoder's tables
+// have one half for each direction; the decoder only looks back.
+func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool) (all []*tensor.Tensor) {
+	for _, table := range of.tables {
+		all = append(all, s.RelativeBias(table, most, tensor.Buckets{Number: n.c.Buckets, MaxDistance: n.c.MaxDistance, Both: both}))
+	}
+	return all
 }
 
 // Keys implements seq2seq.Network: [S, d_model] -> [S, heads*d_kv] each.

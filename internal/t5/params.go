@@ -15,6 +15,7 @@ func (c Config) Specs() []seq2seq.Spec {
 	f := c.InitializerFactor
 	inner := c.NumHeads * c.DKV
 	d := math.Pow(float64(c.DModel), -0.5)
+	_, gated := c.feedForward()
 	var all []seq2seq.Spec
 	add := func(name string, std float64, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: name + ".weight", Shape: shape, Init: seq2seq.Draw{Deviation: std}})
@@ -35,7 +36,7 @@ func (c Config) Specs() []seq2seq.Spec {
 	}
 	feedForward := func(prefix string) {
 		p := prefix + ".DenseReluDense"
-		if c.gated() {
+		if gated {
 			add(p+".wi_0", f*d, c.DFF, c.DModel)
 			add(p+".wi_1", f*d, c.DFF, c.DModel)
 		} else {
@@ -52,13 +53,13 @@ func (c Config) Specs() []seq2seq.Spec {
 	all[0].Grown = seq2seq.Draw{Deviation: 1}
 	for i := range c.NumLayers {
 		block := fmt.Sprintf("encoder.block.%d.layer.", i)
-		attention(block+"0", "SelfAttention", i == 0)
+		attention(block+"0", "SelfAttention", i == 0 || c.ownPositions())
 		feedForward(block + "1")
 	}
 	norm("encoder.final_layer_norm")
 	for i := range c.NumDecoderLayers {
 		block := fmt.Sprintf("decoder.block.%d.layer.", i)
-		attention(block+"0", "SelfAttention", i == 0)
+		attention(block+"0", "SelfAttention", i == 0 || c.ownPositions())
 		attention(block+"1", "EncDecAttention", false)
 		feedForward(block + "2")
 	}
@@ -73,6 +74,7 @@ func (c Config) Specs() []seq2seq.Spec {
 // Network implements seq2seq.Config.
 func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
 	at := func(name string) *tensor.Tensor { return get(name + ".weight") }
+	act, gated := c.feedForward()
 	attention := func(prefix, kind string) attention {
 		p := prefix + "." + kind
 		return attention{q: at(p + ".q"), k: at(p + ".k"), v: at(p + ".v"), o: at(p + ".o"), norm: at(prefix + ".layer_norm")}
@@ -80,27 +82,31 @@ func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
 	feed := func(prefix string) feedForward {
 		p := prefix + ".DenseReluDense"
 		f := feedForward{wo: at(p + ".wo"), norm: at(prefix + ".layer_norm")}
-		if c.gated() {
+		if gated {
 			f.gate, f.wi = at(p+".wi_0"), at(p+".wi_1")
 		} else {
 			f.wi = at(p + ".wi")
 		}
 		return f
 	}
-	n := &network{c: c, shared: at("shared"), head: at("shared")}
+	n := &network{c: c, shared: at("shared"), head: at("shared"), relu: act == "relu"}
+	n.activation, _ = tensor.ActivationOf(act) // Validate knows it
 	if !c.TieEmbeddings {
 		n.head = at("lm_head")
 	}
-	// NOTE only layer 0 has a table of relative positions; all layers of its stack use it.
-	n.encoder.table = at("encoder.block.0.layer.0.SelfAttention.relative_attention_bias")
-	n.decoder.table = at("decoder.block.0.layer.0.SelfAttention.relative_attention_bias")
 	n.encoder.norm, n.decoder.norm = at("encoder.final_layer_norm"), at("decoder.final_layer_norm")
 	for i := range c.NumLayers {
 		layer := fmt.Sprintf("encoder.block.%d.layer.", i)
+		if i == 0 || c.ownPositions() {
+			n.encoder.tables = append(n.encoder.tables, at(layer+"0.SelfAttention.relative_attention_bias"))
+		}
 		n.encoder.blocks = append(n.encoder.blocks, block{self: attention(layer+"0", "SelfAttention"), feed: feed(layer + "1")})
 	}
 	for i := range c.NumDecoderLayers {
 		layer := fmt.Sprintf("decoder.block.%d.layer.", i)
+		if i == 0 || c.ownPositions() {
+			n.decoder.tables = append(n.decoder.tables, at(layer+"0.SelfAttention.relative_attention_bias"))
+		}
 		n.decoder.blocks = append(n.decoder.blocks, block{
 			self: attention(layer+"0", "SelfAttention"), cross: attention(layer+"1", "EncDecAttention"), feed: feed(layer + "2")})
 	}

@@ -5,8 +5,9 @@ package tensor
 import (
 	"unsafe"
 
-	"github.com/redsi/redsi/internal/tensor/native"
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // ownNative takes the result of an operation of package native.
@@ -117,9 +118,10 @@ func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionO
 }
 
 // HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
-// w [V, d], labels I64 [n]. Its gradients are computed along with it.
-func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64) *Tensor {
-	out, msg := native.HeadLoss(h.n("HeadLoss"), w.n("HeadLoss"), labels.n("HeadLoss"), ignore)
+// w [V, d], labels I64 [n]. Its gradients are computed along with it. Smooth of each
+// label's weight is spread evenly over all V, as torch's label_smoothing has it.
+func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64) *Tensor {
+	out, msg := native.HeadLoss(h.n("HeadLoss"), w.n("HeadLoss"), labels.n("HeadLoss"), ignore, smooth)
 	return s.ownNative("HeadLoss", out, msg, h, w, labels)
 }
 
@@ -139,6 +141,29 @@ func (s *Scope) AdafactorInPlace(p, g, row, col, full *Tensor, o AdafactorOption
 	if msg := native.Adafactor(at[0], at[1], at[2], at[3], at[4], o); msg != "" {
 		fail(op, msg, []*Tensor{p, g, row, col, full})
 	}
+}
+
+// AdamWOptions are the numbers of one update; package adamw says what they mean.
+type AdamWOptions = native.AdamWOptions
+
+// AdamWInPlace updates p with its gradient g. The running means of g and of its squares
+// change too.
+func (s *Scope) AdamWInPlace(p, g, mean, square *Tensor, o AdamWOptions) {
+	const op = "AdamWInPlace"
+	if msg := native.AdamW(p.n(op), g.n(op), mean.n(op), square.n(op), o); msg != "" {
+		fail(op, msg, []*Tensor{p, g, mean, square})
+	}
+}
+
+// SquareSum is the sum of the squares of t's elements; on a CPU the same for any number
+// of threads.
+func (s *Scope) SquareSum(t *Tensor) float64 {
+	const op = "SquareSum"
+	sum, msg := native.SquareSum(t.n(op))
+	if msg != "" {
+		fail(op, msg, []*Tensor{t})
+	}
+	return sum
 }
 
 // AddRowsInPlace is to[index[i]] += from[i]: to [n, d], index I64 [m], from [m, d].

@@ -129,14 +129,16 @@ func TestHeadLoss(t *testing.T) {
 		labels := s.FromInt64s(ids, CPU, n)
 		s.Leaf(h)
 		s.Leaf(w)
-		got := s.HeadLoss(h, w, labels, -100)
-		want := s.CrossEntropy(s.Linear(h, w), labels, -100)
-		near(t, "loss", got, want, 1e-6)
-		a := s.Gradients(s.Scale(got, 3), []*Tensor{h, w})
-		b := s.Gradients(s.Scale(want, 3), []*Tensor{h, w})
-		near(t, "dh", a[0], b[0], 1e-7)
-		near(t, "dw", a[1], b[1], 1e-7)
-		if loss := s.HeadLoss(h, w, s.Full(-100, I64, CPU, n), -100).Item(); !math.IsNaN(loss) {
+		for _, smooth := range []float64{0, 0.1} {
+			got := s.HeadLoss(h, w, labels, -100, smooth)
+			want := s.CrossEntropy(s.Linear(h, w), labels, -100, smooth)
+			near(t, "loss", got, want, 1e-6)
+			a := s.Gradients(s.Scale(got, 3), []*Tensor{h, w})
+			b := s.Gradients(s.Scale(want, 3), []*Tensor{h, w})
+			near(t, "dh", a[0], b[0], 1e-7)
+			near(t, "dw", a[1], b[1], 1e-7)
+		}
+		if loss := s.HeadLoss(h, w, s.Full(-100, I64, CPU, n), -100, 0).Item(); !math.IsNaN(loss) {
 			t.Errorf("loss %g of no labels, transformers' is NaN", loss)
 		}
 	})
@@ -218,4 +220,27 @@ func TestNumThreads(t *testing.T) {
 			}
 		}
 	}
+}
+
+// SquareSum is the same for any number of threads; empty tensors have none.
+func TestSquareSum(t *testing.T) {
+	run(t, func(s *Scope) {
+		x := s.Normal(&RNG{Seed: 2}, 0, 1, 301, 777)
+		defer SetNumThreads(NumThreads())
+		SetNumThreads(1)
+		one := s.SquareSum(x)
+		SetNumThreads(3)
+		if three := s.SquareSum(x); one != three {
+			t.Errorf("%v with one thread, %v with three", one, three)
+		}
+		if want := s.Sum(s.Mul(x, x)).Item(); math.Abs(one-want) > 1e-6*want {
+			t.Errorf("%v, want %v", one, want)
+		}
+		if other := s.SquareSum(s.ToDType(x, BF16)); math.Abs(one-other) > 1e-3*one {
+			t.Errorf("of another type: %v, want %v", other, one)
+		}
+		if got := s.SquareSum(s.Zeros(F32, CPU, 0, 3)); got != 0 {
+			t.Errorf("of nothing: %v", got)
+		}
+	})
 }

@@ -66,6 +66,13 @@ func (s *Scope) MeanDim(t *Tensor, dim int64, keep bool) *Tensor {
 	return s.own("MeanDim", out, t)
 }
 
+// MaxDim is the largest over one dimension.
+func (s *Scope) MaxDim(t *Tensor, dim int64, keep bool) *Tensor {
+	var out lib.Ctensor
+	lib.AtgAmax(&out, t.use("MaxDim"), []int64{dim}, 1, flag(keep))
+	return s.own("MaxDim", out, t)
+}
+
 // TopK is the k largest values along dim, largest first, and their indices (I64).
 func (s *Scope) TopK(t *Tensor, k, dim int64) (values, indices *Tensor) {
 	var out [2]lib.Ctensor
@@ -109,11 +116,12 @@ func (s *Scope) Attention(q, k, v, mask *Tensor, scale float64) *Tensor {
 }
 
 // CrossEntropy is the mean of -log softmax(logits)[label] over rows whose label is
-// not ignore: logits [n, V], labels I64 [n].
-func (s *Scope) CrossEntropy(logits, labels *Tensor, ignore int64) *Tensor {
+// not ignore: logits [n, V], labels I64 [n]; smooth of each label's weight is spread
+// evenly over all V.
+func (s *Scope) CrossEntropy(logits, labels *Tensor, ignore int64, smooth float64) *Tensor {
 	var out lib.Ctensor
 	const mean = 1
-	lib.AtgCrossEntropyLoss(&out, logits.use("CrossEntropy"), labels.use("CrossEntropy"), nil, mean, ignore, 0)
+	lib.AtgCrossEntropyLoss(&out, logits.use("CrossEntropy"), labels.use("CrossEntropy"), nil, mean, ignore, smooth)
 	return s.own("CrossEntropy", out, logits, labels)
 }
 

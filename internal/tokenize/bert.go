@@ -34,6 +34,10 @@ func NewBERT(data []byte) (*BERT, error) {
 	if err != nil {
 		return nil, fmt.Errorf("BERT tokenizer: %w", err)
 	}
+	return newBERT(c)
+}
+
+func newBERT(c *config) (_ *BERT, err error) {
 	if c.Model.Type != "WordPiece" {
 		return nil, fmt.Errorf("BERT tokenizer: its model is %q, want WordPiece", c.Model.Type)
 	}
@@ -64,6 +68,19 @@ func NewBERT(data []byte) (*BERT, error) {
 
 // VocabSize is the number of ids, 30,522 for bert-base-uncased.
 func (b *BERT) VocabSize() int { return len(b.pieces) }
+
+// EncodeTruncated returns [CLS], the pieces of text and [SEP], at most limit ids in all, and
+// whether that is not all of the text.
+func (b *BERT) EncodeTruncated(text string, limit int) (ids []int32, truncated bool) {
+	ids = b.Encode(text, limit+1)
+	if truncated = len(ids) > limit; truncated {
+		ids = append(ids[:limit-1], b.sep)
+	}
+	return ids, truncated
+}
+
+// Close does nothing: there is nothing native.
+func (b *BERT) Close() error { return nil }
 
 // Encode returns [CLS], the pieces of text and [SEP], at most limit ids in all
 // (transformers: truncation=True, max_length=limit). Only as much of text is read

@@ -2,8 +2,8 @@
 // titles into NCI's title keys.
 //
 // Subword wraps the tokenizers library (Hugging Face's, by daulet/tokenizers) for any
-// sequence-to-sequence model, and T5 is its own; they agree with transformers 4.44.1's
-// T5TokenizerFast and BartTokenizerFast. BERT is written here in Go,
+// model, and T5 is its own; they agree with transformers 4.44.1's T5TokenizerFast and
+// BartTokenizerFast, and with tokenizers 0.19.1 on Unigram, BPE and WordPiece. BERT is written here in Go,
 // because NCI's titles come from transformers' slow BertTokenizer, whose decode
 // that library does not have; it needs no native code.
 //

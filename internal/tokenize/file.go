@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/goccy/go-json"
 
@@ -17,12 +18,16 @@ const maxFile = 256 << 20
 
 // config is what this package reads of a tokenizer.json.
 type config struct {
-	AddedTokens []struct {
+	Truncation   json.RawMessage `json:"truncation"`
+	Padding      json.RawMessage `json:"padding"`
+	PreTokenizer preTokenizer    `json:"pre_tokenizer"`
+	AddedTokens  []struct {
 		ID      int32  `json:"id"`
 		Content string `json:"content"`
 	} `json:"added_tokens"`
 	Normalizer struct {
-		Lowercase bool `json:"lowercase"`
+		Type      string `json:"type"`
+		Lowercase bool   `json:"lowercase"`
 	} `json:"normalizer"`
 	Model struct {
 		Type                    string          `json:"type"`
@@ -31,6 +36,29 @@ type config struct {
 		MaxInputCharsPerWord    int             `json:"max_input_chars_per_word"`
 		Vocab                   json.RawMessage `json:"vocab"`
 	} `json:"model"`
+}
+
+// preTokenizer says how a file has texts cut into words.
+type preTokenizer struct {
+	Type     string         `json:"type"`
+	UseRegex *bool          `json:"use_regex"` // of ByteLevel
+	Split    *bool          `json:"split"`     // of Metaspace
+	Parts    []preTokenizer `json:"pretokenizers"`
+}
+
+// atBlanks says whether words end at blanks at least.
+func (p preTokenizer) atBlanks() bool {
+	switch p.Type {
+	case "BertPreTokenizer", "Whitespace", "WhitespaceSplit":
+		return true
+	case "ByteLevel":
+		return p.UseRegex == nil || *p.UseRegex
+	case "Metaspace":
+		return p.Split == nil || *p.Split
+	case "Sequence":
+		return slices.ContainsFunc(p.Parts, preTokenizer.atBlanks)
+	}
+	return false
 }
 
 // special returns the id of an added token by its text.

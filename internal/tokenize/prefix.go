@@ -27,7 +27,10 @@ func (t *Subword) PiecesPrefix(text string, limit int) []int32 {
 		return []int32{}
 	}
 	for size := 8*limit + 64; ; size *= 4 {
-		end := safeCut(text, size)
+		end := len(text)
+		if t.cuts {
+			end = safeCut(text, size)
+		}
 		ids := t.encode(text[:end], false)
 		if len(ids) >= limit || end == len(text) {
 			return slices.Clip(ids[:min(limit, len(ids))])

@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-json"
 )
 
-// Subword is the tokenizer of a sequence-to-sequence model, whatever its sort: T5's
-// Unigram, BART's byte-level BPE. Its methods may be called from several goroutines. Ids
+// Subword is the tokenizer of a model, whatever its sort: SentencePiece's Unigram (T5, mT5,
+// XLM-R), byte-level BPE (BART, RoBERTa), WordPiece (BERT). Its methods may be called from several goroutines. Ids
 // are positions in the model's vocabulary.
 //
 // Text is read as UTF-8; an invalid byte counts as U+FFFD. What is normalized and which
@@ -26,6 +26,7 @@ type Subword struct {
 	native        *tokenizers.Tokenizer
 	pieces        []string // by id
 	before, after []int32  // special tokens around a text
+	cuts          bool     // words end at blanks: PiecesPrefix need not read the whole text
 }
 
 // LoadSubword reads a tokenizer.json or tokenizer.json.gz.
@@ -45,8 +46,14 @@ func NewSubword(data []byte) (*Subword, error) {
 }
 
 func newSubword(c *config, plain []byte) (t *Subword, err error) {
-	t = new(Subword)
+	t = &Subword{cuts: c.PreTokenizer.atBlanks()}
 	if t.pieces, err = piecesOf(c); err != nil {
+		return nil, err
+	}
+	for _, a := range c.AddedTokens {
+		t.cuts = t.cuts && !strings.Contains(a.Content, " ")
+	}
+	if plain, err = unbounded(c, plain); err != nil {
 		return nil, err
 	}
 	if t.native, err = tokenizers.FromBytes(plain); err != nil {
@@ -59,45 +66,62 @@ func newSubword(c *config, plain []byte) (t *Subword, err error) {
 	}
 	if t.before, t.after = whole[:at], whole[at+len(text):]; len(text) == 0 || len(t.after) == 0 {
 		t.Close()
-		return nil, errors.New("it puts no end token after a text: its post_processor must, as those of T5 and BART do")
+		return nil, errors.New("it puts no end token after a text: its post_processor must, as those of T5, BART and BERT do")
 	}
 	return t, nil
 }
 
+// unbounded takes the truncation and padding out of a file that somebody saved with them;
+// transformers too has neither unless it is asked.
+func unbounded(c *config, plain []byte) ([]byte, error) {
+	set := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+	if !set(c.Truncation) && !set(c.Padding) {
+		return plain, nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &all); err != nil {
+		return nil, err
+	}
+	delete(all, "truncation")
+	delete(all, "padding")
+	return json.Marshal(all)
+}
+
 // piecesOf lists the texts of all ids, added tokens included.
-func piecesOf(c *config) (pieces []string, err error) {
+func piecesOf(c *config) ([]string, error) {
+	of := map[int32]string{}
 	switch c.Model.Type {
 	case "Unigram":
 		var vocab []unigramEntry
 		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
 			return nil, fmt.Errorf("vocab is not a list of [piece, score]: %w", err)
 		}
-		for _, e := range vocab {
-			pieces = append(pieces, string(e))
+		for i, e := range vocab {
+			of[int32(i)] = string(e)
 		}
-	case "BPE":
+	case "BPE", "WordPiece":
 		var vocab map[string]int32
 		if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
 			return nil, fmt.Errorf("vocab is not a map of pieces to ids: %w", err)
 		}
-		pieces = make([]string, len(vocab))
 		for piece, id := range vocab {
-			if id < 0 || int(id) >= len(vocab) {
-				return nil, fmt.Errorf("piece %q has id %d, outside 0..%d", piece, id, len(vocab)-1)
+			if other, taken := of[id]; taken {
+				return nil, fmt.Errorf("pieces %q and %q both have id %d", min(piece, other), max(piece, other), id)
 			}
-			pieces[id] = piece
+			of[id] = piece
 		}
 	default:
-		return nil, fmt.Errorf("its model is %q, want Unigram or BPE", c.Model.Type)
+		return nil, fmt.Errorf("its model is %q, want Unigram, BPE or WordPiece", c.Model.Type)
 	}
 	for _, a := range c.AddedTokens {
-		if a.ID < 0 || int(a.ID) > len(pieces) {
-			return nil, fmt.Errorf("added token %q has id %d, outside 0..%d", a.Content, a.ID, len(pieces))
+		of[a.ID] = a.Content
+	}
+	pieces := make([]string, len(of))
+	for id, piece := range of {
+		if id < 0 || int(id) >= len(pieces) {
+			return nil, fmt.Errorf("piece %q has id %d, outside of 0..%d: ids are without gaps", piece, id, len(pieces)-1)
 		}
-		if int(a.ID) == len(pieces) {
-			pieces = append(pieces, a.Content)
-		}
-		pieces[a.ID] = a.Content
+		pieces[id] = piece
 	}
 	return pieces, nil
 }
@@ -113,6 +137,36 @@ func (e *unigramEntry) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(pair[0], (*string)(e))
 }
 
+// Encoder is a tokenizer of texts that an encoder model reads.
+type Encoder interface {
+	// EncodeTruncated returns at most limit ids of a text, special tokens around it among
+	// them, and whether that is not all.
+	EncodeTruncated(text string, limit int) (ids []int32, truncated bool)
+	VocabSize() int
+	Close() error
+}
+
+// LoadEncoder reads a tokenizer.json, plain or compressed: BERT's uncased WordPiece as BERT
+// computes it, all others as their file says.
+func LoadEncoder(path string) (Encoder, error) { return load(path, newEncoder) }
+
+func newEncoder(data []byte) (Encoder, error) {
+	c, plain, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	if c.Model.Type == "WordPiece" && c.Normalizer.Type == "BertNormalizer" && c.Normalizer.Lowercase {
+		if b, err := newBERT(c); err == nil {
+			return b, nil
+		} // one of other special tokens, such as MPNet's
+	}
+	t, err := newSubword(c, plain)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	return t, nil
+}
+
 // Close frees the native tokenizer. No other method may be called after it.
 func (t *Subword) Close() error {
 	t.mu.Lock()
@@ -124,6 +178,9 @@ func (t *Subword) Close() error {
 	t.native = nil
 	return err
 }
+
+// End is the last token that stands after a text, "</s>" of T5 and BART.
+func (t *Subword) End() int32 { return t.after[len(t.after)-1] }
 
 // VocabSize is the number of ids, 32,100 for T5. A model's embedding may have more
 // rows (32,128 for T5: padding to a multiple of 128).

@@ -66,7 +66,7 @@ func TestSubwordErrors(t *testing.T) {
 		"puts no end token after a text": string(bare),
 		`its model is "", want Unigram`:  `{}`,
 		"is not a map of pieces":         `{"model":{"type":"BPE","vocab":[]}}`,
-		"has id 7, outside 0..0":         `{"model":{"type":"BPE","vocab":{"a":7}}}`,
+		"has id 7, outside of 0..0":      `{"model":{"type":"BPE","vocab":{"a":7}}}`,
 	} {
 		if _, err := NewSubword([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, want %q", data, err, want)

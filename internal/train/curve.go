@@ -19,6 +19,8 @@ type Point struct {
 type Curve struct {
 	Select string  `json:"select"` // the metric by which the best point is chosen
 	Points []Point `json:"points"`
+
+	Stopped string `json:"stopped,omitempty"` // why the last point is not of the last step that was asked for
 }
 
 // Best returns the point of the highest selected metric, the first of equals;
@@ -31,6 +33,23 @@ func (c *Curve) Best() (Point, bool) {
 		}
 	}
 	return best, found
+}
+
+// Stops is the step at which so many evaluations in a row gave no better value of the
+// selected metric than one before them; false if none does.
+func (c *Curve) Stops(patience int) (step int64, stops bool) {
+	if patience < 1 {
+		return 0, false
+	}
+	best, since := math.Inf(-1), 0
+	for _, p := range c.Points {
+		if v, ok := p.Metrics[c.Select]; ok && v > best {
+			best, since = v, 0
+		} else if since++; since == patience {
+			return p.Step, true
+		}
+	}
+	return 0, false
 }
 
 // Write writes the curve as JSON.

@@ -18,6 +18,7 @@ type Config struct {
 
 	EvaluateEvery int64  // steps: 5,000; the last step is always evaluated
 	Select        string // the metric that chooses the checkpoint: MRR@10
+	Patience      int    // evaluations in a row without a better one after which training ends; 0: it goes to the end
 
 	CheckpointEvery int64         // steps; 0: after each evaluation
 	CheckpointAfter time.Duration // also once so much time has passed; 0: never
@@ -30,14 +31,14 @@ func (c *Config) Check() error {
 		return fmt.Errorf("training of %d steps; at least 1 is needed", c.Steps)
 	case c.Batch < 1:
 		return fmt.Errorf("batches of %d examples; at least 1 is needed", c.Batch)
-	case !(c.Schedule.Rate > 0) || !finite(c.Schedule.Rate):
-		return fmt.Errorf("learning rate %v; it must be above 0", c.Schedule.Rate)
-	case c.Schedule.Warmup < 0:
-		return fmt.Errorf("warmup of %d steps", c.Schedule.Warmup)
+	case c.Schedule.check() != nil:
+		return c.Schedule.check()
 	case c.EvaluateEvery < 1:
 		return fmt.Errorf("evaluation every %d steps; at least 1 is needed", c.EvaluateEvery)
 	case c.Select == "":
 		return errors.New("no metric to select the checkpoint by is named, such as MRR@10")
+	case c.Patience < 0:
+		return fmt.Errorf("patience of %d evaluations", c.Patience)
 	case c.CheckpointEvery < 0 || c.CheckpointAfter < 0:
 		return fmt.Errorf("a checkpoint every %d steps or %v", c.CheckpointEvery, c.CheckpointAfter)
 	}
@@ -87,6 +88,8 @@ type Task struct {
 	Learner     Learner
 	Evaluate    Evaluate
 	Checkpoints Checkpoints
+	Onward      Checkpoints    // of runs that differ in Steps and Patience: where this one goes on from; nil: there are none
+	Keep        bool           // the state at the end in Onward
 	Report      func(Progress) // may be nil
 	Folder      string         // an empty one, for this run's files
 }
@@ -97,6 +100,8 @@ type Outcome struct {
 	Best  Point
 	Model string // folder with the selected checkpoint's model, as transformers writes it
 	From  int64  // the step that the run was resumed at; 0: it was not
+	Onto  int64  // the step of another run's state that it went on from; 0: it began at the start
+	Steps int64  // updates made
 }
 
 // NotFiniteError names a parameter that is infinite or no number; "": the model's
@@ -157,7 +162,25 @@ func Train(ctx context.Context, t Task) (*Outcome, error) {
 	if !ok {
 		return nil, fmt.Errorf("no evaluation gave the metric %s", t.Select)
 	}
-	return &Outcome{Curve: &r.state.Curve, Best: best, Model: filepath.Join(t.Folder, bestFolder), From: r.from}, nil
+	if r.onGrid() {
+		if err := r.keep(ctx); err != nil {
+			return nil, err
+		}
+	}
+	curve := r.state.Curve
+	if r.stopped() && r.state.Step < r.Steps {
+		curve.Stopped = fmt.Sprintf("patience: %d evaluations in a row with no better %s than at step %d", r.Patience, t.Select, best.Step)
+	}
+	return &Outcome{Curve: &curve, Best: best, Model: filepath.Join(t.Folder, bestFolder), From: r.from, Onto: r.state.Onto, Steps: r.state.Step}, nil
+}
+
+// onGrid reports whether the present step is evaluated in a longer run as well.
+func (r *run) onGrid() bool { return r.state.Step%r.EvaluateEvery == 0 }
+
+// stopped reports whether patience is at its end.
+func (r *run) stopped() bool {
+	at, stops := r.state.Curve.Stops(r.Patience)
+	return stops && at <= r.state.Step
 }
 
 // run is a task in progress.
@@ -184,7 +207,7 @@ func (r *run) loop(ctx context.Context) error {
 			return r.diverged(err, r.loss)
 		}
 	}
-	for r.state.Step < r.Steps {
+	for r.state.Step < r.Steps && !r.stopped() {
 		if ctx.Err() != nil {
 			return r.leave(ctx)
 		}
@@ -224,7 +247,12 @@ func (r *run) diverged(err error, loss float64) error {
 // mark evaluates and saves if it is time for that.
 func (r *run) mark(ctx context.Context, rate float64) error {
 	step := r.state.Step
-	evaluate := step%r.EvaluateEvery == 0 || step == r.Steps
+	evaluate := r.onGrid() || step == r.Steps
+	if evaluate && !r.onGrid() { // a longer run has no evaluation here
+		if err := r.keep(ctx); err != nil {
+			return err
+		}
+	}
 	if evaluate {
 		begin := time.Now()
 		metrics, err := r.Evaluate(ctx, step)
@@ -250,7 +278,7 @@ func (r *run) mark(ctx context.Context, rate float64) error {
 		due = step%r.CheckpointEvery == 0
 	}
 	due = due || r.CheckpointAfter > 0 && time.Since(r.savedAt) >= r.CheckpointAfter
-	if due || step == r.Steps {
+	if due || step == r.Steps || r.stopped() {
 		return r.save(ctx)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// Optimizer changes a model's parameters; adafactor.Optimizer is one.
+// Optimizer changes a model's parameters, as adafactor.Optimizer and adamw.Optimizer do.
 type Optimizer interface {
 	// Step updates every parameter with its gradient.
 	Step(grads []*tensor.Tensor, rate float64)
@@ -33,6 +34,14 @@ type Seq2Seq struct {
 	Model     *seq2seq.Model
 	Optimizer Optimizer
 	Seed      int64
+
+	// Accumulate is into how many parts the examples of an update are cut, whose gradients
+	// are added up, each weighted by its labels: the update is that of the whole, up to
+	// rounding and dropout's masks, in the memory of a part. 0 and 1: it is not cut.
+	Accumulate int
+	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does;
+	// 0: it is not bounded.
+	ClipNorm float64
 
 	scaler  Scaler
 	skipped int64
@@ -67,7 +76,7 @@ func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) (l
 			scale = l.scaler.Scale
 		}
 		var grads []*tensor.Tensor
-		loss, grads = l.Model.Gradients(s, seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}, rng, scale)
+		loss, grads = l.gradients(s, b, rng, scale)
 		if !finite(loss) {
 			if l.inRow++; l.Model.Compute == tensor.F16 && l.inRow <= mostInRow {
 				l.scaler.Update(false)
@@ -94,6 +103,7 @@ func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) (l
 					s.ScaleInPlace(g, 1/scale)
 				}
 			}
+			l.clip(s, grads)
 			l.Optimizer.Step(grads, rate)
 		})
 	})
@@ -101,6 +111,46 @@ func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) (l
 		return 0, ErrLeftOut
 	}
 	return loss, err
+}
+
+// gradients are those of the batch's mean loss per label, times scale.
+func (l *Seq2Seq) gradients(s *tensor.Scope, b *Batch, rng *tensor.RNG, scale float64) (loss float64, sum []*tensor.Tensor) {
+	parts := b.cut(l.Accumulate)
+	if len(parts) == 1 {
+		return l.Model.Gradients(s, parts[0].Batch, rng, scale)
+	}
+	for k, p := range parts {
+		tensor.Within(func(inner *tensor.Scope) {
+			of, grads := l.Model.Gradients(inner, p.Batch, rng, scale*p.share)
+			loss += of * p.share
+			tensor.NoGrad(func() {
+				for i, g := range grads {
+					if k == 0 {
+						sum = append(sum, s.Move(g))
+					} else {
+						inner.AddInPlace(sum[i], g)
+					}
+				}
+			})
+		})
+	}
+	return loss, sum
+}
+
+// clip is torch.nn.utils.clip_grad_norm_.
+func (l *Seq2Seq) clip(s *tensor.Scope, grads []*tensor.Tensor) {
+	if l.ClipNorm == 0 {
+		return
+	}
+	square := 0.0
+	for _, g := range grads {
+		square += s.SquareSum(g)
+	}
+	if by := l.ClipNorm / (math.Sqrt(square) + 1e-6); by < 1 {
+		for _, g := range grads {
+			s.ScaleInPlace(g, by)
+		}
+	}
 }
 
 const (

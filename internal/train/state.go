@@ -18,8 +18,8 @@ type Checkpoints interface {
 	// after a step: whole, or not at all.
 	Save(ctx context.Context, step int64, folder string) error
 	// Latest writes the newest whole checkpoint's files into folder, which it makes
-	// anew, and calls use with its step; as long as that gives an *UnfitError, the
-	// one's before. false if none was of use.
+	// anew, and calls use with its step; as long as that gives an *UnfitError or a
+	// *BeyondError, the one's before. false if none was of use.
 	Latest(ctx context.Context, folder string, use func(step int64) error) (ok bool, err error)
 }
 
@@ -32,6 +32,14 @@ func (e *UnfitError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what is wrong with the files.
 func (e *UnfitError) Unwrap() error { return e.Err }
+
+// BeyondError says that a state is of a step that the run does not come to.
+type BeyondError struct{ Step, Stops int64 }
+
+// Error implements error.
+func (e *BeyondError) Error() string {
+	return fmt.Sprintf("it is of step %d, and with this patience training ends at step %d", e.Step, e.Stops)
+}
 
 // unfit makes an error of reading a checkpoint's files an *UnfitError, unless it was
 // the system that could not read them.
@@ -61,6 +69,7 @@ type state struct {
 	LossSum  float64 `json:"loss_sum"` // since the last point
 	LossN    int64   `json:"loss_n"`
 	Curve    Curve   `json:"curve"`
+	Onto     int64   `json:"onto,omitempty"` // the step of another run's state that this one went on from
 }
 
 func newState(t *Task, s *Sampler) state {
@@ -91,17 +100,31 @@ func (s *state) point(rate float64, metrics map[string]float64) error {
 
 // resume restores the newest checkpoint that can be.
 func (r *run) resume(ctx context.Context) error {
+	found, err := r.latest(ctx, r.Checkpoints)
+	if err != nil {
+		return fmt.Errorf("going on from a checkpoint: %w", err)
+	}
+	if found || r.Onward == nil {
+		return nil
+	}
+	if found, err = r.latest(ctx, r.Onward); err != nil {
+		return fmt.Errorf("going on from another run's state: %w", err)
+	}
+	if found {
+		r.state.Onto = r.state.Step
+	}
+	return nil
+}
+
+// latest restores the newest state of a list that can be.
+func (r *run) latest(ctx context.Context, of Checkpoints) (found bool, err error) {
 	folder := filepath.Join(r.Folder, checkpointFolder)
-	_, err := r.Checkpoints.Latest(ctx, folder, func(step int64) error {
+	return of.Latest(ctx, folder, func(step int64) error {
 		if err := r.restore(folder, step); err != nil {
 			return fmt.Errorf("checkpoint of step %d: %w", step, err)
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("going on from a checkpoint: %w", err)
-	}
-	return nil
 }
 
 // restore makes a folder's state the run's. After an *UnfitError the run is as it was.
@@ -119,6 +142,9 @@ func (r *run) restore(folder string, step int64) error {
 	}
 	if err := r.check(&s); err != nil {
 		return unfit(fmt.Errorf("%s: %w", stateFile, err))
+	}
+	if at, stops := s.Curve.Stops(r.Patience); stops && at < s.Step {
+		return &BeyondError{s.Step, at}
 	}
 	best := filepath.Join(folder, bestFolder)
 	_, chosen := s.Curve.Best()
@@ -198,6 +224,23 @@ func (r *run) keepBest() error {
 
 // save stores a checkpoint.
 func (r *run) save(ctx context.Context) error {
+	if err := r.store(ctx, r.Checkpoints); err != nil {
+		return err
+	}
+	r.saved, r.savedAt = r.state.Step, time.Now()
+	return nil
+}
+
+// keep stores the state for longer runs, which have no other one here.
+func (r *run) keep(ctx context.Context) error {
+	if !r.Keep || r.Onward == nil || r.state.Onto == r.state.Step {
+		return nil
+	}
+	return r.store(ctx, r.Onward)
+}
+
+// store stores the present state.
+func (r *run) store(ctx context.Context, in Checkpoints) error {
 	folder := filepath.Join(r.Folder, checkpointFolder)
 	if err := fresh(folder); err != nil {
 		return err
@@ -218,10 +261,9 @@ func (r *run) save(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(folder, stateFile), data, 0o644); err != nil {
 		return fmt.Errorf("saving the state of step %d: %w", r.state.Step, err)
 	}
-	if err := r.Checkpoints.Save(ctx, r.state.Step, folder); err != nil {
+	if err := in.Save(ctx, r.state.Step, folder); err != nil {
 		return fmt.Errorf("storing the checkpoint of step %d: %w", r.state.Step, err)
 	}
-	r.saved, r.savedAt = r.state.Step, time.Now()
 	return nil
 }
 

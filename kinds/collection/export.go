@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/export"
+	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/msmarco"
 	"github.com/redsi/redsi/internal/nq320k"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -27,10 +28,11 @@ type exportConfig struct {
 	Corpus      step.Input            `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the documents; default: none"`
 	Report      step.Input            `hcl:"report,optional" accepts:"report" help:"report of the serialize step that wrote the texts; the card lists its options"`
 	Identifiers map[string]step.Input `hcl:"identifiers,optional" accepts:"docid/ids" help:"identifiers of the documents by type, such as naive"`
+	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, of documents that are not relevant too, as import_corpus leaves them; default: those that the queries are"`
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
 	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
-	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents are named"`
+	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents are named, and queries: by number, or by the names that they have outside of redsi"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
 	Form        string                `hcl:"form,optional" help:"serialization of the texts"`
@@ -45,8 +47,9 @@ var Export = step.Define(step.Kind[exportConfig]{
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
 package reads. With identifiers, every document's are there too. A split without queries
-has no files, but in redsi. With croissant, croissant.json describes files, documents,
-queries and judgements (those of beir) in that vocabulary, version 1.0. The card is one of a repository of data sets: each of its
+has no files, but in redsi, which has no test split. With croissant, croissant.json
+describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
+The card is one of a repository of data sets: each of its
 configurations can be loaded by name. Reads each input once, for redsi the queries twice;
 memory is bounded by the names of the documents, and for redsi by their examples.`,
 	Example: `step "export" "page_id" {
@@ -137,6 +140,9 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 			return err
 		}
 	}
+	if g.Judgments, err = judgments(x, c.Qrels); err != nil {
+		return err
+	}
 	if c.has(export.Redsi) {
 		if g.Variant, err = nq320k.VariantOf(c.Form, c.Key); err != nil {
 			return step.Permanent(err)
@@ -174,11 +180,36 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 		return err
 	}
 	x.Count("documents", int64(sum.Documents))
-	x.Count("queries", int64(sum.Train+sum.Dev))
+	x.Count("queries", int64(sum.Train+sum.Dev+sum.Test))
 	x.Count("documents_without_text", int64(sum.Documents-sum.Texts))
 	x.Count("respaced", int64(sum.Respaced))
 	x.Count("escaped_topics", int64(sum.Escaped))
 	return errors.Join(export.WriteCard(w, card, sum), w.Close())
+}
+
+// judgments are those of all splits; nil if there are none.
+func judgments(x *step.IO, ins step.Inputs) (*metrics.Qrels, error) {
+	if len(ins) == 0 {
+		return nil, nil
+	}
+	all := &metrics.Qrels{}
+	for i, in := range ins {
+		r, err := x.Open(in)
+		if err != nil {
+			return nil, err
+		}
+		one, err := metrics.ReadQrels(r)
+		r.Close()
+		if err != nil {
+			return nil, inout.DataError(fmt.Errorf("qrels %d: %w", i+1, err))
+		}
+		for j := range one.Each {
+			if err := all.Judge(j.Query, j.Document, j.Grade); err != nil {
+				return nil, step.Permanent(fmt.Errorf("qrels %d: %w", i+1, err))
+			}
+		}
+	}
+	return all, nil
 }
 
 // examples are those of each document, of a first pass over the queries.

@@ -8,12 +8,16 @@ import (
 
 // embedConfig embeds texts by an encoder.
 type embedConfig struct {
-	Corpus      step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles"`
-	Title       bool        `hcl:"title,optional" help:"the title in the document's URL and a blank come before the text, which mostly begins with a title too"`
+	Corpus      step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries     step.Input  `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, a row for each of the split in their order"`
+	Split       string      `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
+	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles; its own where there are no URLs"`
+	Title       bool        `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
+	Prefix      string      `hcl:"prefix,added" help:"stands before every text, and before its title: \"query: \" and \"passage: \" of E5"`
 	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
-	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean" help:"vector of a text: the last hidden state of [CLS], as NCI takes it, or the mean of all tokens' with [CLS] and [SEP]; the paper does not say"`
+	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean,max" help:"vector of a text: the last hidden state of its first token, [CLS], as NCI takes it; or the mean or the largest of all tokens' with [CLS] and [SEP]; the paper does not say"`
+	Normalize   bool        `hcl:"normalize,added" help:"vectors have unit length, so that their inner product is their cosine"`
 	MaxTokens   int         `hcl:"max_tokens,optional" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
 	BatchTokens int         `hcl:"batch_tokens,optional,nokey" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`
 	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
@@ -23,27 +27,28 @@ var Embed = step.Define(step.Kind[embedConfig]{
 	Name:    "embed",
 	Resumes: true, Counts: "document",
 	Version: 2,
-	Doc: `Embed each document by a BERT encoder (appendix "Semantic Identifiers").
+	Doc: `Embed each document, or each query of a split, by an encoder (appendix "Semantic Identifiers").
 The paper's is google/bert_uncased_L-8_H-512_A-8 over the first 512 tokens of the
 text; which text and which vector it does not say: here, the title in the document's
-URL, the corpus's whole text, and the last hidden state of [CLS]. Documents stream; sequences are not padded.
-Resumes, on any worker, at most 2,048 documents back.
-Cost: one forward pass per document; memory is the model, batch_tokens x its
-width, and 4 bytes x documents x hidden size for the vectors.`,
+URL, the corpus's whole text, and the last hidden state of [CLS]. Texts stream; sequences are not padded.
+Queries have one row each, in the order of their lines, as kind dense wants them.
+Resumes, on any worker, at most 2,048 texts back.
+Cost: one forward pass per text; memory is the model, batch_tokens x its
+width, and 4 bytes x texts x hidden size for the vectors.`,
 	Example: `step "embed" "title" {
   corpus    = step.serialize.nq["title/nci_norm"].corpus
   documents = step.dedup.nq["title"].documents
   model     = step.download.bert.files
   tokenizer = step.download.bert_tokenizer.files
 }`,
-	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document",
+	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round otherwise on another processor; the order of neighbours stays"}},
-	Defaults:  embedConfig{Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
+	Defaults:  embedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
 	Queue:     step.GPU,
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check: func(c embedConfig) error {
-		ps := append(checkTitle(c.Documents, c.Title), device.Check(c.Device)...)
+		ps := append(c.embedded().check(), device.Check(c.Device)...)
 		if c.MaxTokens < 2 {
 			ps = append(ps, step.Problem{Path: "max_tokens", Detail: "must be at least 2: [CLS] and [SEP]"})
 		}
@@ -54,3 +59,7 @@ width, and 4 bytes x documents x hidden size for the vectors.`,
 	},
 	Run: runEmbed,
 })
+
+func (c embedConfig) embedded() embedded {
+	return embedded{corpus: c.Corpus, documents: c.Documents, title: c.Title, queries: c.Queries, split: c.Split}
+}

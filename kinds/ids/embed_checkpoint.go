@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// embedPiece is how many documents' vectors a checkpoint adds, in a file of its own:
+// embedPiece is how many texts' vectors a checkpoint adds, in a file of its own:
 // the loss of a worker costs at most so many forward passes.
 const embedPiece = 2048
 
@@ -29,8 +29,9 @@ type vectorPieces struct {
 	rows  int // in files
 }
 
-// resumeVectors reads the pieces that an earlier attempt left into m.
-func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix) (*vectorPieces, error) {
+// resumeVectors reads the pieces that an earlier attempt left into m, of whose rows unit is
+// the name.
+func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix, unit string) (*vectorPieces, error) {
 	p := &vectorPieces{kept: x.Checkpoints(), files: map[string]artifacts.File{}}
 	ok, err := p.kept.Latest(ctx, func(rows int64, files map[string]artifacts.File) error {
 		whole, err := p.read(ctx, files, rows, m.Cols)
@@ -44,7 +45,7 @@ func resumeVectors(ctx context.Context, x *step.IO, m *kmeans.Matrix) (*vectorPi
 		return nil, err
 	}
 	if ok {
-		x.Count("documents_resumed", int64(p.rows))
+		x.Count(unit+"_resumed", int64(p.rows))
 	}
 	return p, nil
 }

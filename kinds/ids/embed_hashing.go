@@ -17,9 +17,11 @@ import (
 
 // embedHashingConfig embeds texts without a model.
 type embedHashingConfig struct {
-	Corpus     step.Input `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
-	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles"`
-	Title      bool       `hcl:"title,optional" help:"the title in the document's URL and a blank come before the text"`
+	Corpus     step.Input `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
+	Queries    step.Input `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, a row for each of the split in their order"`
+	Split      string     `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
+	Documents  step.Input `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, whose URLs have the titles; its own where there are no URLs"`
+	Title      bool       `hcl:"title,optional" help:"a document's title and a blank come before the text"`
 	Dimensions int        `hcl:"dimensions,optional" help:"length of the vectors"`
 	Words      int        `hcl:"words,optional" help:"words of each text that are read, from its start"`
 }
@@ -27,7 +29,7 @@ type embedHashingConfig struct {
 var EmbedHashing = step.Define(step.Kind[embedHashingConfig]{
 	Name:    "embed_hashing",
 	Version: 2,
-	Doc: `Embed each document by feature hashing of its words, without a model.
+	Doc: `Embed each document or query by feature hashing of its words, without a model.
 Each lower-cased word adds ±(1 + log count) at a hashed position; vectors have
 unit length. A stand-in for embed where no weights are at hand. Cost: reading the
 texts; memory is 4 bytes x documents x dimensions.`,
@@ -35,18 +37,18 @@ texts; memory is 4 bytes x documents x dimensions.`,
   corpus    = step.serialize.nq["title/nci_norm"].corpus
   documents = step.dedup.nq["title"].documents
 }`,
-	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document",
+	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum otherwise"}},
-	Defaults: embedHashingConfig{Title: true, Dimensions: 512, Words: 512},
+	Defaults: embedHashingConfig{Split: "dev", Title: true, Dimensions: 512, Words: 512},
 	Check: func(c embedHashingConfig) error {
-		ps := checkTitle(c.Documents, c.Title)
+		ps := c.embedded().check()
 		if c.Dimensions < 1 || c.Words < 1 {
 			ps = append(ps, step.Problem{Path: "dimensions", Detail: "dimensions and words must be at least 1"})
 		}
 		return ps.Err()
 	},
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
-		in, done, err := openTexts(x, c.Corpus, c.Documents, c.Title)
+		in, done, err := c.embedded().open(x)
 		if err != nil {
 			return err
 		}
@@ -65,9 +67,13 @@ texts; memory is 4 bytes x documents x dimensions.`,
 			m.Data = append(m.Data, hashWords(text, c.Words, c.Dimensions)...)
 			m.Rows++
 		}
-		return writeVectors(x, m)
+		return writeVectors(x, m, c.embedded().unit())
 	},
 })
+
+func (c embedHashingConfig) embedded() embedded {
+	return embedded{corpus: c.Corpus, documents: c.Documents, title: c.Title, queries: c.Queries, split: c.Split}
+}
 
 // hashWords is the signed hashing trick over a text's first words.
 func hashWords(text string, words, dimensions int) []float32 {
@@ -106,11 +112,12 @@ func hashWords(text string, words, dimensions int) []float32 {
 	return out
 }
 
-func writeVectors(x *step.IO, m kmeans.Matrix) error {
+// writeVectors writes the rows, of which unit is what they stand for.
+func writeVectors(x *step.IO, m kmeans.Matrix, unit string) error {
 	w, err := x.Create("embeddings")
 	if err != nil {
 		return err
 	}
-	x.Count("documents", int64(m.Rows))
+	x.Count(unit, int64(m.Rows))
 	return errors.Join(docid.WriteVectors(w, m), w.Close())
 }

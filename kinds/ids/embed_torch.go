@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"runtime"
 
 	"github.com/redsi/redsi/internal/bert"
@@ -29,14 +30,15 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	if err != nil {
 		return err
 	}
-	defer e.model.Close()
-	in, done, err := openTexts(x, c.Corpus, c.Documents, c.Title)
+	defer e.close()
+	of := c.embedded()
+	in, done, err := of.open(x)
 	if err != nil {
 		return err
 	}
 	defer done()
 	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
-	pieces, err := resumeVectors(ctx, x, &m)
+	pieces, err := resumeVectors(ctx, x, &m, of.unit())
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 			} else if err != nil {
 				return err
 			}
-			texts = append(texts, e.tokens(x, text))
+			texts = append(texts, e.tokens(x, c.Prefix+text))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -61,31 +63,47 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		}
 		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
 		if err != nil {
-			return fmt.Errorf("embed, documents from %d: %w", m.Rows, err)
+			return fmt.Errorf("embed, %s from %d: %w", of.unit(), m.Rows, err)
 		}
 		for i, v := range vectors {
+			if c.Normalize {
+				normalize(v)
+			}
 			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
-				return step.Permanent(fmt.Errorf("model: the vector of document %d is not finite: are these the weights that config.json is of?", m.Rows+i))
+				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: are these the weights that config.json is of?", of.one(), m.Rows+i))
 			}
 			m.Data = append(m.Data, v...)
 		}
 		m.Rows += len(vectors)
 		if err := pieces.save(ctx, m); err != nil {
-			return fmt.Errorf("checkpoint of %d documents: %w", m.Rows, err)
+			return fmt.Errorf("checkpoint of %d %s: %w", m.Rows, of.unit(), err)
 		}
-		x.Report(step.Progress{Done: int64(m.Rows), Unit: "documents"})
+		x.Report(step.Progress{Done: int64(m.Rows), Unit: of.unit()})
 	}
 	if read < m.Rows {
-		return fmt.Errorf("a checkpoint has the vectors of %d documents, the corpus has %d: remove this step's records below checkpoints/ in the store", m.Rows, read)
+		return fmt.Errorf("a checkpoint has the vectors of %d %s, there are %d: remove this step's records below checkpoints/ in the store", m.Rows, of.unit(), read)
 	}
-	return writeVectors(x, m)
+	return writeVectors(x, m, of.unit())
+}
+
+// normalize gives a vector unit length, as torch's normalize does: one of zeros stays so.
+func normalize(v []float32) {
+	sum := 0.0
+	for _, a := range v {
+		sum += float64(a) * float64(a)
+	}
+	norm := max(math.Sqrt(sum), 1e-12)
+	for i, a := range v {
+		v[i] = float32(float64(a) / norm)
+	}
 }
 
 // encoder is a model with the tokenizer that makes its input.
 type encoder struct {
 	model *bert.Model
-	tok   *tokenize.BERT
+	tok   tokenize.Encoder
 	limit int
+	empty int // tokens of an empty text: the special ones
 }
 
 func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
@@ -98,12 +116,30 @@ func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
 		return nil, err
 	}
 	e := &encoder{limit: c.MaxTokens}
-	if e.tok, err = tokenize.LoadBERT(path); err != nil {
+	if e.tok, err = tokenize.LoadEncoder(path); err != nil {
 		return nil, step.Permanent(err)
 	}
-	folder, err := inout.StageTree(x, c.Model)
+	whole := false
+	defer func() {
+		if !whole {
+			e.close()
+		}
+	}()
+	special, _ := e.tok.EncodeTruncated("", math.MaxInt32)
+	if e.empty = len(special); c.MaxTokens < e.empty {
+		return nil, step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))
+	}
+	folder, err := inout.StageTree(x, c.Model, append(inout.ModelFiles(x, c.Model), moduleFiles...)...)
 	if err != nil {
 		return nil, err
+	}
+	differences, err := c.asPublished(folder)
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	for _, d := range differences {
+		x.Log.Warn(d)
+		x.Count("other_than_published", 1)
 	}
 	if e.model, err = bert.Load(folder, device); errors.Is(err, fs.ErrNotExist) {
 		return nil, step.Permanent(fmt.Errorf("model: %w; want config.json and model.safetensors or pytorch_model.bin", err))
@@ -113,24 +149,31 @@ func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
 	switch mc := e.model.Config; {
 	case int64(e.tok.VocabSize()) > mc.VocabSize:
 		err = fmt.Errorf("tokenizer has %d tokens, the model embeds %d: they do not belong together", e.tok.VocabSize(), mc.VocabSize)
-	case int64(c.MaxTokens) > mc.MaxPositions:
-		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxPositions)
+	case int64(c.MaxTokens) > mc.MaxTokens():
+		err = fmt.Errorf("max_tokens is %d, the model has %d positions", c.MaxTokens, mc.MaxTokens())
 	}
 	if err != nil {
-		e.model.Close()
 		return nil, step.Permanent(err)
 	}
+	whole = true
 	return e, nil
+}
+
+func (e *encoder) close() {
+	if e.model != nil {
+		e.model.Close()
+	}
+	e.tok.Close()
 }
 
 // tokens are a text's first ones, [CLS] … [SEP].
 func (e *encoder) tokens(x *step.IO, text string) []int32 {
-	ids := e.tok.Encode(text, e.limit+1)
-	if len(ids) > e.limit {
+	ids, truncated := e.tok.EncodeTruncated(text, e.limit)
+	if truncated {
 		x.Count("truncated_texts", 1)
 	}
-	if len(ids) == 2 {
+	if len(ids) == e.empty && !truncated {
 		x.Count("empty_texts", 1)
 	}
-	return bert.Truncate(ids, e.limit)
+	return ids
 }

@@ -13,7 +13,7 @@ import (
 type residualIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
-	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json, for its </s>"`
+	T5         step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"the model's tokenizer.json, for its end token, </s> of T5"`
 	Levels     int         `hcl:"levels,optional" help:"codes of a document"`
 	Codes      int         `hcl:"codes,optional" help:"clusters of a level, at most as many as there are documents"`
 	Seed       int         `hcl:"seed,optional" help:"of every k-means"`
@@ -61,12 +61,12 @@ func runResidualIDs(ctx context.Context, x *step.IO, c residualIDsConfig) error 
 	if err != nil {
 		return err
 	}
-	t5, err := tokenize.LoadT5(path)
+	tok, err := tokenize.LoadSubword(path)
 	if err != nil {
 		return step.Permanent(err)
 	}
-	defer t5.Close()
-	o := docid.ResidualOptions{Levels: c.Levels, Codes: c.Codes, FirstToken: int32(c.FirstToken), EOS: t5.EOS(), Seed: uint32(c.Seed),
+	defer tok.Close()
+	o := docid.ResidualOptions{Levels: c.Levels, Codes: c.Codes, FirstToken: int32(c.FirstToken), EOS: tok.End(), Seed: uint32(c.Seed),
 		Progress: func(n int) { x.Report(step.Progress{Done: int64(n), Total: int64(c.Levels), Unit: "levels"}) }}
 	set, quantization, err := docid.Residual(ctx, names, vectors, o)
 	if err != nil {

@@ -7,25 +7,91 @@ import (
 
 	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/wikipedia"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// embeddedTexts reads what is embedded of every document. Vectors are paired with
+// embedded says what an embed step embeds: the documents of a corpus, or queries.
+type embedded struct {
+	corpus, documents step.Input
+	title             bool
+	queries           step.Input
+	split             string
+}
+
+// check says which attributes do not go together.
+func (e embedded) check() step.Problems {
+	var ps step.Problems
+	add := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
+	switch {
+	case !e.queries.Set() && !e.corpus.Set():
+		add("corpus", "is needed, or queries: one of both is embedded")
+	case !e.queries.Set() && e.title && !e.documents.Set():
+		add("documents", "is needed: the titles are theirs; or give title = false")
+	case e.queries.Set() && e.corpus.Set():
+		add("queries", "and corpus are given: a step embeds one of both, so take another step for the other")
+	case e.queries.Set() && e.documents.Set():
+		add("documents", "is of a corpus: queries have no titles")
+	}
+	return ps
+}
+
+// unit is what the texts are, in the plural.
+func (e embedded) unit() string {
+	if e.queries.Set() {
+		return "queries"
+	}
+	return "documents"
+}
+
+// one is what each of them is.
+func (e embedded) one() string {
+	if e.queries.Set() {
+		return "query"
+	}
+	return "document"
+}
+
+// textReader gives texts one after another, io.EOF after the last.
+type textReader interface{ next() (string, error) }
+
+// open reads the texts, in the order of the rows that they become.
+func (e embedded) open(x *step.IO) (textReader, func(), error) {
+	if !e.queries.Set() {
+		return openTexts(x, e.corpus, e.documents, e.title)
+	}
+	questions, err := inout.ReadQuestions(x, e.queries, nq.Split(e.split), nil)
+	return &queryTexts{questions}, func() {}, err
+}
+
+// queryTexts are the texts of the questions that are left.
+type queryTexts struct{ left []inout.Question }
+
+func (q *queryTexts) next() (string, error) {
+	if len(q.left) == 0 {
+		return "", io.EOF
+	}
+	text := q.left[0].Text
+	q.left = q.left[1:]
+	return text, nil
+}
+
+// documentTexts reads what is embedded of every document. Vectors are paired with
 // documents by their place, so the corpus must have all documents from zero.
-type embeddedTexts struct {
+type documentTexts struct {
 	corpus *corpus.Reader
 	read   int
 	titles []string // of documents; nil: none are embedded
 }
 
 // openTexts opens a corpus and, if they are wanted, the titles of its documents.
-func openTexts(x *step.IO, in, documents step.Input, title bool) (*embeddedTexts, func(), error) {
-	t := &embeddedTexts{}
+func openTexts(x *step.IO, in, documents step.Input, title bool) (*documentTexts, func(), error) {
+	t := &documentTexts{}
 	if title {
 		var err error
-		if t.titles, err = urlTitles(x, documents); err != nil {
+		if t.titles, err = titles(x, documents); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -34,33 +100,29 @@ func openTexts(x *step.IO, in, documents step.Input, title bool) (*embeddedTexts
 	return t, done, err
 }
 
-// checkTitle says that titles need documents.
-func checkTitle(documents step.Input, title bool) step.Problems {
-	if title && !documents.Set() {
-		return step.Problems{{Path: "documents", Detail: "is needed: the titles are those of the documents' URLs; or give title = false"}}
-	}
-	return nil
-}
-
-// urlTitles are the titles in documents' URLs, "" where a URL has none.
-func urlTitles(x *step.IO, in step.Input) ([]string, error) {
+// titles are those in documents' URLs, "" where a URL has none, and the documents' own
+// where there is no URL.
+func titles(x *step.IO, in step.Input) ([]string, error) {
 	r, err := x.Open(in)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	titles := []string{}
+	all := []string{}
 	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
-		title, _ := wikipedia.URLTitle(d.URL)
-		titles = append(titles, title)
+		title := d.Title
+		if d.URL != "" {
+			title, _ = wikipedia.URLTitle(d.URL)
+		}
+		all = append(all, title)
 		return nil
 	})
-	return titles, inout.DataError(err)
+	return all, inout.DataError(err)
 }
 
 // next is the next document's text, after its title and a blank if titles are wanted;
 // io.EOF after the last.
-func (t *embeddedTexts) next() (string, error) {
+func (t *documentTexts) next() (string, error) {
 	d, err := t.corpus.Next()
 	switch {
 	case errors.Is(err, io.EOF):

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
@@ -9,7 +10,7 @@ import (
 
 // randomT5Config sizes a T5 or BART model.
 type randomT5Config struct {
-	Family        string  `hcl:"family,added" enum:"t5,bart" help:"what the model is; sizes are called as T5's for either"`
+	Family        string  `hcl:"family,added" enum:"t5,mt5,umt5,bart" help:"what the model is; sizes are called as T5's for each"`
 	Layers        int     `hcl:"layers" help:"encoder layers"`
 	DecoderLayers int     `hcl:"decoder_layers,optional" help:"default: as many as layers"`
 	DModel        int     `hcl:"d_model" help:"width of the model"`
@@ -17,15 +18,15 @@ type randomT5Config struct {
 	DFF           int     `hcl:"d_ff" help:"width of the feed-forward layer"`
 	Heads         int     `hcl:"heads" help:"attention heads"`
 	Dropout       float64 `hcl:"dropout,optional" help:"dropout_rate of config.json (BART: dropout)"`
-	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; BART's 50265"`
-	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gated-gelu" help:"for T5. relu: T5 1.0, whose output matrix is the embedding; gated-gelu: T5 1.1, which has a separate one"`
+	Vocabulary    int     `hcl:"vocabulary,optional" help:"rows of the embedding; T5's has 32128, 28 more than its tokenizer has entries; mT5's 250112, BART's 50265"`
+	FeedForward   string  `hcl:"feed_forward,optional" enum:"relu,gelu,gated-relu,gated-gelu,gated-silu" help:"not of BART. relu: T5 1.0, whose output matrix is the embedding, as gelu's is; gated-gelu: T5 1.1, FLAN-T5, mT5 and umT5, which have a separate one, as the other gated ones do"`
 	Seed          int     `hcl:"seed,optional" help:"of the weights"`
 }
 
 var RandomT5 = step.Define(step.Kind[randomT5Config]{
 	Name:    "random_t5",
 	Version: 1,
-	Doc: `Make a T5 or BART model with random weights, where no pretrained one is at hand.
+	Doc: `Make a T5, mT5, umT5 or BART model with random weights, where no pretrained one is at hand.
 Weights are drawn as transformers' T5PreTrainedModel or BartPreTrainedModel draws them,
 from a seed; the same on every machine of one architecture. Cost: memory and time grow with the
 number of parameters, of which vocabulary x d_model are the embedding.`,
@@ -59,6 +60,9 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 		}
 		if c.Family == "bart" && c.FeedForward != "relu" {
 			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "a BART has its own"})
+		}
+		if strings.HasSuffix(c.Family, "mt5") && !strings.HasPrefix(c.FeedForward, "gated-") {
+			ps = append(ps, step.Problem{Path: "feed_forward", Detail: "of a multilingual T5 must be a gated one: gated-gelu is the published ones'"})
 		}
 		if c.Dropout < 0 || c.Dropout >= 1 {
 			ps = append(ps, step.Problem{Path: "dropout", Detail: "must be at least 0 and below 1"})

@@ -5,6 +5,7 @@ package model
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/redsi/redsi/internal/bart"
 	"github.com/redsi/redsi/internal/seq2seq"
@@ -35,10 +36,10 @@ func (c randomT5Config) config() seq2seq.Config {
 	if c.Family == "bart" {
 		return c.bart()
 	}
-	m := t5.Defaults()
+	m := t5.DefaultsOf(c.Family)
 	m.VocabSize, m.DModel, m.DKV, m.DFF = int64(c.Vocabulary), int64(c.DModel), int64(c.DKV), int64(c.DFF)
 	m.NumLayers, m.NumDecoderLayers, m.NumHeads = int64(c.Layers), int64(cmp.Or(c.DecoderLayers, c.Layers)), int64(c.Heads)
-	m.DropoutRate, m.FeedForward, m.TieEmbeddings = c.Dropout, c.FeedForward, c.FeedForward == "relu"
+	m.DropoutRate, m.FeedForward, m.TieEmbeddings = c.Dropout, c.FeedForward, !strings.HasPrefix(c.FeedForward, "gated-")
 	return m
 }
 

@@ -16,7 +16,7 @@ import (
 
 // trainConfig fits a model to a collection.
 type trainConfig struct {
-	Model           step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
+	Model           step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, which is trained on"`
 	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
 	IDs             step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
 	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
@@ -31,18 +31,29 @@ type trainConfig struct {
 	Repeats         string      `hcl:"repeats,optional" enum:"uniform,by_queries" help:"uniform: ratio a:b repeats all documents alike; by_queries, for ratio 1:1: each document occurs as often per pass as it has training queries, at least once"`
 	Steps           int         `hcl:"steps,optional" help:"updates"`
 	Batch           int         `hcl:"batch,optional" help:"examples of an update"`
-	LearningRate    float64     `hcl:"learning_rate,optional" help:"of Adafactor, constant after the warmup (paper: 5e-4 for atomic identifiers, else 1e-3)"`
+	Optimizer       string      `hcl:"optimizer,added" enum:"adafactor,adamw" help:"adafactor: transformers', without a first moment; adamw: torch's, with beta1, beta2, epsilon and weight_decay"`
+	LearningRate    float64     `hcl:"learning_rate,optional" help:"of the optimizer, after the warmup (paper, with Adafactor: 5e-4 for atomic identifiers, else 1e-3)"`
+	Schedule        string      `hcl:"schedule,added" enum:"constant,linear,cosine,inverse_sqrt" help:"of the rate after the warmup: linear and cosine fall to 0 at the last update, inverse_sqrt with the root of the updates made"`
 	Warmup          int         `hcl:"warmup,optional" help:"updates over which the rate rises from 0 (paper: 10,000 for atomic identifiers, else none)"`
-	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"Adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
+	Accumulate      int         `hcl:"accumulate,added" help:"parts that the batch of an update is cut into, one after another: less memory, and the update of the whole batch but for rounding and the masks of dropout"`
+	ClipNorm        float64     `hcl:"clip_norm,added" help:"the largest norm of all gradients together, as torch's clip_grad_norm_; 0: any"`
+	LabelSmoothing  float64     `hcl:"label_smoothing,added" help:"how much of each label's weight is spread over the vocabulary, as torch's CrossEntropyLoss"`
+	WeightDecay     float64     `hcl:"weight_decay,added" help:"of adamw; biases and layer norms have none, as transformers' Trainer has it"`
+	Beta1           float64     `hcl:"beta1,added" help:"of adamw: how much of the running mean of gradients stays"`
+	Beta2           float64     `hcl:"beta2,added" help:"of adamw: how much of the running mean of their squares stays"`
+	Epsilon         float64     `hcl:"epsilon,added" help:"of adamw: added to the root of that mean"`
+	ScaleParameter  bool        `hcl:"scale_parameter,optional" help:"adafactor multiplies the rate of each parameter tensor by its root mean square, at least 1e-3"`
 	Dropout         *float64    `hcl:"dropout,optional" help:"instead of the model's dropout_rate (T5) or dropout (BART)"`
 	Seed            int         `hcl:"seed,optional" help:"of random weights, the rows of tokens that identifiers have of their own, the order of examples and dropout"`
 	Precision       string      `hcl:"precision,optional" enum:"fp32,bf16,fp16" help:"of matrix products; parameters are fp32. fp16 needs a CUDA device"`
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations on the development queries; the last update is always evaluated"`
 	Select          string      `hcl:"select,optional" help:"metric whose highest value chooses the checkpoint that is kept, such as MRR@10 or Hits@1"`
+	Patience        int         `hcl:"patience,added" help:"end training after so many evaluations in a row whose metric of select is no better than one before; 0: make all steps. Not early_stopping, which is of a search"`
 	Beams           int         `hcl:"beams,optional" help:"of an evaluation: beams of an unconstrained search, documents of an atomic ranking"`
-	EarlyStopping   string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it"`
+	EarlyStopping   string      `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when the search of an evaluation ends, as transformers' True, False and never; the model keeps it. Training ends early by patience"`
 	Validity        string      `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
+	KeepState       bool        `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps goes on from there; garbage collection takes it"`
 	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
 }
 
@@ -53,7 +64,7 @@ var Train = step.Define(step.Kind[trainConfig]{
 	Doc: `Train a model to name documents by their identifiers (section "Training", appendix "Implementation Details").
 Indexing examples lead from a document's text to its identifier, retrieval
 examples from a query to it; the model is a T5 or a BART, as its config.json says;
-Adafactor, constant rate after a linear warmup. The model reads the tokens of
+Adafactor, or AdamW, with a rate that follows a schedule after a linear warmup. The model reads the tokens of
 index_prefix and the first max_input of a document, or those of query_prefix and of a
 query, max_query together, with the tokenizer's special tokens around them; a prefix
 is tokenized by itself. Evaluation and search read queries in the same way. The
@@ -61,15 +72,21 @@ vocabulary grows by the tokens that identifiers have of their own: one per docum
 for atomic ones, the codes of residual ones. Each evaluation
 retrieves for all development queries, post-filtered; the checkpoint with the best
 metric is kept. Defaults are the paper's for naive and semantic identifiers.
+A model that a train step left is trained on, as in two stages: with other queries,
+ratio or prefixes, but with its own identifiers where those are rows of its vocabulary,
+as atomic ones are. The optimizer begins anew.
+With keep_state, a step that differs from this one only in more steps, or in patience,
+goes on where it ended, to the same bytes as if it had made all steps itself; its report
+and log say from where. Not with a linear or cosine schedule, whose rate depends on steps.
 Resumes, on any worker, at its newest checkpoint with the bits that it would have
 had without the interruption. The model is the same bytes for the same
 configuration and inputs on one kind of CPU: with any number of threads on Intel's with
 AVX2 and AMD's with AVX-512, else with the number that the result names. Another kind of CPU or a CUDA device gives other
 rounding. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
-evaluate_every steps; memory is the parameters and their gradients, 8 bytes each,
-the activations of a batch, the examples' tokens, and, while evaluating on a CPU,
-a copy of the output matrix.`,
+evaluate_every steps; memory is the parameters and their gradients, 8 bytes each (16
+with AdamW, 4 more with accumulate), the activations of a batch, or of a part of it, the
+examples' tokens, and, while evaluating on a CPU, a copy of the output matrix.`,
 	Example: `step "train" "dsi" {
   model         = step.download.t5_small.files
   ids           = step.atomic_ids.nq["title"].ids
@@ -90,7 +107,13 @@ a copy of the output matrix.`,
 		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[trainReport](),
 			Alike: sameReport, Why: "the best of several evaluations may be another one where two are nearly as good"},
 	},
-	Defaults: trainConfig{Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
+	Trajectory: func(c trainConfig) []string {
+		if c.schedule().DependsOnSteps() {
+			return nil
+		}
+		return []string{"steps", "patience"}
+	},
+	Defaults: trainConfig{Optimizer: adafactorName, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
 		Ratio: train.Natural.String(), Repeats: "uniform", Steps: 1_000_000, Batch: 128,
 		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto",
 		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
@@ -100,6 +123,17 @@ a copy of the output matrix.`,
 	Check:     checkTrain,
 	Run:       runTrain,
 })
+
+// The values of optimizer.
+const (
+	adafactorName = "adafactor"
+	adamwName     = "adamw"
+)
+
+// schedule is the learning rate's.
+func (c trainConfig) schedule() train.Schedule {
+	return train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup), Form: c.Schedule, Steps: int64(c.Steps)}
+}
 
 // byQueries is the value of repeats that asks for train.Data.Repeats.
 const byQueries = "by_queries"
@@ -115,6 +149,7 @@ func checkTrain(c trainConfig) error {
 	}{
 		{"max_input", c.MaxInput, 1}, {"max_query", c.MaxQuery, 1}, {"steps", c.Steps, 1}, {"batch", c.Batch, 1}, {"warmup", c.Warmup, 0}, {"seed", c.Seed, 0},
 		{"evaluate_every", c.EvaluateEvery, 1}, {"beams", c.Beams, 1}, {"checkpoint_every", c.CheckpointEvery, 0},
+		{"accumulate", c.Accumulate, 1}, {"patience", c.Patience, 0},
 	} {
 		if a.n < a.least {
 			bad(a.path, "must be at least %d", a.least)
@@ -135,6 +170,35 @@ func checkTrain(c trainConfig) error {
 	if c.Precision == "fp16" && c.Device == "cpu" {
 		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
 	}
+	if c.Accumulate > c.Batch && c.Batch > 0 {
+		bad("accumulate", "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
+	}
+	for _, a := range []struct {
+		path  string
+		v     float64
+		below float64 // 0: any
+		of    string  // the optimizer, if it is of one alone
+		is    bool    // another value than the default
+	}{
+		{"clip_norm", c.ClipNorm, 0, "", false}, {"label_smoothing", c.LabelSmoothing, 1, "", false},
+		{"weight_decay", c.WeightDecay, 0, adamwName, c.WeightDecay != 0}, {"epsilon", c.Epsilon, 0, adamwName, c.Epsilon != 1e-8},
+		{"beta1", c.Beta1, 1, adamwName, c.Beta1 != 0.9}, {"beta2", c.Beta2, 1, adamwName, c.Beta2 != 0.999},
+	} {
+		switch {
+		case !(a.v >= 0) || math.IsInf(a.v, 0):
+			bad(a.path, "must be at least 0")
+		case a.below > 0 && a.v >= a.below:
+			bad(a.path, "must be below %g", a.below)
+		case a.of != "" && a.is && c.Optimizer != a.of:
+			bad(a.path, "is of optimizer = %q, and it is %q", a.of, c.Optimizer)
+		}
+	}
+	if c.Epsilon == 0 {
+		bad("epsilon", "must be above 0, such as 1e-8")
+	}
+	if !c.ScaleParameter && c.Optimizer == adamwName {
+		bad("scale_parameter", "is of optimizer = %q, and it is %q", adafactorName, c.Optimizer)
+	}
 	if _, err := c.metrics(true); err != nil {
 		bad("select", "%v", err)
 	}
@@ -148,11 +212,12 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	if canBeInvalid && c.Beams > 0 {
 		names = append(names, invalidMetric(c.Beams))
 	}
-	if strings.HasPrefix(c.Select, "Invalid@") {
-		return nil, fmt.Errorf("lower values of %s are better; choose Hits@k, MRR@k or Recall@k", c.Select)
+	selected, err := c.selected()
+	if err != nil {
+		return nil, err
 	}
-	if !slices.Contains(names, c.Select) {
-		names = append(names, c.Select)
+	if !slices.Contains(names, selected) {
+		names = append(names, selected)
 	}
 	var all []metrics.Metric
 	for _, name := range names {
@@ -163,4 +228,16 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// selected is the name under which reports have the metric of select.
+func (c trainConfig) selected() (string, error) {
+	m, err := metrics.Parse(c.Select)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(m.String(), "Invalid@") {
+		return "", fmt.Errorf("lower values of %s are better; choose another, such as MRR@10 or Hits@1", c.Select)
+	}
+	return m.String(), nil
 }

@@ -43,7 +43,7 @@ func newJudge(x *step.IO, c trainConfig, m *seq2seq.Model, catalog *retrieve.Cat
 		if i == 0 || q.id != dev[i-1].id {
 			j.queries = append(j.queries, q.tokens)
 		}
-		if err := j.qrels.Add(strconv.Itoa(len(j.queries)-1), ids.Identifiers[q.target].Document); err != nil {
+		if err := j.qrels.Judge(strconv.Itoa(len(j.queries)-1), ids.Identifiers[q.target].Document, int(max(1, q.grade))); err != nil {
 			return nil, step.Permanent(err)
 		}
 	}

@@ -4,7 +4,7 @@ package model
 // wall clock, evaluations and resumed parts included.
 type trainReport struct {
 	Parameters int64              `json:"parameters"` // trainable numbers, tied ones counted once
-	Steps      int64              `json:"steps"`
+	Steps      int64              `json:"steps"`      // updates made
 	BestStep   int64              `json:"best_step"`
 	Metrics    map[string]float64 `json:"metrics" unit:"fraction"` // of the selected checkpoint
 	Indexing   int                `json:"indexing_examples"`
@@ -22,4 +22,7 @@ type trainReport struct {
 	Device    string `json:"device"`
 	Threads   int    `json:"threads"`    // of one operation on the CPU
 	ResumedAt int64  `json:"resumed_at"` // step at which the last process went on; 0: at the start
+
+	ContinuedFrom int64  `json:"continued_from,omitempty"` // step of the state that another step with fewer steps had kept
+	Stopped       string `json:"stopped,omitempty"`        // why steps are fewer than were asked for
 }

@@ -43,6 +43,9 @@ func (c folderCheckpoints) Latest(ctx context.Context, folder string, use func(n
 			}
 		}
 		err := use(n)
+		if beyond := new(train.BeyondError); errors.As(err, &beyond) {
+			return step.Beyond(err)
+		}
 		if unfit := new(train.UnfitError); errors.As(err, &unfit) {
 			return step.Unfit(err)
 		}

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"time"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/adamw"
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
@@ -72,6 +75,9 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return err
 	}
+	if err := c.continues(x, ids); err != nil {
+		return err
+	}
 	m, err := c.model(x, device)
 	if err != nil {
 		return err
@@ -97,15 +103,18 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err != nil {
 		return step.Permanent(err)
 	}
+	selected, err := c.selected()
+	if err != nil {
+		return step.Permanent(err)
+	}
 	out, err := train.Train(ctx, train.Task{
 		Config: train.Config{
 			Steps: int64(c.Steps), Batch: c.Batch, Ratio: ratio, Seed: int64(c.Seed),
-			Schedule:      train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup)},
-			EvaluateEvery: int64(c.EvaluateEvery), Select: c.Select,
+			Schedule: c.schedule(), EvaluateEvery: int64(c.EvaluateEvery), Select: selected, Patience: c.Patience,
 			CheckpointEvery: int64(c.CheckpointEvery), CheckpointAfter: checkpointAfter,
 		},
 		Data: data, Vocabulary: int(m.Vocabulary().Size), Learner: learner, Evaluate: judge.evaluate,
-		Checkpoints: folderCheckpoints{x.Checkpoints()}, Folder: folder, Report: func(p train.Progress) {
+		Checkpoints: folderCheckpoints{x.Checkpoints()}, Onward: c.onward(x), Keep: c.KeepState, Folder: folder, Report: func(p train.Progress) {
 			x.Report(step.Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Note: p.Note, LeftS: p.Left.Seconds()})
 		},
 	})
@@ -118,17 +127,37 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	if err := inout.CopyFolder(ctx, x, "model", out.Model); err != nil {
 		return err
 	}
-	x.Count("updates", int64(c.Steps))
+	if out.Onto > 0 {
+		x.Note("went on from", fmt.Sprintf("step %d of a run with fewer steps", out.Onto))
+		x.Log.Info("training went on from what a run with fewer steps had kept", "step", out.Onto)
+	}
+	if out.Curve.Stopped != "" {
+		x.Log.Info("training ended early", "step", out.Steps, "why", out.Curve.Stopped)
+	}
+	x.Count("updates", out.Steps)
 	x.Count("updates_left_out", learner.Skipped())
 	x.Count("development_queries", int64(len(dev)))
 	if err := writeCurve(x, out.Curve); err != nil {
 		return err
 	}
 	r := newTrainReport(out.Curve, out.Best)
-	r.Parameters, r.Steps, r.ResumedAt = seq2seq.ParameterCount(m.Config), int64(c.Steps), out.From
+	r.Parameters, r.Steps, r.ResumedAt = seq2seq.ParameterCount(m.Config), out.Steps, out.From
+	r.ContinuedFrom, r.Stopped = out.Onto, out.Curve.Stopped
 	r.Indexing, r.Retrieval = len(data.Indexing), len(data.Retrieval)
 	r.Device, r.Threads = device.String(), tensor.NumThreads()
 	return inout.WriteJSON(x, "report", r)
+}
+
+// onward is where this run goes on from what shorter ones kept, and keeps its own.
+func (c trainConfig) onward(x *step.IO) train.Checkpoints {
+	kept := x.Trajectory(int64(c.Steps))
+	if kept == nil {
+		if c.KeepState && c.schedule().DependsOnSteps() {
+			x.Log.Warn("no state is kept, and none gone on from: the rate of each update depends on steps", "schedule", c.Schedule)
+		}
+		return nil
+	}
+	return folderCheckpoints{kept}
 }
 
 // checkpointAfter bounds the work that the loss of a worker costs.
@@ -149,9 +178,34 @@ func trainError(err error) error {
 	return err
 }
 
+// continues checks that a model that was trained here can be trained on with ids.
+func (c trainConfig) continues(x *step.IO, ids *docid.Set) error {
+	at := slices.IndexFunc(x.Files(c.Model, ""), func(f artifacts.File) bool { return f.Name == retrieve.SettingsFile })
+	if at < 0 || c.Init == "random" {
+		return nil
+	}
+	folder, err := inout.StageTree(x, c.Model, retrieve.SettingsFile)
+	if err != nil {
+		return err
+	}
+	settings, err := retrieve.ReadSettings(folder)
+	if err != nil {
+		return step.Permanent(fmt.Errorf("model: %w", err))
+	}
+	other := settings.Match(ids)
+	if other != nil && settings.Identifiers.GrowsVocabulary() {
+		return step.Permanent(fmt.Errorf("model: its %s identifiers are rows of its vocabulary, and others would be taken for them: %w, or begin with the model that its train step began with",
+			settings.Identifiers, other))
+	}
+	if other != nil {
+		x.Log.Info("the model is trained on with other identifiers than before", "were", string(settings.Identifiers), "are", string(ids.Kind))
+	}
+	return nil
+}
+
 // model loads the weights that training starts from, or draws them.
 func (c trainConfig) model(x *step.IO, device tensor.Device) (*seq2seq.Model, error) {
-	names := []string{seq2seq.ConfigFile, seq2seq.WeightsFile, seq2seq.OldWeights}
+	names := inout.ModelFiles(x, c.Model)
 	if c.Init == "random" {
 		names = names[:1]
 	}
@@ -240,8 +294,35 @@ func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, 
 	return nil
 }
 
-// learner is the model with the paper's optimizer.
+// learner is the model with its optimizer.
 func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
+	o, done, err := c.optimizer(m)
+	if err != nil {
+		return nil, nil, step.Permanent(err)
+	}
+	m.Smoothing = c.LabelSmoothing
+	l, err := train.NewSeq2Seq(m, o, int64(c.Seed))
+	if err != nil {
+		done()
+		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
+	}
+	l.Accumulate, l.ClipNorm = c.Accumulate, c.ClipNorm
+	return l, done, nil
+}
+
+// optimizer is the one that is asked for, at its first step.
+func (c trainConfig) optimizer(m *seq2seq.Model) (train.Optimizer, func(), error) {
+	if c.Optimizer == adamwName {
+		params := make([]adamw.Parameter, len(m.Params()))
+		for i, p := range m.Params() {
+			params[i] = adamw.Parameter(p)
+		}
+		o, err := adamw.New(params, adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
+		if err != nil {
+			return nil, nil, err
+		}
+		return o, o.Close, nil
+	}
 	params := make([]adafactor.Parameter, len(m.Params()))
 	for i, p := range m.Params() {
 		params[i] = adafactor.Parameter(p)
@@ -250,12 +331,7 @@ func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
 	options.ScaleParameter = c.ScaleParameter
 	o, err := adafactor.New(params, options)
 	if err != nil {
-		return nil, nil, step.Permanent(err)
+		return nil, nil, err
 	}
-	l, err := train.NewSeq2Seq(m, o, int64(c.Seed))
-	if err != nil {
-		o.Close()
-		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
-	}
-	return l, o.Close, nil
+	return o, o.Close, nil
 }

@@ -21,7 +21,8 @@ import (
 type query struct {
 	id     int64
 	tokens []int32
-	target int // place of its document among the identifiers; one with several is a query for each, one after another
+	grade  int32 // how relevant its document is; 0: not said
+	target int   // place of its document among the identifiers; one with several is a query for each, one after another
 }
 
 // readQueries reads the questions of one split, tokenized, and pairs those of all
@@ -36,7 +37,7 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 	err = eachQuery(r, ids, func(q *dedup.Query, target int) error {
 		if q.Split == split {
 			tokens, _ := read.Query(q.Question)
-			qs = append(qs, query{q.ExampleID, tokens, target})
+			qs = append(qs, query{q.ExampleID, tokens, q.Grade, target})
 		}
 		return nil
 	})

@@ -1,9 +1,12 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/step"
@@ -35,7 +38,7 @@ func (c tableConfig) reads() (list []step.Read) {
 			}
 		}
 	}
-	return list
+	return append(list, c.Marks.reads(c)...)
 }
 
 // cellsOf names the cell of a row and column, and those that it is a term of.
@@ -70,6 +73,13 @@ func (c figureConfig) reads() (list []step.Read) {
 			read(at+".curve.list", k.Value, "", k.list(), listField)
 			read(at+".curve.x", k.Value, k.list()+".0", k.X, numberField)
 			read(at+".curve.y", k.Value, k.list()+".0", k.Y, numberField)
+		}
+	}
+	if k := c.Curves; k != nil {
+		for _, name := range slices.Sorted(maps.Keys(k.Of)) {
+			read("curves.of["+strconv.Quote(name)+"]", k.Of[name], "", "points", listField)
+			read("curves.x", k.Of[name], "points.0", cmp.Or(k.X, "step"), numberField)
+			read("curves.y", k.Of[name], "points.0", k.Y, numberField)
 		}
 	}
 	for i, p := range c.Panels {

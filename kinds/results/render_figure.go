@@ -1,10 +1,14 @@
 package results
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/render"
 	"github.com/redsi/redsi/step"
@@ -24,6 +28,7 @@ type figureConfig struct {
 	Keys    []figureKey    `hcl:"keys,optional" help:"entries of the legend that are not series, such as the meaning of a marker"`
 	Panels  []figurePanel  `hcl:"panels,optional" help:"instead of series: columns of monospaced text"`
 	Flow    []figureStage  `hcl:"flow,optional" help:"instead of series: boxes from top to bottom"`
+	Curves  *figureCurves  `hcl:"curves,added" help:"curves of several runs, such as of a grid of trainings: after series, one for each name, in a color and line of its own and in the legend"`
 	AtScale string         `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string         `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
 	Expect  []tableExpect  `hcl:"expect,block,nokey" help:"what is expected of a number or text, by the paper or at another scale, in exactly one form; the label is SERIES.POINT.x or SERIES.POINT.y, or for the text of panels and stages panels.N or flow.N, counted from 0. Claims are about several"`
@@ -76,6 +81,12 @@ type figureCurve struct {
 	X     string     `hcl:"x" help:"path in each object, such as seconds"`
 	Y     string     `hcl:"y" help:"path in each object, such as metrics.MRR@10; objects without it are left out and counted; if all are, the step fails"`
 	Reach float64    `hcl:"reach,optional" help:"keep two points: \"reach\", hollow, the first to have this fraction of the best y, and \"best\""`
+}
+
+type figureCurves struct {
+	Of map[string]step.Input `hcl:"of" help:"JSON artifacts by name, such as { for rate, t in step.train.grid : rate => t.curve }; a name is the title, and with _ for dots the id, of its series"`
+	X  string                `hcl:"x,optional" help:"path in each object of points; default step"`
+	Y  string                `hcl:"y" help:"path in each object, such as loss or metrics.MRR@10"`
 }
 
 type figureKey struct {
@@ -139,9 +150,9 @@ reruns only this, editing an expectation nothing.`,
 	Defaults: figureConfig{Width: 8.5, AtScale: fullScale},
 	Check:    checkFigure,
 	Reads:    figureConfig.reads,
-	Cells:    figureConfig.cells,
+	Cells:    func(c figureConfig) []string { return c.expanded().cells() },
 	Run: func(_ context.Context, x *step.IO, c figureConfig) error {
-		f, err := buildFigure(x, c)
+		f, err := buildFigure(x, c.expanded())
 		if err != nil {
 			return err
 		}
@@ -158,6 +169,27 @@ reruns only this, editing an expectation nothing.`,
 	},
 })
 
+// curveColors can be told apart by most people (Okabe and Ito); curveLines go with them once
+// they are used up.
+var (
+	curveColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "black"}
+	curveLines  = []string{"solid", "dashed", "dotted", "dash-dot"}
+)
+
+// expanded is the figure with the series that its curves are.
+func (c figureConfig) expanded() figureConfig {
+	if c.Curves == nil {
+		return c
+	}
+	c.Series = slices.Clone(c.Series)
+	for i, name := range slices.Sorted(maps.Keys(c.Curves.Of)) {
+		c.Series = append(c.Series, figureSeries{ID: strings.ReplaceAll(name, ".", "_"), Title: name,
+			Color: curveColors[i%len(curveColors)], Line: curveLines[i/len(curveColors)%len(curveLines)],
+			Curve: &figureCurve{Value: c.Curves.Of[name], X: cmp.Or(c.Curves.X, "step"), Y: c.Curves.Y}})
+	}
+	return c
+}
+
 // curves are the series whose points come with the data.
 func (c figureConfig) curves() (ids []string) {
 	for _, s := range c.Series {
@@ -170,6 +202,7 @@ func (c figureConfig) curves() (ids []string) {
 
 // checkFigure reports what can be wrong before there are data.
 func checkFigure(c figureConfig) error {
+	c = c.expanded()
 	var ps step.Problems
 	problem := func(path string, err error) {
 		if err != nil {
@@ -199,6 +232,9 @@ func checkFigure(c figureConfig) error {
 	}
 	for i, s := range c.Flow {
 		problem(fmt.Sprintf("flow[%d]", i), errors.Join(render.CheckMarkup(s.Title), render.CheckMarkup(s.Text)))
+	}
+	if c.Curves != nil && len(c.Curves.Of) == 0 {
+		problem("curves.of", errors.New("has no curve"))
 	}
 	f := c.layout()
 	problem("", f.Finish())

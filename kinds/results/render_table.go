@@ -25,6 +25,7 @@ type tableConfig struct {
 	Scale   string        `hcl:"scale,optional" help:"scale of the run; what is expected at no scale by name is compared only at paper_scale, or if there is none"`
 	AtScale string        `hcl:"paper_scale,added,nokey" help:"scale of the paper's numbers"`
 	CSV     string        `hcl:"csv_formulas,added" enum:",quote" help:"\"quote\": in the CSV file an apostrophe stands before texts that a spreadsheet would take for formulas (= + - @, tab, line end)"`
+	Marks   *significance `hcl:"significance,added" help:"superscripts for cells that differ significantly from baselines; the caption then ends with the test"`
 	Expect  []tableExpect `hcl:"expect,block,nokey" help:"what is expected of a cell, by the paper or at another scale, in exactly one form: a number, or a text; the label is ROW.COLUMN by their ids. Claims are about several"`
 }
 
@@ -187,6 +188,7 @@ func checkTable(c tableConfig) error {
 	if err := t.Finish(); err != nil {
 		ps = append(ps, step.Problem{Path: "rows", Detail: err.Error()})
 	}
+	ps = append(ps, c.Marks.problems(c)...)
 	ps = append(ps, expectProblems(c.Expect, c.AtScale, func(e render.Expectation) error { return t.Expect(e) })...)
 	if err := render.CheckMarkup(c.Caption); err != nil {
 		ps = append(ps, step.Problem{Path: "caption", Detail: err.Error()})
@@ -223,6 +225,9 @@ func buildTable(x *step.IO, c tableConfig) (*render.Table, error) {
 				t.Rows[i].Cells[id] = cell
 			}
 		}
+	}
+	if err := c.Marks.mark(docs, t, c); err != nil {
+		return nil, step.Permanent(err)
 	}
 	if err := t.Finish(); err != nil {
 		return nil, step.Permanent(err)

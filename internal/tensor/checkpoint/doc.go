@@ -1,4 +1,4 @@
-// Package checkpoint reads a model's tensors from model.safetensors or
-// pytorch_model.bin, whichever a file is, and writes the former. It knows of files,
-// names and shapes, not of models.
+// Package checkpoint reads a model's tensors from safetensors or PyTorch's files, whichever
+// a file is, of one file or of several that an index lists, and writes the former. It knows
+// of files, names and shapes, not of models.
 package checkpoint

@@ -1,4 +1,4 @@
-// Mean cross entropy of a language-model head. The logits of a block of rows are
+// Mean cross entropy of a language-model head, of labels that may be smoothed. The logits of a block of rows are
 // computed, turned into their gradient in place and used for both products, so
 // that they are never all in memory, and nothing is computed twice.
 #pragma once
@@ -10,7 +10,7 @@ constexpr int64_t kRows = 512; // rows of logits at a time
 
 struct HeadLoss : Function<HeadLoss> {
   static Tensor forward(AutogradContext *ctx, const Tensor &h_, const Tensor &w_, const Tensor &labels_,
-                        int64_t ignore, bool gradients) {
+                        int64_t ignore, double smooth, bool gradients) {
     const Tensor h = h_.contiguous(), w = w_.contiguous(), labels = labels_.contiguous();
     const int64_t n = h.size(0), vocabulary = w.size(0);
     const int64_t *label = labels.data_ptr<int64_t>();
@@ -39,8 +39,11 @@ struct HeadLoss : Function<HeadLoss> {
         for (int64_t r = begin; r < end; r++) {
           if (label[from + r] == ignore)
             std::memset(x + r * vocabulary, 0, sizeof(float) * size_t(vocabulary));
-          else
+          else if (smooth == 0)
             losses[size_t(from + r)] = redsi_k_cross_entropy(x + r * vocabulary, vocabulary, label[from + r], scale);
+          else
+            losses[size_t(from + r)] =
+                redsi_k_cross_entropy_smooth(x + r * vocabulary, vocabulary, label[from + r], scale, float(smooth));
         }
       });
       if (!gradients) continue;
@@ -69,18 +72,19 @@ struct HeadLoss : Function<HeadLoss> {
       dh = dh * g;
       dw = dw * g;
     }
-    return {dh, dw, Tensor(), Tensor(), Tensor()};
+    return {dh, dw, Tensor(), Tensor(), Tensor(), Tensor()};
   }
 };
 
-inline Tensor head_loss(const Tensor &h, const Tensor &w, const Tensor &labels, int64_t ignore) {
+inline Tensor head_loss(const Tensor &h, const Tensor &w, const Tensor &labels, int64_t ignore, double smooth) {
   TORCH_CHECK(h.dim() == 2 && w.dim() == 2 && h.size(1) == w.size(1), "the weight does not fit the hidden states");
   TORCH_CHECK(labels.dim() == 1 && labels.size(0) == h.size(0) && labels.scalar_type() == at::kLong,
               "labels must be int64, one per row");
   if (!plain(h) || !plain(w))
-    return at::cross_entropy_loss(at::linear(h, w).to(at::kFloat), labels, {}, at::Reduction::Mean, ignore);
+    return at::cross_entropy_loss(at::linear(h, w).to(at::kFloat), labels, {}, at::Reduction::Mean, ignore,
+                                  smooth);
   const bool gradients = at::GradMode::is_enabled() && (h.requires_grad() || w.requires_grad());
-  return HeadLoss::apply(h, w, labels, ignore, gradients);
+  return HeadLoss::apply(h, w, labels, ignore, smooth, gradients);
 }
 
 } // namespace redsi

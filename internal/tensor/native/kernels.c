@@ -171,6 +171,25 @@ CLONES float redsi_k_cross_entropy(float *restrict x, int64_t n, int64_t label, 
   return logf(sum) + top - at;
 }
 
+CLONES float redsi_k_cross_entropy_smooth(float *restrict x, int64_t n, int64_t label, float scale, float smooth) {
+  const float at = x[label];
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += x[i];
+  const float loss = redsi_k_cross_entropy(x, n, label, scale), each = scale * smooth / (float)n;
+  for (int64_t i = 0; i < n; i++) x[i] -= each;
+  x[label] += scale * smooth;
+  return loss + smooth * (at - (float)(sum / (double)n));
+}
+
+CLONES void redsi_k_adamw(float *restrict p, float *restrict m, float *restrict v, const float *restrict g,
+                          redsi_adamw a, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    m[i] += (g[i] - m[i]) * (1 - a.beta1);
+    v[i] = v[i] * a.beta2 + g[i] * g[i] * (1 - a.beta2);
+    p[i] = p[i] * a.decay - a.size * (m[i] / (sqrtf(v[i]) / a.root + a.eps));
+  }
+}
+
 CLONES void redsi_k_square_sums(float *restrict row, float *restrict col, const float *restrict g, int64_t begin,
                                 int64_t end, int64_t n) {
   for (int64_t i = begin; i < end; i++) {

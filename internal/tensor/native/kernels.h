@@ -36,6 +36,16 @@ void redsi_k_softmax_backward(float *dp, const float *p, float *dbias, int64_t b
 // (softmax(x) - onehot(label)) * scale in x.
 float redsi_k_cross_entropy(float *x, int64_t n, int64_t label, float scale);
 
+// The same with a label that keeps 1-smooth of its weight; the rest is spread evenly over all n.
+float redsi_k_cross_entropy_smooth(float *x, int64_t n, int64_t label, float scale, float smooth);
+
+// AdamW's numbers of one update: p = p*decay - size*m/(sqrt(v)/root + eps), m and v being running means
+// of g and g².
+typedef struct {
+  float decay, beta1, beta2, size, root, eps;
+} redsi_adamw;
+void redsi_k_adamw(float *p, float *m, float *v, const float *g, redsi_adamw a, int64_t begin, int64_t end);
+
 // Adafactor's sums over rows begin … end-1 of g [·, n]: row[i] = mean of g², and
 // col[j] += g².
 void redsi_k_square_sums(float *row, float *col, const float *g, int64_t begin, int64_t end, int64_t n);

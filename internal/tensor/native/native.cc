@@ -3,6 +3,7 @@
 // Dropout, ReLU and RMS norm: forward and backward in one pass each. On another
 // device or type than CPU and float32 each is composed of libtorch's operations.
 #include "adafactor.h"
+#include "adamw.h"
 #include "attention.h"
 #include "common.h"
 #include "head.h"
@@ -218,12 +219,20 @@ char *redsi_linear(void **out, void *x, void *w, void *bias) {
   return guarded([&] { *out = new Tensor(linear_layer(deref(x), deref(w), optional(bias))); });
 }
 
-char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore) {
-  return guarded([&] { *out = new Tensor(head_loss(deref(h), deref(w), deref(labels), ignore)); });
+char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth) {
+  return guarded([&] { *out = new Tensor(head_loss(deref(h), deref(w), deref(labels), ignore, smooth)); });
 }
 
 char *redsi_adafactor(void *p, void *g, void *row, void *col, void *full, const redsi_adafactor_args *args) {
   return guarded([&] { adafactor(deref(p), deref(g), optional(row), optional(col), optional(full), *args); });
+}
+
+char *redsi_adamw_update(void *p, void *g, void *m, void *v, const redsi_adamw_args *args) {
+  return guarded([&] { adamw(deref(p), deref(g), deref(m), deref(v), *args); });
+}
+
+char *redsi_square_sum(double *out, void *t) {
+  return guarded([&] { *out = square_sum(deref(t)); });
 }
 
 char *redsi_add_rows(void *to_, void *index_, void *from_) {

@@ -136,12 +136,33 @@ func Adafactor(p, g, row, col, full Tensor, o AdafactorOptions) (msg string) {
 	return message(C.redsi_adafactor(p, g, row, col, full, &args))
 }
 
+// AdamWOptions are one update's numbers; Step counts from 1.
+type AdamWOptions struct {
+	Rate, Beta1, Beta2, Eps, WeightDecay float64
+	Step                                 int64
+}
+
+// AdamW updates p with gradient g in place, and the running means of g and of its squares.
+func AdamW(p, g, mean, square Tensor, o AdamWOptions) (msg string) {
+	args := C.redsi_adamw_args{lr: C.double(o.Rate), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
+		weight_decay: C.double(o.WeightDecay), step: C.int64_t(o.Step)}
+	return message(C.redsi_adamw_update(p, g, mean, square, &args))
+}
+
+// SquareSum is the sum of the squares of t's elements.
+func SquareSum(t Tensor) (sum float64, msg string) {
+	var out C.double
+	msg = message(C.redsi_square_sum(&out, t))
+	return float64(out), msg
+}
+
 // AddRows is to[index[i]] += from[i].
 func AddRows(to, index, from Tensor) (msg string) { return message(C.redsi_add_rows(to, index, from)) }
 
 // HeadLoss is the mean over labels ([n], int64) other than ignore of the cross
-// entropy of h·wᵀ: h [n, d], w [V, d].
-func HeadLoss(h, w, labels Tensor, ignore int64) (out Tensor, msg string) {
-	msg = message(C.redsi_head_loss(&out, h, w, labels, C.int64_t(ignore)))
+// entropy of h·wᵀ: h [n, d], w [V, d]; smooth of each label's weight is spread evenly over
+// all V.
+func HeadLoss(h, w, labels Tensor, ignore int64, smooth float64) (out Tensor, msg string) {
+	msg = message(C.redsi_head_loss(&out, h, w, labels, C.int64_t(ignore), C.double(smooth)))
 	return out, msg
 }

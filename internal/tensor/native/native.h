@@ -41,14 +41,25 @@ typedef struct {
 } redsi_adafactor_args;
 char *redsi_adafactor(void *p, void *g, void *row, void *col, void *full, const redsi_adafactor_args *args);
 
+// One AdamW update of p with gradient g, in place; m and v are its running means. The steps count from 1.
+typedef struct {
+  double lr, beta1, beta2, eps, weight_decay;
+  int64_t step;
+} redsi_adamw_args;
+char *redsi_adamw_update(void *p, void *g, void *m, void *v, const redsi_adamw_args *args);
+
+// The sum of the squares of t's elements, the same for any number of threads.
+char *redsi_square_sum(double *out, void *t);
+
 // to[index[i]] += from[i], rows.
 char *redsi_add_rows(void *to, void *index, void *from);
 
 // x·wᵀ, plus bias where that is not NULL.
 char *redsi_linear(void **out, void *x, void *w, void *bias);
 
-// Mean cross entropy of the logits h·wᵀ over labels that are not ignore.
-char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore);
+// Mean cross entropy of the logits h·wᵀ over labels that are not ignore; smooth of each label's weight is
+// spread evenly over all tokens.
+char *redsi_head_loss(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,10 @@
 package inout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -15,6 +17,7 @@ import (
 // Question is a query of a split with its relevant documents.
 type Question struct {
 	Name      string // as runs, qrels and exports by number have it: the decimal ExampleID
+	Key       string // its name outside of redsi; Name if it has none
 	Text      string
 	Documents []int32 // numbers in the collection, in the order of the queries' lines
 	Grades    []int   // of Documents, at least 1
@@ -54,7 +57,7 @@ func ReadQuestions(x *step.IO, in step.Input, split nq.Split, check func(*dedup.
 			return fmt.Errorf("%s example %d occurs twice: runs name queries by it", split, q.ExampleID)
 		}
 		asked[q.ExampleID] = true
-		out = append(out, Question{Name: name, Text: q.Question, Documents: []int32{q.Doc}, Grades: []int{grade}})
+		out = append(out, Question{Name: name, Key: cmp.Or(q.Name, name), Text: q.Question, Documents: []int32{q.Doc}, Grades: []int{grade}})
 		return nil
 	})
 	if err != nil {
@@ -92,11 +95,31 @@ const RunTag = "redsi"
 // WriteRun writes rankings, best first and documents by number, as output "run", such that
 // trec_eval, which orders equal scores by name, ranks them alike: metrics.Untie.
 func WriteRun(x *step.IO, rankings []metrics.Ranking) error {
-	untied, moved := metrics.Untie(rankings)
-	x.Count("scores_untied", int64(moved))
-	w, err := x.Create("run")
+	w, err := CreateRun(x)
 	if err != nil {
 		return err
 	}
-	return errors.Join(step.Permanent(metrics.WriteRun(w, RunTag, untied)), w.Close())
+	return errors.Join(w.Write(rankings), w.Close())
 }
+
+// RunWriter writes output "run" piece by piece, as WriteRun does at once.
+type RunWriter struct {
+	x *step.IO
+	w io.WriteCloser
+}
+
+// CreateRun begins output "run".
+func CreateRun(x *step.IO) (*RunWriter, error) {
+	w, err := x.Create("run")
+	return &RunWriter{x, w}, err
+}
+
+// Write writes rankings of queries that have none yet.
+func (r *RunWriter) Write(rankings []metrics.Ranking) error {
+	untied, moved := metrics.Untie(rankings)
+	r.x.Count("scores_untied", int64(moved))
+	return step.Permanent(metrics.WriteRun(r.w, RunTag, untied))
+}
+
+// Close ends it.
+func (r *RunWriter) Close() error { return r.w.Close() }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/tensor/checkpoint"
 	"github.com/redsi/redsi/step"
 )
 
@@ -65,4 +66,14 @@ func StageTree(x *step.IO, in step.Input, names ...string) (string, error) {
 		}
 	}
 	return folder, nil
+}
+
+// ModelFiles are the names of the files of a Hugging Face folder that opening the model
+// reads: config.json first, and its weights in one file or several.
+func ModelFiles(x *step.IO, in step.Input) []string {
+	var names []string
+	for _, f := range x.Files(in, "file") {
+		names = append(names, f.Name)
+	}
+	return append([]string{"config.json"}, checkpoint.Files(names)...)
 }

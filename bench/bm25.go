@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/bm25"
+)
+
+// Passages whose words are as frequent as those of English without its stop words, and
+// queries that have words of one of them.
+const (
+	passages, passageWords = 200_000, 60
+	passageQueries         = 2_000
+	vocabulary             = 300_000
+	bm25Depth              = 100
+	bm25Passes             = 3
+	passagesName           = "passages1"
+)
+
+// anserini is the wheel that has Lucene's jar.
+const anserini = "pyserini==0.22.1"
+
+var bm25Lines = []line{{
+	name: "bm25_vs_bm25s", target: 1.1, value: perUnit,
+	doc: "a query's 100 best of 200,000 passages by BM25, tokens and all, 2 threads, against bm25s 0.3.16 with its numba backend",
+	ours: side{command: func(e *env) ([]string, error) {
+		dir, err := e.passages()
+		return ours("bm25", dir, "words"), err
+	}},
+	peer: side{command: func(e *env) ([]string, error) {
+		dir, err := e.passages()
+		if err != nil {
+			return nil, err
+		}
+		return e.python("bm25", "bm25.py", dir, "--threads", "2", "--passes", fmt.Sprint(bm25Passes))
+	}},
+}, {
+	name: "bm25_vs_lucene", target: 3, value: perUnit,
+	doc: "the same by Lucene's analyzer and lengths, against Lucene 9.5 (Anserini 0.22.1), one segment in memory; needs Java",
+	ours: side{command: func(e *env) ([]string, error) {
+		dir, err := e.passages()
+		return ours("bm25", dir, "lucene_english"), err
+	}},
+	peer: side{command: func(e *env) ([]string, error) {
+		dir, err := e.passages()
+		if err != nil {
+			return nil, err
+		}
+		jar, err := e.anserini()
+		return []string{"java", "-Xmx4g", "-cp", jar, filepath.Join("bench", "peers", "Bm25Lucene.java"), dir, "2", fmt.Sprint(bm25Passes)}, err
+	}},
+}}
+
+// passages is the folder with what is searched and asked.
+func (e *env) passages() (string, error) {
+	return e.keep(passagesName, func(dir string) error {
+		_, err := start(e, ours("make-passages", dir))
+		return err
+	})
+}
+
+// anserini is the jar, taken out of its wheel.
+func (e *env) anserini() (string, error) {
+	dir, err := e.keep("anserini-0.22.1", func(dir string) error {
+		if err := e.quiet("python3", "-m", "pip", "download", "-q", "--no-deps", "-d", dir, anserini); err != nil {
+			return err
+		}
+		wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
+		if err != nil || len(wheels) != 1 {
+			return errors.Join(err, fmt.Errorf("%d wheels of %s", len(wheels), anserini))
+		}
+		return errors.Join(e.quiet("python3", "-m", "zipfile", "-e", wheels[0], dir), os.Remove(wheels[0]))
+	})
+	return filepath.Join(dir, "pyserini", "resources", "jars", "anserini-0.22.1-fatjar.jar"), err
+}
+
+// makePassages writes a passage and a query a line.
+func makePassages(args []string) (sample, error) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	word := func() string {
+		rank := int(30*math.Pow(float64(vocabulary)/30+1, rng.Float64())) - 30 // 1 / (rank + 30)
+		var b strings.Builder
+		for n := rank + 50; n > 0; n /= 50 {
+			b.WriteByte("bcdfghklmn"[n%50/5])
+			b.WriteByte("aeiou"[n%5])
+		}
+		return b.String()
+	}
+	all := make([]string, passages)
+	for i := range all {
+		words := make([]string, passageWords/2+rng.IntN(passageWords))
+		for k := range words {
+			words[k] = word()
+		}
+		all[i] = strings.Join(words, " ")
+	}
+	queries := make([]string, passageQueries)
+	for i := range queries {
+		words := strings.Fields(all[rng.IntN(len(all))])
+		asked := make([]string, 2+rng.IntN(6))
+		for k := range asked {
+			asked[k] = words[rng.IntN(len(words))]
+		}
+		queries[i] = strings.Join(asked, " ")
+	}
+	return sample{}, errors.Join(os.WriteFile(filepath.Join(args[0], "passages.txt"), []byte(strings.Join(all, "\n")+"\n"), 0o644),
+		os.WriteFile(filepath.Join(args[0], "queries.txt"), []byte(strings.Join(queries, "\n")+"\n"), 0o644))
+}
+
+// rankPassages asks all queries, several times after a first.
+func rankPassages(args []string) (sample, error) {
+	var s sample
+	analyzer := bm25.LuceneEnglish()
+	o := bm25.Options{Formula: bm25.Lucene, K1: 0.9, B: 0.4, LuceneLengths: true}
+	if args[1] == "words" {
+		var err error
+		if analyzer, err = bm25.Words(true, ""); err != nil {
+			return s, err
+		}
+		o.LuceneLengths = false
+	}
+	b := bm25.NewBuilder(analyzer)
+	if err := eachLine(filepath.Join(args[0], "passages.txt"), func(text string) error { return b.Add(text) }); err != nil {
+		return s, err
+	}
+	ix, err := b.Finish(o)
+	if err != nil {
+		return s, err
+	}
+	var queries []string
+	err = eachLine(filepath.Join(args[0], "queries.txt"), func(text string) error {
+		queries = append(queries, text)
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	for pass := range bm25Passes + 1 {
+		lap := stopwatch()
+		found, err := ix.SearchAll(context.Background(), queries, bm25Depth)
+		if err != nil {
+			return s, err
+		}
+		if pass > 0 {
+			s.Seconds += lap()
+			s.Work += float64(len(queries))
+		}
+		hits, best := 0, 0.0
+		for _, f := range found {
+			hits += len(f)
+			if len(f) > 0 {
+				best += f[0].Score
+			}
+		}
+		s.Check = fmt.Sprintf("%d hits, the best score %.1f", hits, best)
+	}
+	return s, nil
+}
+
+func eachLine(path string, visit func(string) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	for in.Scan() {
+		if err := visit(in.Text()); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redsi/redsi/internal/metrics"
+	"github.com/redsi/redsi/internal/splitmix"
+)
+
+// A run of a million rows, as many as people score at once.
+const scoreQueries, scoreDepth, scoreJudged = 1000, 1000, 50
+
+// scoreMeasures are trec_eval's names of what both sides compute.
+var scoreMeasures = []string{"ndcg_cut_10", "map", "recip_rank", "P_10", "recall_100", "success_1", "success_10"}
+
+var scoreLines = []line{
+	{
+		name: "score_vs_pytrec_eval", target: 3, value: seconds,
+		doc:  "a run of 1,000 queries x 1,000 and 50 judgments a query, read from files and scored by seven measures; pytrec_eval reads by its own parse_run and parse_qrel; equal means",
+		ours: scoredRun, peer: scorePeer("pytrec_eval"),
+	},
+	{
+		name: "score_vs_ir_measures", target: 3, value: seconds,
+		doc:  "the same, read and scored by ir_measures, which calls pytrec_eval",
+		ours: scoredRun, peer: scorePeer("ir_measures"),
+	},
+}
+
+var scoredRun = side{command: func(e *env) ([]string, error) {
+	dir, err := scoreFiles(e)
+	return ours("score", dir), err
+}}
+
+func scorePeer(reader string) side {
+	return side{command: func(e *env) ([]string, error) {
+		dir, err := scoreFiles(e)
+		if err != nil {
+			return nil, err
+		}
+		return e.python("score", "score.py", dir, reader, strings.Join(scoreMeasures, ","))
+	}}
+}
+
+func scoreFiles(e *env) (string, error) {
+	return e.keep("score1", func(dir string) error {
+		_, err := start(e, ours("make-run", dir))
+		return err
+	})
+}
+
+// makeRun writes run.txt, whose scores fall by more than float32's rounding, and qrels.txt
+// with grades from 0 to 3.
+func makeRun(args []string) (sample, error) {
+	run, err := os.Create(filepath.Join(args[0], "run.txt"))
+	if err != nil {
+		return sample{}, err
+	}
+	defer run.Close()
+	qrels, err := os.Create(filepath.Join(args[0], "qrels.txt"))
+	if err != nil {
+		return sample{}, err
+	}
+	defer qrels.Close()
+	r, j := bufio.NewWriter(run), bufio.NewWriter(qrels)
+	for q := range scoreQueries {
+		random := func(i, of int) int { return int(splitmix.Finish(uint64(q)<<32|uint64(i)) % uint64(of)) }
+		first := random(0, 1<<20)
+		for i := range scoreDepth {
+			fmt.Fprintf(r, "q%d Q0 D%d %d %.4f bench\n", q, first+i*7, i+1, float64(scoreDepth-i)/8+0.01*float64(random(i+1, 10)))
+		}
+		for i := range scoreJudged { // two of three are ranked
+			at := i*3*scoreDepth/scoreJudged/2 + random(5000+i, 3*scoreDepth/scoreJudged/2)
+			fmt.Fprintf(j, "q%d 0 D%d %d\n", q, first+at*7, max(0, random(9000+i, 8)-4))
+		}
+	}
+	return sample{}, errors.Join(r.Flush(), j.Flush(), run.Close(), qrels.Close())
+}
+
+// scoreRun reads and scores them. Work is rows.
+func scoreRun(args []string) (sample, error) {
+	var s sample
+	scoring := metrics.Scoring{Mode: metrics.Raw, Ties: metrics.ByTrecEval, Missing: metrics.MissingZero}
+	for _, name := range scoreMeasures {
+		m, err := metrics.Parse(name)
+		if err != nil {
+			return s, err
+		}
+		scoring.Metrics = append(scoring.Metrics, m)
+	}
+	lap := stopwatch()
+	in, err := os.Open(filepath.Join(args[0], "qrels.txt"))
+	if err != nil {
+		return s, err
+	}
+	defer in.Close()
+	qrels, err := metrics.ReadQrels(in)
+	if err != nil {
+		return s, err
+	}
+	run, err := os.Open(filepath.Join(args[0], "run.txt"))
+	if err != nil {
+		return s, err
+	}
+	defer run.Close()
+	scores, err := scoring.Score(run, qrels)
+	s.Seconds = lap()
+	if err != nil {
+		return s, err
+	}
+	s.Work = float64(scores.Ranked)
+	for i, name := range scoreMeasures {
+		s.Check += fmt.Sprintf("%s %.10f ", name, scores.Mean[i])
+	}
+	return s, nil
+}

@@ -1,0 +1,269 @@
+package bm25
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// posting lists keep frequencies in a byte; greater ones stand in a map.
+const manyTimes = 255
+
+// chunk is how many postings are taken together before they are sorted by term.
+const chunk = 1 << 20
+
+// Builder takes documents, in the order of their numbers.
+type Builder struct {
+	analyzer Analyzer
+	segments map[string]int32 // what the analyzer splits texts into -> term, or noTerm
+	terms    map[string]int32
+	df       []int32
+
+	lengths []uint32 // of documents, in terms
+	ends    []int64  // postings up to and with a document's
+	taken   []taken
+	n       int64
+	often   map[int64]uint32 // frequencies of postings, by the order of taking, that a byte has no room for
+
+	counts  []uint32 // of this document's terms; zero between documents
+	touched []int32
+}
+
+type taken struct {
+	terms []int32
+	tf    []uint8
+}
+
+const noTerm = -1
+
+// manySegments is how many different segments are remembered with their terms.
+const manySegments = 4 << 20
+
+// NewBuilder begins an index.
+func NewBuilder(a Analyzer) *Builder {
+	return &Builder{analyzer: a, segments: map[string]int32{}, terms: map[string]int32{}, often: map[int64]uint32{}}
+}
+
+// Add takes the next document, whose texts are read one after another.
+func (b *Builder) Add(texts ...string) error {
+	if len(b.lengths) == math.MaxInt32 {
+		return fmt.Errorf("more than %d documents", math.MaxInt32)
+	}
+	length := uint32(0)
+	for _, text := range texts {
+		b.analyzer.Split(text, func(segment string) {
+			if t := b.term(segment); t != noTerm {
+				if b.counts[t] == 0 {
+					b.touched = append(b.touched, t)
+				}
+				b.counts[t]++
+				length++
+			}
+		})
+	}
+	for _, t := range b.touched {
+		b.post(t, b.counts[t])
+		b.counts[t] = 0
+	}
+	b.touched = b.touched[:0]
+	b.lengths, b.ends = append(b.lengths, length), append(b.ends, b.n)
+	return nil
+}
+
+// term is the number of a segment's term, which may be a new one.
+func (b *Builder) term(segment string) int32 {
+	if t, ok := b.segments[segment]; ok {
+		return t
+	}
+	if len(b.segments) == manySegments {
+		clear(b.segments)
+	}
+	t := int32(noTerm)
+	key := string([]byte(segment)) // not a part of a long text
+	if name := b.analyzer.Term(key); name != "" {
+		known := false
+		if t, known = b.terms[name]; !known {
+			t = int32(len(b.df))
+			b.terms[name] = t
+			b.df, b.counts = append(b.df, 0), append(b.counts, 0)
+		}
+	}
+	b.segments[key] = t
+	return t
+}
+
+func (b *Builder) post(term int32, tf uint32) {
+	if b.n%chunk == 0 {
+		b.taken = append(b.taken, taken{make([]int32, 0, chunk), make([]uint8, 0, chunk)})
+	}
+	if tf >= manyTimes {
+		b.often[b.n] = tf
+		tf = manyTimes
+	}
+	last := &b.taken[len(b.taken)-1]
+	last.terms, last.tf = append(last.terms, term), append(last.tf, uint8(tf))
+	b.df[term]++
+	b.n++
+}
+
+// Index answers queries. It does not change, so any number of searches may go on at once.
+type Index struct {
+	analyzer Analyzer
+	terms    map[string]int32
+	starts   []int64 // of terms' postings, and the end of the last
+	docs     []int32
+	tf       []uint8
+	often    map[int64]uint32
+
+	weighting weighting
+	norms     []float64 // of documents
+	idfs      []float64 // of terms
+	best      []float64 // of terms: the greatest weight in a document
+
+	small *smallFloats // Lucene's own arithmetic, or nil
+
+	Statistics Statistics
+}
+
+// Statistics are of an index.
+type Statistics struct {
+	Documents  int     `json:"documents"`
+	Empty      int     `json:"empty_documents"` // without a term
+	Terms      int     `json:"terms"`           // different ones
+	Tokens     int64   `json:"tokens"`          // all terms of all documents
+	Postings   int64   `json:"postings"`        // pairs of a term and a document
+	MeanLength float64 `json:"mean_length"`     // of documents, in terms; of those that have one under LuceneLengths
+}
+
+// Finish makes the index. The builder is of no use after that.
+func (b *Builder) Finish(o Options) (*Index, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if len(b.lengths) == 0 {
+		return nil, errors.New("there are no documents to search")
+	}
+	ix := &Index{analyzer: b.analyzer, terms: b.terms, weighting: o.weighting()}
+	b.segments, b.counts = nil, nil
+	b.sortPostings(ix)
+	ix.Statistics = Statistics{Documents: len(b.lengths), Terms: len(b.df), Postings: b.n}
+	for _, l := range b.lengths {
+		ix.Statistics.Tokens += int64(l)
+		if l == 0 {
+			ix.Statistics.Empty++
+		}
+	}
+	counted := len(b.lengths)
+	if o.LuceneLengths {
+		counted -= ix.Statistics.Empty
+	}
+	if counted > 0 {
+		ix.Statistics.MeanLength = float64(ix.Statistics.Tokens) / float64(counted)
+	}
+	ix.weigh(o, b.lengths, b.df, counted)
+	return ix, nil
+}
+
+// sortPostings orders what was taken by term; documents ascend within a term, as they came.
+func (b *Builder) sortPostings(ix *Index) {
+	ix.starts = make([]int64, len(b.df)+1)
+	for t, n := range b.df {
+		ix.starts[t+1] = ix.starts[t] + int64(n)
+	}
+	ix.docs, ix.tf, ix.often = make([]int32, b.n), make([]uint8, b.n), make(map[int64]uint32, len(b.often))
+	next := append([]int64(nil), ix.starts...)
+	doc, at := int32(0), int64(0)
+	for c := range b.taken {
+		for i, t := range b.taken[c].terms {
+			for at >= b.ends[doc] {
+				doc++
+			}
+			to := next[t]
+			next[t]++
+			ix.docs[to], ix.tf[to] = doc, b.taken[c].tf[i]
+			if b.taken[c].tf[i] == manyTimes {
+				ix.often[to] = b.often[at]
+			}
+			at++
+		}
+		b.taken[c] = taken{}
+	}
+}
+
+// weigh computes what a search needs of every document and term.
+func (ix *Index) weigh(o Options, lengths []uint32, df []int32, counted int) {
+	ix.idfs, ix.best = make([]float64, len(df)), make([]float64, len(df))
+	for t, n := range df {
+		ix.idfs[t] = o.idf(float64(counted), float64(n))
+	}
+	if o.Formula == Okapi {
+		floorIDFs(ix.idfs, o.Epsilon)
+	}
+	if o.LuceneLengths {
+		ix.small = newSmallFloats(o, lengths, ix.Statistics.MeanLength)
+	} else {
+		ix.norms = make([]float64, len(lengths))
+		for d, l := range lengths {
+			ix.norms[d] = o.norm(float64(l), ix.Statistics.MeanLength)
+		}
+	}
+	for t := range df {
+		best := 0.0
+		for i := ix.starts[t]; i < ix.starts[t+1]; i++ {
+			if ix.small != nil {
+				best = max(best, float64(ix.small.saturation(float32(ix.frequency(i)), ix.docs[i])))
+			} else {
+				best = max(best, ix.weighting.of(ix.frequency(i), ix.norms[ix.docs[i]]))
+			}
+		}
+		ix.best[t] = best
+	}
+}
+
+// floorIDFs raises what is below 0 to epsilon times the mean of all.
+func floorIDFs(idfs []float64, epsilon float64) {
+	sum := 0.0
+	for _, v := range idfs {
+		sum += v
+	}
+	for t, v := range idfs {
+		if v < 0 {
+			idfs[t] = epsilon * (sum / float64(len(idfs)))
+		}
+	}
+}
+
+// frequency is how often a posting's document has its term.
+func (ix *Index) frequency(posting int64) float64 {
+	if tf := ix.tf[posting]; tf != manyTimes {
+		return float64(tf)
+	}
+	return float64(ix.often[posting])
+}
+
+// smallFloats is BM25Similarity of Lucene 9: lengths of a byte, and sums of float32.
+type smallFloats struct {
+	lengths  []byte // of documents
+	inverses [256]float32
+}
+
+func newSmallFloats(o Options, lengths []uint32, mean float64) *smallFloats {
+	s := &smallFloats{lengths: make([]byte, len(lengths))}
+	for d, l := range lengths {
+		s.lengths[d] = lengthByte(l)
+	}
+	k1, b, avg := float32(o.K1), float32(o.B), float32(mean)
+	for i := range s.inverses {
+		share := float32(b*float32(lengthOf(byte(i)))) / avg
+		s.inverses[i] = 1 / float32(k1*float32(float32(1-b)+share))
+	}
+	return s
+}
+
+// saturation grows with the weight of a term.
+func (s *smallFloats) saturation(tf float32, doc int32) float32 {
+	return tf * s.inverses[s.lengths[doc]]
+}
+
+// smallWeight is idf x weight of a term.
+func smallWeight(idf, saturation float32) float32 { return idf - float32(idf/float32(1+saturation)) }

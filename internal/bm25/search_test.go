@@ -1,0 +1,97 @@
+package bm25
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// randomTexts have words of very different frequencies over several windows.
+func randomTexts(r *rand.Rand, n, most int) []string {
+	out := make([]string, n)
+	for i := range out {
+		words := make([]string, r.IntN(most+1))
+		for k := range words {
+			words[k] = fmt.Sprint("w", int(math.Pow(r.Float64(), 4)*400))
+		}
+		out[i] = strings.Join(words, " ")
+	}
+	return out
+}
+
+// TestFew: the first few hits are those of a search that keeps all, whatever it left out, in
+// every formula, and the same from any number of searchers.
+func TestFew(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	documents, queries := randomTexts(r, 3*window+77, 6), randomTexts(r, 40, 7)
+	for _, o := range []Options{
+		{Formula: Lucene, K1: 0.9, B: 0.4, LuceneLengths: true}, {Formula: Lucene, K1: 1.5, B: 0.75}, {Formula: Robertson, K1: 1.2, B: 0.75},
+		{Formula: ATIRE, K1: 1.5, B: 0.75}, {Formula: Plus, K1: 1.5, B: 0.75, Delta: 1}, {Formula: Plus, K1: 1.5, B: 0.75, Delta: 1, Absent: true},
+		{Formula: Long, K1: 1.5, B: 0.75, Delta: 0.5}, {Formula: Long, K1: 1.5, B: 1, Delta: 0.5, Absent: true}, {Formula: LongTF, K1: 1.5, B: 0.75, Delta: 0.5},
+		{Formula: Okapi, K1: 1.5, B: 0.75, Epsilon: 0.25}, {Formula: Lucene, K1: 0, B: 0},
+	} {
+		ix := indexOf(t, Whitespace(), documents, o)
+		all, err := ix.SearchAll(context.Background(), queries, len(documents))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, depth := range []int{1, 10, 100} {
+			few, err := ix.SearchAll(context.Background(), queries, depth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range queries {
+				if want := all[i][:min(depth, len(all[i]))]; !slices.Equal(few[i], want) {
+					t.Fatalf("%+v, %d of query %q: %v\nwant %v", o, depth, queries[i], few[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestNegative: rank_bm25's floor may be below 0, and so may scores.
+func TestNegative(t *testing.T) {
+	ix := indexOf(t, Whitespace(), []string{"a b c", "a b", "a a b c", ""}, Options{Formula: Okapi, K1: 1.5, B: 0.75, Epsilon: 0.25})
+	got := ix.NewSearcher().Search("a", 2)
+	if len(got) != 2 || got[0].Score >= 0 || got[0].Score < got[1].Score {
+		t.Errorf("%v", got)
+	}
+	all := ix.NewSearcher().Search("a", 9)
+	if len(all) != 3 || !slices.Equal(all[:2], got) {
+		t.Errorf("%v of %v", got, all)
+	}
+}
+
+func TestLengthByte(t *testing.T) {
+	for _, c := range []struct{ length, want uint32 }{{0, 0}, {23, 23}, {39, 39}, {40, 40}, {41, 40}, {42, 42}, {55, 54}, {56, 56}, {59, 56}, {1000, 984}, {math.MaxInt32, 2013265944}} {
+		if got := lengthOf(lengthByte(c.length)); got != c.want {
+			t.Errorf("%d is kept as %d, want %d", c.length, got, c.want)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for want, o := range map[string]Options{
+		"formula":  {Formula: "tfidf"},
+		"k1":       {Formula: Lucene, K1: -1},
+		"b is":     {Formula: Lucene, B: 1.5},
+		"delta is": {Formula: Plus, Delta: math.NaN()},
+		"epsilon":  {Formula: Okapi, Epsilon: -1},
+		"byte":     {Formula: ATIRE, LuceneLengths: true},
+		"lacks":    {Formula: Lucene, Absent: true},
+	} {
+		if err := o.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", o, err, want)
+		}
+	}
+	if _, err := NewBuilder(Whitespace()).Finish(Options{Formula: Lucene}); err == nil {
+		t.Error("an index of nothing")
+	}
+	if _, err := Words(true, "klingon"); err == nil || !strings.Contains(err.Error(), "english") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// TestPostgreSQLExample: the study runs at scale quick, whole where there is libtorch and
+// without its models where there is none, and its baselines score what docs/studies.md says.
+func TestPostgreSQLExample(t *testing.T) {
+	dir := t.TempDir()
+	p := &paper{t: t, out: filepath.Join(dir, "results"),
+		args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", filepath.Join(dir, "state")}}
+	verb := []string{"run", "--quiet", "--out", p.out}
+	baselines := map[string]float64{"bm25": 57.3, "bm25_expanded": 59.7}
+	if tensor.Available() != nil {
+		for name := range baselines {
+			verb = append(verb, "-t", `step.score.manual["`+name+`"]`)
+		}
+		verb = append(verb, "-t", `step.score.manual["dense"]`, "-t", "step.overlap.manual", "-t", "step.title_ids.manual", "-t", "step.semantic_ids.manual")
+	}
+	p.run(verb...)
+	for name, want := range baselines {
+		var report struct {
+			Queries int
+			Percent map[string]float64
+		}
+		p.artifact(&report, `step.score.manual["`+name+`"].report`)
+		if got := report.Percent["ndcg_10"]; report.Queries != 376 || got < want-0.05 || got > want+0.05 {
+			t.Errorf("%s: %d queries, nDCG@10 %.2f, want %.1f", name, report.Queries, got, want)
+		}
+	}
+	if tensor.Available() != nil {
+		return
+	}
+	b, err := os.ReadFile(filepath.Join(p.out, "tables", "systems.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct{ Rows []json.RawMessage }
+	if err := json.Unmarshal(b, &table); err != nil || len(table.Rows) != 9 {
+		t.Errorf("%d rows, %v", len(table.Rows), err)
+	}
+}
+
+// TestPostgreSQLExampleAtFullScale: what it trains is what the documentation names, from the
+// files of the encoder that it was measured with.
+func TestPostgreSQLExampleAtFullScale(t *testing.T) {
+	p := &paper{t: t, args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", t.TempDir(), "--var", "scale=full"}}
+	var got planned
+	p.json(&got, "plan", "--json")
+	var trained []string
+	for _, s := range got.Steps {
+		if s.Kind == "train" {
+			trained = append(trained, strings.TrimSuffix(strings.TrimPrefix(s.Address, `step.train.manual["`), `"]`))
+		}
+	}
+	slices.Sort(trained)
+	if want := []string{"atomic", "dsi_qg", "naive", "said", "semantic", "title"}; !slices.Equal(trained, want) {
+		t.Errorf("trains %v, want %v", trained, want)
+	}
+}

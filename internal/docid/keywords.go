@@ -1,0 +1,70 @@
+package docid
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Keywords weighs the words of a collection's documents as BM25 does, in Lucene's form. First
+// every document is Added, then each may be asked for its words.
+type Keywords struct {
+	K1, B float64
+
+	documents map[string]int // with a word
+	n, words  int
+}
+
+// Words are the runs of letters, marks and digits of a text that lower makes lower case.
+func Words(text string, lower func(string) string) []string {
+	return strings.FieldsFunc(lower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+}
+
+// Add counts a document, and says how many different words there are so far.
+func (k *Keywords) Add(words []string) (vocabulary int) {
+	if k.documents == nil {
+		k.documents = map[string]int{}
+	}
+	k.n++
+	k.words += len(words)
+	seen := make(map[string]bool, len(words))
+	for _, w := range words {
+		if !seen[w] {
+			seen[w] = true
+			if _, ok := k.documents[w]; !ok {
+				w = strings.Clone(w) // not the text that it is of
+			}
+			k.documents[w]++
+		}
+	}
+	return len(k.documents)
+}
+
+// Of are the n words of a document with the greatest weights, the greatest first; of equal
+// ones the one that comes first in it.
+func (k *Keywords) Of(words []string, n int) []string {
+	type word struct {
+		text   string
+		weight float64
+	}
+	count := map[string]int{}
+	var all []word
+	for _, w := range words {
+		if count[w]++; count[w] == 1 {
+			all = append(all, word{text: w})
+		}
+	}
+	norm := k.K1 * (1 - k.B + k.B*float64(len(words))/(float64(k.words)/float64(k.n)))
+	for i, w := range all {
+		df, tf := float64(k.documents[w.text]), float64(count[w.text])
+		all[i].weight = math.Log1p((float64(k.n)-df+0.5)/(df+0.5)) * tf / (tf + norm)
+	}
+	slices.SortStableFunc(all, func(a, b word) int { return cmp.Compare(b.weight, a.weight) })
+	out := make([]string, 0, n)
+	for _, w := range all[:min(n, len(all))] {
+		out = append(out, w.text)
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package kmeans
+
+// Products computes inner products with a set of vectors, in float32, with the bits of a fit
+// (kernel.go): they do not depend on the processor, nor on what is computed beside them.
+type Products struct {
+	kernel kernels[float32]
+	packed []float32
+	chunks int
+	rows   int
+}
+
+// NewProducts packs the vectors that others are multiplied with.
+func NewProducts(m Matrix) *Products {
+	p := &Products{kernel: singleKernels(), chunks: (m.Cols + maxLanes - 1) / maxLanes, rows: m.Rows}
+	p.packed = make([]float32, groupsOf(m.Rows)*p.chunks*group*maxLanes)
+	padded := make([]float32, group*p.Width())
+	for from := 0; from < m.Rows; from += group {
+		n := min(group, m.Rows-from)
+		clear(padded)
+		for i := range n {
+			copy(padded[i*p.Width():], m.Row(from+i))
+		}
+		packCentres(p.packed[from/group*p.chunks*group*maxLanes:][:p.chunks*group*maxLanes], padded, n, p.chunks)
+	}
+	return p
+}
+
+// Width is the length of a row to multiply: the vectors' with zeros behind it.
+func (p *Products) Width() int { return p.chunks * maxLanes }
+
+// Groups is how many groups of vectors there are; all but the last have Group.
+func (p *Products) Groups() int { return groupsOf(p.rows) }
+
+// Group is how many vectors are multiplied at once.
+const Group = group
+
+// Of multiplies two rows of Width numbers with the vectors of a group.
+func (p *Products) Of(x0, x1 []float32, group int) (first, second [Group]float32) {
+	var out pairDots[float32]
+	size := p.chunks * Group * maxLanes
+	p.kernel.dots(x0, x1, p.packed[group*size:(group+1)*size], &out)
+	return out.first(), out.second()
+}

@@ -1,0 +1,170 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+)
+
+// unjudged is the grade of a rank whose document nobody judged, or that has none.
+const unjudged = math.MinInt32
+
+// view is a ranking as measures see it: only grades are left of documents.
+type view struct {
+	grades []int  // by rank
+	beam   []bool // of the unfiltered ranking: whether there is a document
+	ideal  []int  // grades of all the query's judgments, best first
+}
+
+// relevant is how many documents of the query have a grade of at least rel.
+func (v *view) relevant(rel int) int {
+	n := 0
+	for n < len(v.ideal) && v.ideal[n] >= rel {
+		n++
+	}
+	return n
+}
+
+// share is n of all; 0 of none.
+func share(n, all int) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(n) / float64(all)
+}
+
+func hits(v *view, m Metric) float64 {
+	if first(v, m) < 0 {
+		return 0
+	}
+	return 1
+}
+
+func reciprocalRank(v *view, m Metric) float64 {
+	i := first(v, m)
+	if i < 0 {
+		return 0
+	}
+	return 1 / float64(i+1)
+}
+
+// first is the place of the first relevant document, -1 for none.
+func first(v *view, m Metric) int {
+	rel := m.relevant()
+	return slices.IndexFunc(v.grades[:m.depth(len(v.grades))], func(g int) bool { return g >= rel })
+}
+
+// found is how many relevant documents stand among the first k.
+func found(v *view, k, rel int) int {
+	n := 0
+	for _, g := range v.grades[:min(k, len(v.grades))] {
+		if g >= rel {
+			n++
+		}
+	}
+	return n
+}
+
+func precision(v *view, m Metric) float64 { return share(found(v, m.k, m.relevant()), m.k) }
+
+func recall(v *view, m Metric) float64 {
+	return share(found(v, m.k, m.relevant()), v.relevant(m.relevant()))
+}
+
+func rPrecision(v *view, m Metric) float64 {
+	all := v.relevant(m.relevant())
+	return share(found(v, all, m.relevant()), all)
+}
+
+// averagePrecision divides by all relevant documents, found or not, also under a cutoff.
+func averagePrecision(v *view, m Metric) float64 {
+	rel := m.relevant()
+	sum, n := 0.0, 0
+	for i, g := range v.grades[:m.depth(len(v.grades))] {
+		if g >= rel {
+			n++
+			sum += float64(n) / float64(i+1)
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(v.relevant(rel))
+}
+
+func ndcg(v *view, m Metric) float64 {
+	k := m.k
+	if k == 0 {
+		k = math.MaxInt
+	}
+	ideal := dcg(v.ideal[:min(k, len(v.ideal))], m.exp)
+	if ideal == 0 {
+		return 0
+	}
+	return dcg(v.grades[:m.depth(len(v.grades))], m.exp) / ideal
+}
+
+// dcg sums gains; a grade below 1 has none.
+func dcg(grades []int, exp bool) float64 {
+	sum := 0.0
+	for i, g := range grades {
+		if g < 1 {
+			continue
+		}
+		gain := float64(g)
+		if exp {
+			gain = math.Exp2(gain) - 1
+		}
+		sum += gain / math.Log2(float64(i+2))
+	}
+	return sum
+}
+
+// bpref is trec_eval's. Documents of negative grade count as not judged, as they do there.
+func bpref(v *view, m Metric) float64 {
+	rel := m.relevant()
+	all := v.relevant(rel)
+	if all == 0 {
+		return 0
+	}
+	not := 0
+	for _, g := range v.ideal {
+		if g >= 0 && g < rel {
+			not++
+		}
+	}
+	sum, above := 0.0, 0
+	for _, g := range v.grades {
+		switch {
+		case g >= rel && above == 0:
+			sum++
+		case g >= rel:
+			sum += 1 - float64(min(above, all))/float64(min(not, all))
+		case g >= 0:
+			above++
+		}
+	}
+	return sum / float64(all)
+}
+
+// judgedShare divides by the ranks that there are, as ir_measures does.
+func judgedShare(v *view, m Metric) float64 {
+	n, depth := 0, m.depth(len(v.grades))
+	for _, g := range v.grades[:depth] {
+		if g != unjudged {
+			n++
+		}
+	}
+	return share(n, depth)
+}
+
+// invalid is the share of a beam that post-filtering removes: hypotheses without document
+// over k, the number that was asked for (paper: Invalid@40).
+func invalid(v *view, m Metric) float64 {
+	n := 0
+	for _, document := range v.beam[:min(m.k, len(v.beam))] {
+		if !document {
+			n++
+		}
+	}
+	return share(n, m.k)
+}

@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Parse reads a name such as "Hits@1": ours, ir_measures' ("AP(rel=2)@100", "RR@10",
+// "R@100", "nDCG(dcg='exp-log2')@10") or trec_eval's ("ndcg_cut_10", "map",
+// "recip_rank", "P_10", "success_1").
+func Parse(name string) (Metric, error) {
+	if m, ok := trecEvalName(name); ok {
+		return m, nil
+	}
+	before, depth, cutOff := strings.Cut(name, "@")
+	of, options, err := splitOptions(before)
+	if err != nil {
+		return Metric{}, fmt.Errorf("metric %q: %w", name, err)
+	}
+	f, ok := familyOf(of)
+	m := Metric{family: f.name}
+	if cutOff {
+		m.k, err = strconv.Atoi(depth)
+		ok = ok && err == nil && m.k > 0 && strconv.Itoa(m.k) == depth
+	}
+	if !ok || cutOff && f.cut == never || !cutOff && f.cut == must {
+		return Metric{}, unknown(name)
+	}
+	for _, o := range options {
+		if err := m.option(f, o); err != nil {
+			return Metric{}, fmt.Errorf("metric %q: %w", name, err)
+		}
+	}
+	return m, nil
+}
+
+func unknown(name string) error {
+	return fmt.Errorf("metric %.80q is unknown; there are %s", name, known())
+}
+
+// splitOptions parts "AP(rel=2)" into the name and what stands in parentheses.
+func splitOptions(s string) (name string, options []string, err error) {
+	name, rest, ok := strings.Cut(s, "(")
+	if !ok {
+		return s, nil, nil
+	}
+	inner, ok := strings.CutSuffix(rest, ")")
+	if !ok || strings.TrimSpace(inner) == "" {
+		return "", nil, fmt.Errorf("options stand in parentheses before @, as in AP(rel=2)@100")
+	}
+	return name, strings.Split(inner, ","), nil
+}
+
+// option sets one, as ir_measures writes it.
+func (m *Metric) option(f family, text string) error {
+	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
+	value = strings.Trim(value, `'"`)
+	switch {
+	case name == "rel" && f.rel:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("rel is the least grade that is relevant, from 1 on, not %.40q", value)
+		}
+		if m.rel = n; n == 1 {
+			m.rel = 0
+		}
+	case name == "dcg" && f.gain:
+		if value != "log2" && value != "exp-log2" {
+			return fmt.Errorf("dcg is 'log2' or 'exp-log2', not %.40q", value)
+		}
+		m.exp = value == "exp-log2"
+	default:
+		takes := "no option"
+		switch {
+		case f.rel:
+			takes = "rel"
+		case f.gain:
+			takes = "dcg"
+		}
+		return fmt.Errorf("%s takes %s, not %.40q", f.name, takes, name)
+	}
+	return nil
+}
+
+// trecEval are the families by trec_eval's names, which are cut by a number at the end.
+var trecEval = map[string]string{
+	"success": "Hits", "recip_rank": "MRR", "ndcg": "nDCG", "ndcg_cut": "nDCG", "map": "AP", "map_cut": "AP",
+	"P": "P", "recall": "Recall", "Rprec": "Rprec", "bpref": "Bpref",
+}
+
+var numbered = regexp.MustCompile(`^(.*)_([1-9][0-9]{0,8})$`)
+
+func trecEvalName(name string) (Metric, bool) {
+	if of, ok := trecEval[name]; ok {
+		f, _ := familyOf(of)
+		return Metric{family: of}, f.cut != must && !strings.HasSuffix(name, "_cut")
+	}
+	at := numbered.FindStringSubmatch(name)
+	if at == nil || at[1] == "recip_rank" || at[1] == "ndcg" || at[1] == "map" {
+		return Metric{}, false
+	}
+	of, ok := trecEval[at[1]]
+	f, _ := familyOf(of)
+	k, err := strconv.Atoi(at[2])
+	return Metric{family: of, k: k}, ok && err == nil && f.cut != never
+}

@@ -1,0 +1,195 @@
+package metrics
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Ties says how documents of equal score are ordered.
+type Ties string
+
+const (
+	// ByRank orders as the lines stand, which is what a system ranked.
+	ByRank Ties = "rank"
+	// ByTrecEval orders as trec_eval does, whatever the ranks: by score, read as float32,
+	// then by name, both descending.
+	ByTrecEval Ties = "trec_eval"
+)
+
+// Missing says what judged queries without a ranking count.
+type Missing string
+
+// The three ways: 0 everywhere, as ir_measures and trec_eval -c; nothing, as trec_eval
+// without it; or an error.
+const (
+	MissingZero     Missing = "zero"
+	MissingLeaveOut Missing = "leave_out"
+	MissingFail     Missing = "fail"
+)
+
+// Scoring says how a run is scored.
+type Scoring struct {
+	Metrics []Metric
+	Mode    Mode
+	Ties    Ties
+	Missing Missing
+}
+
+// Scores are the values of a run over all judged queries, those without a relevant
+// document included: they count 0, as in trec_eval.
+type Scores struct {
+	Mean []float64    // by metric, over Rows
+	Rows []QueryScore // in the order of the judgments
+
+	MissingQueries    int // judged, not ranked
+	UnjudgedQueries   int // ranked, not judged: not scored
+	IrrelevantQueries int // judged, without a relevant document
+
+	Ranked      int // lines of the run
+	Tied        int // lines whose score, as float32, is that of the line above
+	TiedQueries int // queries that have some
+}
+
+// Score reads a run query by query and scores it. Memory grows with the judgments, with
+// the queries and with the longest ranking.
+func (s Scoring) Score(run io.Reader, qrels *Qrels) (*Scores, error) {
+	of := make([]func(*view, Metric) float64, len(s.Metrics))
+	for i, m := range s.Metrics {
+		f, _ := familyOf(m.family)
+		of[i] = f.score
+	}
+	out := &Scores{Mean: make([]float64, len(s.Metrics))}
+	scored := make(map[string][]float64, len(qrels.order))
+	reader := newRunReader(run)
+	var r rawRanking
+	var v view
+	unjudgedQuery := ""
+	for {
+		err := reader.next(&r)
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("run: %w", err)
+		}
+		out.Ranked += len(r.rows)
+		out.countTies(r.rows)
+		j := qrels.judged[r.query]
+		if j == nil {
+			unjudgedQuery = cmp.Or(unjudgedQuery, r.query)
+			out.UnjudgedQueries++
+			continue
+		}
+		if s.Ties == ByTrecEval {
+			slices.SortStableFunc(r.rows, asTrecEval)
+		}
+		v.fill(r.rows, j, s.Mode)
+		values := make([]float64, len(s.Metrics))
+		for i, m := range s.Metrics {
+			values[i] = of[i](&v, m)
+		}
+		scored[r.query] = values
+	}
+	if len(scored) == 0 {
+		return nil, noneJudged(qrels, unjudgedQuery)
+	}
+	return out, s.collect(out, scored, qrels)
+}
+
+func noneJudged(qrels *Qrels, ranked string) error {
+	switch {
+	case len(qrels.order) == 0:
+		return errors.New("no query is judged: there is nothing to average over")
+	case ranked == "":
+		return errors.New("the run has no line: it ranks nothing")
+	}
+	return fmt.Errorf("no query of the run is judged: the run has %q, the judgments %q; are both named alike? Kinds import_run and import_qrels map names", ranked, qrels.order[0])
+}
+
+// collect brings the queries in order and averages over them.
+func (s Scoring) collect(out *Scores, scored map[string][]float64, qrels *Qrels) error {
+	var missing []string
+	for _, q := range qrels.order {
+		if len(qrels.judged[q].relevant) == 0 {
+			out.IrrelevantQueries++
+		}
+		values, ok := scored[q]
+		if !ok {
+			missing = append(missing, q)
+			out.MissingQueries++
+			if s.Missing == MissingLeaveOut {
+				continue
+			}
+			values = make([]float64, len(s.Metrics))
+		}
+		out.Rows = append(out.Rows, QueryScore{q, values})
+		for i, v := range values {
+			out.Mean[i] += v
+		}
+	}
+	if s.Missing == MissingFail && len(missing) > 0 {
+		return fmt.Errorf("%d of %d judged queries have no ranking: %s", len(missing), len(qrels.order), some(missing))
+	}
+	for i := range out.Mean {
+		out.Mean[i] /= float64(len(out.Rows))
+	}
+	return nil
+}
+
+// some names the first few of a list.
+func some(names []string) string {
+	const few = 5
+	list := make([]string, 0, few)
+	for _, n := range names[:min(few, len(names))] {
+		list = append(list, fmt.Sprintf("%.80q", n))
+	}
+	if len(names) > few {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}
+
+func (s *Scores) countTies(rows []rawRow) {
+	before := s.Tied
+	for i := 1; i < len(rows); i++ {
+		if float32(rows[i].score) == float32(rows[i-1].score) {
+			s.Tied++
+		}
+	}
+	if s.Tied > before {
+		s.TiedQueries++
+	}
+}
+
+// asTrecEval is how trec_eval orders.
+func asTrecEval(a, b rawRow) int {
+	if c := cmp.Compare(float32(b.score), float32(a.score)); c != 0 {
+		return c
+	}
+	return bytes.Compare(b.name, a.name)
+}
+
+// fill makes the view of a ranking, in the memory of the one before.
+func (v *view) fill(rows []rawRow, j *judged, mode Mode) {
+	v.grades, v.beam, v.ideal = v.grades[:0], v.beam[:0], append(v.ideal[:0], j.grades...)
+	slices.SortFunc(v.ideal, func(a, b int) int { return b - a })
+	for _, row := range rows {
+		grade, isDocument := unjudged, row.document != nil
+		if isDocument {
+			if at := j.findBytes(row.document); at >= 0 {
+				grade = j.grades[at]
+			}
+		}
+		v.beam = append(v.beam, isDocument || again(row.name))
+		if isDocument || mode == Raw {
+			v.grades = append(v.grades, grade)
+		}
+	}
+}
+
+// again reports whether a marked name is of a document that stands above.
+func again(name []byte) bool { return name[bytes.IndexAny(name, ":=")] == '=' }

@@ -1,0 +1,275 @@
+package metrics
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// graded is what tools/golden/scores.py wrote.
+type graded struct {
+	Rank     map[string]map[string]float64 `json:"rank"`
+	TrecEval map[string]map[string]float64 `json:"trec_eval"`
+
+	Missing, Unjudged, Irrelevant []string
+
+	TiedRows    int `json:"tied_rows"`
+	TiedQueries int `json:"tied_queries"`
+}
+
+func openGraded(t *testing.T) (g graded, qrels *Qrels, run string) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/graded.json")
+	if err == nil {
+		err = json.Unmarshal(b, &g)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open("testdata/graded.qrels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if qrels, err = ReadQrels(f); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := os.ReadFile("testdata/graded.run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, qrels, string(lines)
+}
+
+// TestScoreAgainstTrecEval: every measure of every query is what trec_eval, ir_measures and
+// ranx say, with the file's ranks and with trec_eval's order of ties.
+func TestScoreAgainstTrecEval(t *testing.T) {
+	g, qrels, run := openGraded(t)
+	for ties, want := range map[Ties]map[string]map[string]float64{ByRank: g.Rank, ByTrecEval: g.TrecEval} {
+		s := Scoring{Mode: Raw, Ties: ties, Missing: MissingZero}
+		index := map[Metric]int{}
+		for _, values := range want {
+			for name := range values {
+				m, err := Parse(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := index[m]; !ok {
+					index[m] = len(s.Metrics)
+					s.Metrics = append(s.Metrics, m)
+				}
+			}
+		}
+		got, err := s.Score(strings.NewReader(run), qrels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared := 0
+		for _, row := range got.Rows {
+			for name, w := range want[row.Query] {
+				m, _ := Parse(name)
+				if v := row.Scores[index[m]]; math.Abs(v-w) > 1e-12 {
+					t.Errorf("%s: %s of %s is %v, want %v", ties, name, row.Query, v, w)
+				}
+				compared++
+			}
+		}
+		if compared < 3000 || len(s.Metrics) < 20 {
+			t.Errorf("%d values of %d measures were compared", compared, len(s.Metrics))
+		}
+		if got.MissingQueries != len(g.Missing) || got.UnjudgedQueries != len(g.Unjudged) || got.IrrelevantQueries != len(g.Irrelevant) {
+			t.Errorf("%+v", got)
+		}
+		if got.Tied != g.TiedRows || got.TiedQueries != g.TiedQueries || got.Ranked != strings.Count(run, "\n") {
+			t.Errorf("%d tied rows of %d queries, want %d of %d", got.Tied, got.TiedQueries, g.TiedRows, g.TiedQueries)
+		}
+	}
+}
+
+// TestTiesMatter: the golden tells the two orders apart.
+func TestTiesMatter(t *testing.T) {
+	g, _, _ := openGraded(t)
+	other := 0
+	for q, values := range g.TrecEval {
+		if values["ndcg_cut_10"] != g.Rank[q]["ndcg_cut_10"] {
+			other++
+		}
+	}
+	if other < 20 {
+		t.Errorf("the order of ties changes nDCG@10 of %d queries only", other)
+	}
+}
+
+func TestMissingQueries(t *testing.T) {
+	var qrels Qrels
+	for _, q := range []string{"a", "b", "c"} {
+		if err := qrels.Add(q, "d"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const run = "a Q0 d 1 1 t\nx Q0 d 1 1 t\n"
+	score := func(missing Missing, run string) (*Scores, error) {
+		return Scoring{Metrics: papers()[:1], Mode: Raw, Ties: ByRank, Missing: missing}.Score(strings.NewReader(run), &qrels)
+	}
+	for missing, want := range map[Missing]float64{MissingZero: 1. / 3, MissingLeaveOut: 1} {
+		s, err := score(missing, run)
+		if err != nil || s.Mean[0] != want || s.MissingQueries != 2 || s.UnjudgedQueries != 1 {
+			t.Errorf("%s: %+v, %v", missing, s, err)
+		}
+	}
+	for _, c := range []struct {
+		missing   Missing
+		run, want string
+	}{
+		{MissingFail, run, `2 of 3 judged queries have no ranking: "b", "c"`},
+		{MissingZero, "x Q0 d 1 1 t\n", `no query of the run is judged: the run has "x", the judgments "a"`},
+		{MissingZero, "", "the run has no line"},
+		{MissingZero, "a Q0 d 1 1 t\nb Q0 d 1 1 t\na Q0 e 2 0 t\n", `run: line 3: query "a" began on line 1`},
+	} {
+		if _, err := score(c.missing, c.run); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	if _, err := (Scoring{Metrics: papers()[:1]}).Score(strings.NewReader(run), new(Qrels)); err == nil || !strings.Contains(err.Error(), "no query is judged") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestScoreIsEvaluate: what is streamed scores as what is held, hypotheses that are no
+// documents included.
+func TestScoreIsEvaluate(t *testing.T) {
+	f, err := os.Open("testdata/random.run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rankings, err := ReadRun(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rankings[0].Hypotheses = append(rankings[0].Hypotheses, rankings[0].Hypotheses[1]) // names a document again
+	last := &rankings[0].Hypotheses[len(rankings[0].Hypotheses)-1]
+	last.Score = math.Inf(-1)
+	q, err := os.Open("testdata/random.qrels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	qrels, err := ReadQrels(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms := append(papers(), Metric{family: "nDCG", k: 10}, Metric{family: "AP"}, Metric{family: "Judged", k: 30})
+	for _, mode := range Modes() {
+		want, err := Evaluate(ms, mode, rankings, qrels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Scoring{Metrics: ms, Mode: mode, Ties: ByRank, Missing: MissingZero}.Score(strings.NewReader(written(t, rankings)), qrels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range ms {
+			if got.Mean[i] != want.Mean[i] {
+				t.Errorf("%s %s: %v, want %v", mode, ms[i], got.Mean[i], want.Mean[i])
+			}
+		}
+	}
+}
+
+func TestParseNames(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"Success@5":               {"Hits@5", "hits_5"},
+		"RR":                      {"MRR", "mrr"},
+		"recip_rank":              {"MRR", "mrr"},
+		"R@100":                   {"Recall@100", "recall_100"},
+		"recall_100":              {"Recall@100", "recall_100"},
+		"nDCG@10":                 {"nDCG@10", "ndcg_10"},
+		"ndcg_cut_10":             {"nDCG@10", "ndcg_10"},
+		"nDCG(dcg='exp-log2')@10": {"nDCG(dcg='exp-log2')@10", "ndcg_exp_10"},
+		"nDCG(dcg='log2')":        {"nDCG", "ndcg"},
+		"AP(rel=2)@100":           {"AP(rel=2)@100", "ap_rel2_100"},
+		"AP(rel=1)":               {"AP", "ap"},
+		"map_cut_1000":            {"AP@1000", "ap_1000"},
+		"P_10":                    {"P@10", "p_10"},
+		"Rprec":                   {"Rprec", "rprec"},
+		"Judged@10":               {"Judged@10", "judged_10"},
+		"Bpref(rel=2)":            {"Bpref(rel=2)", "bpref_rel2"},
+		`NDCG(dcg="exp-log2")@5`:  {"nDCG(dcg='exp-log2')@5", "ndcg_exp_5"},
+		"success_1":               {"Hits@1", "hits_1"},
+	} {
+		m, err := Parse(name)
+		if err != nil || m.String() != want[0] || m.ID() != want[1] {
+			t.Errorf("Parse(%q) = %q, %q, %v", name, m, m.ID(), err)
+		}
+		if again, err := Parse(m.String()); again != m || err != nil {
+			t.Errorf("%s reads as %v, %v", m, again, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"AP(rel=0)":        "rel is the least grade",
+		"AP(dcg=log2)":     "AP takes rel, not \"dcg\"",
+		"nDCG(rel=2)@10":   "nDCG takes dcg, not \"rel\"",
+		"nDCG(dcg='x')@10": "dcg is 'log2' or 'exp-log2'",
+		"Judged(rel=2)@1":  "Judged takes no option",
+		"AP(rel=2@10":      "options stand in parentheses",
+		"ERR@10":           "there are Hits@k",
+	} {
+		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want %q", name, err, want)
+		}
+	}
+}
+
+// TestReadersAgree: what is streamed is refused for the reasons for which ReadRun refuses it.
+func TestReadersAgree(t *testing.T) {
+	var qrels Qrels
+	if err := qrels.Add("q", "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"q Q0 a 1 0.5\n", "q Q0 a one 0.5 t\n", "q Q0 a 1 0.5 t\nq Q0 b 1 0.4 t\n", "q Q0 a 1 x t\n", "q Q0 a 1 NaN t\n",
+		"q Q0 a 1 0.5 t\nq Q0 b 2 0.6 t\n", "q Q0 a 1 0.5 t\n\nq Q0 a 2 0.4 t\n", "q Q0 a 1 1 t\nr Q0 a 1 1 t\nq Q0 b 2 0 t\n",
+		"q Q0 %zz 1 1 t\n", "%zz Q0 a 1 1 t\n", "q Q0 !a 1 1 t\n", "q Q0 !1= 1 1 t\n", "q Q0 !1=a 1 1 t\n",
+		"q Q0 a 1 0.5 t\nq Q0 !2:14%209 2 0.25 t\nq Q0 !3=a 3 -Inf t\n", "q Q0 %61 1 1 t\nq Q0 a 2 0 t\n", "q Q0 b=c 1 1 t\r\nq Q0 !2:x=y 2 1 t\r\n",
+	} {
+		_, want := ReadRun(strings.NewReader(text))
+		_, got := Scoring{Metrics: papers(), Mode: Raw, Ties: ByRank}.Score(strings.NewReader(text), &qrels)
+		if (got == nil) != (want == nil) || got != nil && strings.SplitN(got.Error(), ";", 2)[0] != strings.SplitN(want.Error(), ";", 2)[0] {
+			t.Errorf("%q: %v, ReadRun says %v", text, got, want)
+		}
+	}
+}
+
+func TestQueryTable(t *testing.T) {
+	want := QueryTable{Metrics: []Metric{{family: "nDCG", k: 10, exp: true}, {family: "AP", rel: 2}}, Rows: []QueryScore{{"q 1", []float64{1. / 3, 0}}, {"q2", []float64{1, 1e-9}}}}
+	var b strings.Builder
+	if err := want.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); text != "query\tnDCG(dcg='exp-log2')@10\tAP(rel=2)\nq%201\t0.3333333333333333\t0\nq2\t1\t1e-09\n" {
+		t.Errorf("wrote %q", text)
+	}
+	got, err := ReadQueryTable(strings.NewReader(b.String()))
+	if err != nil || !reflect.DeepEqual(*got, want) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"":                          "there is no query",
+		"query\tAP\n":               "there is no query",
+		"q\tAP\n":                   "line 1: want \"query\"",
+		"query\tERR\nq\t1\n":        `line 1: metric "ERR" is unknown`,
+		"query\tAP\tmap\nq\t1\t1\n": "line 1: AP stands there twice",
+		"query\tAP\nq\t1\nq\t1\n":   `line 3: query "q" stands on line 2 already`,
+		"query\tAP\nq\thigh\n":      `line 2: value "high"`,
+		"query\tAP\nq\t1\t2\n":      "line 2: 3 fields, want 2",
+		"query\tAP\n%zz\t1\n":       `line 2: name "%zz"`,
+	} {
+		if _, err := ReadQueryTable(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}

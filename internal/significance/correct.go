@@ -1,0 +1,32 @@
+package significance
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Bonferroni multiplies each p by their number.
+func Bonferroni(ps []float64) []float64 {
+	out := make([]float64, len(ps))
+	for i, p := range ps {
+		out[i] = min(1, p*float64(len(ps)))
+	}
+	return out
+}
+
+// Holm steps down: the smallest p counts for all of them, the next for one less, and none
+// is below one before it.
+func Holm(ps []float64) []float64 {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	out := make([]float64, len(ps))
+	least := 0.0
+	for rank, i := range order {
+		least = max(least, min(1, ps[i]*float64(len(ps)-rank)))
+		out[i] = least
+	}
+	return out
+}

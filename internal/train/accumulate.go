@@ -1,0 +1,32 @@
+//go:build !notorch
+
+package train
+
+import "github.com/redsi/redsi/internal/seq2seq"
+
+// part is a piece of a batch, and its share of the batch's labels: the mean loss of the
+// batch is the sum of those of its parts, times their shares.
+type part struct {
+	seq2seq.Batch
+	share float64
+}
+
+// cut makes n parts, fewer of a batch of fewer examples, whose numbers of examples differ
+// by one at most.
+func (b *Batch) cut(n int) []part {
+	n = max(1, min(n, len(b.Inputs)))
+	all := count(b.Targets)
+	parts := make([]part, n)
+	for k := range parts {
+		from, to := len(b.Inputs)*k/n, len(b.Inputs)*(k+1)/n
+		parts[k] = part{seq2seq.Batch{Inputs: b.Inputs[from:to], Labels: b.Targets[from:to]}, float64(count(b.Targets[from:to])) / float64(all)}
+	}
+	return parts
+}
+
+func count(sequences [][]int32) (n int) {
+	for _, s := range sequences {
+		n += len(s)
+	}
+	return n
+}

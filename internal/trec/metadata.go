@@ -1,0 +1,94 @@
+package trec
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The lines that begin and end ir_metadata's header (https://www.ir-metadata.org).
+const (
+	metadataStart = "# ir_metadata.start"
+	metadataEnd   = "# ir_metadata.end"
+)
+
+// Components are those of a run that ir_metadata's version 0.1 describes, in its order.
+var Components = []string{"platform", "research goal", "implementation", "method", "actor", "data"}
+
+// Metadata is what is known of a run, by component.
+type Metadata map[string]*yaml.Node
+
+// ParseMetadata reads components from YAML, of which JSON is a part.
+func ParseMetadata(text string) (Metadata, error) {
+	var m map[string]yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	out := Metadata{}
+	for name, n := range m {
+		if !slices.Contains(Components, name) {
+			return nil, fmt.Errorf("metadata: %q is no component of ir_metadata; there are %q", name, Components)
+		}
+		if n.Kind != yaml.MappingNode {
+			return nil, fmt.Errorf("metadata: component %q has no fields", name)
+		}
+		plain(&n)
+		out[name] = &n
+	}
+	return out, nil
+}
+
+// plain writes JSON's braces and quotes as YAML's lines.
+func plain(n *yaml.Node) {
+	n.Style = 0
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	for _, c := range n.Content {
+		plain(c)
+	}
+}
+
+// With takes the components of o in place of m's.
+func (m Metadata) With(o Metadata) Metadata {
+	out := Metadata{}
+	for _, from := range []Metadata{m, o} {
+		for name, n := range from {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// Header is the comment before a run's first line. A component of which nothing is known
+// is there without a value: readers look for all six.
+func (m Metadata) Header(tag string) ([]byte, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	add := func(name string, value *yaml.Node) {
+		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
+	}
+	add("schema-version", &yaml.Node{Kind: yaml.ScalarNode, Value: "0.1"})
+	add("run-version", &yaml.Node{Kind: yaml.ScalarNode, Value: "1.0"})
+	add("tag", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: tag})
+	for _, name := range Components {
+		value := m[name]
+		if value == nil {
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+		}
+		add(name, value)
+	}
+	var text bytes.Buffer
+	e := yaml.NewEncoder(&text)
+	e.SetIndent(2)
+	if err := e.Encode(root); err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	var out bytes.Buffer
+	out.WriteString(metadataStart + "\n")
+	for line := range strings.Lines(text.String()) {
+		out.WriteString("# " + line)
+	}
+	out.WriteString(metadataEnd + "\n")
+	return out.Bytes(), nil
+}

@@ -1,0 +1,95 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
+)
+
+// TestEmbedOtherEncoders: encoders with tokenizers of other sorts, whose texts are cut to the
+// model's length with the special tokens around.
+func TestEmbedOtherEncoders(t *testing.T) {
+	l := newLocal(t)
+	texts := []string{"", "the King of the castle", strings.Repeat("who sings ", 40), "Ärmelkanal"}
+	for model, tokenizer := range map[string]string{"mpnet": "mpnet", "roberta": "xlm-roberta", "distilbert": "bert-cased"} {
+		folder, path := "../internal/bert/testdata/"+model, "../internal/tokenize/testdata/sorts/"+tokenizer+".json"
+		m, err := bert.Load(folder, tensor.CPU)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		tok, err := tokenize.LoadEncoder(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tok.Close()
+		tree := map[string]any{"title": false, "corpus": l.corpusOf(texts), "model": l.tree("files", folderOf(t, folder, "")), "pooling": "max",
+			"tokenizer": []any{l.tree("files", map[string][]byte{"tokenizer.json": readFile(t, path)})}, "max_tokens": m.Config.MaxTokens(), "device": "cpu"}
+		res, err := l.do("embed", tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := l.vectors(res)
+		for i, text := range texts {
+			ids, _ := tok.EncodeTruncated(text, int(m.Config.MaxTokens()))
+			want, err := m.Embed([][]int32{ids}, bert.Max, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range want[0] {
+				if d := math.Abs(float64(v - got.Data[i*got.Cols+j])); !(d <= 1e-5) {
+					t.Fatalf("%s: text %d, number %d is %g apart", model, i, j, d)
+				}
+			}
+		}
+		if n := res.Counts; n["truncated_texts"] != 1 || n["empty_texts"] != 1 {
+			t.Errorf("%s: counts %v", model, n)
+		}
+		tree["max_tokens"] = m.Config.MaxTokens() + 1
+		if _, err := l.do("embed", tree); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the model has %d positions", m.Config.MaxTokens())) {
+			t.Errorf("%s with a token too many: %v", model, err)
+		}
+	}
+}
+
+// TestEmbedAsPublished: what sentence-transformers would compute otherwise is counted.
+func TestEmbedAsPublished(t *testing.T) {
+	l := newLocal(t)
+	model := tinyBERT(t)
+	model["modules.json"] = []byte(`[{"path":"","type":"sentence_transformers.models.Transformer"},
+		{"path":"1_Pooling","type":"sentence_transformers.models.Pooling"}, {"path":"2_Normalize","type":"sentence_transformers.models.Normalize"}]`)
+	model["1_Pooling/config.json"] = []byte(`{"pooling_mode_cls_token":false,"pooling_mode_mean_tokens":true}`)
+	dense := maps.Clone(model)
+	dense["modules.json"] = []byte(`[{"path":"2_Dense","type":"sentence_transformers.models.Dense"}]`)
+	outside := maps.Clone(model)
+	outside["modules.json"] = []byte(`[{"path":"../x","type":"sentence_transformers.models.Pooling"}]`)
+	embed := func(files map[string][]byte, pooling string, normalize bool) (int64, error) {
+		res, err := l.do("embed", map[string]any{"title": false, "corpus": l.corpusOf([]string{"a"}), "model": l.tree("files", files), "tokenizer": l.bertTokenizer(),
+			"pooling": pooling, "normalize": normalize, "max_tokens": int64(24), "device": "cpu"})
+		if err != nil {
+			return 0, err
+		}
+		return res.Counts["other_than_published"], nil
+	}
+	for _, c := range []struct {
+		files     map[string][]byte
+		pooling   string
+		normalize bool
+		want      int64
+	}{{model, "mean", true, 0}, {model, "cls", true, 1}, {model, "cls", false, 2}, {dense, "mean", false, 1}, {tinyBERT(t), "cls", false, 0}} {
+		if got, err := embed(c.files, c.pooling, c.normalize); err != nil || got != c.want {
+			t.Errorf("%s, %v: %d differences, want %d, %v", c.pooling, c.normalize, got, c.want, err)
+		}
+	}
+	if _, err := embed(outside, "cls", false); err == nil || !strings.Contains(err.Error(), "is not below the folder") {
+		t.Errorf("a module outside: %v", err)
+	}
+}

@@ -1,0 +1,135 @@
+package inout
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/redsi/redsi/step"
+)
+
+// Record is a line of a file that others made, about the document that it names.
+type Record struct {
+	Place    string // "FILE, line N"
+	Document string
+	fields   map[string]json.RawMessage
+	columns  []string // after the document, of a line without JSON
+}
+
+// documentNames are what the field of a document's name may be called.
+var documentNames = []string{"document", "doc_id", "docid", "text_id", "_id", "id"}
+
+// EachRecord visits the lines of files, plain or compressed, one file after another: of
+// trees those that match a pattern of path.Match, "" for all. A file
+// whose first line begins with { is JSON lines, each with the document's name as field
+// document (or doc_id, docid, text_id, _id, id: a text or a number); any other is columns with tabs
+// between them, the document's name first. Blank lines count and are passed over.
+func EachRecord(x *step.IO, files step.Inputs, what, pattern string, visit func(Record) error) error {
+	read, there := 0, []string{}
+	for _, in := range files {
+		for _, f := range x.Files(in, what) {
+			if ok, _ := path.Match(pattern, f.Name); pattern != "" && len(in.Artifact.Files) > 0 && !ok {
+				there = append(there, f.Name)
+				continue
+			}
+			read++
+			asJSON, begun := false, false
+			err := EachLine(x, f, func(n int, line []byte) (bool, error) {
+				r := Record{Place: fmt.Sprintf("%s, line %d", f.Name, n)}
+				if n == 1 {
+					line = bytes.TrimPrefix(line, []byte("\ufeff"))
+				}
+				line = bytes.TrimSuffix(line, []byte("\r"))
+				if len(bytes.TrimSpace(line)) == 0 {
+					return true, nil
+				}
+				if !begun {
+					asJSON, begun = line[0] == '{', true
+				}
+				if err := r.parse(line, asJSON); err != nil {
+					return false, DataError(fmt.Errorf("%s: %w", r.Place, err))
+				}
+				return true, DataError(visit(r))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if read == 0 {
+		return step.Permanent(fmt.Errorf("%s: no file is called %q; there are %q", what, pattern, there[:min(10, len(there))]))
+	}
+	return nil
+}
+
+func (r *Record) parse(line []byte, asJSON bool) error {
+	if !asJSON {
+		r.columns = strings.Split(string(line), "\t")
+		r.Document, r.columns = r.columns[0], r.columns[1:]
+		if r.Document == "" || len(r.columns) == 0 {
+			return errors.New("want a document's name, a tab and what is said of it; or JSON lines")
+		}
+		return nil
+	}
+	if err := json.Unmarshal(line, &r.fields); err != nil {
+		return fmt.Errorf("is no JSON object: %w", err)
+	}
+	raw, name := r.field(documentNames)
+	if raw == nil {
+		return fmt.Errorf("names no document: want one of the fields %s", strings.Join(documentNames, ", "))
+	}
+	if raw[0] != '"' {
+		var number json.Number
+		if err := json.Unmarshal(raw, &number); err != nil {
+			return fmt.Errorf("field %s is neither a text nor a number", name)
+		}
+		r.Document = number.String()
+		return nil
+	}
+	return json.Unmarshal(raw, &r.Document)
+}
+
+// field is the first field of those names, and which it is; nil if there is none.
+func (r *Record) field(names []string) (json.RawMessage, string) {
+	for _, name := range names {
+		if raw, ok := r.fields[name]; ok && string(raw) != "null" {
+			return raw, name
+		}
+	}
+	return nil, ""
+}
+
+// Text is a field of a line of JSON, under the first of names that it has, or a column,
+// counted from 0 after the document's name. What there is not is "".
+func (r *Record) Text(column int, names ...string) (string, error) {
+	if r.fields == nil {
+		if column < len(r.columns) {
+			return r.columns[column], nil
+		}
+		return "", nil
+	}
+	raw, name := r.field(names)
+	if raw == nil {
+		return "", nil
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", fmt.Errorf("%s: field %s is no text", r.Place, name)
+	}
+	return text, nil
+}
+
+// List is a list of JSON under the first of names, or nothing.
+func (r *Record) List(of any, names ...string) error {
+	raw, name := r.field(names)
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, of); err != nil {
+		return fmt.Errorf("%s: field %s is not such a list as it should be: %w", r.Place, name, err)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+//go:build !notorch
+
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/doc2query"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/kinds/internal/inout"
+	"github.com/redsi/redsi/step"
+)
+
+func runGenerateShard(ctx context.Context, x *step.IO, c generateShardConfig) error {
+	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
+	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
+	defer runtime.UnlockOSThread()
+	on, err := device.Of(c.Device)
+	if err != nil {
+		return err
+	}
+	tok, read, err := openDocuments(x, c.Tokenizer, doc2query.Settings{MaxInput: c.MaxInput, MaxQuery: c.MaxTokens, Prefix: c.Prefix, Lowercase: c.Lowercase})
+	if err != nil {
+		return err
+	}
+	defer tok.Close()
+	inputs, keys, err := c.documents(ctx, x, read)
+	if err != nil {
+		return err
+	}
+	m, err := trainConfig{Model: c.Model, Init: "weights", Precision: "fp32"}.model(x, on)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	for i, tokens := range inputs {
+		for _, t := range tokens {
+			if size := m.Vocabulary().Size; int64(t) >= size {
+				return step.Permanent(fmt.Errorf("document %d: the tokenizer gives token %d, the model's vocabulary has %d: they do not belong together", keys[i], t, size))
+			}
+		}
+	}
+	found, err := c.generate(ctx, m, inputs, keys, func(done int) {
+		x.Report(step.Progress{Done: int64(done), Total: int64(len(inputs)), Unit: "documents"})
+	})
+	if err != nil {
+		return inout.DataError(err)
+	}
+	w, err := x.Create("generated")
+	if err != nil {
+		return err
+	}
+	err = dedup.WriteLines(w, func(put func(any) error) error {
+		for i, list := range found {
+			for n, h := range list {
+				if err := put(&doc2query.Generated{Doc: int32(keys[i]), Number: n, Query: tok.Decode(h.Tokens, true)}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, w.Close())
+}
+
+// generate writes the queries of documents.
+func (c generateShardConfig) generate(ctx context.Context, m *seq2seq.Model, inputs [][]int32, keys []uint64, report func(int)) ([][]decode.Hypothesis, error) {
+	s, err := decode.NewSearcher(m)
+	if err != nil {
+		return nil, err
+	}
+	if c.Method == byBeam {
+		b := decode.NewBeam(c.MaxTokens, nil)
+		b.Width, b.Return, b.LengthPenalty, b.EarlyStopping = c.Beams, c.PerDocument, c.LengthPenalty, decode.EarlyStopping(c.EarlyStopping)
+		return s.Search(ctx, inputs, b, c.Batch, report)
+	}
+	return s.Sample(ctx, inputs, keys, decode.Sampling{Samples: c.PerDocument, MaxTokens: c.MaxTokens,
+		TopK: c.TopK, TopP: c.TopP, Temperature: c.Temperature, Seed: uint64(c.Seed)}, c.Batch, report)
+}
+
+// documents reads what the model reads of the part's documents, and their numbers.
+func (c generateShardConfig) documents(ctx context.Context, x *step.IO, read doc2query.Reader) (inputs [][]int32, keys []uint64, err error) {
+	rd, done, err := inout.OpenCorpus(x, c.Corpus)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	for len(inputs) < c.To-c.From {
+		d, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, nil, step.Permanent(fmt.Errorf("corpus has no document %d: give documents and corpus of the same collection", c.From+len(inputs)))
+		} else if err != nil {
+			return nil, nil, inout.DataError(err)
+		}
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		switch due := c.From + len(inputs); {
+		case int(d.Doc) < c.From:
+		case int(d.Doc) != due:
+			return nil, nil, step.Permanent(fmt.Errorf("corpus has document %d where %d was due: give documents and corpus of the same collection", d.Doc, due))
+		default:
+			inputs, keys = append(inputs, read.Document(d.Text)), append(keys, uint64(d.Doc))
+		}
+	}
+	return inputs, keys, nil
+}
+
+// openDocuments opens a model's tokenizer, the caller's to close, and reads documents with it.
+func openDocuments(x *step.IO, tokenizer step.Inputs, s doc2query.Settings) (*tokenize.Subword, doc2query.Reader, error) {
+	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
+	if err != nil {
+		return nil, doc2query.Reader{}, err
+	}
+	tok, err := tokenize.LoadSubword(path)
+	if err != nil {
+		return nil, doc2query.Reader{}, step.Permanent(err)
+	}
+	read, err := s.Reader(tok)
+	if err != nil {
+		tok.Close()
+	}
+	return tok, read, step.Permanent(err)
+}

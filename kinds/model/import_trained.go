@@ -1,0 +1,33 @@
+package model
+
+import (
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/step"
+)
+
+// importTrainedConfig takes a model that was trained by redsi elsewhere.
+type importTrainedConfig struct {
+	Files  step.Inputs `hcl:"files" accepts:"files,hub/model" help:"the files that export_model wrote"`
+	Folder string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
+}
+
+var ImportTrained = step.Define(step.Kind[importTrainedConfig]{
+	Name:    "import_trained",
+	Version: 1,
+	Doc: `Take a trained model of others with its identifiers and tokenizer: what export_model wrote.
+redsi.json says how the model is asked. It is checked as import_model does it, and that the
+identifiers are those that it was trained on. Evaluate it with queries whose documents have the
+same numbers. Cost: the files are hashed once.`,
+	Example: `step "import_trained" "published" {
+  files = [step.download.published.files]
+}`,
+	Outputs: []step.Output{
+		{Name: "model", Type: "dsi/model", Tree: true, Help: "config.json, model.safetensors and redsi.json"},
+		{Name: "ids", Type: "docid/ids", Help: "the identifiers of identifiers.jsonl"},
+		{Name: "tokenizer", Type: "files", Tree: true, Help: "tokenizer.json"},
+	},
+	Needs:     "libtorch",
+	Available: tensor.Available,
+	Check:     func(c importTrainedConfig) error { return checkFolder(c.Folder) },
+	Run:       runImportTrained,
+})

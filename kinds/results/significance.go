@@ -1,0 +1,177 @@
+package results
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/internal/render"
+	"github.com/redsi/redsi/step"
+)
+
+// significance marks a table's cells by what a compare step says of them.
+type significance struct {
+	Report  step.Input        `hcl:"report" accepts:"compare/report" help:"report of a compare step"`
+	Rows    map[string]string `hcl:"rows" help:"system that a row shows, by row id; other rows get no marks"`
+	Columns map[string]string `hcl:"columns" help:"measure that a column shows, as the report names it (ndcg_10), by column id"`
+	Letters map[string]string `hcl:"letters" help:"superscript of cells that differ significantly from a baseline, by the baseline's name"`
+}
+
+// systemOf is the path of a system in the report.
+func systemOf(name string) string { return "systems." + name }
+
+// against is the path of a comparison.
+func against(system, baseline, measure string) string {
+	return fmt.Sprintf("systems.%s.against.%s.%s", system, baseline, measure)
+}
+
+// problems is what can be wrong before a run. A table without marks has none.
+func (s *significance) problems(c tableConfig) (ps step.Problems) {
+	if s == nil {
+		return nil
+	}
+	bad := func(path, format string, args ...any) {
+		ps = append(ps, step.Problem{Path: "significance." + path, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Rows)) {
+		if !slices.ContainsFunc(c.Rows, func(r tableRow) bool { return r.data() && r.ID == id }) {
+			bad("rows", "there is no row %q", id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Columns)) {
+		if !slices.ContainsFunc(c.Columns, func(k tableColumn) bool { return k.ID == id }) {
+			bad("columns", "there is no column %q", id)
+		}
+	}
+	for what, n := range map[string]int{"rows": len(s.Rows), "columns": len(s.Columns), "letters": len(s.Letters)} {
+		if n == 0 {
+			bad(what, "needs at least one")
+		}
+	}
+	taken := map[string]string{}
+	for _, b := range s.baselines() {
+		letter := s.Letters[b]
+		switch {
+		case letter == "" || strings.ContainsAny(letter, "<> \t\n"):
+			bad("letters", "%q is no superscript for %s: give a letter or a sign", letter, b)
+		case taken[letter] != "":
+			bad("letters", "%s and %s have the same superscript %q", taken[letter], b, letter)
+		}
+		taken[letter] = b
+		if err := render.CheckMarkup(b); err != nil {
+			bad("letters", "%v", err)
+		}
+	}
+	return ps
+}
+
+// baselines in the order of their letters.
+func (s *significance) baselines() []string {
+	return slices.SortedFunc(maps.Keys(s.Letters), func(a, b string) int {
+		return strings.Compare(s.Letters[a]+"\x00"+a, s.Letters[b]+"\x00"+b)
+	})
+}
+
+// reads are the fields that marks come from: each system, measure and baseline once.
+func (s *significance) reads(c tableConfig) (list []step.Read) {
+	if s == nil {
+		return nil
+	}
+	read := func(attr, path string) {
+		list = append(list, step.Read{Attr: attr, Input: s.Report, Path: path})
+	}
+	rows := slices.Sorted(maps.Keys(s.Rows))
+	for _, row := range rows {
+		read("significance.rows["+strconv.Quote(row)+"]", systemOf(s.Rows[row]))
+	}
+	for _, column := range slices.Sorted(maps.Keys(s.Columns)) {
+		if len(rows) > 0 {
+			read("significance.columns["+strconv.Quote(column)+"]", systemOf(s.Rows[rows[0]])+".percent."+s.Columns[column])
+		}
+	}
+	for _, b := range s.baselines() {
+		for _, row := range rows {
+			if s.Rows[row] != b {
+				read("significance.letters", systemOf(s.Rows[row])+".against."+b)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// mark sets the cells' superscripts and says in the caption what they mean.
+func (s *significance) mark(docs cells, t *render.Table, c tableConfig) error {
+	if s == nil {
+		return nil
+	}
+	for i, row := range t.Rows {
+		system, ok := s.Rows[row.ID]
+		if !ok || row.Cells == nil {
+			continue
+		}
+		for id, measure := range s.Columns {
+			cell, ok := row.Cells[id]
+			if !ok || cell.Value == nil {
+				continue
+			}
+			for _, b := range s.baselines() {
+				if b == system {
+					continue
+				}
+				at, err := docs.Find(s.Report, against(system, b, measure)+".significant")
+				if err != nil {
+					return fmt.Errorf("significance of row %s, column %s: %w", row.ID, id, err)
+				}
+				if is, ok := at.(bool); !ok {
+					return fmt.Errorf("significance of row %s, column %s: %v is neither true nor false", row.ID, id, at)
+				} else if is {
+					cell.Marks += s.Letters[b]
+				}
+			}
+			cell.Inputs = append(slices.Clip(cell.Inputs), s.Report.Artifact.Digest.String())
+			t.Rows[i].Cells[id] = cell
+		}
+	}
+	note, err := s.note(docs, c)
+	if err != nil {
+		return err
+	}
+	t.Caption = strings.TrimSpace(t.Caption + " " + note)
+	return nil
+}
+
+// note is what the marks mean, in a sentence.
+func (s *significance) note(docs cells, c tableConfig) (string, error) {
+	method, err := docs.Find(s.Report, "method")
+	if err != nil {
+		return "", err
+	}
+	alpha, _, _, err := docs.Value(s.Report, "alpha")
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for i, b := range s.baselines() {
+		differs := "from "
+		if i == 0 {
+			differs = "differs significantly from "
+		}
+		list = append(list, fmt.Sprintf("<sup>%s</sup> %s%s", s.Letters[b], differs, s.title(b, c)))
+	}
+	return fmt.Sprintf("%s (%v, alpha %s).", strings.Join(list, ", "), method, strconv.FormatFloat(alpha, 'g', -1, 64)), nil
+}
+
+// title is what the table calls a baseline: the last title of its row.
+func (s *significance) title(baseline string, c tableConfig) string {
+	for _, r := range c.Rows {
+		if r.data() && s.Rows[r.ID] == baseline && len(r.Titles) > 0 {
+			if title := r.Titles[len(r.Titles)-1]; title != "" {
+				return title
+			}
+		}
+	}
+	return baseline
+}

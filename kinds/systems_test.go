@@ -1,0 +1,57 @@
+//go:build !notorch
+
+package kinds_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/device"
+)
+
+// TestSystemsExample: all systems of the example train and are evaluated end to end, those of
+// generated queries on these.
+func TestSystemsExample(t *testing.T) {
+	l := newLocal(t)
+	device.UseThreads(1)
+	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60", "steps": "10"})
+	results := l.run(pl)
+	rows := 0
+	for i, s := range pl.Steps {
+		switch {
+		case s.Task.Kind == "evaluate":
+			var e struct {
+				Percent struct {
+					PostFiltered struct {
+						Hits10 float64 `json:"hits_10"`
+					} `json:"post_filtered"`
+				}
+				Queries, Width int
+				Seen           int `json:"seen_queries"`
+			}
+			l.json(results[i].Outputs["report"], &e)
+			if e.Queries == 0 || e.Seen == 0 || e.Seen == e.Queries || e.Width != 10 || !(e.Percent.PostFiltered.Hits10 >= 0 && e.Percent.PostFiltered.Hits10 <= 100) {
+				t.Errorf("%s: %+v", s.Address, e)
+			}
+			rows++
+		case strings.HasPrefix(s.Address, "step.train.systems"):
+			var r trained
+			l.json(results[i].Outputs["report"], &r)
+			own := !strings.Contains(s.Address, "dsi_qg")
+			if r.Steps != 10 || (r.Indexing == 0) || own == strings.Contains(string(s.Task.Config), "generate_queries") {
+				t.Errorf("%s: %+v, %s", s.Address, r, s.Task.Config)
+			}
+		case s.Address == "table.systems":
+			var table struct{ Rows []json.RawMessage }
+			l.json(results[i].Outputs["json"], &table)
+			if len(table.Rows) != 8 {
+				t.Errorf("%d rows", len(table.Rows))
+			}
+		}
+	}
+	if rows != 8 {
+		t.Errorf("%d systems", rows)
+	}
+}

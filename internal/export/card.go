@@ -119,7 +119,9 @@ history of each page (the url of a document names the revision). Both are licens
 CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0/), and so is this
 collection. It was changed by selection, grouping and conversion to text.
 
-` + "```bibtex" + `
+` + "```bibtex" + bibtex + "```\n"
+
+const bibtex = `
 @article{kwiatkowski2019nq,
   title   = {Natural Questions: A Benchmark for Question Answering Research},
   author  = {Kwiatkowski, Tom and others},
@@ -128,7 +130,7 @@ collection. It was changed by selection, grouping and conversion to text.
   pages   = {453--466},
   year    = {2019}
 }
-` + "```\n"
+`
 
 // header is the YAML block of a dataset card; strings are JSON, which YAML reads.
 func (c Card) header(b *bytes.Buffer, s Summary) {
@@ -247,6 +249,7 @@ var what = map[string]string{
 	"beir/queries.jsonl":            "queries of both splits in the BEIR layout",
 	"beir/qrels/train.tsv":          "relevance judgements in the BEIR layout",
 	"beir/qrels/dev.tsv":            "the same for dev",
+	CroissantFile:                   "these files and their records in the vocabulary Croissant",
 	nq320k.Documents:                "documents in the layout in which NQ320K was published: docid, kind, text, title (of the URL), source_ids (examples, dev first)",
 	nq320k.TrainQueries:             "queries in that layout: docid, kind, text, title (empty), source_ids (the example)",
 	nq320k.ValidationQueries:        "the same for dev",

@@ -102,6 +102,10 @@ const (
 	TREC    Format = "trec"    // topics.{train,dev,test}.{trec,tsv}, qrels.{train,dev,test}.txt
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
+
+	// Croissant is no format of the collection but of what describes the others:
+	// WriteCroissant writes it, when they are written.
+	Croissant Format = "croissant"
 )
 
 // Formats lists all formats.

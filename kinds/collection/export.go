@@ -31,7 +31,7 @@ type exportConfig struct {
 	Qrels       step.Inputs           `hcl:"qrels,added" accepts:"trec/qrels" help:"judgments by number of all splits, of documents that are not relevant too, as import_corpus leaves them; default: those that the queries are"`
 	Counts      step.Inputs           `hcl:"counts,optional" accepts:"dedup/counts" help:"counts of the operators that the dataset card lists, with labels"`
 	Labels      []string              `hcl:"labels,optional" help:"labels of the counts"`
-	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number"`
+	Formats     []string              `hcl:"formats,optional" enum:"jsonl,parquet,trec,beir,redsi,croissant" help:"what is written; redsi is the layout in which NQ320K was published, which has no simplenorm of ours and names documents by number; croissant describes the files and records of the others"`
 	IDs         string                `hcl:"ids,optional" enum:"number,key" help:"how documents are named, and queries: by number, or by the names that they have outside of redsi"`
 	Name        string                `hcl:"name" help:"name of the dataset, such as NQ320K-PageID"`
 	Key         string                `hcl:"key" help:"deduplication key that made the collection"`
@@ -47,7 +47,9 @@ var Export = step.Define(step.Kind[exportConfig]{
 	Doc: `Write a collection as JSONL, Parquet, TREC topics and qrels, and BEIR, with a dataset card.
 The format redsi is the layout in which NQ320K was published: data/STYLE/KEY, which kind
 package reads. With identifiers, every document's are there too. A split without queries
-has no files, but in redsi, which has no test split. The card is one of a repository of data sets: each of its
+has no files, but in redsi, which has no test split. With croissant, croissant.json
+describes files, documents, queries and judgements (those of beir) in that vocabulary, version 1.0.
+The card is one of a repository of data sets: each of its
 configurations can be loaded by name. Reads each input once, for redsi the queries twice;
 memory is bounded by the names of the documents, and for redsi by their examples.`,
 	Example: `step "export" "page_id" {
@@ -56,7 +58,7 @@ memory is bounded by the names of the documents, and for redsi by their examples
   corpus      = step.serialize.html_norm.corpus
   report      = step.serialize.html_norm.report
   identifiers = { naive = step.naive_ids.page_id.ids }
-  formats     = ["jsonl", "parquet", "trec", "beir", "redsi"]
+  formats     = ["jsonl", "parquet", "trec", "beir", "redsi", "croissant"]
   name        = "NQ320K-PageID"
   key         = "page_id"
   form        = "htmlnorm"
@@ -84,6 +86,9 @@ func checkExport(c exportConfig) error {
 		if err := export.CheckIdentifiers(name); err != nil {
 			problem("identifiers", "%v", err)
 		}
+	}
+	if c.has(export.Croissant) && !c.has(export.Parquet) && !c.has(export.JSONL) {
+		problem("formats", "croissant describes the records of parquet or jsonl: add one of them")
 	}
 	if c.has(export.Redsi) {
 		if _, err := nq320k.VariantOf(c.Form, c.Key); err != nil {
@@ -156,11 +161,19 @@ func runExport(_ context.Context, x *step.IO, c exportConfig) error {
 	}
 	var formats []export.Format
 	for _, f := range c.Formats {
-		formats = append(formats, export.Format(f))
+		if export.Format(f) != export.Croissant {
+			formats = append(formats, export.Format(f))
+		}
 	}
-	sum, err := export.Write(coll, formats, func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) })
+	create := func(name string) (io.WriteCloser, error) { return x.CreateFile("files", name) }
+	sum, err := export.Write(coll, formats, create)
 	if err != nil {
 		return inout.DataError(err)
+	}
+	if c.has(export.Croissant) {
+		if err := export.WriteCroissant(create, card, &sum); err != nil {
+			return err
+		}
 	}
 	w, err := x.CreateFile("files", "README.md")
 	if err != nil {

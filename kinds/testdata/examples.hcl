@@ -82,8 +82,7 @@ step "package" "published" { files = step.download.published.files }
 step "import_corpus" "passages" {
   documents = step.download.mine["documents"].files
   queries   = step.download.mine["queries"].files
-  qrels     = step.download.mine["qrels"].files
-  split     = { dev = 0.5 }
+  dev_qrels = step.download.mine["qrels"].files
 }
 
 step "atomic_ids" "nq" {

@@ -21,9 +21,6 @@ type Options struct {
 	WeightDecay  float64
 }
 
-// Defaults are torch's defaults but for the decay, where transformers' Trainer has none.
-func Defaults() Options { return Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8} }
-
 // Parameter is what the optimizer changes.
 type Parameter struct {
 	Name   string

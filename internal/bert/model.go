@@ -41,17 +41,8 @@ const (
 	Max  Pooling = "max"  // the largest of them, by number
 )
 
-// Truncate shortens a tokenized text, [CLS] … [SEP], to max tokens: the last one
-// stays [SEP], as transformers' tokenizer does it.
-func Truncate(ids []int32, max int) []int32 {
-	if len(ids) <= max || max < 2 {
-		return ids
-	}
-	return append(slices.Clone(ids[:max-1]), ids[len(ids)-1])
-}
-
 // Embed returns one vector of Config.Hidden numbers per text. Texts are token ids
-// with [CLS] and [SEP], at most Config.MaxTokens long (Truncate). They are
+// with [CLS] and [SEP], at most Config.MaxTokens long. They are
 // computed in batches of about budget tokens, in the order of their length, so that
 // memory depends on the budget and not on the number of texts.
 func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32, error) {

@@ -19,9 +19,6 @@ const (
 	Parquet Format = "parquet" // a table
 )
 
-// Formats lists them.
-func Formats() []Format { return []Format{Auto, JSONL, TSV, CSV, TREC, Parquet} }
-
 // headBytes of a text tell its format.
 const headBytes = 64 << 10
 

@@ -102,7 +102,8 @@ func TestBlocks(t *testing.T) {
 	documents, queries := random(2*block+33, 12), random(23, 12)
 	got := find(t, documents, queries, Options{Depth: 50})
 	for q := range queries.Rows {
-		best := topk.New(50)
+		var best topk.Best
+		best.Reset(50)
 		for d := range documents.Rows {
 			sum := 0.0
 			for i, v := range documents.Row(d) {

@@ -41,9 +41,6 @@ func NewT5(data []byte) (*T5, error) {
 	return t, nil
 }
 
-// EOS is the id of </s>.
-func (t *T5) EOS() int32 { return t.eos }
-
 // Unk is the id of <unk>.
 func (t *T5) Unk() int32 { return t.unk }
 

@@ -19,9 +19,6 @@ type Best struct {
 	heap []Hit // the worst first
 }
 
-// New keeps so many.
-func New(keep int) *Best { return &Best{keep: keep} }
-
 // Reset forgets all.
 func (b *Best) Reset(keep int) { b.keep, b.heap = keep, b.heap[:0] }
 

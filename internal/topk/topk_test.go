@@ -11,7 +11,8 @@ import (
 func TestBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, keep := range []int{0, 1, 2, 7, 100, 1000} {
-		b := New(5)
+		b := &Best{}
+		b.Reset(5)
 		b.Offer(Hit{9, 9})
 		b.Reset(keep)
 		var all []Hit

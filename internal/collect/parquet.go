@@ -150,7 +150,6 @@ type leaf struct {
 	values parquet.ValueReader
 	buf    [256]parquet.Value
 	held   []parquet.Value // of buf
-	ended  bool
 }
 
 func (l *leaf) close() {

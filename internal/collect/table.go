@@ -116,7 +116,6 @@ type tabs struct {
 	tabular
 	lines *unpack.Lines
 	blank bool // any white space separates: TREC's judgments
-	held  []string
 }
 
 func newTabs(r io.Reader, role Role, s schema, columns []string) *tabs {

@@ -177,3 +177,11 @@ func (e *encoder) tokens(x *step.IO, text string) []int32 {
 	}
 	return ids
 }
+
+// one is what each of them is.
+func (e embedded) one() string {
+	if e.queries.Set() {
+		return "query"
+	}
+	return "document"
+}

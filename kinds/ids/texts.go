@@ -46,14 +46,6 @@ func (e embedded) unit() string {
 	return "documents"
 }
 
-// one is what each of them is.
-func (e embedded) one() string {
-	if e.queries.Set() {
-		return "query"
-	}
-	return "document"
-}
-
 // textReader gives texts one after another, io.EOF after the last.
 type textReader interface{ next() (string, error) }
 

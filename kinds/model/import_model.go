@@ -2,7 +2,6 @@ package model
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/tensor"
@@ -59,13 +58,3 @@ func checkFolder(folder string) error {
 	}
 	return nil
 }
-
-// besideWeights are the other files that a model keeps: what says how it is used and by which
-// licence.
-func besideWeights(name string) bool {
-	base := path.Base(name)
-	return slices.Contains([]string{"config.json", "generation_config.json", "modules.json", "README.md", "sentence_bert_config.json"}, base) ||
-		strings.HasPrefix(base, "LICENSE") || strings.HasPrefix(base, "NOTICE")
-}
-
-var tokenizerFiles = []string{"tokenizer.json", "tokenizer.json.gz", "tokenizer.json.zst"}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -178,3 +179,13 @@ func tokensOf(path string, of models.Checked) (int, error) {
 	}
 	return tokens, nil
 }
+
+// besideWeights are the other files that a model keeps: what says how it is used and by which
+// licence.
+func besideWeights(name string) bool {
+	base := path.Base(name)
+	return slices.Contains([]string{"config.json", "generation_config.json", "modules.json", "README.md", "sentence_bert_config.json"}, base) ||
+		strings.HasPrefix(base, "LICENSE") || strings.HasPrefix(base, "NOTICE")
+}
+
+var tokenizerFiles = []string{"tokenizer.json", "tokenizer.json.gz", "tokenizer.json.zst"}

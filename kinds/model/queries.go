@@ -1,11 +1,6 @@
 package model
 
 import (
-	"fmt"
-	"io"
-
-	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -27,16 +22,4 @@ func openReader(x *step.IO, tokenizer step.Inputs, in retrieve.Inputs) (retrieve
 		tok.Close()
 	}
 	return read, step.Permanent(err)
-}
-
-// eachQuery yields queries with the places of their documents among the identifiers.
-func eachQuery(r io.Reader, ids *docid.Set, yield func(q *dedup.Query, target int) error) error {
-	pairing := ids.PairWith("queries")
-	return dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
-		target, err := pairing.Find(int(q.Doc))
-		if err != nil {
-			return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
-		}
-		return yield(q, target)
-	})
 }

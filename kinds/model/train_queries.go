@@ -92,9 +92,6 @@ var sameQueriesReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map
 	"dev_loss": {Rel: 0.02}, "dev_perplexity": {Rel: 0.1}, "best_step": {Rel: 0.5},
 }}
 
-// likelihood is the metric that selects: e to minus the mean loss of a token.
-const likelihood = "likelihood"
-
 func checkTrainQueries(c trainQueriesConfig) error {
 	ps := device.Check(c.Device)
 	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }

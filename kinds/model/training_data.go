@@ -97,3 +97,15 @@ func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Inpu
 	x.Count("retrieval_examples", int64(len(d.Retrieval)))
 	return d, nil
 }
+
+// eachQuery yields queries with the places of their documents among the identifiers.
+func eachQuery(r io.Reader, ids *docid.Set, yield func(q *dedup.Query, target int) error) error {
+	pairing := ids.PairWith("queries")
+	return dedup.ReadQueries(r, -1, func(q *dedup.Query) error {
+		target, err := pairing.Find(int(q.Doc))
+		if err != nil {
+			return fmt.Errorf("%s example %d: %w", q.Split, q.ExampleID, err)
+		}
+		return yield(q, target)
+	})
+}

@@ -46,7 +46,6 @@ each, so 1 GB for 6,980 queries x 1,000 documents.`,
   files     = step.download.splade_run.files
   documents = step.import_corpus.passages.documents
   queries   = step.import_corpus.passages.queries
-  split     = "dev"
 }`,
 	Outputs: []step.Output{
 		{Name: "run", Type: "trec/run", Help: "TREC run by number"},

@@ -117,3 +117,6 @@ func checkTrainQueries(c trainQueriesConfig) error {
 	}
 	return ps.Err()
 }
+
+// likelihood is the metric that selects: e to minus the mean loss of a token.
+const likelihood = "likelihood"

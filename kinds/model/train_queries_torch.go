@@ -221,4 +221,3 @@ func (c trainQueriesConfig) meanLoss(ctx context.Context, m *seq2seq.Model, exam
 	}
 	return sum / float64(tokens), nil
 }
-

@@ -133,7 +133,7 @@ func (l *local) try(pl *plan.Plan) ([]*artifacts.Result, error) {
 		if results[i], err = artifacts.Lookup(ctx, l.Store, done.Key); err != nil || results[i] == nil {
 			l.t.Fatalf("%s: no result: %v", s.Address, err)
 		}
-		l.declared(s.Address, l.Registry.Lookup(s.Task.Kind), results[i])
+		l.declared(s.Address, s.Task.Kind, l.Registry.Lookup(s.Task.Kind).Declared(s.Task), results[i])
 	}
 	return results, nil
 }

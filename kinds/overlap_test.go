@@ -59,7 +59,7 @@ func TestOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.declared("overlap", l.Registry.Lookup("overlap"), r)
+	l.declared("overlap", "overlap", l.Registry.Lookup("overlap").Outputs, r)
 	for output, want := range map[string]string{
 		"query_pairs": "split\tid\tname\tquery\tother_split\tother_id\tother_name\tother_query\tclass\tsimilarity\tsame_target\n" +
 			"dev\t2\t\tWho wrote the first book of it?\ttrain\t0\tq-a\twho wrote the first book of it\tnormalised\t1\ttrue\n" +

@@ -226,6 +226,6 @@ func pythonRanking(t *testing.T, l *local) map[string]artifacts.Artifact {
 	if err := qrels.Write(&judged); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\n")),
+	return map[string]artifacts.Artifact{"run": l.blobOf("trec/run", run.Bytes()), "qrels": l.blobOf("trec/qrels", judged.Bytes()), "queries": l.blobOf("dsi/queries", []byte("query\tMRR@10\thits\n1\t0.5\t1\na\\tb\t\t0\n")),
 		"report": l.blobOf("dsi/metrics", []byte("{}\n"))}
 }

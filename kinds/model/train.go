@@ -107,6 +107,7 @@ examples' tokens, and, while evaluating on a CPU, a copy of the output matrix.`,
 		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[trainReport](),
 			Alike: sameReport, Why: "the best of several evaluations may be another one where two are nearly as good"},
 	},
+	Declares: trainConfig.declares,
 	Trajectory: func(c trainConfig) []string {
 		if c.schedule().DependsOnSteps() {
 			return nil

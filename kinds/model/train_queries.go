@@ -6,7 +6,6 @@ import (
 
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/step"
 )
 
@@ -71,7 +70,7 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	Outputs: []step.Output{
 		{Name: "model", Type: "hf/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and doc2query.json, how it reads documents",
 			Alike: step.OfTheRun{}, Why: "roundings of another processor grow from update to update; the report says how good it is"},
-		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and the likelihood of development queries at each evaluation, as JSON", Fields: step.FieldsOf[train.Curve](),
+		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and the likelihood of development queries at each evaluation, as JSON", Fields: curveFields(likelihood),
 			Alike: sameCurve, Why: "losses and metrics on the way to a model that is compared by itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",
 			Alike: step.OfTheRun{}, Why: "it has the times at which the curve was drawn"},
@@ -118,3 +117,6 @@ func checkTrainQueries(c trainQueriesConfig) error {
 	}
 	return ps.Err()
 }
+
+// likelihood is the metric that selects: e to minus the mean loss of a token.
+const likelihood = "likelihood"

@@ -221,6 +221,3 @@ func (c trainQueriesConfig) meanLoss(ctx context.Context, m *seq2seq.Model, exam
 	}
 	return sum / float64(tokens), nil
 }
-
-// likelihood is the metric that selects: e to minus the mean loss of a token.
-const likelihood = "likelihood"

@@ -32,6 +32,18 @@ def of_rows(rows: Iterable[Mapping[str, Any]]) -> Any:
     return frame({n: [row.get(n) for row in listed] for n in names})
 
 
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?\Z", re.ASCII | re.IGNORECASE)
+
+
+def numbers(texts: List[str]) -> List[Any]:
+    """Texts as numbers, if all that say something are; else, such as 007, as they are."""
+    found = [_NUMBER.match(t) for t in texts if t]
+    if not found or not all(found):
+        return list(texts)
+    whole = all(m and not m.group(1) and not m.group(2) for m in found)
+    return [None if not t else int(t) if whole else float(t) for t in texts]
+
+
 def plain(text: str) -> str:
     """A text without markup."""
     return _TAG.sub("", text)

@@ -106,6 +106,17 @@ class Result:
             with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as text:
                 yield from text
 
+    def frame(self, name: str, file: Optional[str] = None) -> Any:
+        """A file with a header and tabs between fields, such as the queries of ``score`` or the
+        pairs of ``overlap``, as a frame. Columns of numbers are numbers, an empty field of
+        one is None."""
+        lines = (line.rstrip("\n").split("\t") for line in self.lines(name, file))
+        head = next(lines, [])
+        rows = list(lines)
+        if any(len(row) != len(head) for row in rows) or len(set(head)) != len(head):
+            raise Error(f"output {name} of {self.address} is no table: its lines have not the fields of its first one")
+        return frames.frame({n: frames.numbers([unescaped(row[i]) for row in rows]) for i, n in enumerate(head)})
+
     def save(self, name: str, folder: Union[str, "os.PathLike[str]", None] = None) -> Path:
         """Copies a tree into folder, which must not be there yet, or into the cache."""
         artifact = self.output(name)

@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import redsi
-from redsi import places, records, store as stores
+from redsi import frames, places, records, store as stores
 
 GOLDEN = Path(__file__).parent / "store"
 EVALUATE = 'step.evaluate.toy["a b"]'
@@ -143,6 +143,14 @@ class TestGolden(Case):
         got = rows(self.open().identifiers("step.atomic_ids.toy"))
         self.assertEqual(got[0]["doc"], 0)
         self.assertEqual(list(got[0]["tokens"]), [32100])
+
+    def test_frame(self):
+        got = rows(self.open().result(EVALUATE).frame("queries"))
+        self.assertEqual(got, [{"query": "1", "MRR@10": 0.5, "hits": 1}, {"query": "a\tb", "MRR@10": None, "hits": 0}])
+        with self.assertRaisesRegex(redsi.Error, "is no table"):
+            self.open().result("step.atomic_ids.toy").frame("ids")
+        for texts, want in ((["1", "2"], [1, 2]), (["1", ""], [1, None]), (["1", "0.5"], [1.0, 0.5]), (["1", "x"], ["1", "x"]), (["", ""], ["", ""]), ([], []), (["nan"], ["nan"]), (["007"], ["007"]), (["1e3", "-2"], [1000.0, -2.0])):
+            self.assertEqual(frames.numbers(texts), want)
 
     def test_model(self):
         s = self.open()

@@ -58,7 +58,7 @@ func TestLanguageServer(t *testing.T) {
 		without    []string
 	}{
 		{"top", "|", []string{"step", "table", "figure", "claim", "locals", "variable", "module", "output", "checklist", "paper", "results"}, nil},
-		{"kind", edited + "step \"ext|", []string{"atomic_ids"}, []string{"render_table"}},
+		{"kind", edited + "step \"ext|", []string{"agree", "atomic_ids"}, []string{"render_table"}},
 		{"attributes", edited + "step \"extract\" \"dev\" {\n  |\n}\n", []string{"files", "split"}, nil},
 		{"written ones", strings.Replace(edited, "split = \"train\"", "split = \"train\"\n  |", 1), nil, []string{"files", "split"}},
 		{"enum", edited + "step \"extract\" \"dev\" {\n  split = |", []string{`"dev"`, `"train"`}, nil},

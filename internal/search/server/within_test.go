@@ -35,6 +35,7 @@ func TestWithin(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.cost *= slower
+			began := time.Now()
 			var mu sync.Mutex
 			var wg sync.WaitGroup
 			answered, refused := 0, 0
@@ -68,8 +69,13 @@ func TestWithin(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if answered < 100 || refused == 0 || s.longest > 32 || slower == 1 && s.longest > 16 {
-				t.Errorf("%d answered, %d refused, batches of up to %d", answered, refused, s.longest)
+			// Who asks first is the scheduler's choice, and with it how many are answered; that the
+			// searcher is kept at work is not. One that is slower stands still while those it sent away are.
+			took := time.Since(began)
+			worked := float64(time.Duration(answered)*s.cost) / float64(took)
+			if worked < 0.6 || slower == 1 && worked < 0.95 || refused == 0 || s.longest > 32 || slower == 1 && s.longest > 16 {
+				t.Errorf("%d answered in %s, at work for %.2f of it, %d refused, batches of up to %d",
+					answered, took, worked, refused, s.longest)
 			}
 			b.Close()
 		})

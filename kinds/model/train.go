@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/metrics"
@@ -237,7 +236,7 @@ func (c trainConfig) selected() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if strings.HasPrefix(m.String(), "Invalid@") {
+	if m.LowerIsBetter() {
 		return "", fmt.Errorf("lower values of %s are better; choose another, such as MRR@10 or Hits@1", c.Select)
 	}
 	return m.String(), nil

@@ -168,10 +168,7 @@ func choose(x *step.IO, dev map[string]step.Input, field, order string) (r bestR
 	docs := inout.NewJSONInputs(x)
 	r = bestReport{Field: field, Order: order, Values: map[string]float64{}, Equals: []string{}}
 	for _, name := range slices.Sorted(maps.Keys(dev)) {
-		v, text, ok, err := docs.Value(dev[name], field)
-		if err == nil && (!ok || text != "") {
-			err = fmt.Errorf("field %q is not a number", field)
-		}
+		v, err := docs.Number(dev[name], field)
 		if err != nil {
 			return r, step.Permanent(fmt.Errorf("candidate %s: %w", name, err))
 		}

@@ -59,10 +59,7 @@ func runEffects(_ context.Context, x *step.IO, c effectsConfig) error {
 	docs := inout.NewJSONInputs(x)
 	observations := make([]metrics.Observation, len(c.Runs))
 	for i, r := range c.Runs {
-		v, _, ok, err := docs.Value(r.Report, c.Field)
-		if err == nil && !ok {
-			err = fmt.Errorf("field %q is not a number", c.Field)
-		}
+		v, err := docs.Number(r.Report, c.Field)
 		if err != nil {
 			return step.Permanent(fmt.Errorf("%s, %s, %s, seed %d: %w", r.Group, r.Level, r.Other, r.Seed, err))
 		}

@@ -149,7 +149,7 @@ func (s *significance) note(docs cells, c tableConfig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	alpha, _, _, err := docs.Value(s.Report, "alpha")
+	alpha, err := docs.Number(s.Report, "alpha")
 	if err != nil {
 		return "", err
 	}

@@ -84,6 +84,15 @@ func (d *JSONInputs) Value(in step.Input, path string) (v float64, text string, 
 	return Scalar(at, path)
 }
 
+// Number is the number at a path in an input; anything else there is an error.
+func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
+	v, text, ok, err := d.Value(in, path)
+	if err == nil && (!ok || text != "") {
+		err = fmt.Errorf("field %q is not a number", path)
+	}
+	return v, err
+}
+
 // Find follows a path in an input, as Follow does.
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	file, path, err := FileOfTree(in, path)

@@ -32,11 +32,7 @@ func trainWork(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
-	optimizer, err := adafactor.New(params, adafactor.Defaults())
+	optimizer, err := adafactor.New(m.Params(), adafactor.Defaults())
 	if err != nil {
 		return nil, err
 	}

@@ -59,10 +59,10 @@ func (o oracle) near(name string, got *tensor.Tensor, shape ...int64) {
 	}
 }
 
-func (o oracle) start(s *tensor.Scope) []Parameter {
-	var params []Parameter
+func (o oracle) start(s *tensor.Scope) []checkpoint.Named {
+	var params []checkpoint.Named
 	for _, name := range names() {
-		params = append(params, Parameter{name, o.tensor(s, "start."+name, shapes[name]...)})
+		params = append(params, checkpoint.Named{Name: name, Tensor: o.tensor(s, "start."+name, shapes[name]...)})
 	}
 	return params
 }
@@ -107,11 +107,12 @@ func TestTwentyStepsAreTransformers(t *testing.T) {
 				}
 			}
 			for i, p := range params {
-				if m := a.state[i]; m.full != nil {
-					g.near("state.exp_avg_sq."+p.Name, m.full, m.full.Shape()...)
+				row, col, full := a.At(a.moments[i].row), a.At(a.moments[i].col), a.At(a.moments[i].full)
+				if full != nil {
+					g.near("state.exp_avg_sq."+p.Name, full, full.Shape()...)
 				} else {
-					g.near("state.exp_avg_sq_row."+p.Name, m.row, m.row.Shape()...)
-					g.near("state.exp_avg_sq_col."+p.Name, m.col, m.col.Shape()...)
+					g.near("state.exp_avg_sq_row."+p.Name, row, row.Shape()...)
+					g.near("state.exp_avg_sq_col."+p.Name, col, col.Shape()...)
 				}
 			}
 		})
@@ -132,7 +133,7 @@ func TestResumeIsExact(t *testing.T) {
 				a.Step(g.grads(s, step), 1e-2)
 			}
 		}
-		make := func(params []Parameter) *Optimizer {
+		make := func(params []checkpoint.Named) *Optimizer {
 			a, err := New(params, options)
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +178,7 @@ func TestComposedAgrees(t *testing.T) {
 		options := Defaults()
 		options.WeightDecay = 0.1
 		for _, p := range []struct{ t, g *tensor.Tensor }{{flat, g}, {cube, s.View(g, 1, 300, 70)}} {
-			a, err := New([]Parameter{{"p", p.t}}, options)
+			a, err := New([]checkpoint.Named{{Name: "p", Tensor: p.t}}, options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +201,7 @@ func TestComposedAgrees(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	err := tensor.Run(func(s *tensor.Scope) {
-		p := []Parameter{{"p", s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
+		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
 		if _, err := New(p, Options{}); err == nil {
 			t.Error("empty options were accepted")
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/checkpoint"
 	"github.com/redsi/redsi/internal/tensor/safetensors"
 )
 
@@ -20,14 +21,14 @@ func draw(s *tensor.Scope, seed uint64, scale float64) []*tensor.Tensor {
 	return []*tensor.Tensor{s.Normal(rng, 0, scale, 12, 7), s.Normal(rng, 0, scale, 300, 70), s.Normal(rng, 0, scale, 9), s.Normal(rng, 0, scale, 2, 3, 4)}
 }
 
-func named(tensors []*tensor.Tensor) (params []Parameter) {
+func named(tensors []*tensor.Tensor) (params []checkpoint.Named) {
 	for i, t := range tensors {
-		params = append(params, Parameter{[]string{"matrix.weight", "large.weight", "norm.bias", "cube.weight"}[i], t})
+		params = append(params, checkpoint.Named{Name: []string{"matrix.weight", "large.weight", "norm.bias", "cube.weight"}[i], Tensor: t})
 	}
 	return params
 }
 
-func start(t *testing.T, params []Parameter) *Optimizer {
+func start(t *testing.T, params []checkpoint.Named) *Optimizer {
 	t.Helper()
 	a, err := New(params, options)
 	if err != nil {
@@ -148,7 +149,7 @@ func TestResumeIsExact(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	if err := tensor.Run(func(s *tensor.Scope) {
-		p := []Parameter{{"p", s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
+		p := []checkpoint.Named{{Name: "p", Tensor: s.Zeros(tensor.F32, tensor.CPU, 2, 3)}}
 		for _, bad := range []Options{{}, {Beta1: 1, Beta2: 0.9, Eps: 1}, {Beta2: -1, Eps: 1}, {Eps: 1, WeightDecay: math.NaN()}} {
 			if _, err := New(p, bad); err == nil {
 				t.Errorf("%+v was accepted", bad)

@@ -122,13 +122,9 @@ func TestTrainingIsTransformers(t *testing.T) {
 
 func optimizer(t *testing.T, m *seq2seq.Model) *adafactor.Optimizer {
 	t.Helper()
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
 	options := adafactor.Defaults()
 	options.ScaleParameter = false // as in tools/golden/bart.py
-	o, err := adafactor.New(params, options)
+	o, err := adafactor.New(m.Params(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

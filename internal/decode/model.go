@@ -106,17 +106,23 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	m := x.output.m
-	v := m.Vocabulary()
+	v := x.output.m.Vocabulary()
 	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
+	return x.each(ctx, queries, batch, b.MaxTokens, report, func(c *session, part []int) ([][]Hypothesis, error) {
+		return Search(ctx, c, len(part), b)
+	})
+}
+
+// each finds the hypotheses of parts of queries, each with a cache of its own.
+func (x *Searcher) each(ctx context.Context, queries [][]int32, batch, maxTokens int, report func(done int), find func(c *session, part []int) ([][]Hypothesis, error)) ([][]Hypothesis, error) {
 	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
-	err := batches(ctx, m, queries, batch, report, func(part []int, inputs [][]int32) error {
-		c, err := start(x.output, memory, inputs, b.MaxTokens)
+	err := batches(ctx, x.output.m, queries, batch, report, func(part []int, inputs [][]int32) error {
+		c, err := start(x.output, memory, inputs, maxTokens)
 		if err != nil {
 			return err
 		}
 		defer c.close()
-		found, err := Search(ctx, c, len(inputs), b)
+		found, err := find(c, part)
 		for i, h := range found {
 			out[part[i]] = h
 		}

@@ -4,8 +4,6 @@ package decode
 
 import (
 	"context"
-
-	"github.com/redsi/redsi/internal/decode/kernel"
 )
 
 // Sample draws hypotheses of queries, batch queries at a time, those of similar length
@@ -17,28 +15,13 @@ func (x *Searcher) Sample(ctx context.Context, queries [][]int32, keys []uint64,
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	m := x.output.m
-	v := m.Vocabulary()
+	v := x.output.m.Vocabulary()
 	o.Start, o.EOS, o.ForcedBOS, o.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
-	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
-	err := batches(ctx, m, queries, batch, report, func(part []int, inputs [][]int32) error {
-		c, err := start(x.output, memory, inputs, o.MaxTokens)
-		if err != nil {
-			return err
-		}
-		defer c.close()
+	return x.each(ctx, queries, batch, o.MaxTokens, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		of := make([]uint64, len(part))
 		for i, q := range part {
 			of[i] = keys[q]
 		}
-		found, err := Sample(ctx, c, of, o)
-		for i, h := range found {
-			out[part[i]] = h
-		}
-		return err
+		return Sample(ctx, c, of, o)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

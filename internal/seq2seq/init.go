@@ -20,7 +20,7 @@ func Init(c Config, seed uint64, device tensor.Device) (*Model, error) {
 		rng := &tensor.RNG{Seed: seed}
 		var all []Param
 		for _, s := range c.Specs() {
-			all = append(all, Param{s.Name, s.Init.draw(scope, rng, device, s.Shape...)})
+			all = append(all, Param{Name: s.Name, Tensor: s.Init.draw(scope, rng, device, s.Shape...)})
 		}
 		m = build(c, device, scope, all)
 	})

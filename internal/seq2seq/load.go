@@ -143,7 +143,7 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 			} else if t, failed = f.Tensor(scope, name, tensor.F32, device, s.Shape...); failed != nil {
 				return
 			}
-			all = append(all, Param{s.Name, t})
+			all = append(all, Param{Name: s.Name, Tensor: t})
 		}
 		m = build(c, device, scope, all)
 	})

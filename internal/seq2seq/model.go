@@ -2,7 +2,10 @@
 
 package seq2seq
 
-import "github.com/redsi/redsi/internal/tensor"
+import (
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/checkpoint"
+)
 
 // Model is a model on one device. Its parameters are float32; Compute is the type that
 // matrix products are done in (BF16 and F16 as torch.autocast does). Several goroutines
@@ -21,10 +24,7 @@ type Model struct {
 }
 
 // Param is a parameter under its Hugging Face name.
-type Param struct {
-	Name   string
-	Tensor *tensor.Tensor
-}
+type Param = checkpoint.Named
 
 // build assembles a model from all tensors of its configuration, in their order, and
 // makes parameters leaves that gradients can be asked for.

@@ -68,11 +68,7 @@ func BenchmarkTrainStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer m.Close()
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
-	a, err := adafactor.New(params, adafactor.Defaults())
+	a, err := adafactor.New(m.Params(), adafactor.Defaults())
 	if err != nil {
 		b.Fatal(err)
 	}

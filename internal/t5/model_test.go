@@ -39,11 +39,7 @@ func initial(t testing.TB, c Config, seed uint64) *seq2seq.Model {
 
 func optimizer(t testing.TB, m *seq2seq.Model) *adafactor.Optimizer {
 	t.Helper()
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
-	a, err := adafactor.New(params, adafactor.Defaults())
+	a, err := adafactor.New(m.Params(), adafactor.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,11 +41,7 @@ func learnerWith(t *testing.T, c seq2seq.Config) *Seq2Seq {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	var params []adafactor.Parameter
-	for _, p := range m.Params() {
-		params = append(params, adafactor.Parameter(p))
-	}
-	o, err := adafactor.New(params, adafactor.Defaults())
+	o, err := adafactor.New(m.Params(), adafactor.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (o oracle) learner(t *testing.T) *Seq2Seq {
 	}
 	t.Cleanup(m.Close)
 	m.Smoothing = o.Smoothing
-	a, err := adamw.New(adamwParameters(m), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay})
+	a, err := adamw.New(m.Params(), adamw.Options{Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, WeightDecay: o.WeightDecay})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +68,6 @@ func (o oracle) learner(t *testing.T) *Seq2Seq {
 	}
 	l.ClipNorm, l.Accumulate = o.ClipNorm, o.Parts
 	return l
-}
-
-func adamwParameters(m *seq2seq.Model) (params []adamw.Parameter) {
-	for _, p := range m.Params() {
-		params = append(params, adamw.Parameter(p))
-	}
-	return params
 }
 
 func (o oracle) batch(i int64) *Batch {
@@ -196,7 +189,7 @@ func TestOptionsResume(t *testing.T) {
 		begin := func() *Seq2Seq {
 			l := learner(t)
 			l.Model.Smoothing, l.Accumulate, l.ClipNorm = 0.1, 3, 1
-			a, err := adamw.New(adamwParameters(l.Model), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
+			a, err := adamw.New(l.Model.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,14 +86,14 @@ type dedupCounts struct {
 	Headless  *int              `json:"records_without_heading,omitempty"` // of keys of headings: these records are one document
 }
 
-func runDedup(_ context.Context, x *step.IO, c dedupConfig) error {
+func runDedup(ctx context.Context, x *step.IO, c dedupConfig) error {
 	src, err := dedupSources(x, c)
 	if err != nil {
 		return err
 	}
 	var texts recordTexts
 	if c.Texts.Set() {
-		if texts, err = readTexts(x, c); err != nil {
+		if texts, err = readTexts(ctx, x, c); err != nil {
 			return err
 		}
 		src.Text = texts.of

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -156,7 +155,7 @@ func checkOverlap(c overlapConfig) error {
 	return ps.Err()
 }
 
-func runOverlap(_ context.Context, x *step.IO, c overlapConfig) error {
+func runOverlap(ctx context.Context, x *step.IO, c overlapConfig) error {
 	queries, err := overlapQueries(x, c.Queries)
 	if err != nil {
 		return err
@@ -182,7 +181,7 @@ func runOverlap(_ context.Context, x *step.IO, c overlapConfig) error {
 	}); err != nil {
 		return err
 	}
-	if err := overlapWithDocuments(x, c, queries, &rep); err != nil {
+	if err := overlapWithDocuments(ctx, x, c, queries, &rep); err != nil {
 		return err
 	}
 	between := rep.Between
@@ -206,22 +205,24 @@ func overlapQueries(x *step.IO, in step.Input) (*overlap.Queries, error) {
 }
 
 // overlapWithDocuments compares documents, and looks for queries in them.
-func overlapWithDocuments(x *step.IO, c overlapConfig, queries *overlap.Queries, rep *overlapReport) error {
+func overlapWithDocuments(ctx context.Context, x *step.IO, c overlapConfig, queries *overlap.Queries, rep *overlapReport) error {
 	var pairs []overlap.DocumentPair
 	var standing []overlap.Standing
 	if c.Corpus.Set() {
 		ds := overlap.NewDocuments(overlap.Near{Threshold: c.DocumentThreshold, Shingle: c.DocumentShingle, Seed: c.Seed}, queries, c.Verbatim)
-		if err := eachText(x, c.Corpus, func(d *corpus.Document) {
+		if err := inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 			ds.Add(d.Doc, d.Text)
 			x.Report(step.Progress{Done: int64(ds.Count), Unit: "documents"})
+			return nil
 		}); err != nil {
 			return err
 		}
 		if wanted := ds.Wanted(); len(wanted) > 0 {
-			if err := eachText(x, c.Corpus, func(d *corpus.Document) {
+			if err := inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 				if wanted[d.Doc] {
 					ds.Load(d.Doc, d.Text)
 				}
+				return nil
 			}); err != nil {
 				return err
 			}
@@ -260,24 +261,6 @@ func overlapWithDocuments(x *step.IO, c overlapConfig, queries *overlap.Queries,
 			}
 		}
 	})
-}
-
-// eachText reads a corpus.
-func eachText(x *step.IO, in step.Input, visit func(*corpus.Document)) error {
-	r, done, err := inout.OpenCorpus(x, in)
-	if err != nil {
-		return err
-	}
-	defer done()
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(err)
-		}
-		visit(&d)
-	}
 }
 
 var tsvField = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)

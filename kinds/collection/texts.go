@@ -1,11 +1,11 @@
 package collection
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
+	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -17,30 +17,19 @@ import (
 type recordTexts map[nq.Key]dedup.Text
 
 // readTexts reads the corpus of a dedup step.
-func readTexts(x *step.IO, c dedupConfig) (recordTexts, error) {
-	r, done, err := inout.OpenCorpus(x, c.Texts)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
+func readTexts(ctx context.Context, x *step.IO, c dedupConfig) (recordTexts, error) {
 	texts := recordTexts{}
-	for {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return texts, nil
-		}
-		if err != nil {
-			return nil, inout.DataError(err)
-		}
+	return texts, inout.EachDocument(ctx, x, c.Texts, func(d *corpus.Document) error {
 		key := nq.Key{Split: nq.Split(d.Split), ID: d.ExampleID}
 		if d.Split == "" {
-			return nil, step.Permanent(fmt.Errorf("texts: document %d names no record: serialize without documents", d.Doc))
+			return step.Permanent(fmt.Errorf("texts: document %d names no record: serialize without documents", d.Doc))
 		}
 		if _, ok := texts[key]; ok {
-			return nil, step.Permanent(fmt.Errorf("texts: %s example %d has two: serialize the records of each extract step once", key.Split, key.ID))
+			return step.Permanent(fmt.Errorf("texts: %s example %d has two: serialize the records of each extract step once", key.Split, key.ID))
 		}
 		texts[key] = dedup.Text{Digest: dedup.TextDigest(d.Text, c.TextLimit, !c.TextCased), Length: utf8.RuneCountInString(d.Text)}
-	}
+		return nil
+	})
 }
 
 // of is dedup.Sources.Text.

@@ -2,11 +2,10 @@ package ids
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -95,23 +94,20 @@ func runKeywordIDs(ctx context.Context, x *step.IO, c keywordIDsConfig) error {
 
 // eachWords yields the words of a corpus that has the documents 0 to n-1.
 func eachWords(ctx context.Context, x *step.IO, in step.Input, n int, yield func(doc int, words []string)) error {
-	rd, done, err := inout.OpenCorpus(x, in)
-	if err != nil {
-		return err
+	due := 0
+	other := func() error {
+		return step.Permanent(fmt.Errorf("corpus has not the %d documents of documents, from document %d on: give both of the same collection", n, due))
 	}
-	defer done()
-	for due := 0; ; due++ {
-		d, err := rd.Next()
-		switch {
-		case errors.Is(err, io.EOF) && due == n:
-			return nil
-		case err != nil && !errors.Is(err, io.EOF):
-			return inout.DataError(err)
-		case err != nil || int(d.Doc) != due || due == n:
-			return step.Permanent(fmt.Errorf("corpus has not the %d documents of documents, from document %d on: give both of the same collection", n, due))
-		case ctx.Err() != nil:
-			return ctx.Err()
+	err := inout.EachDocument(ctx, x, in, func(d *corpus.Document) error {
+		if int(d.Doc) != due || due == n {
+			return other()
 		}
 		yield(due, docid.Words(d.Text, dedup.Lower))
+		due++
+		return nil
+	})
+	if err == nil && due != n {
+		err = other()
 	}
+	return err
 }

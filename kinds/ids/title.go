@@ -2,12 +2,11 @@ package ids
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
+	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/tokenize"
@@ -119,32 +118,20 @@ func (c titleIDsConfig) untitled(ctx context.Context, x *step.IO, tok *tokenize.
 			}
 		}
 	}
-	rd, done, err := inout.OpenCorpus(x, c.Corpus)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	for {
-		d, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			return fromText, nil
-		} else if err != nil {
-			return 0, inout.DataError(err)
-		}
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
+	err = inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 		if int(d.Doc) >= len(titles) {
-			return 0, step.Permanent(fmt.Errorf("document %d of corpus is none of the %d of documents: give both of the same collection", d.Doc, len(titles)))
+			return step.Permanent(fmt.Errorf("document %d of corpus is none of the %d of documents: give both of the same collection", d.Doc, len(titles)))
 		}
 		if titles[d.Doc] != "" {
-			continue
+			return nil
 		}
 		if titles[d.Doc] = d.Title; !docid.Spells(tok, d.Title) {
 			fromText++
 			titles[d.Doc] = firstWords(d.Text, c.Words)
 		}
-	}
+		return nil
+	})
+	return fromText, err
 }
 
 // firstWords are the first n words of a text, with a blank between them.

@@ -139,36 +139,18 @@ func (c trainConfig) schedule() train.Schedule {
 const byQueries = "by_queries"
 
 func checkTrain(c trainConfig) error {
-	ps := device.Check(c.Device)
+	ps := checkFit(c.Device, c.Precision, c.LearningRate, c.Dropout,
+		atLeast{"max_input", c.MaxInput, 1}, atLeast{"max_query", c.MaxQuery, 1}, atLeast{"steps", c.Steps, 1}, atLeast{"batch", c.Batch, 1},
+		atLeast{"warmup", c.Warmup, 0}, atLeast{"seed", c.Seed, 0}, atLeast{"evaluate_every", c.EvaluateEvery, 1}, atLeast{"beams", c.Beams, 1},
+		atLeast{"checkpoint_every", c.CheckpointEvery, 0}, atLeast{"accumulate", c.Accumulate, 1}, atLeast{"patience", c.Patience, 0})
 	bad := func(path, format string, args ...any) {
 		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
-	}
-	for _, a := range []struct {
-		path     string
-		n, least int
-	}{
-		{"max_input", c.MaxInput, 1}, {"max_query", c.MaxQuery, 1}, {"steps", c.Steps, 1}, {"batch", c.Batch, 1}, {"warmup", c.Warmup, 0}, {"seed", c.Seed, 0},
-		{"evaluate_every", c.EvaluateEvery, 1}, {"beams", c.Beams, 1}, {"checkpoint_every", c.CheckpointEvery, 0},
-		{"accumulate", c.Accumulate, 1}, {"patience", c.Patience, 0},
-	} {
-		if a.n < a.least {
-			bad(a.path, "must be at least %d", a.least)
-		}
 	}
 	if _, err := train.ParseRatio(c.Ratio); err != nil {
 		bad("ratio", "%v", err)
 	}
 	if c.Repeats == byQueries && c.Ratio != "1:1" {
 		bad("repeats", "by_queries is a way to have ratio = \"1:1\"; with ratio = %q take uniform", c.Ratio)
-	}
-	if !(c.LearningRate > 0) || math.IsInf(c.LearningRate, 0) {
-		bad("learning_rate", "must be above 0, such as 1e-3")
-	}
-	if c.Dropout != nil && !(*c.Dropout >= 0 && *c.Dropout < 1) {
-		bad("dropout", "must be at least 0 and below 1")
-	}
-	if c.Precision == "fp16" && c.Device == "cpu" {
-		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
 	}
 	if c.Accumulate > c.Batch && c.Batch > 0 {
 		bad("accumulate", "a batch of %d examples cannot be cut into %d parts", c.Batch, c.Accumulate)
@@ -203,6 +185,33 @@ func checkTrain(c trainConfig) error {
 		bad("select", "%v", err)
 	}
 	return ps.Err()
+}
+
+// atLeast is the least value of an attribute.
+type atLeast struct {
+	path     string
+	n, least int
+}
+
+// checkFit is what can be wrong with the settings of any training.
+func checkFit(on, precision string, rate float64, dropout *float64, numbers ...atLeast) step.Problems {
+	ps := device.Check(on)
+	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
+	for _, a := range numbers {
+		if a.n < a.least {
+			bad(a.path, fmt.Sprintf("must be at least %d", a.least))
+		}
+	}
+	if !(rate > 0) || math.IsInf(rate, 0) {
+		bad("learning_rate", "must be above 0, such as 1e-3")
+	}
+	if dropout != nil && !(*dropout >= 0 && *dropout < 1) {
+		bad("dropout", "must be at least 0 and below 1")
+	}
+	if precision == "fp16" && on == "cpu" {
+		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
+	}
+	return ps
 }
 
 // metrics are those of the paper and the one that selects. Invalid@k, which looks at

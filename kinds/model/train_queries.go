@@ -1,10 +1,6 @@
 package model
 
 import (
-	"fmt"
-	"math"
-
-	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
@@ -93,29 +89,10 @@ var sameQueriesReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map
 }}
 
 func checkTrainQueries(c trainQueriesConfig) error {
-	ps := device.Check(c.Device)
-	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
-	for _, a := range []struct {
-		path     string
-		n, least int
-	}{
-		{"max_input", c.MaxInput, 1}, {"max_query", c.MaxQuery, 1}, {"steps", c.Steps, 1}, {"batch", c.Batch, 1}, {"warmup", c.Warmup, 0}, {"seed", c.Seed, 0},
-		{"evaluate_every", c.EvaluateEvery, 1}, {"dev_queries", c.DevQueries, 0}, {"checkpoint_every", c.CheckpointEvery, 0},
-	} {
-		if a.n < a.least {
-			bad(a.path, fmt.Sprintf("must be at least %d", a.least))
-		}
-	}
-	if !(c.LearningRate > 0) || math.IsInf(c.LearningRate, 0) {
-		bad("learning_rate", "must be above 0, such as 1e-3")
-	}
-	if c.Dropout != nil && !(*c.Dropout >= 0 && *c.Dropout < 1) {
-		bad("dropout", "must be at least 0 and below 1")
-	}
-	if c.Precision == "fp16" && c.Device == "cpu" {
-		bad("precision", "fp16 trains on a CUDA device only; take fp32 or bf16, or another device")
-	}
-	return ps.Err()
+	return checkFit(c.Device, c.Precision, c.LearningRate, c.Dropout,
+		atLeast{"max_input", c.MaxInput, 1}, atLeast{"max_query", c.MaxQuery, 1}, atLeast{"steps", c.Steps, 1}, atLeast{"batch", c.Batch, 1},
+		atLeast{"warmup", c.Warmup, 0}, atLeast{"seed", c.Seed, 0}, atLeast{"evaluate_every", c.EvaluateEvery, 1},
+		atLeast{"dev_queries", c.DevQueries, 0}, atLeast{"checkpoint_every", c.CheckpointEvery, 0}).Err()
 }
 
 // likelihood is the metric that selects: e to minus the mean loss of a token.

@@ -6,13 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 
-	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/doc2query"
@@ -40,12 +39,14 @@ func runTrainQueries(ctx context.Context, x *step.IO, c trainQueriesConfig) erro
 	if err != nil {
 		return err
 	}
-	m, err := trainConfig{Model: c.Model, Init: c.Init, Seed: c.Seed, Dropout: c.Dropout, Precision: c.Precision}.model(x, on)
+	fit := trainConfig{Model: c.Model, Init: c.Init, Seed: c.Seed, Dropout: c.Dropout, Precision: c.Precision,
+		Optimizer: adafactorName, ScaleParameter: c.ScaleParameter, Accumulate: 1}
+	m, err := fit.model(x, on)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	learner, done, err := c.learner(m)
+	learner, done, err := fit.learner(m)
 	if err != nil {
 		return err
 	}
@@ -97,25 +98,6 @@ func runTrainQueries(ctx context.Context, x *step.IO, c trainQueriesConfig) erro
 	return inout.WriteJSON(x, "report", r)
 }
 
-func (c trainQueriesConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
-	params := make([]adafactor.Parameter, len(m.Params()))
-	for i, p := range m.Params() {
-		params[i] = adafactor.Parameter(p)
-	}
-	options := adafactor.Defaults()
-	options.ScaleParameter = c.ScaleParameter
-	o, err := adafactor.New(params, options)
-	if err != nil {
-		return nil, nil, step.Permanent(err)
-	}
-	l, err := train.NewSeq2Seq(m, o, int64(c.Seed))
-	if err != nil {
-		o.Close()
-		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
-	}
-	return l, o.Close, nil
-}
-
 // pair is a query and the number of its document, whose text it is learned of.
 type pair struct {
 	doc    int32
@@ -157,7 +139,13 @@ func (c trainQueriesConfig) examples(ctx context.Context, x *step.IO, settings d
 	if len(pairs[1]) == 0 {
 		return nil, nil, step.Permanent(errors.New("queries: there is no development query to choose a checkpoint by"))
 	}
-	if err := readTexts(ctx, x, c.Corpus, read, texts); err != nil {
+	err = inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
+		if _, asked := texts[d.Doc]; asked {
+			texts[d.Doc] = read.Document(d.Text)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	var out [2][]train.Example
@@ -172,29 +160,6 @@ func (c trainQueriesConfig) examples(ctx context.Context, x *step.IO, settings d
 	x.Count("examples", int64(len(out[0])))
 	x.Count("development_queries", int64(len(out[1])))
 	return out[0], out[1], nil
-}
-
-// readTexts reads the documents of texts.
-func readTexts(ctx context.Context, x *step.IO, in step.Input, read doc2query.Reader, texts map[int32][]int32) error {
-	rd, done, err := inout.OpenCorpus(x, in)
-	if err != nil {
-		return err
-	}
-	defer done()
-	for {
-		d, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return inout.DataError(err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if _, asked := texts[d.Doc]; asked {
-			texts[d.Doc] = read.Document(d.Text)
-		}
-	}
 }
 
 // meanLoss is the mean loss of the examples' target tokens.

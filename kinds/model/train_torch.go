@@ -313,23 +313,15 @@ func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
 // optimizer is the one that is asked for, at its first step.
 func (c trainConfig) optimizer(m *seq2seq.Model) (train.Optimizer, func(), error) {
 	if c.Optimizer == adamwName {
-		params := make([]adamw.Parameter, len(m.Params()))
-		for i, p := range m.Params() {
-			params[i] = adamw.Parameter(p)
-		}
-		o, err := adamw.New(params, adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
+		o, err := adamw.New(m.Params(), adamw.Options{Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Epsilon, WeightDecay: c.WeightDecay})
 		if err != nil {
 			return nil, nil, err
 		}
 		return o, o.Close, nil
 	}
-	params := make([]adafactor.Parameter, len(m.Params()))
-	for i, p := range m.Params() {
-		params[i] = adafactor.Parameter(p)
-	}
 	options := adafactor.Defaults()
 	options.ScaleParameter = c.ScaleParameter
-	o, err := adafactor.New(params, options)
+	o, err := adafactor.New(m.Params(), options)
 	if err != nil {
 		return nil, nil, err
 	}

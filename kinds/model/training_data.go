@@ -4,10 +4,10 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
+	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
@@ -51,30 +51,20 @@ func readQueries(x *step.IO, in step.Input, split nq.Split, ids *docid.Set, read
 // document, one retrieval example per training query. byQueries repeats documents as
 // often as they have training queries.
 func trainingData(ctx context.Context, x *step.IO, corpusIn, queriesIn step.Input, ids *docid.Set, read retrieve.Reader, byQueries bool) (*train.Data, error) {
-	rd, done, err := inout.OpenCorpus(x, corpusIn)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	d := &train.Data{}
 	var places []int // of documents among the identifiers
 	pairing := ids.PairWith("corpus")
-	for {
-		doc, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, inout.DataError(err)
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	err := inout.EachDocument(ctx, x, corpusIn, func(doc *corpus.Document) error {
 		place, err := pairing.Find(int(doc.Doc))
 		if err != nil {
-			return nil, step.Permanent(err)
+			return step.Permanent(err)
 		}
 		d.Indexing = append(d.Indexing, train.Example{Input: read.Document(doc.Text), Target: ids.Identifiers[place].Tokens})
 		places = append(places, place)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := pairing.Complete(); err != nil {
 		return nil, step.Permanent(err)

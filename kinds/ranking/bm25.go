@@ -2,13 +2,12 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
 	"github.com/redsi/redsi/internal/bm25"
+	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/topk"
@@ -235,24 +234,11 @@ func expansions(x *step.IO, ins step.Inputs) (map[int32][]string, error) {
 
 // indexCorpus reads the texts of all documents, in the order of their numbers.
 func indexCorpus(ctx context.Context, x *step.IO, c bm25Config, analyzer bm25.Analyzer, appended map[int32][]string, report *bm25Report) (*bm25.Index, error) {
-	corpus, done, err := inout.OpenCorpus(x, c.Corpus)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	b := bm25.NewBuilder(analyzer)
-	for n := int32(0); ; n++ {
-		d, err := corpus.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, inout.DataError(err)
-		}
+	n := int32(0)
+	err := inout.EachDocument(ctx, x, c.Corpus, func(d *corpus.Document) error {
 		if d.Doc != n {
-			return nil, step.Permanent(fmt.Errorf("corpus: document %d where %d was due: all documents are ranked", d.Doc, n))
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return step.Permanent(fmt.Errorf("corpus: document %d where %d was due: all documents are ranked", d.Doc, n))
 		}
 		texts := []string{d.Text}
 		if c.Title {
@@ -265,11 +251,15 @@ func indexCorpus(ctx context.Context, x *step.IO, c bm25Config, analyzer bm25.An
 			delete(appended, n)
 		}
 		if err := b.Add(texts...); err != nil {
-			return nil, step.Permanent(err)
+			return step.Permanent(err)
 		}
-		if n%1024 == 0 {
+		if n++; n%1024 == 0 {
 			x.Report(step.Progress{Done: int64(n), Unit: "documents"})
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(appended) > 0 {
 		return nil, step.Permanent(fmt.Errorf("expand: document %d of a train query is not in the corpus: give queries of the same collection", slices.Min(slices.Collect(maps.Keys(appended)))))

@@ -62,9 +62,9 @@ configuration which is best on other queries. Its run and report are passed on.
 	},
 	Defaults: bestConfig{Order: "max"},
 	Check:    func(c bestConfig) error { return checkBest(len(c.Candidates), c.Field) },
-	Reads:    func(c bestConfig) []step.Read { return readsOfBest(c.dev(), c.Field) },
+	Reads:    func(c bestConfig) []step.Read { return readsOfBest(devOf(c.Candidates), c.Field) },
 	Run: func(_ context.Context, x *step.IO, c bestConfig) error {
-		r, err := choose(x, c.dev(), c.Field, c.Order)
+		r, err := choose(x, devOf(c.Candidates), c.Field, c.Order)
 		if err != nil {
 			return err
 		}
@@ -78,14 +78,6 @@ configuration which is best on other queries. Its run and report are passed on.
 		return inout.WriteJSON(x, "report", r)
 	},
 })
-
-func (c bestConfig) dev() map[string]step.Input {
-	dev := map[string]step.Input{}
-	for name, candidate := range c.Candidates {
-		dev[name] = candidate.Dev
-	}
-	return dev
-}
 
 // bestModelConfig picks one of several trained models.
 type bestModelConfig struct {
@@ -119,9 +111,9 @@ model's files are named, not copied.
 	},
 	Defaults: bestModelConfig{Field: "metrics.MRR@10", Order: "max"},
 	Check:    func(c bestModelConfig) error { return checkBest(len(c.Candidates), c.Field) },
-	Reads:    func(c bestModelConfig) []step.Read { return readsOfBest(c.dev(), c.Field) },
+	Reads:    func(c bestModelConfig) []step.Read { return readsOfBest(devOf(c.Candidates), c.Field) },
 	Run: func(_ context.Context, x *step.IO, c bestModelConfig) error {
-		r, err := choose(x, c.dev(), c.Field, c.Order)
+		r, err := choose(x, devOf(c.Candidates), c.Field, c.Order)
 		if err != nil {
 			return err
 		}
@@ -136,13 +128,17 @@ model's files are named, not copied.
 	},
 })
 
-func (c bestModelConfig) dev() map[string]step.Input {
-	dev := map[string]step.Input{}
-	for name, candidate := range c.Candidates {
-		dev[name] = candidate.Dev
+// devOf are the documents that choose, by candidate.
+func devOf[C interface{ choosesBy() step.Input }](candidates map[string]C) map[string]step.Input {
+	dev := make(map[string]step.Input, len(candidates))
+	for name, c := range candidates {
+		dev[name] = c.choosesBy()
 	}
 	return dev
 }
+
+func (c bestRanking) choosesBy() step.Input { return c.Dev }
+func (c bestModel) choosesBy() step.Input   { return c.Dev }
 
 func checkBest(candidates int, field string) error {
 	var ps step.Problems

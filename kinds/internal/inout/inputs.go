@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/docid"
@@ -34,6 +35,29 @@ func OpenCorpus(x *step.IO, in step.Input) (*corpus.Reader, func(), error) {
 		return nil, nil, DataError(err)
 	}
 	return rd, func() { rd.Close(); r.Close() }, nil
+}
+
+// EachDocument visits the texts of a collection. What visit returns is returned as it is.
+func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*corpus.Document) error) error {
+	r, done, err := OpenCorpus(x, in)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for {
+		d, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return DataError(err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := visit(&d); err != nil {
+			return err
+		}
+	}
 }
 
 // ReadIDs reads a collection's identifiers.

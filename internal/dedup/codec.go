@@ -87,7 +87,7 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 	next := int32(0)
 	represents := map[nq.Key]int32{} // but for documents that are their own record
 	var own []bool                   // which documents are
-	return readLines(r, func(line []byte) error {
+	return ReadLines(r, func(line []byte) error {
 		var d Document
 		if err := decode(line, &d); err != nil {
 			return err
@@ -119,7 +119,7 @@ func ReadDocuments(r io.Reader, yield func(*Document) error) error {
 // target is one of docs documents (docs < 0: not checked). A query with several relevant
 // documents has a line for each, one after another.
 func ReadQueries(r io.Reader, docs int, yield func(*Query) error) error {
-	return readLines(r, func(line []byte) error {
+	return ReadLines(r, func(line []byte) error {
 		var q Query
 		if err := decode(line, &q); err != nil {
 			return err
@@ -139,8 +139,9 @@ func decode(line []byte, v any) error {
 
 const maxWindow = 8 << 20 // WriteLines' zstd window; a false one allocates no more
 
-// readLines decompresses r and names the line of the first error.
-func readLines(r io.Reader, each func([]byte) error) error {
+// ReadLines yields what WriteLines wrote, line by line, and names the line of the first
+// error; a file that ends within a line is one.
+func ReadLines(r io.Reader, each func([]byte) error) error {
 	zr, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err

@@ -159,11 +159,7 @@ func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, er
 func (m *Model) WriteWeights(w io.Writer) error {
 	var failed error
 	err := tensor.Try(func() {
-		named := make([]checkpoint.Named, len(m.all))
-		for i, p := range m.all {
-			named[i] = checkpoint.Named{Name: p.Name, Tensor: p.Tensor}
-		}
-		failed = checkpoint.Write(w, map[string]string{"format": "pt"}, named)
+		failed = checkpoint.Write(w, map[string]string{"format": "pt"}, m.all)
 	})
 	return errors.Join(failed, err)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/redsi/redsi/internal/decode"
@@ -13,7 +12,6 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/doc2query"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/unpack"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -289,27 +287,13 @@ func eachGenerated(x *step.IO, in step.Input, yield func(doc2query.Generated) er
 		return err
 	}
 	defer r.Close()
-	z, err := unpack.Open(r)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	lines := unpack.NewLines(z)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	return dedup.ReadLines(r, func(line []byte) error {
 		var g doc2query.Generated
 		if err := json.Unmarshal(line, &g); err != nil {
 			return err
 		}
-		if err := yield(g); err != nil {
-			return err
-		}
-	}
+		return yield(g)
+	})
 }
 
 // broughtQueries reads generated queries of others, those of a document in the order of the files.

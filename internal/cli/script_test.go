@@ -28,11 +28,13 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script/*.txtar: whole command lines, on a real
 // embedded Temporal and real Natural Questions records.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, scripts(t, testscript.Params{Dir: filepath.Join("testdata", "script")}))
 }
 
 // TestUpgrade runs testdata/upgrade/upgrade.txtar on what each release left there.
 func TestUpgrade(t *testing.T) {
+	t.Parallel() // it waits a minute for a lease whose holder was killed
 	folder := filepath.Join("testdata", "upgrade")
 	releases, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
 	if err != nil || len(releases) < 3 {

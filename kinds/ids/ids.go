@@ -10,7 +10,6 @@ import (
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -169,7 +168,7 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error 
 	if err != nil {
 		return err
 	}
-	vectors, err := readVectors(x, c.Embeddings)
+	vectors, err := inout.ReadVectors(x, c.Embeddings)
 	if err != nil {
 		return err
 	}
@@ -195,16 +194,6 @@ func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error 
 		return err
 	}
 	return writeIDs(x, set)
-}
-
-func readVectors(x *step.IO, in step.Input) (kmeans.Matrix, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return kmeans.Matrix{}, err
-	}
-	defer r.Close()
-	m, err := docid.ReadVectors(r)
-	return m, inout.DataError(err)
 }
 
 // documentNames are the numbers of a collection's documents, which name them in

@@ -53,7 +53,7 @@ func runResidualIDs(ctx context.Context, x *step.IO, c residualIDsConfig) error 
 	if err != nil {
 		return err
 	}
-	vectors, err := readVectors(x, c.Embeddings)
+	vectors, err := inout.ReadVectors(x, c.Embeddings)
 	if err != nil {
 		return err
 	}

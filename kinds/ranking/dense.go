@@ -6,7 +6,6 @@ import (
 
 	"github.com/redsi/redsi/internal/dense"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/topk"
 	"github.com/redsi/redsi/kinds/internal/inout"
@@ -65,7 +64,7 @@ type denseReport struct {
 }
 
 func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
-	asked, err := readMatrix(x, c.QueryEmbeddings)
+	asked, err := inout.ReadVectors(x, c.QueryEmbeddings)
 	if err != nil {
 		return err
 	}
@@ -112,15 +111,4 @@ func runDense(ctx context.Context, x *step.IO, c denseConfig) error {
 	x.Count("documents", int64(report.Documents))
 	x.Count("queries", int64(report.Queries))
 	return inout.WriteJSON(x, "report", report)
-}
-
-// readMatrix reads vectors whole.
-func readMatrix(x *step.IO, in step.Input) (kmeans.Matrix, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return kmeans.Matrix{}, err
-	}
-	defer r.Close()
-	m, err := docid.ReadVectors(r)
-	return m, inout.DataError(err)
 }

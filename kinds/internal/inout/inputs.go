@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/step"
 )
 
@@ -58,6 +59,17 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 			return err
 		}
 	}
+}
+
+// ReadVectors reads embeddings whole.
+func ReadVectors(x *step.IO, in step.Input) (kmeans.Matrix, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return kmeans.Matrix{}, err
+	}
+	defer r.Close()
+	m, err := docid.ReadVectors(r)
+	return m, DataError(err)
 }
 
 // ReadIDs reads a collection's identifiers.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/golden"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/kinds"
 )
@@ -87,18 +88,7 @@ func preview(t *testing.T, pl *plan.Plan, lookup plan.Lookup) *plan.Preview {
 
 func readKeys(t *testing.T, path string) (keys map[string]paperKey) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(&keys); err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, path, &keys)
 	return keys
 }
 

@@ -1,19 +1,17 @@
 package bm25
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/golden"
 	"github.com/redsi/redsi/internal/topk"
 )
 
-// golden is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
-type golden struct {
+// peers is what Lucene, bm25s and rank_bm25 make of texts (tools/golden/bm25.py).
+type peers struct {
 	Documents, Queries, Odd []string
 	Tokens                  map[string][][]string // of Odd, then of Documents
 	Rankings                []goldenRanking
@@ -26,22 +24,10 @@ type goldenRanking struct {
 	Hits                     [][][2]float64 // of queries: document and score
 }
 
-func readGolden(t *testing.T) *golden {
+func readGolden(t *testing.T) (p *peers) {
 	t.Helper()
-	f, err := os.Open("testdata/golden.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &golden{}
-	if err := json.NewDecoder(z).Decode(g); err != nil {
-		t.Fatal(err)
-	}
-	return g
+	golden.JSON(t, "testdata/golden.json.gz", &p)
+	return p
 }
 
 // analyzerOf is a tokenizer by its name in the golden.

@@ -287,7 +287,8 @@ func (c *corpusFound) study(at string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// hclString is a text as a literal of HCL.
+// hclString is a text as a literal of HCL. hclwrite composes letters with their accents, and
+// so would name another file.
 func hclString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{").Replace(s) + `"`
 }

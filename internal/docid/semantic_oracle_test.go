@@ -1,15 +1,13 @@
 package docid
 
 import (
-	"compress/gzip"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mathext/prng"
 
 	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/internal/golden"
 )
 
 // semanticSet is identifiers that scikit-learn 1.5.1's KMeans on float64 gives
@@ -62,19 +60,8 @@ func (s *semanticSet) matrix() kmeans.Matrix {
 // TestSemanticEqualsScikitLearn: whole identifiers, of trees with a seed for every node
 // and of equal vectors that are dealt in turn.
 func TestSemanticEqualsScikitLearn(t *testing.T) {
-	f, err := os.Open("testdata/semantic.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var sets []semanticSet
-	if err := json.NewDecoder(z).Decode(&sets); err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, "testdata/semantic.json.gz", &sets)
 	for _, c := range sets {
 		m := c.matrix()
 		s, tree, err := Semantic(t.Context(), names(m.Rows), m, SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: 42}, digits)

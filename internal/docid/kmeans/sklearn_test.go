@@ -1,14 +1,13 @@
 package kmeans
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/golden"
 )
 
 // sklearnSet is one data set with scikit-learn 1.5.1's results
@@ -32,21 +31,9 @@ type sklearnResult struct {
 	Iterations int
 }
 
-func sklearnSets(t *testing.T) []sklearnSet {
+func sklearnSets(t *testing.T) (sets []sklearnSet) {
 	t.Helper()
-	f, err := os.Open("testdata/sklearn.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sets []sklearnSet
-	if err := json.NewDecoder(zr).Decode(&sets); err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, "testdata/sklearn.json.gz", &sets)
 	return sets
 }
 

@@ -30,6 +30,6 @@
 // # Build tag notorch
 //
 // With the tag notorch this package has no operations: only Available, which
-// returns an error that names the tag. The packages t5, bert, adafactor, train
+// returns an error that names the tag, and Error with what its words mean. The packages t5, bert, adafactor, train
 // and decode are empty under that tag.
 package tensor

@@ -12,21 +12,6 @@ import (
 	lib "github.com/sugarme/gotch/libtch"
 )
 
-// Error is a failed operation: what was asked, of which shapes, and libtorch's
-// words. Operations panic with it; Run and Try return it.
-type Error struct {
-	Op      string
-	Shapes  []string // operands, as dtype[shape]
-	Message string   // first lines of libtorch's message, without its C++ stack
-}
-
-func (e *Error) Error() string {
-	if len(e.Shapes) == 0 {
-		return fmt.Sprintf("tensor: %s: %s", e.Op, e.Message)
-	}
-	return fmt.Sprintf("tensor: %s(%s): %s", e.Op, strings.Join(e.Shapes, ", "), e.Message)
-}
-
 // Try calls f on a locked OS thread and returns the *Error that an operation in
 // it panicked with. Any other panic goes on.
 func Try(f func()) (err error) {

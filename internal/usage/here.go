@@ -2,18 +2,18 @@ package usage
 
 import (
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
 
 // Here is this process and machine, with the cards that the build knows of.
 func Here(cards Cards) Machine {
 	m := Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Cards: cards, Energy: processorEnergy(powercap)}
-	nvml := sync.OnceValue(openNVML)
-	m.Energy = append(m.Energy, Counter{Of: "cards", Joule: func() (float64, bool) { return nvml().joules() }})
+	m.Energy = append(m.Energy, Counter{Of: "cards", Joule: func() (float64, bool) { return nvidia.Here().Joules() }})
 	if m.Cards.Name == nil {
-		m.Cards.Name = func() string { return nvml().names() }
+		m.Cards.Name = func() string { return nvidia.Here().Names() }
 	}
 	return m
 }

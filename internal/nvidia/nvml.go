@@ -1,0 +1,82 @@
+package nvidia
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Machine is what the management library says of this machine: its driver and all its
+// cards, whether this process may use them or not.
+type Machine struct {
+	Driver string // its version, such as "580.95.05"
+	CUDA   Version
+	Cards  []Card
+	Why    string // why there are none; "" if there are
+}
+
+// Card is one of the machine's.
+type Card struct {
+	Name       string  `json:"name"`
+	UUID       string  `json:"uuid,omitempty"`
+	Memory     int64   `json:"memory,omitempty"` // bytes; 0: not told
+	Free       int64   `json:"free"`             // of them, when it was asked
+	Capability Version `json:"capability,omitzero"`
+
+	joules func() (float64, bool)
+}
+
+// Version is a CUDA version or a compute capability: 13.0, 9.0. The zero value is not known.
+type Version struct{ Major, Minor int }
+
+// cudaVersion reads 13020 as NVIDIA's libraries write 13.2.
+func cudaVersion(n int) Version { return Version{n / 1000, n % 1000 / 10} }
+
+// Less orders versions.
+func (v Version) Less(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// MarshalText is the version as people write it.
+func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Here asks the library of this machine, once; cards that come later are not seen. How
+// much of a card is free is that of this moment: Look asks anew.
+var Here = sync.OnceValue(Look)
+
+// Joules is the energy that all cards have taken; not known unless each tells.
+func (m Machine) Joules() (sum float64, ok bool) {
+	for _, c := range m.Cards {
+		if c.joules == nil {
+			return 0, false
+		}
+		j, ok := c.joules()
+		if !ok {
+			return 0, false
+		}
+		sum += j
+	}
+	return sum, len(m.Cards) > 0
+}
+
+// Names are those of the cards, such as "NVIDIA H200 × 8".
+func (m Machine) Names() string {
+	var order, list []string
+	count := map[string]int{}
+	for _, c := range m.Cards {
+		if count[c.Name]++; count[c.Name] == 1 {
+			order = append(order, c.Name)
+		}
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		if count[name] > 1 {
+			name = fmt.Sprintf("%s × %d", name, count[name])
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
+}

@@ -82,6 +82,9 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 	if err := a.hasTime(req, task); err != nil {
 		return executed{}, err
 	}
+	if err := a.isWhole(req, task); err != nil {
+		return executed{}, err
+	}
 	if req.Again { // the other one has most likely left a result, which takes no turn
 		if hit, err := artifacts.Lookup(ctx, a.Store, req.Key); err != nil || hit != nil && hit.Origin.RunID != req.RunID {
 			return hitOf(hit), err
@@ -158,7 +161,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		a.keepFailure(ctx, req, began, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
-	took := time.Since(began)
+	took := time.Since(began) - did.waited
 	for _, p := range parts {
 		took += p.Took
 	}
@@ -232,6 +235,7 @@ type done struct {
 	counts  map[string]int64
 	env     map[string]string
 	used    *artifacts.Used // without its parts
+	waited  time.Duration   // for a card
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
@@ -255,11 +259,17 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	if spec.Needs != "" {
 		io.Note(threadsNote, strconv.Itoa(device.Threads()))
 	}
-	span := a.Usage.Begin(spec.Needs != "")
-	err = guard(func() error { return spec.Run(ctx, io, tree) })
+	span := a.Usage.Begin()
+	turn := a.Cards.Turn(func(card int) { noteCard(io, span, card) })
+	defer turn.End()
+	err = guard(func() error { return spec.Run(device.With(ctx, turn), io, tree) })
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
+	if err = device.Explain(err); step.IsPoisoned(err) {
+		a.breaks(err)
+	}
+	d.waited = turn.Waited()
 	d.outputs, d.counts, err = io.Finish(err)
 	d.env, d.used = io.Notes(a.Env), io.Used(span.End())
 	return d, err
@@ -271,7 +281,11 @@ const threadsNote = "threads"
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = step.Permanent(fmt.Errorf("a bug in redsi: %v\n%s", p, stack()))
+			cause, ok := p.(error)
+			if !ok {
+				cause = fmt.Errorf("%v", p)
+			}
+			err = step.Permanent(fmt.Errorf("a bug in redsi: %w\n%s", cause, stack()))
 		}
 	}()
 	return f()

@@ -32,6 +32,14 @@ const (
 // lost counts as a try, but more of those are allowed: see workflows.
 const errorTries = 10
 
+// poisonTries is how often a step may leave a process unable to go on. It may be the card,
+// so others try; if it is the step, no more of them are to be lost.
+const poisonTries = 3
+
+// poisonPause gives the process that is unable the time to end, so that the step goes to
+// another one.
+const poisonPause = 15 * time.Second
+
 // pause is the time until the attempt after this one: 1, 2, 4, 8 and then 15 seconds.
 func pause(attempt int32) time.Duration {
 	return min(time.Second<<min(attempt-1, 4), 15*time.Second)
@@ -42,12 +50,16 @@ func pause(attempt int32) time.Duration {
 // it was cancelled, or its worker lost the server for a while, which a retry mends.
 func (a *Activities) failure(ctx context.Context, err error) error {
 	var plan *planLostError
+	ended := ctx.Err() != nil
+	cancelled := ended && (temporal.IsCanceledError(context.Cause(ctx)) || errors.Is(context.Cause(ctx), context.Canceled))
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && !temporal.IsCanceledError(context.Cause(ctx)) && !errors.Is(context.Cause(ctx), context.Canceled):
+	case step.IsPoisoned(err) && !cancelled: // which ends the worker, too
+		return poisoned(ctx, err)
+	case ended && !cancelled:
 		return again(ctx, fmt.Errorf("interrupted: %w", context.Cause(ctx)))
-	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+	case ended, errors.Is(err, context.Canceled):
 		return context.Canceled
 	case typed(err):
 		return err
@@ -68,6 +80,16 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	return again(ctx, err)
 }
 
+// poisoned is the error of a step after which its process ends.
+func poisoned(ctx context.Context, err error) error {
+	n := attemptOf(ctx)
+	if n >= poisonTries {
+		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\nits worker could compute no more after this, at attempt %d: it is not tried again. With device = \"cpu\" an operation that is asked what it must not be says so", err, n)), workflows.PermanentError, nil)
+	}
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%w\nits worker can compute no more and ends: left to another one", err)), workflows.TransientError,
+		temporal.ApplicationErrorOptions{NextRetryDelay: poisonPause})
+}
+
 // misread reports whether err is about a blob that has its right bytes when it is
 // read once more: they were changed on the way. One that is wrong in the store is
 // removed.
@@ -85,15 +107,20 @@ func (a *Activities) misread(ctx context.Context, err error) bool {
 
 // again is an error that is retried, unless that has been done often enough.
 func again(ctx context.Context, err error) error {
-	n := int32(1)
-	if activity.IsActivity(ctx) {
-		n = activity.GetInfo(ctx).Attempt
-	}
+	n := attemptOf(ctx)
 	if n >= errorTries {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w (tried %d times)", err, n)), workflows.PermanentError, nil)
 	}
 	return temporal.NewApplicationErrorWithOptions(errorText(err), workflows.TransientError,
 		temporal.ApplicationErrorOptions{NextRetryDelay: pause(n)})
+}
+
+// attemptOf is the number of an attempt, from 1.
+func attemptOf(ctx context.Context) int32 {
+	if !activity.IsActivity(ctx) {
+		return 1
+	}
+	return activity.GetInfo(ctx).Attempt
 }
 
 // permanent reports whether an error of a step is of the step: no retry can mend it, or so
@@ -103,6 +130,8 @@ func permanent(err error, attempt int32) bool {
 	switch {
 	case errors.As(err, &changed), lost(err):
 		return false
+	case step.IsPoisoned(err):
+		return attempt >= poisonTries
 	}
 	return step.IsPermanent(err) || hopeless(err) != "" || attempt >= errorTries
 }

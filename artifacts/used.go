@@ -17,7 +17,7 @@ type Used struct {
 	MemoryOf   string  `json:"memory_of,omitempty"`   // whose: one of MemoryOf…
 	Read       int64   `json:"read,omitempty"`        // bytes of inputs, as they were read from the store
 	Written    int64   `json:"written,omitempty"`     // bytes that it gave the store
-	Card       string  `json:"card,omitempty"`        // the machine's cards
+	Card       string  `json:"card,omitempty"`        // it computed on; of older releases the machine's cards
 	CardMemory int64   `json:"card_memory,omitempty"` // bytes of tensors on cards, the most at a time
 	Energy     float64 `json:"energy_j,omitempty"`    // joules of the machine while the step ran
 	EnergyOf   string  `json:"energy_of,omitempty"`   // what of the machine has a counter

@@ -17,6 +17,28 @@ func Permanent(err error) error {
 	return &permanent{err}
 }
 
+// poisoned marks what has left a process unable to go on.
+type poisoned struct{ err error }
+
+func (p *poisoned) Error() string { return p.err.Error() }
+func (p *poisoned) Unwrap() error { return p.err }
+
+// Poisoned marks err as one after which its process can compute no more, though another
+// may do the same work: a card has failed, or was asked what it must not be. It is stronger
+// than Permanent. nil stays nil.
+func Poisoned(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &poisoned{err}
+}
+
+// IsPoisoned reports whether err, or an error it wraps, was marked.
+func IsPoisoned(err error) bool {
+	var p *poisoned
+	return errors.As(err, &p)
+}
+
 // SourceChangedError says that a source or program on this machine has other bytes
 // than the plan: only planning again can mend it.
 type SourceChangedError struct {

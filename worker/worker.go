@@ -21,8 +21,9 @@ import (
 type Options struct {
 	Queues  []string // empty: both
 	CPU     int      // activities at a time on the default queue; 0: one per core, at least 2
-	GPU     int      // on the GPU queue; 0: 1
+	GPU     int      // on the GPU queue; 0: one per card
 	Threads int      // of an operation of a step that computes; 0: those cores that no other step uses
+	Cards   []int    // that steps are given, each to one at a time; nil: the first
 	Shift
 	Deployment Deployment
 }
@@ -32,6 +33,7 @@ type Worker struct {
 	workers []worker.Worker
 	work    []worker.Worker // of these, those of queues of steps
 	shift   *shift
+	broken  chan error
 	leaving chan struct{} // closed when what is running is to be handed back
 	leave   func()
 	drain   func()
@@ -50,10 +52,10 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		o.CPU = max(2, runtime.NumCPU())
 	}
 	if o.GPU == 0 {
-		o.GPU = 1
+		o.GPU = max(1, len(o.Cards))
 	}
 	a.Features.Slots = o.CPU
-	w := &Worker{shift: newShift(o.Shift), leaving: make(chan struct{})}
+	w := &Worker{shift: newShift(o.Shift), broken: make(chan error, 1), leaving: make(chan struct{})}
 	w.leave = sync.OnceFunc(func() { close(w.leaving) })
 	w.drain = sync.OnceFunc(w.takeNoMore)
 	a.Fits = func(took time.Duration) bool {
@@ -63,6 +65,8 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		}
 		return ok
 	}
+	a.Broken = func(err error) { w.broken <- err } // called once
+	a.Cards = device.NewPool(poolOf(o, a))
 	for _, q := range o.Queues {
 		slots := o.CPU
 		if q == workflows.GPUTaskQueue {
@@ -79,6 +83,15 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	}
 	a.Cores = cores.New(runtime.NumCPU(), threads, device.UseThreads)
 	return w
+}
+
+// poolOf is which cards the steps of a worker get. Cards that were named are all that they
+// get; more slots than cards share them.
+func poolOf(o Options, a *activities.Activities) device.PoolOptions {
+	cards := max(1, len(o.Cards))
+	return device.PoolOptions{Cards: o.Cards, Only: len(o.Cards) > 0, Each: (o.GPU + cards - 1) / cards, Alone: func(why string) {
+		a.Log.Info("there is no card: what may compute on one computes on the processors", "why", why)
+	}}
 }
 
 func (w *Worker) add(c client.Client, a *activities.Activities, queue string, slots int, of Deployment) worker.Worker {
@@ -153,6 +166,10 @@ func (w *Worker) Start() error {
 // Ended tells, once, why the worker is to be stopped though nobody has asked for it: its
 // shift is over.
 func (w *Worker) Ended() <-chan string { return w.shift.ended }
+
+// Broken tells, once, why this process can compute no more: it is to be ended, and what it
+// does is left to another one.
+func (w *Worker) Broken() <-chan error { return w.broken }
 
 // takeNoMore ends the polling for steps, and the shift when those that are running have
 // ended.

@@ -126,21 +126,14 @@ func ParseDevice(name string) (Device, error) {
 	return CUDA(n), nil
 }
 
-// CardMemory is how many bytes of tensors are on the cards, and the most that there were
-// so far, which of several cards is not known. Without a card ok is false.
-func CardMemory() (now, most int64, ok bool) {
-	cards := CUDADevices()
-	for i := range cards {
-		n, m, msg := native.CardMemory(i)
-		if msg != "" {
-			return 0, 0, false
-		}
-		now, most = now+n, m
+// CardMemory is how many bytes of tensors are on the n-th card, and the most that there
+// were so far. Without that card ok is false.
+func CardMemory(n int) (now, most int64, ok bool) {
+	if n >= CUDADevices() {
+		return 0, 0, false
 	}
-	if cards > 1 {
-		most = 0
-	}
-	return now, most, cards > 0
+	now, most, msg := native.CardMemory(n)
+	return now, most, msg == ""
 }
 
 // CUDADevices is the number of cards that libtorch sees.

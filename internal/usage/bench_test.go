@@ -4,8 +4,8 @@ import "testing"
 
 // BenchmarkSpan is what measuring adds to a step.
 func BenchmarkSpan(b *testing.B) {
-	m := New(Here(Cards{}))
+	m := New(Here())
 	for b.Loop() {
-		m.Begin(true).End()
+		m.Begin().End()
 	}
 }

@@ -8,13 +8,10 @@ import (
 	"github.com/redsi/redsi/internal/nvidia"
 )
 
-// Here is this process and machine, with the cards that the build knows of.
-func Here(cards Cards) Machine {
-	m := Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Cards: cards, Energy: processorEnergy(powercap)}
+// Here is this process and machine.
+func Here() Machine {
+	m := Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Energy: processorEnergy(powercap)}
 	m.Energy = append(m.Energy, Counter{Of: "cards", Joule: func() (float64, bool) { return nvidia.Here().Joules() }})
-	if m.Cards.Name == nil {
-		m.Cards.Name = func() string { return nvidia.Here().Names() }
-	}
 	return m
 }
 

@@ -13,7 +13,6 @@ import (
 type Machine struct {
 	CPU    func() (time.Duration, bool) // of this process so far, user and system
 	Memory Level                        // of this process
-	Cards  Cards
 	Energy []Counter
 }
 
@@ -23,10 +22,10 @@ type Level struct {
 	High func() (int64, bool) // the most since the process began
 }
 
-// Cards are the machine's accelerators.
-type Cards struct {
-	Name   func() string // of the machine's cards; "": there is none
-	Memory Level         // of this process's tensors
+// Card is an accelerator that a step computes on.
+type Card struct {
+	Name   string
+	Memory Level // of this process's tensors there
 }
 
 // Counter is a counter of energy, which wraps: it is to be read more often than that.
@@ -75,9 +74,10 @@ type Span struct {
 	cpu      time.Duration
 	cpuKnown bool
 	memory   peak
-	card     peak
 	energy   []tally
-	onCard   bool
+
+	card       *Card
+	cardMemory peak
 }
 
 // peak is the most that a level was, as far as it was read.
@@ -114,21 +114,18 @@ func (p *peak) end(l Level) (int64, bool) {
 	return p.most, p.known
 }
 
-// Begin says that a step begins, and whether it may compute on a card.
-func (m *Meter) Begin(onCard bool) *Span {
+// Begin says that a step begins.
+func (m *Meter) Begin() *Span {
 	if m == nil {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &Span{meter: m, onCard: onCard && m.m.Cards.Name != nil && m.m.Cards.Name() != ""}
+	s := &Span{meter: m}
 	if m.m.CPU != nil {
 		s.cpu, s.cpuKnown = m.m.CPU()
 	}
 	s.memory.begin(m.m.Memory)
-	if s.onCard {
-		s.card.begin(m.m.Cards.Memory)
-	}
 	m.readEnergy(fresh)
 	s.energy = append(s.energy, m.energy...)
 	m.at[s] = true
@@ -141,14 +138,25 @@ func (m *Meter) Begin(onCard bool) *Span {
 	return s
 }
 
+// OnCard says that the step computes on a card from now on.
+func (s *Span) OnCard(c Card) {
+	if s == nil {
+		return
+	}
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.card = &c
+	s.cardMemory.begin(c.Memory)
+}
+
 // look reads what steps at work have now, and will again as long as there are any.
 func (m *Meter) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for s := range m.at {
 		s.memory.see(m.m.Memory)
-		if s.onCard {
-			s.card.see(m.m.Cards.Memory)
+		if s.card != nil {
+			s.cardMemory.see(s.card.Memory)
 		}
 	}
 	m.readEnergy(every)
@@ -208,9 +216,9 @@ func (s *Span) End() *artifacts.Used {
 	if n, ok := s.memory.end(m.m.Memory); ok {
 		u.Memory, u.MemoryOf = n, artifacts.MemoryOfProcess
 	}
-	if s.onCard {
-		u.Card = m.m.Cards.Name()
-		u.CardMemory, _ = s.card.end(m.m.Cards.Memory)
+	if s.card != nil {
+		u.Card = s.card.Name
+		u.CardMemory, _ = s.cardMemory.end(s.card.Memory)
 	}
 	m.readEnergy(fresh)
 	for i, c := range m.m.Energy {

@@ -24,7 +24,6 @@ func (f *fake) meter() *Meter {
 	m := New(Machine{
 		CPU:    func() (time.Duration, bool) { return f.cpu, true },
 		Memory: Level{Now: func() (int64, bool) { return f.memory, true }, High: func() (int64, bool) { return f.high, true }},
-		Cards:  Cards{Name: func() string { return "A card" }, Memory: Level{Now: func() (int64, bool) { return f.card, true }}},
 		Energy: []Counter{{Of: "processors", Wrap: 100, Joule: func() (float64, bool) { return f.joules, !f.dead }}},
 	})
 	f.clock = time.Unix(1, 0)
@@ -38,7 +37,8 @@ func (f *fake) meter() *Meter {
 func TestSpan(t *testing.T) {
 	f := &fake{cpu: time.Second, memory: 50, high: 500, joules: 90}
 	m := f.meter()
-	s := m.Begin(true)
+	s := m.Begin()
+	s.OnCard(Card{Name: "A card", Memory: Level{Now: func() (int64, bool) { return f.card, true }}})
 	f.memory, f.card, f.joules = 80, 7, 95
 	m.look()
 	f.memory, f.card, f.joules, f.cpu = 60, 3, 15, 3500*time.Millisecond
@@ -46,7 +46,7 @@ func TestSpan(t *testing.T) {
 	if got := s.End(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	s = m.Begin(false)
+	s = m.Begin()
 	f.high = 700
 	if got := s.End(); got.Memory != 700 || got.Card != "" || got.CardMemory != 0 {
 		t.Errorf("%+v", got)
@@ -58,30 +58,32 @@ func TestSpan(t *testing.T) {
 func TestBeside(t *testing.T) {
 	f := &fake{}
 	m := f.meter()
-	first, second := m.Begin(false), m.Begin(false)
+	first, second := m.Begin(), m.Begin()
 	f.cpu = time.Second
 	for _, s := range []*Span{second, first} {
 		if got := s.End(); got.CPUOf != artifacts.CPUOfProcess || got.Beside != 1 || got.CPU != 1 {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := m.Begin(false).End(); got.CPUOf != artifacts.CPUOfStep || got.Beside != 0 {
+	if got := m.Begin().End(); got.CPUOf != artifacts.CPUOfStep || got.Beside != 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestUnknown: what no counter tells is not there.
 func TestUnknown(t *testing.T) {
-	if got := New(Machine{}).Begin(true).End(); !reflect.DeepEqual(got, &artifacts.Used{}) {
+	if got := New(Machine{}).Begin().End(); !reflect.DeepEqual(got, &artifacts.Used{}) {
 		t.Errorf("%+v", got)
 	}
 	var none *Meter
-	if got := none.Begin(true).End(); got != nil {
+	span := none.Begin()
+	span.OnCard(Card{Name: "A card"})
+	if got := span.End(); got != nil {
 		t.Errorf("%+v", got)
 	}
 	f := &fake{joules: 1}
 	m := f.meter()
-	s := m.Begin(false)
+	s := m.Begin()
 	f.dead = true
 	m.look()
 	f.dead, f.joules = false, 90 // begins anew: what it missed is not known
@@ -93,8 +95,8 @@ func TestUnknown(t *testing.T) {
 
 // TestHere: this process has used something, as the system tells it.
 func TestHere(t *testing.T) {
-	m := New(Here(Cards{}))
-	s := m.Begin(true)
+	m := New(Here())
+	s := m.Begin()
 	block := make([]byte, 64<<20)
 	for i := range block {
 		block[i] = byte(i)

@@ -41,7 +41,7 @@ func Rows(u *artifacts.Used) (rows []Row) {
 	add("read", "%s of inputs", size(u.Read))
 	add("written", "%s", size(u.Written))
 	if u.Card != "" {
-		add("cards of the machine", "%s", u.Card)
+		add("card", "%s", u.Card)
 	}
 	if u.CardMemory > 0 {
 		add("memory on cards", "%s at most, of the process's tensors", size(u.CardMemory))

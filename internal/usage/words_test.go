@@ -23,7 +23,7 @@ func TestRows(t *testing.T) {
 		"": nil,
 		"processor time: 12.5 s of its program\nread: 5 B of inputs\nwritten: 0 B\n": {CPU: 12.5, CPUOf: artifacts.CPUOfProgram, Read: 5},
 		"processor time: at most 1m30s: of the process, beside 1 other step\nmemory: 1.0 GB at most, of the process, beside 1 other step\nread: 0 B of inputs\nwritten: 7 B\n" +
-			"cards of the machine: X\nmemory on cards: 9 B at most, of the process's tensors\nenergy: 1.00 kWh of the machine's cards while the step ran, beside 1 other step\n": {CPU: 90, CPUOf: artifacts.CPUOfProcess, Memory: 1e9, MemoryOf: artifacts.MemoryOfProcess,
+			"card: X\nmemory on cards: 9 B at most, of the process's tensors\nenergy: 1.00 kWh of the machine's cards while the step ran, beside 1 other step\n": {CPU: 90, CPUOf: artifacts.CPUOfProcess, Memory: 1e9, MemoryOf: artifacts.MemoryOfProcess,
 			Written: 7, Card: "X", CardMemory: 9, Energy: 3.6e6, EnergyOf: "cards", Beside: 1},
 	} {
 		if got := said(Rows(u)); got != want {

@@ -1,0 +1,195 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Pool gives the cards of a worker to the steps at work in it. A nil Pool gives each step
+// what it names, and the first card to those that name none.
+type Pool struct {
+	cards []int // for steps that name none, by the numbers that this process sees
+	only  bool  // nor does a step get another that it names
+	each  int   // steps at a time on a card
+	alone func(why string)
+
+	mu    sync.Mutex
+	busy  map[int]int
+	queue []*waiter // in the order in which they came
+	said  bool
+}
+
+// waiter is a step that waits for a card.
+type waiter struct {
+	any   bool
+	card  int
+	given chan int // takes one without blocking
+}
+
+// PoolOptions say which cards there are to give.
+type PoolOptions struct {
+	Cards []int            // none: the first
+	Only  bool             // no step gets another one, though it names it
+	Each  int              // steps at a time on a card; 0: 1
+	Alone func(why string) // told once, when a step that may have one finds that there is none
+}
+
+// NewPool makes the pool of a worker.
+func NewPool(o PoolOptions) *Pool {
+	if len(o.Cards) == 0 {
+		o.Cards = []int{0}
+	}
+	return &Pool{cards: slices.Clone(o.Cards), only: o.Only, each: max(1, o.Each), alone: o.Alone, busy: map[int]int{}}
+}
+
+// tellAlone says, once, that there is no card.
+func (p *Pool) tellAlone(why string) {
+	if p == nil || p.alone == nil {
+		return
+	}
+	p.mu.Lock()
+	said := p.said
+	p.said = true
+	p.mu.Unlock()
+	if !said {
+		p.alone(why)
+	}
+}
+
+// take waits for a card: one of any, or that of a number. It is to be given back.
+func (p *Pool) take(ctx context.Context, named int, anyOne bool) (card int, err error) {
+	if !anyOne && p.only && !slices.Contains(p.cards, named) {
+		return 0, fmt.Errorf("this worker computes on %s alone (--gpus), and the step asks for %s", names(p.cards), cudaName(named))
+	}
+	w := &waiter{any: anyOne, card: named, given: make(chan int, 1)}
+	p.mu.Lock()
+	p.queue = append(p.queue, w)
+	p.serve()
+	p.mu.Unlock()
+	select {
+	case card = <-w.given:
+		return card, nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case card = <-w.given: // in the same moment
+		p.busy[card]--
+	default:
+		p.queue = slices.DeleteFunc(p.queue, func(o *waiter) bool { return o == w })
+	}
+	p.serve()
+	return 0, ctx.Err()
+}
+
+// give takes a card back.
+func (p *Pool) give(card int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.busy[card]--
+	p.serve()
+}
+
+// serve gives out what is free, to who came first; it is called locked. Who waits for a
+// certain card keeps nobody from another one.
+func (p *Pool) serve() {
+	p.queue = slices.DeleteFunc(p.queue, func(w *waiter) bool {
+		card, ok := w.card, true
+		if w.any {
+			card = slices.MinFunc(p.cards, func(a, b int) int { return p.busy[a] - p.busy[b] })
+		}
+		if ok = p.busy[card] < p.each; ok {
+			p.busy[card]++
+			w.given <- card
+		}
+		return ok
+	})
+}
+
+// names are cards as configurations name them.
+func names(cards []int) string {
+	list := make([]string, len(cards))
+	for i, c := range cards {
+		list[i] = cudaName(c)
+	}
+	return strings.Join(list, ", ")
+}
+
+func cudaName(card int) string { return "cuda:" + strconv.Itoa(card) }
+
+// Turn is the card of one step, if it asks for one: from then until End.
+type Turn struct {
+	pool  *Pool
+	taken func(card int)
+
+	mu     sync.Mutex
+	held   bool
+	card   int
+	waited time.Duration
+}
+
+// Turn begins that of a step; taken, which may be nil, is told the card that it gets.
+func (p *Pool) Turn(taken func(card int)) *Turn { return &Turn{pool: p, taken: taken} }
+
+// Take gives the step a card: the one that it names, or any where it names none. It has
+// one card, however often it asks.
+func (t *Turn) take(ctx context.Context, named int, anyOne bool) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held && (anyOne || t.card == named) {
+		return t.card, nil
+	}
+	if t.held {
+		return 0, fmt.Errorf("a step on %s asks for %s, too", cudaName(t.card), cudaName(named))
+	}
+	card := named
+	if t.pool != nil {
+		began := time.Now()
+		var err error
+		if card, err = t.pool.take(ctx, named, anyOne); err != nil {
+			return 0, err
+		}
+		t.waited += time.Since(began)
+	}
+	t.held, t.card = true, card
+	if t.taken != nil {
+		t.taken(card)
+	}
+	return card, nil
+}
+
+// Waited is how long the step has waited for its card: no part of its work.
+func (t *Turn) Waited() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.waited
+}
+
+// End gives the card back.
+func (t *Turn) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held && t.pool != nil {
+		t.pool.give(t.card)
+	}
+	t.held = false
+}
+
+type turnKey struct{}
+
+// With is a context for a step, in which Of gives it its card.
+func With(ctx context.Context, t *Turn) context.Context { return context.WithValue(ctx, turnKey{}, t) }
+
+func turnOf(ctx context.Context) *Turn {
+	t, _ := ctx.Value(turnKey{}).(*Turn)
+	if t == nil {
+		t = (*Pool)(nil).Turn(nil)
+	}
+	return t
+}

@@ -43,7 +43,10 @@ func (a *Activities) isWhole(req workflows.ExecuteRequest, task step.Task) error
 	a.mu.Lock()
 	broken := a.broken
 	a.mu.Unlock()
-	if spec := a.Registry.Lookup(task.Kind); broken == nil || spec == nil || spec.Needs == "" {
+	if broken == nil {
+		return nil
+	}
+	if spec := a.Registry.Lookup(task.Kind); spec == nil || spec.Needs == "" {
 		return nil
 	}
 	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: this worker can compute no more and ends: left to another one", req.Address)),

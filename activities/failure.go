@@ -38,7 +38,7 @@ const poisonTries = 3
 
 // poisonPause gives the process that is unable the time to end, so that the step goes to
 // another one.
-const poisonPause = 15 * time.Second
+const poisonPause = 5 * time.Second
 
 // pause is the time until the attempt after this one: 1, 2, 4, 8 and then 15 seconds.
 func pause(attempt int32) time.Duration {
@@ -56,7 +56,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case step.IsPoisoned(err) && !cancelled: // which ends the worker, too
-		return poisoned(ctx, err)
+		return poisoned(attemptOf(ctx), err)
 	case ended && !cancelled:
 		return again(ctx, fmt.Errorf("interrupted: %w", context.Cause(ctx)))
 	case ended, errors.Is(err, context.Canceled):
@@ -80,9 +80,8 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	return again(ctx, err)
 }
 
-// poisoned is the error of a step after which its process ends.
-func poisoned(ctx context.Context, err error) error {
-	n := attemptOf(ctx)
+// poisoned is the error of the n-th attempt at a step after which its process ends.
+func poisoned(n int32, err error) error {
 	if n >= poisonTries {
 		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\nits worker could compute no more after this, at attempt %d: it is not tried again. With device = \"cpu\" an operation that is asked what it must not be says so", err, n)), workflows.PermanentError, nil)
 	}

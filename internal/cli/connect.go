@@ -333,7 +333,7 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 // usage measures this process's steps.
 func (a *app) usage() *usage.Meter {
 	if a.meter == nil {
-		a.meter = usage.New(usage.Here(cards()))
+		a.meter = usage.New(usage.Here())
 	}
 	return a.meter
 }

@@ -26,7 +26,7 @@ const embedChunk = 256
 func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	e, err := openEncoder(x, c)
+	e, err := openEncoder(ctx, x, c)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ type encoder struct {
 	empty int // tokens of an empty text: the special ones
 }
 
-func openEncoder(x *step.IO, c embedConfig) (*encoder, error) {
-	device, err := device.Of(c.Device)
+func openEncoder(ctx context.Context, x *step.IO, c embedConfig) (*encoder, error) {
+	device, err := device.Of(ctx, c.Device)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func runEvaluateShard(ctx context.Context, x *step.IO, c evaluateShardConfig) er
 	for i, q := range queries {
 		tokens[i], _ = read.Query(q.Text)
 	}
-	m, err := loadModel(x, c.Model, c.Device)
+	m, err := loadModel(ctx, x, c.Model, c.Device)
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func (c evaluateShardConfig) options() retrieve.Options {
 		Search: retrieve.Search{EarlyStopping: decode.EarlyStopping(c.EarlyStopping), Validity: retrieve.ByTokens}}
 }
 
-func loadModel(x *step.IO, model step.Input, on string) (*seq2seq.Model, error) {
-	d, err := device.Of(on)
+func loadModel(ctx context.Context, x *step.IO, model step.Input, on string) (*seq2seq.Model, error) {
+	d, err := device.Of(ctx, on)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func runGenerateShard(ctx context.Context, x *step.IO, c generateShardConfig) er
 	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
 	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	on, err := device.Of(c.Device)
+	on, err := device.Of(ctx, c.Device)
 	if err != nil {
 		return err
 	}

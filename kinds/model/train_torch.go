@@ -42,7 +42,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	defer func() { x.Log.Debug("the step ends", "tensors alive", tensor.Live()) }() // of all steps of this process
 	runtime.LockOSThread()                                                          // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
-	device, err := device.Of(c.Device)
+	device, err := device.Of(ctx, c.Device)
 	if err != nil {
 		return err
 	}

@@ -290,6 +290,23 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	return conn, nil
 }
 
+// whileWhole is a context that ends, too, when this process's own worker can compute no
+// more: its run is cancelled then, and another process goes on from what is finished.
+func (a *app) whileWhole(ctx context.Context, conn *connection) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if conn.worker != nil {
+		go func() {
+			select {
+			case err := <-conn.worker.Broken():
+				a.say("this process can compute no more, so its run ends here: " + err.Error())
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
 // endLeftovers ends what killed processes left open on their embedded server: the
 // caller is the folder's only process, so no worker of them can be alive, and the
 // store has all that they finished.

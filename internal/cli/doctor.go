@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
 	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/nvidia"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -31,6 +32,8 @@ type finding struct {
 	Note  string `json:"note"`           // what was found
 	Do    string `json:"do,omitempty"`   // what to do about it
 	Soft  bool   `json:"soft,omitempty"` // only some uses need it: it warns
+
+	Card *nvidia.Card `json:"card,omitempty"` // that this is about
 }
 
 // level is what a finding comes to.
@@ -92,7 +95,8 @@ Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fail
 
 // examine looks at everything.
 func (a *app) examine(ctx context.Context, o clusterOptions) []finding {
-	found := []finding{a.checkBuild(), checkCores(), checkGPU(ctx), a.checkState()}
+	found := append([]finding{a.checkBuild(), checkCores()}, checkCards()...)
+	found = append(found, a.checkState())
 	found = append(found, a.checkStore(ctx)...)
 	a.readResults(ctx)
 	found = append(found, a.checkKey(), a.checkTrust())
@@ -139,29 +143,6 @@ func checkCores() finding {
 	f := finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; a training uses those that no other step does (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
 	if n := os.Getenv("OMP_NUM_THREADS"); n != "" {
 		f.Note += "; OMP_NUM_THREADS=" + n
-	}
-	return f
-}
-
-// checkGPU asks the driver's own program, which is there where a GPU can be used.
-func checkGPU(ctx context.Context) finding {
-	f := finding{What: "GPU", OK: true, Soft: true}
-	program, err := exec.LookPath("nvidia-smi")
-	if err != nil {
-		f.Note = "none found (there is no nvidia-smi); steps with device = \"auto\" compute on the processors"
-		return f
-	}
-	ctx, cancel := context.WithTimeout(ctx, answersWithin)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader").Output()
-	text := strings.TrimSpace(string(out))
-	if err != nil || text == "" {
-		f.OK, f.Note, f.Do = false, fmt.Sprintf("nvidia-smi does not say: %v %s", err, text), "look at the driver: nvidia-smi"
-		return f
-	}
-	f.Note = strings.ReplaceAll(text, "\n", "; ")
-	if torch, devices := libtorch(); !strings.Contains(devices, "cuda") {
-		f.OK, f.Do = false, "this build does not use it (libtorch "+torch+"): docs/toolchain.md says how to build with CUDA"
 	}
 	return f
 }

@@ -253,6 +253,8 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		defer a.waiting("waiting for the worker and the Temporal server to end")()
 		conn.Close()
 	}()
+	ctx, stop := a.whileWhole(ctx, conn)
+	defer stop()
 	sent := a.waiting("sending the plan to the store")
 	defer sent()
 	digest, err := activities.StorePlan(ctx, store.Blobs, pl)

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
-	"github.com/redsi/redsi/workflows"
 )
 
 // Of a job without --until, and how long before its end a worker that is given one
@@ -20,8 +17,9 @@ const (
 	jobMargin = 10 * time.Minute
 )
 
-// printSbatch writes a job for Slurm that is this command without --print-sbatch.
-func printSbatch(out io.Writer, args []string, w worker.Options) error {
+// printSbatch writes a job for Slurm that is this command without --print-sbatch, with so
+// many cards.
+func printSbatch(out io.Writer, args []string, w worker.Options, cards int) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -39,20 +37,20 @@ func printSbatch(out io.Writer, args []string, w worker.Options) error {
 			words = append(words, quoted(a))
 		}
 	}
-	gpu := ""
-	if slices.Contains(w.Queues, workflows.GPUTaskQueue) {
-		gpu = fmt.Sprintf("#SBATCH --gpus=%d\n", max(1, w.GPU))
-	}
 	view.Printf(out, `#!/bin/bash
 #SBATCH --job-name=redsi-worker
 #SBATCH --time=%d
 #SBATCH --cpus-per-task=%d
 #SBATCH --signal=INT@60
-%s# A worker ends by itself when there is nothing to do, or when its time is nearly over: it
+`, int((w.Until+jobMargin)/time.Minute), max(1, w.CPU))
+	if cards > 0 { // a line of its own: what is printed of an argument has no line breaks
+		view.Printf(out, "#SBATCH --gpus=%d\n", cards)
+	}
+	view.Printf(out, `# A worker ends by itself when there is nothing to do, or when its time is nearly over: it
 # takes nothing that will not fit, and what is running is saved and goes on elsewhere.
 # Submit as many as you like: sbatch --array=1-8 FILE
 exec srun --ntasks=1 %s
-`, int((w.Until+jobMargin)/time.Minute), max(1, w.CPU), gpu, strings.Join(words, " "))
+`, strings.Join(words, " "))
 	return nil
 }
 

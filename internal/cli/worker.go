@@ -22,6 +22,7 @@ func newWorkerCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	var w worker.Options
 	var d deploymentOptions
+	var cards cardOptions
 	sbatch := false
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -31,6 +32,10 @@ func newWorkerCmd(a *app) *cobra.Command {
 Start as many as you like, on as many machines; they share the store, which must
 then be one that all of them reach. You may kill one at any time: after 15 seconds of
 silence its work continues elsewhere. Ctrl-C hands the work over at once.
+
+Steps that compute are on queue redsi-gpu, one at a time on each card of --gpus. A
+worker of that queue refuses to start without a card, unless --allow-cpu is given.
+A worker whose card has failed hands back what it does and exits with 1: start it again.
 
 On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
 --until ends one after a given time. Before that it takes no step that took longer last time
@@ -44,7 +49,9 @@ Keep workers of the old build until their runs have ended.
 With --payload-key what workers and ` + "`redsi run`" + ` send through the cluster is
 encrypted: all need the same file. docs/security.md says what stays readable.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
-  redsi worker --queue redsi-gpu
+  redsi worker --queue redsi-gpu --gpus all
+  CUDA_VISIBLE_DEVICES=1 redsi worker --queue redsi-gpu    # a worker for one card
+  redsi worker --queue redsi                               # for a machine without a card
   redsi worker --queue redsi-gpu --temporal-address head:7233 --print-sbatch > worker.sh && sbatch worker.sh`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,14 +66,25 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 			if w.IdleExit < 0 || w.Until < 0 {
 				return inputError(errors.New("--idle-exit and --until cannot be negative"))
 			}
+			if err := cards.check(w); err != nil {
+				return err
+			}
 			var err error
 			if w.Deployment, err = d.parse(); err != nil {
 				return err
 			}
 			if sbatch {
-				return printSbatch(a.Out, os.Args[1:], w)
+				n, err := cards.jobCards(w)
+				if err != nil {
+					return err
+				}
+				return printSbatch(a.Out, os.Args[1:], w, n)
 			}
-			return a.work(cmd.Context(), o, w, d.setCurrent)
+			shown, err := a.cardsFor(&w, cards)
+			if err != nil {
+				return err
+			}
+			return a.work(cmd.Context(), o, w, shown, d.setCurrent)
 		},
 	}
 	o.flags(cmd)
@@ -75,7 +93,8 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
-	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu (default 1)")
+	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu; more than cards share them (default: one for each card)")
+	cards.flags(cmd)
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
 	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end when there was nothing to do for so long, such as 10m (default: never)")
 	f.DurationVar(&w.Until, "until", 0, "end after so long, such as 11h50m, and take nothing before that will not fit (default: never)")
@@ -136,7 +155,7 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 	return nil
 }
 
-func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setCurrent bool) error {
+func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, cards string, setCurrent bool) error {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -156,7 +175,7 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setC
 	if err := wk.Start(); err != nil {
 		return err
 	}
-	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "payload keys", conn.codec.IDs())
+	a.Log.Info("worker started", "temporal", conn.host, "namespace", conn.ns, "store", store.URL, "cards", cards, "payload keys", conn.codec.IDs())
 	dctx, end := context.WithCancel(ctx)
 	defer end()
 	failed := make(chan error, 1)
@@ -171,6 +190,9 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, setC
 	select {
 	case <-ctx.Done():
 	case why = <-wk.Ended():
+	case err := <-wk.Broken():
+		wk.Stop()
+		return &exitError{exitFailed, fmt.Errorf("this process can compute no more; its steps were handed back, and it is to be started again: %w", err)}
 	case err := <-failed:
 		wk.Stop()
 		return err
@@ -221,8 +243,12 @@ of the graph of each run, live and coloured by what became of its steps.`,
 			a.serveGraphs(cmd.Context(), page, conn, store)
 			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, page.Addr(), store.URL)
 			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.server))
-			<-cmd.Context().Done()
-			return nil
+			select {
+			case <-cmd.Context().Done():
+				return nil
+			case err := <-conn.worker.Broken():
+				return &exitError{exitFailed, fmt.Errorf("this process can compute no more, and is to be started again: %w", err)}
+			}
 		},
 	}
 	o.embedFlags(cmd, 8233)

@@ -10,10 +10,8 @@ import (
 
 // CUDA is libtorch's half for cards, as this process has it.
 type CUDA struct {
-	Cards int            // that this process computes on
-	Why   string         // why there are none; "" if there are
-	Do    string         // what a person can do about it
-	For   nvidia.Version // what the half was made for
+	Cards int    // that this process may compute on
+	Why   string // why there are none, and what to do about it; "" if there are
 }
 
 // madeFor is what the CUDA half of the libtorch that tools/versions.mk pins was made for,
@@ -55,6 +53,17 @@ func DriverFor(cuda nvidia.Version) string {
 
 // Fact is something that is kept beside a result.
 type Fact struct{ Name, Text string }
+
+// MadeFor is the CUDA that libtorch's half for cards was made for.
+func MadeFor() nvidia.Version { return madeFor }
+
+// Name is a card for people: its number here, and what it is.
+func Name(card int) string {
+	if cards := nvidia.Visible().Cards; card < len(cards) {
+		return cudaName(card) + " " + cards[card].Name
+	}
+	return cudaName(card)
+}
 
 // FactsOf are those of a card by the number that this process sees: what it is, and by
 // which versions was computed.

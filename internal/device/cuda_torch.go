@@ -9,13 +9,12 @@ import (
 
 // Card is what this process has of CUDA.
 func Card() CUDA {
-	c := CUDA{Cards: tensor.CUDADevices(), For: madeFor}
+	c := CUDA{Cards: tensor.CUDADevices()}
 	if c.Cards > 0 {
 		return c
 	}
-	c.Why, c.Do = "libtorch's CUDA half is not loaded", "make cuda"
-	if p := nvidia.Visible(); p.Why != "" {
-		c.Why, c.Do = p.Why, ""
+	if c.Why = nvidia.Visible().Why; c.Why == "" {
+		c.Why = "libtorch's CUDA half is not loaded: make cuda"
 	}
 	return c
 }

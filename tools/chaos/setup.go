@@ -76,7 +76,7 @@ func (r *round) setupCluster() error {
 
 // hire starts a worker.
 func (r *round) hire() error {
-	args := append([]string{"worker", "--temporal-address", r.lord.address, "--slots", "4",
+	args := append([]string{"worker", "--queue", "redsi", "--temporal-address", r.lord.address, "--slots", "4",
 		"--state", fmt.Sprintf("worker-%d", len(r.work))}, r.storeArgs(false)...)
 	p, err := r.redsi(fmt.Sprintf("worker %d", len(r.work)), args...)
 	if err == nil {
@@ -105,7 +105,7 @@ func (r *round) employ() error {
 		if p.running() {
 			continue
 		}
-		args := append([]string{"worker", "--temporal-address", r.lord.address, "--slots", "4",
+		args := append([]string{"worker", "--queue", "redsi", "--temporal-address", r.lord.address, "--slots", "4",
 			"--state", fmt.Sprintf("worker-%d", i)}, r.storeArgs(false)...)
 		n, err := r.redsi(fmt.Sprintf("worker %d again", i), args...)
 		if err != nil {

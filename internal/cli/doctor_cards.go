@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/nvidia"
+	"github.com/redsi/redsi/internal/view"
+)
+
+// checkCards looks at the machine's cards, their driver, and libtorch's half for them.
+func checkCards() []finding {
+	return cardFindings(nvidia.Look(), func() (nvidia.Process, device.CUDA) { return nvidia.Visible(), device.Card() })
+}
+
+// cardFindings says what a machine's cards are good for. The driver is started in this
+// process only where there are any.
+func cardFindings(m nvidia.Machine, process func() (nvidia.Process, device.CUDA)) []finding {
+	const elsewhere = `; steps with device = "auto" compute on the processors`
+	if len(m.Cards) == 0 {
+		f := finding{What: "GPU", OK: m.Driver == "" && strings.HasPrefix(m.Why, "no NVIDIA driver"), Soft: true, Note: "none: " + m.Why + elsewhere}
+		if !f.OK {
+			f.Do = "look at the driver: nvidia-smi; after an update of it, restart the machine"
+		}
+		return []finding{f}
+	}
+	driver := finding{What: "GPU driver", OK: true, Soft: true, Note: fmt.Sprintf("%s, for CUDA up to %s", m.Driver, m.CUDA)}
+	if why := device.DriverFor(m.CUDA); why != "" {
+		driver.OK, driver.Note, driver.Do = false, m.Driver+": "+why, "install a newer driver: the system's packages, or NVIDIA's"
+	}
+	found := []finding{driver}
+	p, cuda := process()
+	for i, c := range m.Cards {
+		found = append(found, cardFinding(i, c, p))
+	}
+	half := finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
+	if half.OK {
+		half.Note = fmt.Sprintf("libtorch's CUDA half, of %s, is loaded; this process may compute on %s", device.MadeFor(), view.Count(cuda.Cards, "card"))
+	} else {
+		half.Note, half.Do = cuda.Why+elsewhere, whatToDo(cuda.Why)
+	}
+	return append(found, half)
+}
+
+// cardFinding is one of the machine's cards, with the number that this process knows it by.
+func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
+	f := finding{What: fmt.Sprintf("GPU %d", i), OK: true, Soft: true, Card: &c}
+	note := []string{c.Name}
+	if c.Memory > 0 {
+		note = append(note, fmt.Sprintf("%s, of which %s are free", view.Size(c.Memory), view.Size(c.Free)))
+	}
+	if c.Capability != (nvidia.Version{}) {
+		note = append(note, "compute capability "+c.Capability.String())
+	}
+	note = append(note, c.UUID)
+	if len(p.Cards) > 0 {
+		number := "hidden from this process by CUDA_VISIBLE_DEVICES"
+		for n, own := range p.Cards {
+			if own.UUID == c.UUID {
+				number = fmt.Sprintf("cuda:%d", n)
+			}
+		}
+		note = append(note, number)
+	}
+	f.Note = strings.Join(note, ", ")
+	if why := device.Supported(c.Capability); why != "" {
+		f.OK, f.Note, f.Do = false, f.Note+"; "+why, "compute on another card, or on the processors: device = \"cpu\""
+	}
+	return f
+}
+
+// whatToDo is the command or setting that mends what keeps cards from being used.
+func whatToDo(why string) string {
+	switch {
+	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):
+		return "unset CUDA_VISIBLE_DEVICES, or name cards in it"
+	case strings.Contains(why, "notorch"):
+		return "make build"
+	case strings.Contains(why, "make cuda"):
+		return "make cuda"
+	}
+	return "look at the driver: nvidia-smi"
+}

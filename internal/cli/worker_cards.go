@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// cardOptions are the flags of a worker about cards.
+type cardOptions struct {
+	gpus     string
+	allowCPU bool
+}
+
+func (o *cardOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.gpus, "gpus", "", "cards for steps of queue redsi-gpu, one for each: a number of them, all, or a list, such as 0,2 or cuda:2 (default: the first)")
+	f.BoolVar(&o.allowCPU, "allow-cpu", false, "take steps of queue redsi-gpu though there is no card, and compute them on the processors")
+}
+
+// cardsAsked is what --gpus says, before it is known which cards there are.
+type cardsAsked struct {
+	all  bool
+	n    int   // the first so many
+	list []int // these
+}
+
+// parseCards reads --gpus.
+func parseCards(text string) (c cardsAsked, err error) {
+	bad := func(why string) (cardsAsked, error) {
+		return cardsAsked{}, inputError(fmt.Errorf("--gpus %s: %s; it is a number of cards, all, or a list, such as 0,2 or cuda:2", text, why))
+	}
+	if text == "all" {
+		return cardsAsked{all: true}, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 {
+			return bad("that is no card (cuda:0 is the first one; without --queue redsi-gpu none is needed)")
+		}
+		return cardsAsked{n: n}, nil
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(word), "cuda:"))
+		switch {
+		case err != nil || n < 0:
+			return bad(fmt.Sprintf("%q is no card", word))
+		case slices.Contains(c.list, n):
+			return bad(fmt.Sprintf("card %d stands there twice", n))
+		}
+		c.list = append(c.list, n)
+	}
+	return c, nil
+}
+
+// among are the numbers of the cards that were asked for, of so many that there are.
+func (c cardsAsked) among(have int) ([]int, error) {
+	list := c.list
+	for i := range max(c.n, 0) {
+		list = append(list, i)
+	}
+	if c.all {
+		for i := range have {
+			list = append(list, i)
+		}
+	}
+	if len(list) > 0 && slices.Max(list) >= have {
+		return nil, inputError(fmt.Errorf("--gpus: this process sees %s, of numbers from 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", view.Count(have, "card"), have-1))
+	}
+	return list, nil
+}
+
+// check says what is wrong with the flags of a worker, whatever cards there are.
+func (o *cardOptions) check(w worker.Options) error {
+	if o.gpus == "" {
+		return nil
+	}
+	if !pollsGPU(w) {
+		return inputError(errors.New("--gpus is for steps of queue redsi-gpu, and this worker polls --queue redsi alone"))
+	}
+	_, err := parseCards(o.gpus)
+	return err
+}
+
+// pollsGPU reports whether a worker takes what is meant for cards.
+func pollsGPU(w worker.Options) bool {
+	return len(w.Queues) == 0 || slices.Contains(w.Queues, workflows.GPUTaskQueue)
+}
+
+// cardsFor gives a worker the cards that it was asked for. One of the queue redsi-gpu does not
+// start without: its steps would take months that nobody asked for.
+func (a *app) cardsFor(w *worker.Options, o cardOptions) (shown string, err error) {
+	if !pollsGPU(*w) {
+		return "not needed", nil
+	}
+	cuda := device.Card()
+	if cuda.Cards == 0 {
+		if o.allowCPU && o.gpus == "" {
+			return "none: " + cuda.Why, nil
+		}
+		return "", inputError(fmt.Errorf("queue %s is for steps on cards, and there is none here: %s\n`%s` looks at what is missing; `%s` takes the other steps; `%s` computes on the processors",
+			workflows.GPUTaskQueue, cuda.Why, a.hint("doctor"), a.hint("worker", "--queue", workflows.TaskQueue), a.hint("worker", "--allow-cpu")))
+	}
+	if o.gpus != "" {
+		asked, err := parseCards(o.gpus)
+		if err != nil {
+			return "", err
+		}
+		if w.Cards, err = asked.among(cuda.Cards); err != nil {
+			return "", err
+		}
+	}
+	names := []string{device.Name(0)}
+	if len(w.Cards) > 0 {
+		names = nil
+		for _, c := range w.Cards {
+			names = append(names, device.Name(c))
+		}
+	}
+	return strings.Join(names, ", "), nil
+}
+
+// jobCards is how many cards a job for Slurm asks for, which gives it those alone.
+func (o *cardOptions) jobCards(w worker.Options) (int, error) {
+	if !pollsGPU(w) || o.allowCPU {
+		return 0, nil
+	}
+	if o.gpus == "" {
+		return 1, nil
+	}
+	c, err := parseCards(o.gpus)
+	if err == nil && c.n == 0 {
+		err = inputError(fmt.Errorf("--gpus %s: a job is given cards by their number, and counts them from 0: say how many, such as --gpus 4", o.gpus))
+	}
+	return c.n, err
+}

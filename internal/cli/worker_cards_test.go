@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/nvidia"
+	"github.com/redsi/redsi/worker"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestGPUs: --gpus is a number, all, or a list; of so many cards that there are.
+func TestGPUs(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		have int
+		want []int
+		says string
+	}{
+		{"1", 4, []int{0}, ""},
+		{"3", 4, []int{0, 1, 2}, ""},
+		{"all", 3, []int{0, 1, 2}, ""},
+		{"0,2", 4, []int{0, 2}, ""},
+		{"cuda:3, cuda:1", 4, []int{3, 1}, ""},
+		{"cuda:2", 4, []int{2}, ""},
+		{"4", 3, nil, "--gpus: this process sees 3 cards, of numbers from 0 to 2"},
+		{"0,7", 1, nil, "this process sees 1 card, of numbers from 0 to 0"},
+		{"0", 4, nil, "--gpus 0: that is no card"},
+		{"-1", 4, nil, "that is no card"},
+		{"two", 4, nil, `"two" is no card`},
+		{"0,", 4, nil, `"" is no card`},
+		{"1,1", 4, nil, "card 1 stands there twice"},
+	} {
+		asked, err := parseCards(c.text)
+		var got []int
+		if err == nil {
+			got, err = asked.among(c.have)
+		}
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s of %d: %v, %v", c.text, c.have, got, err)
+		}
+	}
+}
+
+// TestJobCards: a job for Slurm asks for cards by their number, where its worker needs any.
+func TestJobCards(t *testing.T) {
+	gpu := worker.Options{Queues: []string{workflows.GPUTaskQueue}}
+	for _, c := range []struct {
+		o    cardOptions
+		w    worker.Options
+		want int
+		says string
+	}{
+		{cardOptions{}, gpu, 1, ""},
+		{cardOptions{}, worker.Options{}, 1, ""},
+		{cardOptions{gpus: "4"}, gpu, 4, ""},
+		{cardOptions{allowCPU: true}, gpu, 0, ""},
+		{cardOptions{}, worker.Options{Queues: []string{workflows.TaskQueue}}, 0, ""},
+		{cardOptions{gpus: "all"}, gpu, 0, "by their number"},
+		{cardOptions{gpus: "0,2"}, gpu, 0, "by their number"},
+	} {
+		if n, err := c.o.jobCards(c.w); n != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %d, %v", c.o, n, err)
+		}
+	}
+}
+
+// TestCardFindings: doctor says of each way in which cards cannot be used what it is and
+// what to do.
+func TestCardFindings(t *testing.T) {
+	h200 := nvidia.Card{Name: "NVIDIA H200", UUID: "GPU-1", Memory: 150e9, Free: 149e9, Capability: nvidia.Version{Major: 9}}
+	v100 := nvidia.Card{Name: "Tesla V100", UUID: "GPU-2", Memory: 16e9, Free: 1e9, Capability: nvidia.Version{Major: 7}}
+	machine := nvidia.Machine{Driver: "580.95", CUDA: nvidia.Version{Major: 13}, Cards: []nvidia.Card{h200, v100}}
+	old := machine
+	old.Driver, old.CUDA = "570.1", nvidia.Version{Major: 12, Minor: 8}
+	for name, c := range map[string]struct {
+		m    nvidia.Machine
+		p    nvidia.Process
+		cuda device.CUDA
+		want []string // level, what, and words of note and advice
+	}{
+		"no driver": {nvidia.Machine{Why: "no NVIDIA driver: there is no libnvidia-ml.so.1"}, nvidia.Process{}, device.CUDA{}, []string{
+			`ok GPU|none: no NVIDIA driver: there is no libnvidia-ml.so.1; steps with device = "auto" compute on the processors|`}},
+		"another driver": {nvidia.Machine{Why: "libnvidia-ml.so.1 cannot be used: Driver/library version mismatch"}, nvidia.Process{}, device.CUDA{}, []string{
+			"warn GPU|version mismatch|restart the machine"}},
+		"all well": {machine, nvidia.Process{Cards: []nvidia.Card{h200}}, device.CUDA{Cards: 1}, []string{
+			"ok GPU driver|580.95, for CUDA up to 13.0|",
+			"ok GPU 0|NVIDIA H200, 150 GB, of which 149 GB are free, compute capability 9.0, GPU-1, cuda:0|",
+			"warn GPU 1|GPU-2, hidden from this process by CUDA_VISIBLE_DEVICES; compute capability 7.0: this libtorch has code for cards from 7.5 on|device = \"cpu\"",
+			"ok GPU libraries|libtorch's CUDA half, of 13.0, is loaded; this process may compute on 1 card|"}},
+		"old driver": {old, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "the driver is too old"}, []string{
+			"warn GPU driver|570.1: it is for CUDA up to 12.8, libtorch's CUDA half of 13.0: that needs a driver 580 or newer|install a newer driver",
+			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},
+		"no libraries": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "no libraries in /deps: make cuda"}, []string{
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "warn GPU libraries|no libraries in /deps|make cuda"}},
+		"hidden": {machine, nvidia.Process{}, device.CUDA{Why: `CUDA_VISIBLE_DEVICES="" hides all cards`}, []string{
+			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
+	} {
+		found := cardFindings(c.m, func() (nvidia.Process, device.CUDA) { return c.p, c.cuda })
+		if len(found) != len(c.want) {
+			t.Errorf("%s: %+v", name, found)
+			continue
+		}
+		for i, f := range found {
+			want := strings.Split(c.want[i], "|")
+			if f.level()+" "+f.What != want[0] || !strings.Contains(f.Note, want[1]) || !strings.Contains(f.Do, want[2]) || (f.Do == "") != (f.level() == "ok") {
+				t.Errorf("%s: %s %s %q -> %q, want %q", name, f.level(), f.What, f.Note, f.Do, want)
+			}
+		}
+	}
+}

@@ -106,8 +106,12 @@ func (a *app) cardsFor(w *worker.Options, o cardOptions) (shown string, err erro
 		if o.allowCPU && o.gpus == "" {
 			return "none: " + cuda.Why, nil
 		}
+		var queues []string
+		for _, q := range w.Queues {
+			queues = append(queues, "--queue", q)
+		}
 		return "", inputError(fmt.Errorf("queue %s is for steps on cards, and there is none here: %s\n`%s` looks at what is missing; `%s` takes the other steps; `%s` computes on the processors",
-			workflows.GPUTaskQueue, cuda.Why, a.hint("doctor"), a.hint("worker", "--queue", workflows.TaskQueue), a.hint("worker", "--allow-cpu")))
+			workflows.GPUTaskQueue, cuda.Why, a.hint("doctor"), a.hint("worker", "--queue", workflows.TaskQueue), a.hint("worker", append(queues, "--allow-cpu")...)))
 	}
 	if o.gpus != "" {
 		asked, err := parseCards(o.gpus)

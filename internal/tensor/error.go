@@ -17,6 +17,7 @@ import (
 func Try(f func()) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	cardState()
 	native.AdoptNumThreads()
 	defer func() {
 		switch p := recover().(type) {

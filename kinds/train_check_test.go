@@ -29,7 +29,7 @@ func TestTrainChecks(t *testing.T) {
 		{"train", map[string]any{"repeats": "by_queries"}, `repeats: by_queries is a way to have ratio = "1:1"; with ratio = "natural" take uniform`},
 		{"train", map[string]any{"repeats": "by_queries", "ratio": "32:1"}, `repeats: by_queries is a way to have ratio = "1:1"; with ratio = "32:1" take uniform`},
 		{"train", map[string]any{"repeats": "twice"}, `repeats: "twice" is not one of "uniform", "by_queries"`},
-		{"train", map[string]any{"optimizer": "adamw", "weight_decay": 0.01, "beta1": 0.8, "beta2": 0.98, "epsilon": 1e-6, "schedule": "cosine", "accumulate": int64(4), "clip_norm": 1.0, "label_smoothing": 0.1, "patience": int64(3), "keep_state": true}, ""},
+		{"train", map[string]any{"optimizer": "adamw", "weight_decay": 0.01, "beta1": 0.8, "beta2": 0.98, "epsilon": 1e-6, "schedule": "cosine", "accumulate": int64(4), "clip_norm": 1.0, "label_smoothing": 0.1, "patience": int64(3), "keep_state": true, "checkpoint_activations": true}, ""},
 		{"train", map[string]any{"weight_decay": 0.01, "beta1": 0.8}, `weight_decay: is of optimizer = "adamw", and it is "adafactor"; beta1: is of optimizer = "adamw", and it is "adafactor"`},
 		{"train", map[string]any{"optimizer": "adamw", "scale_parameter": false}, `scale_parameter: is of optimizer = "adafactor", and it is "adamw"`},
 		{"train", map[string]any{"optimizer": "adamw", "beta1": 1.0, "beta2": -0.1, "epsilon": 0.0}, "beta1: must be below 1; beta2: must be at least 0; epsilon: must be above 0, such as 1e-8"},
@@ -70,5 +70,39 @@ func TestTrainChecks(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 			t.Errorf("%s %v:\n got %v\nwant %s", c.kind, c.bad, err, c.want)
 		}
+	}
+}
+
+// TestTrainKey: how a training is computed is no part of its key where its result is the
+// same: nor is where, nor with how little memory.
+func TestTrainKey(t *testing.T) {
+	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
+	key := func(more map[string]any) artifacts.Digest {
+		t.Helper()
+		config := map[string]any{"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in}
+		maps.Copy(config, more)
+		reg := kinds.Registry()
+		tree, err := reg.Lookup("train").Complete(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := step.NewTask(reg.Lookup("train"), tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, _, err := reg.Key(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	plain := key(nil)
+	for _, same := range []map[string]any{{"checkpoint_activations": true}, {"checkpoint_activations": false}, {"device": "cuda:1"}, {"checkpoint_every": int64(3)}} {
+		if key(same) != plain {
+			t.Errorf("%v moves the key", same)
+		}
+	}
+	if key(map[string]any{"accumulate": int64(2)}) == plain {
+		t.Error("accumulate, which rounds otherwise, does not move the key")
 	}
 }

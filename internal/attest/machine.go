@@ -1,11 +1,7 @@
 package attest
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -18,7 +14,7 @@ type Machine struct {
 	Instructions string `json:"instructions,omitempty"` // that were computed with, such as AVX2; "" where none are chosen
 	Processors   int    `json:"processors"`
 	Threads      int    `json:"threads,omitempty"` // of an operation
-	Card         string `json:"card,omitempty"`
+	Card         string `json:"card,omitempty"`    // that was computed on; of older releases all of the machine
 }
 
 // ThisMachine is where this process runs.
@@ -44,33 +40,6 @@ func (m Machine) String() string {
 		list = append(list, counted(m.Threads, "thread", "threads"))
 	}
 	return strings.Join(list, ", ")
-}
-
-// Cards are the models of the CUDA cards that the driver names, each kind once.
-func Cards() string { return cardsIn("/proc/driver/nvidia/gpus") }
-
-func cardsIn(folder string) string {
-	files, _ := filepath.Glob(filepath.Join(folder, "*", "information"))
-	count := map[string]int{}
-	var models []string
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			continue
-		}
-		if model := fieldOf(string(b), "Model"); model != "" {
-			if count[model]++; count[model] == 1 {
-				models = append(models, model)
-			}
-		}
-	}
-	slices.Sort(models)
-	for i, m := range models {
-		if count[m] > 1 {
-			models[i] = fmt.Sprintf("%s × %d", m, count[m])
-		}
-	}
-	return strings.Join(models, ", ")
 }
 
 // fieldOf is the value of the first line "name : value".

@@ -36,7 +36,7 @@ func cardFindings(m nvidia.Machine, process func() (nvidia.Process, device.CUDA)
 	}
 	half := finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
 	if half.OK {
-		half.Note = fmt.Sprintf("libtorch's CUDA half, of %s, is loaded; this process may compute on %s", device.MadeFor(), view.Count(cuda.Cards, "card"))
+		half.Note = fmt.Sprintf("libtorch's CUDA half of %s is loaded, with CUDA %s; this process may compute on %s", cuda.Folder, cuda.Runtime, view.Count(cuda.Cards, "card"))
 	} else {
 		half.Note, half.Do = cuda.Why+elsewhere, whatToDo(cuda.Why)
 	}
@@ -75,10 +75,12 @@ func whatToDo(why string) string {
 	switch {
 	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):
 		return "unset CUDA_VISIBLE_DEVICES, or name cards in it"
+	case strings.Contains(why, "REDSI_CUDA"):
+		return "unset REDSI_CUDA, or name a folder with these libraries in it"
 	case strings.Contains(why, "notorch"):
 		return "make build"
 	case strings.Contains(why, "make cuda"):
-		return "make cuda"
+		return "make cuda, which says first how much it downloads"
 	}
 	return "look at the driver: nvidia-smi"
 }

@@ -260,15 +260,20 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 
 // attestation is what is recorded of a step of a kind that was run again here and now.
 func (a *app) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
-	version, devices := libtorch()
+	version, _ := libtorch()
 	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
 		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
 	if a.Registry.Lookup(kind).Needs != "" {
 		said.Libraries["libtorch"] = version
 		said.Machine.Instructions, said.Machine.Threads = device.Capability(), again.Threads
-		if devices != "cpu" {
-			said.Machine.Card = attest.Cards()
+		if u := again.Made.Used; u != nil {
+			said.Machine.Card = u.Card
+		}
+		for _, name := range []string{"driver", "CUDA"} {
+			if text := again.Made.Env[step.NotePrefix+name]; text != "" {
+				said.Libraries[name] = text
+			}
 		}
 	}
 	return said

@@ -12,6 +12,10 @@ import (
 type CUDA struct {
 	Cards int    // that this process may compute on
 	Why   string // why there are none, and what to do about it; "" if there are
+
+	Runtime  string   // version of CUDA's libraries, such as "13.0"; "" where they are not loaded
+	Folder   string   // where these libraries are, or would be
+	Versions []string // of them, that of torch first
 }
 
 // madeFor is what the CUDA half of the libtorch that tools/versions.mk pins was made for,
@@ -54,9 +58,6 @@ func DriverFor(cuda nvidia.Version) string {
 // Fact is something that is kept beside a result.
 type Fact struct{ Name, Text string }
 
-// MadeFor is the CUDA that libtorch's half for cards was made for.
-func MadeFor() nvidia.Version { return madeFor }
-
 // Name is a card for people: its number here, and what it is.
 func Name(card int) string {
 	if cards := nvidia.Visible().Cards; card < len(cards) {
@@ -67,9 +68,9 @@ func Name(card int) string {
 
 // FactsOf are those of a card by the number that this process sees: what it is, and by
 // which versions was computed.
-func FactsOf(card int) []Fact { return factsOf(card, nvidia.Visible(), nvidia.Here()) }
+func FactsOf(card int) []Fact { return factsOf(card, nvidia.Visible(), nvidia.Here(), Card().Runtime) }
 
-func factsOf(card int, p nvidia.Process, m nvidia.Machine) []Fact {
+func factsOf(card int, p nvidia.Process, m nvidia.Machine, runtime string) []Fact {
 	facts := []Fact{{"card", cudaName(card)}}
 	if card < len(p.Cards) {
 		c := p.Cards[card]
@@ -81,5 +82,8 @@ func factsOf(card int, p nvidia.Process, m nvidia.Machine) []Fact {
 	if p.CUDA != (nvidia.Version{}) {
 		facts = append(facts, Fact{"driver's CUDA", p.CUDA.String()})
 	}
-	return append(facts, Fact{"libtorch's CUDA", madeFor.String()})
+	if runtime != "" {
+		facts = append(facts, Fact{"CUDA", runtime})
+	}
+	return facts
 }

@@ -2,19 +2,17 @@
 
 package device
 
-import (
-	"github.com/redsi/redsi/internal/nvidia"
-	"github.com/redsi/redsi/internal/tensor"
-)
+import "github.com/redsi/redsi/internal/tensor"
 
-// Card is what this process has of CUDA.
+// Card is what this process has of CUDA. The first call loads it.
 func Card() CUDA {
-	c := CUDA{Cards: tensor.CUDADevices()}
+	s := tensor.Card()
+	c := CUDA{Cards: tensor.CUDADevices(), Runtime: s.Runtime, Folder: s.Folder, Versions: s.Versions}
 	if c.Cards > 0 {
 		return c
 	}
-	if c.Why = nvidia.Visible().Why; c.Why == "" {
-		c.Why = "libtorch's CUDA half is not loaded: make cuda"
+	if c.Why = s.Reason; c.Why == "" {
+		c.Why = "libtorch finds no card, though its CUDA half is loaded"
 	}
 	return c
 }

@@ -20,7 +20,7 @@ type embedConfig struct {
 	Normalize   bool        `hcl:"normalize,added" help:"vectors have unit length, so that their inner product is their cosine"`
 	MaxTokens   int         `hcl:"max_tokens,optional" help:"tokens of a text that are read, from its start, [CLS] and [SEP] included"`
 	BatchTokens int         `hcl:"batch_tokens,optional,nokey" help:"tokens that are computed together: memory grows with it, vectors differ by rounding only"`
-	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
+	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 var Embed = step.Define(step.Kind[embedConfig]{

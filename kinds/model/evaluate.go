@@ -29,7 +29,7 @@ type evaluateConfig struct {
 	Validity      *string     `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
 	Shard         int         `hcl:"shard,optional" help:"queries of a part, which is cached and resumed as one"`
 	Batch         int         `hcl:"batch,optional,nokey" help:"queries decoded together: memory grows with it, scores differ by rounding only"`
-	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
+	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 var evaluateDefaults = evaluateConfig{Split: string(nq.Dev), Decoding: unconstrained, Beams: 40, LengthPenalty: 1,

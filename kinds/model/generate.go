@@ -41,7 +41,7 @@ type generateConfig struct {
 	KeepTrain     bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
 	Shard         int         `hcl:"shard,optional" help:"documents of a part, which is cached and resumed as one"`
 	Batch         int         `hcl:"batch,optional,nokey" help:"documents decoded together: memory grows with it, scores differ by rounding only"`
-	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
+	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 // The two ways to generate.

@@ -53,7 +53,8 @@ type trainConfig struct {
 	Validity        string      `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis of an evaluation names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; the model keeps it; no effect on atomic identifiers"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
 	KeepState       bool        `hcl:"keep_state,added,nokey" help:"keep the state at the end, about three times the model's size, so that training with more steps goes on from there; garbage collection takes it"`
-	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
+	Recompute       bool        `hcl:"checkpoint_activations,added,nokey" help:"keep of a batch only what each layer begins with, and compute the layer again for its gradients: less memory, the time of one more forward pass, the same update"`
+	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 var Train = step.Define(step.Kind[trainConfig]{
@@ -84,8 +85,8 @@ AVX2 and AMD's with AVX-512, else with the number that the result names. Another
 rounding. Curve, events and report have wall-clock times. Cost: steps x batch
 sequences forward and backward, and an evaluation of all development queries every
 evaluate_every steps; memory is the parameters and their gradients, 8 bytes each (16
-with AdamW, 4 more with accumulate), the activations of a batch, or of a part of it, the
-examples' tokens, and, while evaluating on a CPU, a copy of the output matrix.`,
+with AdamW, 4 more with accumulate), the activations of a batch, or of a part of it, or, with
+checkpoint_activations, of one of its layers, the examples' tokens, and, while evaluating on a CPU, a copy of the output matrix.`,
 	Example: `step "train" "dsi" {
   model         = step.download.t5_small.files
   ids           = step.atomic_ids.nq["title"].ids

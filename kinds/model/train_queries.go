@@ -27,7 +27,7 @@ type trainQueriesConfig struct {
 	EvaluateEvery   int         `hcl:"evaluate_every,optional" help:"updates between evaluations; the last update is always evaluated"`
 	DevQueries      int         `hcl:"dev_queries,optional" help:"development queries of an evaluation, the first ones; 0: all"`
 	CheckpointEvery int         `hcl:"checkpoint_every,optional,nokey" help:"updates between checkpoints to resume from; default: after each evaluation. There is always one every ten minutes"`
-	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU"`
+	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 // trainQueriesReport is the report of a train_queries step.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/redsi/redsi/internal/device"
@@ -55,7 +56,10 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
 	}
 	note = append(note, c.UUID)
 	if len(p.Cards) > 0 {
-		number := "hidden from this process by CUDA_VISIBLE_DEVICES"
+		number := "not given to this process, or in parts of it (MIG)"
+		if os.Getenv("CUDA_VISIBLE_DEVICES") != "" {
+			number = "hidden from this process by CUDA_VISIBLE_DEVICES"
+		}
 		for n, own := range p.Cards {
 			if own.UUID == c.UUID {
 				number = fmt.Sprintf("cuda:%d", n)

@@ -158,7 +158,11 @@ func (l *lookout) waits(ctx context.Context) string {
 // worker says of a queue whether anybody does what stands in it.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 	if ok, err := polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
-		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`", queue, l.a.hint("worker"))
+		var args []string
+		if queue == workflows.GPUTaskQueue { // on a machine with a card
+			args = []string{"--queue", queue}
+		}
+		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`", queue, l.a.hint("worker", args...))
 	}
 	if steps > 0 {
 		return "waiting for a worker: all are busy with other steps"

@@ -70,6 +70,7 @@ func TestJobCards(t *testing.T) {
 // TestCardFindings: doctor says of each way in which cards cannot be used what it is and
 // what to do.
 func TestCardFindings(t *testing.T) {
+	t.Setenv("CUDA_VISIBLE_DEVICES", "0")
 	h200 := nvidia.Card{Name: "NVIDIA H200", UUID: "GPU-1", Memory: 150e9, Free: 149e9, Capability: nvidia.Version{Major: 9}}
 	v100 := nvidia.Card{Name: "Tesla V100", UUID: "GPU-2", Memory: 16e9, Free: 1e9, Capability: nvidia.Version{Major: 7}}
 	machine := nvidia.Machine{Driver: "580.95", CUDA: nvidia.Version{Major: 13}, Cards: []nvidia.Card{h200, v100}}

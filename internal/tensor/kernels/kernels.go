@@ -2,7 +2,7 @@
 
 package kernels
 
-// #cgo CXXFLAGS: -std=c++17
+// #cgo CXXFLAGS: -std=c++17 -DREDSI_NATIVE
 // #cgo LDFLAGS: -ltorch_cpu -lc10 -lstdc++ -ldl
 // #include <stdlib.h>
 // #include "kernels.h"

@@ -23,6 +23,7 @@ func TestKernels(t *testing.T) {
 	if len(operators) < 50 || !slices.Contains(operators, "aten::mm") {
 		t.Fatalf("only %q", operators)
 	}
+	before := compute(t)
 	// The CPU's half alone has none.
 	if err := kernels.Check([]string{"aten::mm"}); err == nil || err.Error() != "aten::mm has no kernel for CUDA" {
 		t.Errorf("before the CUDA half is loaded: %v", err)
@@ -38,14 +39,9 @@ func TestKernels(t *testing.T) {
 	if err := kernels.Check([]string{"aten::_pin_memory", "aten::is_pinned", "aten::_to_copy", "aten::copy_", "aten::record_stream"}); err != nil {
 		t.Error(err)
 	}
-	// A process with it goes on computing on the CPU, and has no card.
-	if err := tensor.Run(func(s *tensor.Scope) {
-		x := s.Full(2, tensor.F32, tensor.CPU, 3, 3)
-		if got := s.MatMul(x, x).Float32s(); got[0] != 12 {
-			t.Errorf("the CPU computes %v", got)
-		}
-	}); err != nil {
-		t.Error(err)
+	// A process with it computes the same bytes on the CPU, and has no card for it.
+	if after := compute(t); !slices.Equal(before, after) {
+		t.Errorf("the CPU computed %v, and now %v", before, after)
 	}
 
 	kernels.Fakes()
@@ -67,6 +63,21 @@ func TestKernels(t *testing.T) {
 			t.Errorf("in place of %s: %v", operator, err)
 		}
 	}
+}
+
+// compute is some of what models compute, on the CPU.
+func compute(t *testing.T) (out []float32) {
+	t.Helper()
+	if err := tensor.Run(func(s *tensor.Scope) {
+		rng := &tensor.RNG{Seed: 7}
+		x, w := s.Normal(rng, 0, 1, 40, 64), s.Normal(rng, 0, 1, 96, 64)
+		s.Leaf(w)
+		loss := s.Mean(s.Square(s.Softmax(s.ReluDropout(s.Linear(x, w), 0.1, rng), -1)))
+		out = s.Gradients(loss, []*tensor.Tensor{w})[0].Float32s()
+	}); err != nil {
+		t.Error(err)
+	}
+	return out
 }
 
 // TestLog: operators that are called while it logs, on any thread, and no others.

@@ -184,6 +184,7 @@ dist: build ## an archive that runs where there is no compiler: programs, librar
 	bin/dist -redsi bin/redsi -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) \
 		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
 	@ls -l $(DIST)
+	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'

@@ -163,16 +163,47 @@ const char *redsi_version(void) { return TORCH_VERSION; }
 // A local string is copied: the caller frees it.
 char *redsi_cpu_capability(void) { return strdup(at::get_cpu_capability().c_str()); }
 
+static c10::DeviceAllocator &card_allocator() {
+  auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(c10::DeviceType::CUDA));
+  TORCH_CHECK(allocator, "libtorch's allocator of CUDA devices does not count");
+  return *allocator;
+}
+
+char *redsi_card_free(int device, int64_t *free, int64_t *total) {
+  return guarded([&] {
+    auto &allocator = card_allocator();
+    const auto [unused, all] = allocator.getMemoryInfo(c10::DeviceIndex(device));
+    int64_t kept = 0;
+    if (allocator.initialized()) {
+      const auto stats = allocator.getDeviceStats(c10::DeviceIndex(device));
+      const auto whole = size_t(c10::CachingAllocator::StatType::AGGREGATE);
+      kept = stats.reserved_bytes[whole].current - stats.allocated_bytes[whole].current;
+    }
+    *free = int64_t(unused) + kept;
+    *total = int64_t(all);
+  });
+}
+
 char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
   return guarded([&] {
     *now = *most = 0;
-    auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(c10::DeviceType::CUDA));
-    TORCH_CHECK(allocator, "libtorch's allocator of CUDA devices does not count");
+    auto *allocator = &card_allocator();
     if (!allocator->initialized()) return;
     const auto stats = allocator->getDeviceStats(c10::DeviceIndex(device));
     const auto &all = stats.allocated_bytes[size_t(c10::CachingAllocator::StatType::AGGREGATE)];
     *now = all.current;
     *most = all.peak;
+  });
+}
+
+void redsi_emulate(int on) { emulated = on != 0; }
+
+char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device) {
+  return guarded([&] {
+    Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(device >= 0));
+    if (n > 0) std::memcpy(host.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
+    // The pinned block is not used again before the copy is done: its allocator sees to that.
+    *out = new Tensor(device < 0 ? host : host.to(at::Device(at::kCUDA, c10::DeviceIndex(device)), at::kLong, true));
   });
 }
 

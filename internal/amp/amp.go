@@ -102,7 +102,9 @@ func (a *Scaler) Scale() *tensor.Tensor {
 }
 
 // Check decides about an update: loss is one number, not multiplied by Scale; the gradients, of any
-// float types, are of the loss times Scale, and are not changed. It takes no memory to speak of.
+// float types, are of the loss times Scale, and are not changed. They are read once: that their norm is
+// finite, in float32, is taken for that they are, so a gradient beyond 1e19 is bad, too. It takes no
+// memory to speak of.
 func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor) {
 	if a.Full() {
 		tensor.Failf("Check", "%d updates were not read", a.n)

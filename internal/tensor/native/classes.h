@@ -105,8 +105,8 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
   int64_t averages = 0;
   for (Work &w : group) {
     w.at -= from;
-    w.grads = stacked(g, w);
-    w.grads = w.columns == 0 ? w.grads.view({w.members, w.rows}) : w.grads.view({w.members * w.batch, w.rows, w.columns});
+    const Tensor all = stacked(g, w);
+    w.grads = w.columns == 0 ? all.view({w.members, w.rows}) : all.view({w.members * w.batch, w.rows, w.columns});
     measure(w, sums);
     averages += w.columns == 0 ? 0 : w.members * w.batch;
   }
@@ -145,8 +145,10 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
   }
   const Tensor all = a.scale_parameter ? sizes(group, p, a) : Tensor();
   int64_t first = 0;
-  for (size_t i = 0; i < group.size(); first += group[i++].members)
-    update(group[i], p, sums, floors[i], a.scale_parameter ? all.narrow(0, first, group[i].members) : Tensor(), found, a);
+  for (size_t i = 0; i < group.size(); first += group[i++].members) {
+    const Tensor size = all.defined() ? all.narrow(0, first, group[i].members) : Tensor();
+    update(group[i], p, sums, floors[i], size, found, a);
+  }
 }
 
 inline void adafactor_all(const Tensors &p, const Tensors &g, const std::vector<Class> &classes, const Tensor &means,

@@ -128,9 +128,6 @@ func (a *Scaler) Divisor() *tensor.Tensor { return a.divisor }
 // Full says that Read must come before the next Check.
 func (a *Scaler) Full() bool { return a.n == a.options.Ring }
 
-// Pending is how many updates were not read.
-func (a *Scaler) Pending() int { return a.n }
-
 // Read waits for the device, and gives the state and the updates since the last Read, the oldest
 // first: one transfer. Without updates it gives the state as it was, and does not wait.
 func (a *Scaler) Read() (State, []Update) {

@@ -121,6 +121,7 @@ examples' tokens, and, while evaluating on a CPU, a copy of the output matrix.`,
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check:     checkTrain,
+	Work:      trainConfig.work,
 	Run:       runTrain,
 })
 

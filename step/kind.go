@@ -109,6 +109,9 @@ type Kind[C any] struct {
 	// found by all that differ in these alone. None: a configuration goes a way of its own.
 	Trajectory func(C) []string
 
+	// Work, if set, says what a card computes for a configuration, for `plan --hours`.
+	Work func(C) Work
+
 	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
 	Inline  bool   // short work that is not worth a workflow of its own
 	Block   bool   // written as a table, figure or claim block, not as a step
@@ -152,6 +155,7 @@ type Spec struct {
 	stage      func(context.Context, *IO, any, string) (Program, error)
 	alike      func(any) map[string]Alike
 	trajectory func(any) []string
+	work       func(any) Work
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
@@ -185,6 +189,9 @@ func Define[C any](k Kind[C]) Spec {
 	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
 	if k.Trajectory != nil {
 		s.trajectory = func(c any) []string { return k.Trajectory(c.(C)) }
+	}
+	if k.Work != nil {
+		s.work = func(c any) Work { return k.Work(c.(C)) }
 	}
 	if k.Stage != nil {
 		s.stage = func(ctx context.Context, io *IO, c any, dir string) (Program, error) {

@@ -24,6 +24,7 @@ func newPlanCmd(a *app) *cobra.Command {
 	var saveTo, by string
 	st := view.PlanStyle{}
 	facts := view.PlanFacts{}
+	cards := hoursFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
@@ -36,12 +37,20 @@ of runs that lack a source of the step are no history. Steps without history are
 counted as such, and are in no sum. MAYBE steps count as if they ran.
 
 The wall time is a lower bound: neither the longest chain of steps nor the work that
-the slots share takes less. A step that resumes from a checkpoint counts whole.`,
+the slots share takes less. A step that resumes from a checkpoint counts whole.
+
+With --hours, what the steps of queue gpu that are no hits take on cards of a kind:
+by what they took on such a card; else computed from the data sheet and from the
+operations that a step was counted to have, multiplied, where results of the same kind
+on such a card are there, as those took more or less than is computed. What was computed
+is said to be, with what it depends on. Steps that do not fit the card are named, with
+what to change.`,
 		Example: `  redsi plan
   redsi plan --by table                   # what each table and figure needs
   redsi plan --verbose                    # each step, and the longest chain
   redsi plan --target table.dedup_counts --var scale=toy
   redsi plan --json --detailed-exitcode   # 0: nothing to do, 3: something to run
+  redsi plan --hours --on h100 --cards 8  # the hours of steps on cards, and what they cost
   redsi plan --out next.plan && redsi apply next.plan`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,7 +62,17 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 				return inputError(errors.New("--slots and --gpu-slots cannot be negative"))
 			}
 			facts.Slots, facts.GPUSlots = cmp.Or(facts.Slots, max(2, runtime.NumCPU())), cmp.Or(facts.GPUSlots, 1)
-			v, store, err := a.previewFor(ctx, func(int, *plan.Item) bool { return saveTo != "" })
+			o, err := cards.options(cmd)
+			if err != nil {
+				return err
+			}
+			keep := func(int, *plan.Item) bool { return saveTo != "" }
+			v, store, err := a.previewOn(ctx, func(pl *plan.Plan) plan.Keep {
+				if o == nil {
+					return keep
+				}
+				return either(keep, a.keepForHours(pl))
+			})
 			if err != nil {
 				return err
 			}
@@ -74,6 +93,11 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 			if facts.Estimate, err = a.estimateOf(ctx, own, v, past); err != nil {
 				return err
 			}
+			if o != nil {
+				if facts.Hours, err = a.hoursOf(ctx, store, v, past, facts.Estimate, *o); err != nil {
+					return err
+				}
+			}
 			for format, n := range past.moved {
 				a.Log.Warn("keys moved: this pipeline has results under keys in a format that this redsi does not read, so they are not found", "their format", format, "this redsi's", step.KeyFormat, "steps", n)
 			}
@@ -87,7 +111,11 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))
 			} else {
 				st.Style, st.ByTable = a.style(a.Out), by == "table"
-				view.Plan(a.Out, v, st, facts)
+				if facts.Hours != nil {
+					view.Hours(a.Out, v, st.Style, facts.Hours)
+				} else {
+					view.Plan(a.Out, v, st, facts)
+				}
 			}
 			if err == nil {
 				err = a.sayDown(store, mayHave(v, facts.Estimate))
@@ -109,6 +137,7 @@ the slots share takes less. A step that resumes from a checkpoint counts whole.`
 	f.BoolVarP(&st.All, "all", "a", false, "list each step, hits too")
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
+	cards.add(f)
 	return cmd
 }
 
@@ -133,6 +162,11 @@ func (a *app) preview(ctx context.Context) (*plan.Preview, artifacts.Store, erro
 
 // previewFor is preview of a pipeline that may be long: it holds what keep wants.
 func (a *app) previewFor(ctx context.Context, keep plan.Keep) (*plan.Preview, artifacts.Store, error) {
+	return a.previewOn(ctx, func(*plan.Plan) plan.Keep { return keep })
+}
+
+// previewOn is previewFor, where what to keep depends on the plan.
+func (a *app) previewOn(ctx context.Context, keep func(*plan.Plan) plan.Keep) (*plan.Preview, artifacts.Store, error) {
 	pl, _, err := a.loadPlan(ctx)
 	if err != nil {
 		return nil, artifacts.Store{}, err
@@ -141,7 +175,7 @@ func (a *app) previewFor(ctx context.Context, keep plan.Keep) (*plan.Preview, ar
 	if err != nil {
 		return nil, store, err
 	}
-	v, err := a.previewOf(ctx, store, pl, keep)
+	v, err := a.previewOf(ctx, store, pl, keep(pl))
 	return v, store, err
 }
 

@@ -39,6 +39,10 @@ const (
 	Block   Basis = "block" // results of other instances of its block
 	Kind    Basis = "kind"  // results of other steps of its kind
 	Nothing Basis = ""
+
+	// Of what a card would do (internal/hours).
+	Scaled   Basis = "scaled"   // computed, and multiplied as results of its kind on such a card are
+	Computed Basis = "computed" // by data sheets
 )
 
 // Step is what one step is expected to cost if it runs. A checkpoint makes it less.
@@ -110,6 +114,28 @@ func Of(v *plan.Preview, h History) *Estimate {
 		}
 		x.Resumes = h.Resumes[i]
 		e.Each[i] = x
+		e.Download.Bytes += d.Bytes
+		e.Download.Sources += d.Sources
+		e.Download.Unknown += d.Unknown
+	}
+	e.sum(v)
+	return e
+}
+
+// With is the estimate with other expectations of steps.
+func (e *Estimate) With(v *plan.Preview, each []Step) *Estimate {
+	out := &Estimate{Each: each, Download: e.Download}
+	out.sum(v)
+	return out
+}
+
+// sum adds up what is expected of each step.
+func (e *Estimate) sum(v *plan.Preview) {
+	for i, s := range v.Plan.Steps {
+		if v.Items[i].Outcome == plan.Hit {
+			continue
+		}
+		x := e.Each[i]
 		e.Steps++
 		e.WorkP50 += x.P50
 		e.WorkP90 += x.P90
@@ -134,12 +160,8 @@ func Of(v *plan.Preview, h History) *Estimate {
 		case x.Memory > e.Memory:
 			e.Memory, e.MemoryOf = x.Memory, i
 		}
-		e.Download.Bytes += d.Bytes
-		e.Download.Sources += d.Sources
-		e.Download.Unknown += d.Unknown
 	}
 	e.chain(v)
-	return e
 }
 
 // pools gathers the samples of each block and kind.

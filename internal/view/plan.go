@@ -5,6 +5,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/estimate"
+	"github.com/redsi/redsi/internal/hours"
 	"github.com/redsi/redsi/internal/plan"
 )
 
@@ -19,6 +20,7 @@ type PlanFacts struct {
 	Others   *Others
 	Failed   map[int]Failed // what failed for good before, under the same key
 	Free     int64          // bytes free for results; -1 if not known
+	Hours    *hours.Hours   // of steps on cards; nil: not asked for
 }
 
 // fits reports whether the results have room, as far as it is known.
@@ -136,6 +138,7 @@ type PlanJSON struct {
 	Tables   []PlanGroup  `json:"tables"`
 	Estimate PlanEstimate `json:"estimate"`
 	Others   *OthersJSON  `json:"others,omitempty"`
+	Hours    *HoursJSON   `json:"hours,omitempty"`
 }
 
 // NewPlanJSON makes the JSON value of a preview.
@@ -181,6 +184,9 @@ func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 		p := groupJSON(g)
 		p.Shared, p.SharedS = &g.Shared, secondsOf(g.SharedP50)
 		out.Tables = append(out.Tables, p)
+	}
+	if f.Hours != nil {
+		out.Hours = hoursJSON(v, f.Hours)
 	}
 	return out
 }

@@ -65,6 +65,7 @@ are known by construction: output truth. The same bytes on every machine.`,
 		}
 		return c.corpus().Validate()
 	},
+	Work: synthConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthConfig) error {
 		truth, err := synth.Generate(c.corpus(),
 			func(name string) (io.WriteCloser, error) {

@@ -58,6 +58,7 @@ The same bytes on every machine.`,
 		}
 		return c.files().Validate()
 	},
+	Work: synthMSMarcoConfig.work,
 	Run: func(_ context.Context, x *step.IO, c synthMSMarcoConfig) error {
 		truth, err := synth.GenerateMSMarco(c.files(),
 			func(name string) (io.WriteCloser, error) { return x.CreateFile(synthMSMarcoOutput(name), name) },

@@ -66,6 +66,7 @@ over the disk.`,
 		}
 		return tasks, nil
 	},
+	Work: downloadConfig.work,
 	Run: func(_ context.Context, x *step.IO, c downloadConfig) error {
 		for i, p := range x.Parts() {
 			f := p.Outputs["file"]

@@ -57,7 +57,8 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 		}
 		return ps.Err()
 	},
-	Run: runEmbed,
+	Work: embedConfig.work,
+	Run:  runEmbed,
 })
 
 func (c embedConfig) embedded() embedded {

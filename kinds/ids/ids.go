@@ -46,6 +46,7 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 		}
 		return nil
 	},
+	Work: atomicIDsConfig.work,
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
 		names, err := documentNames(x, c.Documents)
 		if err != nil {
@@ -97,6 +98,7 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 		}
 		return nil
 	},
+	Work: naiveIDsConfig.work,
 	Run: func(_ context.Context, x *step.IO, c naiveIDsConfig) error {
 		names, err := documentNames(x, c.Documents)
 		if err != nil {
@@ -160,7 +162,8 @@ float32 8. The result does not depend on the number of processors.`,
 		}
 		return nil
 	},
-	Run: runSemanticIDs,
+	Work: semanticIDsConfig.work,
+	Run:  runSemanticIDs,
 })
 
 func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error {

@@ -48,7 +48,8 @@ tokens are of the vocabulary. Kind export writes such files. Memory: the identif
 		}
 		return nil
 	},
-	Run: runImportIDs,
+	Work: importIDsConfig.work,
+	Run:  runImportIDs,
 })
 
 func runImportIDs(ctx context.Context, x *step.IO, c importIDsConfig) error {

@@ -56,7 +56,8 @@ the identifiers.`,
 		}
 		return nil
 	},
-	Run: runKeywordIDs,
+	Work: keywordIDsConfig.work,
+	Run:  runKeywordIDs,
 })
 
 func runKeywordIDs(ctx context.Context, x *step.IO, c keywordIDsConfig) error {

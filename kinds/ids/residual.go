@@ -45,7 +45,8 @@ number of processors.`,
 		}
 		return nil
 	},
-	Run: runResidualIDs,
+	Work: residualIDsConfig.work,
+	Run:  runResidualIDs,
 })
 
 func runResidualIDs(ctx context.Context, x *step.IO, c residualIDsConfig) error {

@@ -55,7 +55,8 @@ titles; cost is that of tokenizing them, 100,000 in 10 s on one core.`,
 		}
 		return nil
 	},
-	Run: runTitleIDs,
+	Work: titleIDsConfig.work,
+	Run:  runTitleIDs,
 })
 
 func runTitleIDs(ctx context.Context, x *step.IO, c titleIDsConfig) error {

@@ -89,6 +89,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 	},
 	Parts: []step.Spec{evaluateShard.Spec},
 	Split: splitEvaluation,
+	Work:  evaluateConfig.work,
 	Run:   joinEvaluation,
 })
 

@@ -86,6 +86,7 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 	Check:    checkGenerate,
 	Parts:    []step.Spec{generateShard.Spec},
 	Split:    splitGenerate,
+	Work:     generateConfig.work,
 	Run:      joinGenerated,
 })
 

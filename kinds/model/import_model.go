@@ -36,6 +36,7 @@ Weights in formats that are not read are left out. Cost: the files are hashed on
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check:     func(c importModelConfig) error { return checkFolder(c.Folder) },
+	Work:      importModelConfig.work,
 	Run:       runImportModel,
 })
 

@@ -29,5 +29,6 @@ same numbers. Cost: the files are hashed once.`,
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check:     func(c importTrainedConfig) error { return checkFolder(c.Folder) },
+	Work:      importTrainedConfig.work,
 	Run:       runImportTrained,
 })

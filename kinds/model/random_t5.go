@@ -69,5 +69,6 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 		}
 		return ps.Err()
 	},
-	Run: runRandomT5,
+	Work: randomT5Config.work,
+	Run:  runRandomT5,
 })

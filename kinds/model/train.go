@@ -122,6 +122,7 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check:     checkTrain,
+	Work:      trainConfig.work,
 	Run:       runTrain,
 })
 

@@ -79,6 +79,7 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	Needs:     "libtorch",
 	Available: tensor.Available,
 	Check:     checkTrainQueries,
+	Work:      trainQueriesConfig.work,
 	Run:       runTrainQueries,
 })
 

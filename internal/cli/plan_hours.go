@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/estimate"
+	cardhours "github.com/redsi/redsi/internal/hours"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/roofline"
+)
+
+// hoursFlags are those of plan --hours.
+type hoursFlags struct {
+	asked bool
+	on    string
+	cards int
+	price string
+}
+
+func (h *hoursFlags) add(f *pflag.FlagSet) {
+	var known []string
+	for _, c := range roofline.Cards() {
+		known = append(known, c.Name)
+	}
+	f.BoolVar(&h.asked, "hours", false, "hours and cost of the steps on cards: measured where they are, else computed")
+	f.StringVar(&h.on, "on", "", "with --hours, the cards: "+strings.Join(known, ", "))
+	f.IntVar(&h.cards, "cards", 1, "with --hours, how many there are")
+	f.StringVar(&h.price, "price", "", "with --hours, US dollars for a card and an hour (default: about what renting one costs)")
+}
+
+// options are what the flags ask for; nil: no hours.
+func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
+	if !h.asked {
+		for _, name := range []string{"on", "cards", "price"} {
+			if cmd.Flags().Changed(name) {
+				return nil, inputError(fmt.Errorf("--%s is of --hours: give both", name))
+			}
+		}
+		return nil, nil
+	}
+	if h.on == "" {
+		return nil, inputError(errors.New("--hours needs --on, the cards, such as --on h100"))
+	}
+	card, err := roofline.CardNamed(h.on)
+	if err != nil {
+		return nil, inputError(fmt.Errorf("--on: %w", err))
+	}
+	if h.cards < 1 {
+		return nil, inputError(fmt.Errorf("--cards %d: at least 1 is needed", h.cards))
+	}
+	o := &cardhours.Options{Card: card, Cards: h.cards, Price: card.Price}
+	if h.price != "" {
+		if o.Price, err = strconv.ParseFloat(h.price, 64); err != nil || o.Price < 0 || math.IsInf(o.Price, 0) || math.IsNaN(o.Price) {
+			return nil, inputError(fmt.Errorf("--price %q: want dollars for an hour, such as 2.5", h.price))
+		}
+	}
+	return o, nil
+}
+
+// heldForHours bounds the results of steps on cards that are held to see what they took.
+const heldForHours = 2048
+
+// keepForHours keeps the results that say what works need, and those of steps on cards.
+func (a *app) keepForHours(pl *plan.Plan) plan.Keep {
+	asked, held := cardhours.Asked(pl, a.Registry), 0
+	return func(i int, _ *plan.Item) bool {
+		if asked[i] {
+			return true
+		}
+		if pl.Steps[i].Queue != "gpu" || held == heldForHours {
+			return false
+		}
+		held++
+		return true
+	}
+}
+
+// either keeps what one of both wants.
+func either(x, y plan.Keep) plan.Keep {
+	return func(i int, it *plan.Item) bool {
+		first, second := x(i, it), y(i, it)
+		return first || second
+	}
+}
+
+// hoursOf asks the store for what hours depend on.
+func (a *app) hoursOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal, e *estimate.Estimate, o cardhours.Options) (*cardhours.Hours, error) {
+	earlier, err := past.onCards(ctx, store.Own(), v)
+	if err != nil {
+		return nil, err
+	}
+	return cardhours.Of(v, a.Registry, e, cardhours.Facts{
+		Counts: func(i int) map[string]int64 {
+			if r := v.Items[i].Result; r != nil {
+				return r.Counts
+			}
+			return nil
+		},
+		File: func(i int, output, name string) ([]byte, error) {
+			return resultFile(ctx, store, v.Items[i].Result, output, name)
+		},
+		Took: func(i int) []cardhours.Took {
+			if r := v.Items[i].Result; r != nil {
+				return tookOnCard(r)
+			}
+			return earlier[i]
+		},
+	}, o)
+}
+
+// tookOnCard is what a result took, if it was made on a card.
+func tookOnCard(r *artifacts.Result) []cardhours.Took {
+	if r == nil || r.Used == nil || r.Used.Card == "" || r.Used.CardMemory == 0 {
+		return nil
+	}
+	return []cardhours.Took{{Card: r.Used.Card, Took: r.Took}}
+}
+
+// onCards is what the newest earlier results of steps on cards took, of at most so many
+// steps as are held.
+func (j *journal) onCards(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int][]cardhours.Took, error) {
+	keys := map[int]artifacts.Digest{}
+	var all []artifacts.Digest
+	for i, s := range v.Plan.Steps {
+		if spent := j.spent[s.Address]; s.Queue == "gpu" && v.Items[i].Outcome != plan.Hit && len(spent) > 0 && len(all) < heldForHours {
+			keys[i] = spent[0].key
+			all = append(all, spent[0].key)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	entries, err := artifacts.Inspect(ctx, store, all)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int][]cardhours.Took{}
+	for i, key := range keys {
+		out[i] = tookOnCard(entries[key].Result)
+	}
+	return out, nil
+}
+
+// mostOfFile bounds a config.json or a report.
+const mostOfFile = 1 << 20
+
+// fileOf reads a file of a result's output; nil if there is no such.
+func resultFile(ctx context.Context, store artifacts.Store, r *artifacts.Result, output, name string) ([]byte, error) {
+	if r == nil {
+		return nil, nil
+	}
+	of, ok := r.Outputs[output]
+	digest := of.Digest
+	if name != "" && ok {
+		var f artifacts.File
+		f, ok = of.File(name)
+		digest = f.Digest
+	}
+	if !ok {
+		return nil, nil
+	}
+	rc, err := store.Blobs.Open(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(io.LimitReader(rc, mostOfFile))
+}

@@ -1,0 +1,114 @@
+//go:build !notorch
+
+package counted
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/train"
+)
+
+// Sizes are the models that are counted, by their names.
+func Sizes() map[string]roofline.Model {
+	return map[string]roofline.Model{"tiny": roofline.Tiny(), "small": roofline.Small(), "base": roofline.Base()}
+}
+
+// Config is the configuration of a T5 1.0 of these sizes.
+func Config(m roofline.Model) t5.Config {
+	c := t5.Defaults()
+	c.VocabSize, c.DModel, c.DFF, c.NumHeads, c.DKV = m.Vocabulary, m.Width, m.FF, m.Heads, m.Inner/m.Heads
+	c.NumLayers, c.NumDecoderLayers = m.Encoder, m.Decoder
+	return c
+}
+
+// sequences draws n sequences of from … to tokens, as bench/peers/train_step.py does.
+func sequences(state *uint64, n, from, to int) [][]int32 {
+	below := func(n int) int {
+		*state = *state*6364136223846793005 + 1442695040888963407
+		return int((*state >> 33) % uint64(n))
+	}
+	all := make([][]int32, n)
+	for i := range all {
+		for range from + below(to-from+1) {
+			all[i] = append(all[i], int32(2+below(32000)))
+		}
+	}
+	return all
+}
+
+// Batches are those of bench/peers/train_step.py: full has documents only, real the paper's
+// mixture of documents and queries, atomic that with longer documents and labels of one
+// token, and few a sixteenth of real, for models that take long here.
+func Batches() map[string]*train.Batch {
+	full, real, atomic, few := uint64(1), uint64(1), uint64(1), uint64(1)
+	return map[string]*train.Batch{
+		"full":   {Inputs: sequences(&full, 128, 32, 32), Targets: sequences(&full, 128, 8, 8)},
+		"real":   {Inputs: append(sequences(&real, 32, 32, 32), sequences(&real, 96, 8, 16)...), Targets: sequences(&real, 128, 4, 8)},
+		"atomic": {Inputs: append(sequences(&atomic, 32, 64, 64), sequences(&atomic, 96, 8, 16)...), Targets: sequences(&atomic, 128, 1, 1)},
+		"few":    {Inputs: append(sequences(&few, 2, 32, 32), sequences(&few, 6, 8, 16)...), Targets: sequences(&few, 8, 4, 8)},
+	}
+}
+
+// Shape is a batch as roofline takes it.
+func Shape(b *train.Batch) roofline.Batch {
+	out := roofline.Batch{Examples: float64(len(b.Inputs))}
+	for i := range b.Inputs {
+		in, label := float64(len(b.Inputs[i])), float64(len(b.Targets[i]))
+		out.InputTokens, out.LabelTokens = out.InputTokens+in, out.LabelTokens+label
+		out.LongestInput, out.LongestLabel = max(out.LongestInput, in), max(out.LongestLabel, label)
+	}
+	return out
+}
+
+// types are the precisions by the names that steps have for them.
+var types = map[string]tensor.DType{"fp32": tensor.F32, "bf16": tensor.BF16, "fp16": tensor.F16}
+
+// count is Counts as roofline keeps them.
+func count(into *roofline.Counted, f func()) error {
+	return tensor.Run(func(*tensor.Scope) {
+		c := tensor.Count(f)
+		into.Launches, into.Operators, into.Syncs = c.Launches, c.Operators, c.Syncs
+		into.Uploads, into.Up, into.Downloads, into.Down = c.Uploads, c.UploadBytes, c.Downloads, c.DownloadBytes
+		into.Flops, into.Bytes, into.Peak = c.Flops, c.Bytes, c.Peak
+	})
+}
+
+// Train counts an update of a model of these sizes, after one of a few examples.
+func Train(of string, sizes roofline.Model, batch, precision string) (c roofline.Counted, err error) {
+	b := Batches()[batch]
+	c = roofline.Counted{Operation: roofline.OpTrain, Of: of, Model: sizes, Precision: precision, Optimizer: "adafactor", Batch: Shape(b), Name: batch}
+	defer tensor.Emulate()()
+	m, err := seq2seq.Init(Config(sizes), 1, tensor.CUDA(0))
+	if err != nil {
+		return c, err
+	}
+	defer m.Close()
+	m.Compute = types[precision]
+	o, err := adafactor.New(m.Params(), adafactor.Defaults())
+	if err != nil {
+		return c, err
+	}
+	defer o.Close()
+	learner, err := train.NewSeq2Seq(m, o, 1)
+	if err != nil {
+		return c, err
+	}
+	defer learner.Close()
+	ctx := context.Background()
+	few := &train.Batch{Inputs: b.Inputs[:2], Targets: b.Targets[:2]}
+	if err := learner.Step(ctx, few, 0, 1e-3); err != nil {
+		return c, err
+	}
+	if err := learner.Prepare(b); err != nil { // before the card is asked, as a training does
+		return c, err
+	}
+	var failed error
+	err = count(&c, func() { failed = learner.Step(ctx, b, 1, 1e-3) })
+	return c, errors.Join(err, failed)
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/device"
@@ -34,6 +35,13 @@ func cardFindings(m nvidia.Machine, process func() (nvidia.Process, device.CUDA)
 	p, cuda := process()
 	for i, c := range m.Cards {
 		found = append(found, cardFinding(i, c, p))
+	}
+	var sizes []int64
+	for _, c := range m.Cards {
+		if c.Memory > 0 && device.Supported(c.Capability) == "" && !slices.Contains(sizes, c.Memory) {
+			sizes = append(sizes, c.Memory)
+			found = append(found, trainsOn(c.Memory))
+		}
 	}
 	half := finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
 	if half.OK {

@@ -90,14 +90,15 @@ func TestCardFindings(t *testing.T) {
 			"ok GPU driver|580.95, for CUDA up to 13.0|",
 			"ok GPU 0|NVIDIA H200, 150 GB, of which 149 GB are free, compute capability 9.0, GPU-1, cuda:0|",
 			"warn GPU 1|GPU-2, hidden from this process by CUDA_VISIBLE_DEVICES; compute capability 7.0: this libtorch has code for cards from 7.5 on|device = \"cpu\"",
+			"ok GPU memory|the paper's largest training|",
 			"ok GPU libraries|libtorch's CUDA half of /deps is loaded, with CUDA 13.0; this process may compute on 1 card|"}},
 		"old driver": {old, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "the driver is too old"}, []string{
 			"warn GPU driver|570.1: it is for CUDA up to 12.8, libtorch's CUDA half of 13.0: that needs a driver 580 or newer|install a newer driver",
-			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},
+			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "ok GPU memory||", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},
 		"no libraries": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "no libraries in /deps: make cuda"}, []string{
-			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "warn GPU libraries|no libraries in /deps|make cuda"}},
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "warn GPU libraries|no libraries in /deps|make cuda"}},
 		"hidden": {machine, nvidia.Process{}, device.CUDA{Why: `CUDA_VISIBLE_DEVICES="" hides all cards`}, []string{
-			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
+			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "ok GPU memory||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
 	} {
 		found := cardFindings(c.m, func() (nvidia.Process, device.CUDA) { return c.p, c.cuda })
 		if len(found) != len(c.want) {

@@ -11,7 +11,7 @@ func (c trainConfig) work() step.Work {
 	return step.Work{
 		Trains: &step.Training{Model: c.Model, Identifiers: c.IDs, Corpus: c.Corpus, Queries: c.Queries,
 			Updates: c.Steps, Batch: c.Batch, Accumulate: c.Accumulate, Optimizer: c.Optimizer, Precision: c.Precision,
-			MaxDocument: c.MaxInput, MaxQuery: c.MaxQuery, Documents: shareOf(c.Ratio)},
+			MaxDocument: c.MaxInput, MaxQuery: c.MaxQuery, Documents: shareOf(c.Ratio), Recomputes: c.Recompute},
 		Searches: &step.Searching{Model: c.Model, Identifiers: c.IDs, Queries: c.Queries, Split: "dev",
 			Times: (c.Steps + c.EvaluateEvery - 1) / c.EvaluateEvery, Beams: c.Beams, Batch: searchedTogether, Precision: c.Precision, MaxQuery: c.MaxQuery},
 		Model: &step.FutureModel{Like: c.Model},

@@ -182,3 +182,24 @@ func BenchmarkLoad(b *testing.B) {
 		Load("2.11.0")
 	}
 }
+
+// from is a process whose libtorch is a file.
+type from string
+
+func (f from) loaded(string) string                  { return string(f) }
+func (from) open(string) error                       { return nil }
+func (from) number(string, string) (int, int, error) { return 13000, 0, nil }
+func (from) text(string, string, int) string         { return "" }
+
+// TestFolder: the folder that is named where there are no libraries is the one where they would be found.
+func TestFolder(t *testing.T) {
+	for library, want := range map[string]string{
+		"/deps/libtorch/2.11.0-linux-arm64/lib/libtorch_cpu.so": "/deps/cuda/2.11.0-linux-arm64",
+		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
+	} {
+		m := machine{getenv: func(string) string { return "" }, lookup: func(string) (string, bool) { return "", false }, system: from(library)}
+		if got := m.folder(); got != want {
+			t.Errorf("%s: %s, want %s", library, got, want)
+		}
+	}
+}

@@ -114,6 +114,8 @@ func TestLoad(t *testing.T) {
 		{"not a library", map[string]string{"REDSI_CUDA": broken}, new13, one, "the CUDA libraries do not load: " + filepath.Join(broken, half), broken},
 		{"a library that it needs is gone", map[string]string{"REDSI_CUDA": lacking}, new13, one, "do not load: libgone.so.1: cannot open", lacking},
 		{"all there", map[string]string{"REDSI_CUDA": good, "CUDA_VISIBLE_DEVICES": "0"}, new13, one, "", good},
+		{"torch/lib is named", map[string]string{"REDSI_CUDA": filepath.Join(good, "torch", "lib") + "/"}, new13, one, "", good},
+		{"an empty torch/lib is named", map[string]string{"REDSI_CUDA": filepath.Join(empty, "torch", "lib")}, new13, one, "REDSI_CUDA=" + filepath.Join(empty, "torch", "lib") + " has no torch/lib/", empty},
 		{"all there, of Python", map[string]string{"REDSI_CUDA": fresh("__version__ = '2.11.0+cu130'\n", "torch/version.py")}, new13, one, "", "*"},
 	}
 	for _, tt := range tests {
@@ -146,6 +148,10 @@ func TestLoad(t *testing.T) {
 	write(t, filepath.Join(archive, half), "")
 	if got := m.folder(); got != archive {
 		t.Errorf("folder %s, want %s", got, archive)
+	}
+	python := filepath.Join(good, half) // has it beside libtorch_cpu.so
+	if got := (machine{system: from(filepath.Join(filepath.Dir(python), "libtorch_cpu.so"))}).folder(); got != good {
+		t.Errorf("folder %s, want %s", got, good)
 	}
 
 	// One that was preloaded is taken as it is.

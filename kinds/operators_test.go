@@ -1,4 +1,4 @@
-//go:build linux && !notorch
+//go:build linux && amd64 && !notorch
 
 package kinds_test
 
@@ -31,16 +31,20 @@ func TestOperators(t *testing.T) {
 			}
 			return step.In(res.Outputs["model"])
 		}
-		few := map[string]any{"device": "cuda", "steps": int64(4), "evaluate_every": int64(2), "dropout": 0.1}
+		few := map[string]any{"device": "cuda", "steps": int64(2), "evaluate_every": int64(2), "dropout": 0.1}
 		for _, family := range []*training{t5, bart} {
-			for _, change := range []map[string]any{
+			for i, change := range []map[string]any{
 				{"clip_norm": 1.0, "label_smoothing": 0.1, "accumulate": int64(2)},
 				{"validity": "text", "optimizer": "adamw", "weight_decay": 0.01, "precision": "bf16"},
 				{"ids": family.set(family.ids(docid.KindAtomic)), "precision": "fp16", "clip_norm": 1.0},
 				{"ids": family.set(family.ids(docid.KindSemantic)), "precision": "fp16", "optimizer": "adamw"},
 			} {
 				config := family.with(change, few)
-				asks := map[string]any{"model": do("train", config), "ids": config["ids"], "queries": config["queries"], "tokenizer": config["tokenizer"], "device": "cuda", "beams": int64(4)}
+				model := do("train", config)
+				if i == 1 || family == bart { // its training has evaluated it, by the same search
+					continue
+				}
+				asks := map[string]any{"model": model, "ids": config["ids"], "queries": config["queries"], "tokenizer": config["tokenizer"], "device": "cuda", "beams": int64(4)}
 				for _, decoding := range []string{"constrained", "unconstrained"} {
 					asks["decoding"] = decoding
 					if _, err := l.inParts("evaluate", asks); err != nil {
@@ -51,7 +55,7 @@ func TestOperators(t *testing.T) {
 		}
 		config := t5.config
 		writer := do("train_queries", map[string]any{"model": config["model"], "corpus": config["corpus"], "queries": config["queries"],
-			"tokenizer": config["tokenizer"], "device": "cuda", "steps": int64(4), "batch": int64(16), "evaluate_every": int64(2), "max_input": int64(16)})
+			"tokenizer": config["tokenizer"], "device": "cuda", "steps": int64(2), "batch": int64(16), "evaluate_every": int64(2), "max_input": int64(16)})
 		generation := t5.generation(writer)
 		generation["device"] = "cuda"
 		for _, method := range []string{"sample", "beam"} {

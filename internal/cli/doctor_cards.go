@@ -87,12 +87,12 @@ func whatToDo(why string) string {
 	switch {
 	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):
 		return "unset CUDA_VISIBLE_DEVICES, or name cards in it"
-	case strings.Contains(why, "REDSI_CUDA"):
-		return "unset REDSI_CUDA, or name a folder with these libraries in it"
 	case strings.Contains(why, "notorch"):
 		return "make build"
 	case strings.Contains(why, "make cuda"):
 		return "make cuda, which says first how much it downloads"
+	case strings.Contains(why, "REDSI_CUDA"):
+		return "unset REDSI_CUDA, or name a folder with these libraries in it"
 	}
 	return "look at the driver: nvidia-smi"
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -203,5 +204,22 @@ func TestCudaPlatformsAgree(t *testing.T) {
 	}
 	if !slices.Equal(lists[0], lists[1]) {
 		t.Errorf("linux-amd64 has %q,\nlinux-arm64 %q", lists[0], lists[1])
+	}
+}
+
+// Two makes that install parts of the same wheel do not write one file together.
+func TestCudaBesideLibtorch(t *testing.T) {
+	x, deps := cudaIndex(t), t.TempDir()
+	var group sync.WaitGroup
+	for _, part := range []string{"libtorch", "cuda", "cuda-kernels"} {
+		group.Go(func() {
+			if out, err := x.install(t, deps, part); err != nil {
+				t.Errorf("%s: %v\n%s", part, err, out)
+			}
+		})
+	}
+	group.Wait()
+	if left := list(t, filepath.Join(deps, "downloads")); left != "" {
+		t.Errorf("left in downloads: %s", left)
 	}
 }

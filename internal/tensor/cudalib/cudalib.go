@@ -76,9 +76,13 @@ func (m machine) load(version string) State {
 		s.Reason = fmt.Sprintf("CUDA_VISIBLE_DEVICES=%q hides all cards", list)
 		return s
 	}
+	named := asked
+	if within, ok := strings.CutSuffix(filepath.Clean(asked), "/"+filepath.Dir(half)); ok {
+		asked = within // torch/lib itself was named
+	}
 	s.Folder = asked
 	if asked != "" && !has(asked) {
-		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has, or off", asked, half)
+		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has, or off", named, half)
 		return s
 	}
 	can, status, err := m.system.number(m.driver, "cuDriverGetVersion")
@@ -162,13 +166,18 @@ func (m machine) folder() string {
 	if library == "" {
 		return ""
 	}
-	part := filepath.Dir(filepath.Dir(library)) // DEPS/libtorch/VERSION-PLATFORM, or an archive's folder
-	deps := filepath.Dir(filepath.Dir(part))
-	beside, own := filepath.Join(deps, "cuda", filepath.Base(part)), filepath.Join(part, "cuda")
-	if filepath.Base(filepath.Dir(part)) != "libtorch" || has(own) {
-		return own
+	part := filepath.Dir(filepath.Dir(library)) // DEPS/libtorch/VERSION-PLATFORM, an archive's folder, or Python's torch
+	own, python := filepath.Join(part, "cuda"), filepath.Dir(part)
+	beside := filepath.Join(filepath.Dir(filepath.Dir(part)), "cuda", filepath.Base(part))
+	for _, folder := range []string{own, beside, python} {
+		if has(folder) {
+			return folder
+		}
 	}
-	return beside
+	if filepath.Base(filepath.Dir(part)) == "libtorch" {
+		return beside
+	}
+	return own
 }
 
 func has(folder string) bool {

@@ -114,6 +114,8 @@ func TestLoad(t *testing.T) {
 		{"not a library", map[string]string{"REDSI_CUDA": broken}, new13, one, "the CUDA libraries do not load: " + filepath.Join(broken, half), broken},
 		{"a library that it needs is gone", map[string]string{"REDSI_CUDA": lacking}, new13, one, "do not load: libgone.so.1: cannot open", lacking},
 		{"all there", map[string]string{"REDSI_CUDA": good, "CUDA_VISIBLE_DEVICES": "0"}, new13, one, "", good},
+		{"torch/lib is named", map[string]string{"REDSI_CUDA": filepath.Join(good, "torch", "lib") + "/"}, new13, one, "", good},
+		{"an empty torch/lib is named", map[string]string{"REDSI_CUDA": filepath.Join(empty, "torch", "lib")}, new13, one, "REDSI_CUDA=" + filepath.Join(empty, "torch", "lib") + " has no torch/lib/", empty},
 		{"all there, of Python", map[string]string{"REDSI_CUDA": fresh("__version__ = '2.11.0+cu130'\n", "torch/version.py")}, new13, one, "", "*"},
 	}
 	for _, tt := range tests {
@@ -146,6 +148,10 @@ func TestLoad(t *testing.T) {
 	write(t, filepath.Join(archive, half), "")
 	if got := m.folder(); got != archive {
 		t.Errorf("folder %s, want %s", got, archive)
+	}
+	python := filepath.Join(good, half) // has it beside libtorch_cpu.so
+	if got := (machine{system: from(filepath.Join(filepath.Dir(python), "libtorch_cpu.so"))}).folder(); got != good {
+		t.Errorf("folder %s, want %s", got, good)
 	}
 
 	// One that was preloaded is taken as it is.
@@ -180,5 +186,26 @@ func TestLoad(t *testing.T) {
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		Load("2.11.0")
+	}
+}
+
+// from is a process whose libtorch is a file.
+type from string
+
+func (f from) loaded(string) string                  { return string(f) }
+func (from) open(string) error                       { return nil }
+func (from) number(string, string) (int, int, error) { return 13000, 0, nil }
+func (from) text(string, string, int) string         { return "" }
+
+// TestFolder: the folder that is named where there are no libraries is the one where they would be found.
+func TestFolder(t *testing.T) {
+	for library, want := range map[string]string{
+		"/deps/libtorch/2.11.0-linux-arm64/lib/libtorch_cpu.so": "/deps/cuda/2.11.0-linux-arm64",
+		"/opt/redsi-1.0-linux-amd64/lib/libtorch_cpu.so":        "/opt/redsi-1.0-linux-amd64/cuda",
+	} {
+		m := machine{getenv: func(string) string { return "" }, lookup: func(string) (string, bool) { return "", false }, system: from(library)}
+		if got := m.folder(); got != want {
+			t.Errorf("%s: %s, want %s", library, got, want)
+		}
 	}
 }

@@ -39,7 +39,7 @@ type Activities struct {
 	Usage    *usage.Meter       // of this process; nil: what programs and the store tell only
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
-	Env      map[string]string  // recorded with every result: revision, libtorch, device, host
+	Env      map[string]string  // recorded with every result: revision, libtorch, host
 
 	Telemetry *telemetry.Telemetry // nil: none
 

@@ -134,9 +134,8 @@ func (a *app) printFindings(found []finding) {
 var levelColour = map[string]string{"ok": "hit", "warn": "maybe", "fail": "failed"}
 
 func (a *app) checkBuild() finding {
-	torch, devices := libtorch()
 	return finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds, libtorch %s, devices %s",
-		revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()), torch, devices)}
+		revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()), libtorch(), devices())}
 }
 
 func checkCores() finding {

@@ -2,5 +2,8 @@
 
 package cli
 
-// libtorch is the version that this program computes with, and devices what it finds.
-func libtorch() (version, devices string) { return "none", "none" }
+// libtorch is the version that this program computes with.
+func libtorch() string { return "none" }
+
+// devices are what it finds to compute on.
+func devices() string { return "none" }

@@ -8,10 +8,13 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// libtorch is the version that this program computes with, and devices what it finds.
-func libtorch() (version, devices string) {
+// libtorch is the version that this program computes with.
+func libtorch() string { return tensor.Version() }
+
+// devices are what it finds to compute on. To find cards loads what they need.
+func devices() string {
 	if n := tensor.CUDADevices(); n > 0 {
-		return tensor.Version(), fmt.Sprintf("cpu, cuda × %d", n)
+		return fmt.Sprintf("cpu, cuda × %d", n)
 	}
-	return tensor.Version(), "cpu"
+	return "cpu"
 }

@@ -190,13 +190,13 @@ func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Pla
 	}, keep, store.Blobs.Open)
 }
 
-// hostEnv is recorded with results; it is never part of a key.
+// hostEnv is recorded with results; it is never part of a key. It does not look for cards,
+// whose libraries nothing needs before a step computes: that step's result says on which.
 func hostEnv() map[string]string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	version, devices := libtorch()
-	return map[string]string{"host": host, "revision": revision(), "go": runtime.Version(), "libtorch": version, "devices": devices,
+	return map[string]string{"host": host, "revision": revision(), "go": runtime.Version(), "libtorch": libtorch(),
 		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 }

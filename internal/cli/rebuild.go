@@ -260,12 +260,11 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 
 // attestation is what is recorded of a step of a kind that was run again here and now.
 func (a *app) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
-	version, _ := libtorch()
 	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
 		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
 	if a.Registry.Lookup(kind).Needs != "" {
-		said.Libraries["libtorch"] = version
+		said.Libraries["libtorch"] = libtorch()
 		said.Machine.Instructions, said.Machine.Threads = device.Capability(), again.Threads
 		if u := again.Made.Used; u != nil {
 			said.Machine.Card = u.Card

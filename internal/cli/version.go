@@ -29,8 +29,7 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func (a *app) printVersion() error {
-	torch, _ := libtorch()
-	b := build{revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, torch, step.KeyFormat}
+	b := build{revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, libtorch(), step.KeyFormat}
 	if a.JSON {
 		return view.WriteJSON(a.Out, b)
 	}

@@ -2,7 +2,28 @@
 
 package tensor
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+// TestCard: one or the other: cards, or a reason that every refusal repeats.
+func TestCard(t *testing.T) {
+	c := Card()
+	if c.Loaded == (c.Reason != "") || c.Loaded != (CUDADevices() > 0) || c.Cards != CUDADevices() {
+		t.Errorf("%+v, with %d cards", c, CUDADevices())
+	}
+	auto, err := ParseDevice("auto")
+	if err != nil || auto.IsCUDA() != c.Loaded {
+		t.Errorf("auto is %s (%v)", auto, err)
+	}
+	if _, err := ParseDevice("cuda"); !c.Loaded && (err == nil || !strings.Contains(err.Error(), c.Reason)) {
+		t.Errorf("%v does not say %q", err, c.Reason)
+	}
+	if _, err := ParseDevice("cuda:99"); c.Loaded && (err == nil || !strings.Contains(err.Error(), "CUDA_VISIBLE_DEVICES")) {
+		t.Errorf("%v", err)
+	}
+}
 
 // TestCardMemory: without a card nothing is told; with one, no more is there than the most.
 func TestCardMemory(t *testing.T) {
@@ -12,5 +33,22 @@ func TestCardMemory(t *testing.T) {
 		t.Errorf("known: %v, with %d cards", ok, CUDADevices())
 	case !ok && now+most != 0, CUDADevices() == 1 && now > most:
 		t.Errorf("%d bytes now, %d at most", now, most)
+	}
+}
+
+// TestCardFree: nothing is told of the CPU, nor of a card that is none.
+func TestCardFree(t *testing.T) {
+	if free, total, ok := CardFree(CPU); ok || free+total != 0 {
+		t.Errorf("the CPU has %d of %d", free, total)
+	}
+	if CUDADevices() > 0 {
+		return
+	}
+	if _, _, ok := CardFree(CUDA(0)); ok {
+		t.Error("a card that is not there has memory")
+	}
+	defer Emulate()()
+	if _, _, ok := CardFree(CUDA(0)); ok {
+		t.Error("an emulated card has memory")
 	}
 }

@@ -125,8 +125,11 @@ func ParseDevice(name string) (Device, error) {
 			return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
 		}
 	}
-	if have := CUDADevices(); n >= have {
-		return CPU, fmt.Errorf("device %q: this process sees %d CUDA devices; is a libtorch with CUDA on LD_LIBRARY_PATH, with libtorch_cuda.so preloaded?", name, have)
+	switch have := CUDADevices(); {
+	case have == 0:
+		return CPU, fmt.Errorf("device %q: this process has no card: %s", name, Card().Reason)
+	case n >= have:
+		return CPU, fmt.Errorf("device %q: this process has %d CUDA devices, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, have)
 	}
 	return CUDA(n), nil
 }
@@ -148,12 +151,22 @@ func CardMemory() (now, most int64, ok bool) {
 	return now, most, cards > 0
 }
 
+// CardFree is how many bytes of a card can still be taken, with what libtorch has of it and
+// does not use, and how many the card has. Of the CPU, and of an emulated card, ok is false.
+func CardFree(dev Device) (free, total int64, ok bool) {
+	if !dev.IsCUDA() || emulated.Load() {
+		return 0, 0, false
+	}
+	free, total, msg := native.CardFree(int(dev.c()))
+	return free, total, msg == ""
+}
+
 // CUDADevices is the number of cards that libtorch sees.
 func CUDADevices() int {
 	if emulated.Load() {
 		return 1
 	}
-	if !lib.AtcCudaIsAvailable() {
+	if !Card().Loaded {
 		return 0
 	}
 	return int(lib.AtcCudaDeviceCount())

@@ -2,6 +2,8 @@
 
 // The functions of composed.h.
 #include "composed.h"
+#include "calls.h"
+#include "cpu_kernels.h"
 #include "padded.h"
 #include "slices.h"
 
@@ -143,7 +145,7 @@ char *redsi_columns(void **out, void *t_, int64_t n) {
   return guarded([&] {
     const Tensor &t = deref(t_);
     TORCH_CHECK(t.dim() == 2 && n > 0 && t.size(1) % n == 0, "no ", n, " equal parts of the columns");
-    const auto parts = t.split(t.size(1) / n, 1);
+    const auto parts = Columns::apply(t, n);
     for (int64_t i = 0; i < n; i++) out[i] = new Tensor(parts[size_t(i)]);
   });
 }
@@ -166,4 +168,30 @@ char *redsi_head_slices(void **out, void *h, void *w, void *labels, int64_t igno
   });
 }
 
+void *redsi_calls_begin(const char *prefix) {
+  auto *c = new watched::Calls;
+  c->prefix = prefix;
+  watched::calls = c;
+  c->handle = at::addThreadLocalCallback(at::RecordFunctionCallback(watched::start, watched::end)
+                                             .needsInputs(true)
+                                             .needsOutputs(true)
+                                             .scopes({at::RecordScope::FUNCTION}));
+  return c;
+}
+
+char *redsi_calls_end(void *calls_) {
+  auto *c = static_cast<watched::Calls *>(calls_);
+  at::removeCallback(c->handle);
+  watched::calls = nullptr;
+  const std::string text = "[" + c->text.str() + "]";
+  delete c;
+  return strdup(text.c_str());
+}
+
 } // extern "C"
+
+TORCH_LIBRARY_IMPL(aten, CPU, m) {
+  m.impl("_efficient_attention_forward", TORCH_FN(redsi::cpu::efficient_forward));
+  m.impl("_efficient_attention_backward", TORCH_FN(redsi::cpu::efficient_backward));
+  m.impl("_fused_rms_norm_backward", TORCH_FN(redsi::cpu::rms_norm_backward));
+}

@@ -2,6 +2,7 @@
 
 package native
 
+// #include <stdlib.h>
 // #include "composed.h"
 import "C"
 
@@ -109,6 +110,17 @@ func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) 
 	msg = message(C.redsi_relative_bias(&out, table, distances, C.int64_t(most)))
 	return out, msg
 }
+
+// CallsBegin tells calls of operators whose names begin with prefix until CallsEnd on the same
+// thread; for tests.
+func CallsBegin(prefix string) unsafe.Pointer {
+	c := C.CString(prefix)
+	defer C.free(unsafe.Pointer(c))
+	return C.redsi_calls_begin(c)
+}
+
+// CallsEnd is the calls as JSON: of tensors shapes, strides and types.
+func CallsEnd(calls unsafe.Pointer) string { return message(C.redsi_calls_end(calls)) }
 
 // HeadSlices is HeadLoss on a card, times scale where that is not nil; count is the number of
 // labels that count, 0 where it is not known.

@@ -4,7 +4,7 @@
 
 namespace redsi {
 
-// FusedRMSNorm is one kernel forward and CUDA's own backward, which cpu_kernels.cc stands in for.
+// FusedRMSNorm is one kernel forward and CUDA's own backward, which cpu_kernels.h stands in for.
 struct FusedRMSNorm : Function<FusedRMSNorm> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x_, const Tensor &w, double eps) {
     const at::AutoDispatchBelowADInplaceOrView guard;

@@ -4,11 +4,13 @@
 
 namespace redsi {
 
-constexpr int64_t kSlice = int64_t(256) << 20; // bytes of logits, and of their logarithms, at a time
+// Bytes of logits, of their logarithms and of what is between them at a time.
+constexpr int64_t kSlice = int64_t(256) << 20;
 
-// slice_of is rows of a slice: all if they fit, else a multiple of 8.
+// slice_of is rows of a slice: all if they fit, else a multiple of 8. Logits in half precision are float32 for a
+// moment where there is no kernel from one to the other.
 inline int64_t slice_of(int64_t n, int64_t vocabulary, int64_t size) {
-  const int64_t fit = kSlice / std::max<int64_t>(1, vocabulary * (size + 4));
+  const int64_t fit = kSlice / std::max<int64_t>(1, vocabulary * (size + (size < 4 ? 8 : 4)));
   return std::max<int64_t>(1, fit >= n ? n : fit >= 8 ? fit / 8 * 8 : fit);
 }
 

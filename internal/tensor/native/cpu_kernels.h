@@ -1,15 +1,14 @@
-//go:build !notorch
-
 // Kernels for the CPU of operators that libtorch has for CUDA only, so that the code that calls them on a card
 // runs where one is emulated: the same arguments, results of the same shapes, strides and types (testdata/efficient.json
 // holds them against libtorch's own account), computed in float32.
+#pragma once
 #include "common.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/library.h>
 
 namespace redsi {
-namespace {
+namespace cpu {
 
 // Sequences are those of one call: of a batch, or packed by cumulative lengths, n+1 of each.
 struct Sequences {
@@ -50,7 +49,7 @@ struct Sequences {
   }
 };
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt>
+inline std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt>
 efficient_forward(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias,
                   const std::optional<Tensor> &of_q, const std::optional<Tensor> &of_k, std::optional<int64_t> most_q,
                   std::optional<int64_t> most_k, double p, int64_t mask, bool records, std::optional<double> scale,
@@ -77,7 +76,7 @@ efficient_forward(const Tensor &q, const Tensor &k, const Tensor &v, const std::
   return {out, sums, seed, offset, c10::SymInt(m), c10::SymInt(l)};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor>
+inline std::tuple<Tensor, Tensor, Tensor, Tensor>
 efficient_backward(const Tensor &grad, const Tensor &q, const Tensor &k, const Tensor &v,
                    const std::optional<Tensor> &bias, const Tensor &, const std::optional<Tensor> &of_q,
                    const std::optional<Tensor> &of_k, int64_t, int64_t, const Tensor &sums, double p,
@@ -117,7 +116,7 @@ efficient_backward(const Tensor &grad, const Tensor &q, const Tensor &k, const T
 }
 
 // The gradients of y = x·r·w, with r = 1/rms(x) of each row: dx = r·(g·w - x·r·mean(g·w·x·r)).
-std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor &g, const Tensor &x, at::IntArrayRef shape, const Tensor &r_,
+inline std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor &g, const Tensor &x, at::IntArrayRef shape, const Tensor &r_,
                                              const std::optional<Tensor> &w, std::array<bool, 2> asked) {
   TORCH_CHECK(shape.size() == 1, "the norm of more than the last dimension");
   const Tensor r = r_.to(at::kFloat), unit = x.to(at::kFloat) * r, wide = g.to(at::kFloat);
@@ -128,11 +127,5 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor &g, const Tensor &x, a
   return {dx, dw};
 }
 
-} // namespace
+} // namespace cpu
 } // namespace redsi
-
-TORCH_LIBRARY_IMPL(aten, CPU, m) {
-  m.impl("_efficient_attention_forward", TORCH_FN(redsi::efficient_forward));
-  m.impl("_efficient_attention_backward", TORCH_FN(redsi::efficient_backward));
-  m.impl("_fused_rms_norm_backward", TORCH_FN(redsi::rms_norm_backward));
-}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/redsi/redsi/internal/tensor/native"
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // Try calls f on a locked OS thread and returns the *Error that an operation in

@@ -10,6 +10,14 @@
 // last bits depend on the number of threads (37 rows of 1024 by 256 columns: two threads
 // or more against one), also where MKL is told to keep its own.
 //
+// What a card computes is composed of libtorch's operations (composed.h): packed rows are padded by
+// one gather, attended to by libtorch's memory-efficient kernel in half precision and by products in
+// float32, and put back by one gather; without a bias that kernel takes packed rows as they are, by
+// cumulative lengths, which it refuses together with a bias. The head's loss holds logits of a slice
+// of rows. Nothing of it copies between host and device or waits. Operators that only CUDA has get
+// kernels for the CPU here, so that where a card is emulated the same calls are made.
+// None of it has run on a card yet.
+//
 // A tensor is a pointer to a torch::Tensor, owned by the caller. A function's
 // string is libtorch's error, empty when there was none.
 package native

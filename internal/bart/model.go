@@ -50,8 +50,24 @@ func (n *network) Attention() tensor.AttentionOptions {
 
 // linear is x·wᵀ + b: [T, in] -> [T, out].
 func (n *network) linear(p *seq2seq.Pass, x *tensor.Tensor, w dense) *tensor.Tensor {
-	h := p.Linear(x, w.w)
-	return p.S.Add(h, p.S.ToDType(w.b, h.DType()))
+	return shifted(p, p.Linear(x, w.w), w.b)
+}
+
+func shifted(p *seq2seq.Pass, h, b *tensor.Tensor) *tensor.Tensor {
+	return p.S.Add(h, p.S.ToDType(b, h.DType()))
+}
+
+// linears are linear by each of several matrices of the same rows.
+func (n *network) linears(p *seq2seq.Pass, x *tensor.Tensor, of ...dense) []*tensor.Tensor {
+	ws := make([]*tensor.Tensor, len(of))
+	for i, w := range of {
+		ws[i] = w.w
+	}
+	all := p.Products(x, ws...)
+	for i, h := range all {
+		all[i] = shifted(p, h, of[i].b)
+	}
+	return all
 }
 
 // norm is LayerNorm, [T, d_model] -> [T, d_model].
@@ -95,9 +111,11 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, l layer) *tenso
 func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
 	x = n.embed(p, x, seq.Positions(), n.encoder)
 	for _, l := range n.encoder.layers {
-		q, k, v := n.linear(p, x, l.self.q), n.linear(p, x, l.self.k), n.linear(p, x, l.self.v) // [S, d_model]
-		x = n.add(p, x, n.linear(p, p.Attend(q, k, v, nil, seq), l.self.o), l.self.norm)
-		x = n.feedForward(p, x, l)
+		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
+			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [S, d_model]
+			x = n.add(p, x, n.linear(p, p.Attend(of[0], of[1], of[2], nil, seq), l.self.o), l.self.norm)
+			return n.feedForward(p, x, l)
+		})
 	}
 	return x
 }
@@ -108,7 +126,8 @@ func (n *network) Biases(*tensor.Scope, int64) []*tensor.Tensor { return nil }
 // Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {
 	cross := n.decoder.layers[layer].cross
-	return n.linear(p, states, cross.k), n.linear(p, states, cross.v)
+	both := n.linears(p, states, cross.k, cross.v)
+	return both[0], both[1]
 }
 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model+1], of which the last
@@ -116,10 +135,12 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
 	x = n.embed(p, x, at.Positions(), n.decoder)
 	for i, l := range n.decoder.layers {
-		q, k, v := n.linear(p, x, l.self.q), n.linear(p, x, l.self.k), n.linear(p, x, l.self.v) // [T, d_model]
-		x = n.add(p, x, n.linear(p, at.Self(i, q, k, v), l.self.o), l.self.norm)
-		x = n.add(p, x, n.linear(p, at.Cross(i, n.linear(p, x, l.cross.q)), l.cross.o), l.cross.norm)
-		x = n.feedForward(p, x, l)
+		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
+			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [T, d_model]
+			x = n.add(p, x, n.linear(p, at.Self(i, of[0], of[1], of[2]), l.self.o), l.self.norm)
+			x = n.add(p, x, n.linear(p, at.Cross(i, n.linear(p, x, l.cross.q)), l.cross.o), l.cross.norm)
+			return n.feedForward(p, x, l)
+		})
 	}
 	return p.S.Cat(1, x, p.S.Full(1, tensor.F32, p.Device, x.Dim(0), 1))
 }

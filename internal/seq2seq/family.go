@@ -70,6 +70,10 @@ type Spec struct {
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
 	// Fixed marks what is no parameter: it is not trained, and zeros where a file has none.
 	Fixed bool
+	// Product names the product that a matrix is for, by Pass.Linear or Products: a card has
+	// a copy of it in the compute type, those of one name in one matrix, since they multiply
+	// the same rows. "": it is not for products, or not for them alone.
+	Product string
 }
 
 // Draw says how numbers are drawn: from N(0, Deviation²), uniformly within ±Bound, or

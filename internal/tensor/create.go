@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // dims gives gotch a slice it can take the address of; a scalar has length 0.
@@ -59,6 +61,24 @@ func (s *Scope) FromInt64s(values []int64, dev Device, shape ...int64) *Tensor {
 	return fromSlice(s, values, I64, dev, shape)
 }
 
+// Upload copies arrays to dev in one transfer, which to a card is asynchronous. The results are
+// vectors, views of one buffer.
+func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
+	var all []int64
+	for _, a := range arrays {
+		all = append(all, a...)
+	}
+	c, msg := native.Upload(all, int(dev.c()))
+	whole := s.ownNative("Upload", c, msg)
+	uploaded(dev, int64(len(all))*8)
+	views, at := make([]*Tensor, len(arrays)), int64(0)
+	for i, a := range arrays {
+		views[i] = s.Narrow(whole, 0, at, int64(len(a)))
+		at += int64(len(a))
+	}
+	return views
+}
+
 func fromSlice[E any](s *Scope, values []E, d DType, dev Device, shape []int64) *Tensor {
 	n := int64(1)
 	for _, size := range shape {
@@ -106,6 +126,11 @@ func (s *Scope) onto(t *Tensor, dev Device) *Tensor {
 
 // ToDevice is t on dev; a view of t where it is there already.
 func (s *Scope) ToDevice(t *Tensor, dev Device) *Tensor {
+	if dev == CPU {
+		t.downloaded()
+	} else if t.Device() != dev {
+		uploaded(dev, t.Numel()*int64(t.DType().Size()))
+	}
 	var out lib.Ctensor
 	lib.AtgTo(&out, t.use("ToDevice"), dev.c())
 	return s.own("ToDevice", out, t)

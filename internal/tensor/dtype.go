@@ -87,8 +87,13 @@ func CUDA(n int) Device { return Device{index: int32(n) + 1} }
 // IsCUDA says whether d is a card.
 func (d Device) IsCUDA() bool { return d.index > 0 }
 
-// c is gotch's number: -1 for the CPU, else the card.
-func (d Device) c() int32 { return d.index - 1 }
+// c is gotch's number: -1 for the CPU, which an emulated card is, else the card.
+func (d Device) c() int32 {
+	if emulated.Load() {
+		return -1
+	}
+	return d.index - 1
+}
 
 func (d Device) String() string {
 	if d.index == 0 {
@@ -145,6 +150,9 @@ func CardMemory() (now, most int64, ok bool) {
 
 // CUDADevices is the number of cards that libtorch sees.
 func CUDADevices() int {
+	if emulated.Load() {
+		return 1
+	}
 	if !lib.AtcCudaIsAvailable() {
 		return 0
 	}

@@ -89,6 +89,7 @@ func (t *Tensor) copyOut(op string, dst unsafe.Pointer, n int64, size int) {
 	if n == 0 {
 		return
 	}
+	t.downloaded()
 	lib.AtCopyData(t.use(op), dst, uint(n), uint(size))
 	check(op, t)
 }

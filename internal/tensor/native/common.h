@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -36,8 +37,13 @@ template <typename F> char *guarded(F f) {
   }
 }
 
-// plain: the kernels can work on it.
-inline bool plain(const Tensor &t) { return t.is_cpu() && t.scalar_type() == at::kFloat; }
+// emulated: the CPU is taken for a card (redsi_emulate).
+inline std::atomic<bool> emulated{false};
+
+// plain: the kernels can work on it. All else is computed by libtorch's operations, the composed path.
+inline bool plain(const Tensor &t) {
+  return t.is_cpu() && t.scalar_type() == at::kFloat && !emulated.load(std::memory_order_relaxed);
+}
 
 constexpr int64_t kGrain = 16384; // elements per thread below which threads cost more than they win
 inline int64_t grain(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }

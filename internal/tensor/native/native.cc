@@ -174,6 +174,17 @@ char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
   });
 }
 
+void redsi_emulate(int on) { emulated = on != 0; }
+
+char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device) {
+  return guarded([&] {
+    Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(device >= 0));
+    if (n > 0) std::memcpy(host.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
+    // The pinned block is not used again before the copy is done: its allocator sees to that.
+    *out = new Tensor(device < 0 ? host : host.to(at::Device(at::kCUDA, c10::DeviceIndex(device)), at::kLong, true));
+  });
+}
+
 char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t key) {
   return guarded([&] {
     const Tensor &x = deref(x_);

@@ -3,7 +3,8 @@
 package native
 
 // /* Without OpenMP at::parallel_for, a template, would run its loops on one thread. */
-// #cgo CXXFLAGS: -std=c++17 -DREDSI_NATIVE
+// /* libtorch is a release build: what its headers hold of debugging would not fit. */
+// #cgo CXXFLAGS: -std=c++17 -DREDSI_NATIVE -DNDEBUG
 // #cgo linux CXXFLAGS: -fopenmp
 // #cgo linux LDFLAGS: -fopenmp
 // #cgo LDFLAGS: -ltorch_cpu -lc10 -lstdc++ -lm
@@ -54,6 +55,30 @@ func CardMemory(device int) (now, most int64, msg string) {
 
 // CPUCapability is the instruction set that libtorch computes with, such as "AVX512".
 func CPUCapability() string { return message(C.redsi_cpu_capability()) }
+
+// Emulate says whether the CPU is taken for a card.
+func Emulate(on bool) {
+	n := C.int(0)
+	if on {
+		n = 1
+	}
+	C.redsi_emulate(n)
+}
+
+// Upload is a tensor of numbers on a card, or on the CPU (-1), in one transfer.
+func Upload(numbers []int64, device int) (out Tensor, msg string) {
+	msg = message(C.redsi_upload(&out, (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers)), C.int(device)))
+	return out, msg
+}
+
+// Counter counts what operators on its thread ask of a card.
+type Counter unsafe.Pointer
+
+// CountBegin counts until CountEnd on the same thread.
+func CountBegin() Counter { return Counter(C.redsi_count_begin()) }
+
+// CountEnd is what was counted: lines of a kind, a name and a number.
+func CountEnd(c Counter) string { return message(C.redsi_count_end(unsafe.Pointer(c))) }
 
 // Dropout is (residual, or 0 where that is nil) + x with elements set to zero with
 // probability p in [0, 1), the others scaled by 1/(1-p). On a CPU the mask is a

@@ -16,6 +16,16 @@ char *redsi_cpu_capability(void);
 // Bytes of tensors on a CUDA device now, and the most so far; zeros before there was one.
 char *redsi_card_memory(int device, int64_t *now, int64_t *most);
 
+// Whether the CPU is taken for a card: everything is composed of libtorch's operations.
+void redsi_emulate(int on);
+// n numbers in one transfer to a device, -1 being the CPU; asynchronous to a card, from pinned memory.
+char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device);
+
+// What operators on this thread ask of a card, from begin to end, which frees it. The text of
+// redsi_count_end is to be freed: lines of "kind name number", see count.cc.
+void *redsi_count_begin(void);
+char *redsi_count_end(void *counter);
+
 // (residual or 0) + dropout(x).
 char *redsi_dropout(void **out, void *x, void *residual, double p, uint64_t key);
 // dropout(max(x, 0)).

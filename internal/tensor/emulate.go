@@ -1,0 +1,27 @@
+//go:build !notorch
+
+package tensor
+
+import (
+	"sync/atomic"
+
+	"github.com/redsi/redsi/internal/tensor/native"
+)
+
+// emulated says that the CPU is taken for a card.
+var emulated atomic.Bool
+
+// Emulate takes the CPU for a card, in the whole process, until end is called: there is one
+// CUDA device, whose tensors lie in the CPU's memory. Every operation is composed of
+// libtorch's, as on a card, and what would be copied between a card and the CPU is counted.
+// It is for tests and for counting (Count): nothing is faster for it.
+func Emulate() (end func()) {
+	if !emulated.CompareAndSwap(false, true) {
+		Failf("Emulate", "a card is emulated already")
+	}
+	native.Emulate(true)
+	return func() {
+		native.Emulate(false)
+		emulated.Store(false)
+	}
+}

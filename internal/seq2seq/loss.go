@@ -57,7 +57,7 @@ func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 
 // teach gives the decoder's states at each label position [T, w], without dropout.
 func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, at indexes) {
-	p := m.prepare(b)
+	p := m.Prepare(b)
 	at = m.upload(s, p)
 	embedding := m.net.Embedding()
 	in, out := s.IndexSelect(embedding, 0, at.inputs), s.IndexSelect(embedding, 0, at.read)
@@ -71,11 +71,21 @@ func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, s
 	return s.HeadLoss(states, head, labels, Ignore, smooth)
 }
 
-// Scale is what a loss is multiplied by before gradients are taken: By, and On, a scalar
-// on the model's device, where that is not nil.
+// Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
 type Scale struct {
-	By float64
-	On *tensor.Tensor
+	By float64        // 0: 1
+	On *tensor.Tensor // a scalar on the model's device; nil: 1
+}
+
+// of is the loss times the scale.
+func (a Scale) of(s *tensor.Scope, loss *tensor.Tensor) *tensor.Tensor {
+	if a.By != 0 && a.By != 1 {
+		loss = s.Scale(loss, a.By)
+	}
+	if a.On != nil {
+		loss = s.Mul(loss, a.On)
+	}
+	return loss
 }
 
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no
@@ -114,10 +124,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		states := m.forced(p, net, in, out, b.inputs, b.read)
 		value := m.headLoss(inner, states, net.Head(inner), at.labels, m.Smoothing)
 		loss = s.Move(inner.Detach(value))
-		value = inner.Scale(value, scale.By)
-		if scale.On != nil {
-			value = inner.Mul(value, scale.On)
-		}
+		value = scale.of(inner, value)
 
 		var all []*tensor.Tensor
 		if p.tape != nil {

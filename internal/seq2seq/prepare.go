@@ -42,8 +42,8 @@ func (v Vocabulary) Prepare(b Batch) (*Prepared, error) {
 	return p, nil
 }
 
-// prepare fails as an operation does.
-func (m *Model) prepare(b Batch) *Prepared {
+// Prepare is the vocabulary's, and fails as an operation does.
+func (m *Model) Prepare(b Batch) *Prepared {
 	p, err := m.Vocabulary().Prepare(b)
 	if err != nil {
 		tensor.Failf("model", "%v", err)
@@ -56,6 +56,6 @@ type indexes struct{ inputs, read, labels *tensor.Tensor }
 
 // upload brings a batch to the model's device, at once.
 func (m *Model) upload(s *tensor.Scope, p *Prepared) indexes {
-	to := func(ids []int64) *tensor.Tensor { return s.FromInt64s(ids, m.Device, int64(len(ids))) }
-	return indexes{to(p.inputs.ids), to(p.read.ids), to(p.labels.ids)}
+	all := s.Upload(m.Device, p.inputs.ids, p.read.ids, p.labels.ids)
+	return indexes{all[0], all[1], all[2]}
 }

@@ -136,7 +136,8 @@ func TestTrainingSoak(t *testing.T) {
 				}
 			}
 			if err := tensor.Run(func(s *tensor.Scope) {
-				loss, grads := m.Gradients(s, b, rng, 1)
+				of, grads := m.Gradients(s, m.Prepare(b), rng, seq2seq.Scale{})
+				loss := of.Item()
 				a.Step(grads, 1e-2)
 				if last = loss; step == 0 {
 					first = loss
@@ -292,13 +293,13 @@ func TestBF16(t *testing.T) {
 		t.Errorf("loss %g in bf16, %g in fp32, %v", got, want, err)
 	}
 	if err := tensor.Run(func(s *tensor.Scope) {
-		loss, grads := m.Gradients(s, b, &tensor.RNG{Seed: 1}, 1)
+		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
 		for i, g := range grads {
 			if g.DType() != tensor.F32 || !s.AllFinite(g) {
 				t.Errorf("%s has gradient %v", m.Params()[i].Name, g)
 			}
 		}
-		if math.IsNaN(loss) {
+		if math.IsNaN(loss.Item()) {
 			t.Error("the loss is NaN")
 		}
 	}); err != nil {

@@ -111,11 +111,7 @@ func (c *copies) refresh(s *tensor.Scope) {
 	if !c.stale {
 		return
 	}
-	tensor.NoGrad(func() {
-		for i, to := range c.to {
-			s.CopyInPlace(to, c.from[i])
-		}
-	})
+	tensor.NoGrad(func() { s.CopyAll(c.to, c.from) })
 	c.stale = false
 }
 

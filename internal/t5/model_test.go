@@ -218,8 +218,8 @@ func TestMistakes(t *testing.T) {
 	for want, err := range map[string]error{
 		"outside of the vocabulary of 100":  loss(seq2seq.Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
 		"token -3 at 0":                     loss(seq2seq.Batch{Inputs: [][]int32{{-3}}, Labels: one}),
-		"label 100 at row 0":                loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{100}}}),
-		"sequence 1 is empty":               loss(seq2seq.Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
+		"label 0: token 100 at 0":           loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{100}}}),
+		"input 1 is empty":                  loss(seq2seq.Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
 		"a batch of 1 inputs and 2 labels":  loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{1}, {1}}}),
 		"a batch of 0 inputs":               loss(seq2seq.Batch{}),
 		"label 0: token 100 at 1":           m.Vocabulary().CheckTokens(seq2seq.Batch{Labels: [][]int32{{seq2seq.Ignore, 100}}}),

@@ -18,7 +18,7 @@ func (s *Scope) Backward(outs, grads, leaves []*Tensor) []*Tensor {
 	if len(outs) == 0 || len(leaves) == 0 {
 		return make([]*Tensor, len(leaves))
 	}
-	all, msg := native.Backward(pointers(op, outs), pointers(op, grads), pointers(op, leaves))
+	all, msg := native.Backward(list(op, outs), list(op, grads), list(op, leaves))
 	if msg != "" {
 		fail(op, msg, append(append([]*Tensor(nil), outs...), grads...))
 	}
@@ -61,15 +61,7 @@ func (s *Scope) AddAll(to, from []*Tensor) {
 	if len(to) == 0 && len(from) == 0 {
 		return
 	}
-	if msg := native.AddAll(pointers(op, to), pointers(op, from)); msg != "" {
+	if msg := native.AddAll(list(op, to), list(op, from)); msg != "" {
 		fail(op, msg, to)
 	}
-}
-
-func pointers(op string, all []*Tensor) []native.Tensor {
-	out := make([]native.Tensor, len(all))
-	for i, t := range all {
-		out[i] = t.n(op)
-	}
-	return out
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// torch.cuda.amp.GradScaler's defaults.
+// The defaults of torch's GradScaler.
 const (
 	firstScale = 65536
 	growth     = 2

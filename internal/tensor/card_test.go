@@ -14,3 +14,20 @@ func TestCardMemory(t *testing.T) {
 		t.Errorf("%d bytes now, %d at most", now, most)
 	}
 }
+
+// TestCardFree: nothing is told of the CPU, nor of a card that is none.
+func TestCardFree(t *testing.T) {
+	if free, total, ok := CardFree(CPU); ok || free+total != 0 {
+		t.Errorf("the CPU has %d of %d", free, total)
+	}
+	if CUDADevices() > 0 {
+		return
+	}
+	if _, _, ok := CardFree(CUDA(0)); ok {
+		t.Error("a card that is not there has memory")
+	}
+	defer Emulate()()
+	if _, _, ok := CardFree(CUDA(0)); ok {
+		t.Error("an emulated card has memory")
+	}
+}

@@ -148,6 +148,16 @@ func CardMemory() (now, most int64, ok bool) {
 	return now, most, cards > 0
 }
 
+// CardFree is how many bytes of a card can still be taken, with what libtorch has of it and
+// does not use, and how many the card has. Of the CPU, and of an emulated card, ok is false.
+func CardFree(dev Device) (free, total int64, ok bool) {
+	if !dev.IsCUDA() || emulated.Load() {
+		return 0, 0, false
+	}
+	free, total, msg := native.CardFree(int(dev.c()))
+	return free, total, msg == ""
+}
+
 // CUDADevices is the number of cards that libtorch sees.
 func CUDADevices() int {
 	if emulated.Load() {

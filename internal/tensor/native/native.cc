@@ -163,11 +163,31 @@ const char *redsi_version(void) { return TORCH_VERSION; }
 // A local string is copied: the caller frees it.
 char *redsi_cpu_capability(void) { return strdup(at::get_cpu_capability().c_str()); }
 
+static c10::DeviceAllocator &card_allocator() {
+  auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(c10::DeviceType::CUDA));
+  TORCH_CHECK(allocator, "libtorch's allocator of CUDA devices does not count");
+  return *allocator;
+}
+
+char *redsi_card_free(int device, int64_t *free, int64_t *total) {
+  return guarded([&] {
+    auto &allocator = card_allocator();
+    const auto [unused, all] = allocator.getMemoryInfo(c10::DeviceIndex(device));
+    int64_t kept = 0;
+    if (allocator.initialized()) {
+      const auto stats = allocator.getDeviceStats(c10::DeviceIndex(device));
+      const auto whole = size_t(c10::CachingAllocator::StatType::AGGREGATE);
+      kept = stats.reserved_bytes[whole].current - stats.allocated_bytes[whole].current;
+    }
+    *free = int64_t(unused) + kept;
+    *total = int64_t(all);
+  });
+}
+
 char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
   return guarded([&] {
     *now = *most = 0;
-    auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(c10::DeviceType::CUDA));
-    TORCH_CHECK(allocator, "libtorch's allocator of CUDA devices does not count");
+    auto *allocator = &card_allocator();
     if (!allocator->initialized()) return;
     const auto stats = allocator->getDeviceStats(c10::DeviceIndex(device));
     const auto &all = stats.allocated_bytes[size_t(c10::CachingAllocator::StatType::AGGREGATE)];

@@ -53,6 +53,13 @@ func CardMemory(device int) (now, most int64, msg string) {
 	return int64(n), int64(m), msg
 }
 
+// CardFree is how many bytes of a CUDA device may be taken, and how many it has.
+func CardFree(device int) (free, total int64, msg string) {
+	var f, t C.int64_t
+	msg = message(C.redsi_card_free(C.int(device), &f, &t))
+	return int64(f), int64(t), msg
+}
+
 // CPUCapability is the instruction set that libtorch computes with, such as "AVX512".
 func CPUCapability() string { return message(C.redsi_cpu_capability()) }
 

@@ -15,6 +15,8 @@ char *redsi_cpu_capability(void);
 
 // Bytes of tensors on a CUDA device now, and the most so far; zeros before there was one.
 char *redsi_card_memory(int device, int64_t *now, int64_t *most);
+// Bytes of a CUDA device that nothing has, with what libtorch keeps for its own use, and all of them.
+char *redsi_card_free(int device, int64_t *free, int64_t *total);
 
 // Whether the CPU is taken for a card: everything is composed of libtorch's operations.
 void redsi_emulate(int on);

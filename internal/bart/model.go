@@ -3,6 +3,7 @@
 package bart
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/redsi/redsi/internal/seq2seq"
@@ -86,19 +87,38 @@ func (n *network) add(p *seq2seq.Pass, x, y *tensor.Tensor, norm dense) *tensor.
 }
 
 // embed adds positions to embedded tokens x [T, d_model].
-func (n *network) embed(p *seq2seq.Pass, x *tensor.Tensor, positions []int64, of stack) *tensor.Tensor {
-	rows := make([]int64, len(positions))
-	for i, at := range positions {
-		if at >= n.c.MaxPositions {
-			tensor.Failf("BART", "a sequence of more than %d tokens, for which the model has no positions", n.c.MaxPositions)
+//
+// Indexes are the rows of their table, on a card; nil: they are made.
+func (n *network) embed(p *seq2seq.Pass, x *tensor.Tensor, positions func() []int64, indexes *tensor.Tensor, of stack) *tensor.Tensor {
+	if indexes == nil {
+		rows, err := n.c.rows(positions())
+		if err != nil {
+			tensor.Failf("BART", "%v", err)
 		}
-		rows[i] = at + offset
+		indexes = p.S.FromInt64s(rows, p.Device, int64(len(rows)))
 	}
 	if n.c.ScaleEmbedding {
 		x = p.S.Scale(x, math.Sqrt(float64(n.c.DModel)))
 	}
-	x = p.S.Add(x, p.S.IndexSelect(of.positions, 0, p.S.FromInt64s(rows, p.Device, int64(len(rows)))))
+	x = p.S.Add(x, p.S.IndexSelect(of.positions, 0, indexes))
 	return p.Dropout(n.norm(p, x, of.norm), n.c.Dropout)
+}
+
+// rows are positions' places in their tables.
+func (c Config) rows(positions []int64) ([]int64, error) {
+	rows := make([]int64, len(positions))
+	for i, at := range positions {
+		if at >= c.MaxPositions {
+			return nil, fmt.Errorf("a sequence of more than %d tokens, for which the model has no positions", c.MaxPositions)
+		}
+		rows[i] = at + offset
+	}
+	return rows, nil
+}
+
+// Indexes implements seq2seq.Config.
+func (c Config) Indexes(seq seq2seq.Sequences, _ bool) ([]int64, error) {
+	return c.rows(seq.Positions())
 }
 
 // feedForward is one sublayer, x [T, d_model] -> [T, d_model].
@@ -109,7 +129,7 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, l layer) *tenso
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
 func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
-	x = n.embed(p, x, seq.Positions(), n.encoder)
+	x = n.embed(p, x, seq.Positions, seq.Indexes, n.encoder)
 	for _, l := range n.encoder.layers {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
 			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [S, d_model]
@@ -123,6 +143,9 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 // Biases implements seq2seq.Network: positions are learned, attention has none.
 func (n *network) Biases(*tensor.Scope, int64) []*tensor.Tensor { return nil }
 
+// BiasesBy implements seq2seq.Network.
+func (n *network) BiasesBy(*tensor.Scope, int64, *tensor.Tensor) []*tensor.Tensor { return nil }
+
 // Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {
 	cross := n.decoder.layers[layer].cross
@@ -133,7 +156,7 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model+1], of which the last
 // column is ones.
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
-	x = n.embed(p, x, at.Positions(), n.decoder)
+	x = n.embed(p, x, at.Positions, seq2seq.IndexesOf(at), n.decoder)
 	for i, l := range n.decoder.layers {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
 			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [T, d_model]

@@ -39,7 +39,7 @@ func (m *Model) Loss(b Batch) (loss float64, err error) {
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
 			states, at := m.teach(s, b)
-			loss = m.headLoss(s, states, m.net.Head(s), at.labels, 0).Item()
+			loss = m.headLoss(s, states, m.net.Head(s), at.labels, 0, tensor.HeadOptions{}).Item()
 		})
 	})
 	return loss, err
@@ -60,32 +60,53 @@ func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, at index
 	p := m.Prepare(b)
 	at = m.upload(s, p)
 	embedding := m.net.Embedding()
-	in, out := s.IndexSelect(embedding, 0, at.inputs), s.IndexSelect(embedding, 0, at.read)
-	return m.forced(m.pass(s, nil), m.net, in, out, p.inputs, p.read), at
+	in, out := s.IndexSelect(embedding, 0, at.inputs.at), s.IndexSelect(embedding, 0, at.read.at)
+	return m.forced(m.pass(s, nil), m.net, in, out, at), at
 }
 
-func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, smooth float64) *tensor.Tensor {
+func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
 	if m.Compute != tensor.F32 {
 		states, head = s.ToDType(states, m.Compute), s.ToDType(head, m.Compute)
 	}
-	return s.HeadLoss(states, head, labels, Ignore, smooth)
+	return s.HeadLoss(states, head, labels, Ignore, smooth, o)
 }
 
 // Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
 type Scale struct {
 	By float64        // 0: 1
-	On *tensor.Tensor // a scalar on the model's device; nil: 1
+	On *tensor.Tensor // a scalar on the model's card; nil: 1
 }
 
-// of is the loss times the scale.
-func (a Scale) of(s *tensor.Scope, loss *tensor.Tensor) *tensor.Tensor {
-	if a.By != 0 && a.By != 1 {
-		loss = s.Scale(loss, a.By)
+// onCard is the scale as a tensor, or nil where it is 1.
+func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
+	switch {
+	case a.By == 0 || a.By == 1:
+		return a.On
+	case a.On == nil:
+		return s.Full(a.By, tensor.F32, device)
 	}
-	if a.On != nil {
-		loss = s.Mul(loss, a.On)
+	return s.Scale(a.On, a.By)
+}
+
+// loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
+// card gradients have the scale in them before they are rounded.
+func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, b *Prepared, at indexes, scale Scale) (loss, value *tensor.Tensor) {
+	if !m.Device.IsCUDA() {
+		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
+		loss = s.Detach(value)
+		if scale.By != 0 && scale.By != 1 {
+			value = s.Scale(value, scale.By)
+		}
+		return loss, value
 	}
-	return loss
+	o := tensor.HeadOptions{Count: b.count}
+	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
+	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
+	loss = s.Detach(value)
+	if o.Scale != nil {
+		tensor.NoGrad(func() { loss = s.Div(loss, o.Scale) })
+	}
+	return loss, value
 }
 
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no
@@ -100,6 +121,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		embedding, net := m.net.Embedding(), m.net
 		p := m.pass(inner, rng)
 		p.learns = true
+		p.seed()
 		if m.Checkpoint {
 			p.tape = &tape{}
 		}
@@ -107,7 +129,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		// the head's in place, instead of as two more matrices of its size.
 		var in, out *tensor.Tensor
 		tensor.NoGrad(func() {
-			in, out = inner.IndexSelect(embedding, 0, at.inputs), inner.IndexSelect(embedding, 0, at.read)
+			in, out = inner.IndexSelect(embedding, 0, at.inputs.at), inner.IndexSelect(embedding, 0, at.read.at)
 		})
 		inner.Leaf(in)
 		inner.Leaf(out)
@@ -121,10 +143,9 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 			}
 		}
 
-		states := m.forced(p, net, in, out, b.inputs, b.read)
-		value := m.headLoss(inner, states, net.Head(inner), at.labels, m.Smoothing)
-		loss = s.Move(inner.Detach(value))
-		value = scale.of(inner, value)
+		states := m.forced(p, net, in, out, at)
+		mean, value := m.loss(inner, states, net.Head(inner), b, at, scale)
+		loss = s.Move(mean)
 
 		var all []*tensor.Tensor
 		if p.tape != nil {
@@ -140,8 +161,8 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 			g := m.gradient(inner, p.copies, m.params[i], of)
 			if m.params[i].Tensor == embedding {
 				g = inner.ToDType(g, tensor.F32)
-				inner.AddRowsInPlace(g, at.inputs, all[0])
-				inner.AddRowsInPlace(g, at.read, all[1])
+				inner.AddRowsInPlace(g, at.inputs.at, all[0])
+				inner.AddRowsInPlace(g, at.read.at, all[1])
 			}
 			grads[i] = s.Move(g)
 		}

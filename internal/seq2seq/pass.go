@@ -62,7 +62,7 @@ func (p *Pass) Add(x, y *tensor.Tensor, probability float64) *tensor.Tensor {
 // Attend is attention of sequences to themselves, in both directions, with a bias of the
 // scores or nil: q, k and v [T, heads*d] -> [T, heads*d].
 func (p *Pass) Attend(q, k, v, bias *tensor.Tensor, seq Sequences) *tensor.Tensor {
-	return p.S.PackedAttention(q, k, v, p.Outside(bias), between(seq, seq), p.heads)
+	return p.S.PackedAttention(q, k, v, p.Outside(bias), seq.spans(), p.heads)
 }
 
 // Sequences are a set of sequences, whose rows follow one another.
@@ -70,6 +70,9 @@ type Sequences struct {
 	ids        []int64
 	Start, Len []int64 // of each, in rows
 	Most       int64   // rows of the longest
+
+	Layout  *tensor.Layout // on a card that a batch was brought to, of attention to themselves; else nil
+	Indexes *tensor.Tensor // there, what Config.Indexes says of them; else nil
 }
 
 func pack(sequences [][]int32) Sequences {
@@ -99,6 +102,13 @@ func (q Sequences) Positions() []int64 {
 	return all
 }
 
+// spans says where the sequences look at themselves.
+func (q Sequences) spans() tensor.Spans {
+	at := between(q, q)
+	at.Layout = q.Layout
+	return at
+}
+
 // between says where queries of one set look at keys of another.
 func between(q, k Sequences) tensor.Spans {
 	return tensor.Spans{QStart: q.Start, QLen: q.Len, KStart: k.Start, KLen: k.Len}
@@ -107,19 +117,19 @@ func between(q, k Sequences) tensor.Spans {
 // taught is the Attention of a decoder that reads whole sequences at once.
 type taught struct {
 	*Pass
-	net       Network
-	seq, from Sequences
-	memory    *tensor.Tensor // the encoder's states [S, width]
-	biases    []*tensor.Tensor
-	keys      [][2]*tensor.Tensor // of all layers; nil: each is made where it is needed
+	net    Network
+	at     indexes
+	memory *tensor.Tensor // the encoder's states [S, width]
+	biases []*tensor.Tensor
+	keys   [][2]*tensor.Tensor // of all layers; nil: each is made where it is needed
 }
 
-func (t *taught) Positions() []int64 { return t.seq.Positions() }
+func (t *taught) Positions() []int64 { return t.at.read.Positions() }
 
 func (t *taught) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	causal := t.heads
 	causal.Causal = true
-	return t.S.PackedAttention(q, k, v, t.Outside(BiasOf(t.biases, layer)), between(t.seq, t.seq), causal)
+	return t.S.PackedAttention(q, k, v, t.Outside(BiasOf(t.biases, layer)), t.at.read.spans(), causal)
 }
 
 func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
@@ -129,15 +139,17 @@ func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 	} else {
 		k, v = t.net.Keys(t.Pass, layer, t.memory)
 	}
-	return t.S.PackedAttention(q, k, v, nil, between(t.seq, t.from), t.heads)
+	spans := between(t.at.read.Sequences, t.at.inputs.Sequences)
+	spans.Layout = t.at.cross
+	return t.S.PackedAttention(q, k, v, nil, spans, t.heads)
 }
 
 // forced gives the decoder's states for embedded inputs and for embedded tokens that it
 // reads, all at once: [S, width] and [T, width] -> [T, w].
-func (m *Model) forced(p *Pass, net Network, in, out *tensor.Tensor, inputs, read Sequences) *tensor.Tensor {
-	t := &taught{Pass: p, net: net, seq: read, from: inputs}
-	t.memory = net.Encode(p, in, inputs)
-	t.biases = net.Biases(p.S, read.Most)
+func (m *Model) forced(p *Pass, net Network, in, out *tensor.Tensor, at indexes) *tensor.Tensor {
+	t := &taught{Pass: p, net: net, at: at}
+	t.memory = net.Encode(p, in, at.inputs.Sequences)
+	t.biases = net.BiasesBy(p.S, at.read.Most, at.read.Indexes)
 	// NOTE one product for all layers, and keys that are not computed again; on a CPU
 	// they would be in memory together for nothing.
 	if p.tape != nil || p.copies != nil {

@@ -28,6 +28,7 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 		return f(x)
 	}
 	if p.tape == nil {
+		p.seed()
 		p.within(func(outer *tensor.Scope) { y = outer.Move(f(x)) })
 		return y
 	}
@@ -35,6 +36,7 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 	if p.rng != nil {
 		g.random = p.rng.Counter
 	}
+	p.seed()
 	p.tape.now = g
 	tensor.NoGrad(func() {
 		p.within(func(outer *tensor.Scope) { y = outer.Move(f(x)) })
@@ -44,6 +46,13 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 	g.out = y
 	p.tape.segments = append(p.tape.segments, g)
 	return y
+}
+
+// seed makes what dropout draws on a card from here on a function of the random numbers so far.
+func (p *Pass) seed() {
+	if p.rng != nil {
+		tensor.SeedDevice(p.Device, p.rng)
+	}
 }
 
 // within computes in a scope of its own.
@@ -150,6 +159,7 @@ func (b *backward) again(g *segment) {
 			g.leaves[t] = fresh(t)
 			from = append(from, g.leaves[t])
 		}
+		b.seed()
 		b.tape.now = g
 		y := g.f(from[0])
 		b.tape.now, g.leaves = nil, nil

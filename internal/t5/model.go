@@ -70,7 +70,7 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, w feedForward) 
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
 func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
-	biases := n.biases(p.S, n.encoder, seq.Most, true)
+	biases := n.biases(p.S, n.encoder, seq.Most, true, seq.Indexes)
 	x = p.Dropout(x, n.c.DropoutRate)
 	for i, b := range n.encoder.blocks {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
@@ -84,16 +84,36 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 
 // Biases implements seq2seq.Network.
 func (n *network) Biases(s *tensor.Scope, most int64) []*tensor.Tensor {
-	return n.biases(s, n.decoder, most, false)
+	return n.biases(s, n.decoder, most, false, nil)
 }
 
-// biases are what a stack adds to the scores, [heads, most, most] each. The encoder's tables
-// have one half for each direction; the decoder only looks back.
-func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool) (all []*tensor.Tensor) {
+// BiasesBy implements seq2seq.Network.
+func (n *network) BiasesBy(s *tensor.Scope, most int64, indexes *tensor.Tensor) []*tensor.Tensor {
+	return n.biases(s, n.decoder, most, false, indexes)
+}
+
+// biases are what a stack adds to the scores, [heads, most, most] each, by indexes that were
+// brought to a card or nil.
+func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool, indexes *tensor.Tensor) (all []*tensor.Tensor) {
 	for _, table := range of.tables {
-		all = append(all, s.RelativeBias(table, most, tensor.Buckets{Number: n.c.Buckets, MaxDistance: n.c.MaxDistance, Both: both}))
+		if indexes != nil {
+			all = append(all, s.RelativeBiasOf(table, most, indexes))
+		} else {
+			all = append(all, s.RelativeBias(table, most, n.c.buckets(both)))
+		}
 	}
 	return all
+}
+
+// buckets are the encoder's, which have one half for each direction, or the decoder's, which
+// only looks back.
+func (c Config) buckets(both bool) tensor.Buckets {
+	return tensor.Buckets{Number: c.Buckets, MaxDistance: c.MaxDistance, Both: both}
+}
+
+// Indexes implements seq2seq.Config: by distance.
+func (c Config) Indexes(seq seq2seq.Sequences, encoder bool) ([]int64, error) {
+	return c.buckets(encoder).Distances(nil, seq.Most), nil
 }
 
 // Keys implements seq2seq.Network: [S, d_model] -> [S, heads*d_kv] each.

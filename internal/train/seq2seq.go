@@ -83,7 +83,7 @@ func (l *Seq2Seq) Close() {
 func (l *Seq2Seq) Prepare(b *Batch) (err error) {
 	parts := b.cut(l.Accumulate)
 	for i := range parts {
-		if parts[i].prepared, err = l.Model.Vocabulary().Prepare(parts[i].Batch); err != nil {
+		if parts[i].prepared, err = seq2seq.Prepare(l.Model.Config, l.Model.Device, parts[i].Batch); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,10 @@ func (p *Pass) ReluDropout(x *tensor.Tensor, probability float64) *tensor.Tensor
 
 // Add is a residual connection, in float32: x + Dropout(y).
 func (p *Pass) Add(x, y *tensor.Tensor, probability float64) *tensor.Tensor {
-	return p.S.AddDropout(x, p.S.ToDType(y, tensor.F32), p.rate(probability), p.rng)
+	if !p.Device.IsCUDA() { // there the sum converts
+		y = p.S.ToDType(y, tensor.F32)
+	}
+	return p.S.AddDropout(x, y, p.rate(probability), p.rng)
 }
 
 // Attend is attention of sequences to themselves, in both directions, with a bias of the

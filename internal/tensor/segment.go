@@ -50,7 +50,7 @@ func (s *Scope) Split(t *Tensor, dim int64, sizes ...int64) []*Tensor {
 // later changes of one are changes of the other. Gradients do not flow between them.
 func Place(t, at *Tensor) {
 	const op = "Place"
-	if msg := native.Place(t.n(op), at.n(op)); msg != "" {
+	if msg := native.PutAt(t.n(op), at.n(op)); msg != "" {
 		fail(op, msg, []*Tensor{t, at})
 	}
 }

@@ -43,8 +43,8 @@ func Split(t Tensor, sizes []int64, dim int64) (parts []Tensor, msg string) {
 	return parts, msg
 }
 
-// Place makes t's memory that of at.
-func Place(t, at Tensor) (msg string) { return message(C.redsi_place(t, at)) }
+// PutAt makes t's memory that of at.
+func PutAt(t, at Tensor) (msg string) { return message(C.redsi_place(t, at)) }
 
 // AddAll is to[i] += from[i].
 func AddAll(to, from []Tensor) (msg string) {

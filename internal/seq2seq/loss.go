@@ -77,15 +77,18 @@ type Scale struct {
 	On *tensor.Tensor // a scalar on the model's card; nil: 1
 }
 
-// onCard is the scale as a tensor, or nil where it is 1.
+// onCard is the scale as a tensor of one number, [1], or nil where it is 1.
 func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
+	one := a.By == 0 || a.By == 1
 	switch {
-	case a.By == 0 || a.By == 1:
-		return a.On
+	case one && a.On == nil:
+		return nil
 	case a.On == nil:
-		return s.Full(a.By, tensor.F32, device)
+		return s.Full(a.By, tensor.F32, device, 1)
+	case one:
+		return s.View(a.On, 1)
 	}
-	return s.Scale(a.On, a.By)
+	return s.View(s.Scale(a.On, a.By), 1)
 }
 
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
@@ -104,7 +107,7 @@ func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, b *Prepared, 
 	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
 	loss = s.Detach(value)
 	if o.Scale != nil {
-		tensor.NoGrad(func() { loss = s.Div(loss, o.Scale) })
+		tensor.NoGrad(func() { loss = s.View(s.Div(loss, o.Scale)) })
 	}
 	return loss, value
 }

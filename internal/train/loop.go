@@ -355,7 +355,10 @@ func (r *run) report(loss float64) {
 	if n := done / r.EvaluateEvery; n > 0 { // evaluations to come, as long as those before
 		left += r.evaluations / time.Duration(n) * time.Duration((r.Steps-r.state.Step)/r.EvaluateEvery)
 	}
-	note := fmt.Sprintf("loss %.4f, %.1f steps/s", loss, 1/perStep.Seconds())
+	note := fmt.Sprintf("%.1f steps/s", 1/perStep.Seconds())
+	if r.known > r.from {
+		note = fmt.Sprintf("loss %.4f, %s", loss, note)
+	}
 	if best, ok := r.state.Curve.Best(); ok {
 		note += fmt.Sprintf(", best %s %.2f %% at step %d", r.Select, 100*best.Metrics[r.Select], best.Step)
 	}

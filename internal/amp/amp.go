@@ -102,7 +102,9 @@ func (a *Scaler) Scale() *tensor.Tensor {
 }
 
 // Check decides about an update: loss is one number, not multiplied by Scale; the gradients, of any
-// float types, are of the loss times Scale, and are not changed. It takes no memory to speak of.
+// float types, are of the loss times Scale, and are not changed. They are read once: that their norm is
+// finite, in float32, is taken for that they are, so a gradient beyond 1e19 is bad, too. It takes no
+// memory to speak of.
 func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor) {
 	if a.Full() {
 		tensor.Failf("Check", "%d updates were not read", a.n)
@@ -125,9 +127,6 @@ func (a *Scaler) Divisor() *tensor.Tensor { return a.divisor }
 
 // Full says that Read must come before the next Check.
 func (a *Scaler) Full() bool { return a.n == a.options.Ring }
-
-// Pending is how many updates were not read.
-func (a *Scaler) Pending() int { return a.n }
 
 // Read waits for the device, and gives the state and the updates since the last Read, the oldest
 // first: one transfer. Without updates it gives the state as it was, and does not wait.

@@ -5,6 +5,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -145,7 +146,21 @@ func (c attentionCase) compute(s *Scope, card bool) map[string]*Tensor {
 // backward, in both forms and all types.
 func TestComposedAttention(t *testing.T) {
 	self, one := []int64{5, 1, 33, 12}, []int64{7}
-	for _, c := range []attentionCase{
+	random := rand.New(rand.NewPCG(1, 2))
+	var some []attentionCase
+	for range 6 {
+		c := attentionCase{scale: 1, biased: random.IntN(2) > 0, causal: random.IntN(2) > 0, joined: random.IntN(2) > 0}
+		for range 1 + random.IntN(5) {
+			c.q = append(c.q, 1+random.Int64N(40))
+		}
+		some = append(some, c)
+		c.k, c.causal = nil, false
+		for range c.q {
+			c.k = append(c.k, 1+random.Int64N(40))
+		}
+		some = append(some, c)
+	}
+	for _, c := range append(some, []attentionCase{
 		{q: self, biased: true, scale: 1},
 		{q: self, biased: true, scale: 1, joined: true},
 		{q: self, biased: true, causal: true, scale: 1, joined: true},
@@ -157,11 +172,11 @@ func TestComposedAttention(t *testing.T) {
 		{q: self, k: []int64{9, 17, 1, 40}, biased: true, scale: 0.5},
 		{q: []int64{1, 1}, k: []int64{16, 3}, scale: 1, joined: true},
 		{q: []int64{3, 4}, k: []int64{5, 4}, causal: true, scale: 1},
-	} {
+	}...) {
 		for _, of := range []struct {
 			dtype DType
 			form  form
-		}{{F32, byType}, {F32, kernel}, {F16, byType}, {F16, products}, {BF16, byType}, {BF16, products}} {
+		}{{F32, byType}, {F32, kernel}, {F32, padded}, {F16, byType}, {F16, padded}, {F16, products}, {BF16, byType}, {BF16, products}} {
 			c.dtype, c.form = of.dtype, of.form
 			t.Run(c.String(), func(t *testing.T) {
 				cpu, card := onBoth(t, c.compute)
@@ -179,8 +194,12 @@ func TestAttentionLaunches(t *testing.T) {
 		name              string
 		dtype             DType
 		cross             bool
+		form              form
 		forward, backward int64
-	}{{"self, half", BF16, false, 3, 6}, {"self, float32", F32, false, 6, 10}, {"cross, half", BF16, true, 4, 7}, {"cross, float32", F32, true, 7, 11}} {
+	}{
+		{"self, half", BF16, false, byType, 3, 5}, {"self, float32", F32, false, byType, 6, 10},
+		{"cross, half", BF16, true, byType, 1, 2}, {"cross, float32", F32, true, byType, 7, 11}, {"cross, padded", BF16, true, padded, 4, 7},
+	} {
 		run(t, func(s *Scope) {
 			lens := []int64{5, 1, 33, 12}
 			start, rows := packedSpans(lens)
@@ -196,21 +215,21 @@ func TestAttentionLaunches(t *testing.T) {
 			s.Leaf(bias)
 			leaves := []*Tensor{qkv, bias}
 			call := func() *Tensor {
-				return s.PackedAttentionQKV(qkv, bias, spans, AttentionOptions{Heads: testHeads, Scale: 1, Dropout: 0.1, RNG: rng})
+				return s.PackedAttentionQKV(qkv, bias, spans, AttentionOptions{Heads: testHeads, Scale: 1, Dropout: 0.1, RNG: rng, form: c.form})
 			}
 			if c.cross {
 				other := s.NewPadding(start, lens, rows, s.Upload(CUDA(0), PaddingIndexes(nil, start, lens, rows))[0])
 				spans.Layout, leaves = NewLayout(p, other), []*Tensor{q, kv}
 				call = func() *Tensor {
-					return s.PackedAttentionKV(q, kv, nil, spans, AttentionOptions{Heads: testHeads, Scale: 1, Dropout: 0.1, RNG: rng})
+					return s.PackedAttentionKV(q, kv, nil, spans, AttentionOptions{Heads: testHeads, Scale: 1, Dropout: 0.1, RNG: rng, form: c.form})
 				}
 			}
 			call() // makes the layout's indexes, and the bias with what is hidden
 			var out *Tensor
 			forward := Count(func() { out = call() })
-			loss := s.Sum(out)
+			loss := s.Sum(s.Mul(out, out)) // of a sum alone the gradient would be one number
 			backward := Count(func() { s.Gradients(loss, leaves) })
-			backward.Launches -= backward.Operators["fill_"] // the gradient of the loss
+			backward.Launches -= 4 // the gradient of the sum, its products with the result, and their sum
 			if !c.cross {
 				backward.Launches -= backward.Operators["sum"] // of the bias, once for all layers
 			}
@@ -257,7 +276,7 @@ func TestMaskBiasOnce(t *testing.T) {
 // mean over masks is what there is without dropout.
 func TestComposedAttentionDropout(t *testing.T) {
 	defer Emulate()()
-	for _, of := range []form{products, kernel} {
+	for _, of := range []form{products, kernel, padded} {
 		run(t, func(s *Scope) {
 			rng := &RNG{Seed: 8}
 			lens := []int64{9, 11}

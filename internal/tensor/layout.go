@@ -17,6 +17,7 @@ type Padding struct {
 	unique        bool    // each row belongs to one sequence: it has a place, and gradients
 	pad, back     *Tensor // [n*most] row of each place, [rows] place of each row
 	len           *Tensor // [n]
+	ends          *Tensor // [n+1] I32: cumulative lengths, of sequences that follow one another; else nil
 	lines         map[lines]*Tensor
 }
 
@@ -39,7 +40,12 @@ func PaddingIndexes(array, start, length []int64, rows int64) []int64 {
 			back[at+j] = int64(i)*most + j
 		}
 	}
-	return append(append(array, back...), length...)
+	array, end := append(append(append(array, back...), length...), 0), int64(0)
+	for _, n := range length {
+		end += n
+		array = append(array, end)
+	}
+	return array
 }
 
 func longest(start, length []int64, rows int64) (most int64) {
@@ -58,7 +64,8 @@ func longest(start, length []int64, rows int64) (most int64) {
 
 // PaddingSize is how many numbers PaddingIndexes appends.
 func PaddingSize(start, length []int64, rows int64) int64 {
-	return int64(len(start))*longest(start, length, rows) + rows + int64(len(start))
+	n := int64(len(start))
+	return n*longest(start, length, rows) + rows + n + n + 1
 }
 
 // NewPadding is the padding of sequences, whose PaddingIndexes came up as indexes (Upload).
@@ -71,9 +78,10 @@ func (s *Scope) NewPadding(start, length []int64, rows int64, indexes *Tensor) *
 	p := &Padding{scope: s, n: n, most: most, rows: rows, lines: map[lines]*Tensor{}}
 	p.pad, p.back = s.Narrow(indexes, 0, 0, n*most), s.Narrow(indexes, 0, n*most, rows)
 	p.len = s.Narrow(indexes, 0, n*most+rows, n)
-	seen, sum := make([]bool, rows), int64(0)
+	seen, sum, follow := make([]bool, rows), int64(0), true
 	p.unique = true
 	for i, at := range start {
+		follow = follow && at == sum
 		for j := at; j < at+length[i]; j++ {
 			p.unique = p.unique && !seen[j]
 			seen[j] = true
@@ -81,6 +89,9 @@ func (s *Scope) NewPadding(start, length []int64, rows int64, indexes *Tensor) *
 		sum += length[i]
 	}
 	p.unique = p.unique && sum == rows
+	if follow && p.unique {
+		p.ends = s.ToDType(s.Narrow(indexes, 0, n*most+rows+n, n+1), I32)
+	}
 	return p
 }
 
@@ -202,6 +213,10 @@ func (s *Scope) packedOnCard(op string, q, k, v, bias *Tensor, spans Spans, o At
 	d := width / o.Heads
 	packed := native.PackedOptions{N: l.q.n, M: l.q.most, L: l.k.most, Heads: o.Heads, Scale: o.Scale, Dropout: o.Dropout,
 		Fused: o.form.fused(native.FusedFits(q.n(op), d))}
+	// Without a bias the kernel takes sequences as they lie.
+	if packed.Fused && bias == nil && l.q.ends != nil && l.k.ends != nil && o.form != padded {
+		packed.QEnds, packed.KEnds, packed.Causal = l.q.ends.n(op), l.k.ends.n(op), o.Causal
+	}
 	for first, in := 0, []*Tensor{q, k, v}; first < 3; {
 		count, step := sideBySide(op, in[first:], width, d)
 		if first == 0 && l.q != l.k {
@@ -225,7 +240,9 @@ func (s *Scope) packedOnCard(op string, q, k, v, bias *Tensor, spans Spans, o At
 	if !packed.Fused {
 		packed.Out = l.q.index(op, o.Heads, 1, 0).n(op)
 	}
-	packed.Bias = l.bias(op, bias, o.Heads, o.Causal, q).n(op)
+	if packed.QEnds == nil {
+		packed.Bias = l.bias(op, bias, o.Heads, o.Causal, q).n(op)
+	}
 	out, msg := native.PackedAttention(q.n(op), k.n(op), v.n(op), packed)
 	return s.ownNative(op, out, msg, q, k, v, bias)
 }
@@ -259,10 +276,11 @@ type form int
 const (
 	byType   form = iota // the kernel where it fits
 	kernel               // libtorch's memory-efficient kernel
+	padded               // the kernel, whatever it takes without padding
 	products             // matrix products
 )
 
-func (f form) fused(fits bool) bool { return f == kernel || f == byType && fits }
+func (f form) fused(fits bool) bool { return f == kernel || f == padded || f == byType && fits }
 
 // PackedAttentionQKV is PackedAttention of the thirds of qkv [T, 3*heads*d], as one product
 // makes them. On a card they are padded and put back together.

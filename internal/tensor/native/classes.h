@@ -21,6 +21,8 @@ struct Work : Class {
   size_t first;
   int64_t at;
   Tensor grads; // [members*batch, rows, columns] or [members, rows]
+  // bound is what the norm of an update may be.
+  double bound(const redsi_adafactor_args &a) const { return a.clip * std::sqrt(double(size())); }
   Tensor part(const Tensor &means, int64_t skip, int64_t n) const {
     return means.narrow(0, at + skip, members * batch * n).view({members * batch, n});
   }
@@ -50,9 +52,10 @@ inline void measure(const Work &w, const Tensor &sums) {
 }
 
 // update changes a class's parameters: factors are 1/root of the means, those over columns already
-// relative to their own mean.
-inline void update(Work &w, const Tensors &p, const Tensor &factors, const std::optional<Tensor> &found,
-                   const std::optional<Tensor> &divisor, const redsi_adafactor_args &a) {
+// relative to their own mean. floor, where there is a divisor, is that times bound; size, [members, 1], is
+// what the rate is relative to.
+inline void update(Work &w, const Tensors &p, const Tensor &factors, const Tensor &floor, const Tensor &size,
+                   const std::optional<Tensor> &found, const redsi_adafactor_args &a) {
   Tensor u;
   if (w.columns == 0)
     u = w.grads * w.of_rows(factors);
@@ -60,24 +63,35 @@ inline void update(Work &w, const Tensors &p, const Tensor &factors, const std::
     u = (w.grads * w.of_rows(factors).unsqueeze(-1)).mul_(w.of_columns(factors).unsqueeze(-2));
   u = u.view({w.members, w.size()});
   w.grads.reset();
-  Tensor by = at::linalg_vector_norm(u, 2, at::IntArrayRef{1}, true).mul_(1 / (a.clip * std::sqrt(double(w.size()))));
-  if (divisor)
-    at::maximum_out(by, by, *divisor);
+  Tensor by = at::linalg_vector_norm(u, 2, at::IntArrayRef{1}, true);
+  if (floor.defined())
+    at::maximum_out(by, by, floor);
   else
-    by.clamp_min_(1);
-  const Tensors own(p.begin() + ptrdiff_t(w.first), p.begin() + ptrdiff_t(w.first) + w.members);
-  Tensors params;
-  for (const Tensor &t : own) params.push_back(t.view(-1));
-  double decay = a.weight_decay;
-  if (a.scale_parameter) {
-    const Tensor size = norms(params).mul_(1 / std::sqrt(double(w.size()))).clamp_min_(a.eps2);
-    u.div_(by.div_(size));
-    if (decay != 0) u.addcmul_(stacked(p, w).view(u.sizes()), size, decay);
+    by.clamp_min_(w.bound(a));
+  if (size.defined()) by.div_(size);
+  u.div_(by);
+  double decay = a.weight_decay / w.bound(a);
+  if (size.defined() && decay != 0) {
+    u.addcmul_(stacked(p, w).view(u.sizes()), size, decay);
     decay = 0;
-  } else {
-    u.div_(by);
   }
-  at::_fused_sgd_(params, u.unbind(0), {}, decay, 0, a.lr, 0, false, false, false, std::nullopt, found);
+  Tensors params(p.begin() + ptrdiff_t(w.first), p.begin() + ptrdiff_t(w.first) + w.members);
+  for (Tensor &t : params) t = t.view(-1);
+  at::_fused_sgd_(params, u.unbind(0), {}, decay, 0, a.lr * w.bound(a), 0, false, false, false, std::nullopt, found);
+}
+
+// sizes are max(eps2, rms) of the group's parameters, [n, 1].
+inline Tensor sizes(const std::vector<Work> &group, const Tensors &p, const redsi_adafactor_args &a) {
+  Tensors all;
+  std::vector<at::Scalar> roots;
+  for (const Work &w : group)
+    for (int64_t i = 0; i < w.members; i++) {
+      all.push_back(p[w.first + size_t(i)]);
+      roots.push_back(1 / std::sqrt(double(w.size())));
+    }
+  all = norms(all);
+  at::_foreach_mul_(all, roots);
+  return at::stack(all).clamp_min_(a.eps2).unsqueeze(1);
 }
 
 // adafactor_group updates some classes, whose gradients together are copied at once.
@@ -91,8 +105,8 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
   int64_t averages = 0;
   for (Work &w : group) {
     w.at -= from;
-    w.grads = stacked(g, w);
-    w.grads = w.columns == 0 ? w.grads.view({w.members, w.rows}) : w.grads.view({w.members * w.batch, w.rows, w.columns});
+    const Tensor all = stacked(g, w);
+    w.grads = w.columns == 0 ? all.view({w.members, w.rows}) : all.view({w.members * w.batch, w.rows, w.columns});
     measure(w, sums);
     averages += w.columns == 0 ? 0 : w.members * w.batch;
   }
@@ -123,7 +137,18 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
         at += w.members * w.batch;
       }
   }
-  for (Work &w : group) update(w, p, sums, found, divisor, a);
+  Tensors floors(group.size());
+  if (divisor) {
+    std::vector<at::Scalar> bounds;
+    for (const Work &w : group) bounds.push_back(w.bound(a));
+    floors = at::_foreach_mul(Tensors(group.size(), *divisor), bounds);
+  }
+  const Tensor all = a.scale_parameter ? sizes(group, p, a) : Tensor();
+  int64_t first = 0;
+  for (size_t i = 0; i < group.size(); first += group[i++].members) {
+    const Tensor size = all.defined() ? all.narrow(0, first, group[i].members) : Tensor();
+    update(group[i], p, sums, floors[i], size, found, a);
+  }
 }
 
 inline void adafactor_all(const Tensors &p, const Tensors &g, const std::vector<Class> &classes, const Tensor &means,

@@ -5,8 +5,6 @@
 #include "padded.h"
 #include "slices.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-
 using namespace redsi;
 
 namespace {
@@ -86,17 +84,30 @@ int redsi_records(void) { return at::GradMode::is_enabled(); }
 
 char *redsi_packed_attention(void **out, void *q_, void *k_, void *v_, const redsi_packed_args *args) {
   return guarded([&] {
+    check_dropout(args->dropout);
+    const int64_t d = deref(q_).size(1) / args->heads;
+    const Tensor q = lines_of(deref(q_), d), k = lines_of(deref(k_), d), v = lines_of(deref(v_), d);
+    if (args->q_ends) {
+      const auto heads = [&](const Tensor &t) { return t.view({1, t.size(0), args->heads, d}); };
+      const Lengths of{deref(args->q_ends), deref(args->k_ends), args->m, args->l, args->causal != 0};
+      const Tensor y = Efficient::apply(heads(q), heads(k), heads(v), std::nullopt, of, args->scale, args->dropout,
+                                        args->count[0] == 3, records(q, k, v, std::nullopt));
+      *out = new Tensor(y.view({q.size(0), q.size(1)}));
+      return;
+    }
     auto a = c10::make_intrusive<Arrangement>();
-    a->n = args->n, a->m = args->m, a->l = args->l, a->heads = args->heads;
-    a->d = deref(q_).size(1) / a->heads;
+    a->n = args->n, a->m = args->m, a->l = args->l, a->heads = args->heads, a->d = d;
     a->by_heads = !args->fused;
     a->out = deref(args->out);
     for (int i = 0; i < args->parts; i++)
       a->parts.push_back({args->count[i], args->step[i], deref(args->pad[i]),
                           args->back[i] ? deref(args->back[i]) : Tensor()});
-    const auto padded = Pad::apply(lines_of(deref(q_), a->d), lines_of(deref(k_), a->d), lines_of(deref(v_), a->d), a);
-    const Tensor y = attend_padded(padded[0], padded[1], padded[2], optional(args->bias), args->scale, args->dropout,
-                                   args->fused);
+    const auto padded = Pad::apply(q, k, v, a);
+    const std::optional<Tensor> bias = optional(args->bias);
+    const Tensor y = args->fused ? efficient(padded[0], padded[1], padded[2], bias, args->scale, args->dropout,
+                                             args->count[0] == 3)
+                                 : Products::apply(padded[0], padded[1], padded[2], bias, args->scale, args->dropout,
+                                                   records(padded[0], padded[1], padded[2], bias));
     *out = new Tensor(Unpad::apply(y, a));
   });
 }
@@ -108,6 +119,7 @@ char *redsi_batch_attention(void **out, void *q_, void *k_, void *v_, void *bias
     TORCH_CHECK(q.dim() == 3 && k.dim() == 3 && v.dim() == 3 && heads > 0 && q.size(2) % heads == 0 &&
                     k.size(2) == q.size(2) && k.size(0) == q.size(0) && v.sizes() == k.sizes(),
                 "q must be [n, m, heads*d], k and v [n, l, heads*d]");
+    check_dropout(dropout);
     const int64_t n = q.size(0), m = q.size(1), l = k.size(1), d = q.size(2) / heads;
     std::optional<Tensor> bias = optional(bias_);
     if (bias) {
@@ -115,8 +127,14 @@ char *redsi_batch_attention(void **out, void *q_, void *k_, void *v_, void *bias
       while (b.dim() < 4) b = b.unsqueeze(0);
       bias = b.size(3) == l ? b : b.expand({b.size(0), b.size(1), b.size(2), l});
     }
-    const auto split = [&](const Tensor &t, int64_t rows) { return t.reshape({n, rows, heads, d}).transpose(1, 2); };
-    const Tensor y = attend_padded(split(q, m), split(k, l), split(v, l), bias, scale, dropout, fused);
+    const auto split = [&](const Tensor &t, int64_t rows) { return t.reshape({n, rows, heads, d}); };
+    const Tensor qh = split(q, m), kh = split(k, l), vh = split(v, l);
+    if (fused) {
+      *out = new Tensor(efficient(qh, kh, vh, bias, scale, dropout, false).reshape({n, m, heads * d}));
+      return;
+    }
+    const Tensor y = Products::apply(qh.transpose(1, 2), kh.transpose(1, 2), vh.transpose(1, 2), bias, scale, dropout,
+                                     records(qh, kh, vh, bias));
     *out = new Tensor(y.transpose(1, 2).reshape({n, m, heads * d}));
   });
 }

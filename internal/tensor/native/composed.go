@@ -72,6 +72,9 @@ type PackedOptions struct {
 	Fused          bool
 	Parts          []Part
 	Out, Bias      Tensor // where results are put back from; the bias, or nil
+	// Cumulative lengths (I32) of sequences that are not padded, and have no bias; or nil.
+	QEnds, KEnds Tensor
+	Causal       bool // of those
 }
 
 // PackedAttention is attention of packed rows over a padded batch.
@@ -79,6 +82,7 @@ func PackedAttention(q, k, v Tensor, o PackedOptions) (out Tensor, msg string) {
 	args := C.redsi_packed_args{
 		n: C.int64_t(o.N), m: C.int64_t(o.M), l: C.int64_t(o.L), heads: C.int64_t(o.Heads),
 		scale: C.double(o.Scale), dropout: C.double(o.Dropout), fused: flag(o.Fused), parts: C.int(len(o.Parts)), out: o.Out, bias: o.Bias,
+		q_ends: o.QEnds, k_ends: o.KEnds, causal: flag(o.Causal),
 	}
 	for i, p := range o.Parts {
 		args.count[i], args.step[i], args.pad[i], args.back[i] = C.int64_t(p.Count), C.int64_t(p.Step), p.Pad, p.Back

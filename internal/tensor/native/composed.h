@@ -40,6 +40,10 @@ typedef struct {
   void *pad[3], *back[3]; // per part; back is NULL where there can be no gradients
   void *out;              // where results are put back from
   void *bias;
+  // Cumulative lengths (int32) of sequences that follow one another: the kernel takes them as they are, without
+  // padding and bias. NULL: it does not.
+  void *q_ends, *k_ends;
+  int causal;
 } redsi_packed_args;
 char *redsi_packed_attention(void **out, void *q, void *k, void *v, const redsi_packed_args *args);
 

@@ -1,14 +1,22 @@
 // Package native holds the operations that libtorch has no single fast call for,
 // in C++ and C: dropout from a counter, RMS norm, T5 attention over sequences
 // without padding, cross entropy of a language-model head; and matrix products for
-// processors on which libtorch's are slow (gemm.h). Only package tensor
-// uses it. It is a package of its own because Go compiles all C++ of a package
+// processors on which libtorch's are slow (gemm.h); and updates of all parameters at once, for
+// cards (multi.h, classes.h). Only package tensor uses it. It is a package of its own because Go compiles all C++ of a package
 // again when any file of the package changes.
 //
 // oneDNN's products, which libtorch has too (mkldnn::_linear_pointwise), take 0.8 to 1.1
 // of the time of gemm.h's, at T5's shapes on one thread of a Xeon with AVX-512. But their
 // last bits depend on the number of threads (37 rows of 1024 by 256 columns: two threads
 // or more against one), also where MKL is told to keep its own.
+//
+// What a card computes is composed of libtorch's operations (composed.h): packed rows are padded by
+// one gather, attended to by libtorch's memory-efficient kernel in half precision and by products in
+// float32, and put back by one gather; without a bias that kernel takes packed rows as they are, by
+// cumulative lengths, which it refuses together with a bias. The head's loss holds logits of a slice
+// of rows. Nothing of it copies between host and device or waits. Operators that only CUDA has get
+// kernels for the CPU here, so that where a card is emulated the same calls are made.
+// None of it has run on a card yet.
 //
 // A tensor is a pointer to a torch::Tensor, owned by the caller. A function's
 // string is libtorch's error, empty when there was none.

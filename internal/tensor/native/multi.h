@@ -38,14 +38,14 @@ inline void copy_all(const Tensors &to, const Tensors &from) {
 // The words of a scaler's state, before its losses and flags.
 enum { kScale, kTracker, kPoison, kDivisor, kWords };
 
-// norms are those of tensors of several types, in float32, as [n, 1].
-inline Tensor norms(const Tensors &tensors) {
+// norms are those of tensors of several types, in float32; they are in the order of the types.
+inline Tensors norms(const Tensors &tensors) {
   std::map<at::ScalarType, Tensors> types;
   for (const Tensor &t : tensors) types[t.scalar_type()].push_back(flat(t));
   Tensors all;
   for (const auto &[type, same] : types)
     for (const Tensor &norm : at::_foreach_norm(same, 2, at::kFloat)) all.push_back(norm);
-  return all.size() == 1 ? all[0].view({1, 1}) : at::stack(all).unsqueeze(1);
+  return all;
 }
 
 inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads, const redsi_check_args &a) {
@@ -56,8 +56,8 @@ inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads,
   const auto word = [&](int64_t i) { return state.narrow(0, i, 1); };
   Tensor scale = word(kScale), divisor = word(kDivisor), kept = word(kWords + a.slot),
          found = word(kWords + a.ring + a.slot);
-  Tensor norm = norms(grads);
-  norm = norm.size(0) == 1 ? norm.view(1) : at::linalg_vector_norm(norm, 2, at::IntArrayRef{0, 1}).view(1);
+  const Tensors all = norms(grads);
+  Tensor norm = all.size() == 1 ? all[0].view(1) : at::linalg_vector_norm(at::stack(all), 2, at::IntArrayRef{0}, true);
   if (a.scaled) norm = norm / scale;
   kept.copy_(loss.reshape(1));
   Tensor bad = kept + norm;

@@ -293,7 +293,8 @@ char *redsi_adafactor_all(void **p, void **g, int64_t n, const int64_t *classes,
                           const redsi_adafactor_args *args) {
   return guarded([&] {
     std::vector<Class> all;
-    for (int64_t i = 0; i < n_classes; i++, classes += 4) all.push_back({classes[0], classes[1], classes[2], classes[3]});
+    for (int64_t i = 0; i < n_classes; i++)
+      all.push_back({classes[4 * i], classes[4 * i + 1], classes[4 * i + 2], classes[4 * i + 3]});
     adafactor_all(list(p, n), list(g, n), all, deref(means), deref(inverse), deref(steps).pow(power),
                   optional(found), optional(divisor), *args);
   });

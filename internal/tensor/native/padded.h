@@ -3,7 +3,8 @@
 #include "common.h"
 #include "composed.h"
 
-#include <torch/csrc/autograd/autograd.h>
+#include <map>
+#include <mutex>
 
 namespace redsi {
 
@@ -16,18 +17,37 @@ struct Part {
   Tensor pad, back;
 };
 
-// Arrangement is a batch's. By heads, padded tensors lie as [n, heads, rows, d]; else as [n, rows, heads, d].
+// Arrangement is a batch's. By heads, padded tensors are [n, heads, rows, d]; else [n, rows, heads, d].
 struct Arrangement : torch::CustomClassHolder {
   int64_t n, m, l, heads, d;
   bool by_heads;
   std::vector<Part> parts;
   Tensor out;
   int64_t width() const { return heads * d; }
+  int64_t line() const { return by_heads ? d : width(); }
 };
 using Arranged = c10::intrusive_ptr<Arrangement>;
 
 inline Arranged arranged(AutogradContext *ctx) {
   return c10::static_intrusive_pointer_cast<Arrangement>(ctx->saved_data["arranged"].toCapsule());
+}
+
+// interleaved is tensors [n, rows, heads, d] that are columns of one matrix [n*rows, count*heads*d] as that; else a
+// copy.
+inline Tensor interleaved(const variable_list &all, size_t first, int64_t count) {
+  const Tensor &head = all[first];
+  const int64_t n = head.size(0), rows = head.size(1), d = head.size(3), width = head.size(2) * d;
+  bool columns = true;
+  for (int64_t s = 0; s < count; s++) {
+    const Tensor &t = all[first + size_t(s)];
+    columns = columns && t.is_alias_of(head) && t.storage_offset() == head.storage_offset() + s * width &&
+              t.stride(3) == 1 && (t.size(2) == 1 || t.stride(2) == d) && (rows == 1 || t.stride(1) == count * width) &&
+              (n == 1 || t.stride(0) == rows * count * width);
+  }
+  if (columns) return head.as_strided({n * rows, count * width}, {count * width, 1}, head.storage_offset());
+  variable_list flat;
+  for (int64_t s = 0; s < count; s++) flat.push_back(all[first + size_t(s)].reshape({n * rows, width}));
+  return count == 1 ? flat[0] : at::cat(flat, 1);
 }
 
 // side_by_side is tensors that lie one after another in memory as one, [count, ...]; else a copy.
@@ -47,7 +67,7 @@ inline Tensor side_by_side(const variable_list &all, size_t first, int64_t count
   return at::stack(at::TensorList(&all[first], size_t(count)));
 }
 
-// Pad makes q [n, heads, m, d], k and v [n, heads, l, d] of packed rows. A place without a row repeats one of the
+// Pad makes padded q, k and v of packed rows. A place without a row repeats one of the
 // sequence: finite, and masked. Backward each row takes the gradient of its place; padding has none to give.
 struct Pad : Function<Pad> {
   static variable_list forward(AutogradContext *ctx, const Tensor &q, const Tensor &k, const Tensor &v,
@@ -66,7 +86,7 @@ struct Pad : Function<Pad> {
       } else {
         const Tensor wide = x.as_strided({rows, p.count * a->width()}, {x.stride(0), 1}, x.storage_offset());
         const Tensor y = wide.index_select(0, p.pad).view({a->n, most, p.count, a->heads, a->d});
-        for (int64_t s = 0; s < p.count; s++) out.push_back(y.select(2, s).transpose(1, 2));
+        for (int64_t s = 0; s < p.count; s++) out.push_back(y.select(2, s));
       }
     }
     ctx->saved_data["arranged"] = c10::IValue::make_capsule(a);
@@ -83,15 +103,9 @@ struct Pad : Function<Pad> {
       for (int64_t s = 0; s < p.count; s++) needed = needed || ctx->needs_input_grad(first + size_t(s));
       if (needed) {
         TORCH_CHECK(p.back.defined(), "keys that sequences share, or rows between them, have no gradients on a card");
-        Tensor lines;
-        if (a->by_heads) {
-          lines = side_by_side(grads, first, p.count).reshape({p.count * a->n * a->heads * most, a->d});
-        } else {
-          variable_list flat;
-          for (int64_t s = 0; s < p.count; s++)
-            flat.push_back(grads[first + size_t(s)].transpose(1, 2).reshape({a->n * most, a->width()}));
-          lines = p.count == 1 ? flat[0] : at::cat(flat, 1);
-        }
+        const Tensor lines =
+            a->by_heads ? side_by_side(grads, first, p.count).reshape({p.count * a->n * a->heads * most, a->d})
+                        : interleaved(grads, first, p.count);
         const Tensor rows = lines.index_select(0, p.back).view({-1, p.count * a->width()});
         for (int64_t s = 0; s < p.count; s++)
           out[first + size_t(s)] = rows.narrow(1, s * a->width(), a->width());
@@ -102,24 +116,19 @@ struct Pad : Function<Pad> {
   }
 };
 
-// Unpad makes packed rows of [n, heads, m, d]. Backward padding has the gradient 0.
+// Unpad makes packed rows of a padded result. Backward padding has the gradient 0.
 struct Unpad : Function<Unpad> {
   static Tensor forward(AutogradContext *ctx, const Tensor &x, const Arranged &a) {
     const Below guard;
     ctx->saved_data["arranged"] = c10::IValue::make_capsule(a);
-    const Tensor lines = a->by_heads ? x.reshape({a->n * a->heads * a->m, a->d})
-                                     : x.transpose(1, 2).reshape({a->n * a->m, a->width()});
-    return lines.index_select(0, a->out).view({-1, a->width()});
+    return x.reshape({-1, a->line()}).index_select(0, a->out).view({-1, a->width()});
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const Below guard;
     const Arranged a = arranged(ctx);
-    const int64_t line = a->by_heads ? a->d : a->width();
-    Tensor x = at::zeros({a->n * a->m * a->width() / line, line}, grads[0].options());
-    x.index_copy_(0, a->out, grads[0].reshape({-1, line}));
-    return {a->by_heads ? x.view({a->n, a->heads, a->m, a->d})
-                        : x.view({a->n, a->m, a->heads, a->d}).transpose(1, 2),
-            Tensor()};
+    Tensor x = at::zeros({a->n * a->m * a->width() / a->line(), a->line()}, grads[0].options());
+    x.index_copy_(0, a->out, grads[0].reshape({-1, a->line()}));
+    return {a->by_heads ? x.view({a->n, a->heads, a->m, a->d}) : x.view({a->n, a->m, a->heads, a->d}), Tensor()};
   }
 };
 
@@ -196,48 +205,92 @@ inline bool lies_well(const Tensor &bias) {
   return true;
 }
 
-// fits: the memory-efficient kernel takes q's type on its device. An emulated card is one that does.
+// fused_fits: libtorch's memory-efficient kernel takes q's type on its device, heads of d. An emulated card is one
+// that has it. Cards before compute capability 8.0 have none for bfloat16: libtorch is asked once for each.
 inline bool fused_fits(const Tensor &q, int64_t d) {
-  return on_card(q) && (q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16) && d % 8 == 0;
+  if (!on_card(q) || (q.scalar_type() != at::kHalf && q.scalar_type() != at::kBFloat16) || d % 8 != 0) return false;
+  if (!q.is_cuda()) return true;
+  static std::mutex mutex;
+  static std::map<std::tuple<int, int, int64_t>, bool> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [it, fresh] = known.try_emplace({int(q.device().index()), int(q.scalar_type()), d}, false);
+  if (fresh) {
+    const auto options = q.options().requires_grad(false);
+    const Tensor x = at::empty({1, 1, 16, d}, options), bias = at::empty({1, 1, 16, 16}, options);
+    // What takes a bias at all here, takes it in this kernel too.
+    it->second = at::SDPBackend(at::_fused_sdp_choice(x, x, x, bias, 0.0, false, 1.0)) != at::SDPBackend::math;
+  }
+  return it->second;
 }
 
-// efficient is the call of libtorch's memory-efficient kernel, which only CUDA has (cpu_kernels.cc stands in for
-// it elsewhere): operands as Products has them. Where a card has no such kernel for them, as before compute
-// capability 8.0 for bfloat16, libtorch's choice says so and products do.
+// Lengths are cumulative lengths (int32) of packed sequences, and the longest.
+struct Lengths {
+  Tensor q, k;
+  int64_t m, l;
+  bool causal;
+};
+
+// Efficient is libtorch's memory-efficient kernel, which only CUDA has (cpu_kernels.cc stands in for it elsewhere): q
+// [n, m, heads, d], k and v [n, l, heads, d], the bias of q's type [n, heads, m, l] and lying well; or packed
+// sequences, n being 1, without a bias. Gradients of q, k and v that are columns of one matrix are so too. NOTE keys
+// are not split among blocks of threads, so that sums of gradients have one order.
+struct Efficient : Function<Efficient> {
+  static Tensor forward(AutogradContext *ctx, const Tensor &q, const Tensor &k, const Tensor &v,
+                        const std::optional<Tensor> &bias, const std::optional<Lengths> &of, double scale,
+                        double dropout, bool together, bool keep) {
+    const Below guard;
+    std::optional<Tensor> of_q, of_k;
+    std::optional<int64_t> m, l;
+    if (of) of_q = of->q, of_k = of->k, m = of->m, l = of->l;
+    const int64_t mask = of && of->causal ? 2 : 0; // query i of m sees keys 0 … i+l-m
+    const auto [out, sums, seed, offset, most_q, most_k] =
+        at::_efficient_attention_forward(q, k, v, bias, of_q, of_k, m, l, dropout, mask, keep, scale);
+    if (keep) {
+      ctx->save_for_backward({q, k, v, bias ? *bias : Tensor(), out, sums, seed, offset, of ? of->q : Tensor(),
+                              of ? of->k : Tensor()});
+      ctx->saved_data["m"] = of ? of->m : q.size(1);
+      ctx->saved_data["l"] = of ? of->l : k.size(1);
+      ctx->saved_data["mask"] = mask;
+      ctx->saved_data["scale"] = scale;
+      ctx->saved_data["dropout"] = dropout;
+      ctx->saved_data["together"] = together;
+    }
+    return out;
+  }
+  static variable_list backward(AutogradContext *ctx, variable_list grads) {
+    const Below guard;
+    const auto saved = ctx->get_saved_variables();
+    const auto some = [&](size_t i) { return saved[i].defined() ? std::optional<Tensor>(saved[i]) : std::nullopt; };
+    const auto number = [&](const char *name) { return ctx->saved_data[name].toInt(); };
+    const auto [dq, dk, dv, dbias] = at::_efficient_attention_backward(
+        grads[0].contiguous(), saved[0], saved[1], saved[2], some(3), saved[4], some(8), some(9), number("m"),
+        number("l"), saved[5], ctx->saved_data["dropout"].toDouble(), saved[6], saved[7], number("mask"),
+        saved[3].defined() && ctx->needs_input_grad(3), ctx->saved_data["scale"].toDouble(), 1, std::nullopt,
+        ctx->saved_data["together"].toBool());
+    variable_list out(9);
+    out[0] = dq, out[1] = dk, out[2] = dv, out[3] = dbias;
+    return out;
+  }
+};
+
+inline bool records(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias) {
+  return at::GradMode::is_enabled() &&
+         (q.requires_grad() || k.requires_grad() || v.requires_grad() || (bias && bias->requires_grad()));
+}
+
+inline void check_dropout(double p) { TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)"); }
+
+// efficient is Efficient over a padded batch, with a bias [n or 1, heads or 1, m or 1, l].
 inline Tensor efficient(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias_,
-                        double scale, double dropout) {
+                        double scale, double dropout, bool together) {
   std::optional<Tensor> bias;
   if (bias_) {
+    const int64_t l = k.size(1);
     Tensor b = *bias_;
-    const int64_t l = b.size(3);
-    if (!lies_well(b)) b = at::constant_pad_nd(b, {0, (16 - l % 16) % 16 + (l % 16 == 0 ? 16 : 0)}).slice(3, 0, l);
-    bias = b.expand({q.size(0), q.size(1), q.size(2), l});
+    if (!lies_well(b)) b = at::constant_pad_nd(b, {0, 16 - l % 16}).slice(3, 0, l);
+    bias = b.expand({q.size(0), q.size(2), q.size(1), l});
   }
-  const bool records = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
-                                                      (bias && bias->requires_grad()));
-  return std::get<0>(at::_scaled_dot_product_efficient_attention(q, k, v, bias, records, dropout, false, scale));
-}
-
-// chosen: the card has the memory-efficient kernel for them. Where libtorch would take another than its own
-// products, it has this one too. NOTE cuDNN's, which comes first on some cards, would build a plan for every shape.
-inline bool chosen(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias, double scale,
-                   double dropout) {
-  if (!q.is_cuda()) return true;
-  std::optional<Tensor> wide;
-  if (bias) wide = bias->expand({q.size(0), q.size(1), q.size(2), k.size(2)});
-  const auto choice = at::SDPBackend(at::_fused_sdp_choice(q, k, v, wide, dropout, false, scale));
-  return choice == at::SDPBackend::efficient_attention || choice == at::SDPBackend::flash_attention ||
-         choice == at::SDPBackend::cudnn_attention;
-}
-
-// attend_padded is attention over a padded batch, [n, heads, m, d].
-inline Tensor attend_padded(const Tensor &q, const Tensor &k, const Tensor &v, const std::optional<Tensor> &bias,
-                            double scale, double dropout, bool fused) {
-  TORCH_CHECK(dropout >= 0 && dropout < 1, "probability ", dropout, " is not in [0, 1)");
-  if (fused && chosen(q, k, v, bias, scale, dropout)) return efficient(q, k, v, bias, scale, dropout);
-  const bool keep = at::GradMode::is_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad() ||
-                                                   (bias && bias->requires_grad()));
-  return Products::apply(q, k, v, bias, scale, dropout, keep);
+  return Efficient::apply(q, k, v, bias, std::nullopt, scale, dropout, together, records(q, k, v, bias));
 }
 
 // MaskBias is a bias that all sequences share, and what is hidden in each of them.

@@ -80,7 +80,7 @@ inline Tensor head_slices(const Tensor &h, const Tensor &w, const Tensor &labels
   TORCH_CHECK(!scale || scale->numel() == 1, "the scale is not one number");
   TORCH_CHECK(count >= 0 && count <= h.size(0), count, " labels of ", h.size(0), " rows");
   const bool records = at::GradMode::is_enabled();
-  return HeadSlices::apply(h.contiguous(), w.contiguous(), labels, scale ? std::optional<Tensor>(scale->view({})) : scale,
+  return HeadSlices::apply(h.contiguous(), w.contiguous(), labels, scale ? std::optional<Tensor>(scale->reshape(at::IntArrayRef{})) : scale,
                            ignore, smooth, count, records && h.requires_grad(), records && w.requires_grad());
 }
 

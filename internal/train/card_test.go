@@ -366,7 +366,7 @@ func TestCheckpointTakesLessMemory(t *testing.T) {
 	}
 }
 
-// TestEveryFile names what a checkpoint has.
+// TestCardFiles: the scale of the loss has its place in a checkpoint on a card too.
 func TestCardFiles(t *testing.T) {
 	defer tensor.Emulate()()
 	l, folder := learnerAt(t, toy(), tensor.CUDA(0), tensor.BF16, ""), t.TempDir()

@@ -4,26 +4,11 @@ package train
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
-	"os"
-	"reflect"
 	"testing"
 
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
-
-var write = flag.Bool("update", false, "write testdata/step_counts.json")
-
-// stepCounts are of one training step on a card.
-type stepCounts struct {
-	Launches  int64            `json:"launches"`
-	Uploads   int64            `json:"uploads"`
-	Downloads int64            `json:"downloads"`
-	Syncs     map[string]int64 `json:"syncs"`
-	Operators map[string]int64 `json:"operators"`
-}
 
 // shape is a T5 of so many layers and heads. It is narrow: how many operations there are does not
 // depend on widths.
@@ -35,42 +20,23 @@ func shape(layers, heads int64) t5.Config {
 }
 
 // TestStepCounts: a training step of the layers of Tiny, Small and Base, with dropout and
-// Adafactor, launches so many kernels on a card, takes one upload, and waits for nothing.
+// Adafactor, takes one upload, waits for nothing, and launches no more kernels than a few dozen
+// for each layer.
 func TestStepCounts(t *testing.T) {
-	const path = "testdata/step_counts.json"
-	got, want := map[string]stepCounts{}, map[string]stepCounts{}
-	func() {
-		defer tensor.Emulate()()
-		for name, c := range map[string]t5.Config{"tiny": shape(4, 4), "small": shape(6, 8), "base": shape(12, 12)} {
-			for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
-				c := counted(t, learnerAt(t, c, tensor.CUDA(0), compute, "adafactor"))
-				got[name+" "+compute.String()] = stepCounts{c.Launches, c.Uploads, c.Downloads, c.Syncs, c.Operators}
-				if c.Uploads != 1 || c.Downloads != 0 || len(c.Syncs) != 0 {
-					t.Errorf("%s, %s: %d uploads, %d downloads, waiting %v", name, compute, c.Uploads, c.Downloads, c.Syncs)
-				}
+	defer tensor.Emulate()()
+	for name, at := range map[string]struct {
+		c    t5.Config
+		most int64
+	}{"tiny": {shape(4, 4), 800}, "small": {shape(6, 8), 1000}, "base": {shape(12, 12), 1900}} {
+		for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
+			c := counted(t, learnerAt(t, at.c, tensor.CUDA(0), compute, "adafactor"))
+			t.Logf("%s, %s: %d launches", name, compute, c.Launches)
+			if c.Uploads != 1 || c.Downloads != 0 || len(c.Syncs) != 0 {
+				t.Errorf("%s, %s: %d uploads, %d downloads, waiting %v", name, compute, c.Uploads, c.Downloads, c.Syncs)
 			}
-		}
-	}()
-	if *write {
-		text, err := json.MarshalIndent(got, "", " ")
-		if err == nil {
-			err = os.WriteFile(path, append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &want)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range got {
-		t.Logf("%s: %d launches", name, c.Launches)
-		if !reflect.DeepEqual(c, want[name]) {
-			t.Errorf("%s: %+v, want %+v; if it should be so, run the test with -update", name, c, want[name])
+			if c.Launches > at.most {
+				t.Errorf("%s, %s: %d launches, more than %d: %v", name, compute, c.Launches, at.most, c.Operators)
+			}
 		}
 	}
 }

@@ -39,7 +39,7 @@ func trainWork(args []string) (*workload, error) {
 	rng := &tensor.RNG{Seed: 1}
 	step := func() (float64, error) {
 		return 1, tensor.Run(func(s *tensor.Scope) {
-			_, grads := m.Gradients(s, batch, rng, 1)
+			_, grads := m.Gradients(s, m.Prepare(batch), rng, seq2seq.Scale{})
 			optimizer.Step(grads, 1e-3)
 		})
 	}

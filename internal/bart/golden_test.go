@@ -95,15 +95,15 @@ func TestTrainingIsTransformers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for step := range 2 {
-				of, grads := m.Gradients(s, b, nil, 1)
+				of, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
 				if step == 0 {
-					compare(t, g, "loss", s.Full(of, tensor.F32, tensor.CPU, 1), 0)
+					compare(t, g, "loss", s.View(of, 1), 0)
 					for i, p := range m.Params() {
 						compare(t, g, "grad."+p.Name, grads[i], 1e-3)
 					}
 				}
-				if step == 0 && math.Abs(of-loss) > 1e-6 {
-					t.Errorf("%s: loss %g with gradients, %g without", name, of, loss)
+				if step == 0 && math.Abs(of.Item()-loss) > 1e-6 {
+					t.Errorf("%s: loss %g with gradients, %g without", name, of.Item(), loss)
 				}
 				tensor.NoGrad(func() { optimizer.Step(grads, 1e-2) })
 			}
@@ -260,7 +260,7 @@ func TestExtend(t *testing.T) {
 			t.Errorf("new rows have deviation %g", sd)
 		}
 		b.Labels = [][]int32{{103}, {149}, {100}, {101}}
-		if _, grads := m.Gradients(s, b, nil, 1); grads[0].Dim(0) != 150 || m.Vocabulary().Size != 150 {
+		if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 150 || m.Vocabulary().Size != 150 {
 			t.Errorf("gradient %v of %d tokens", grads[0], m.Vocabulary().Size)
 		}
 	}); err != nil {

@@ -3,6 +3,7 @@
 package bart
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/redsi/redsi/internal/seq2seq"
@@ -50,8 +51,24 @@ func (n *network) Attention() tensor.AttentionOptions {
 
 // linear is x·wᵀ + b: [T, in] -> [T, out].
 func (n *network) linear(p *seq2seq.Pass, x *tensor.Tensor, w dense) *tensor.Tensor {
-	h := p.Linear(x, w.w)
-	return p.S.Add(h, p.S.ToDType(w.b, h.DType()))
+	return shifted(p, p.Linear(x, w.w), w.b)
+}
+
+func shifted(p *seq2seq.Pass, h, b *tensor.Tensor) *tensor.Tensor {
+	return p.S.Add(h, p.S.ToDType(b, h.DType()))
+}
+
+// linears are linear by each of several matrices of the same rows.
+func (n *network) linears(p *seq2seq.Pass, x *tensor.Tensor, of ...dense) []*tensor.Tensor {
+	ws := make([]*tensor.Tensor, len(of))
+	for i, w := range of {
+		ws[i] = w.w
+	}
+	all := p.Products(x, ws...)
+	for i, h := range all {
+		all[i] = shifted(p, h, of[i].b)
+	}
+	return all
 }
 
 // norm is LayerNorm, [T, d_model] -> [T, d_model].
@@ -70,19 +87,38 @@ func (n *network) add(p *seq2seq.Pass, x, y *tensor.Tensor, norm dense) *tensor.
 }
 
 // embed adds positions to embedded tokens x [T, d_model].
-func (n *network) embed(p *seq2seq.Pass, x *tensor.Tensor, positions []int64, of stack) *tensor.Tensor {
-	rows := make([]int64, len(positions))
-	for i, at := range positions {
-		if at >= n.c.MaxPositions {
-			tensor.Failf("BART", "a sequence of more than %d tokens, for which the model has no positions", n.c.MaxPositions)
+//
+// Indexes are the rows of their table, on a card; nil: they are made.
+func (n *network) embed(p *seq2seq.Pass, x *tensor.Tensor, positions func() []int64, indexes *tensor.Tensor, of stack) *tensor.Tensor {
+	if indexes == nil {
+		rows, err := n.c.rows(positions())
+		if err != nil {
+			tensor.Failf("BART", "%v", err)
 		}
-		rows[i] = at + offset
+		indexes = p.S.FromInt64s(rows, p.Device, int64(len(rows)))
 	}
 	if n.c.ScaleEmbedding {
 		x = p.S.Scale(x, math.Sqrt(float64(n.c.DModel)))
 	}
-	x = p.S.Add(x, p.S.IndexSelect(of.positions, 0, p.S.FromInt64s(rows, p.Device, int64(len(rows)))))
+	x = p.S.Add(x, p.S.IndexSelect(of.positions, 0, indexes))
 	return p.Dropout(n.norm(p, x, of.norm), n.c.Dropout)
+}
+
+// rows are positions' places in their tables.
+func (c Config) rows(positions []int64) ([]int64, error) {
+	rows := make([]int64, len(positions))
+	for i, at := range positions {
+		if at >= c.MaxPositions {
+			return nil, fmt.Errorf("a sequence of more than %d tokens, for which the model has no positions", c.MaxPositions)
+		}
+		rows[i] = at + offset
+	}
+	return rows, nil
+}
+
+// Indexes implements seq2seq.Config.
+func (c Config) Indexes(seq seq2seq.Sequences, _ bool) ([]int64, error) {
+	return c.rows(seq.Positions())
 }
 
 // feedForward is one sublayer, x [T, d_model] -> [T, d_model].
@@ -93,11 +129,13 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, l layer) *tenso
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
 func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
-	x = n.embed(p, x, seq.Positions(), n.encoder)
+	x = n.embed(p, x, seq.Positions, seq.Indexes, n.encoder)
 	for _, l := range n.encoder.layers {
-		q, k, v := n.linear(p, x, l.self.q), n.linear(p, x, l.self.k), n.linear(p, x, l.self.v) // [S, d_model]
-		x = n.add(p, x, n.linear(p, p.Attend(q, k, v, nil, seq), l.self.o), l.self.norm)
-		x = n.feedForward(p, x, l)
+		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
+			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [S, d_model]
+			x = n.add(p, x, n.linear(p, p.Attend(of[0], of[1], of[2], nil, seq), l.self.o), l.self.norm)
+			return n.feedForward(p, x, l)
+		})
 	}
 	return x
 }
@@ -105,21 +143,27 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 // Biases implements seq2seq.Network: positions are learned, attention has none.
 func (n *network) Biases(*tensor.Scope, int64) []*tensor.Tensor { return nil }
 
+// BiasesBy implements seq2seq.Network.
+func (n *network) BiasesBy(*tensor.Scope, int64, *tensor.Tensor) []*tensor.Tensor { return nil }
+
 // Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {
 	cross := n.decoder.layers[layer].cross
-	return n.linear(p, states, cross.k), n.linear(p, states, cross.v)
+	both := n.linears(p, states, cross.k, cross.v)
+	return both[0], both[1]
 }
 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model+1], of which the last
 // column is ones.
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
-	x = n.embed(p, x, at.Positions(), n.decoder)
+	x = n.embed(p, x, at.Positions, seq2seq.IndexesOf(at), n.decoder)
 	for i, l := range n.decoder.layers {
-		q, k, v := n.linear(p, x, l.self.q), n.linear(p, x, l.self.k), n.linear(p, x, l.self.v) // [T, d_model]
-		x = n.add(p, x, n.linear(p, at.Self(i, q, k, v), l.self.o), l.self.norm)
-		x = n.add(p, x, n.linear(p, at.Cross(i, n.linear(p, x, l.cross.q)), l.cross.o), l.cross.norm)
-		x = n.feedForward(p, x, l)
+		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
+			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [T, d_model]
+			x = n.add(p, x, n.linear(p, at.Self(i, of[0], of[1], of[2]), l.self.o), l.self.norm)
+			x = n.add(p, x, n.linear(p, at.Cross(i, n.linear(p, x, l.cross.q)), l.cross.o), l.cross.norm)
+			return n.feedForward(p, x, l)
+		})
 	}
 	return p.S.Cat(1, x, p.S.Full(1, tensor.F32, p.Device, x.Dim(0), 1))
 }

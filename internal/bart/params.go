@@ -26,8 +26,9 @@ func (c Config) Specs() []seq2seq.Spec {
 	add := func(name string, init seq2seq.Draw, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})
 	}
-	dense := func(name string, out, in int64) {
+	dense := func(product, name string, out, in int64) {
 		add(name+".weight", random, out, in)
+		all[len(all)-1].Product = product
 		add(name+".bias", seq2seq.Draw{}, out)
 	}
 	norm := func(name string) {
@@ -35,9 +36,16 @@ func (c Config) Specs() []seq2seq.Spec {
 		add(name+".bias", seq2seq.Draw{}, d)
 	}
 	attention := func(name string) {
-		for _, part := range []string{"k_proj", "v_proj", "q_proj", "out_proj"} {
-			dense(name+"."+part, d, d)
+		// Those of self-attention multiply the same rows, and so do the keys and values of
+		// all layers' cross-attention.
+		queries, keys := name, name
+		if strings.HasSuffix(name, "encoder_attn") {
+			queries, keys = name+".q_proj", "decoder.encoder_attn"
 		}
+		dense(keys, name+".k_proj", d, d)
+		dense(keys, name+".v_proj", d, d)
+		dense(queries, name+".q_proj", d, d)
+		dense(name+".out_proj", name+".out_proj", d, d)
 		norm(name + "_layer_norm")
 	}
 	stack := func(name string, layers, ffn int64, cross bool) {
@@ -48,8 +56,8 @@ func (c Config) Specs() []seq2seq.Spec {
 			if cross {
 				attention(layer + "encoder_attn")
 			}
-			dense(layer+"fc1", ffn, d)
-			dense(layer+"fc2", d, ffn)
+			dense(layer+"fc1", layer+"fc1", ffn, d)
+			dense(layer+"fc2", layer+"fc2", d, ffn)
 			norm(layer + "final_layer_norm")
 		}
 		norm(name + ".layernorm_embedding")

@@ -28,6 +28,9 @@ type Config interface {
 	Extended(n int64) Config
 	// WithDropout has the probability p wherever transformers' option dropout works.
 	WithDropout(p float64) Config
+	// Indexes are what a stack, the encoder or the decoder, looks up in its tables of positions
+	// for sequences, which a card gets with their tokens.
+	Indexes(seq Sequences, encoder bool) ([]int64, error)
 	// Network computes with tensors, which get gives by the names of Specs.
 	Network(get func(name string) *tensor.Tensor) Network
 }
@@ -70,6 +73,10 @@ type Spec struct {
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
 	// Fixed marks what is no parameter: it is not trained, and zeros where a file has none.
 	Fixed bool
+	// Product names the product that a matrix is for, by Pass.Linear or Products: a card has
+	// a copy of it in the compute type, those of one name in one matrix, since they multiply
+	// the same rows. "": it is not for products, or not for them alone.
+	Product string
 }
 
 // Draw says how numbers are drawn: from N(0, Deviation²), uniformly within ±Bound, or
@@ -107,6 +114,9 @@ type Network interface {
 	// Biases are what the decoder's self-attention adds to the scores of up to n positions,
 	// [heads, n, n], in each layer; one: in every layer, none: nothing.
 	Biases(s *tensor.Scope, n int64) []*tensor.Tensor
+	// BiasesBy is Biases by the decoder's Indexes of sequences, the longest of which has n
+	// tokens; nil: they are made.
+	BiasesBy(s *tensor.Scope, n int64, indexes *tensor.Tensor) []*tensor.Tensor
 	// Decode gives the decoder's states for the product with Head: [T, width] -> [T, w].
 	Decode(p *Pass, x *tensor.Tensor, at Attention) *tensor.Tensor
 }
@@ -120,6 +130,15 @@ func BiasOf(biases []*tensor.Tensor, layer int) *tensor.Tensor {
 		return biases[0]
 	}
 	return biases[layer]
+}
+
+// IndexesOf are what the decoder's tables are looked up by, on a card that they were brought
+// to; else nil.
+func IndexesOf(at Attention) *tensor.Tensor {
+	if t, ok := at.(*taught); ok {
+		return t.at.read.Indexes
+	}
+	return nil
 }
 
 // Attention is where a decoder's rows look: whole sequences in training, one token per

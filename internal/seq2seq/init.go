@@ -65,7 +65,8 @@ func (m *Model) Extend(n int64, seed uint64) error {
 			tensor.Free(old)
 		}
 		extended := build(c, m.Device, m.scope, m.all)
-		extended.Compute, extended.Smoothing = m.Compute, m.Smoothing
+		extended.Compute, extended.Smoothing, extended.Checkpoint = m.Compute, m.Smoothing, m.Checkpoint
+		m.forget()
 		*m = *extended
 	})
 }

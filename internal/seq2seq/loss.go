@@ -18,26 +18,19 @@ type Batch struct{ Inputs, Labels [][]int32 }
 
 // shift is transformers' shift_tokens_right: the decoder reads the start token and all
 // labels but the last; an ignored label is read as padding.
-func (m *Model) shift(labels Sequences) Sequences {
-	of, in := m.Vocabulary(), labels
+func (v Vocabulary) shift(labels Sequences) Sequences {
+	in := labels
 	in.ids = make([]int64, len(labels.ids))
 	for i, start := range labels.Start {
-		in.ids[start] = of.Start
+		in.ids[start] = v.Start
 		copy(in.ids[start+1:start+labels.Len[i]], labels.ids[start:])
 	}
 	for i, id := range in.ids {
 		if id == Ignore {
-			in.ids[i] = of.Pad
+			in.ids[i] = v.Pad
 		}
 	}
 	return in
-}
-
-func (b Batch) packed() (inputs, labels Sequences) {
-	if len(b.Inputs) == 0 || len(b.Inputs) != len(b.Labels) {
-		tensor.Failf("model", "a batch of %d inputs and %d labels", len(b.Inputs), len(b.Labels))
-	}
-	return pack(b.Inputs), pack(b.Labels)
 }
 
 // Loss is the mean cross entropy over the labels, a scalar, without dropout and
@@ -45,8 +38,8 @@ func (b Batch) packed() (inputs, labels Sequences) {
 func (m *Model) Loss(b Batch) (loss float64, err error) {
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
-			states, labels := m.teach(s, b)
-			loss = m.headLoss(s, states, labels, 0).Item()
+			states, at := m.teach(s, b)
+			loss = m.headLoss(s, states, m.net.Head(s), at.labels, 0, tensor.HeadOptions{}).Item()
 		})
 	})
 	return loss, err
@@ -63,61 +56,141 @@ func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 }
 
 // teach gives the decoder's states at each label position [T, w], without dropout.
-func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, labels Sequences) {
-	inputs, labels := b.packed()
-	read := m.shift(labels)
-	return m.forced(m.pass(s, nil), m.embed(s, inputs.ids), m.embed(s, read.ids), inputs, read), labels
+func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, at indexes) {
+	p := m.Prepare(b)
+	at = m.upload(s, p)
+	embedding := m.net.Embedding()
+	in, out := s.IndexSelect(embedding, 0, at.inputs.at), s.IndexSelect(embedding, 0, at.read.at)
+	return m.forced(m.pass(s, nil), m.net, in, out, at), at
 }
 
-func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, labels Sequences, smooth float64) *tensor.Tensor {
-	head := m.net.Head(s)
+func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
 	if m.Compute != tensor.F32 {
 		states, head = s.ToDType(states, m.Compute), s.ToDType(head, m.Compute)
 	}
-	return s.HeadLoss(states, head, s.FromInt64s(labels.ids, m.Device, int64(len(labels.ids))), Ignore, smooth, tensor.HeadOptions{})
+	return s.HeadLoss(states, head, labels, Ignore, smooth, o)
+}
+
+// Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
+type Scale struct {
+	By float64        // 0: 1
+	On *tensor.Tensor // a scalar on the model's card; nil: 1
+}
+
+// onCard is the scale as a tensor of one number, [1], or nil where it is 1.
+func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
+	one := a.By == 0 || a.By == 1
+	switch {
+	case one && a.On == nil:
+		return nil
+	case a.On == nil:
+		return s.Full(a.By, tensor.F32, device, 1)
+	case one:
+		return s.View(a.On, 1)
+	}
+	return s.View(s.Scale(a.On, a.By), 1)
+}
+
+// loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
+// card gradients have the scale in them before they are rounded.
+func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, b *Prepared, at indexes, scale Scale) (loss, value *tensor.Tensor) {
+	if !m.Device.IsCUDA() {
+		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
+		loss = s.Detach(value)
+		if scale.By != 0 && scale.By != 1 {
+			value = s.Scale(value, scale.By)
+		}
+		return loss, value
+	}
+	o := tensor.HeadOptions{Count: b.count}
+	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
+	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
+	loss = s.Detach(value)
+	if o.Scale != nil {
+		tensor.NoGrad(func() { loss = s.View(s.Div(loss, o.Scale)) })
+	}
+	return loss, value
 }
 
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no
-// dropout): the mean loss over the labels, smoothed by Smoothing, and the gradient of
-// scale times it with
-// respect to every parameter, in the order of Params and owned by s.
-func (m *Model) Gradients(s *tensor.Scope, b Batch, rng *tensor.RNG, scale float64) (loss float64, grads []*tensor.Tensor) {
+// dropout): the mean loss over the labels, a scalar, smoothed by Smoothing, and the
+// gradient of scale times it with respect to every parameter, in the order of Params; all
+// owned by s. On a card gradients of matrices are of the compute type, and nothing waits
+// for the card.
+func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
 	grads = make([]*tensor.Tensor, len(m.params))
 	tensor.Within(func(inner *tensor.Scope) {
-		inputs, labels := b.packed()
-		read := m.shift(labels)
+		at := m.upload(inner, b)
+		embedding, net := m.net.Embedding(), m.net
+		p := m.pass(inner, rng)
+		p.learns = true
+		p.seed()
+		if m.Checkpoint {
+			p.tape = &tape{}
+		}
 		// The embedded tokens are leaves of their own: their gradients are added to
 		// the head's in place, instead of as two more matrices of its size.
 		var in, out *tensor.Tensor
-		tensor.NoGrad(func() { in, out = m.embed(inner, inputs.ids), m.embed(inner, read.ids) })
+		tensor.NoGrad(func() {
+			in, out = inner.IndexSelect(embedding, 0, at.inputs.at), inner.IndexSelect(embedding, 0, at.read.at)
+		})
 		inner.Leaf(in)
 		inner.Leaf(out)
-
-		states := m.forced(m.pass(inner, rng), in, out, inputs, read)
-		value := m.headLoss(inner, states, labels, m.Smoothing)
-		loss = value.Item()
-
 		leaves := []*tensor.Tensor{in, out}
-		for _, p := range m.params {
-			leaves = append(leaves, p.Tensor)
+		if p.copies = m.onCard(inner); p.copies != nil {
+			net = p.copies.net
+			leaves = append(leaves, p.copies.leaves(m.params)...)
+		} else {
+			for _, of := range m.params {
+				leaves = append(leaves, of.Tensor)
+			}
 		}
-		embedding := m.net.Embedding()
-		all := inner.Gradients(inner.Scale(value, scale), leaves)
-		for i, g := range all[2:] {
-			if g == nil && m.params[i].Tensor == embedding { // an untied head
-				g = inner.Zeros(tensor.F32, m.Device, embedding.Shape()...)
-			}
-			if g == nil {
-				tensor.Failf("model", "%s has no gradient", m.params[i].Name)
-			}
+
+		states := m.forced(p, net, in, out, at)
+		mean, value := m.loss(inner, states, net.Head(inner), b, at, scale)
+		loss = s.Move(mean)
+
+		var all []*tensor.Tensor
+		if p.tape != nil {
+			all = p.backward(value, leaves)
+		} else {
+			all = inner.Gradients(value, leaves)
+		}
+		of := map[*tensor.Tensor]*tensor.Tensor{}
+		for i, t := range leaves {
+			of[t] = all[i]
+		}
+		for i := range m.params {
+			g := m.gradient(inner, p.copies, m.params[i], of)
 			if m.params[i].Tensor == embedding {
-				inner.AddRowsInPlace(g, inner.FromInt64s(inputs.ids, m.Device, int64(len(inputs.ids))), all[0])
-				inner.AddRowsInPlace(g, inner.FromInt64s(read.ids, m.Device, int64(len(read.ids))), all[1])
+				g = inner.ToDType(g, tensor.F32)
+				inner.AddRowsInPlace(g, at.inputs.at, all[0])
+				inner.AddRowsInPlace(g, at.read.at, all[1])
 			}
 			grads[i] = s.Move(g)
 		}
 	})
 	return loss, grads
+}
+
+// gradient is a parameter's, among those of leaves.
+func (m *Model) gradient(s *tensor.Scope, c *copies, param Param, of map[*tensor.Tensor]*tensor.Tensor) *tensor.Tensor {
+	g := of[param.Tensor]
+	if c != nil {
+		if at, ok := c.of[param.Name]; ok {
+			g = of[at.t]
+			if g != nil && len(at.parts) > 1 {
+				return s.Narrow(g, 0, at.first(), at.rows[at.at])
+			}
+		}
+	}
+	if g == nil && param.Tensor == m.net.Embedding() { // an untied head
+		g = s.Zeros(tensor.F32, m.Device, param.Tensor.Shape()...)
+	}
+	if g == nil {
+		tensor.Failf("model", "%s has no gradient", param.Name)
+	}
+	return g
 }
 
 // CheckTokens says which token of a batch the vocabulary does not have; for input

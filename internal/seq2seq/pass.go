@@ -12,6 +12,11 @@ type Pass struct {
 	compute tensor.DType
 	rng     *tensor.RNG // nil outside of training: no dropout
 	heads   tensor.AttentionOptions
+
+	learns bool    // it is a forward pass of Gradients
+	tape   *tape   // of a pass whose segments are computed again; nil: they are not
+	copies *copies // of matrices; nil: they are what they are
+	made   map[product][]*tensor.Tensor
 }
 
 func (m *Model) pass(s *tensor.Scope, rng *tensor.RNG) *Pass {
@@ -30,6 +35,9 @@ func (p *Pass) rate(probability float64) float64 {
 
 // Linear is x·wᵀ in the compute type.
 func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
+	if p.copies != nil && p.copies.within(w) {
+		tensor.Failf("model", "a product with %s alone, which is a part of a matrix", w)
+	}
 	if p.compute != tensor.F32 {
 		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
 	}
@@ -48,13 +56,16 @@ func (p *Pass) ReluDropout(x *tensor.Tensor, probability float64) *tensor.Tensor
 
 // Add is a residual connection, in float32: x + Dropout(y).
 func (p *Pass) Add(x, y *tensor.Tensor, probability float64) *tensor.Tensor {
-	return p.S.AddDropout(x, p.S.ToDType(y, tensor.F32), p.rate(probability), p.rng)
+	if !p.Device.IsCUDA() { // there the sum converts
+		y = p.S.ToDType(y, tensor.F32)
+	}
+	return p.S.AddDropout(x, y, p.rate(probability), p.rng)
 }
 
 // Attend is attention of sequences to themselves, in both directions, with a bias of the
 // scores or nil: q, k and v [T, heads*d] -> [T, heads*d].
 func (p *Pass) Attend(q, k, v, bias *tensor.Tensor, seq Sequences) *tensor.Tensor {
-	return p.S.PackedAttention(q, k, v, bias, between(seq, seq), p.heads)
+	return p.S.PackedAttention(q, k, v, p.Outside(bias), seq.spans(), p.heads)
 }
 
 // Sequences are a set of sequences, whose rows follow one another.
@@ -62,6 +73,9 @@ type Sequences struct {
 	ids        []int64
 	Start, Len []int64 // of each, in rows
 	Most       int64   // rows of the longest
+
+	Layout  *tensor.Layout // on a card that a batch was brought to, of attention to themselves; else nil
+	Indexes *tensor.Tensor // there, what Config.Indexes says of them; else nil
 }
 
 func pack(sequences [][]int32) Sequences {
@@ -91,6 +105,13 @@ func (q Sequences) Positions() []int64 {
 	return all
 }
 
+// spans says where the sequences look at themselves.
+func (q Sequences) spans() tensor.Spans {
+	at := between(q, q)
+	at.Layout = q.Layout
+	return at
+}
+
 // between says where queries of one set look at keys of another.
 func between(q, k Sequences) tensor.Spans {
 	return tensor.Spans{QStart: q.Start, QLen: q.Len, KStart: k.Start, KLen: k.Len}
@@ -99,29 +120,46 @@ func between(q, k Sequences) tensor.Spans {
 // taught is the Attention of a decoder that reads whole sequences at once.
 type taught struct {
 	*Pass
-	net       Network
-	seq, from Sequences
-	memory    *tensor.Tensor // the encoder's states [S, width]
-	biases    []*tensor.Tensor
+	net    Network
+	at     indexes
+	memory *tensor.Tensor // the encoder's states [S, width]
+	biases []*tensor.Tensor
+	keys   [][2]*tensor.Tensor // of all layers; nil: each is made where it is needed
 }
 
-func (t *taught) Positions() []int64 { return t.seq.Positions() }
+func (t *taught) Positions() []int64 { return t.at.read.Positions() }
 
 func (t *taught) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	causal := t.heads
 	causal.Causal = true
-	return t.S.PackedAttention(q, k, v, BiasOf(t.biases, layer), between(t.seq, t.seq), causal)
+	return t.S.PackedAttention(q, k, v, t.Outside(BiasOf(t.biases, layer)), t.at.read.spans(), causal)
 }
 
 func (t *taught) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
-	k, v := t.net.Keys(t.Pass, layer, t.memory)
-	return t.S.PackedAttention(q, k, v, nil, between(t.seq, t.from), t.heads)
+	var k, v *tensor.Tensor
+	if t.keys != nil {
+		k, v = t.Outside(t.keys[layer][0]), t.Outside(t.keys[layer][1])
+	} else {
+		k, v = t.net.Keys(t.Pass, layer, t.memory)
+	}
+	spans := between(t.at.read.Sequences, t.at.inputs.Sequences)
+	spans.Layout = t.at.cross
+	return t.S.PackedAttention(q, k, v, nil, spans, t.heads)
 }
 
 // forced gives the decoder's states for embedded inputs and for embedded tokens that it
 // reads, all at once: [S, width] and [T, width] -> [T, w].
-func (m *Model) forced(p *Pass, in, out *tensor.Tensor, inputs, read Sequences) *tensor.Tensor {
-	memory := m.net.Encode(p, in, inputs)
-	biases := m.net.Biases(p.S, read.Most)
-	return m.net.Decode(p, out, &taught{Pass: p, net: m.net, seq: read, from: inputs, memory: memory, biases: biases})
+func (m *Model) forced(p *Pass, net Network, in, out *tensor.Tensor, at indexes) *tensor.Tensor {
+	t := &taught{Pass: p, net: net, at: at}
+	t.memory = net.Encode(p, in, at.inputs.Sequences)
+	t.biases = net.BiasesBy(p.S, at.read.Most, at.read.Indexes)
+	// NOTE one product for all layers, and keys that are not computed again; on a CPU
+	// they would be in memory together for nothing.
+	if p.tape != nil || p.copies != nil {
+		for i := range net.Layers() {
+			k, v := net.Keys(p, i, t.memory)
+			t.keys = append(t.keys, [2]*tensor.Tensor{k, v})
+		}
+	}
+	return net.Decode(p, out, t)
 }

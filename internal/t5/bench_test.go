@@ -89,7 +89,7 @@ func BenchmarkTrainStep(b *testing.B) {
 				defer reportCPU(b)()
 				for b.Loop() {
 					if err := tensor.Run(func(s *tensor.Scope) {
-						_, grads := m.Gradients(s, batch, rng, 1)
+						_, grads := m.Gradients(s, m.Prepare(batch), rng, seq2seq.Scale{})
 						a.Step(grads, 0)
 					}); err != nil {
 						b.Fatal(err)

@@ -127,7 +127,8 @@ func TestGradientsAreTransformers(t *testing.T) {
 		m, b, g := load(t, name), batch(t), open(t, "testdata/"+name+"/golden.safetensors")
 		worst := 0.0
 		err := tensor.Run(func(s *tensor.Scope) {
-			loss, grads := m.Gradients(s, b, nil, 1)
+			of, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{})
+			loss := of.Item()
 			if want := g.values("loss")[0]; math.Abs(loss-float64(want)) > 1e-5 {
 				t.Errorf("%s: loss %g, want %g", name, loss, want)
 			}

@@ -58,8 +58,8 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, w feedForward) 
 	h := n.norm(p, x, w.norm)
 	switch { // h is [T, d_ff] then
 	case w.gate != nil: // v1.1: gelu(gate·x) * wi·x
-		gate := n.activation(p.S, p.Linear(h, w.gate))
-		h = p.Dropout(p.S.Mul(gate, p.Linear(h, w.wi)), n.c.DropoutRate)
+		both := p.Products(h, w.gate, w.wi)
+		h = p.Dropout(p.S.Mul(n.activation(p.S, both[0]), both[1]), n.c.DropoutRate)
 	case n.relu:
 		h = p.ReluDropout(p.Linear(h, w.wi), n.c.DropoutRate)
 	default:
@@ -70,35 +70,57 @@ func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, w feedForward) 
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
 func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequences) *tensor.Tensor {
-	biases := n.biases(p.S, n.encoder, seq.Most, true)
+	biases := n.biases(p.S, n.encoder, seq.Most, true, seq.Indexes)
 	x = p.Dropout(x, n.c.DropoutRate)
 	for i, b := range n.encoder.blocks {
-		h := n.norm(p, x, b.self.norm)
-		q, k, v := p.Linear(h, b.self.q), p.Linear(h, b.self.k), p.Linear(h, b.self.v) // [S, heads*d_kv]
-		x = p.Add(x, p.Linear(p.Attend(q, k, v, seq2seq.BiasOf(biases, i), seq), b.self.o), n.c.DropoutRate)
-		x = n.feedForward(p, x, b.feed)
+		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
+			of := p.Products(n.norm(p, x, b.self.norm), b.self.q, b.self.k, b.self.v) // [S, heads*d_kv]
+			x = p.Add(x, p.Linear(p.Attend(of[0], of[1], of[2], seq2seq.BiasOf(biases, i), seq), b.self.o), n.c.DropoutRate)
+			return n.feedForward(p, x, b.feed)
+		})
 	}
 	return p.Dropout(n.norm(p, x, n.encoder.norm), n.c.DropoutRate)
 }
 
 // Biases implements seq2seq.Network.
 func (n *network) Biases(s *tensor.Scope, most int64) []*tensor.Tensor {
-	return n.biases(s, n.decoder, most, false)
+	return n.biases(s, n.decoder, most, false, nil)
 }
 
-// biases are what a stack adds to the scores, [heads, most, most] each. The encoder's tables
-// have one half for each direction; the decoder only looks back.
-func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool) (all []*tensor.Tensor) {
+// BiasesBy implements seq2seq.Network.
+func (n *network) BiasesBy(s *tensor.Scope, most int64, indexes *tensor.Tensor) []*tensor.Tensor {
+	return n.biases(s, n.decoder, most, false, indexes)
+}
+
+// biases are what a stack adds to the scores, [heads, most, most] each, by indexes that were
+// brought to a card or nil.
+func (n *network) biases(s *tensor.Scope, of stack, most int64, both bool, indexes *tensor.Tensor) (all []*tensor.Tensor) {
 	for _, table := range of.tables {
-		all = append(all, s.RelativeBias(table, most, tensor.Buckets{Number: n.c.Buckets, MaxDistance: n.c.MaxDistance, Both: both}))
+		if indexes != nil {
+			all = append(all, s.RelativeBiasOf(table, most, indexes))
+		} else {
+			all = append(all, s.RelativeBias(table, most, n.c.buckets(both)))
+		}
 	}
 	return all
+}
+
+// buckets are the encoder's, which have one half for each direction, or the decoder's, which
+// only looks back.
+func (c Config) buckets(both bool) tensor.Buckets {
+	return tensor.Buckets{Number: c.Buckets, MaxDistance: c.MaxDistance, Both: both}
+}
+
+// Indexes implements seq2seq.Config: by distance.
+func (c Config) Indexes(seq seq2seq.Sequences, encoder bool) ([]int64, error) {
+	return c.buckets(encoder).Distances(nil, seq.Most), nil
 }
 
 // Keys implements seq2seq.Network: [S, d_model] -> [S, heads*d_kv] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {
 	cross := n.decoder.blocks[layer].cross
-	return p.Linear(states, cross.k), p.Linear(states, cross.v)
+	both := p.Products(states, cross.k, cross.v)
+	return both[0], both[1]
 }
 
 // Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model].
@@ -108,13 +130,14 @@ func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v 
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
 	x = p.Dropout(x, n.c.DropoutRate)
 	for i, b := range n.decoder.blocks {
-		h := n.norm(p, x, b.self.norm)
-		q, k, v := p.Linear(h, b.self.q), p.Linear(h, b.self.k), p.Linear(h, b.self.v) // [T, heads*d_kv]
-		x = p.Add(x, p.Linear(at.Self(i, q, k, v), b.self.o), n.c.DropoutRate)
+		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
+			of := p.Products(n.norm(p, x, b.self.norm), b.self.q, b.self.k, b.self.v) // [T, heads*d_kv]
+			x = p.Add(x, p.Linear(at.Self(i, of[0], of[1], of[2]), b.self.o), n.c.DropoutRate)
 
-		q = p.Linear(n.norm(p, x, b.cross.norm), b.cross.q)
-		x = p.Add(x, p.Linear(at.Cross(i, q), b.cross.o), n.c.DropoutRate)
-		x = n.feedForward(p, x, b.feed)
+			q := p.Linear(n.norm(p, x, b.cross.norm), b.cross.q)
+			x = p.Add(x, p.Linear(at.Cross(i, q), b.cross.o), n.c.DropoutRate)
+			return n.feedForward(p, x, b.feed)
+		})
 	}
 	x = p.Dropout(n.norm(p, x, n.decoder.norm), n.c.DropoutRate)
 	if !n.c.TieEmbeddings {

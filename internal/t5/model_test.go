@@ -136,7 +136,8 @@ func TestTrainingSoak(t *testing.T) {
 				}
 			}
 			if err := tensor.Run(func(s *tensor.Scope) {
-				loss, grads := m.Gradients(s, b, rng, 1)
+				of, grads := m.Gradients(s, m.Prepare(b), rng, seq2seq.Scale{})
+				loss := of.Item()
 				a.Step(grads, 1e-2)
 				if last = loss; step == 0 {
 					first = loss
@@ -217,8 +218,8 @@ func TestMistakes(t *testing.T) {
 	for want, err := range map[string]error{
 		"outside of the vocabulary of 100":  loss(seq2seq.Batch{Inputs: [][]int32{{5, 100}}, Labels: one}),
 		"token -3 at 0":                     loss(seq2seq.Batch{Inputs: [][]int32{{-3}}, Labels: one}),
-		"label 100 at row 0":                loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{100}}}),
-		"sequence 1 is empty":               loss(seq2seq.Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
+		"label 0: token 100 at 0":           loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{100}}}),
+		"input 1 is empty":                  loss(seq2seq.Batch{Inputs: [][]int32{{5}, {}}, Labels: [][]int32{{1}, {1}}}),
 		"a batch of 1 inputs and 2 labels":  loss(seq2seq.Batch{Inputs: one, Labels: [][]int32{{1}, {1}}}),
 		"a batch of 0 inputs":               loss(seq2seq.Batch{}),
 		"label 0: token 100 at 1":           m.Vocabulary().CheckTokens(seq2seq.Batch{Labels: [][]int32{{seq2seq.Ignore, 100}}}),
@@ -292,13 +293,13 @@ func TestBF16(t *testing.T) {
 		t.Errorf("loss %g in bf16, %g in fp32, %v", got, want, err)
 	}
 	if err := tensor.Run(func(s *tensor.Scope) {
-		loss, grads := m.Gradients(s, b, &tensor.RNG{Seed: 1}, 1)
+		loss, grads := m.Gradients(s, m.Prepare(b), &tensor.RNG{Seed: 1}, seq2seq.Scale{})
 		for i, g := range grads {
 			if g.DType() != tensor.F32 || !s.AllFinite(g) {
 				t.Errorf("%s has gradient %v", m.Params()[i].Name, g)
 			}
 		}
-		if math.IsNaN(loss) {
+		if math.IsNaN(loss.Item()) {
 			t.Error("the loss is NaN")
 		}
 	}); err != nil {

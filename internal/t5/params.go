@@ -10,6 +10,9 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
+// head names the product with the output matrix.
+const head = "head"
+
 // Specs are all parameters, with the deviations of T5PreTrainedModel._init_weights.
 func (c Config) Specs() []seq2seq.Spec {
 	f := c.InitializerFactor
@@ -20,15 +23,25 @@ func (c Config) Specs() []seq2seq.Spec {
 	add := func(name string, std float64, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: name + ".weight", Shape: shape, Init: seq2seq.Draw{Deviation: std}})
 	}
+	product := func(of, name string, std float64, shape ...int64) {
+		add(name, std, shape...)
+		all[len(all)-1].Product = of
+	}
 	norm := func(name string) {
 		all = append(all, seq2seq.Spec{Name: name + ".weight", Shape: []int64{c.DModel}, Init: seq2seq.Draw{Value: f}})
 	}
 	attention := func(prefix, kind string, table bool) {
 		p := prefix + "." + kind
-		add(p+".q", f*math.Pow(float64(c.DModel*c.DKV), -0.5), inner, c.DModel)
-		add(p+".k", f*d, inner, c.DModel)
-		add(p+".v", f*d, inner, c.DModel)
-		add(p+".o", f*math.Pow(float64(inner), -0.5), c.DModel, inner)
+		// Those of self-attention multiply the same rows, and so do the keys and values of
+		// all layers' cross-attention.
+		queries, keys := p, p
+		if kind == "EncDecAttention" {
+			queries, keys = p+".q", "decoder.EncDecAttention"
+		}
+		product(queries, p+".q", f*math.Pow(float64(c.DModel*c.DKV), -0.5), inner, c.DModel)
+		product(keys, p+".k", f*d, inner, c.DModel)
+		product(keys, p+".v", f*d, inner, c.DModel)
+		product(p+".o", p+".o", f*math.Pow(float64(inner), -0.5), c.DModel, inner)
 		if table {
 			add(p+".relative_attention_bias", f*d, c.Buckets, c.NumHeads)
 		}
@@ -37,12 +50,12 @@ func (c Config) Specs() []seq2seq.Spec {
 	feedForward := func(prefix string) {
 		p := prefix + ".DenseReluDense"
 		if gated {
-			add(p+".wi_0", f*d, c.DFF, c.DModel)
-			add(p+".wi_1", f*d, c.DFF, c.DModel)
+			product(p, p+".wi_0", f*d, c.DFF, c.DModel)
+			product(p, p+".wi_1", f*d, c.DFF, c.DModel)
 		} else {
-			add(p+".wi", f*d, c.DFF, c.DModel)
+			product(p, p+".wi", f*d, c.DFF, c.DModel)
 		}
-		add(p+".wo", f*math.Pow(float64(c.DFF), -0.5), c.DModel, c.DFF)
+		product(p+".wo", p+".wo", f*math.Pow(float64(c.DFF), -0.5), c.DModel, c.DFF)
 		norm(prefix + ".layer_norm")
 	}
 
@@ -51,6 +64,9 @@ func (c Config) Specs() []seq2seq.Spec {
 	all[0].Other = []string{"encoder.embed_tokens.weight"}
 	// NOTE T5's _init_weights leaves new rows to PyTorch's defaults, here and in the head.
 	all[0].Grown = seq2seq.Draw{Deviation: 1}
+	if c.TieEmbeddings {
+		all[0].Product = head
+	}
 	for i := range c.NumLayers {
 		block := fmt.Sprintf("encoder.block.%d.layer.", i)
 		attention(block+"0", "SelfAttention", i == 0 || c.ownPositions())
@@ -65,7 +81,7 @@ func (c Config) Specs() []seq2seq.Spec {
 	}
 	norm("decoder.final_layer_norm")
 	if !c.TieEmbeddings {
-		add("lm_head", f, c.VocabSize, c.DModel)
+		product(head, "lm_head", f, c.VocabSize, c.DModel)
 		all[len(all)-1].Grown = seq2seq.Draw{Bound: d}
 	}
 	return all

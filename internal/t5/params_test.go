@@ -110,7 +110,7 @@ func TestExtend(t *testing.T) {
 		}
 		b.Labels = [][]int32{{103, 1}, {106, 1}, {100, 1}, {101, 1}}
 		if err := tensor.Run(func(s *tensor.Scope) {
-			if _, grads := m.Gradients(s, b, nil, 1); grads[0].Dim(0) != 107 || len(grads) != len(m.Params()) {
+			if _, grads := m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}); grads[0].Dim(0) != 107 || len(grads) != len(m.Params()) {
 				t.Errorf("%s: gradient %v", name, grads[0])
 			}
 			c := m.NewCache(m.Encode(s, b.Inputs), 1)

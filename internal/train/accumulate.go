@@ -8,7 +8,8 @@ import "github.com/redsi/redsi/internal/seq2seq"
 // batch is the sum of those of its parts, times their shares.
 type part struct {
 	seq2seq.Batch
-	share float64
+	share    float64
+	prepared *seq2seq.Prepared
 }
 
 // cut makes n parts, fewer of a batch of fewer examples, whose numbers of examples differ
@@ -19,7 +20,10 @@ func (b *Batch) cut(n int) []part {
 	parts := make([]part, n)
 	for k := range parts {
 		from, to := len(b.Inputs)*k/n, len(b.Inputs)*(k+1)/n
-		parts[k] = part{seq2seq.Batch{Inputs: b.Inputs[from:to], Labels: b.Targets[from:to]}, float64(count(b.Targets[from:to])) / float64(all)}
+		parts[k] = part{
+			Batch: seq2seq.Batch{Inputs: b.Inputs[from:to], Labels: b.Targets[from:to]},
+			share: float64(count(b.Targets[from:to])) / float64(all),
+		}
 	}
 	return parts
 }

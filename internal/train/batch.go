@@ -7,6 +7,8 @@ type Batch struct {
 	Inputs   [][]int32
 	Targets  [][]int32
 	Indexing int // how many are indexing examples
+
+	prepared any // what a Learner's Prepare made of it
 }
 
 // NewBatch takes the examples out of d.

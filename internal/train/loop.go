@@ -47,10 +47,15 @@ func (c *Config) Check() error {
 
 // Learner is a model in training with its optimizer.
 type Learner interface {
-	// Step makes one update and returns the batch's mean loss per label. step counts
-	// from 0 and stands for the random numbers that the update draws. ErrLeftOut: fp16
-	// overflowed in the forward pass, nothing was changed, and training goes on.
-	Step(ctx context.Context, b *Batch, step int64, rate float64) (loss float64, err error)
+	// Prepare does what of a Step needs no model, and may be called while another batch's
+	// Step is at work.
+	Prepare(b *Batch) error
+	// Step makes one update. step counts from 0 and stands for the random numbers that
+	// the update draws.
+	Step(ctx context.Context, b *Batch, step int64, rate float64) error
+	// Losses are what the updates since its last call came to, in their order: all of them,
+	// or as many as cost no waiting for a device, which may be none.
+	Losses(all bool) ([]Loss, error)
 	// Save writes files into a folder from which Load restores the exact state. It
 	// fails with a *NotFiniteError if a parameter is not finite.
 	Save(folder string) error
@@ -64,8 +69,15 @@ type Learner interface {
 	CheckModel(folder string) error
 }
 
-// ErrLeftOut says that an update was left out and has no loss.
-var ErrLeftOut = errors.New("the update is left out: fp16 overflowed")
+// Loss is what an update came to.
+type Loss struct {
+	Value float64 // the batch's mean loss per label, before the update
+	// Left: fp16 overflowed in the forward pass, there is no loss, nothing was changed, and
+	// training goes on.
+	Left bool
+	// Gradients: they are not finite though the loss is, and nothing was changed.
+	Gradients bool
+}
 
 // Evaluate measures the learner's present model on the development queries. It is
 // called between steps and must leave the learner's state alone. It fails with a
@@ -121,14 +133,18 @@ func (e *NotFiniteError) Error() string {
 type DivergedError struct {
 	Step  int64           // the update, counted from 1
 	Loss  float64         // of its batch, before the update
-	After *NotFiniteError // what the update left; nil: the loss itself is not finite
+	Grads bool            // its gradients are not finite, and it was not made
+	After *NotFiniteError // what the update left; nil, without Grads: the loss itself is not finite
 	Kept  int64           // step of the newest checkpoint; 0: none
 }
 
 // Error implements error.
 func (e *DivergedError) Error() string {
 	what := fmt.Sprintf("the loss of step %d is %v", e.Step, e.Loss)
-	if e.After != nil {
+	switch {
+	case e.Grads:
+		what = fmt.Sprintf("the loss of step %d is %v, its gradients are not finite", e.Step, e.Loss)
+	case e.After != nil:
 		what = fmt.Sprintf("after step %d %v", e.Step, e.After)
 	}
 	kept := "there is no checkpoint before it"
@@ -191,7 +207,8 @@ type run struct {
 
 	from  int64   // step at which this process began
 	saved int64   // step of the newest checkpoint
-	loss  float64 // of the newest update that had one, for people
+	known int64   // updates whose losses are known
+	loss  float64 // of the newest of them that had one, for people
 
 	began       time.Time // of this process's part
 	before      float64   // seconds of earlier parts
@@ -200,38 +217,63 @@ type run struct {
 }
 
 func (r *run) loop(ctx context.Context) error {
-	r.from, r.saved = r.state.Step, r.state.Step
+	r.from, r.saved, r.known = r.state.Step, r.state.Step, r.state.Step
 	r.began, r.savedAt, r.before = time.Now(), time.Now(), r.state.Seconds
 	if r.owes() {
 		if err := r.mark(ctx, r.Schedule.At(r.state.Step-1)); err != nil {
 			return r.diverged(err, r.loss)
 		}
 	}
+	batches, stop := r.ahead(ctx)
+	defer stop()
 	for r.state.Step < r.Steps && !r.stopped() {
 		if ctx.Err() != nil {
 			return r.leave(ctx)
 		}
 		step := r.state.Step
 		rate := r.Schedule.At(step)
-		loss, err := r.Learner.Step(ctx, NewBatch(r.Data, r.sampler.Batch(step)), step, rate)
+		next, ok := <-batches
+		err := next.err
+		if !ok {
+			err = context.Cause(ctx)
+		}
+		if err == nil {
+			err = r.Learner.Step(ctx, next.Batch, step, rate)
+		}
 		switch {
-		case errors.Is(err, ErrLeftOut):
-			r.state.Step++
-			loss = r.loss
 		case err != nil && ctx.Err() != nil:
 			return r.leave(ctx)
 		case err != nil:
 			return fmt.Errorf("training step %d: %w", step+1, err)
-		case !finite(loss):
-			return &DivergedError{Step: step + 1, Loss: loss, Kept: r.saved}
-		default:
-			r.state.add(loss)
-			r.loss = loss
+		}
+		r.state.Step++
+		if err := r.losses(false); err != nil {
+			return err
 		}
 		if err := r.mark(ctx, rate); err != nil {
-			return r.diverged(err, loss)
+			return r.diverged(err, r.loss)
 		}
-		r.report(loss)
+		r.report(r.loss)
+	}
+	return nil
+}
+
+// losses takes note of what updates came to: of all of them, or of those that cost no waiting.
+func (r *run) losses(all bool) error {
+	losses, err := r.Learner.Losses(all)
+	if err != nil {
+		return fmt.Errorf("training step %d: %w", r.state.Step, err)
+	}
+	for _, l := range losses {
+		r.known++
+		switch {
+		case l.Left:
+		case l.Gradients, !finite(l.Value):
+			return &DivergedError{Step: r.known, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}
+		default:
+			r.state.add(l.Value)
+			r.loss = l.Value
+		}
 	}
 	return nil
 }
@@ -248,6 +290,11 @@ func (r *run) diverged(err error, loss float64) error {
 func (r *run) mark(ctx context.Context, rate float64) error {
 	step := r.state.Step
 	evaluate := r.onGrid() || step == r.Steps
+	if evaluate {
+		if err := r.losses(true); err != nil {
+			return err
+		}
+	}
 	if evaluate && !r.onGrid() { // a longer run has no evaluation here
 		if err := r.keep(ctx); err != nil {
 			return err
@@ -308,7 +355,10 @@ func (r *run) report(loss float64) {
 	if n := done / r.EvaluateEvery; n > 0 { // evaluations to come, as long as those before
 		left += r.evaluations / time.Duration(n) * time.Duration((r.Steps-r.state.Step)/r.EvaluateEvery)
 	}
-	note := fmt.Sprintf("loss %.4f, %.1f steps/s", loss, 1/perStep.Seconds())
+	note := fmt.Sprintf("%.1f steps/s", 1/perStep.Seconds())
+	if r.known > r.from {
+		note = fmt.Sprintf("loss %.4f, %s", loss, note)
+	}
 	if best, ok := r.state.Curve.Best(); ok {
 		note += fmt.Sprintf(", best %s %.2f %% at step %d", r.Select, 100*best.Metrics[r.Select], best.Step)
 	}

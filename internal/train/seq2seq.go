@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/splitmix"
 	"github.com/redsi/redsi/internal/tensor"
@@ -21,6 +22,8 @@ import (
 type Optimizer interface {
 	// Step updates every parameter with its gradient.
 	Step(grads []*tensor.Tensor, rate float64)
+	// StepOn is Step without waiting for a card, of gradients that scaler has checked.
+	StepOn(grads []*tensor.Tensor, rate float64, scaler *amp.Scaler)
 	// Write writes the state, and Read restores it, without loss. After an error of
 	// Read the state is as it was.
 	Write(w io.Writer) error
@@ -46,6 +49,8 @@ type Seq2Seq struct {
 	scaler  Scaler
 	skipped int64
 	inRow   int // updates left out one after another, because of the loss itself
+	losses  []Loss
+	card    *amp.Scaler // on a card: what the first three are there
 }
 
 // mostInRow is how many updates may be left out one after another because fp16
@@ -66,63 +71,103 @@ func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
 // Skipped is how many updates were left out because fp16 gradients overflowed.
 func (l *Seq2Seq) Skipped() int64 { return l.skipped }
 
-// Step implements Learner.
-func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) (loss float64, err error) {
-	left := false
-	err = tensor.Run(func(s *tensor.Scope) {
-		rng := &tensor.RNG{Seed: splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))}
-		scale := 1.0
-		if l.Model.Compute == tensor.F16 {
-			scale = l.scaler.Scale
-		}
-		var grads []*tensor.Tensor
-		loss, grads = l.gradients(s, b, rng, scale)
-		if !finite(loss) {
-			if l.inRow++; l.Model.Compute == tensor.F16 && l.inRow <= mostInRow {
-				l.scaler.Update(false)
-				l.skipped++
-				left = true
-			}
-			return
-		}
-		l.inRow = 0
-		update := true
-		if scale != 1 || l.Model.Compute == tensor.F16 {
-			for _, g := range grads {
-				update = update && s.AllFinite(g)
-			}
-			l.scaler.Update(update)
-		}
-		if !update {
-			l.skipped++
-			return
-		}
-		tensor.NoGrad(func() {
-			if scale != 1 {
-				for _, g := range grads {
-					s.ScaleInPlace(g, 1/scale)
-				}
-			}
-			l.clip(s, grads)
-			l.Optimizer.Step(grads, rate)
-		})
-	})
-	if err == nil && left {
-		return 0, ErrLeftOut
+// Close frees what training took beside the model and the optimizer.
+func (l *Seq2Seq) Close() {
+	if l.card != nil {
+		l.card.Close()
+		l.card = nil
 	}
-	return loss, err
+}
+
+// Prepare implements Learner.
+func (l *Seq2Seq) Prepare(b *Batch) (err error) {
+	parts := b.cut(l.Accumulate)
+	for i := range parts {
+		if parts[i].prepared, err = seq2seq.Prepare(l.Model.Config, l.Model.Device, parts[i].Batch); err != nil {
+			return err
+		}
+	}
+	b.prepared = parts
+	return nil
+}
+
+// Step implements Learner.
+func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) error {
+	if b.prepared == nil {
+		if err := l.Prepare(b); err != nil {
+			return err
+		}
+	}
+	parts := b.prepared.([]part)
+	return tensor.Run(func(s *tensor.Scope) {
+		rng := &tensor.RNG{Seed: splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))}
+		if l.Model.Device.IsCUDA() {
+			l.stepOnCard(s, parts, rng, rate)
+		} else {
+			l.losses = append(l.losses, l.step(s, parts, rng, rate))
+		}
+	})
+}
+
+// step makes an update on a CPU.
+func (l *Seq2Seq) step(s *tensor.Scope, parts []part, rng *tensor.RNG, rate float64) Loss {
+	scale := 1.0
+	if l.Model.Compute == tensor.F16 {
+		scale = l.scaler.Scale
+	}
+	loss, grads := l.gradients(s, parts, rng, scale)
+	if !finite(loss) {
+		l.inRow++
+		if l.Model.Compute == tensor.F16 && l.inRow <= mostInRow {
+			l.scaler.Update(false)
+			l.skipped++
+			return Loss{Left: true}
+		}
+		return Loss{Value: loss}
+	}
+	l.inRow = 0
+	update := true
+	if scale != 1 || l.Model.Compute == tensor.F16 {
+		for _, g := range grads {
+			update = update && s.AllFinite(g)
+		}
+		l.scaler.Update(update)
+	}
+	if !update {
+		l.skipped++
+		return Loss{Value: loss}
+	}
+	tensor.NoGrad(func() {
+		if scale != 1 {
+			for _, g := range grads {
+				s.ScaleInPlace(g, 1/scale)
+			}
+		}
+		l.clip(s, grads)
+		l.Optimizer.Step(grads, rate)
+	})
+	return Loss{Value: loss}
+}
+
+// Losses implements Learner. On a CPU each is known at once.
+func (l *Seq2Seq) Losses(all bool) (losses []Loss, err error) {
+	if l.card != nil && (all || l.card.Full()) {
+		err = tensor.Try(l.read)
+	}
+	losses, l.losses = l.losses, nil
+	return losses, err
 }
 
 // gradients are those of the batch's mean loss per label, times scale.
-func (l *Seq2Seq) gradients(s *tensor.Scope, b *Batch, rng *tensor.RNG, scale float64) (loss float64, sum []*tensor.Tensor) {
-	parts := b.cut(l.Accumulate)
+func (l *Seq2Seq) gradients(s *tensor.Scope, parts []part, rng *tensor.RNG, scale float64) (loss float64, sum []*tensor.Tensor) {
 	if len(parts) == 1 {
-		return l.Model.Gradients(s, parts[0].Batch, rng, scale)
+		of, grads := l.Model.Gradients(s, parts[0].prepared, rng, seq2seq.Scale{By: scale})
+		return of.Item(), grads
 	}
 	for k, p := range parts {
 		tensor.Within(func(inner *tensor.Scope) {
-			of, grads := l.Model.Gradients(inner, p.Batch, rng, scale*p.share)
-			loss += of * p.share
+			of, grads := l.Model.Gradients(inner, p.prepared, rng, seq2seq.Scale{By: scale * p.share})
+			loss += of.Item() * p.share
 			tensor.NoGrad(func() {
 				for i, g := range grads {
 					if k == 0 {
@@ -169,6 +214,11 @@ type scalerState struct {
 func (l *Seq2Seq) Save(folder string) error {
 	if err := finiteModel(l.Model); err != nil {
 		return err
+	}
+	if l.card != nil {
+		if err := tensor.Try(l.read); err != nil {
+			return err
+		}
 	}
 	if err := l.Model.Save(folder); err != nil {
 		return err
@@ -226,8 +276,10 @@ func (l *Seq2Seq) Load(folder string) error {
 	if err := l.Optimizer.Read(f, info.Size()); err != nil {
 		return misfit(fmt.Errorf("%s: %w", optimizerFile, err))
 	}
-	l.scaler, l.skipped, l.inRow = state.Scaler, state.Skipped, state.InRow
+	l.scaler, l.skipped, l.inRow, l.losses = state.Scaler, state.Skipped, state.InRow, nil
+	l.Close() // the next step begins with this state
 	return tensor.Run(func(s *tensor.Scope) {
+		defer l.Model.Changed()
 		tensor.NoGrad(func() {
 			for i, p := range l.Model.Params() {
 				s.CopyInPlace(p.Tensor, s.ToDevice(s.Detach(saved.Params()[i].Tensor), l.Model.Device))

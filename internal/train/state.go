@@ -77,7 +77,6 @@ func newState(t *Task, s *Sampler) state {
 }
 
 func (s *state) add(loss float64) {
-	s.Step++
 	s.LossSum += loss
 	s.LossN++
 }
@@ -241,6 +240,9 @@ func (r *run) keep(ctx context.Context) error {
 
 // store stores the present state.
 func (r *run) store(ctx context.Context, in Checkpoints) error {
+	if err := r.losses(true); err != nil {
+		return err
+	}
 	folder := filepath.Join(r.Folder, checkpointFolder)
 	if err := fresh(folder); err != nil {
 		return err

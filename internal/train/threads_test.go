@@ -3,7 +3,6 @@
 package train
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"testing"
@@ -51,7 +50,7 @@ func trained(t *testing.T, c seq2seq.Config) string {
 			b.Inputs = append(b.Inputs, in)
 			b.Targets = append(b.Targets, []int32{7 + n, 90 + n*3, 400 + n*7, 1}[n%3:])
 		}
-		if _, err := l.Step(context.Background(), b, i, 1e-2); err != nil {
+		if _, err := update(l, b, i, 1e-2); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -90,11 +90,11 @@ func TestTrajectoryIsTransformers(t *testing.T) {
 				if math.Abs(rate-run.Rates[i]) > 1e-12 {
 					t.Fatalf("%s: the rate of step %d is %v, want %v", name, i, rate, run.Rates[i])
 				}
-				loss, err := l.Step(context.Background(), o.batch(i), i, rate)
+				loss, err := update(l, o.batch(i), i, rate)
 				if err != nil {
 					t.Fatal(err)
 				}
-				differ(loss, run.Losses[i])
+				differ(loss.Value, run.Losses[i])
 			}
 			o.compare(t, name, l.Model, differ)
 			if !(worst <= 1e-5) {
@@ -152,7 +152,11 @@ func TestClippingIsTorch(t *testing.T) {
 	o := readOracle(t)
 	l := o.learner(t)
 	if err := tensor.Run(func(s *tensor.Scope) {
-		_, grads := l.gradients(s, o.batch(0), nil, 1)
+		b := o.batch(0)
+		if err := l.Prepare(b); err != nil {
+			t.Fatal(err)
+		}
+		_, grads := l.gradients(s, b.prepared.([]part), nil, 1)
 		norm := func() float64 {
 			square := 0.0
 			for _, g := range grads {

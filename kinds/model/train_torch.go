@@ -307,7 +307,10 @@ func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
 		return nil, nil, step.Permanent(fmt.Errorf("precision: %w", err))
 	}
 	l.Accumulate, l.ClipNorm = c.Accumulate, c.ClipNorm
-	return l, done, nil
+	return l, func() {
+		l.Close()
+		done()
+	}, nil
 }
 
 // optimizer is the one that is asked for, at its first step.

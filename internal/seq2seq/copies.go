@@ -1,0 +1,200 @@
+//go:build !notorch
+
+package seq2seq
+
+import "github.com/redsi/redsi/internal/tensor"
+
+// copies are a model's matrices as a card multiplies by them: in the compute type, and
+// those of one product one below the other in a matrix, which gradients are taken of.
+// Where the compute type is the parameters' own, the parameters lie in these matrices and
+// nothing is there twice.
+type copies struct {
+	compute  tensor.DType
+	scope    *tensor.Scope
+	net      Network
+	wholes   []*whole
+	part     map[*tensor.Tensor]place // of each matrix that net has
+	of       map[string]place         // by name
+	to, from []*tensor.Tensor         // matrices that are copied, and what of
+	stale    bool
+}
+
+// whole is the matrix of a product.
+type whole struct {
+	t     *tensor.Tensor // [sum of rows, columns]
+	rows  []int64
+	parts []*tensor.Tensor
+}
+
+// place is a part of a whole.
+type place struct {
+	*whole
+	at int
+}
+
+// first is the part's first row.
+func (p place) first() (row int64) {
+	for _, n := range p.rows[:p.at] {
+		row += n
+	}
+	return row
+}
+
+// newCopies makes a model's, whose numbers are not there yet.
+func newCopies(m *Model) *copies {
+	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
+	groups := map[string][]Param{}
+	var order []string
+	for i, s := range m.Config.Specs() {
+		if s.Product == "" {
+			continue
+		}
+		if groups[s.Product] == nil {
+			order = append(order, s.Product)
+		}
+		groups[s.Product] = append(groups[s.Product], m.all[i])
+	}
+	tensor.NoGrad(func() {
+		for _, name := range order {
+			c.join(m, groups[name])
+		}
+	})
+	c.net = m.Config.Network(func(name string) *tensor.Tensor {
+		if at, ok := c.of[name]; ok {
+			return at.parts[at.at]
+		}
+		return m.Param(name)
+	})
+	return c
+}
+
+// join makes the matrix of a product.
+func (c *copies) join(m *Model, of []Param) {
+	same := c.compute == tensor.F32
+	w := &whole{}
+	total := int64(0)
+	for _, p := range of {
+		w.rows = append(w.rows, p.Tensor.Dim(0))
+		total += p.Tensor.Dim(0)
+	}
+	switch {
+	case same && len(of) == 1:
+		w.t = of[0].Tensor
+	default:
+		w.t = c.scope.Empty(c.compute, m.Device, total, of[0].Tensor.Dim(1))
+	}
+	c.wholes = append(c.wholes, w)
+	for i, p := range of {
+		at := place{w, i}
+		part := w.t
+		if len(of) > 1 {
+			part = c.scope.Narrow(w.t, 0, at.first(), w.rows[i])
+		}
+		switch {
+		case same && len(of) > 1:
+			c.scope.CopyInPlace(part, p.Tensor)
+			tensor.Place(p.Tensor, part)
+		case !same:
+			c.to, c.from = append(c.to, part), append(c.from, p.Tensor)
+		}
+		w.parts = append(w.parts, part)
+		c.part[part], c.of[p.Name] = at, at
+	}
+	if w.t.RequiresGrad() {
+		return
+	}
+	c.scope.Leaf(w.t)
+}
+
+// refresh copies parameters that have changed.
+func (c *copies) refresh(s *tensor.Scope) {
+	if !c.stale {
+		return
+	}
+	tensor.NoGrad(func() { s.CopyAll(c.to, c.from) })
+	c.stale = false
+}
+
+// within reports whether w is a part of a larger matrix.
+func (c *copies) within(w *tensor.Tensor) bool {
+	at, ok := c.part[w]
+	return ok && len(at.parts) > 1
+}
+
+// leaves are what gradients are asked for in the parameters' stead, each once.
+func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
+	for _, w := range c.wholes {
+		all = append(all, w.t)
+	}
+	for _, p := range params {
+		if _, ok := c.of[p.Name]; !ok {
+			all = append(all, p.Tensor)
+		}
+	}
+	return all
+}
+
+// product is one of x by a whole.
+type product struct{ x, whole *tensor.Tensor }
+
+// Products are Linear of each of the matrices, by one product where a card has them in one.
+func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor {
+	out := make([]*tensor.Tensor, len(ws))
+	if p.copies == nil || !p.copies.within(ws[0]) {
+		for i, w := range ws {
+			out[i] = p.Linear(x, w)
+		}
+		return out
+	}
+	of := p.copies.part[ws[0]].whole
+	key := product{x, of.t}
+	all := p.made[key]
+	if all == nil {
+		all = p.S.Split(p.Linear(x, of.t), -1, of.rows...)
+	}
+	if len(ws) < len(of.parts) { // the others are needed too
+		if p.made == nil {
+			p.made = map[product][]*tensor.Tensor{}
+		}
+		p.made[key] = all
+	}
+	for i, w := range ws {
+		at, ok := p.copies.part[w]
+		if !ok || at.whole != of {
+			tensor.Failf("model", "matrices of several products at once")
+		}
+		out[i] = all[at.at]
+	}
+	return out
+}
+
+// Changed says that parameters were written to: what a card has of them beside is made
+// anew before it is used.
+func (m *Model) Changed() {
+	if m.copies != nil {
+		m.copies.stale = true
+	}
+}
+
+// onCard are the model's copies, up to date; nil on a CPU.
+func (m *Model) onCard(s *tensor.Scope) *copies {
+	if !m.Device.IsCUDA() {
+		return nil
+	}
+	if m.copies != nil && m.copies.compute != m.Compute {
+		m.forget()
+	}
+	if m.copies == nil {
+		m.copies = newCopies(m)
+	}
+	m.copies.refresh(s)
+	return m.copies
+}
+
+// forget frees the copies; parameters that lie in them keep their memory.
+func (m *Model) forget() {
+	if m.copies != nil {
+		m.copies.scope.Close()
+		m.copies = nil
+	}
+}

@@ -102,6 +102,22 @@ func (t *Trie) Next(n Node) (tokens []int32, complete bool) {
 	return t.tokens[from:to:to], t.identifier[n] >= 0
 }
 
+// Tokens are those of all edges: edge i leads to node i+1, and a node's edges follow one
+// another. The slice is the trie's own.
+func (t *Trie) Tokens() []int32 { return t.tokens[:len(t.tokens):len(t.tokens)] }
+
+// Widest is how many tokens may follow the root, and at most any other prefix.
+func (t *Trie) Widest() (root, other int) {
+	for n := range t.Nodes() {
+		if next, _ := t.Next(Node(n)); n == 0 {
+			root = len(next)
+		} else {
+			other = max(other, len(next))
+		}
+	}
+	return root, other
+}
+
 // FirstChild returns the node that the first token of Next(n) leads to; the i-th
 // token leads to FirstChild(n)+i.
 func (t *Trie) FirstChild(n Node) Node { return Node(t.firstEdge[n]) + 1 }

@@ -215,7 +215,7 @@ func (n *cardNext) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 		return n.S.Transpose(n.S.Narrow(kept, 0, 0, n.steps+1), 0, 1) // [rows, steps+1, w]
 	}
 	k, v = keep(2*int64(layer), k), keep(2*int64(layer)+1, v)
-	out := attend(n.S, n.S.View(q, rows, 1, -1), k, v, BiasOf(n.now, layer), n.heads)
+	out := n.S.BatchAttention(n.S.View(q, rows, 1, -1), k, v, BiasOf(n.now, layer), n.heads)
 	return n.S.View(out, rows, -1)
 }
 
@@ -227,7 +227,7 @@ func (n *cardNext) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 		q = n.S.IndexSelect(q, 0, n.grid)
 	}
 	places, inputs := q.Dim(0), int64(len(n.card.input))
-	out := attend(n.S, n.S.View(q, inputs, n.group, -1), of(2*int64(layer)), of(2*int64(layer)+1), n.card.mask, n.heads)
+	out := n.S.BatchAttention(n.S.View(q, inputs, n.group, -1), of(2*int64(layer)), of(2*int64(layer)+1), n.card.mask, n.heads)
 	out = n.S.View(out, places, -1)
 	if n.back != nil {
 		out = n.S.IndexSelect(out, 0, n.back)
@@ -275,21 +275,4 @@ func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head *tensor.Tensor) {
 func (m *Model) LogitsOf(s *tensor.Scope, states, head *tensor.Tensor) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() { logits = s.Linear(s.ToDType(states, head.DType()), head) })
 	return logits
-}
-
-// attend is dense attention: q [n, m, heads*d], k and v [n, l, heads*d], bias nil or of a
-// shape that broadcasts to [n, heads, m, l] -> [n, m, heads*d].
-func attend(s *tensor.Scope, q, k, v, bias *tensor.Tensor, o tensor.AttentionOptions) *tensor.Tensor {
-	n, m, d := q.Dim(0), q.Dim(1), q.Dim(2)/o.Heads
-	split := func(t *tensor.Tensor) *tensor.Tensor { // [n, heads, rows, d]
-		return s.Transpose(s.View(t, n, t.Dim(1), o.Heads, d), 1, 2)
-	}
-	scores := s.MatMul(split(q), s.Transpose(split(k), 2, 3))
-	if o.Scale != 1 {
-		scores = s.Scale(scores, o.Scale)
-	}
-	if bias != nil {
-		scores = s.Add(scores, bias)
-	}
-	return s.Reshape(s.Transpose(s.MatMul(s.Softmax(scores, -1), split(v)), 1, 2), n, m, o.Heads*d)
 }

@@ -74,7 +74,7 @@ func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, labels Sequence
 	if m.Compute != tensor.F32 {
 		states, head = s.ToDType(states, m.Compute), s.ToDType(head, m.Compute)
 	}
-	return s.HeadLoss(states, head, s.FromInt64s(labels.ids, m.Device, int64(len(labels.ids))), Ignore, smooth)
+	return s.HeadLoss(states, head, s.FromInt64s(labels.ids, m.Device, int64(len(labels.ids))), Ignore, smooth, tensor.HeadOptions{})
 }
 
 // Gradients is one forward and backward pass with dropout drawn from rng (nil: no

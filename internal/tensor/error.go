@@ -8,8 +8,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/redsi/redsi/internal/tensor/native"
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // Error is a failed operation: what was asked, of which shapes, and libtorch's

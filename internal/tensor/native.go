@@ -47,7 +47,7 @@ func float32s(b []byte) []float32 {
 }
 
 // Dropout is t with each element set to zero with probability p and the others
-// divided by 1-p; t itself where p is 0.
+// divided by 1-p; t itself where p is 0. On a card what is drawn follows SeedDevice.
 func (s *Scope) Dropout(t *Tensor, p float64, rng *RNG) *Tensor {
 	if p == 0 {
 		return t
@@ -91,7 +91,10 @@ func (s *Scope) LinearBias(x, w, b *Tensor) *Tensor {
 // from row QStart[i] on, and KLen[i] rows of k and v from row KStart[i] on. All
 // four are equally long. Spans of k may be shared by several sequences outside of
 // training.
-type Spans = native.Spans
+type Spans struct {
+	QStart, QLen, KStart, KLen []int64
+	Layout                     *Layout // of the same sequences, on a card; nil: made for each call, by an upload
+}
 
 // AttentionOptions are what PackedAttention takes beside tensors.
 type AttentionOptions struct {
@@ -99,7 +102,9 @@ type AttentionOptions struct {
 	Scale   float64 // of the scores; T5 has 1, BERT 1/√d
 	Causal  bool    // query i of m sees keys 0 … i+n-m
 	Dropout float64 // of the probabilities
-	RNG     *RNG    // needed where Dropout is not 0
+	RNG     *RNG    // needed where Dropout is not 0, but for a card's (SeedDevice)
+
+	form form // on a card
 }
 
 // PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without
@@ -108,21 +113,49 @@ type AttentionOptions struct {
 // left corner.
 func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
 	const op = "PackedAttention"
+	if q.onCard() {
+		return s.packedOnCard(op, q, k, v, bias, spans, o)
+	}
 	var b native.Tensor
 	if bias != nil {
 		b = bias.n(op)
 	}
-	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), b, spans, native.AttentionOptions{
+	out, msg := native.Attention(q.n(op), k.n(op), v.n(op), b, native.Spans{QStart: spans.QStart, QLen: spans.QLen, KStart: spans.KStart, KLen: spans.KLen}, native.AttentionOptions{
 		Heads: o.Heads, Scale: o.Scale, Causal: o.Causal, Dropout: o.Dropout, Key: o.RNG.keyFor(o.Dropout)})
 	return s.ownNative(op, out, msg, q, k, v, bias)
+}
+
+// HeadOptions are what of HeadLoss is for a card.
+type HeadOptions struct {
+	// Scale, nil or a tensor of one F32 number, multiplies the result: on a card its gradients
+	// have it in them before they are rounded to F16, where they would be lost without.
+	Scale *Tensor
+	// Count is the number of labels other than ignore; 0: not known, they are counted.
+	Count int64
 }
 
 // HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
 // w [V, d], labels I64 [n]. Its gradients are computed along with it. Smooth of each
 // label's weight is spread evenly over all V, as torch's label_smoothing has it.
-func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64) *Tensor {
-	out, msg := native.HeadLoss(h.n("HeadLoss"), w.n("HeadLoss"), labels.n("HeadLoss"), ignore, smooth)
-	return s.ownNative("HeadLoss", out, msg, h, w, labels)
+//
+// On a card it holds the logits and their logarithms of as many rows as fill 256 MB, and
+// nothing waits. Its gradients are of h's type, w's being added up in it over the slices.
+func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
+	const op = "HeadLoss"
+	if h.onCard() {
+		var scale native.Tensor
+		if o.Scale != nil {
+			scale = o.Scale.n(op)
+		}
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, scale, o.Count)
+		return s.ownNative(op, out, msg, h, w, labels)
+	}
+	out, msg := native.HeadLoss(h.n(op), w.n(op), labels.n(op), ignore, smooth)
+	loss := s.ownNative(op, out, msg, h, w, labels)
+	if o.Scale != nil {
+		return s.Mul(loss, o.Scale)
+	}
+	return loss
 }
 
 // AdafactorOptions are the numbers of one update; package adafactor says what they mean.
@@ -166,7 +199,8 @@ func (s *Scope) SquareSum(t *Tensor) float64 {
 	return sum
 }
 
-// AddRowsInPlace is to[index[i]] += from[i]: to [n, d], index I64 [m], from [m, d].
+// AddRowsInPlace is to[index[i]] += from[i]: to [n, d], index I64 [m], from [m, d]. On a card
+// too sums have one order: rows are sorted by their index first.
 func (s *Scope) AddRowsInPlace(to, index, from *Tensor) {
 	const op = "AddRowsInPlace"
 	if msg := native.AddRows(to.n(op), index.n(op), from.n(op)); msg != "" {

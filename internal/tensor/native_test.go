@@ -130,7 +130,7 @@ func TestHeadLoss(t *testing.T) {
 		s.Leaf(h)
 		s.Leaf(w)
 		for _, smooth := range []float64{0, 0.1} {
-			got := s.HeadLoss(h, w, labels, -100, smooth)
+			got := s.HeadLoss(h, w, labels, -100, smooth, HeadOptions{})
 			want := s.CrossEntropy(s.Linear(h, w), labels, -100, smooth)
 			near(t, "loss", got, want, 1e-6)
 			a := s.Gradients(s.Scale(got, 3), []*Tensor{h, w})
@@ -138,7 +138,7 @@ func TestHeadLoss(t *testing.T) {
 			near(t, "dh", a[0], b[0], 1e-7)
 			near(t, "dw", a[1], b[1], 1e-7)
 		}
-		if loss := s.HeadLoss(h, w, s.Full(-100, I64, CPU, n), -100, 0).Item(); !math.IsNaN(loss) {
+		if loss := s.HeadLoss(h, w, s.Full(-100, I64, CPU, n), -100, 0, HeadOptions{}).Item(); !math.IsNaN(loss) {
 			t.Errorf("loss %g of no labels, transformers' is NaN", loss)
 		}
 	})

@@ -2,7 +2,11 @@
 
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/redsi/redsi/internal/tensor/native"
+)
 
 // Buckets are the relative positions of T5 and MPNet: rows of a table, by how far a key is
 // from its query.
@@ -38,8 +42,12 @@ func (b Buckets) Of(distance int64) int64 {
 }
 
 // RelativeBias is what is added to the scores of up to most positions, query i and key j:
-// table [Number, heads] -> [heads, most, most].
+// table [Number, heads] -> [heads, most, most]. On a card it uploads b's Distances: where it is
+// made in each step, RelativeBiasOf takes those that came up with the rest.
 func (s *Scope) RelativeBias(table *Tensor, most int64, b Buckets) *Tensor {
+	if table.onCard() {
+		return s.RelativeBiasOf(table, most, s.Upload(onCardOf(table), b.Distances(nil, most))[0])
+	}
 	index := make([]int64, 0, most*most)
 	for i := range most {
 		for j := range most {
@@ -48,4 +56,20 @@ func (s *Scope) RelativeBias(table *Tensor, most int64, b Buckets) *Tensor {
 	}
 	rows := s.IndexSelect(table, 0, s.FromInt64s(index, table.Device(), most*most)) // [most*most, heads]
 	return s.Contiguous(s.View(s.Transpose(rows, 0, 1), table.Dim(1), most, most))
+}
+
+// Distances appends to array the rows of all distances between up to most positions, 2*most-1
+// numbers.
+func (b Buckets) Distances(array []int64, most int64) []int64 {
+	for distance := 1 - most; distance < most; distance++ {
+		array = append(array, b.Of(distance))
+	}
+	return array
+}
+
+// RelativeBiasOf is RelativeBias by Distances that are where the table is.
+func (s *Scope) RelativeBiasOf(table *Tensor, most int64, distances *Tensor) *Tensor {
+	const op = "RelativeBiasOf"
+	out, msg := native.RelativeBias(table.n(op), distances.n(op), most)
+	return s.ownNative(op, out, msg, table, distances)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/redsi/redsi/internal/splitmix"
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // RNG is a source of random numbers whose whole state are two numbers, so that it
@@ -27,6 +28,18 @@ func (r *RNG) keyFor(p float64) uint64 {
 		return 0
 	}
 	return r.key()
+}
+
+// SeedDevice seeds what dropout on dev draws from, by a fresh number of r: once per step, and
+// where a piece of it is computed again, with r as it was, before it. Without a card, where
+// every mask has a number of its own, nothing is drawn.
+func SeedDevice(dev Device, r *RNG) {
+	if !dev.IsCUDA() {
+		return
+	}
+	if msg := native.Seed(int(dev.c()), r.key()); msg != "" {
+		Failf("SeedDevice", "%s: %s", dev, msg)
+	}
 }
 
 // Normal is a CPU tensor of normally distributed F32 numbers (Box-Muller).

@@ -5,8 +5,9 @@ package tensor
 import (
 	"unsafe"
 
-	"github.com/redsi/redsi/internal/tensor/native"
 	lib "github.com/sugarme/gotch/libtch"
+
+	"github.com/redsi/redsi/internal/tensor/native"
 )
 
 // Scope owns tensors. It belongs to one goroutine at a time; a scope that holds a

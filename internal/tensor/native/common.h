@@ -45,6 +45,10 @@ inline bool plain(const Tensor &t) {
   return t.is_cpu() && t.scalar_type() == at::kFloat && !emulated.load(std::memory_order_relaxed);
 }
 
+// on_card: t lies on a card, or where one is emulated. What is composed for cards makes no copies between
+// host and device and waits for nothing.
+inline bool on_card(const Tensor &t) { return t.is_cuda() || emulated.load(std::memory_order_relaxed); }
+
 constexpr int64_t kGrain = 16384; // elements per thread below which threads cost more than they win
 inline int64_t grain(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
 
@@ -63,7 +67,8 @@ struct OneThread {
   ~OneThread() { redsi_k_blas_threads(before); }
 };
 
-// Dropout on other devices and types, from libtorch's generator, seeded with key.
+// Dropout on other devices and types, from libtorch's generator: on a card as it is (redsi_seed), else
+// seeded with key.
 Tensor seeded_dropout(const Tensor &x, double p, uint64_t key);
 
 } // namespace redsi

@@ -8,6 +8,7 @@
 #include "common.h"
 #include "head.h"
 #include "linear.h"
+#include "pointwise.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 #include <ATen/Version.h>
@@ -20,6 +21,7 @@ namespace redsi {
 
 Tensor seeded_dropout(const Tensor &x, double p, uint64_t key) {
   if (p == 0) return x;
+  if (on_card(x)) return std::get<0>(at::native_dropout(x, p, true));
   at::Generator generator = at::globalContext().defaultGenerator(x.device());
   {
     std::lock_guard<std::mutex> lock(generator.mutex());
@@ -216,6 +218,10 @@ char *redsi_dropout(void **out, void *x_, void *residual_, double p, uint64_t ke
       return;
     }
     const Tensor dropped = seeded_dropout(x, p, key);
+    if (residual && p > 0 && on_card(x) && dropped.scalar_type() == residual->scalar_type()) {
+      *out = new Tensor(Tensor(dropped).add_(*residual));
+      return;
+    }
     *out = new Tensor(residual ? *residual + dropped : dropped);
   });
 }
@@ -224,7 +230,9 @@ char *redsi_relu_dropout(void **out, void *x_, double p, uint64_t key) {
   return guarded([&] {
     const Tensor &x = deref(x_);
     TORCH_CHECK(p >= 0 && p < 1, "probability ", p, " is not in [0, 1)");
-    *out = new Tensor(plain(x) ? ReluDropout::apply(x, p, int64_t(key)) : seeded_dropout(at::relu(x), p, key));
+    *out = new Tensor(plain(x)     ? ReluDropout::apply(x, p, int64_t(key))
+                      : on_card(x) ? ComposedRelu::apply(x, p)
+                                   : seeded_dropout(at::relu(x), p, key));
   });
 }
 
@@ -234,6 +242,10 @@ char *redsi_rms_norm(void **out, void *x_, void *w_, double eps) {
     TORCH_CHECK(x.dim() > 0 && w.dim() == 1 && x.size(-1) == w.size(0), "the weight does not fit the last dimension");
     if (plain(x) && plain(w) && w.is_contiguous()) {
       *out = new Tensor(RMSNorm::apply(x, w, eps));
+      return;
+    }
+    if (on_card(x) && w.scalar_type() == x.scalar_type()) {
+      *out = new Tensor(FusedRMSNorm::apply(x, w, eps));
       return;
     }
     const Tensor wide = x.to(at::kFloat);
@@ -273,6 +285,10 @@ char *redsi_add_rows(void *to_, void *index_, void *from_) {
     TORCH_CHECK(to.dim() == 2 && from.dim() == 2 && to.size(1) == from.size(1) && index.dim() == 1 &&
                     index.size(0) == from.size(0) && index.scalar_type() == at::kLong,
                 "rows do not fit");
+    if (on_card(to)) {
+      add_rows_on_card(to, index, from);
+      return;
+    }
     if (!plain(to) || !plain(from) || !to.is_contiguous() || !index.is_contiguous()) {
       Tensor(to).index_add_(0, index, from);
       return;

@@ -27,11 +27,15 @@ func (m *Model) onCard(s *tensor.Scope, texts [][]int32, pooling Pooling) *tenso
 			ids, places = append(ids, ids[len(ids)-1]), append(places, places[len(places)-1])
 		}
 	}
-	up := s.Upload(m.Device, ids, places, lengths)
+	arrays := [][]int64{ids, places, lengths}
+	if m.relative != nil {
+		arrays = append(arrays, m.buckets().Distances(nil, most))
+	}
+	up := s.Upload(m.Device, arrays...)
 	after := s.LessEqual(s.View(up[2], n, 1), s.Arange(most, m.Device)) // [texts, most]
 	bias := s.View(s.MaskedFill(s.Zeros(tensor.F32, m.Device, n, most), after, hidden), n, 1, 1, most)
-	if of := m.bias(s, most); of != nil {
-		bias = s.Add(bias, of) // [texts, heads, most, most]
+	if m.relative != nil {
+		bias = s.Add(bias, s.RelativeBiasOf(m.relative, most, up[3])) // [texts, heads, most, most]
 	}
 	batch := func(s *tensor.Scope, t *tensor.Tensor) *tensor.Tensor { return s.View(t, n, most, -1) }
 	heads := tensor.AttentionOptions{Heads: m.Config.Heads, Scale: m.scale()}

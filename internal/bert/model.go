@@ -146,7 +146,11 @@ func (m *Model) bias(s *tensor.Scope, most int64) *tensor.Tensor {
 	if m.relative == nil {
 		return nil
 	}
-	return s.RelativeBias(m.relative, most, tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true})
+	return s.RelativeBias(m.relative, most, m.buckets())
+}
+
+func (m *Model) buckets() tensor.Buckets {
+	return tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true}
 }
 
 // encode is all layers, [T, hidden] -> [T, hidden], with attention between the rows.

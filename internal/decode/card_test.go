@@ -4,6 +4,7 @@ package decode
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -116,6 +117,45 @@ func TestCardEqualsCPU(t *testing.T) {
 						t.Errorf("%s atomic, query %d, rank %d: %+v, want %+v", folder, q, i+1, h, w)
 					}
 				}
+			}
+		})
+	}
+}
+
+// TestCardInHalf: in half precision a card names the documents that float32 does, with
+// scores a few thousandths apart.
+func TestCardInHalf(t *testing.T) {
+	const folder = "../t5/testdata/v1_0"
+	ctx, g := context.Background(), readT5Golden(t)
+	b := NewBeam(6, trieOf(t, g.Identifiers))
+	want, err := find(ctx, load(t, folder), g.Queries, b, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for compute, tolerance := range map[tensor.DType]float64{tensor.BF16: 0.03, tensor.F16: 0.004} {
+		onCard(t, folder, func(m *seq2seq.Model) {
+			m.Compute = compute
+			got, err := find(ctx, m, g.Queries, b, 3, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst := 0.0
+			for q := range want {
+				scores := map[string]float64{}
+				for _, h := range want[q] {
+					scores[fmt.Sprint(h.Tokens)] = h.Score
+				}
+				if len(got[q]) != len(want[q]) {
+					t.Errorf("%s, query %d: %d hypotheses, want %d", compute, q, len(got[q]), len(want[q]))
+				}
+				for _, h := range got[q] {
+					if score, ok := scores[fmt.Sprint(h.Tokens)]; ok {
+						worst = max(worst, math.Abs(h.Score-score))
+					}
+				}
+			}
+			if t.Logf("%s: scores are at most %.2g apart", compute, worst); worst == 0 || worst > tolerance {
+				t.Errorf("%s: scores are %g apart", compute, worst)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 type cardCache struct {
 	kept  *tensor.Tensor // [most, 2*layers, rows, heads*d]: keys and values of a layer follow one another
 	cross *tensor.Tensor // [length of the longest input, 2*layers, inputs, heads*d]
-	mask  *tensor.Tensor // [inputs, 1, 1, length]: 0, and hidden after an input's end; nil: all are as long
+	mask  *tensor.Tensor // [inputs, 1, 1, >=length]: 0, and hidden after an input's end; nil: all are as long
 	input []int64        // inputs of cross, those that have rows
 	plan  cardPlan       // of the next step
 }
@@ -39,13 +39,17 @@ func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
 			for _, bias := range m.net.Biases(inner, c.most) {
-				c.biases = append(c.biases, c.scope.Move(inner.ToDType(bias, m.Compute)))
+				bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
+				c.biases = append(c.biases, c.scope.Move(bias))
 			}
 			c.keepCross(inner, e)
 		})
 	})
 	return c
 }
+
+// aligned is how many numbers a row of n takes of which libtorch's kernels need no copy.
+func aligned(n int64) int64 { return (n + 15) / 16 * 16 }
 
 // keepCross computes every layer's keys and values of the inputs, which are laid out
 // [length, inputs]: after its end, an input's first row stands again.
@@ -63,10 +67,10 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 	}
 	up := s.Upload(c.m.Device, rows, e.seq.Len)
 	if !same {
-		column := s.Arange(most, c.m.Device)
-		seen := s.Less(column, s.View(up[1], n, 1)) // [inputs, most]
-		none := s.Zeros(c.m.Compute, c.m.Device, n, most)
-		c.card.mask = c.scope.Move(s.View(s.MaskedFill(none, s.LogicalNot(seen), hidden), n, 1, 1, most))
+		wide := aligned(most)
+		after := s.LessEqual(s.View(up[1], n, 1), s.Arange(wide, c.m.Device)) // [inputs, wide]
+		none := s.Zeros(c.m.Compute, c.m.Device, n, wide)
+		c.card.mask = c.scope.Move(s.View(s.MaskedFill(none, after, hidden), n, 1, 1, wide))
 	}
 	states := s.IndexSelect(e.Hidden, 0, up[0]) // [most*inputs, width]
 	for i := range layers {
@@ -156,6 +160,9 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 			if plan.padded {
 				at.grid, at.back = next(), next()
 			}
+			if c.card.mask != nil {
+				at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
+			}
 			x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
 			states = s.Move(c.m.net.Decode(at.Pass, x, at))
 		})
@@ -201,6 +208,7 @@ func (c *Cache) leave(s *tensor.Scope, places *tensor.Tensor) {
 type cardNext struct {
 	next
 	group      int64          // rows per input
+	mask       *tensor.Tensor // of cross, as long as its inputs
 	grid, back *tensor.Tensor // where inputs have not as many
 }
 
@@ -227,7 +235,7 @@ func (n *cardNext) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
 		q = n.S.IndexSelect(q, 0, n.grid)
 	}
 	places, inputs := q.Dim(0), int64(len(n.card.input))
-	out := n.S.BatchAttention(n.S.View(q, inputs, n.group, -1), of(2*int64(layer)), of(2*int64(layer)+1), n.card.mask, n.heads)
+	out := n.S.BatchAttention(n.S.View(q, inputs, n.group, -1), of(2*int64(layer)), of(2*int64(layer)+1), n.mask, n.heads)
 	out = n.S.View(out, places, -1)
 	if n.back != nil {
 		out = n.S.IndexSelect(out, 0, n.back)

@@ -46,8 +46,11 @@ func (s *Scope) FloorDivScalar(t *Tensor, v int64) *Tensor {
 	return s.own("FloorDivScalar", out, t)
 }
 
-// PadLast appends n elements v to the last dimension.
+// PadLast appends n elements v to the last dimension; t itself where n is 0.
 func (s *Scope) PadLast(t *Tensor, n int64, v float64) *Tensor {
+	if n == 0 {
+		return t
+	}
 	shape := t.Shape()
 	last := len(shape) - 1
 	padding := append(shape[:last:last], n)

@@ -23,7 +23,11 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
 	e := &Encoding{seq: seq}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
+			if m.Device.IsCUDA() {
+				e.Hidden = s.Move(m.encodeOnCard(inner, seq))
+			} else {
+				e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
+			}
 		})
 	})
 	return e

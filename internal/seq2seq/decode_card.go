@@ -29,6 +29,16 @@ type cardPlan struct {
 // every type.
 const hidden = -3e4
 
+// encodeOnCard gives the encoder's states of inputs, whose tokens and padding come up together.
+func (m *Model) encodeOnCard(s *tensor.Scope, seq Sequences) *tensor.Tensor {
+	m.known(seq.ids)
+	rows := int64(len(seq.ids))
+	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows))
+	padding := s.NewPadding(seq.Start, seq.Len, rows, up[1])
+	seq.Layout = tensor.NewLayout(padding, padding)
+	return m.net.Encode(m.pass(s, nil), s.IndexSelect(m.net.Embedding(), 0, up[0]), seq)
+}
+
 // newCardCache is NewCache on a card: one upload.
 func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most), card: &cardCache{}}

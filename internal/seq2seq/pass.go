@@ -54,7 +54,7 @@ func (p *Pass) Add(x, y *tensor.Tensor, probability float64) *tensor.Tensor {
 // Attend is attention of sequences to themselves, in both directions, with a bias of the
 // scores or nil: q, k and v [T, heads*d] -> [T, heads*d].
 func (p *Pass) Attend(q, k, v, bias *tensor.Tensor, seq Sequences) *tensor.Tensor {
-	return p.S.PackedAttention(q, k, v, bias, between(seq, seq), p.heads)
+	return p.S.PackedAttention(q, k, v, bias, seq.spans(), p.heads)
 }
 
 // Sequences are a set of sequences, whose rows follow one another.
@@ -62,6 +62,8 @@ type Sequences struct {
 	ids        []int64
 	Start, Len []int64 // of each, in rows
 	Most       int64   // rows of the longest
+
+	Layout *tensor.Layout // on a card that a batch was brought to, of attention to themselves; else nil
 }
 
 func pack(sequences [][]int32) Sequences {
@@ -89,6 +91,13 @@ func (q Sequences) Positions() []int64 {
 		}
 	}
 	return all
+}
+
+// spans says where the sequences look at themselves.
+func (q Sequences) spans() tensor.Spans {
+	at := between(q, q)
+	at.Layout = q.Layout
+	return at
 }
 
 // between says where queries of one set look at keys of another.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/redsi/redsi/internal/models"
@@ -159,4 +160,35 @@ func TestCardInHalf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSearchersTogether: goroutines that share a searcher on a card, and a trie that none
+// of them has used before, find what one alone finds.
+func TestSearchersTogether(t *testing.T) {
+	g := readT5Golden(t)
+	b := NewBeam(6, trieOf(t, g.Identifiers))
+	onCard(t, "../t5/testdata/v1_0", func(m *seq2seq.Model) {
+		want, err := find(context.Background(), m, g.Queries, b, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := NewSearcher(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		var all [4][][]Hypothesis
+		var failed [4]error
+		var wait sync.WaitGroup
+		for i := range all {
+			wait.Go(func() { all[i], failed[i] = x.Search(context.Background(), g.Queries, b, 3, nil) })
+		}
+		wait.Wait()
+		for i, got := range all {
+			if failed[i] != nil {
+				t.Fatal(failed[i])
+			}
+			sameHypotheses(t, fmt.Sprint("goroutine ", i), got, want)
+		}
+	})
 }

@@ -52,7 +52,7 @@ func beamWork(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workload{close: m.Close}
+	w := &workload{close: func() { searcher.Close(); m.Close() }}
 	w.run = func() (float64, error) {
 		found, err := searcher.Search(context.Background(), queries, b, beamQueries, nil)
 		if err == nil {
@@ -106,7 +106,7 @@ func atomicWork(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workload{close: m.Close}
+	w := &workload{close: func() { ranker.Close(); m.Close() }}
 	w.run = func() (float64, error) {
 		found, err := ranker.Rank(context.Background(), queries, 40, batch, nil)
 		if err == nil {

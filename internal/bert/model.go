@@ -67,8 +67,14 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 	vectors := make([][]float32, len(texts))
 	for len(order) > 0 {
 		n, tokens := 0, 0
-		for n < len(order) && (n == 0 || tokens+len(texts[order[n]]) <= budget) {
-			tokens += len(texts[order[n]])
+		for n < len(order) {
+			length := len(texts[order[n]])
+			if tokens += length; m.Device.IsCUDA() {
+				tokens = (n + 1) * length // they are padded to the longest
+			}
+			if n > 0 && tokens > budget {
+				break
+			}
 			n++
 		}
 		batch := make([][]int32, n)
@@ -77,7 +83,13 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 		}
 		var pooled []float32
 		err := tensor.Run(func(s *tensor.Scope) {
-			tensor.NoGrad(func() { pooled = m.pool(s, m.States(s, batch), batch, pooling).Float32s() })
+			tensor.NoGrad(func() {
+				if m.Device.IsCUDA() {
+					pooled = m.onCard(s, batch, pooling).Float32s()
+				} else {
+					pooled = m.pool(s, m.States(s, batch), batch, pooling).Float32s()
+				}
+			})
 		})
 		if err != nil {
 			return nil, err
@@ -95,6 +107,7 @@ func (m *Model) Embed(texts [][]int32, pooling Pooling, budget int) ([][]float32
 func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	var ids, places []int64
 	var most int64 // tokens of the longest
+	heads := tensor.AttentionOptions{Heads: m.Config.Heads, Scale: m.scale()}
 	var spans tensor.Spans
 	for _, text := range texts {
 		spans.QStart, spans.QLen = append(spans.QStart, int64(len(ids))), append(spans.QLen, int64(len(text)))
@@ -105,26 +118,54 @@ func (m *Model) States(s *tensor.Scope, texts [][]int32) *tensor.Tensor {
 	var out *tensor.Tensor
 	tensor.Within(func(inner *tensor.Scope) {
 		n := int64(len(ids))
-		x := inner.IndexSelect(m.words, 0, inner.FromInt64s(ids, m.Device, n)) // [T, embedding]
-		inner.AddInPlace(x, inner.IndexSelect(m.positions, 0, inner.FromInt64s(places, m.Device, n)))
-		if m.types != nil {
-			inner.AddInPlace(x, inner.Select(m.types, 0, 0))
-		}
-		x = m.normalize(inner, x, m.norm)
-		if m.project != nil {
-			x = inner.LinearBias(x, m.project.w, m.project.b)
-		}
-		var bias *tensor.Tensor // [heads, most, most]
-		if m.relative != nil {
-			bias = inner.RelativeBias(m.relative, most, tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true})
-		}
-		for _, l := range m.layers {
-			tensor.Within(func(layer *tensor.Scope) { x = inner.Move(m.layer(layer, x, bias, l, spans)) })
-		}
-		out = s.Move(x)
+		x := m.embed(inner, inner.FromInt64s(ids, m.Device, n), inner.FromInt64s(places, m.Device, n))
+		bias := m.bias(inner, most)
+		out = s.Move(m.encode(inner, x, func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor {
+			return s.PackedAttention(q, k, v, bias, spans, heads)
+		}))
 	})
 	return out
 }
+
+// embed is the states of tokens and their rows of the table of positions: [T, hidden].
+func (m *Model) embed(s *tensor.Scope, ids, places *tensor.Tensor) *tensor.Tensor {
+	x := s.IndexSelect(m.words, 0, ids) // [T, embedding]
+	s.AddInPlace(x, s.IndexSelect(m.positions, 0, places))
+	if m.types != nil {
+		s.AddInPlace(x, s.Select(m.types, 0, 0))
+	}
+	x = m.normalize(s, x, m.norm)
+	if m.project != nil {
+		x = s.LinearBias(x, m.project.w, m.project.b)
+	}
+	return x
+}
+
+// bias is that of relative positions, [heads, most, most], or nil.
+func (m *Model) bias(s *tensor.Scope, most int64) *tensor.Tensor {
+	if m.relative == nil {
+		return nil
+	}
+	return s.RelativeBias(m.relative, most, m.buckets())
+}
+
+func (m *Model) buckets() tensor.Buckets {
+	return tensor.Buckets{Number: m.Config.Buckets, MaxDistance: mpnetDistance, Both: true}
+}
+
+// encode is all layers, [T, hidden] -> [T, hidden], with attention between the rows.
+func (m *Model) encode(s *tensor.Scope, x *tensor.Tensor, attend attention) *tensor.Tensor {
+	for _, l := range m.layers {
+		tensor.Within(func(layer *tensor.Scope) { x = s.Move(m.layer(layer, x, l, attend)) })
+	}
+	return x
+}
+
+// attention is of q, k and v [T, heads*d] each.
+type attention func(s *tensor.Scope, q, k, v *tensor.Tensor) *tensor.Tensor
+
+// scale is that of the scores of attention.
+func (m *Model) scale() float64 { return 1 / math.Sqrt(float64(m.Config.Hidden/m.Config.Heads)) }
 
 // place appends a text's tokens and their rows of the table of positions.
 func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
@@ -146,13 +187,11 @@ func (m *Model) place(ids, places []int64, text []int32) (all, rows []int64) {
 }
 
 // layer is one block, [T, hidden] -> [T, hidden].
-func (m *Model) layer(s *tensor.Scope, x, bias *tensor.Tensor, l layer, spans tensor.Spans) *tensor.Tensor {
-	heads := m.Config.Heads
-	scale := 1 / math.Sqrt(float64(m.Config.Hidden/heads))
+func (m *Model) layer(s *tensor.Scope, x *tensor.Tensor, l layer, attend attention) *tensor.Tensor {
 	q := s.LinearBias(x, l.q.w, l.q.b) // [T, heads*d]
 	k := s.LinearBias(x, l.k.w, l.k.b)
 	v := s.LinearBias(x, l.v.w, l.v.b)
-	h := s.PackedAttention(q, k, v, bias, spans, tensor.AttentionOptions{Heads: heads, Scale: scale})
+	h := attend(s, q, k, v)
 	h = s.LinearBias(h, l.o.w, l.o.b)
 	s.AddInPlace(h, x)
 	x = m.normalize(s, h, l.afterAttention)

@@ -28,11 +28,17 @@ func NewRanker(m *seq2seq.Model, first, documents int64) (*Ranker, error) {
 	return &Ranker{o}, nil
 }
 
+// Warn is told, in a sentence, when a card has no room for a batch.
+func (x *Ranker) Warn(say func(string)) { x.output.say = say }
+
+// Close frees what is kept on a card; no ranking may be under way.
+func (x *Ranker) Close() { x.output.close() }
+
 // Rank returns the k best documents of each query by the first decoder step's
-// scores (paper, "Retrieval"), batch queries at a time. Only the documents' rows of
-// the output matrix are computed, so a score is log p(document | query) among
-// documents; the order is that of the whole vocabulary. Ties: the lower document
-// first. report, which may be nil, hears how many queries are done.
+// scores (paper, "Retrieval"), batch queries at a time; 0: as many as a card has room
+// for. Only the documents' rows of the output matrix are computed, so a score is
+// log p(document | query) among documents; the order is that of the whole vocabulary.
+// Ties: the lower document first. report, which may be nil, hears how many queries are done.
 func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, report func(done int)) ([]Result, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("atomic identifiers: the %d best documents; at least 1 is needed", k)
@@ -40,7 +46,7 @@ func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, repo
 	m := x.output.m
 	k = int(min(int64(k), x.output.count))
 	out, memory := make([]Result, len(queries)), &kernel.Logits{}
-	err := batches(ctx, m, queries, batch, report, func(part []int, inputs [][]int32) error {
+	err := batches(ctx, x.output, queries, batch, Load{Beams: 1, Tokens: 1}, report, func(part []int, inputs [][]int32) error {
 		c, err := start(x.output, memory, inputs, 1)
 		if err != nil {
 			return err
@@ -57,6 +63,7 @@ func (x *Ranker) Rank(ctx context.Context, queries [][]int32, k, batch int, repo
 		best, err := scores.Top(make([]float32, len(inputs)), k)
 		for i, candidates := range best {
 			r := &out[part[i]]
+			r.Ranking = r.Ranking[:0]
 			for _, d := range candidates {
 				r.Ranking = append(r.Ranking, Ranked{Document: int(d.Token), Score: float64(d.Score)})
 			}

@@ -7,6 +7,10 @@
 // be compared with brute force; model.go binds it to a model. It must not know
 // datasets, document names or steps: a document is its index.
 //
+// On a card all of a token is computed there, scores, their order and draws: one
+// transfer takes to it what the host decided, one brings back the few candidates.
+//
 // Reading order: beam.go, expand.go; candidates.go; rank.go; then
-// sample.go; batches.go and, with libtorch, model.go, sample_model.go and atomic.go.
+// sample.go; batches.go and, with libtorch, model.go, sample_model.go and atomic.go; for a
+// card card.go, card_best.go, card_trie.go, card_draw.go and fit.go.
 package decode

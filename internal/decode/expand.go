@@ -97,6 +97,9 @@ func (q *search) finish() []Hypothesis {
 // first and at most n; probabilities are normalized before the mask.
 func constrained(scores Scores, active []*search, sums []float32, n int) ([][]Candidate, error) {
 	width := len(sums) / len(active)
+	if s, ok := scores.(along); ok {
+		return alongTrie(s, active, sums, n)
+	}
 	allowed := make([][]int32, len(sums))
 	for i, q := range active {
 		for r, b := range q.beams {
@@ -121,6 +124,32 @@ func constrained(scores Scores, active []*search, sums []float32, n int) ([][]Ca
 		}
 	}
 	return out, nil
+}
+
+// along are Scores that know what a trie allows.
+type along interface {
+	// Along is Top of the tokens that may follow each row's node; a row whose node is
+	// negative has none.
+	Along(t *docid.Trie, nodes []docid.Node, sums []float32, n int) ([][]Candidate, error)
+}
+
+// alongTrie is constrained where scores know what a trie allows.
+func alongTrie(scores along, active []*search, sums []float32, n int) ([][]Candidate, error) {
+	width, nodes := len(sums)/len(active), make([]docid.Node, len(sums))
+	for i, q := range active {
+		for r := range width {
+			if nodes[i*width+r] = -1; r < len(q.beams) {
+				nodes[i*width+r] = q.beams[r].node
+			}
+		}
+	}
+	out, err := scores.Along(active[0].config.Trie, nodes, sums, n)
+	for _, candidates := range out {
+		if len(candidates) == 0 {
+			return nil, ErrNaN
+		}
+	}
+	return out, err
 }
 
 // hypothesis is a finished or final prefix.

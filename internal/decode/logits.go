@@ -20,20 +20,25 @@ const mostRows = 512
 // memory that it scores in.
 type output struct {
 	m     *seq2seq.Model
+	card  *card // where the model is on one
+	say   func(string)
 	first int64 // tokens first … first+count-1
 	count int64
 	width int          // of its rows
-	head  *kernel.Head // nil: libtorch multiplies, on a card or in another type than float32
+	head  *kernel.Head // nil: libtorch multiplies, in another type than float32 or on a card
 }
 
 // newOutput packs a copy of the weights, where that is of use.
 func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 	o := &output{m: m, first: first, count: count}
-	if m.Device.IsCUDA() || m.Compute != tensor.F32 {
+	var err, failed error
+	if m.Device.IsCUDA() {
+		o.card, err = newCard(m, first, count)
+		return o, err
+	} else if m.Compute != tensor.F32 {
 		return o, nil
 	}
-	var failed error
-	err := tensor.Run(func(s *tensor.Scope) {
+	err = tensor.Run(func(s *tensor.Scope) {
 		failed = s.Narrow(m.Head(s), 0, first, count).Write(reading(func(weights []float32) (err error) {
 			o.width = len(weights) / int(count)
 			o.head, err = kernel.Pack(weights, int(count), o.width)
@@ -41,6 +46,12 @@ func newOutput(m *seq2seq.Model, first, count int64) (*output, error) {
 		}))
 	})
 	return o, errors.Join(err, failed)
+}
+
+func (o *output) close() {
+	if o.card != nil {
+		o.card.close()
+	}
 }
 
 // logits are Scores that multiply states with the output matrix when asked.
@@ -156,7 +167,7 @@ func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
 	for row, ids := range tokens {
 		for _, id := range ids {
 			if id < 0 || int64(id) >= vocab {
-				return nil, fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
+				return nil, outside(id, vocab)
 			}
 			flat = append(flat, int64(row)*vocab+int64(id))
 		}
@@ -168,16 +179,27 @@ func (l *logits) atComposed(tokens [][]int32) (out [][]float32, err error) {
 			scores = s.IndexSelect(s.View(values, -1), 0, s.FromInt64s(flat, l.m.Device, int64(len(flat)))).Float32s()
 		})
 	})
+	if err != nil {
+		return nil, err
+	}
+	return apart(scores, tokens)
+}
+
+// outside is the error of an identifier's token.
+func outside(id int32, vocab int64) error {
+	return fmt.Errorf("token %d of an identifier is outside the model's vocabulary of %d", id, vocab)
+}
+
+// apart gives each row its scores of as many tokens.
+func apart(scores []float32, tokens [][]int32) (out [][]float32, err error) {
 	for _, v := range scores {
 		if v != v {
 			return nil, ErrNaN
 		}
 	}
 	for _, ids := range tokens {
-		if err == nil {
-			out = append(out, scores[:len(ids):len(ids)])
-			scores = scores[len(ids):]
-		}
+		out = append(out, scores[:len(ids):len(ids)])
+		scores = scores[len(ids):]
 	}
-	return out, err
+	return out, nil
 }

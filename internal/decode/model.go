@@ -18,7 +18,8 @@ type session struct {
 	memory *kernel.Logits
 	scope  *tensor.Scope // of the encoder's states and of the last step's
 	cache  *seq2seq.Cache
-	states *tensor.Tensor // [rows, width], of the last step
+	states *tensor.Tensor // [rows, width], of the last step; not on a card
+	last   *cardStep      // on a card
 }
 
 // start encodes queries, once for all their beams, for at most the given number of
@@ -45,14 +46,11 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if c.output.card != nil {
+		return c.stepCard(len(queries), tokens, parents)
+	}
 	err := tensor.Try(func() {
-		if parents != nil && !identity(parents, c.cache.Rows()) {
-			order := make([]int64, len(parents))
-			for i, p := range parents {
-				order[i] = int64(p)
-			}
-			c.cache.Select(order)
-		}
+		c.reorder(parents)
 		tensor.Free(c.states)
 		c.states = c.cache.Step(c.scope, tokens)
 	})
@@ -60,6 +58,18 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 		return nil, err
 	}
 	return &logits{output: c.output, states: c.states, queries: len(queries), memory: c.memory}, nil
+}
+
+// reorder tells the cache where its rows go on from.
+func (c *session) reorder(parents []int32) {
+	if parents == nil || identity(parents, c.cache.Rows()) {
+		return
+	}
+	order := make([]int64, len(parents))
+	for i, p := range parents {
+		order[i] = int64(p)
+	}
+	c.cache.Select(order)
 }
 
 func identity(parents []int32, rows int) bool {
@@ -99,8 +109,14 @@ func NewSearcher(m *seq2seq.Model) (*Searcher, error) {
 	return &Searcher{o}, nil
 }
 
+// Warn is told, in a sentence, when a card has no room for a batch.
+func (x *Searcher) Warn(say func(string)) { x.output.say = say }
+
+// Close frees what is kept on a card; no search may be under way.
+func (x *Searcher) Close() { x.output.close() }
+
 // Search finds the hypotheses of queries, batch queries at a time, those of similar
-// length together. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.
+// length together; 0: as many as a card has room for. A query is tokens with </s>; b's Start, EOS and forced tokens are the model's.
 // report, which may be nil, hears how many queries are done.
 func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch int, report func(done int)) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
@@ -108,16 +124,16 @@ func (x *Searcher) Search(ctx context.Context, queries [][]int32, b Beam, batch 
 	}
 	v := x.output.m.Vocabulary()
 	b.Start, b.EOS, b.ForcedBOS, b.ForcedEOS = int32(v.Start), int32(v.EOS), v.ForcedBOS, v.ForcedEOS
-	return x.each(ctx, queries, batch, b.MaxTokens, report, func(c *session, part []int) ([][]Hypothesis, error) {
+	return x.each(ctx, queries, batch, Load{Beams: b.Width, Tokens: b.MaxTokens, Trie: b.Trie}, report, func(c *session, part []int) ([][]Hypothesis, error) {
 		return Search(ctx, c, len(part), b)
 	})
 }
 
 // each finds the hypotheses of parts of queries, each with a cache of its own.
-func (x *Searcher) each(ctx context.Context, queries [][]int32, batch, maxTokens int, report func(done int), find func(c *session, part []int) ([][]Hypothesis, error)) ([][]Hypothesis, error) {
+func (x *Searcher) each(ctx context.Context, queries [][]int32, batch int, l Load, report func(done int), find func(c *session, part []int) ([][]Hypothesis, error)) ([][]Hypothesis, error) {
 	out, memory := make([][]Hypothesis, len(queries)), &kernel.Logits{}
-	err := batches(ctx, x.output.m, queries, batch, report, func(part []int, inputs [][]int32) error {
-		c, err := start(x.output, memory, inputs, maxTokens)
+	err := batches(ctx, x.output, queries, batch, l, report, func(part []int, inputs [][]int32) error {
+		c, err := start(x.output, memory, inputs, l.Tokens)
 		if err != nil {
 			return err
 		}
@@ -134,23 +150,25 @@ func (x *Searcher) each(ctx context.Context, queries [][]int32, batch, maxTokens
 	return out, nil
 }
 
-// batches calls f for parts of queries of similar length.
-func batches(ctx context.Context, m *seq2seq.Model, queries [][]int32, size int, report func(done int), f func(part []int, inputs [][]int32) error) error {
+// batches calls f for parts of queries of similar length; f may be called again for some,
+// where a card has no room.
+func batches(ctx context.Context, o *output, queries [][]int32, asked int, l Load, report func(done int), f func(part []int, inputs [][]int32) error) error {
 	// libtorch keeps a pool of threads per OS thread that calls it; pools wait busily for
 	// a while after each operation, so that a second one takes the first one's time.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	size, err := o.batch(asked, queries, l)
+	if err != nil {
+		return err
+	}
 	if size < 1 {
 		return fmt.Errorf("batches of %d queries; at least 1 is needed", size)
 	}
-	if err := checkQueries(m, queries); err != nil {
+	if err := checkQueries(o.m, queries); err != nil {
 		return err
 	}
 	order := byLength(queries)
-	for from := 0; from < len(order); from += size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	next := halved(size, o.say, func(from, size int) error {
 		part := order[from:min(from+size, len(order))]
 		inputs := make([][]int32, len(part))
 		for i, q := range part {
@@ -159,8 +177,19 @@ func batches(ctx context.Context, m *seq2seq.Model, queries [][]int32, size int,
 		if err := f(part, inputs); err != nil {
 			return fmt.Errorf("queries %v: %w", part, err)
 		}
+		return nil
+	})
+	for from := 0; from < len(order); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := next(from)
+		if err != nil {
+			return err
+		}
+		from = min(from+done, len(order))
 		if report != nil {
-			report(from + len(part))
+			report(from)
 		}
 	}
 	return nil

@@ -47,6 +47,7 @@ func find(ctx context.Context, m *seq2seq.Model, queries [][]int32, b Beam, batc
 	if err != nil {
 		return nil, err
 	}
+	defer x.Close()
 	return x.Search(ctx, queries, b, batch, report)
 }
 
@@ -55,6 +56,7 @@ func rank(ctx context.Context, m *seq2seq.Model, queries [][]int32, first, docum
 	if err != nil {
 		return nil, err
 	}
+	defer x.Close()
 	return x.Rank(ctx, queries, k, batch, nil)
 }
 

@@ -65,14 +65,13 @@ func Sample(ctx context.Context, s Stepper, keys []uint64, o Sampling) ([][]Hypo
 		}
 	}
 	for step := 1; step <= o.MaxTokens && len(live) > 0; step++ {
-		rows, err := o.rows(ctx, s, step, live, len(keys))
+		next, err := o.step(ctx, s, step, live, keys)
 		if err != nil {
 			return nil, fmt.Errorf("decoder step %d: %w", step, err)
 		}
 		left := live[:0]
-		for _, d := range live {
-			may := rows[d.row]
-			c := may.draw(uniform(o.Seed, keys[d.query], uint64(d.number), uint64(step)), o.Temperature)
+		for i, d := range live {
+			c := next[i]
 			d.tokens, d.score = append(d.tokens, c.Token), d.score+float64(c.Score)
 			if c.Token == o.EOS || step == o.MaxTokens {
 				out[d.query][d.number] = Hypothesis{Tokens: d.tokens, Score: d.score}
@@ -85,13 +84,19 @@ func Sample(ctx context.Context, s Stepper, keys []uint64, o Sampling) ([][]Hypo
 	return out, nil
 }
 
-// rows runs a step: what may follow each of its rows. The first one has a row for each
+// drawing are Scores that draw by themselves.
+type drawing interface {
+	// Draw is what of rows[i] is drawn at u[i] of [0, 1), among what o lets be drawn.
+	Draw(o *Sampling, rows []int32, u []float64) ([]Candidate, error)
+}
+
+// step runs a step and draws what follows each sample. The first one has a row for each
 // query, the others have one for each sample.
-func (o *Sampling) rows(ctx context.Context, s Stepper, step int, live []*drawn, queries int) ([]choices, error) {
+func (o *Sampling) step(ctx context.Context, s Stepper, step int, live []*drawn, keys []uint64) ([]Candidate, error) {
 	var of []int
 	var tokens, parents []int32
 	if step == 1 {
-		for q := range queries {
+		for q := range keys {
 			of, tokens = append(of, q), append(tokens, o.Start)
 		}
 	} else {
@@ -108,7 +113,22 @@ func (o *Sampling) rows(ctx context.Context, s Stepper, step int, live []*drawn,
 	if token := b.forced(step); token != nil {
 		scores = forced{int32(*token), len(of)}
 	}
-	return o.choices(scores, len(of))
+	rows, u := make([]int32, len(live)), make([]float64, len(live))
+	for i, d := range live {
+		rows[i], u[i] = d.row, uniform(o.Seed, keys[d.query], uint64(d.number), uint64(step))
+	}
+	if d, ok := scores.(drawing); ok {
+		return d.Draw(o, rows, u)
+	}
+	may, err := o.choices(scores, len(of))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Candidate, len(live))
+	for i, row := range rows {
+		out[i] = may[row].draw(u[i], o.Temperature)
+	}
+	return out, nil
 }
 
 // choices are the tokens that may be drawn for a row, best first.

@@ -18,6 +18,7 @@ type Trie struct {
 	tokens     []int32 // [nodes-1]: by edge, increasing within a node
 	identifier []int32 // [nodes]: index of the complete sequence, or -1
 	depth      int
+	root, most int // edges of the root, and at most of another node
 }
 
 // Node is a prefix. Root is the empty one.
@@ -61,6 +62,13 @@ func NewTrie(sequences [][]int32) (*Trie, error) {
 	}
 	t := &Trie{}
 	t.fill(sequences, order)
+	for n := 1; n < len(t.firstEdge); n++ {
+		if edges := int(t.firstEdge[n] - t.firstEdge[n-1]); n == 1 {
+			t.root = edges
+		} else {
+			t.most = max(t.most, edges)
+		}
+	}
 	t.firstEdge, t.tokens, t.identifier = slices.Clip(t.firstEdge), slices.Clip(t.tokens), slices.Clip(t.identifier)
 	return t, nil
 }
@@ -101,6 +109,13 @@ func (t *Trie) Next(n Node) (tokens []int32, complete bool) {
 	from, to := t.firstEdge[n], t.firstEdge[n+1]
 	return t.tokens[from:to:to], t.identifier[n] >= 0
 }
+
+// Tokens are those of all edges: edge i leads to node i+1, and a node's edges follow one
+// another. The slice is the trie's own.
+func (t *Trie) Tokens() []int32 { return t.tokens[:len(t.tokens):len(t.tokens)] }
+
+// Widest is how many tokens may follow the root, and at most any other prefix.
+func (t *Trie) Widest() (root, other int) { return t.root, t.most }
 
 // FirstChild returns the node that the first token of Next(n) leads to; the i-th
 // token leads to FirstChild(n)+i.

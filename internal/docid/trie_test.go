@@ -57,6 +57,15 @@ func TestTrieOfT5(t *testing.T) {
 			t.Errorf("Find found %v and one more", s)
 		}
 	}
+	if root, other := trie.Widest(); root != 4 || other != 2 {
+		t.Errorf("%d tokens after the root, %d after others; want 4 and 2", root, other)
+	}
+	for n := range trie.Nodes() {
+		tokens, _ := trie.Next(Node(n))
+		if first := int(trie.FirstChild(Node(n))) - 1; !slices.Equal(trie.Tokens()[first:first+len(tokens)], tokens) {
+			t.Errorf("the edges of node %d are not those from %d on", n, first)
+		}
+	}
 	if trie.Nodes() != 15 || trie.Depth() != 4 {
 		t.Errorf("%d nodes, depth %d", trie.Nodes(), trie.Depth())
 	}

@@ -70,13 +70,20 @@ func (c *Catalog) find(v Validity) func(tokens []int32) (place int, ok bool) {
 // must be made anew when the model's weights have changed.
 type Index struct {
 	catalog  *Catalog
+	batch    int              // where options do not say
 	ranker   *decode.Ranker   // identifiers of one token
 	searcher *decode.Searcher // the others
 }
 
+// onCPU is how many queries a CPU decodes together where options do not say.
+const onCPU = 32
+
 // NewIndex takes what it needs of m, which must stay open.
 func NewIndex(m *seq2seq.Model, c *Catalog) (*Index, error) {
 	x := &Index{catalog: c}
+	if !m.Device.IsCUDA() {
+		x.batch = onCPU
+	}
 	var err error
 	if c.trie == nil {
 		x.ranker, err = decode.NewRanker(m, c.first, int64(c.documents))
@@ -86,6 +93,24 @@ func NewIndex(m *seq2seq.Model, c *Catalog) (*Index, error) {
 	return x, err
 }
 
+// Close frees what is kept on a card; no search may be under way.
+func (x *Index) Close() {
+	if x.ranker != nil {
+		x.ranker.Close()
+	} else {
+		x.searcher.Close()
+	}
+}
+
+// Warn is told, in a sentence, when a card has no room for a batch.
+func (x *Index) Warn(say func(string)) {
+	if x.ranker != nil {
+		x.ranker.Warn(say)
+	} else {
+		x.searcher.Warn(say)
+	}
+}
+
 // Search returns what the model names for each query, best first: the hypotheses
 // without a document among them, no document twice. A query is tokens with </s>.
 // A beam has room for the longest identifier and no more, since no longer hypothesis
@@ -93,6 +118,9 @@ func NewIndex(m *seq2seq.Model, c *Catalog) (*Index, error) {
 func (x *Index) Search(ctx context.Context, queries [][]int32, o Options, report func(done int)) ([]decode.Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
+	}
+	if o.Batch == 0 {
+		o.Batch = x.batch
 	}
 	if x.ranker != nil {
 		return x.ranker.Rank(ctx, queries, o.Width, o.Batch, report)

@@ -282,7 +282,7 @@ func TestSearchErrors(t *testing.T) {
 	x := index(t, m, pairs())
 	for want, change := range map[string]func(*Options){
 		"width 0":        func(o *Options) { o.Width = 0 },
-		"batch 0":        func(o *Options) { o.Batch = 0 },
+		"batch -1":       func(o *Options) { o.Batch = -1 },
 		"early stopping": func(o *Options) { o.EarlyStopping = "soon" },
 		"length penalty": func(o *Options) { o.LengthPenalty = math.NaN() },
 	} {

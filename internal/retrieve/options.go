@@ -11,7 +11,7 @@ type Options struct {
 	Width         int     // documents of an atomic ranking, beams of the others; 40
 	Constrained   bool    // beams follow the trie of identifiers; no effect on atomic ones
 	LengthPenalty float64 // 1
-	Batch         int     // queries decoded together; scores differ by rounding only; 32
+	Batch         int     // queries decoded together, 0: 32, or what a card has room for; scores differ by rounding only
 	Search
 }
 
@@ -33,7 +33,7 @@ func formerSearch() Search { return Search{EarlyStopping: decode.StopHeuristic, 
 // Default is the paper's search ("Experimental Setup"): 40 beams over the whole
 // vocabulary.
 func Default() Options {
-	return Options{Width: 40, LengthPenalty: 1, Batch: 32, Search: DefaultSearch()}
+	return Options{Width: 40, LengthPenalty: 1, Search: DefaultSearch()}
 }
 
 // Check says what is wrong with the options.
@@ -41,8 +41,8 @@ func (o Options) Check() error {
 	switch {
 	case o.Width < 1:
 		return fmt.Errorf("width %d; at least 1 is needed", o.Width)
-	case o.Batch < 1:
-		return fmt.Errorf("batch %d; at least 1 is needed", o.Batch)
+	case o.Batch < 0:
+		return fmt.Errorf("batch %d; it is 0, for what there is room for, or more", o.Batch)
 	}
 	return o.Search.Check()
 }

@@ -102,6 +102,9 @@ func readIDs(path string) (*docid.Set, error) {
 
 // Close frees the model and the tokenizer.
 func (e *Engine) Close() error {
+	if e.index != nil {
+		e.index.Close()
+	}
 	if e.model != nil {
 		e.model.Close()
 	}

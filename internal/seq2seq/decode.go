@@ -23,7 +23,11 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
 	e := &Encoding{seq: seq}
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
+			if m.Device.IsCUDA() {
+				e.Hidden = s.Move(m.encodeOnCard(inner, seq))
+			} else {
+				e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
+			}
 		})
 	})
 	return e
@@ -44,8 +48,9 @@ type Cache struct {
 	steps  int64            // tokens written so far
 	most   int64            // tokens that may be written
 	biases []*tensor.Tensor // [heads, most, most] each: Network.Biases
-	layers []cacheLayer     // per decoder block
+	layers []cacheLayer     // per decoder block; none on a card
 	order  []int64          // rows to take before the next step; nil: as they are
+	card   *cardCache       // what is kept on a card; nil on a CPU
 }
 
 type cacheLayer struct {
@@ -55,6 +60,9 @@ type cacheLayer struct {
 
 // NewCache prepares decoding of at most the given number of tokens per row.
 func (m *Model) NewCache(e *Encoding, most int) *Cache {
+	if m.Device.IsCUDA() {
+		return m.newCardCache(e, most)
+	}
 	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most)}
 	for i := range e.Len() {
 		c.input = append(c.input, int64(i))
@@ -106,17 +114,14 @@ func (c *Cache) Select(parents []int64) {
 // Step reads one token per row and returns the decoder's states, ready for Logits:
 // [rows, w], owned by s. The first token is the vocabulary's Start.
 func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
-	rows := int64(len(tokens))
-	if rows == 0 || rows != int64(len(c.input)) {
-		tensor.Failf("model", "%d tokens for %d rows", rows, len(c.input))
+	ids := c.read(tokens)
+	if c.card != nil {
+		tensor.Within(func(inner *tensor.Scope) {
+			states = s.Move(c.StepOn(inner, inner.Upload(c.m.Device, c.Arrays(tokens)...)))
+		})
+		return states
 	}
-	if c.steps == c.most {
-		tensor.Failf("model", "the cache was made for %d tokens", c.most)
-	}
-	ids := make([]int64, rows)
-	for i, t := range tokens {
-		ids[i] = int64(t)
-	}
+	rows := int64(len(ids))
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
 			at := &next{Cache: c, Pass: c.m.pass(inner, nil)}
@@ -133,6 +138,21 @@ func (c *Cache) Step(s *tensor.Scope, tokens []int32) (states *tensor.Tensor) {
 	c.steps++
 	c.order = nil
 	return states
+}
+
+// read checks a step's tokens, one per row.
+func (c *Cache) read(tokens []int32) []int64 {
+	if len(tokens) == 0 || len(tokens) != len(c.input) {
+		tensor.Failf("model", "%d tokens for %d rows", len(tokens), len(c.input))
+	}
+	if c.steps == c.most {
+		tensor.Failf("model", "the cache was made for %d tokens", c.most)
+	}
+	ids := make([]int64, len(tokens))
+	for i, t := range tokens {
+		ids[i] = int64(t)
+	}
+	return ids
 }
 
 // next is the Attention of one step.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/redsi/redsi/internal/decode"
@@ -28,12 +29,12 @@ type evaluateConfig struct {
 	EarlyStopping *string     `hcl:"early_stopping,optional" enum:"full,heuristic,never" help:"when a search ends, as transformers' True, False and never; default: as in the model's training"`
 	Validity      *string     `hcl:"validity,optional" enum:"tokens,text" help:"when a hypothesis names a document: its tokens are those of an identifier, or its text is, whichever tokens spell it; what raw, post_filtered and invalid_40 of the report stand for; default: as in the model's training"`
 	Shard         int         `hcl:"shard,optional" help:"queries of a part, which is cached and resumed as one"`
-	Batch         int         `hcl:"batch,optional,nokey" help:"queries decoded together: memory grows with it, scores differ by rounding only"`
+	Batch         int         `hcl:"batch,optional,nokey" help:"queries decoded together: memory grows with it, scores differ by rounding only; 0: 32, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
 var evaluateDefaults = evaluateConfig{Split: string(nq.Dev), Decoding: unconstrained, Beams: 40, LengthPenalty: 1,
-	Shard: 512, Batch: 32, Device: "auto"}
+	Shard: 512, Device: "auto"}
 
 var Evaluate = step.Define(step.Kind[evaluateConfig]{
 	Name:    "evaluate",
@@ -78,11 +79,11 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 	Check: func(c evaluateConfig) error {
 		ps := device.Check(c.Device)
 		for _, a := range []struct {
-			path string
-			n    int
-		}{{"beams", c.Beams}, {"shard", c.Shard}, {"batch", c.Batch}} {
-			if a.n < 1 {
-				ps = append(ps, step.Problem{Path: a.path, Detail: "must be at least 1"})
+			path     string
+			n, least int
+		}{{"beams", c.Beams, 1}, {"shard", c.Shard, 1}, {"batch", c.Batch, 0}} {
+			if a.n < a.least {
+				ps = append(ps, step.Problem{Path: a.path, Detail: fmt.Sprintf("must be at least %d", a.least)})
 			}
 		}
 		return ps.Err()

@@ -103,6 +103,8 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 	if err != nil {
 		return nil, step.Permanent(err)
 	}
+	defer index.Close()
+	index.Warn(func(text string) { x.Log.Warn(text) })
 	found, err := index.Search(ctx, queries, o, func(done int) {
 		x.Report(step.Progress{Done: int64(done), Total: int64(len(queries)), Unit: "queries"})
 	})

@@ -40,7 +40,7 @@ type generateConfig struct {
 	Lowercase     *bool       `hcl:"lowercase,optional" help:"lower-case documents first; default: as in the model's training here, else no"`
 	KeepTrain     bool        `hcl:"keep_train,optional" help:"the collection's own training queries are among the result; false: generated ones alone are training queries"`
 	Shard         int         `hcl:"shard,optional" help:"documents of a part, which is cached and resumed as one"`
-	Batch         int         `hcl:"batch,optional,nokey" help:"documents decoded together: memory grows with it, scores differ by rounding only"`
+	Batch         int         `hcl:"batch,optional,nokey" help:"documents decoded together: memory grows with it, scores differ by rounding only; 0: 8, on a card as many as it has room for"`
 	Device        string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
@@ -51,7 +51,7 @@ const (
 )
 
 var generateDefaults = generateConfig{Names: "key", PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
-	LengthPenalty: 1, EarlyStopping: string(decode.StopHeuristic), MaxTokens: 64, KeepTrain: true, Shard: 1024, Batch: 8, Device: "auto"}
+	LengthPenalty: 1, EarlyStopping: string(decode.StopHeuristic), MaxTokens: 64, KeepTrain: true, Shard: 1024, Device: "auto"}
 
 var GenerateQueries = step.Define(step.Kind[generateConfig]{
 	Name:    "generate_queries",
@@ -103,7 +103,7 @@ func checkGenerate(c generateConfig) error {
 		path     string
 		n, least int
 	}{{"per_document", c.PerDocument, 1}, {"top_k", c.TopK, 0}, {"seed", c.Seed, 0}, {"beams", c.Beams, 0}, {"max_tokens", c.MaxTokens, 1},
-		{"shard", c.Shard, 1}, {"batch", c.Batch, 1}} {
+		{"shard", c.Shard, 1}, {"batch", c.Batch, 0}} {
 		if a.n < a.least {
 			bad(a.path, fmt.Sprintf("must be at least %d", a.least))
 		}

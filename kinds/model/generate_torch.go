@@ -49,7 +49,7 @@ func runGenerateShard(ctx context.Context, x *step.IO, c generateShardConfig) er
 			}
 		}
 	}
-	found, err := c.generate(ctx, m, inputs, keys, func(done int) {
+	found, err := c.generate(ctx, x, m, inputs, keys, func(done int) {
 		x.Report(step.Progress{Done: int64(done), Total: int64(len(inputs)), Unit: "documents"})
 	})
 	if err != nil {
@@ -72,11 +72,19 @@ func runGenerateShard(ctx context.Context, x *step.IO, c generateShardConfig) er
 	return errors.Join(err, w.Close())
 }
 
+// onCPU is how many documents a CPU decodes together where batch does not say.
+const onCPU = 8
+
 // generate writes the queries of documents.
-func (c generateShardConfig) generate(ctx context.Context, m *seq2seq.Model, inputs [][]int32, keys []uint64, report func(int)) ([][]decode.Hypothesis, error) {
+func (c generateShardConfig) generate(ctx context.Context, x *step.IO, m *seq2seq.Model, inputs [][]int32, keys []uint64, report func(int)) ([][]decode.Hypothesis, error) {
 	s, err := decode.NewSearcher(m)
 	if err != nil {
 		return nil, err
+	}
+	defer s.Close()
+	s.Warn(func(text string) { x.Log.Warn(text) })
+	if c.Batch == 0 && !m.Device.IsCUDA() {
+		c.Batch = onCPU
 	}
 	if c.Method == byBeam {
 		b := decode.NewBeam(c.MaxTokens, nil)

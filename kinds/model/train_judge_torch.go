@@ -56,6 +56,8 @@ func (j *judge) evaluate(ctx context.Context, at int64) (map[string]float64, err
 	if err != nil {
 		return nil, err
 	}
+	defer index.Close()
+	index.Warn(func(text string) { j.x.Log.Warn(text) })
 	found, err := index.Search(ctx, j.queries, j.options, func(done int) {
 		j.x.Report(step.Progress{Done: at, Total: j.steps, Unit: "steps",
 			Note: "evaluation: " + strconv.Itoa(done) + " of " + strconv.Itoa(len(j.queries)) + " queries"})

@@ -1,0 +1,296 @@
+//go:build !notorch
+
+package seq2seq
+
+import (
+	"slices"
+
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// cardCache is what a Cache keeps on a card. Steps come first in both buffers, so that
+// rows and heads are one dimension of the products of attention, which read the buffers
+// where they are.
+type cardCache struct {
+	kept  *tensor.Tensor // [most, 2*layers, rows, heads*d]: keys and values of a layer follow one another
+	cross *tensor.Tensor // [length of the longest input, 2*layers, inputs, heads*d]
+	mask  *tensor.Tensor // [inputs, 1, 1, >=length]: 0, and hidden after an input's end; nil: all are as long
+	input []int64        // inputs of cross, those that have rows
+	plan  cardPlan       // of the next step
+}
+
+// cardPlan says which of a step's arrays there are, and how rows are grouped.
+type cardPlan struct {
+	order, inputs, padded bool
+	group                 int64 // rows per input, the most
+}
+
+// hidden is added to scores of what must not be seen; its sum with a score is finite in
+// every type.
+const hidden = -3e4
+
+// encodeOnCard gives the encoder's states of inputs, whose tokens and padding come up together.
+func (m *Model) encodeOnCard(s *tensor.Scope, seq Sequences) *tensor.Tensor {
+	m.known(seq.ids)
+	rows := int64(len(seq.ids))
+	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows))
+	padding := s.NewPadding(seq.Start, seq.Len, rows, up[1])
+	seq.Layout = tensor.NewLayout(padding, padding)
+	return m.net.Encode(m.pass(s, nil), s.IndexSelect(m.net.Embedding(), 0, up[0]), seq)
+}
+
+// newCardCache is NewCache on a card: one upload.
+func (m *Model) newCardCache(e *Encoding, most int) *Cache {
+	c := &Cache{m: m, scope: tensor.NewScope(), seq: e.seq, most: int64(most), card: &cardCache{}}
+	for i := range e.Len() {
+		c.input = append(c.input, int64(i))
+	}
+	c.card.input = slices.Clone(c.input)
+	tensor.NoGrad(func() {
+		tensor.Within(func(inner *tensor.Scope) {
+			for _, bias := range m.net.Biases(inner, c.most) {
+				bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
+				c.biases = append(c.biases, c.scope.Move(bias))
+			}
+			c.keepCross(inner, e)
+		})
+	})
+	return c
+}
+
+// aligned is how many numbers a row of n takes of which libtorch's kernels need no copy.
+func aligned(n int64) int64 { return (n + 15) / 16 * 16 }
+
+// keepCross computes every layer's keys and values of the inputs, which are laid out
+// [length, inputs]: after its end, an input's first row stands again.
+func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
+	n, most, layers := int64(e.Len()), e.seq.Most, int64(c.m.net.Layers())
+	rows, same := make([]int64, 0, most*n), true
+	for at := range most {
+		for i, start := range e.seq.Start {
+			if at < e.seq.Len[i] {
+				rows = append(rows, start+at)
+			} else {
+				rows, same = append(rows, start), false
+			}
+		}
+	}
+	up := s.Upload(c.m.Device, rows, e.seq.Len)
+	if !same {
+		wide := aligned(most)
+		after := s.LessEqual(s.View(up[1], n, 1), s.Arange(wide, c.m.Device)) // [inputs, wide]
+		none := s.Zeros(c.m.Compute, c.m.Device, n, wide)
+		c.card.mask = c.scope.Move(s.View(s.MaskedFill(none, after, hidden), n, 1, 1, wide))
+	}
+	states := s.IndexSelect(e.Hidden, 0, up[0]) // [most*inputs, width]
+	for i := range layers {
+		tensor.Within(func(layer *tensor.Scope) {
+			k, v := c.m.net.Keys(c.m.pass(layer, nil), int(i), states)
+			if c.card.cross == nil {
+				c.card.cross = c.scope.Move(layer.Empty(k.DType(), c.m.Device, most, 2*layers, n, k.Dim(1)))
+			}
+			for j, t := range []*tensor.Tensor{k, v} {
+				layer.CopyInPlace(layer.Select(c.card.cross, 1, 2*i+int64(j)), layer.View(t, most, n, -1))
+			}
+		})
+	}
+}
+
+// Arrays are what a step on a card reads of the host, for one Upload that may have more;
+// StepOn takes it from there.
+func (c *Cache) Arrays(tokens []int32) [][]int64 {
+	ids := c.read(tokens)
+	c.m.known(ids)
+	all := [][]int64{ids}
+	c.card.plan = cardPlan{order: c.order != nil && c.steps > 0}
+	if c.card.plan.order {
+		all = append(all, c.order)
+	}
+	var inputs, counts []int64 // that have rows, and how many
+	for i := 0; i < len(c.input); i++ {
+		if i == 0 || c.input[i] != c.input[i-1] {
+			inputs, counts = append(inputs, c.input[i]), append(counts, 0)
+		}
+		counts[len(counts)-1]++
+	}
+	if !slices.Equal(inputs, c.card.input) {
+		var places []int64
+		for i, at := range c.card.input {
+			if _, found := slices.BinarySearch(inputs, at); found {
+				places = append(places, int64(i))
+			}
+		}
+		all, c.card.input, c.card.plan.inputs = append(all, places), inputs, true
+	}
+	c.card.plan.group = slices.Max(counts)
+	if c.card.plan.padded = slices.Min(counts) < c.card.plan.group; c.card.plan.padded {
+		grid, back := pad(counts, c.card.plan.group)
+		all = append(all, grid, back)
+	}
+	return all
+}
+
+// pad lays groups of rows out as groups of most: grid is the row at each place, a
+// group's first one where it has none, and back is each row's place.
+func pad(counts []int64, most int64) (grid, back []int64) {
+	first := int64(0)
+	for g, n := range counts {
+		for i := range most {
+			if i < n {
+				back = append(back, int64(g)*most+i)
+				grid = append(grid, first+i)
+			} else {
+				grid = append(grid, first)
+			}
+		}
+		first += n
+	}
+	return grid, back
+}
+
+// StepOn is Step with the tensors that Arrays became, for the tokens that were given to
+// it; more tensors may follow them. It copies nothing to the card.
+func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Tensor) {
+	plan := c.card.plan
+	next := func() *tensor.Tensor {
+		t := up[0]
+		up = up[1:]
+		return t
+	}
+	tensor.NoGrad(func() {
+		tensor.Within(func(inner *tensor.Scope) {
+			ids := next()
+			at := &cardNext{next: c.begin(inner), group: plan.group}
+			if plan.order {
+				c.reorder(inner, next())
+			}
+			if plan.inputs {
+				c.leave(inner, next())
+			}
+			if plan.padded {
+				at.grid, at.back = next(), next()
+			}
+			if c.card.mask != nil {
+				at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
+			}
+			x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
+			states = s.Move(c.m.net.Decode(at.Pass, x, at))
+		})
+	})
+	c.steps++
+	c.order = nil
+	return states
+}
+
+// begin is what a step has in common with one on a CPU.
+func (c *Cache) begin(s *tensor.Scope) next {
+	at := next{Cache: c, Pass: c.m.pass(s, nil)}
+	for _, bias := range c.biases {
+		at.now = append(at.now, s.Narrow(s.Narrow(bias, 1, c.steps, 1), 2, 0, c.steps+1)) // [heads, 1, steps+1]
+	}
+	return at
+}
+
+// reorder makes the kept keys and values those of the rows order.
+func (c *Cache) reorder(s *tensor.Scope, order *tensor.Tensor) {
+	shape := c.card.kept.Shape()
+	shape[2] = int64(len(c.input))
+	to := s.Empty(c.card.kept.DType(), c.m.Device, shape...)
+	s.IndexSelectInto(s.Narrow(to, 0, 0, c.steps), s.Narrow(c.card.kept, 0, 0, c.steps), 2, order)
+	tensor.Free(c.card.kept)
+	c.card.kept = c.scope.Move(to)
+}
+
+// leave keeps the keys and values of some of the inputs, by their places.
+func (c *Cache) leave(s *tensor.Scope, places *tensor.Tensor) {
+	keep := func(t **tensor.Tensor, dim int64) {
+		left := s.IndexSelect(*t, dim, places)
+		tensor.Free(*t)
+		*t = c.scope.Move(left)
+	}
+	keep(&c.card.cross, 2)
+	if c.card.mask != nil {
+		keep(&c.card.mask, 0)
+	}
+}
+
+// cardNext is the Attention of one step on a card.
+type cardNext struct {
+	next
+	group      int64          // rows per input
+	mask       *tensor.Tensor // of cross, as long as its inputs
+	grid, back *tensor.Tensor // where inputs have not as many
+}
+
+func (n *cardNext) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
+	rows, w := q.Dim(0), k.Dim(1)
+	if n.card.kept == nil {
+		n.card.kept = n.scope.Move(n.S.Empty(k.DType(), n.Device, n.most, 2*int64(n.m.net.Layers()), rows, w))
+	}
+	keep := func(i int64, t *tensor.Tensor) *tensor.Tensor {
+		kept := n.S.Select(n.card.kept, 1, i) // [most, rows, w]
+		n.S.CopyInPlace(n.S.Select(kept, 0, n.steps), t)
+		return n.S.Transpose(n.S.Narrow(kept, 0, 0, n.steps+1), 0, 1) // [rows, steps+1, w]
+	}
+	k, v = keep(2*int64(layer), k), keep(2*int64(layer)+1, v)
+	out := n.S.BatchAttention(n.S.View(q, rows, 1, -1), k, v, BiasOf(n.now, layer), n.heads)
+	return n.S.View(out, rows, -1)
+}
+
+func (n *cardNext) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
+	of := func(i int64) *tensor.Tensor { // [inputs, length, w]
+		return n.S.Transpose(n.S.Select(n.card.cross, 1, i), 0, 1)
+	}
+	if n.grid != nil {
+		q = n.S.IndexSelect(q, 0, n.grid)
+	}
+	places, inputs := q.Dim(0), int64(len(n.card.input))
+	out := n.S.BatchAttention(n.S.View(q, inputs, n.group, -1), of(2*int64(layer)), of(2*int64(layer)+1), n.mask, n.heads)
+	out = n.S.View(out, places, -1)
+	if n.back != nil {
+		out = n.S.IndexSelect(out, 0, n.back)
+	}
+	return out
+}
+
+// Dimensions are those of a model that the memory of decoding grows with.
+type Dimensions struct {
+	Layers int64 // of the decoder
+	Keys   int64 // numbers of a token's keys in a layer
+	Heads  int64
+	Widest int64 // numbers of a token's state where it is largest
+}
+
+// Dimensions of the model; inside tensor.Run.
+func (m *Model) Dimensions() (d Dimensions) {
+	d.Layers, d.Heads = int64(m.net.Layers()), m.net.Attention().Heads
+	for _, s := range m.Config.Specs() {
+		if len(s.Shape) == 2 && s.Shape[0] != m.Vocabulary().Size {
+			d.Widest = max(d.Widest, s.Shape[0], s.Shape[1])
+		}
+	}
+	tensor.NoGrad(func() {
+		tensor.Within(func(s *tensor.Scope) {
+			k, _ := m.net.Keys(m.pass(s, nil), 0, s.Zeros(tensor.F32, m.Device, 1, m.net.Embedding().Dim(1)))
+			d.Keys = k.Dim(1)
+		})
+	})
+	return d
+}
+
+// HeadRows is rows from … from+n-1 of the output matrix as LogitsOf multiplies with
+// them: it is good for as long as the weights are.
+func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head *tensor.Tensor) {
+	tensor.NoGrad(func() {
+		tensor.Within(func(inner *tensor.Scope) {
+			head = s.Move(inner.ToDType(inner.Narrow(m.net.Head(inner), 0, from, n), m.Compute))
+		})
+	})
+	return head
+}
+
+// LogitsOf are the scores of HeadRows' tokens after states [rows, w], in the compute type.
+func (m *Model) LogitsOf(s *tensor.Scope, states, head *tensor.Tensor) (logits *tensor.Tensor) {
+	tensor.NoGrad(func() { logits = s.Linear(s.ToDType(states, head.DType()), head) })
+	return logits
+}

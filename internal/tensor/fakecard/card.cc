@@ -11,6 +11,7 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/transformers/attention.h>
+#include <ATen/native/transformers/sdp_utils_cpp.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/unfold_native.h>
@@ -165,6 +166,14 @@ struct Call {
     }
   }
 
+  // A card's softmax of half precision can give float32, the CPU's can not.
+  void widen() {
+    const std::string name = short_name();
+    if ((name != "_softmax" && name != "_log_softmax") || !(*stack)[first + 2].toBool()) return;
+    (*stack)[first] = (*stack)[first].toTensor().to(at::kFloat);
+    (*stack)[first + 2] = false;
+  }
+
   // A result that was allocated is brought to the card; one that is an argument which was written is that argument.
   Tensor result(const Tensor &t) {
     if (!t.defined()) return t;
@@ -197,8 +206,6 @@ struct Call {
   }
 
   void on_host() {
-    const at::AutoDispatchBelowADInplaceOrView below;
-    const at::DisableRecordFunctionGuard unseen;
     op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
   }
 };
@@ -216,7 +223,10 @@ void kernel(const c10::OperatorHandle &op, Stack *stack) {
               call.schema.name(), ".", call.schema.overload_name(), ": the card of software has no kernel for it");
   if (waits(call.short_name())) wait();
   counter().ran(call.short_name());
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const at::DisableRecordFunctionGuard unseen;
   call.arguments();
+  call.widen();
   call.on_host();
   call.results();
 }
@@ -261,10 +271,35 @@ Tensor empty_strides(c10::IntArrayRef size, c10::IntArrayRef stride, std::option
                                            c10::dtype_or_default(dtype));
 }
 
-// The choice that libtorch leaves to a device's library: 0 is attention composed of products and softmax.
-int64_t sdp_choice(const Tensor &, const Tensor &, const Tensor &, const std::optional<Tensor> &, double, bool,
+// A card's softmax takes half precision and gives float32; so does its gradient, which the CPU's does not.
+template <typename F> Tensor &softmax_gradient(const char *name, F f, const Tensor &grad, const Tensor &output, Tensor &out) {
+  for (const Tensor *t : {&output, static_cast<const Tensor *>(&out)})
+    TORCH_CHECK(t->device() == grad.device(), name, ": operands on ", t->device(), " and ", grad.device());
+  counter().ran(name);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const at::DisableRecordFunctionGuard unseen;
+  Host host;
+  const Tensor g = host.of(grad), y = host.of(output);
+  host.of(out).copy_(f(g, y, g.scalar_type()));
+  return out;
+}
+Tensor &log_softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, at::ScalarType, Tensor &out) {
+  const auto f = [&](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_log_softmax_backward_data(g, y, dim, t); };
+  return softmax_gradient("_log_softmax_backward_data", f, grad, output, out);
+}
+Tensor &softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, at::ScalarType, Tensor &out) {
+  const auto f = [&](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_softmax_backward_data(g, y, dim, t); };
+  return softmax_gradient("_softmax_backward_data", f, grad, output, out);
+}
+
+// The choice that libtorch leaves to a device's library: the memory-efficient kernel of attention, where this process has
+// one that can stand in for it, else products and softmax.
+int64_t sdp_choice(const Tensor &q, const Tensor &, const Tensor &, const std::optional<Tensor> &, double, bool,
                    std::optional<double>, bool) {
-  return 0;
+  const auto op = c10::Dispatcher::singleton().findSchema({"aten::_scaled_dot_product_efficient_attention", ""});
+  const bool fits = q.dim() == 4 && q.size(3) % 8 == 0;
+  return int64_t(fits && op && op->hasKernelForDispatchKey(c10::DispatchKey::CPU) ? at::SDPBackend::efficient_attention
+                                                                                  : at::SDPBackend::math);
 }
 
 struct Guard final : c10::impl::DeviceGuardImplInterface {
@@ -339,6 +374,9 @@ void install() {
   aten->impl("_reshape_alias", at::native::_reshape_alias);
   aten->impl("unfold", at::native::unfold);
   aten->impl("copy_", copy);
+  aten->impl("_fused_sdp_choice", sdp_choice);
+  aten->impl("_log_softmax_backward_data.out", log_softmax_backward);
+  aten->impl("_softmax_backward_data.out", softmax_backward);
   static auto *rest = new torch::Library(torch::Library::IMPL, "_", c10::DispatchKey::CUDA, __FILE__, __LINE__);
   rest->fallback(torch::CppFunction::makeFromBoxedFunction<&kernel>());
 }

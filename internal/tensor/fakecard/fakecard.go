@@ -11,12 +11,16 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"unsafe"
 )
 
 var install = sync.OnceValue(func() error {
+	if err := os.Setenv("REDSI_CUDA", "off"); err != nil { // no real one beside it
+		return err
+	}
 	if msg := take(C.redsi_fakecard_install()); msg != "" {
 		return errors.New("fakecard: " + msg)
 	}

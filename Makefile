@@ -93,7 +93,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench test-cuda bench-cuda card-pack try-docs docs dist \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
 	doctor env clean python-test
 
 help: ## list the targets
@@ -155,6 +155,7 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
 	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
 
+.PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
 	$(GO) test -c -tags cuda -o bin/cardtest.test ./internal/cardtest

@@ -162,7 +162,7 @@ test-cuda: deps-torch ## the tests of what a card computes, on this machine's ca
 	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
 
 bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
-	$(BENCH) -only cuda/...
+	$(GO) run ./bench -only cuda/...
 
 card-pack: deps-torch ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
 	$(GO) test -c -tags cuda -ldflags '-s -w' -o bin/cardtest.test ./internal/cardtest

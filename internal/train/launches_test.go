@@ -19,7 +19,9 @@ func TestLaunches(t *testing.T) {
 		}
 	}
 	var ours map[string]struct{ Launches int64 }
-	var peer struct{ Train map[string]struct{ Total int64 } }
+	var peer struct {
+		Train map[string]struct{ Total int64 }
+	}
 	read("testdata/step_counts.json", &ours)
 	read("testdata/launches.json", &peer)
 	for _, size := range []string{"tiny", "small", "base"} {

@@ -160,6 +160,8 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 test-cuda: deps-torch ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
 	$(GO) test -c -tags cuda -o bin/cardtest.test ./internal/cardtest
 	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
+	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
+		test -z "$$packages" || $(GO) test -tags cuda -run '^TestCard' $$packages
 
 bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
 	$(GO) run ./bench -only cuda/...

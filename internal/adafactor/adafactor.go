@@ -31,6 +31,7 @@ type Optimizer struct {
 	options Options
 	params  []checkpoint.Named
 	moments []moments
+	classes *classes // once StepOn was called
 }
 
 // moments are the places of a parameter's running means of squared gradients: over

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
 )
@@ -68,5 +69,43 @@ func (a *Optimizer) Step(grads []*tensor.Tensor, lr float64) {
 			o.WeightDecay = a.options.WeightDecay
 		}
 		a.Scope.AdamWInPlace(p.Tensor, grads[i], a.At(a.means[i].first), a.At(a.means[i].second), o)
+	}
+}
+
+// StepOn is Step without waiting for the device: every parameter is updated with its gradient,
+// of any float type, divided by what scaler says, and nothing changes where scaler found an
+// update bad, which does not count either. Scaler, which has checked these gradients, may be nil.
+// It takes few operations, whatever the number of parameters, and 4 bytes for each of up to 2²⁷
+// elements of gradients, or of the largest parameter's, that are not float32; those that are it
+// divides in place.
+func (a *Optimizer) StepOn(grads []*tensor.Tensor, lr float64, scaler *amp.Scaler) {
+	if len(grads) != len(a.params) {
+		tensor.Failf("AdamW", "%d gradients for %d parameters", len(grads), len(a.params))
+	}
+	if len(a.params) == 0 {
+		return
+	}
+	var found, divisor *tensor.Tensor
+	if scaler != nil {
+		found, divisor = scaler.Found(), scaler.Divisor()
+	}
+	steps := a.NextOn(a.params[0].Tensor.Device(), found)
+	o := tensor.AdamWOptions{Rate: lr, Beta1: a.options.Beta1, Beta2: a.options.Beta2, Eps: a.options.Eps}
+	for _, decays := range []bool{false, true} {
+		var p, g, first, second []*tensor.Tensor
+		for i, of := range a.params {
+			if Decays(of.Name) != decays || of.Tensor.Numel() == 0 {
+				continue
+			}
+			p, g = append(p, of.Tensor), append(g, grads[i])
+			first, second = append(first, a.At(a.means[i].first)), append(second, a.At(a.means[i].second))
+		}
+		o.WeightDecay = 0
+		if decays {
+			o.WeightDecay = a.options.WeightDecay
+		}
+		if len(p) > 0 {
+			a.Scope.AdamWAllInPlace(p, g, first, second, steps, found, divisor, o)
+		}
 	}
 }

@@ -41,6 +41,15 @@ func start(t *testing.T, params []checkpoint.Named) *Optimizer {
 // TestFormula compares with the update written out in float64. What torch makes of it stands
 // beside internal/train's goldens.
 func TestFormula(t *testing.T) {
+	for name, step := range map[string]func(*Optimizer, []*tensor.Tensor){
+		"Step":   func(a *Optimizer, grads []*tensor.Tensor) { a.Step(grads, 0.01) },
+		"StepOn": func(a *Optimizer, grads []*tensor.Tensor) { a.StepOn(grads, 0.01, nil) },
+	} {
+		t.Run(name, func(t *testing.T) { formula(t, step) })
+	}
+}
+
+func formula(t *testing.T, update func(*Optimizer, []*tensor.Tensor)) {
 	if err := tensor.Run(func(s *tensor.Scope) {
 		params := named(draw(s, 1, 1))
 		a := start(t, params)
@@ -53,7 +62,7 @@ func TestFormula(t *testing.T) {
 		}
 		for step := 1; step <= 5; step++ {
 			grads := draw(s, uint64(10+step), 0.3)
-			a.Step(grads, 0.01)
+			update(a, grads)
 			for i := range params {
 				decay := 1 - 0.01*options.WeightDecay
 				if i == 2 { // a bias

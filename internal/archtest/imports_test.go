@@ -104,12 +104,13 @@ var chain = map[string][]string{
 	"internal/bart":      {"internal/seq2seq", "internal/tensor"},
 	"internal/models":    {"internal/t5", "internal/bart", "internal/bert", "internal/seq2seq", "internal/tensor"},
 	"internal/bert":      {"internal/tensor"},
-	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics", "internal/splitmix"},
+	"internal/train":     {"internal/seq2seq", "internal/tensor", "internal/metrics", "internal/splitmix", "internal/amp"},
 	"internal/decode":    {"internal/seq2seq", "internal/tensor", "internal/docid", "internal/splitmix"},
 	"internal/doc2query": {"internal/retrieve", "internal/tokenize", "internal/dedup", "internal/nq"},
 	"internal/retrieve":  {"internal/decode", "internal/seq2seq", "internal/docid", "internal/tokenize", "internal/dedup"},
-	"internal/adafactor": {"internal/tensor"},
-	"internal/adamw":     {"internal/tensor"},
+	"internal/amp":       {"internal/tensor"},
+	"internal/adafactor": {"internal/tensor", "internal/amp"},
+	"internal/adamw":     {"internal/tensor", "internal/amp"},
 	"internal/search":    {"internal/retrieve", "internal/decode", "internal/models", "internal/seq2seq", "internal/tensor", "internal/docid", "internal/tokenize", "internal/dedup", "internal/corpus", "internal/nq", "internal/loopback"},
 }
 

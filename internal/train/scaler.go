@@ -1,7 +1,7 @@
 package train
 
 // Scaler chooses the factor by which an fp16 loss is multiplied, so that small
-// gradients do not vanish (torch.cuda.amp.GradScaler with its defaults).
+// gradients do not vanish (torch's GradScaler with its defaults).
 type Scaler struct {
 	Scale float64 `json:"scale"`
 	Good  int     `json:"good"` // updates since the factor changed

@@ -29,7 +29,7 @@ type Optimizer interface {
 
 // Seq2Seq is a Learner: a model whose dropout masks are a function of seed and step.
 // The model computes in its Compute type. For F16 the loss is scaled, and updates
-// whose loss or gradients overflow are left out, as torch.cuda.amp.GradScaler does.
+// whose loss or gradients overflow are left out, as torch's GradScaler does.
 type Seq2Seq struct {
 	Model     *seq2seq.Model
 	Optimizer Optimizer

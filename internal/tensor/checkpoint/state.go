@@ -18,6 +18,8 @@ type State struct {
 	Scope   *tensor.Scope
 	tensors []Named
 	steps   int64
+	counter *tensor.Tensor // of updates, on the device, once NextOn was called; Scope's
+	ahead   bool           // the counter knows of updates that steps does not
 }
 
 // NewState has no tensors yet, and no updates.
@@ -41,14 +43,46 @@ func (s *State) At(place int) *tensor.Tensor {
 	return s.tensors[place].Tensor
 }
 
+// Replace puts t, of the same shape, at a place: State owns it from then on, and what it shares
+// memory with is the caller's. Read ends that.
+func (s *State) Replace(place int, t *tensor.Tensor) {
+	tensor.Free(s.tensors[place].Tensor)
+	s.tensors[place].Tensor = s.Scope.Move(t)
+}
+
 // Next counts an update, and says how many there are with it.
 func (s *State) Next() int64 {
-	s.steps++
+	s.steps = s.Steps() + 1
+	tensor.Free(s.counter)
+	s.counter = nil
 	return s.steps
 }
 
-// Steps is the number of updates.
-func (s *State) Steps() int64 { return s.steps }
+// mostOn is up to where a float32 counts.
+const mostOn = 1 << 24
+
+// NextOn counts an update on a device, unless found, float32 [1], is 1 there, and gives the number
+// of updates, float32 [1], which is State's. Nil: nothing was found. The device is not waited for.
+func (s *State) NextOn(device tensor.Device, found *tensor.Tensor) *tensor.Tensor {
+	if s.counter == nil {
+		if s.steps >= mostOn {
+			tensor.Failf("NextOn", "%d updates were made; at most %d are counted on a device", s.steps, mostOn)
+		}
+		s.counter = s.Scope.Full(float64(s.steps), tensor.F32, device, 1)
+	}
+	s.Scope.CountUpdateInPlace(s.counter, found)
+	s.ahead = true
+	return s.counter
+}
+
+// Steps is the number of updates. After NextOn it waits for the device, and must be called within
+// tensor.Run or tensor.Try.
+func (s *State) Steps() int64 {
+	if s.ahead {
+		s.steps, s.ahead = int64(s.counter.Item()), false
+	}
+	return s.steps
+}
 
 const stepKey = "step"
 
@@ -57,7 +91,7 @@ const stepKey = "step"
 func (s *State) Write(w io.Writer) error {
 	var failed error
 	err := tensor.Try(func() {
-		failed = Write(w, map[string]string{stepKey: strconv.FormatInt(s.steps, 10)}, s.tensors)
+		failed = Write(w, map[string]string{stepKey: strconv.FormatInt(s.Steps(), 10)}, s.tensors)
 	})
 	return errors.Join(failed, err)
 }

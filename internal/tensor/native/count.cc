@@ -43,7 +43,8 @@ const std::set<std::string> gathering = {"index_select", "embedding", "gather", 
 
 bool starts(const std::string &s, const char *with) { return s.rfind(with, 0) == 0; }
 bool many(const std::string &name) {
-  return starts(name, "_foreach_") || starts(name, "_amp_foreach_") || starts(name, "_fused_ada");
+  return starts(name, "_foreach_") || starts(name, "_amp_foreach_") || starts(name, "_fused_ada") ||
+         starts(name, "_fused_sgd");
 }
 
 // has_kernel: the CPU has a kernel of the operator, which is not composed for every device.
@@ -110,7 +111,7 @@ int64_t kernels(c10::ArrayRef<const c10::IValue> in) {
   for (const auto &v : in) {
     if (!v.isTensorList()) continue;
     const auto all = v.toTensorVector();
-    if (lists++ > 0) continue;
+    if (all.empty() || lists++ > 0) continue;
     count = int64_t(all.size());
     for (const Tensor &t : all) chunks += (t.numel() + 65535) / 65536;
   }

@@ -1,8 +1,8 @@
 // Package native holds the operations that libtorch has no single fast call for,
 // in C++ and C: dropout from a counter, RMS norm, T5 attention over sequences
 // without padding, cross entropy of a language-model head; and matrix products for
-// processors on which libtorch's are slow (gemm.h). Only package tensor
-// uses it. It is a package of its own because Go compiles all C++ of a package
+// processors on which libtorch's are slow (gemm.h); and updates of all parameters at once, for
+// cards (multi.h, classes.h). Only package tensor uses it. It is a package of its own because Go compiles all C++ of a package
 // again when any file of the package changes.
 //
 // oneDNN's products, which libtorch has too (mkldnn::_linear_pointwise), take 0.8 to 1.1

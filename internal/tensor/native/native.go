@@ -155,9 +155,7 @@ type AdafactorOptions struct {
 	ScaleParameter                             bool
 }
 
-// Adafactor updates p with gradient g in place. Row and col belong to a matrix,
-// full to a vector; the others are nil.
-func Adafactor(p, g, row, col, full Tensor, o AdafactorOptions) (msg string) {
+func (o AdafactorOptions) c() C.redsi_adafactor_args {
 	args := C.redsi_adafactor_args{
 		lr: C.double(o.Rate), beta2: C.double(o.Beta2), eps1: C.double(o.Eps1), eps2: C.double(o.Eps2),
 		clip: C.double(o.Clip), weight_decay: C.double(o.WeightDecay),
@@ -165,6 +163,13 @@ func Adafactor(p, g, row, col, full Tensor, o AdafactorOptions) (msg string) {
 	if o.ScaleParameter {
 		args.scale_parameter = 1
 	}
+	return args
+}
+
+// Adafactor updates p with gradient g in place. Row and col belong to a matrix,
+// full to a vector; the others are nil.
+func Adafactor(p, g, row, col, full Tensor, o AdafactorOptions) (msg string) {
+	args := o.c()
 	return message(C.redsi_adafactor(p, g, row, col, full, &args))
 }
 
@@ -174,11 +179,79 @@ type AdamWOptions struct {
 	Step                                 int64
 }
 
+func (o AdamWOptions) c() C.redsi_adamw_args {
+	return C.redsi_adamw_args{lr: C.double(o.Rate), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
+		weight_decay: C.double(o.WeightDecay), step: C.int64_t(o.Step)}
+}
+
 // AdamW updates p with gradient g in place, and the running means of g and of its squares.
 func AdamW(p, g, mean, square Tensor, o AdamWOptions) (msg string) {
-	args := C.redsi_adamw_args{lr: C.double(o.Rate), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
-		weight_decay: C.double(o.WeightDecay), step: C.int64_t(o.Step)}
+	args := o.c()
 	return message(C.redsi_adamw_update(p, g, mean, square, &args))
+}
+
+// first is where a list of tensors begins; its elements are C's.
+func first(list []Tensor) *unsafe.Pointer {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+// CopyAll copies from[i] to to[i], of the same shape and any types.
+func CopyAll(to, from []Tensor) (msg string) {
+	return message(C.redsi_copy_all(first(to), first(from), C.int64_t(len(to))))
+}
+
+// CheckOptions are what Check takes beside tensors.
+type CheckOptions struct {
+	Ring, Slot      int
+	Clip            float64 // 0: the norm is not bounded
+	Scaled          bool
+	Growth, Backoff float64
+	Interval        int64
+}
+
+// ScalerWords is how many numbers a scaler's state has before its ring: the scale, how many updates it
+// stood (an int32), what is NaN once an update was bad, and the divisor.
+const ScalerWords = 4
+
+// Check takes an update's loss and gradients into a scaler's state.
+func Check(state, loss Tensor, grads []Tensor, o CheckOptions) (msg string) {
+	args := C.redsi_check_args{ring: C.int64_t(o.Ring), slot: C.int64_t(o.Slot), interval: C.int64_t(o.Interval),
+		clip: C.double(o.Clip), growth: C.double(o.Growth), backoff: C.double(o.Backoff)}
+	if o.Scaled {
+		args.scaled = 1
+	}
+	return message(C.redsi_check(state, loss, first(grads), C.int64_t(len(grads)), &args))
+}
+
+// CountUpdate is steps += 1 - found; found may be nil.
+func CountUpdate(steps, found Tensor) (msg string) {
+	return message(C.redsi_count_update(steps, found))
+}
+
+// AdafactorClass is a number of parameters of one shape: [Rows, Columns], Batch of them each, or [Rows] where
+// Columns is 0.
+type AdafactorClass struct{ Members, Batch, Rows, Columns int64 }
+
+// AdafactorAll updates all parameters, which are in the order of their classes.
+func AdafactorAll(p, g []Tensor, classes []AdafactorClass, means, inverse, steps Tensor, power float64, found, divisor Tensor, o AdafactorOptions) (msg string) {
+	if len(p) == 0 || len(p) != len(g) || len(classes) == 0 {
+		return "no parameters, or not as many gradients"
+	}
+	args := o.c()
+	return message(C.redsi_adafactor_all(first(p), first(g), C.int64_t(len(p)), (*C.int64_t)(&classes[0].Members), C.int64_t(len(classes)),
+		means, inverse, steps, C.double(power), found, divisor, &args))
+}
+
+// AdamWAll updates parameters; steps is how many updates there were with this one, and o.Step is not read.
+func AdamWAll(p, g, mean, square []Tensor, steps, found, divisor Tensor, o AdamWOptions) (msg string) {
+	if n := len(p); n == 0 || len(g) != n || len(mean) != n || len(square) != n {
+		return "no parameters, or not as many gradients and means"
+	}
+	args := o.c()
+	return message(C.redsi_adamw_all(first(p), first(g), first(mean), first(square), C.int64_t(len(p)), steps, found, divisor, &args))
 }
 
 // SquareSum is the sum of the squares of t's elements.

@@ -187,14 +187,15 @@ func cardTrain(args []string) (*workload, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	pause := pausing{make(chan struct{}), make(chan struct{})}
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
+	var failed error // of training, once it ended
 	begin := func() {
-		_, err := train.Train(ctx, train.Task{
+		defer close(ended)
+		_, failed = train.Train(ctx, train.Task{
 			Config: train.Config{Steps: 1 << 30, Batch: len(batch.Inputs), Seed: 1, Schedule: train.Schedule{Rate: 1e-3},
 				EvaluateEvery: updatesPerSlice, Select: "none", CheckpointEvery: 1 << 30},
 			Data: data, Vocabulary: int(m.Vocabulary().Size), Learner: learner, Checkpoints: nowhere{}, Folder: folder, Evaluate: pause.evaluate,
 		})
-		ended <- err
 	}
 	started := false
 	run := func() (float64, error) {
@@ -207,13 +208,15 @@ func cardTrain(args []string) (*workload, error) {
 		select {
 		case <-pause.reached:
 			return updatesPerSlice, nil
-		case err := <-ended:
-			return 0, fmt.Errorf("training ended: %w", err)
+		case <-ended:
+			return 0, fmt.Errorf("training ended: %w", failed)
 		}
 	}
 	return &workload{run: run, close: func() {
 		cancel()
-		<-ended
+		if started {
+			<-ended
+		}
 		optimizer.Close()
 		m.Close()
 		os.RemoveAll(folder)

@@ -15,6 +15,8 @@ PKGS     ?= ./...
 TOY := --var scale=toy
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
+# Packages with tests that need a card (build tag cuda).
+CARD       ?= ./internal/... ./kinds/...
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
 ROUNDS     ?= 43
@@ -151,6 +153,8 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 	$(GO) vet -cgocall=false $(PKGS)
 	$(GO) -C tools/temporal-server vet ./...
 	$(CHECKER) staticcheck $(PKGS)
+	$(GO) vet -cgocall=false -tags cuda $(CARD)
+	$(CHECKER) staticcheck -tags cuda $(CARD)
 	$(CHECKER) staticcheck -tags notorch -tests=false $(PKGS)
 	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
 	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; stubs=$$($(CHECKER) deadcode -tags notorch $(PROGRAMS)) || exit 1; \
@@ -158,6 +162,21 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 		test -z "$$dead" || { echo "what no program uses:"; echo "$$dead"; exit 1; }
 	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
 	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
+
+.PHONY: test-cuda bench-cuda card-pack
+# The same tests run in `make test` on a card of software.
+test-cuda: deps-torch ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
+	$(GO) test -c -tags cuda -o bin/cardtest.test ./internal/cardtest
+	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
+	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
+		test -z "$$packages" || $(GO) test -tags cuda -run '^TestCard' $$packages
+
+bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
+	$(GO) run ./bench -only cuda/...
+
+card-pack: deps-torch ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
+	$(GO) test -c -tags cuda -ldflags '-s -w' -o bin/cardtest.test ./internal/cardtest
+	tools/card/pack.sh bin/cardtest.test dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files
 	gofmt -w .

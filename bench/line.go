@@ -54,6 +54,7 @@ type line struct {
 	once   bool
 	asked  bool
 	sliced bool
+	needs  func() error // what this machine lacks for it; nil: nothing can be
 }
 
 // ratio is above 1 where ours is better.

@@ -35,6 +35,15 @@ func main() {
 		}
 		return
 	}
+	for _, l := range lines {
+		if l.needs == nil {
+			continue
+		}
+		if err := l.needs(); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", l.name, err)
+			os.Exit(2)
+		}
+	}
 	e, err := newEnv(ctx, *quick, *cores)
 	if err != nil {
 		exit(err)
@@ -61,14 +70,23 @@ func choose(lines []line, only string) ([]line, error) {
 	}
 	names := strings.Split(only, ",")
 	var out []line
+	found := map[string]bool{}
 	for _, l := range lines {
-		if i := slices.Index(names, l.name); i >= 0 {
-			names = slices.Delete(names, i, i+1)
+		if i := slices.IndexFunc(names, func(name string) bool { return means(name, l.name) }); i >= 0 {
+			found[names[i]] = true
 			out = append(out, l)
 		}
 	}
-	if len(names) > 0 {
-		return nil, fmt.Errorf("there is no line %q; -list names them", names[0])
+	for _, name := range names {
+		if !found[name] {
+			return nil, fmt.Errorf("there is no line %q; -list names them", name)
+		}
 	}
 	return out, nil
+}
+
+// means reports whether a name that was given is a line's, or the beginning of it: cuda/... are all of cuda.
+func means(given, name string) bool {
+	group, all := strings.CutSuffix(given, "...")
+	return given == name || all && strings.HasPrefix(name, group)
 }

@@ -68,6 +68,12 @@ var workloads = map[string]func(args []string) (*workload, error){
 	"beam-products":  beamProducts,
 	"atomic":         atomicWork,
 	"bert":           bertWork,
+	"card-train":     cardTrain,
+	"card-products":  cardProducts,
+	"card-beam":      func(args []string) (*workload, error) { return cardSearch(args, false) },
+	"card-trie":      func(args []string) (*workload, error) { return cardSearch(args, true) },
+	"card-atomic":    cardAtomic,
+	"card-bert":      cardBert,
 }
 
 // modelPieces are the pieces that a program with libtorch has beside the others.

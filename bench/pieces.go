@@ -28,6 +28,7 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"score":         scoreRun,
 		"dag":           runDAG,
 		"dag-fill":      fillDAG,
+		"launches":      countLaunches,
 	}
 }
 

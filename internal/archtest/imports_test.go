@@ -132,6 +132,9 @@ func TestImports(t *testing.T) {
 			if !ok || test || ours == folder {
 				continue
 			}
+			if ours == "internal/tensor/fakecard" {
+				t.Errorf("%s imports %s, which is for tests alone", f.path, ours)
+			}
 			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {
 				t.Errorf("%s imports %s, the command line", f.path, ours)
 			}

@@ -159,7 +159,7 @@ func CUDADevices() int {
 	if emulated.Load() {
 		return 1
 	}
-	if !Card().Loaded {
+	if cardState(); !lib.AtcCudaIsAvailable() { // a card of software (fakecard) is one too
 		return 0
 	}
 	return int(lib.AtcCudaDeviceCount())

@@ -168,11 +168,11 @@ func TestFormulas(t *testing.T) {
 	}
 	ratios := map[string]map[string]float64{}
 	note := func(what string, c Counted, got, formula float64) {
-		key := what + " of " + c.Operation + " " + c.Name + " in " + c.Precision
+		key := what + " of " + c.Operation + " in " + c.Precision
 		if ratios[key] == nil {
 			ratios[key] = map[string]float64{}
 		}
-		ratios[key][c.Of] = got / formula
+		ratios[key][c.Of+" "+c.Name] = got / formula
 	}
 	for _, c := range counted {
 		name := c.Operation + " of " + c.Of + " " + c.Name + " in " + c.Precision

@@ -46,7 +46,7 @@ else
   # gotch asks for -g -O3, after all flags that are given here. -gtoggle takes the 50 MB of debugging symbols back, the
   # specs the optimization of what only calls libtorch.
   CXXGCC  = -gtoggle -specs=$(GOTCH)/quick.specs
-  # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch 2.11, one with CUDA, in front.
+  # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch 2.11 in front.
   NEWDTAGS := -Wl,--enable-new-dtags
 endif
 REDSI_DEPS ?= $(CACHE)/redsi
@@ -60,15 +60,21 @@ SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go
 TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
 TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
+# bin/redsi looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
+CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
+KERNELS    := $(REDSI_DEPS)/cuda-kernels/$(LIBTORCH_VERSION)-$(PLATFORM)
 # What redsi itself runs with, and what its tests start besides: other programs of Temporal, and MinIO.
 TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
 RUN_PARTS   := $(TORCH_PARTS) tokenizers=$(TOKENIZERS) temporal-server=$(TEMPORAL_SERVER)
 TEST_PARTS  := temporal=$(TEMPORAL) minio=$(MINIO)
+CUDA_PARTS  := libtorch=$(LIBTORCH) cuda=$(CUDA)
+KERNEL_PART := $(if $(filter linux,$(OS)),cuda-kernels=$(KERNELS))
 
 export REDSI_DEPS
 export REDSI_TEMPORAL_SERVER := $(TEMPORAL_SERVER)/temporal-server
 export REDSI_TEMPORAL := $(TEMPORAL)/temporal
 export REDSI_MINIO    := $(MINIO)/minio
+export REDSI_CUDA_KERNELS := $(KERNELS)
 export CGO_ENABLED    := 1
 # Without it a package's key in Go's build cache has the clone's folder, and every clone would compile redsi anew. What
 # `go env -w` has set is kept: a variable of the environment takes its place.
@@ -76,13 +82,15 @@ export GOFLAGS        := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAG
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO REDSI_CUDA_KERNELS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
 NEED_TOKENIZERS := go $(if $(wildcard $(TOKENIZERS)/done),,cargo)
 NEED_TORCH      := go c++ $(if $(wildcard $(LIBTORCH)/done),,python3 pip)
 NEED            := $(sort $(NEED_TOKENIZERS) $(NEED_TORCH))
+# What else is downloaded: the parts of CUDA.
+need_pip        = $(if $(call missing,$(1)),python3 pip)
 folder          = $(lastword $(subst =, ,$(1)))
 missing         = $(strip $(foreach part,$(1),$(if $(wildcard $(call folder,$(part))/done),,$(part))))
 # Nothing is started, not even the installer, when all is there.
@@ -91,7 +99,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch cuda tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
 	doctor env clean python-test
 
 help: ## list the targets
@@ -176,10 +184,12 @@ dist: build ## an archive that runs where there is no compiler: programs, librar
 	bin/dist -redsi bin/redsi -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) \
 		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
 	@ls -l $(DIST)
+	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
-	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
+	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
+	@$(if $(filter linux,$(OS)),test -e $(CUDA)/done && echo 'ready    $(CUDA)' || echo 'missing  $(CUDA), for a card (make cuda)')
 	@if test -x bin/redsi; then bin/redsi doctor; fi
 
 env: ## print the environment of every go command here, KEY=VALUE
@@ -189,7 +199,7 @@ clean: ## remove what was built here; the parts in REDSI_DEPS stay
 	rm -rf bin dist
 
 deps: tools ## all parts
-	$(call install,$(RUN_PARTS) $(TEST_PARTS))
+	$(call install,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART))
 deps-run: tools ## the parts that bin/redsi is built and runs with
 	$(call install,$(RUN_PARTS))
 deps-tokenizers: tools ## libtokenizers.a
@@ -200,11 +210,17 @@ deps-servers: tools ## what tests start besides: the programs of Temporal and Mi
 	$(call install,$(TEST_PARTS))
 deps-torch: tools ## libtorch and what gotch needs to compile against it
 	$(call install,$(TORCH_PARTS))
+cuda: tools ## what bin/redsi needs to compute on NVIDIA's cards: 2.5 GB to download, for Linux
+	$(if $(filter linux,$(OS)),,@echo 'redsi: there is no CUDA for $(PLATFORM): models compute on the processors' >&2; exit 1)
+	$(call install,$(CUDA_PARTS))
+	@echo 'redsi: CUDA libraries are in $(CUDA); bin/redsi takes them where there is a driver, from 580 on (redsi doctor)'
 
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
 deps-embedded deps-servers: NEED := go c++
 deps-torch: NEED := $(NEED_TORCH)
-deps deps-run build quickstart toy-paper test chaos fuzz race check bench docs dist: NEED := $(NEED)
+cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)))
+deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART)))
+deps-run build quickstart toy-paper chaos fuzz race check docs dist: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

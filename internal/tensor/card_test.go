@@ -2,7 +2,28 @@
 
 package tensor
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+// TestCard: one or the other: cards, or a reason that every refusal repeats.
+func TestCard(t *testing.T) {
+	c := Card()
+	if c.Loaded == (c.Reason != "") || c.Loaded != (CUDADevices() > 0) || c.Cards != CUDADevices() {
+		t.Errorf("%+v, with %d cards", c, CUDADevices())
+	}
+	auto, err := ParseDevice("auto")
+	if err != nil || auto.IsCUDA() != c.Loaded {
+		t.Errorf("auto is %s (%v)", auto, err)
+	}
+	if _, err := ParseDevice("cuda"); !c.Loaded && (err == nil || !strings.Contains(err.Error(), c.Reason)) {
+		t.Errorf("%v does not say %q", err, c.Reason)
+	}
+	if _, err := ParseDevice("cuda:99"); c.Loaded && (err == nil || !strings.Contains(err.Error(), "CUDA_VISIBLE_DEVICES")) {
+		t.Errorf("%v", err)
+	}
+}
 
 // TestCardMemory: without a card nothing is told; with one, no more is there than the most.
 func TestCardMemory(t *testing.T) {

@@ -23,6 +23,9 @@
 // Shapes, dtypes and indices are checked by libtorch at every operation; a
 // mistake panics with an *Error that names the operation and the operands' shapes.
 //
+// The CUDA half of libtorch is loaded before the first operation, where there are its libraries,
+// a driver and a card: Card says what became of it.
+//
 // Nothing here knows of models, files of a certain layout, optimizers or steps.
 // The subpackages safetensors and torchfile read and write files and need no
 // libtorch.

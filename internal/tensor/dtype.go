@@ -125,8 +125,11 @@ func ParseDevice(name string) (Device, error) {
 			return CPU, fmt.Errorf("unknown device %q; cpu, cuda and cuda:0 are known", name)
 		}
 	}
-	if have := CUDADevices(); n >= have {
-		return CPU, fmt.Errorf("device %q: this process sees %d CUDA devices; is a libtorch with CUDA on LD_LIBRARY_PATH, with libtorch_cuda.so preloaded?", name, have)
+	switch have := CUDADevices(); {
+	case have == 0:
+		return CPU, fmt.Errorf("device %q: this process has no card: %s", name, Card().Reason)
+	case n >= have:
+		return CPU, fmt.Errorf("device %q: this process has %d CUDA devices, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, have)
 	}
 	return CUDA(n), nil
 }
@@ -163,7 +166,7 @@ func CUDADevices() int {
 	if emulated.Load() {
 		return 1
 	}
-	if !lib.AtcCudaIsAvailable() {
+	if !Card().Loaded {
 		return 0
 	}
 	return int(lib.AtcCudaDeviceCount())

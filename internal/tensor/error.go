@@ -32,6 +32,7 @@ func (e *Error) Error() string {
 func Try(f func()) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	cardState()
 	native.AdoptNumThreads()
 	defer func() {
 		switch p := recover().(type) {

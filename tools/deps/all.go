@@ -2,26 +2,32 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 )
 
 // order is that of starting: what takes longest first.
 var order = []string{"temporal-server", "tokenizers", "minio", "temporal"}
 
 // installAll installs the parts that are missing, o.jobs of them at a time. libtorch, which is downloaded, and gotch,
-// whose one large file keeps one core busy longest, wait for none of the others.
+// whose one large file keeps one core busy longest, wait for none of the others. CUDA's parts are downloaded after
+// libtorch, whose wheel they take too, while gotch is compiled.
 func installAll(ctx context.Context, o options, b *board) error {
 	var missing []string
-	for _, name := range append([]string{"libtorch", "gotch"}, order...) {
+	for _, name := range append([]string{"libtorch", "cuda-kernels", "cuda", "gotch"}, order...) {
 		if dir, asked := o.dirs[name]; asked && !complete(dir) {
 			missing = append(missing, name)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
+	}
+	if takesWheel(o, missing) {
+		o.keep = "torch"
 	}
 	announce(b, o, missing)
 	within, cancel := context.WithCancel(ctx)
@@ -43,7 +49,11 @@ func installAll(ctx context.Context, o options, b *board) error {
 		return !slices.Contains(missing, name) || try(install(within, name, o.dirs[name], b.part(name), builders(o)[name]))
 	}
 	wg.Go(func() {
-		if part("libtorch") && part("gotch") && slices.Contains(missing, "gotch") && complete(o.dirs["libtorch"]) {
+		if !part("libtorch") {
+			return
+		}
+		wg.Go(func() { _ = part("cuda-kernels") && part("cuda") })
+		if part("gotch") && slices.Contains(missing, "gotch") && complete(o.dirs["libtorch"]) {
 			try(compileGotch(within, b.part("gotch")))
 		}
 	})
@@ -64,6 +74,16 @@ func installAll(ctx context.Context, o options, b *board) error {
 	return failed
 }
 
+// takesWheel: one of CUDA's parts is missing and cannot take libtorch's half from the other.
+func takesWheel(o options, missing []string) bool {
+	for name, other := range map[string]string{"cuda": "cuda-kernels", "cuda-kernels": "cuda"} {
+		if slices.Contains(missing, name) {
+			return !complete(partPlace{dir: o.dirs[name]}.sibling(other))
+		}
+	}
+	return false
+}
+
 // compileGotch compiles gotch's C++ into the build cache of Go, where redsi's build finds it.
 func compileGotch(ctx context.Context, show *progress) error {
 	return runShown(ctx, partPlace{}, show, "compiling its C++", exec.Command("go", "build", "-v", "github.com/sugarme/gotch/libtch"), nil)
@@ -71,9 +91,16 @@ func compileGotch(ctx context.Context, show *progress) error {
 
 // announce says what will be installed, where, for how long and how large it is.
 func announce(b *board, o options, missing []string) {
-	cost := costOf(missing)
+	cost := costOf(missing, o.keep == "")
 	b.line("installing %s", enumerate(missing))
-	b.line("  into %s, for all clones: %s; the caches of Go and cargo take %s more", filepath.Dir(filepath.Dir(o.dirs[missing[0]])),
-		megabytes(cost.disk), megabytes(cost.caches))
+	caches := ""
+	if cost.caches > 0 {
+		caches = fmt.Sprintf("; the caches of Go and cargo take %s more", megabytes(cost.caches))
+	}
+	b.line("  into %s, for all clones: %s%s", filepath.Dir(filepath.Dir(o.dirs[missing[0]])), megabytes(cost.disk), caches)
 	b.line("  %s of downloads; %s on these %d cores, when they do nothing else", megabytes(cost.download), about(cost.on(cores())), cores())
+	if cost.download >= 1e9 {
+		b.line("  at 10 MB a second the downloads take %s; their files lie beside the parts until they are unpacked",
+			about(time.Duration(float64(cost.download)/slowLine*float64(time.Second))))
+	}
 }

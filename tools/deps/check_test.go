@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,5 +94,45 @@ func TestFlagsNameNoClone(t *testing.T) {
 	}
 	if strings.Contains(string(out), clone) {
 		t.Errorf("%s is named in:\n%s", clone, out)
+	}
+}
+
+// `make cuda` is one line where there is no CUDA, before any tool is asked for, and one where all is installed.
+func TestMakeCuda(t *testing.T) {
+	clone, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := readVersions("../versions.mk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := t.TempDir()
+	for _, part := range []string{"libtorch", "cuda"} {
+		dir := filepath.Join(deps, part, values["LIBTORCH_VERSION"]+"-linux-amd64")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, doneFile), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		os, platform, want string
+		fails              bool
+	}{
+		{"darwin", "darwin-arm64", "redsi: there is no CUDA for darwin-arm64: models compute on the processors\n", true},
+		{"linux", "linux-amd64", "redsi: CUDA libraries are in " + filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64") +
+			"; bin/redsi takes them where there is a driver, from 580 on (redsi doctor)\n", false},
+	} {
+		cmd := exec.Command("make", "--no-print-directory", "-C", clone, "cuda", "OS="+tt.os, "PLATFORM="+tt.platform, "REDSI_DEPS="+deps)
+		cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+		out, err := cmd.CombinedOutput()
+		if got := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(out), "\n"), func(l string) bool { return strings.HasPrefix(l, "make: ***") }), ""); got != tt.want {
+			t.Errorf("%s: printed %q, want %q", tt.platform, got, tt.want)
+		}
+		if (err != nil) != tt.fails {
+			t.Errorf("%s: error %v", tt.platform, err)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -19,14 +18,12 @@ const shownOnFailure = 40
 // runShown runs a command that may take minutes: while it runs, the time, what is left of it and its latest line of
 // output are a state, unless take makes states of its own; when it fails, its last lines are part of the error. Lines
 // for which take returns true are not kept.
-// The command and its children keep the part's lock, see partPlace.
+// The command and its children keep the part's locks, see partPlace.
 func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd *exec.Cmd, take func(line string) bool) error {
 	reader, writer := io.Pipe()
 	cmd.Stdout, cmd.Stderr = writer, writer
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children end with it
-	if p.lock != nil {
-		cmd.ExtraFiles = []*os.File{p.lock}
-	}
+	cmd.ExtraFiles = p.locks
 	start, expected := time.Now(), costs[show.name]
 	defer show.end()
 	if err := cmd.Start(); err != nil {

@@ -13,10 +13,19 @@ type cost struct {
 	usual                  time.Duration // from start to end, on two cores with other parts beside it
 	lines                  int           // that its compiler prints, one for each package or crate; 0: it is one file
 	download, disk, caches int64         // bytes
+	torch, half            bool          // it takes the torch wheel; it has libtorch's CUDA half
 }
 
+// What parts have in common is downloaded and stored once: the torch wheel, and libtorch's CUDA half.
+const (
+	torchDownload = 531e6
+	halfDisk      = 515e6
+)
+
 var costs = map[string]cost{
-	"libtorch":        {cpu: 25 * time.Second, usual: 40 * time.Second, download: 534e6, disk: 523e6},
+	"libtorch":        {cpu: 25 * time.Second, usual: 40 * time.Second, download: 3e6, disk: 523e6, torch: true},
+	"cuda":            {cpu: 45 * time.Second, usual: 90 * time.Second, download: 1968e6, disk: 2524e6, torch: true, half: true},
+	"cuda-kernels":    {cpu: 10 * time.Second, usual: 20 * time.Second, torch: true, half: true},
 	"gotch":           {cpu: 180 * time.Second, usual: 300 * time.Second, download: 10e6, caches: 60e6},
 	"tokenizers":      {cpu: 260 * time.Second, usual: 390 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
 	"temporal-server": {cpu: 480 * time.Second, usual: 480 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},
@@ -25,7 +34,8 @@ var costs = map[string]cost{
 	"bin/redsi":       {cpu: 240 * time.Second, usual: 170 * time.Second, caches: 600e6},
 }
 
-func costOf(parts []string) cost {
+// costOf is what the parts take together; linked says that their CUDA half is here already.
+func costOf(parts []string, linked bool) cost {
 	var sum cost
 	for _, name := range parts {
 		c := costs[name]
@@ -33,12 +43,23 @@ func costOf(parts []string) cost {
 		sum.download += c.download
 		sum.disk += c.disk
 		sum.caches += c.caches
+		sum.torch = sum.torch || c.torch && !(c.half && linked)
+		sum.half = sum.half || c.half && !linked
+	}
+	if sum.torch {
+		sum.download += torchDownload
+	}
+	if sum.half {
+		sum.disk += halfDisk
 	}
 	return sum
 }
 
 // on is how long the work takes on that many cores, of which it keeps four busy.
 func (c cost) on(cores int) time.Duration { return c.cpu / time.Duration(min(max(cores, 1), 4)) }
+
+// slowLine is the download rate that a time is said for, bytes a second, where there is much to download.
+const slowLine = 10e6
 
 func cores() int { return runtime.GOMAXPROCS(0) }
 

@@ -2,22 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"time"
 )
 
 // libtorch fills DIR/include, DIR/lib and DIR/licenses from the wheels that the versions file lists for the platform.
-type libtorch struct{ versions, platform string }
+type libtorch struct {
+	versions, platform string
+	keep               string // a distribution whose wheel stays: a part that is installed next takes it
+}
 
 // libtorchFiles says where a wheel's files go; all others stay behind. Of torch/lib, what needs CUDA or Python is
 // left out: the CPU libraries load without it.
@@ -33,118 +26,9 @@ func (l libtorch) build(ctx context.Context, p partPlace, show *progress) error 
 	if err != nil {
 		return err
 	}
-	wheels, err := wheelsFor(values, l.platform)
+	wheels, err := wheelsFor(values, "WHEELS_"+l.platform)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(p.downloads, 0o755); err != nil {
-		return err
-	}
-	for _, w := range wheels {
-		path, err := w.fetch(ctx, p, show)
-		if err != nil {
-			return err
-		}
-		files := 0
-		err = show.during("unpacking "+w.file, func() (err error) {
-			files, err = unpack(ctx, path, p.new, libtorchFiles)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if files == 0 {
-			return fmt.Errorf("%s holds none of the files that are needed", w.file)
-		}
-	}
-	for _, w := range wheels { // kept until all are unpacked: a run that stops before continues with them
-		if err := os.Remove(filepath.Join(p.downloads, w.file)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-//go:embed fetch.py
-var fetchScript string
-
-// fetch returns the path of the verified wheel in p.downloads, where it or its beginning may be already.
-func (w wheel) fetch(ctx context.Context, p partPlace, show *progress) (string, error) {
-	final := filepath.Join(p.downloads, w.file)
-	part := final + ".part"
-	if err := w.verify(final, show); err == nil {
-		show.line("%s was downloaded before", w.file)
-		return final, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		show.line("%v; it is downloaded again", err)
-	}
-	continued := int64(0)
-	if info, err := os.Stat(part); err == nil && info.Size() > 0 {
-		continued = info.Size()
-		show.line("downloading %s, continuing at %s", w.file, megabytes(continued))
-	} else {
-		show.line("downloading %s", w.file)
-	}
-	if err := w.download(ctx, p, part, show); err != nil {
-		return "", err
-	}
-	err := w.verify(part, show)
-	if err != nil && continued > 0 {
-		show.line("%v; the continued file is dropped and downloaded whole", err)
-		if err := os.Remove(part); err != nil {
-			return "", err
-		}
-		if err := w.download(ctx, p, part, show); err != nil {
-			return "", err
-		}
-		err = w.verify(part, show)
-	}
-	if err != nil {
-		os.Remove(part)
-		return "", fmt.Errorf("%w\nThe file was removed. A proxy or mirror may have changed it: look at `pip config list`, then run make again", err)
-	}
-	return final, os.Rename(part, final)
-}
-
-func (w wheel) download(ctx context.Context, p partPlace, part string, show *progress) error {
-	args := append([]string{"-c", fetchScript, w.distribution, w.version, w.file, part, "--"}, w.pipOptions()...)
-	start, first := time.Now(), int64(-1)
-	take := func(line string) bool {
-		var have, total int64
-		if n, _ := fmt.Sscanf(line, "bytes %d %d", &have, &total); n != 2 {
-			return false
-		}
-		if first < 0 {
-			start, first = time.Now(), have
-		}
-		text := fmt.Sprintf("%s, %s of %s", w.distribution, megabytes(have), megabytes(total))
-		if have > first && total > have {
-			text += ", " + about(time.Duration(float64(time.Since(start))*float64(total-have)/float64(have-first))) + " left"
-		}
-		show.state("%s", text)
-		return true
-	}
-	return runShown(ctx, p, show, "pip, for "+w.file, exec.Command("python3", args...), take)
-}
-
-// verify compares a file's sha256 with the pinned one.
-func (w wheel) verify(path string, show *progress) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	hash := sha256.New()
-	size := int64(0)
-	err = show.during("verifying "+w.file, func() (err error) {
-		size, err = io.Copy(hash, file)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(hash.Sum(nil)); got != w.sha256 {
-		return fmt.Errorf("%s (%s) is not the pinned file: its sha256 is\n  %s, expected\n  %s", w.file, megabytes(size), got, w.sha256)
-	}
-	return nil
+	return unpackWheels(ctx, p, show, wheels, libtorchFiles, l.keep)
 }

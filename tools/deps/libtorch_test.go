@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,14 +16,24 @@ import (
 // makeWheel returns a zip archive of files that hold their own names.
 func makeWheel(t *testing.T, names ...string) []byte {
 	t.Helper()
+	files := map[string][]byte{}
+	for _, name := range names {
+		files[name] = []byte(name)
+	}
+	return zipOf(t, files)
+}
+
+// zipOf returns a zip archive of files.
+func zipOf(t *testing.T, files map[string][]byte) []byte {
+	t.Helper()
 	var archive bytes.Buffer
 	out := zip.NewWriter(&archive)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		entry, err := out.Create(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := entry.Write([]byte(name)); err != nil {
+		if _, err := entry.Write(files[name]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,17 +57,26 @@ type index struct {
 
 func newIndex(t *testing.T, served, pinned map[string][]byte) index {
 	t.Helper()
+	return newIndexOf(t, map[string][]string{"WHEELS_linux-amd64": {torchWheel, cudaWheel}}, served, pinned)
+}
+
+// newIndexOf serves wheels that the versions file lists in several variables.
+func newIndexOf(t *testing.T, lists map[string][]string, served, pinned map[string][]byte) index {
+	t.Helper()
 	dir := t.TempDir()
-	list := "WHEELS_linux-amd64 ="
-	for _, name := range []string{torchWheel, cudaWheel} {
-		if err := os.WriteFile(filepath.Join(dir, name), served[name], 0o644); err != nil {
-			t.Fatal(err)
+	list := ""
+	for _, variable := range slices.Sorted(maps.Keys(lists)) {
+		list += "\n" + variable + " ="
+		for _, name := range lists[variable] {
+			if err := os.WriteFile(filepath.Join(dir, name), served[name], 0o644); err != nil {
+				t.Fatal(err)
+			}
+			list += fmt.Sprintf(" \\\n  %x:%s", sha256.Sum256(pinned[name]), name)
 		}
-		list += fmt.Sprintf(" \\\n  %x:%s", sha256.Sum256(pinned[name]), name)
 	}
 	script := `#!/bin/sh
 # python3 -c SCRIPT DISTRIBUTION VERSION WHEEL PART -- ...
-echo x >> "` + dir + `/calls"
+echo "$4" >> "` + dir + `/calls"
 test -s "` + dir + `/$5" || { echo "no such wheel: $5" >&2; exit 1; }
 have=0
 test -e "$6" && have=$(wc -c < "$6")
@@ -73,9 +94,12 @@ echo "bytes 1 2"
 	return index{dir: dir, versions: versions}
 }
 
-func (x index) calls() int {
+func (x index) calls() int { return len(x.asked()) }
+
+// asked are the wheels that were asked for, in this order.
+func (x index) asked() []string {
 	text, _ := os.ReadFile(filepath.Join(x.dir, "calls"))
-	return strings.Count(string(text), "x")
+	return strings.Fields(string(text))
 }
 
 func TestLibtorch(t *testing.T) {

@@ -18,6 +18,8 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
        deps show NAME COMMAND...      run a command that takes long and say how far it is
 
   libtorch=DIR          libtorch's headers and CPU libraries, from the wheels listed in -versions
+  cuda=DIR              libtorch's CUDA half and NVIDIA's libraries for it
+  cuda-kernels=DIR      libtorch's CUDA half alone, for tests that ask which kernels it has
   gotch=DIR             gotch's header and stub archives; its C++ is compiled when libtorch is there
   tokenizers=DIR        libtokenizers.a, from the module in go.mod
   temporal-server=DIR, temporal=DIR, minio=DIR   a program, from the module in tools/
@@ -51,6 +53,7 @@ type options struct {
 	versions, platform, header string
 	jobs                       int
 	dirs                       map[string]string // part -> its folder
+	keep                       string            // the distribution whose wheel two of the missing parts take
 }
 
 func parse(args []string) (options, error) {
@@ -82,7 +85,9 @@ func parse(args []string) (options, error) {
 // builders are the functions that fill the parts' folders.
 func builders(o options) map[string]builder {
 	return map[string]builder{
-		"libtorch":        libtorch{versions: o.versions, platform: o.platform}.build,
+		"libtorch":        libtorch{versions: o.versions, platform: o.platform, keep: o.keep}.build,
+		"cuda":            cuda{versions: o.versions, platform: o.platform}.build,
+		"cuda-kernels":    kernels{versions: o.versions, platform: o.platform}.build,
 		"gotch":           gotch{header: o.header}.build,
 		"tokenizers":      tokenizers,
 		"temporal-server": server{"tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"}.build,

@@ -16,13 +16,19 @@ const doneFile = "done"
 
 // partPlace is where a builder works.
 type partPlace struct {
-	// new is the empty folder to fill; it becomes the part's folder.
-	new string
+	// new is the empty folder to fill; it becomes the part's folder, dir.
+	new, dir string
 	// downloads outlives a failed or killed run, so that the next one can continue.
 	downloads string
-	// lock is the part's lock, for the commands that the builder runs: the lock ends with the last of them, so that
-	// no two runs ever work in one folder, not even when this process is killed and its commands go on.
-	lock *os.File
+	// locks are the part's lock and what the builder locked besides, for the commands that it runs: a lock ends with the
+	// last of them, so that no two runs ever work in one folder, not even when this process is killed and its commands
+	// go on.
+	locks []*os.File
+}
+
+// sibling is the folder of another part of the same version and platform.
+func (p partPlace) sibling(part string) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(p.dir)), part, filepath.Base(p.dir))
 }
 
 // builder fills p.new or fails; the caller removes what a failed builder left there.
@@ -51,8 +57,9 @@ func install(ctx context.Context, name, dir string, show *progress, build builde
 
 	place := partPlace{
 		new:       filepath.Join(parent, "."+base+".new"),
+		dir:       dir,
 		downloads: filepath.Join(filepath.Dir(filepath.Clean(parent)), "downloads"),
-		lock:      held,
+		locks:     []*os.File{held},
 	}
 	// Both can only be what an interrupted run left: this process holds the part's lock.
 	if err := errors.Join(os.RemoveAll(place.new), os.RemoveAll(dir)); err != nil {

@@ -42,11 +42,11 @@ type wheel struct {
 	platforms    []string
 }
 
-// wheelsFor returns the wheels of WHEELS_platform.
-func wheelsFor(values map[string]string, platform string) ([]wheel, error) {
-	list := strings.Fields(values["WHEELS_"+platform])
+// wheelsFor returns the wheels of a variable, such as WHEELS_linux-amd64.
+func wheelsFor(values map[string]string, name string) ([]wheel, error) {
+	list := strings.Fields(values[name])
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no wheels are listed for %s: add WHEELS_%s to tools/versions.mk", platform, platform)
+		return nil, fmt.Errorf("no wheels are listed: add %s to tools/versions.mk", name)
 	}
 	var wheels []wheel
 	for _, entry := range list {

@@ -70,7 +70,7 @@ func TestPinnedVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-arm64"} {
-		wheels, err := wheelsFor(values, platform)
+		wheels, err := wheelsFor(values, "WHEELS_"+platform)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -79,7 +79,7 @@ func TestPinnedVersions(t *testing.T) {
 			t.Errorf("%s: the first wheel is %s, LIBTORCH_VERSION %s", platform, first.file, values["LIBTORCH_VERSION"])
 		}
 	}
-	if _, err := wheelsFor(values, "plan9-mips"); !errorHas(err, "WHEELS_plan9-mips") {
+	if _, err := wheelsFor(values, "WHEELS_plan9-mips"); !errorHas(err, "WHEELS_plan9-mips") {
 		t.Errorf("error %v does not name the missing variable", err)
 	}
 	for _, pin := range []struct{ mod, module, name string }{

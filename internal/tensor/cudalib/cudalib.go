@@ -1,0 +1,215 @@
+package cudalib
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// State is what became of the CUDA half.
+type State struct {
+	// Loaded says that libtorch has its CUDA half and that there is a card.
+	Loaded bool `json:"loaded"`
+	// Reason is why it has not, and what to do about it.
+	Reason string `json:"reason,omitempty"`
+	// Folder has the libraries, or would.
+	Folder string `json:"folder,omitempty"`
+	// Versions are those of Folder, "torch 2.11.0" first.
+	Versions []string `json:"versions,omitempty"`
+	// Driver and Runtime are versions of CUDA, such as "13.0": the newest that the driver can do, and the
+	// libraries'. They are "" if there is none.
+	Driver  string `json:"driver,omitempty"`
+	Runtime string `json:"runtime,omitempty"`
+	// Cards is how many this process may use.
+	Cards int `json:"cards"`
+}
+
+// half is the library that registers kernels when it is loaded, in its folder.
+const half = "torch/lib/libtorch_cuda.so"
+
+// driverLibrary is what the driver of NVIDIA's cards installs.
+const driverLibrary = "libcuda.so.1"
+
+// machine is what Load asks; tests have others.
+type machine struct {
+	getenv  func(string) string
+	lookup  func(string) (string, bool)
+	system  system
+	driver  string // the driver's library
+	runtime string // CUDA's runtime, which libtorch's CPU half has loaded; "": by its usual names
+}
+
+// system is the dynamic loader, and what it finds.
+type system interface {
+	// loaded is the file that a library of this process is from, "" if it has none of that name.
+	loaded(name string) string
+	// open loads a library whose symbols all others see.
+	open(path string) error
+	// number calls a function of a library that stores an int, and returns what it returns.
+	number(library, function string) (value, status int, err error)
+	// text calls a function of a library that makes a text of an int.
+	text(library, function string, n int) string
+}
+
+// Load loads the CUDA half for libtorch of this version, once for a process, before libtorch is asked
+// for a device: what it then finds it keeps.
+func Load(version string) State {
+	return machine{os.Getenv, os.LookupEnv, loader, driverLibrary, ""}.load(version)
+}
+
+func (m machine) load(version string) State {
+	var s State
+	asked := m.getenv("REDSI_CUDA")
+	if asked == "off" {
+		s.Reason = "REDSI_CUDA=off"
+		return s
+	}
+	if path := m.system.loaded("libtorch_cuda.so"); path != "" { // LD_PRELOAD had it
+		s.Folder = filepath.Dir(filepath.Dir(filepath.Dir(path)))
+		s.Versions, _ = versionsOf(s.Folder)
+		return m.count(s)
+	}
+	if list, set := m.lookup("CUDA_VISIBLE_DEVICES"); set && (strings.TrimSpace(list) == "" || strings.HasPrefix(strings.TrimSpace(list), "-1")) {
+		s.Reason = fmt.Sprintf("CUDA_VISIBLE_DEVICES=%q hides all cards", list)
+		return s
+	}
+	named := asked
+	if within, ok := strings.CutSuffix(filepath.Clean(asked), "/"+filepath.Dir(half)); ok {
+		asked = within // torch/lib itself was named
+	}
+	s.Folder = asked
+	if asked != "" && !has(asked) {
+		s.Reason = fmt.Sprintf("REDSI_CUDA=%s has no %s: name a folder that has, or off", named, half)
+		return s
+	}
+	can, status, err := m.system.number(m.driver, "cuDriverGetVersion")
+	if err != nil {
+		s.Reason = fmt.Sprintf("there is no driver of an NVIDIA card (%s)", m.driver)
+		return s
+	}
+	if status != 0 {
+		s.Reason = fmt.Sprintf("the driver of the NVIDIA card does not tell its version (error %d): look at nvidia-smi", status)
+		return s
+	}
+	s.Driver = cudaVersion(can)
+	if asked == "" {
+		if s.Folder = m.folder(); s.Folder == "" {
+			s.Reason = "this program runs without libtorch"
+			return s
+		}
+	}
+	if !has(s.Folder) {
+		s.Reason = fmt.Sprintf("there is a driver (CUDA %s), but no libraries in %s: make cuda", s.Driver, s.Folder)
+		return s
+	}
+	if s.Versions, err = versionsOf(s.Folder); err != nil {
+		s.Reason = err.Error()
+		return s
+	}
+	if got := strings.TrimPrefix(s.Versions[0], "torch "); got != version {
+		s.Reason = fmt.Sprintf("%s is of torch %s, and this program of torch %s: make cuda, or another REDSI_CUDA", s.Folder, got, version)
+		return s
+	}
+	if s = m.count(s); !s.Loaded {
+		return s
+	}
+	if err := m.system.open(filepath.Join(s.Folder, half)); err != nil {
+		s.Loaded, s.Cards, s.Reason = false, 0, fmt.Sprintf("the CUDA libraries do not load: %v", err)
+	}
+	return s
+}
+
+// count asks CUDA's runtime for cards.
+func (m machine) count(s State) State {
+	for n := 20; n > 10 && m.runtime == ""; n-- {
+		if name := fmt.Sprintf("libcudart.so.%d", n); m.system.loaded(name) != "" {
+			m.runtime = name
+		}
+	}
+	if m.runtime == "" || m.system.loaded(m.runtime) == "" {
+		s.Reason = "this process's libtorch has no CUDA runtime (libcudart)"
+		return s
+	}
+	have, _, err := m.system.number(m.runtime, "cudaRuntimeGetVersion")
+	if err != nil {
+		s.Reason = err.Error()
+		return s
+	}
+	s.Runtime = cudaVersion(have)
+	if can, _, err := m.system.number(m.driver, "cuDriverGetVersion"); err == nil && can/1000 < have/1000 {
+		s.Reason = fmt.Sprintf("the driver is for CUDA %s, and the libraries need one for CUDA %s: install a newer driver", cudaVersion(can), s.Runtime)
+		if have/1000 == 13 {
+			s.Reason += ", 580 or later"
+		}
+		return s
+	}
+	n, status, err := m.system.number(m.runtime, "cudaGetDeviceCount")
+	switch {
+	case err != nil:
+		s.Reason = err.Error()
+	case status != 0:
+		s.Reason = fmt.Sprintf("CUDA finds no card: %s (error %d)", m.system.text(m.runtime, "cudaGetErrorString", status), status)
+	case n == 0:
+		s.Reason = "CUDA finds no card"
+	default:
+		s.Loaded, s.Cards, s.Reason = true, n, ""
+	}
+	return s
+}
+
+// folder is where the libraries of this process's libtorch are, or would be put.
+func (m machine) folder() string {
+	library := m.system.loaded("libtorch_cpu.so")
+	if library == "" {
+		return ""
+	}
+	part := filepath.Dir(filepath.Dir(library)) // DEPS/libtorch/VERSION-PLATFORM, an archive's folder, or Python's torch
+	own, python := filepath.Join(part, "cuda"), filepath.Dir(part)
+	beside := filepath.Join(filepath.Dir(filepath.Dir(part)), "cuda", filepath.Base(part))
+	for _, folder := range []string{own, beside, python} {
+		if has(folder) {
+			return folder
+		}
+	}
+	if filepath.Base(filepath.Dir(part)) == "libtorch" {
+		return beside
+	}
+	return own
+}
+
+func has(folder string) bool {
+	if folder == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(folder, half))
+	return err == nil
+}
+
+var pythonVersion = regexp.MustCompile(`(?m)^__version__ = '([0-9.]+)(\+cu[0-9]+)?'`)
+
+// versionsOf reads what a folder holds: what make cuda wrote, or Python's torch.
+func versionsOf(folder string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "versions"))
+	if err == nil {
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if strings.HasPrefix(lines[0], "torch ") {
+			return lines, nil
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		text, err = os.ReadFile(filepath.Join(folder, "torch", "version.py"))
+		if v := pythonVersion.FindSubmatch(text); v != nil {
+			return []string{"torch " + string(v[1])}, nil
+		}
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s does not say of which torch it is: neither its file versions nor torch/version.py does; make cuda, or another REDSI_CUDA", folder)
+}
+
+// cudaVersion is 13000 as people write it.
+func cudaVersion(n int) string { return fmt.Sprintf("%d.%d", n/1000, n%1000/10) }

@@ -1,0 +1,98 @@
+//go:build linux && amd64 && !notorch
+
+package kinds_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/kernels"
+	"github.com/redsi/redsi/step"
+)
+
+// TestOperators: the operators of libtorch that steps call on a card, of which a test of internal/tensor/kernels
+// asks whether CUDA has kernels. A new one changes the golden.
+func TestOperators(t *testing.T) {
+	l := newLocal(t)
+	t5, bart := newTraining(t, l), newBARTTraining(t, l)
+	bert := l.tree("files", tinyBERT(t))
+	texts, tokenizer := l.corpusOf([]string{"a text", "another one . longer than it", ""}), l.bertTokenizer()
+	defer tensor.Emulate()()
+	got := kernels.Log(func() {
+		do := func(kind string, config map[string]any) step.Input {
+			t.Helper()
+			res, err := l.do(kind, config)
+			if err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
+			return step.In(res.Outputs["model"])
+		}
+		few := map[string]any{"device": "cuda", "steps": int64(2), "evaluate_every": int64(2), "dropout": 0.1}
+		for _, family := range []*training{t5, bart} {
+			for i, change := range []map[string]any{
+				{"clip_norm": 1.0, "label_smoothing": 0.1, "accumulate": int64(2)},
+				{"validity": "text", "optimizer": "adamw", "weight_decay": 0.01, "precision": "bf16"},
+				{"ids": family.set(family.ids(docid.KindAtomic)), "precision": "fp16", "clip_norm": 1.0},
+				{"ids": family.set(family.ids(docid.KindSemantic)), "precision": "fp16", "optimizer": "adamw"},
+			} {
+				config := family.with(change, few)
+				model := do("train", config)
+				if i == 1 || family == bart { // its training has evaluated it, by the same search
+					continue
+				}
+				asks := map[string]any{"model": model, "ids": config["ids"], "queries": config["queries"], "tokenizer": config["tokenizer"], "device": "cuda", "beams": int64(4)}
+				for _, decoding := range []string{"constrained", "unconstrained"} {
+					asks["decoding"] = decoding
+					if _, err := l.inParts("evaluate", asks); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		config := t5.config
+		writer := do("train_queries", map[string]any{"model": config["model"], "corpus": config["corpus"], "queries": config["queries"],
+			"tokenizer": config["tokenizer"], "device": "cuda", "steps": int64(2), "batch": int64(16), "evaluate_every": int64(2), "max_input": int64(16)})
+		generation := t5.generation(writer)
+		generation["device"] = "cuda"
+		for _, method := range []string{"sample", "beam"} {
+			generation["method"] = method
+			if _, err := l.inParts("generate_queries", generation); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, pooling := range []string{"cls", "mean"} {
+			if _, err := l.do("embed", map[string]any{"title": false, "corpus": texts, "model": bert, "tokenizer": tokenizer, "pooling": pooling,
+				"max_tokens": int64(24), "device": "cuda"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	text := strings.Join(got, "\n") + "\n"
+	path := filepath.Join("testdata", "operators.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := string(readFile(t, path)); text != want {
+		t.Errorf("the operators are others: look at internal/tensor/kernels after -update\nnew: %q\ngone: %q", without(got, strings.Fields(want)), without(strings.Fields(want), got))
+	}
+}
+
+// without are the words of a that b has not.
+func without(a, b []string) (only []string) {
+	has := map[string]bool{}
+	for _, w := range b {
+		has[w] = true
+	}
+	for _, w := range a {
+		if !has[w] {
+			only = append(only, w)
+		}
+	}
+	return only
+}

@@ -31,10 +31,10 @@ type Training struct {
 // of counts.json, which a test holds them to.
 const (
 	normBytes  = 110 // of a token's width, at each residual connection, forward and backward
-	feedBytes  = 55 // of its feed-forward width
-	scoreBytes = 90 // of an element of attention's scores
-	lossBytes  = 55 // of a logit
-	moveBytes  = 75 // of an element of queries, keys and values that attention pads and puts back
+	feedBytes  = 55  // of its feed-forward width
+	scoreBytes = 90  // of an element of attention's scores
+	lossBytes  = 55  // of a logit
+	moveBytes  = 75  // of an element of queries, keys and values that attention pads and puts back
 )
 
 // Work is that of one update. What parts of a batch launch counts the optimizer's share with

@@ -156,7 +156,7 @@ func TestFits(t *testing.T) {
 // Tolerances of formulas against counts: of products, and of what one size says of another.
 const (
 	flopsWithin = 0.1
-	sizesWithin = 1.4
+	sizesWithin = 1.3
 )
 
 // TestFormulas: the products of every operation are those that were counted, and what was
@@ -168,11 +168,11 @@ func TestFormulas(t *testing.T) {
 	}
 	ratios := map[string]map[string]float64{}
 	note := func(what string, c Counted, got, formula float64) {
-		key := what + " of " + c.Operation + " " + c.Name + " in " + c.Precision
+		key := what + " of " + c.Operation + " in " + c.Precision
 		if ratios[key] == nil {
 			ratios[key] = map[string]float64{}
 		}
-		ratios[key][c.Of] = got / formula
+		ratios[key][c.Of+" "+c.Name] = got / formula
 	}
 	for _, c := range counted {
 		name := c.Operation + " of " + c.Of + " " + c.Name + " in " + c.Precision
@@ -214,11 +214,10 @@ func TestPaperFits(t *testing.T) {
 	if text := PaperFitsText(gb(2)); !strings.Contains(text, "T5-Base, atomic identifiers, which needs ") {
 		t.Error(text)
 	}
-	last := int64(0)
-	for _, f := range PaperFits(gb(80)) {
-		if f.Needs <= last/4 || f.Needs <= 0 {
+	all := PaperFits(gb(80))
+	for i, f := range all {
+		if f.Needs <= 0 || i%3 > 0 && i < 6 && f.Needs <= all[i-1].Needs {
 			t.Errorf("%+v", f)
 		}
-		last = f.Needs
 	}
 }

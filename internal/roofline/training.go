@@ -30,11 +30,11 @@ type Training struct {
 // bytes of the compute type where it is half and in float32 where not: fitted to the counts
 // of counts.json, which a test holds them to.
 const (
-	normBytes  = 60 // of a token's width, at each residual connection, forward and backward
-	feedBytes  = 30 // of its feed-forward width
-	scoreBytes = 50 // of an element of attention's scores
-	lossBytes  = 30 // of a logit
-	moveBytes  = 40 // of an element of queries, keys and values that attention pads and puts back
+	normBytes  = 110 // of a token's width, at each residual connection, forward and backward
+	feedBytes  = 55  // of its feed-forward width
+	scoreBytes = 90  // of an element of attention's scores
+	lossBytes  = 55  // of a logit
+	moveBytes  = 75  // of an element of queries, keys and values that attention pads and puts back
 )
 
 // Work is that of one update. What parts of a batch launch counts the optimizer's share with

@@ -159,8 +159,8 @@ func TestCounts(t *testing.T) {
 		if e != nil || err != nil {
 			t.Fatal(e, err)
 		}
-		if n.Downloads != 1 || len(n.Syncs) > 0 {
-			t.Errorf("%s: an atomic batch has %d downloads and waits for %v", name, n.Downloads, n.Syncs)
+		if n.Uploads != 3 || n.Downloads != 1 || len(n.Syncs) > 0 { // inputs, what the decoder's positions need, the token
+			t.Errorf("%s: an atomic batch has %d uploads, %d downloads and waits for %v", name, n.Uploads, n.Downloads, n.Syncs)
 		}
 		got[name+" atomic"] = n.Operators
 	}
@@ -196,4 +196,35 @@ func TestCounts(t *testing.T) {
 // samples are some whose ends come at different tokens.
 func samples() Sampling {
 	return Sampling{Samples: 4, MaxTokens: 6, TopK: 10, TopP: 0.9, Temperature: 0.8, Seed: 3, Start: 0, EOS: 1}
+}
+
+// TestPositions: a family that looks up positions has no more transfers.
+func TestPositions(t *testing.T) {
+	g := readGolden(t, "../bart/testdata/beam.json")
+	onCard(t, "../bart/testdata/plain", func(m *seq2seq.Model) {
+		x, err := NewSearcher(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		var tokens []tensor.Counts
+		e := tensor.Try(func() {
+			var c *session
+			if c, err = start(x.output, nil, g.Queries, 6); err != nil {
+				return
+			}
+			defer c.close()
+			b := NewBeam(6, nil)
+			b.EOS = int32(m.Vocabulary().EOS)
+			_, err = Search(context.Background(), counted{c, &tokens}, len(g.Queries), b)
+		})
+		if e != nil || err != nil || len(tokens) < 3 {
+			t.Fatal(e, err, len(tokens))
+		}
+		for i, n := range tokens {
+			if n.Uploads != 1 || n.Downloads != 1 || len(n.Syncs) > 0 {
+				t.Errorf("token %d: %d uploads, %d downloads, waits for %v", i+1, n.Uploads, n.Downloads, n.Syncs)
+			}
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 type Encoding struct {
 	Hidden *tensor.Tensor // [sum of lengths, width]
 	seq    Sequences
+	padded []*tensor.Tensor // on a card: rows of Hidden [longest, inputs], and lengths
 }
 
 // Len is the number of inputs.
@@ -24,7 +25,7 @@ func (m *Model) Encode(s *tensor.Scope, inputs [][]int32) *Encoding {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
 			if m.Device.IsCUDA() {
-				e.Hidden = s.Move(m.encodeOnCard(inner, seq))
+				m.encodeOnCard(s, inner, e)
 			} else {
 				e.Hidden = s.Move(m.net.Encode(m.pass(inner, nil), m.embed(inner, seq.ids), seq))
 			}

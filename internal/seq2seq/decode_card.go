@@ -17,6 +17,8 @@ type cardCache struct {
 	mask  *tensor.Tensor // [inputs, 1, 1, >=length]: 0, and hidden after an input's end; nil: all are as long
 	input []int64        // inputs of cross, those that have rows
 	plan  cardPlan       // of the next step
+
+	indexes *tensor.Tensor // Config's, of a row of as many tokens as may be written
 }
 
 // cardPlan says which of a step's arrays there are, and how rows are grouped.
@@ -29,14 +31,42 @@ type cardPlan struct {
 // every type.
 const hidden = -3e4
 
-// encodeOnCard gives the encoder's states of inputs, whose tokens and padding come up together.
-func (m *Model) encodeOnCard(s *tensor.Scope, seq Sequences) *tensor.Tensor {
+// encodeOnCard computes the encoder's states of inputs, and brings up with them what a
+// cache reads of the inputs: one upload.
+func (m *Model) encodeOnCard(s, inner *tensor.Scope, e *Encoding) {
+	seq := e.seq
 	m.known(seq.ids)
 	rows := int64(len(seq.ids))
-	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows))
-	padding := s.NewPadding(seq.Start, seq.Len, rows, up[1])
-	seq.Layout = tensor.NewLayout(padding, padding)
-	return m.net.Encode(m.pass(s, nil), s.IndexSelect(m.net.Embedding(), 0, up[0]), seq)
+	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows), m.indexes(seq, true), columns(seq), seq.Len)
+	padding := inner.NewPadding(seq.Start, seq.Len, rows, up[1])
+	seq.Layout, seq.Indexes = tensor.NewLayout(padding, padding), up[2]
+	x := inner.IndexSelect(m.net.Embedding(), 0, up[0])
+	e.Hidden, e.padded = s.Move(m.net.Encode(m.pass(inner, nil), x, seq)), up[3:]
+}
+
+// indexes are those of Config.
+func (m *Model) indexes(seq Sequences, encoder bool) []int64 {
+	all, err := m.Config.Indexes(seq, encoder)
+	if err != nil {
+		tensor.Failf("model", "%v", err)
+	}
+	return all
+}
+
+// columns are the rows of sequences that are laid out [longest, sequences]: after its end,
+// a sequence's first row stands again.
+func columns(seq Sequences) []int64 {
+	rows := make([]int64, 0, seq.Most*int64(len(seq.Start)))
+	for at := range seq.Most {
+		for i, start := range seq.Start {
+			if at < seq.Len[i] {
+				rows = append(rows, start+at)
+			} else {
+				rows = append(rows, start)
+			}
+		}
+	}
+	return rows
 }
 
 // newCardCache is NewCache on a card: one upload.
@@ -48,7 +78,9 @@ func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 	c.card.input = slices.Clone(c.input)
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			for _, bias := range m.net.Biases(inner, c.most) {
+			whole := pack([][]int32{make([]int32, c.most)})
+			c.card.indexes = c.scope.Upload(m.Device, m.indexes(whole, false))[0]
+			for _, bias := range m.net.BiasesBy(inner, c.most, c.card.indexes) {
 				bias = inner.PadLast(inner.ToDType(bias, m.Compute), aligned(c.most)-c.most, 0)
 				c.biases = append(c.biases, c.scope.Move(bias))
 			}
@@ -61,28 +93,16 @@ func (m *Model) newCardCache(e *Encoding, most int) *Cache {
 // aligned is how many numbers a row of n takes of which libtorch's kernels need no copy.
 func aligned(n int64) int64 { return (n + 15) / 16 * 16 }
 
-// keepCross computes every layer's keys and values of the inputs, which are laid out
-// [length, inputs]: after its end, an input's first row stands again.
+// keepCross computes every layer's keys and values of the inputs.
 func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 	n, most, layers := int64(e.Len()), e.seq.Most, int64(c.m.net.Layers())
-	rows, same := make([]int64, 0, most*n), true
-	for at := range most {
-		for i, start := range e.seq.Start {
-			if at < e.seq.Len[i] {
-				rows = append(rows, start+at)
-			} else {
-				rows, same = append(rows, start), false
-			}
-		}
-	}
-	up := s.Upload(c.m.Device, rows, e.seq.Len)
-	if !same {
+	if slices.Min(e.seq.Len) < most {
 		wide := aligned(most)
-		after := s.LessEqual(s.View(up[1], n, 1), s.Arange(wide, c.m.Device)) // [inputs, wide]
+		after := s.LessEqual(s.View(e.padded[1], n, 1), s.Arange(wide, c.m.Device)) // [inputs, wide]
 		none := s.Zeros(c.m.Compute, c.m.Device, n, wide)
 		c.card.mask = c.scope.Move(s.View(s.MaskedFill(none, after, hidden), n, 1, 1, wide))
 	}
-	states := s.IndexSelect(e.Hidden, 0, up[0]) // [most*inputs, width]
+	states := s.IndexSelect(e.Hidden, 0, e.padded[0]) // [most*inputs, width]
 	for i := range layers {
 		tensor.Within(func(layer *tensor.Scope) {
 			k, v := c.m.net.Keys(c.m.pass(layer, nil), int(i), states)
@@ -220,6 +240,11 @@ type cardNext struct {
 	group      int64          // rows per input
 	mask       *tensor.Tensor // of cross, as long as its inputs
 	grid, back *tensor.Tensor // where inputs have not as many
+}
+
+// indexes are those of the rows' positions, where Config has one for each.
+func (n *cardNext) indexes() *tensor.Tensor {
+	return n.S.Expand(n.S.Narrow(n.card.indexes, 0, n.steps, 1), int64(len(n.input)))
 }
 
 func (n *cardNext) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {

@@ -135,8 +135,8 @@ func BiasOf(biases []*tensor.Tensor, layer int) *tensor.Tensor {
 // IndexesOf are what the decoder's tables are looked up by, on a card that they were brought
 // to; else nil.
 func IndexesOf(at Attention) *tensor.Tensor {
-	if t, ok := at.(*taught); ok {
-		return t.at.read.Indexes
+	if t, ok := at.(interface{ indexes() *tensor.Tensor }); ok {
+		return t.indexes()
 	}
 	return nil
 }

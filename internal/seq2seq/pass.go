@@ -129,6 +129,8 @@ type taught struct {
 
 func (t *taught) Positions() []int64 { return t.at.read.Positions() }
 
+func (t *taught) indexes() *tensor.Tensor { return t.at.read.Indexes }
+
 func (t *taught) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	causal := t.heads
 	causal.Causal = true

@@ -5,7 +5,6 @@ package decode
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/seq2seq"
@@ -86,7 +85,7 @@ func (o *output) batch(asked int, queries [][]int32, l Load) (n int, err error) 
 // full says whether a card had no room for what was computed.
 func full(err error) bool {
 	var e *tensor.Error
-	return errors.As(err, &e) && strings.Contains(e.Message, "out of memory")
+	return errors.As(err, &e) && e.Fault() == tensor.OutOfMemory
 }
 
 // halved is f for parts of queries that are half as large from the first on that a card

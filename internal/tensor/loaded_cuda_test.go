@@ -26,7 +26,7 @@ func TestCardLoaded(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if now, most, ok := CardMemory(); !ok || most == 0 || now > most {
+	if now, most, ok := CardMemory(0); !ok || most == 0 || now > most {
 		t.Errorf("%d bytes now, %d at most", now, most)
 	}
 }

@@ -4,14 +4,22 @@ package train
 
 import (
 	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
 	"testing"
 
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
+var updateCounts = flag.Bool("update", false, "write testdata/step_counts.json anew")
+
+const stepCounts = "testdata/step_counts.json"
+
 // shape is a T5 of so many layers and heads. It is narrow: how many operations there are does not
-// depend on widths.
+// depend on widths, but for those that CUDA cuts into several launches.
 func shape(layers, heads int64) t5.Config {
 	c := t5.Defaults()
 	c.VocabSize, c.DKV, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 200, 8, layers, layers, heads
@@ -19,25 +27,52 @@ func shape(layers, heads int64) t5.Config {
 	return c
 }
 
-// TestStepCounts: a training step of the layers of Tiny, Small and Base, with dropout and
-// Adafactor, takes one upload, waits for nothing, and launches no more kernels than a few dozen
-// for each layer.
+// tiny is google/t5-efficient-tiny's configuration, of its own widths.
+func tiny() t5.Config {
+	c := t5.Defaults()
+	c.DModel, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 256, 1024, 4, 4, 4
+	return c
+}
+
+// TestStepCounts: what a training step of Tiny, and of the layers of Small and Base, with dropout
+// and Adafactor, asks of a card. It takes one upload and waits for nothing.
 func TestStepCounts(t *testing.T) {
 	defer tensor.Emulate()()
-	for name, at := range map[string]struct {
-		c    t5.Config
-		most int64
-	}{"tiny": {shape(4, 4), 800}, "small": {shape(6, 8), 1000}, "base": {shape(12, 12), 1900}} {
+	all := map[string]tensor.Counts{}
+	for name, c := range map[string]t5.Config{"tiny": tiny(), "small": shape(6, 8), "base": shape(12, 12)} {
 		for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
-			c := counted(t, learnerAt(t, at.c, tensor.CUDA(0), compute, "adafactor"))
-			t.Logf("%s, %s: %d launches", name, compute, c.Launches)
+			c := counted(t, learnerAt(t, c, tensor.CUDA(0), compute, "adafactor"))
 			if c.Uploads != 1 || c.Downloads != 0 || len(c.Syncs) != 0 {
 				t.Errorf("%s, %s: %d uploads, %d downloads, waiting %v", name, compute, c.Uploads, c.Downloads, c.Syncs)
 			}
-			if c.Launches > at.most {
-				t.Errorf("%s, %s: %d launches, more than %d: %v", name, compute, c.Launches, at.most, c.Operators)
-			}
+			c.Peak = 0 // a CPU's kernels take memory of their own, which depends on the processor
+			all[name+" "+compute.String()] = c
 		}
+	}
+	if *updateCounts {
+		text, err := json.MarshalIndent(all, "", "  ")
+		if err == nil {
+			err = os.WriteFile(stepCounts, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want map[string]tensor.Counts
+	text, err := os.ReadFile(stepCounts)
+	if err == nil {
+		err = json.Unmarshal(text, &want)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range all {
+		if !reflect.DeepEqual(c, want[name]) {
+			t.Errorf("%s asks for\n%+v\nnot\n%+v\n(go test ./internal/train -run TestStepCounts -update)", name, c, want[name])
+		}
+	}
+	if len(want) != len(all) {
+		t.Errorf("%d of %d kinds of steps are in %s", len(want), len(all), stepCounts)
 	}
 }
 

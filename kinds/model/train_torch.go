@@ -300,7 +300,7 @@ func (c trainConfig) learner(m *seq2seq.Model) (*train.Seq2Seq, func(), error) {
 	if err != nil {
 		return nil, nil, step.Permanent(err)
 	}
-	m.Smoothing = c.LabelSmoothing
+	m.Smoothing, m.Checkpoint = c.LabelSmoothing, c.Recompute
 	l, err := train.NewSeq2Seq(m, o, int64(c.Seed))
 	if err != nil {
 		done()

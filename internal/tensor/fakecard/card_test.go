@@ -112,7 +112,7 @@ func TestCount(t *testing.T) {
 	if c.Uploads != 1 || c.Downloads != 1 {
 		t.Errorf("counted as %+v", c)
 	}
-	if now, most, ok := tensor.CardMemory(); !ok || now != 0 || most < 96 {
+	if now, most, ok := tensor.CardMemory(0); !ok || now != 0 || most < 96 {
 		t.Errorf("memory: %d now, %d at most, %v", now, most, ok)
 	}
 }

@@ -63,8 +63,11 @@ char *redsi_kernels_of(const char *name, const char *overload) {
   std::string out;
   if (any({K::CUDA})) out += " CUDA";
   if (any({K::CPU})) out += " CPU";
-  // Not CompositeExplicitAutogradNonFunctional, which only makes the result and calls the operator that fills it.
-  if (any({K::CompositeExplicitAutograd, K::CompositeImplicitAutograd})) out += " composite";
+  // CompositeExplicitAutogradNonFunctional counts for what fills a result that it is given: of other operators it only
+  // makes the result, and calls that one.
+  if (any({K::CompositeExplicitAutograd, K::CompositeImplicitAutograd}) ||
+      (op->schema().is_mutable() && any({K::CompositeExplicitAutogradNonFunctional})))
+    out += " composite";
   if (any({K::Autograd, K::AutogradCUDA, K::CompositeImplicitAutograd})) out += " autograd";
   if (any({K::AutogradCPU})) out += " autograd-CPU";
   return strdup(out.c_str());

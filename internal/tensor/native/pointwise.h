@@ -46,7 +46,8 @@ struct ComposedRelu : Function<ComposedRelu> {
 inline void add_rows_on_card(const Tensor &to, const Tensor &index, const Tensor &from) {
   c10::List<std::optional<Tensor>> at;
   at.push_back(index);
-  Tensor(to).index_put_(at, from.to(to.scalar_type()), true);
+  Tensor self = to;
+  at::_index_put_impl_(self, at, from.to(to.scalar_type()), true, true); // unsafe: indexes are not read to be checked
 }
 
 } // namespace redsi

@@ -20,10 +20,10 @@ func Check(name string) step.Problems {
 	return step.Problems{{Path: "device", Detail: "must be auto, cpu, cuda or cuda:N"}}
 }
 
-// card is the card that a step of that device gets: of one that names none, a free one of
+// Choose is the card that a step of that device gets: of one that names none, a free one of
 // the worker's, for which it waits. ok is false if it computes on the processors: it asks
 // for that, or for no card of all and there is none.
-func card(ctx context.Context, name string, have int, why func() string) (index int, ok bool, err error) {
+func Choose(ctx context.Context, name string, have int, why func() string) (index int, ok bool, err error) {
 	number, named := strings.CutPrefix(name, "cuda:")
 	switch {
 	case name == "cpu" || name == "":

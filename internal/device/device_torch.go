@@ -15,7 +15,7 @@ func Of(ctx context.Context, name string) (tensor.Device, error) {
 	if _, err := tensor.ParseDevice(name); err != nil { // a card that is not there
 		return tensor.CPU, step.Permanent(err)
 	}
-	n, ok, err := card(ctx, name, tensor.CUDADevices(), func() string { return Card().Why })
+	n, ok, err := Choose(ctx, name, tensor.CUDADevices(), func() string { return Card().Why })
 	if err != nil || !ok {
 		return tensor.CPU, err
 	}

@@ -14,7 +14,7 @@ import (
 func ask(ctx context.Context, p *Pool, name string, have int) (*Turn, chan int) {
 	t, got := p.Turn(nil), make(chan int, 1)
 	go func() {
-		n, ok, err := card(With(ctx, t), name, have, func() string { return "none" })
+		n, ok, err := Choose(With(ctx, t), name, have, func() string { return "none" })
 		if !ok {
 			n = -1
 		}
@@ -109,7 +109,7 @@ func TestShared(t *testing.T) {
 // an error that says which it has, unless it was told none.
 func TestNamed(t *testing.T) {
 	p := NewPool(PoolOptions{Cards: []int{0, 1}, Only: true})
-	_, _, err := card(With(t.Context(), p.Turn(nil)), "cuda:3", 4, nil)
+	_, _, err := Choose(With(t.Context(), p.Turn(nil)), "cuda:3", 4, nil)
 	if err == nil || !step.IsPermanent(err) || !strings.Contains(err.Error(), "computes on cuda:0, cuda:1 alone (--gpus), and the step asks for cuda:3") {
 		t.Error(err)
 	}
@@ -117,20 +117,20 @@ func TestNamed(t *testing.T) {
 	free := NewPool(PoolOptions{}).Turn(func(card int) { told = append(told, card) })
 	ctx := With(t.Context(), free)
 	for range 2 {
-		if n, ok, err := card(ctx, "cuda:3", 4, nil); n != 3 || !ok || err != nil {
+		if n, ok, err := Choose(ctx, "cuda:3", 4, nil); n != 3 || !ok || err != nil {
 			t.Error(n, ok, err)
 		}
 	}
-	if n, ok, err := card(ctx, "auto", 4, nil); n != 3 || !ok || err != nil {
+	if n, ok, err := Choose(ctx, "auto", 4, nil); n != 3 || !ok || err != nil {
 		t.Error(n, ok, err)
 	}
-	if _, _, err := card(ctx, "cuda:1", 4, nil); err == nil || !strings.Contains(err.Error(), "a step on cuda:3 asks for cuda:1, too") {
+	if _, _, err := Choose(ctx, "cuda:1", 4, nil); err == nil || !strings.Contains(err.Error(), "a step on cuda:3 asks for cuda:1, too") {
 		t.Error(err)
 	}
 	if len(told) != 1 || told[0] != 3 {
 		t.Error(told)
 	}
-	if n, ok, err := card(t.Context(), "cuda", 4, nil); n != 0 || !ok || err != nil { // outside a worker
+	if n, ok, err := Choose(t.Context(), "cuda", 4, nil); n != 0 || !ok || err != nil { // outside a worker
 		t.Error(n, ok, err)
 	}
 }
@@ -141,14 +141,14 @@ func TestAlone(t *testing.T) {
 	var told []string
 	p := NewPool(PoolOptions{Alone: func(why string) { told = append(told, why) }})
 	for _, name := range []string{"cpu", "auto", "auto"} {
-		if _, ok, err := card(With(t.Context(), p.Turn(nil)), name, 0, func() string { return "no driver" }); ok || err != nil {
+		if _, ok, err := Choose(With(t.Context(), p.Turn(nil)), name, 0, func() string { return "no driver" }); ok || err != nil {
 			t.Error(name, ok, err)
 		}
 	}
 	if len(told) != 1 || told[0] != "no driver" {
 		t.Error(told)
 	}
-	if _, ok, err := card(t.Context(), "auto", 0, func() string { return "" }); ok || err != nil {
+	if _, ok, err := Choose(t.Context(), "auto", 0, func() string { return "" }); ok || err != nil {
 		t.Error(ok, err)
 	}
 }
@@ -160,7 +160,7 @@ func TestEnded(t *testing.T) {
 	<-a
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := card(With(ctx, p.Turn(nil)), "auto", 1, nil)
+	_, _, err := Choose(With(ctx, p.Turn(nil)), "auto", 1, nil)
 	if !errors.Is(err, context.Canceled) || step.IsPermanent(err) {
 		t.Error(err)
 	}

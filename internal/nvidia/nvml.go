@@ -2,8 +2,6 @@ package nvidia
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -60,23 +58,4 @@ func (m Machine) Joules() (sum float64, ok bool) {
 		sum += j
 	}
 	return sum, len(m.Cards) > 0
-}
-
-// Names are those of the cards, such as "NVIDIA H200 × 8".
-func (m Machine) Names() string {
-	var order, list []string
-	count := map[string]int{}
-	for _, c := range m.Cards {
-		if count[c.Name]++; count[c.Name] == 1 {
-			order = append(order, c.Name)
-		}
-	}
-	slices.Sort(order)
-	for _, name := range order {
-		if count[name] > 1 {
-			name = fmt.Sprintf("%s × %d", name, count[name])
-		}
-		list = append(list, name)
-	}
-	return strings.Join(list, ", ")
 }

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// NamedFit is a training of the paper and whether it fits.
+// NamedFit is a training and whether it fits.
 type NamedFit struct {
-	Name string `json:"name"`
+	Name  string `json:"name"`
+	Paper bool   `json:"paper"` // it is one of the paper's
 	Fit
 }
 
@@ -23,7 +24,7 @@ func PaperFits(memory int64) (all []NamedFit) {
 			t.Batch = Batch{Examples: 128, InputTokens: 3600, LongestInput: 67, LabelTokens: 128, LongestLabel: 1}
 		}
 		change(&t)
-		all = append(all, NamedFit{name, Fits(memory, t)})
+		all = append(all, NamedFit{name, t.Optimizer == "adafactor" && t.Precision == "fp16", Fits(memory, t)})
 	}
 	as := func(*Training) {}
 	for _, rows := range []int64{0, 109_739} {
@@ -39,8 +40,8 @@ func PaperFits(memory int64) (all []NamedFit) {
 // PaperFitsText is PaperFits in a sentence.
 func PaperFitsText(memory int64) string {
 	var not []string
-	for _, f := range PaperFits(memory)[:6] {
-		if !f.Fits {
+	for _, f := range PaperFits(memory) {
+		if f.Paper && !f.Fits {
 			text := fmt.Sprintf("%s, which needs %.0f GB", f.Name, float64(f.Needs)/1e9)
 			if len(f.Change) > 0 {
 				text += " (" + f.Change[0] + " fits)"

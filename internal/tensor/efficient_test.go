@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redsi/redsi/internal/tensor/native"
+	"github.com/redsi/redsi/internal/tensor/calls"
 )
 
 // efficientCall is one call of the kernel that only a card has: operands as shapes, strides and
@@ -60,21 +60,22 @@ func TestEfficientCalls(t *testing.T) {
 				bias := s.Normal(rng, 0, 1, heads, 40, 40)
 				s.Leaf(bias)
 				qkv, q, kv := leaf(dtype, in.rows, 3*heads*d), leaf(dtype, out.rows, heads*d), leaf(dtype, in.rows, 2*heads*d)
-				calls := native.CallsBegin("aten::_efficient_attention_")
-				self := s.PackedAttentionQKV(qkv, bias, Spans{Layout: NewLayout(in, in)}, o)
-				s.Gradients(s.Sum(self), []*Tensor{qkv, bias})
-				cross := s.PackedAttentionKV(q, kv, nil, Spans{Layout: NewLayout(out, in)}, o)
-				s.Gradients(s.Sum(cross), []*Tensor{q, kv})
-				o.Causal = true
-				causal := s.PackedAttentionQKV(qkv, nil, Spans{Layout: NewLayout(in, in)}, o)
-				s.Gradients(s.Sum(causal), []*Tensor{qkv})
-				NoGrad(func() { // one token of beams that share keys
-					n, l := int64(len(lens)), slices.Max(lens)
-					o.Causal, o.Dropout = false, 0
-					s.BatchAttention(leaf(dtype, n, 5, heads*d), leaf(dtype, n, l, heads*d), leaf(dtype, n, l, heads*d), s.Zeros(dtype, CPU, n, 1, 1, l), o)
+				text := calls.Of("aten::_efficient_attention_", func() {
+					self := s.PackedAttentionQKV(qkv, bias, Spans{Layout: NewLayout(in, in)}, o)
+					s.Gradients(s.Sum(self), []*Tensor{qkv, bias})
+					cross := s.PackedAttentionKV(q, kv, nil, Spans{Layout: NewLayout(out, in)}, o)
+					s.Gradients(s.Sum(cross), []*Tensor{q, kv})
+					o.Causal = true
+					causal := s.PackedAttentionQKV(qkv, nil, Spans{Layout: NewLayout(in, in)}, o)
+					s.Gradients(s.Sum(causal), []*Tensor{qkv})
+					NoGrad(func() { // one token of beams that share keys
+						n, l := int64(len(lens)), slices.Max(lens)
+						o.Causal, o.Dropout = false, 0
+						s.BatchAttention(leaf(dtype, n, 5, heads*d), leaf(dtype, n, l, heads*d), leaf(dtype, n, l, heads*d), s.Zeros(dtype, CPU, n, 1, 1, l), o)
+					})
 				})
 				var some []efficientCall
-				if err := json.Unmarshal([]byte(native.CallsEnd(calls)), &some); err != nil {
+				if err := json.Unmarshal([]byte(text), &some); err != nil {
 					t.Fatal(err)
 				}
 				got = append(got, some...)

@@ -79,7 +79,7 @@ type preparing struct {
 
 func (p *preparing) Prepare(b *Batch) error {
 	n := p.prepared.Add(1)
-	b.prepared = n
+	b.Prepared = n
 	if n == p.fail {
 		return errors.New("no batch")
 	}
@@ -87,7 +87,7 @@ func (p *preparing) Prepare(b *Batch) error {
 }
 
 func (p *preparing) Step(ctx context.Context, b *Batch, step int64, rate float64) error {
-	if b.prepared != step+1 {
+	if b.Prepared != step+1 {
 		return errors.New("another step's batch")
 	}
 	p.most = max(p.most, p.prepared.Load()-step)

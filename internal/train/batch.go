@@ -8,7 +8,7 @@ type Batch struct {
 	Targets  [][]int32
 	Indexing int // how many are indexing examples
 
-	prepared any // what a Learner's Prepare made of it
+	Prepared any // what a Learner's Prepare made of it
 }
 
 // NewBatch takes the examples out of d.

@@ -87,18 +87,18 @@ func (l *Seq2Seq) Prepare(b *Batch) (err error) {
 			return err
 		}
 	}
-	b.prepared = parts
+	b.Prepared = parts
 	return nil
 }
 
 // Step implements Learner.
 func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) error {
-	if b.prepared == nil {
+	if b.Prepared == nil {
 		if err := l.Prepare(b); err != nil {
 			return err
 		}
 	}
-	parts := b.prepared.([]part)
+	parts := b.Prepared.([]part)
 	return tensor.Run(func(s *tensor.Scope) {
 		rng := &tensor.RNG{Seed: splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))}
 		if l.Model.Device.IsCUDA() {

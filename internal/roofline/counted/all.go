@@ -27,6 +27,16 @@ var updates = map[string][]training{
 	"base128": {{"base", "real", "bf16", false}, {"base_atomic", "atomic", "bf16", true}},
 }
 
+// Held is what counts.json has of one of Models.
+func Held(name string) (out []roofline.Counted) {
+	for _, c := range roofline.Counts() {
+		if c.By == name {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // All counts what counts.json has of one of Models. It is named in Counted.By.
 func All(name string) (all []roofline.Counted, err error) {
 	add := func(c roofline.Counted, failed error) {

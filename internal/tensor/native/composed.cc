@@ -2,7 +2,6 @@
 
 // The functions of composed.h.
 #include "composed.h"
-#include "calls.h"
 #include "cpu_kernels.h"
 #include "padded.h"
 #include "slices.h"
@@ -166,26 +165,6 @@ char *redsi_head_slices(void **out, void *h, void *w, void *labels, int64_t igno
   return guarded([&] {
     *out = new Tensor(head_slices(deref(h), deref(w), deref(labels), ignore, smooth, optional(scale), count));
   });
-}
-
-void *redsi_calls_begin(const char *prefix) {
-  auto *c = new watched::Calls;
-  c->prefix = prefix;
-  watched::calls = c;
-  c->handle = at::addThreadLocalCallback(at::RecordFunctionCallback(watched::start, watched::end)
-                                             .needsInputs(true)
-                                             .needsOutputs(true)
-                                             .scopes({at::RecordScope::FUNCTION}));
-  return c;
-}
-
-char *redsi_calls_end(void *calls_) {
-  auto *c = static_cast<watched::Calls *>(calls_);
-  at::removeCallback(c->handle);
-  watched::calls = nullptr;
-  const std::string text = "[" + c->text.str() + "]";
-  delete c;
-  return strdup(text.c_str());
 }
 
 } // extern "C"

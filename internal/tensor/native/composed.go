@@ -111,17 +111,6 @@ func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) 
 	return out, msg
 }
 
-// CallsBegin tells calls of operators whose names begin with prefix until CallsEnd on the same
-// thread; for tests.
-func CallsBegin(prefix string) unsafe.Pointer {
-	c := C.CString(prefix)
-	defer C.free(unsafe.Pointer(c))
-	return C.redsi_calls_begin(c)
-}
-
-// CallsEnd is the calls as JSON: of tensors shapes, strides and types.
-func CallsEnd(calls unsafe.Pointer) string { return message(C.redsi_calls_end(calls)) }
-
 // HeadSlices is HeadLoss on a card, times scale where that is not nil; count is the number of
 // labels that count, 0 where it is not known.
 func HeadSlices(h, w, labels Tensor, ignore int64, smooth float64, scale Tensor, count int64) (out Tensor, msg string) {

@@ -57,11 +57,6 @@ char *redsi_columns(void **out, void *t, int64_t n);
 // table [buckets, heads], distances [2*most-1] its rows -> [heads, most, most], row i and column j of distance j-i.
 char *redsi_relative_bias(void **out, void *table, void *distances, int64_t most);
 
-// Calls of operators on this thread whose names begin with prefix ("aten::mm"), from begin to end, which frees it;
-// the text of redsi_calls_end, JSON, is to be freed.
-void *redsi_calls_begin(const char *prefix);
-char *redsi_calls_end(void *calls);
-
 // redsi_head_loss on a card, times scale (a tensor of one element) where that is not NULL. count is the number of
 // labels that count; 0: they are counted there.
 char *redsi_head_slices(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth, void *scale,

@@ -1,15 +1,19 @@
+//go:build !notorch
+
 // What one operator is called with and gives, for tests that hold it against libtorch's own account of what only a
 // card can run.
-#pragma once
-#include "common.h"
+#include "calls.h"
 
+#include <ATen/ATen.h>
 #include <ATen/record_function.h>
 
+#include <cstring>
 #include <sstream>
 #include <string>
 
-namespace redsi {
-namespace watched {
+namespace {
+
+using at::Tensor;
 
 struct Calls {
   std::string prefix;
@@ -18,16 +22,16 @@ struct Calls {
   at::CallbackHandle handle{};
 };
 
-inline thread_local Calls *calls = nullptr;
+thread_local Calls *calls = nullptr;
 
-inline void list(std::ostream &out, at::IntArrayRef all) {
+void list(std::ostream &out, at::IntArrayRef all) {
   out << "[";
   for (size_t i = 0; i < all.size(); i++) out << (i ? "," : "") << all[i];
   out << "]";
 }
 
 // put writes a value as JSON. Of a tensor it is shape, strides and type.
-inline void put(std::ostream &out, const c10::IValue &v) {
+void put(std::ostream &out, const c10::IValue &v) {
   if (v.isTensor() && v.toTensor().defined()) {
     const Tensor &t = v.toTensor();
     out << "{\"shape\":";
@@ -53,7 +57,7 @@ struct Call : at::ObserverContext {
   std::string takes;
 };
 
-inline std::unique_ptr<at::ObserverContext> start(const at::RecordFunction &fn) {
+std::unique_ptr<at::ObserverContext> start(const at::RecordFunction &fn) {
   const std::string name = fn.name();
   if (!calls || name.rfind(calls->prefix, 0) != 0) return nullptr;
   auto call = std::make_unique<Call>();
@@ -64,7 +68,7 @@ inline std::unique_ptr<at::ObserverContext> start(const at::RecordFunction &fn) 
   return call;
 }
 
-inline void end(const at::RecordFunction &fn, at::ObserverContext *context) {
+void end(const at::RecordFunction &fn, at::ObserverContext *context) {
   if (!calls || !context) return;
   std::ostream &out = calls->text;
   out << (calls->any ? ",\n" : "") << "{\"operator\":\"" << fn.name() << "\",\"takes\":["
@@ -75,5 +79,26 @@ inline void end(const at::RecordFunction &fn, at::ObserverContext *context) {
   out << "]}";
 }
 
-} // namespace watched
-} // namespace redsi
+} // namespace
+
+extern "C" {
+
+void *redsi_calls_begin(const char *prefix) {
+  auto *c = new Calls;
+  c->prefix = prefix;
+  calls = c;
+  c->handle = at::addThreadLocalCallback(
+      at::RecordFunctionCallback(start, end).needsInputs(true).needsOutputs(true).scopes({at::RecordScope::FUNCTION}));
+  return c;
+}
+
+char *redsi_calls_end(void *calls_) {
+  auto *c = static_cast<Calls *>(calls_);
+  at::removeCallback(c->handle);
+  calls = nullptr;
+  const std::string text = "[" + c->text.str() + "]";
+  delete c;
+  return strdup(text.c_str());
+}
+
+} // extern "C"

@@ -1,0 +1,68 @@
+//go:build !notorch
+
+// Command counts writes what operations of the paper's models ask of a card, counted on a CPU
+// that is taken for one: internal/roofline/counts.json.
+//
+//	go run ./tools/counts [-of tiny,more,small,base,bert] [-out internal/roofline/counts.json]
+//
+// What -of does not name stays as it was counted. All of it takes a minute and 5 GB of memory;
+// base128, T5-Base with the paper's batches, is not among what is counted if nothing is said.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/atomicfile"
+	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/roofline/counted"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+
+func run(args []string, errs io.Writer) int {
+	f := flag.NewFlagSet("counts", flag.ContinueOnError)
+	f.SetOutput(errs)
+	of := f.String("of", "tiny,more,small,base,bert", "which of "+strings.Join(counted.Models, ", "))
+	out := f.String("out", "internal/roofline/counts.json", "the file to write")
+	if f.Parse(args) != nil {
+		return 2
+	}
+	names := strings.Split(*of, ",")
+	for _, name := range names {
+		if !slices.Contains(counted.Models, name) {
+			fmt.Fprintf(errs, "counts: %q is none of %s\n", name, strings.Join(counted.Models, ", "))
+			return 2
+		}
+	}
+	if err := write(names, *out); err != nil {
+		fmt.Fprintln(errs, "counts:", err)
+		return 1
+	}
+	return 0
+}
+
+func write(names []string, path string) error {
+	var all []roofline.Counted
+	for _, name := range counted.Models {
+		if !slices.Contains(names, name) {
+			all = append(all, counted.Held(name)...)
+			continue
+		}
+		again, err := counted.All(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, again...)
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(path, append(text, '\n'), 0o644)
+}

@@ -21,7 +21,7 @@ func TestTrainsOn(t *testing.T) {
 		level, note, do string
 	}{
 		{2 * needs, "ok", "every training of the paper fits, by computation", ""},
-		{needs, "warn", "but for T5-Base, atomic identifiers, which needs ", "checkpoint_activations = true"},
+		{needs, "warn", "but for T5-Base, atomic identifiers, which needs ", "a card with "},
 		{1_000_000_000, "warn", "but for ", "a card with "},
 	} {
 		if f := trainsOn(c.memory); f.level() != c.level || !strings.Contains(f.Note, c.note) || !strings.Contains(f.Do, c.do) || (f.Do == "") != f.OK {

@@ -90,7 +90,7 @@ func TestCardFindings(t *testing.T) {
 			"ok GPU driver|580.95, for CUDA up to 13.0|",
 			"ok GPU 0|NVIDIA H200, 150 GB, of which 149 GB are free, compute capability 9.0, GPU-1, cuda:0|",
 			"warn GPU 1|GPU-2, hidden from this process by CUDA_VISIBLE_DEVICES; compute capability 7.0: this libtorch has code for cards from 7.5 on|device = \"cpu\"",
-			"ok GPU memory|the paper's largest training|",
+			"ok GPU memory|every training of the paper fits|",
 			"ok GPU libraries|libtorch's CUDA half of /deps is loaded, with CUDA 13.0; this process may compute on 1 card|"}},
 		"old driver": {old, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "the driver is too old"}, []string{
 			"warn GPU driver|570.1: it is for CUDA up to 12.8, libtorch's CUDA half of 13.0: that needs a driver 580 or newer|install a newer driver",

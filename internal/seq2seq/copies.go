@@ -181,6 +181,8 @@ func (m *Model) onCard(s *tensor.Scope) *copies {
 	if !m.Device.IsCUDA() {
 		return nil
 	}
+	m.making.Lock()
+	defer m.making.Unlock()
 	if m.copies != nil && m.copies.compute != m.Compute {
 		m.forget()
 	}
@@ -189,6 +191,15 @@ func (m *Model) onCard(s *tensor.Scope) *copies {
 	}
 	m.copies.refresh(s)
 	return m.copies
+}
+
+// reading is a pass without dropout, and the network that it computes by.
+func (m *Model) reading(s *tensor.Scope) (*Pass, Network) {
+	p := m.pass(s, nil)
+	if p.copies = m.onCard(s); p.copies != nil {
+		return p, p.copies.net
+	}
+	return p, m.net
 }
 
 // forget frees the copies; parameters that lie in them keep their memory.

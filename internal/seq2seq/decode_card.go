@@ -40,8 +40,9 @@ func (m *Model) encodeOnCard(s, inner *tensor.Scope, e *Encoding) {
 	up := s.Upload(m.Device, seq.ids, tensor.PaddingIndexes(nil, seq.Start, seq.Len, rows), m.indexes(seq, true), columns(seq), seq.Len)
 	padding := inner.NewPadding(seq.Start, seq.Len, rows, up[1])
 	seq.Layout, seq.Indexes = tensor.NewLayout(padding, padding), up[2]
+	p, net := m.reading(inner)
 	x := inner.IndexSelect(m.net.Embedding(), 0, up[0])
-	e.Hidden, e.padded = s.Move(m.net.Encode(m.pass(inner, nil), x, seq)), up[3:]
+	e.Hidden, e.padded = s.Move(net.Encode(p, x, seq)), up[3:]
 }
 
 // indexes are those of Config.
@@ -103,16 +104,15 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 		c.card.mask = c.scope.Move(s.View(s.MaskedFill(none, after, hidden), n, 1, 1, wide))
 	}
 	states := s.IndexSelect(e.Hidden, 0, e.padded[0]) // [most*inputs, width]
+	p, net := c.m.reading(s)                          // one product for all layers
 	for i := range layers {
-		tensor.Within(func(layer *tensor.Scope) {
-			k, v := c.m.net.Keys(c.m.pass(layer, nil), int(i), states)
-			if c.card.cross == nil {
-				c.card.cross = c.scope.Move(layer.Empty(k.DType(), c.m.Device, most, 2*layers, n, k.Dim(1)))
-			}
-			for j, t := range []*tensor.Tensor{k, v} {
-				layer.CopyInPlace(layer.Select(c.card.cross, 1, 2*i+int64(j)), layer.View(t, most, n, -1))
-			}
-		})
+		k, v := net.Keys(p, int(i), states)
+		if c.card.cross == nil {
+			c.card.cross = c.scope.Move(s.Empty(k.DType(), c.m.Device, most, 2*layers, n, k.Dim(1)))
+		}
+		for j, t := range []*tensor.Tensor{k, v} {
+			s.CopyInPlace(s.Select(c.card.cross, 1, 2*i+int64(j)), s.View(t, most, n, -1))
+		}
 	}
 }
 
@@ -181,6 +181,8 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 		tensor.Within(func(inner *tensor.Scope) {
 			ids := next()
 			at := &cardNext{next: c.begin(inner), group: plan.group}
+			p, net := c.m.reading(inner)
+			at.Pass = p
 			if plan.order {
 				c.reorder(inner, next())
 			}
@@ -194,7 +196,7 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 				at.mask = inner.Narrow(c.card.mask, 3, 0, c.card.cross.Dim(0))
 			}
 			x := inner.IndexSelect(c.m.net.Embedding(), 0, ids)
-			states = s.Move(c.m.net.Decode(at.Pass, x, at))
+			states = s.Move(net.Decode(p, x, at))
 		})
 	})
 	c.steps++
@@ -202,9 +204,9 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 	return states
 }
 
-// begin is what a step has in common with one on a CPU.
+// begin is what a step has in common with one on a CPU, but for its pass.
 func (c *Cache) begin(s *tensor.Scope) next {
-	at := next{Cache: c, Pass: c.m.pass(s, nil)}
+	at := next{Cache: c}
 	for _, bias := range c.biases {
 		at.now = append(at.now, s.Narrow(s.Narrow(bias, 1, c.steps, 1), 2, 0, c.steps+1)) // [heads, 1, steps+1]
 	}

@@ -13,7 +13,7 @@
 // told where each sequence starts. Padding in transformers has no effect on the loss, the
 // gradients or the logits of real tokens, so both agree.
 //
-// On a card training multiplies by copies of the matrices in the compute type, of which those
+// On a card products are with copies of the matrices in the compute type, of which those
 // of one product lie in one (copies.go), and a batch's indexes come up together (prepare.go).
 //
 // Reading order: family.go, model.go, pass.go, prepare.go, loss.go (training), copies.go,

@@ -3,6 +3,8 @@
 package seq2seq
 
 import (
+	"sync"
+
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
 )
@@ -25,7 +27,8 @@ type Model struct {
 	all    []Param // in the order of Config's Specs
 	params []Param // those that are trained
 	net    Network
-	copies *copies // for Gradients on a card; nil before the first
+	copies *copies     // on a card; nil before the first pass there
+	making *sync.Mutex // of copies
 }
 
 // Param is a parameter under its Hugging Face name.
@@ -34,7 +37,7 @@ type Param = checkpoint.Named
 // build assembles a model from all tensors of its configuration, in their order, and
 // makes parameters leaves that gradients can be asked for.
 func build(c Config, device tensor.Device, scope *tensor.Scope, all []Param) *Model {
-	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all}
+	m := &Model{Config: c, Device: device, Compute: tensor.F32, scope: scope, all: all, making: new(sync.Mutex)}
 	for i, s := range c.Specs() {
 		if !s.Fixed {
 			m.params = append(m.params, all[i])

@@ -3,7 +3,6 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -221,36 +220,7 @@ func TestCardResumes(t *testing.T) {
 func TestCardLeavesOut(t *testing.T) {
 	defer tensor.Emulate()()
 	l := learnerAt(t, without(toy()), tensor.CUDA(0), tensor.F16, "")
-	huge := func(factor float64) {
-		if err := tensor.Run(func(s *tensor.Scope) {
-			tensor.NoGrad(func() {
-				s.ScaleInPlace(l.Model.Param("encoder.block.0.layer.1.DenseReluDense.wo.weight"), factor)
-			})
-		}); err != nil {
-			t.Fatal(err)
-		}
-		l.Model.Changed()
-	}
-	b := NewBatch(examples(30, 50), []Ref{{Index: 1}, {Indexing: true}})
-	huge(1e20)
-	before := weights(t, l)
-	if loss, err := update(l, b, 0, 1e-3); err != nil || !loss.Left {
-		t.Fatalf("%+v, %v", loss, err)
-	}
-	if l.Skipped() != 1 || l.scaler.Scale != 32768 || !bytes.Equal(weights(t, l), before) {
-		t.Errorf("%d updates left out, factor %g", l.Skipped(), l.scaler.Scale)
-	}
-	huge(1e-20)
-	if loss, err := update(l, b, 1, 1e-3); err != nil || loss.Left || !finite(loss.Value) || l.inRow != 0 || bytes.Equal(weights(t, l), before) {
-		t.Errorf("the next batch: %+v, %v", loss, err)
-	}
-	huge(1e20)
-	k := t5Task(t, l, &shelf{folder: t.TempDir()})
-	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 200, 200, 20
-	var diverged *DivergedError
-	if _, err := Train(context.Background(), k); !errors.As(err, &diverged) || diverged.Step != mostInRow+1 || diverged.Kept != 40 {
-		t.Errorf("overflow without end: %v", err)
-	}
+	leavesLossesOut(t, l, 200, 20, 40)
 }
 
 // TestCardDiverges: the step is the one whose loss is not finite, whenever that is told; from there

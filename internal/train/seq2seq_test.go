@@ -162,12 +162,22 @@ func TestSeq2SeqLeavesOverflowsOut(t *testing.T) {
 func TestSeq2SeqLeavesLossesOut(t *testing.T) {
 	l := learner(t)
 	l.Model.Compute = tensor.F16
+	leavesLossesOut(t, l, 10, 10, mostInRow)
+	if l.Skipped() != mostInRow+1 {
+		t.Errorf("%d updates left out", l.Skipped())
+	}
+}
+
+// leavesLossesOut: l leaves the update of one batch out, makes the next one, and gives up where overflow does
+// not end; the newest checkpoint is of the step kept then.
+func leavesLossesOut(t *testing.T, l *Seq2Seq, evaluate, save, kept int64) {
 	huge := func(factor float64) {
 		if err := tensor.Run(func(s *tensor.Scope) {
 			tensor.NoGrad(func() { s.ScaleInPlace(l.Model.Param("encoder.block.0.layer.1.DenseReluDense.wo.weight"), factor) })
 		}); err != nil {
 			t.Fatal(err)
 		}
+		l.Model.Changed()
 	}
 	b := NewBatch(examples(30, 50), []Ref{{Index: 1}, {Indexing: true}})
 	huge(1e20)
@@ -184,10 +194,10 @@ func TestSeq2SeqLeavesLossesOut(t *testing.T) {
 	}
 	huge(1e20)
 	k := t5Task(t, l, &shelf{folder: t.TempDir()})
-	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 100, 10, 10
+	k.Steps, k.EvaluateEvery, k.CheckpointEvery = 200, evaluate, save
 	var diverged *DivergedError
-	if _, err := Train(context.Background(), k); !errors.As(err, &diverged) || diverged.Step != mostInRow+1 || diverged.Kept != mostInRow || l.Skipped() != mostInRow+1 {
-		t.Errorf("overflow without end: %v, %d updates left out", err, l.Skipped())
+	if _, err := Train(context.Background(), k); !errors.As(err, &diverged) || diverged.Step != mostInRow+1 || diverged.Kept != kept {
+		t.Errorf("overflow without end: %v", err)
 	}
 }
 

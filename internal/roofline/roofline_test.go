@@ -156,7 +156,8 @@ func TestFits(t *testing.T) {
 // Tolerances of formulas against counts: of products, and of what one size says of another.
 const (
 	flopsWithin = 0.1
-	sizesWithin = 1.35
+	bytesWithin = 1.3
+	peakWithin  = 1.55 // of larger models less than the formula is live
 )
 
 // TestFormulas: the products of every operation are those that were counted, and what was
@@ -196,10 +197,14 @@ func TestFormulas(t *testing.T) {
 	}
 	for key, of := range ratios {
 		t.Logf("%-40s %v", key, of)
+		within := bytesWithin
+		if strings.HasPrefix(key, "peak") {
+			within = peakWithin
+		}
 		for a, x := range of {
 			for b, y := range of {
-				if x/y > sizesWithin {
-					t.Errorf("%s: %.2f of the formula for %s, %.2f for %s: more than %g times apart", key, x, a, y, b, sizesWithin)
+				if x/y > within {
+					t.Errorf("%s: %.2f of the formula for %s, %.2f for %s: more than %g times apart", key, x, a, y, b, within)
 				}
 			}
 		}

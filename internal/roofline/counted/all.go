@@ -9,9 +9,8 @@ import (
 )
 
 // Models are the names that All knows, in the order of counts.json. tiny is what make test
-// counts again, and more are other updates of that model. base128 is T5-Base with the paper's
-// batches, which takes long and 10 GB of memory; base has a sixteenth of them.
-var Models = []string{"tiny", "more", "small", "base", "base128", "bert"}
+// counts again, and more are other updates of that model.
+var Models = []string{"tiny", "more", "small", "base", "bert"}
 
 // training is an update that is counted.
 type training struct {
@@ -20,11 +19,10 @@ type training struct {
 }
 
 var updates = map[string][]training{
-	"tiny":    {{"tiny", "real", "bf16", false}},
-	"more":    {{"tiny", "real", "fp32", false}, {"tiny", "full", "bf16", false}, {"tiny_atomic", "atomic", "bf16", true}},
-	"small":   {{"small", "real", "fp32", false}, {"small", "real", "bf16", false}},
-	"base":    {{"base", "few", "bf16", false}},
-	"base128": {{"base", "real", "bf16", false}, {"base_atomic", "atomic", "bf16", true}},
+	"tiny":  {{"tiny", "real", "bf16", false}},
+	"more":  {{"tiny", "real", "fp32", false}, {"tiny", "full", "bf16", false}, {"tiny_atomic", "atomic", "bf16", true}},
+	"small": {{"small", "real", "fp32", false}, {"small", "real", "bf16", false}},
+	"base":  {{"base", "real", "bf16", false}, {"base_atomic", "atomic", "bf16", true}},
 }
 
 // Held is what counts.json has of one of Models.
@@ -43,7 +41,7 @@ func All(name string) (all []roofline.Counted, err error) {
 		c.By = name
 		all, err = append(all, c), errors.Join(err, failed)
 	}
-	size := Sizes()[map[string]string{"more": "tiny", "base128": "base"}[name]]
+	size := Sizes()[map[string]string{"more": "tiny"}[name]]
 	if known, ok := Sizes()[name]; ok {
 		size = known
 	}

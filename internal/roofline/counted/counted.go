@@ -43,15 +43,14 @@ func sequences(state *uint64, n, from, to int) [][]int32 {
 }
 
 // Batches are those of bench/peers/train_step.py: full has documents only, real the paper's
-// mixture of documents and queries, atomic that with longer documents and labels of one
-// token, and few a sixteenth of real, for models that take long here.
+// mixture of documents and queries, and atomic that with longer documents and labels of one
+// token.
 func Batches() map[string]*train.Batch {
-	full, real, atomic, few := uint64(1), uint64(1), uint64(1), uint64(1)
+	full, real, atomic := uint64(1), uint64(1), uint64(1)
 	return map[string]*train.Batch{
 		"full":   {Inputs: sequences(&full, 128, 32, 32), Targets: sequences(&full, 128, 8, 8)},
 		"real":   {Inputs: append(sequences(&real, 32, 32, 32), sequences(&real, 96, 8, 16)...), Targets: sequences(&real, 128, 4, 8)},
 		"atomic": {Inputs: append(sequences(&atomic, 32, 64, 64), sequences(&atomic, 96, 8, 16)...), Targets: sequences(&atomic, 128, 1, 1)},
-		"few":    {Inputs: append(sequences(&few, 2, 32, 32), sequences(&few, 6, 8, 16)...), Targets: sequences(&few, 8, 4, 8)},
 	}
 }
 

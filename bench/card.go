@@ -293,7 +293,7 @@ func cardSearch(args []string, constrained bool) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &workload{close: m.Close, run: func() (float64, error) {
+	return &workload{close: func() { searcher.Close(); m.Close() }, run: func() (float64, error) {
 		_, err := searcher.Search(context.Background(), queries, b, len(queries), nil)
 		return float64(len(queries)), err
 	}}, nil
@@ -304,15 +304,12 @@ func cardAtomic(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	const documents, batch = 100_000, 64
-	d := draw(3)
-	queries := d.sequences(256, 4, 32)
-	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-documents, documents)
+	ranker, queries, err := atomicRanker(m)
 	if err != nil {
 		return nil, err
 	}
-	return &workload{close: m.Close, run: func() (float64, error) {
-		_, err := ranker.Rank(context.Background(), queries, 40, batch, nil)
+	return &workload{close: func() { ranker.Close(); m.Close() }, run: func() (float64, error) {
+		_, err := ranker.Rank(context.Background(), queries, 40, atomicBatch, nil)
 		return float64(len(queries)), err
 	}}, nil
 }
@@ -326,15 +323,7 @@ func cardBert(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := draw(5)
-	var texts [][]int32
-	for i := range 96 {
-		low := 512
-		if i%3 == 2 {
-			low = 100
-		}
-		texts = append(texts, d.sequences(1, low, 512)...)
-	}
+	texts := bertTexts(96)
 	return &workload{close: m.Close, run: func() (float64, error) {
 		_, err := m.Embed(texts, bert.CLS, math.MaxInt)
 		return float64(len(texts)), err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 )
 
@@ -93,22 +94,30 @@ func beamProducts(args []string) (*workload, error) {
 	return w, nil
 }
 
+// atomicBatch is how many queries are ranked at a time.
+const atomicBatch = 64
+
+// atomicRanker ranks a model's last 100,000 tokens, as documents, for 256 queries.
+func atomicRanker(m *seq2seq.Model) (*decode.Ranker, [][]int32, error) {
+	const documents = 100_000
+	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-documents, documents)
+	d := draw(3)
+	return ranker, d.sequences(256, 4, 32), err
+}
+
 // atomicWork ranks the documents of 256 queries; the check is the best of the first.
 func atomicWork(args []string) (*workload, error) {
 	m, _, err := openT5(args, "mode", "")
 	if err != nil {
 		return nil, err
 	}
-	const documents, batch = 100_000, 64
-	d := draw(3)
-	queries := d.sequences(256, 4, 32)
-	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-documents, documents)
+	ranker, queries, err := atomicRanker(m)
 	if err != nil {
 		return nil, err
 	}
 	w := &workload{close: func() { ranker.Close(); m.Close() }}
 	w.run = func() (float64, error) {
-		found, err := ranker.Rank(context.Background(), queries, 40, batch, nil)
+		found, err := ranker.Rank(context.Background(), queries, 40, atomicBatch, nil)
 		if err == nil {
 			w.check = fmt.Sprint(found[0].Ranking[0].Document, found[1].Ranking[0].Document)
 		}

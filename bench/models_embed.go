@@ -9,6 +9,19 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
+// bertTexts are n documents: two thirds are as long as BERT reads.
+func bertTexts(n int) (texts [][]int32) {
+	d := draw(5)
+	for i := range n {
+		low := 512
+		if i%3 == 2 {
+			low = 100
+		}
+		texts = append(texts, d.sequences(1, low, 512)...)
+	}
+	return texts
+}
+
 // bertWork embeds 12 documents; the check is the first numbers of the first vector.
 func bertWork(args []string) (*workload, error) {
 	if len(args) != 1 {
@@ -18,15 +31,7 @@ func bertWork(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := draw(5)
-	var texts [][]int32
-	for i := range 12 {
-		low := 512
-		if i%3 == 2 {
-			low = 100
-		}
-		texts = append(texts, d.sequences(1, low, 512)...)
-	}
+	texts := bertTexts(12)
 	w := &workload{close: m.Close}
 	w.run = func() (float64, error) {
 		vectors, err := m.Embed(texts, bert.CLS, 4096)

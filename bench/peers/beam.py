@@ -10,19 +10,7 @@ identifiers of 3 tokens and </s> through prefix_allowed_tokens_fn, a dict per pr
 import torch
 from transformers import T5ForConditionalGeneration
 
-from slices import Numbers, arguments, pad, serve
-
-
-def prefixes(draw, count):
-    """The nested dicts of count different identifiers."""
-    root, made = {}, 0
-    while made < count:
-        node, new = root, False
-        for token in [2 + draw.below(1100) for _ in range(3)] + [1]:
-            new = token not in node
-            node = node.setdefault(token, {})
-        made += new
-    return root
+from slices import Numbers, arguments, pad, prefixes, serve
 
 
 def main():

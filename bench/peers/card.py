@@ -15,7 +15,7 @@ import torch
 from transformers import BertConfig, BertModel, T5Config, T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
-from slices import Numbers, arguments, pad, serve
+from slices import Numbers, arguments, batch, pad, prefixes, serve
 
 SIZES = {"tiny": (256, 1024, 4, 4), "small": (512, 2048, 6, 8), "base": (768, 3072, 12, 12)}
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -26,24 +26,6 @@ def t5(size, extra=0):
     width, ff, layers, heads = SIZES[size]
     return T5Config(d_model=width, d_ff=ff, num_layers=layers, num_decoder_layers=layers, num_heads=heads, d_kv=64,
                     vocab_size=32128 + extra, decoder_start_token_id=0)
-
-
-def batch(lengths):
-    draw = Numbers(1)
-    if lengths == "full":
-        return draw.sequences(128, 32, 32), draw.sequences(128, 8, 8)
-    return draw.sequences(32, 32, 32) + draw.sequences(96, 8, 16), draw.sequences(128, 4, 8)
-
-
-def prefixes(draw, count):
-    root, made = {}, 0
-    while made < count:
-        node, new = root, False
-        for token in [2 + draw.below(1100) for _ in range(3)] + [1]:
-            new = token not in node
-            node = node.setdefault(token, {})
-        made += new
-    return root
 
 
 def main():

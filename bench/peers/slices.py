@@ -27,6 +27,26 @@ class Numbers:
         return [[2 + self.below(32000) for _ in range(low + self.below(high - low + 1))] for _ in range(n)]
 
 
+def batch(lengths):
+    draw = Numbers(1)
+    if lengths == "full":
+        return draw.sequences(128, 32, 32), draw.sequences(128, 8, 8)
+    inputs = draw.sequences(32, 32, 32) + draw.sequences(96, 8, 16)
+    return inputs, draw.sequences(128, 4, 8)
+
+
+def prefixes(draw, count):
+    """The nested dicts of count different identifiers."""
+    root, made = {}, 0
+    while made < count:
+        node, new = root, False
+        for token in [2 + draw.below(1100) for _ in range(3)] + [1]:
+            new = token not in node
+            node = node.setdefault(token, {})
+        made += new
+    return root
+
+
 def pad(rows, value):
     most = max(map(len, rows))
     return torch.tensor([r + [value] * (most - len(r)) for r in rows])

@@ -13,18 +13,10 @@ import torch
 from transformers import T5Config, T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
-from slices import Numbers, arguments, pad, serve
+from slices import arguments, batch, pad, serve
 
 TINY = T5Config(d_model=256, d_ff=1024, num_layers=4, num_decoder_layers=4, num_heads=4, d_kv=64, vocab_size=32128,
                 decoder_start_token_id=0)
-
-
-def batch(lengths):
-    draw = Numbers(1)
-    if lengths == "full":
-        return draw.sequences(128, 32, 32), draw.sequences(128, 8, 8)
-    inputs = draw.sequences(32, 32, 32) + draw.sequences(96, 8, 16)
-    return inputs, draw.sequences(128, 4, 8)
 
 
 def main():

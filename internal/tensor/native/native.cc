@@ -200,12 +200,28 @@ char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
 
 void redsi_emulate(int on) { emulated = on != 0; }
 
+// The pinned block is not used again before it is copied: its allocator sees to that.
+static Tensor pinned(const int64_t *numbers, int64_t n, bool pin) {
+  Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(pin));
+  if (n > 0) std::memcpy(host.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
+  return host;
+}
+
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device) {
   return guarded([&] {
-    Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(device >= 0));
-    if (n > 0) std::memcpy(host.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
-    // The pinned block is not used again before the copy is done: its allocator sees to that.
+    const Tensor host = pinned(numbers, n, device >= 0);
     *out = new Tensor(device < 0 ? host : host.to(at::Device(at::kCUDA, c10::DeviceIndex(device)), at::kLong, true));
+  });
+}
+
+char *redsi_upload_into(void *to_, const int64_t *numbers, int64_t n) {
+  return guarded([&] {
+    const Tensor &to = deref(to_);
+    TORCH_CHECK(to.scalar_type() == at::kLong && to.is_contiguous() && to.numel() == n, n, " numbers for ", to.sizes());
+    if (to.is_cuda())
+      Tensor(to).copy_(pinned(numbers, n, true), true);
+    else if (n > 0)
+      std::memcpy(to.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
   });
 }
 

@@ -78,6 +78,11 @@ func Upload(numbers []int64, device int) (out Tensor, msg string) {
 	return out, msg
 }
 
+// UploadInto copies numbers into a vector of int64 that is there, in one transfer.
+func UploadInto(to Tensor, numbers []int64) (msg string) {
+	return message(C.redsi_upload_into(to, (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers))))
+}
+
 // Counter counts what operators on its thread ask of a card.
 type Counter unsafe.Pointer
 

@@ -22,6 +22,8 @@ char *redsi_card_free(int device, int64_t *free, int64_t *total);
 void redsi_emulate(int on);
 // n numbers in one transfer to a device, -1 being the CPU; asynchronous to a card, from pinned memory.
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device);
+// The same into a vector of int64 that is there.
+char *redsi_upload_into(void *to, const int64_t *numbers, int64_t n);
 
 // What operators on this thread ask of a card, from begin to end, which frees it. The text of
 // redsi_count_end is to be freed: lines of "kind name number", see count.cc.

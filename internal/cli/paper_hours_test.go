@@ -25,8 +25,10 @@ const night = 12 * time.Hour
 // without any result. REDSI_UPDATE=1 writes them.
 func TestPaperHours(t *testing.T) {
 	v := paperPreview(t)
-	var table, nights, memory strings.Builder
+	var table, spent, nights, memory strings.Builder
 	table.WriteString("| card | hours of one | days with 1 | with 8 | with 64 | the longest training | cost |\n|---|---|---|---|---|---|---|\n")
+	sorts := append(roofline.Sorts(), "loading")
+	fmt.Fprintf(&spent, "| card | %s |\n|%s\n", strings.Join(sorts, " | "), strings.Repeat("---|", len(sorts)+1))
 	nights.WriteString("| card | in a night of 12 hours |\n|---|---|\n")
 	memory.WriteString("| training | at the peak | in 16 GB | in 24 GB | in 40 GB | in 80 GB |\n|---|---|---|---|---|---|\n")
 	for i, f := range roofline.PaperFits(16e9) {
@@ -68,6 +70,17 @@ func TestPaperHours(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s | %.1f h | $%s |\n", c.Name, humanize.Comma(int64(one.GPUHours()+0.5)), strings.Join(days, " | "),
 			longest.Hours(), humanize.Comma(int64(one.Cost()+0.5)))
+		fmt.Fprintf(&spent, "| %s |", c.Name)
+		for _, on := range sorts {
+			took := time.Duration(0)
+			for _, x := range one.Spent {
+				if x.On == on {
+					took = x.Took
+				}
+			}
+			fmt.Fprintf(&spent, " %.0f h |", took.Hours())
+		}
+		spent.WriteString("\n")
 		var within []string
 		for _, g := range one.Tables(v) {
 			if g.GPU > 0 && g.GPU <= night && g.Name != "" {
@@ -83,7 +96,7 @@ func TestPaperHours(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(src)
-	for name, want := range map[string]string{"hours": table.String(), "nights": nights.String(), "memory": memory.String()} {
+	for name, want := range map[string]string{"hours": table.String(), "spent": spent.String(), "nights": nights.String(), "memory": memory.String()} {
 		begin, end := "<!-- computed: "+name+" -->\n", "<!-- end -->"
 		before, rest, ok := strings.Cut(text, begin)
 		got, after, closed := strings.Cut(rest, end)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ type made struct {
 	hit           bool
 }
 
-func preview(t *testing.T, reg *step.Registry, steps ...made) *plan.Preview {
+func preview(t testing.TB, reg *step.Registry, steps ...made) *plan.Preview {
 	t.Helper()
 	v := &plan.Preview{Plan: &plan.Plan{}}
 	at := map[string]int{}
@@ -89,7 +90,7 @@ func preview(t *testing.T, reg *step.Registry, steps ...made) *plan.Preview {
 	return v
 }
 
-func options(t *testing.T, card string, cards int) Options {
+func options(t testing.TB, card string, cards int) Options {
 	t.Helper()
 	c, err := roofline.CardNamed(card)
 	if err != nil {
@@ -306,6 +307,23 @@ func TestSchedule(t *testing.T) {
 	}
 	if got := schedule(&plan.Preview{Plan: &plan.Plan{}}, nil, 1); got != 0 {
 		t.Errorf("of nothing: %s", got)
+	}
+}
+
+// BenchmarkOf50000 is of as many trainings.
+func BenchmarkOf50000(b *testing.B) {
+	list := steps(1000)[:3]
+	for i := range 50_000 {
+		list = append(list, made{address: "step.train.a" + strconv.Itoa(i), kind: "train", from: "step.weights.base", ids: "step.atomic.ids", n: 1000 + i})
+	}
+	reg := registry()
+	v := preview(b, reg, list...)
+	e := estimate.Of(v, estimate.History{})
+	o := options(b, "h200", 8)
+	for b.Loop() {
+		if _, err := Of(v, reg, e, Facts{Took: func(int) []Took { return nil }}, o); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func (c Config) Specs() []seq2seq.Spec {
 	d := c.DModel
 	random := seq2seq.Draw{Deviation: c.InitStd}
 	// NOTE final_logits_bias is no parameter: transformers never trains it.
-	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true}}
+	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true, Product: "final_logits_bias"}}
 	add := func(name string, init seq2seq.Draw, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})
 	}
@@ -63,7 +63,7 @@ func (c Config) Specs() []seq2seq.Spec {
 		norm(name + ".layernorm_embedding")
 	}
 	add("shared.weight", random, c.VocabSize, d)
-	all[1].Grown = random
+	all[1].Grown, all[1].Product = random, "head"
 	stack("encoder", c.EncoderLayers, c.EncoderFFN, false)
 	stack("decoder", c.DecoderLayers, c.DecoderFFN, true)
 	return all

@@ -24,6 +24,7 @@ type whole struct {
 	t     *tensor.Tensor // [sum of rows, columns]
 	rows  []int64
 	parts []*tensor.Tensor
+	fixed bool
 }
 
 // place is a part of a whole.
@@ -43,7 +44,7 @@ func (p place) first() (row int64) {
 // newCopies makes a model's, whose numbers are not there yet.
 func newCopies(m *Model) *copies {
 	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
-	groups := map[string][]Param{}
+	groups, fixed := map[string][]Param{}, map[string]bool{}
 	var order []string
 	for i, s := range m.Config.Specs() {
 		if s.Product == "" {
@@ -53,10 +54,11 @@ func newCopies(m *Model) *copies {
 			order = append(order, s.Product)
 		}
 		groups[s.Product] = append(groups[s.Product], m.all[i])
+		fixed[s.Product] = s.Fixed
 	}
 	tensor.NoGrad(func() {
 		for _, name := range order {
-			c.join(m, groups[name])
+			c.join(m, groups[name], fixed[name])
 		}
 	})
 	c.net = m.Config.Network(func(name string) *tensor.Tensor {
@@ -68,10 +70,10 @@ func newCopies(m *Model) *copies {
 	return c
 }
 
-// join makes the matrix of a product.
-func (c *copies) join(m *Model, of []Param) {
+// join makes the matrix of a product; of a fixed one gradients are not taken.
+func (c *copies) join(m *Model, of []Param, fixed bool) {
 	same := c.compute == tensor.F32
-	w := &whole{}
+	w := &whole{fixed: fixed}
 	total := int64(0)
 	for _, p := range of {
 		w.rows = append(w.rows, p.Tensor.Dim(0))
@@ -100,10 +102,9 @@ func (c *copies) join(m *Model, of []Param) {
 		w.parts = append(w.parts, part)
 		c.part[part], c.of[p.Name] = at, at
 	}
-	if w.t.RequiresGrad() {
-		return
+	if !fixed && !w.t.RequiresGrad() {
+		c.scope.Leaf(w.t)
 	}
-	c.scope.Leaf(w.t)
 }
 
 // refresh copies parameters that have changed.
@@ -124,7 +125,9 @@ func (c *copies) within(w *tensor.Tensor) bool {
 // leaves are what gradients are asked for in the parameters' stead, each once.
 func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 	for _, w := range c.wholes {
-		all = append(all, w.t)
+		if !w.fixed {
+			all = append(all, w.t)
+		}
 	}
 	for _, p := range params {
 		if _, ok := c.of[p.Name]; !ok {

@@ -305,19 +305,24 @@ func (m *Model) Dimensions() (d Dimensions) {
 	return d
 }
 
-// HeadRows is rows from … from+n-1 of the output matrix as LogitsOf multiplies with
-// them: it is good for as long as the weights are.
-func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head *tensor.Tensor) {
+// HeadRows is what makes the scores of tokens from … from+n-1, for LogitsOf: it is good for
+// as long as the weights are, whose memory it shares where a card has them in the compute type.
+func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head Head) {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			head = s.Move(inner.ToDType(inner.Narrow(m.net.Head(inner), 0, from, n), m.Compute))
+			p, net := m.reading(inner)
+			head = net.Head(p).rows(inner, from, n).in(inner, m.Compute)
+			head.Matrix = s.Move(head.Matrix)
+			if head.Bias != nil {
+				head.Bias = s.Move(head.Bias)
+			}
 		})
 	})
 	return head
 }
 
 // LogitsOf are the scores of HeadRows' tokens after states [rows, w], in the compute type.
-func (m *Model) LogitsOf(s *tensor.Scope, states, head *tensor.Tensor) (logits *tensor.Tensor) {
-	tensor.NoGrad(func() { logits = s.Linear(s.ToDType(states, head.DType()), head) })
+func (m *Model) LogitsOf(s *tensor.Scope, states *tensor.Tensor, head Head) (logits *tensor.Tensor) {
+	tensor.NoGrad(func() { logits = head.scores(s, states) })
 	return logits
 }

@@ -75,7 +75,8 @@ type Spec struct {
 	Fixed bool
 	// Product names the product that a matrix is for, by Pass.Linear or Products: a card has
 	// a copy of it in the compute type, those of one name in one matrix, since they multiply
-	// the same rows. "": it is not for products, or not for them alone.
+	// the same rows. "": it is not for products, or not for them alone. What is Fixed may have
+	// a name too, of its own.
 	Product string
 }
 
@@ -98,9 +99,8 @@ func (d Draw) draw(s *tensor.Scope, rng *tensor.RNG, device tensor.Device, shape
 type Network interface {
 	// Embedding is the table of tokens, [Size, width].
 	Embedding() *tensor.Tensor
-	// Head is the output matrix, [Size, w]: scores are states [T, w] times it. It may
-	// belong to s.
-	Head(s *tensor.Scope) *tensor.Tensor
+	// Head is what makes scores of states. It may belong to the pass's scope.
+	Head(p *Pass) Head
 	// Attention are the heads, the scale of scores and, in training, the dropout of
 	// every attention.
 	Attention() tensor.AttentionOptions

@@ -132,6 +132,9 @@ type HeadOptions struct {
 	Scale *Tensor
 	// Count is the number of labels other than ignore; 0: not known, they are counted.
 	Count int64
+	// Bias, nil or a tensor [V] of h's type without a gradient, is added to the products. A CPU
+	// has none: there it is a column of w.
+	Bias *Tensor
 }
 
 // HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
@@ -143,12 +146,18 @@ type HeadOptions struct {
 func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
 	const op = "HeadLoss"
 	if h.onCard() {
-		var scale native.Tensor
+		var scale, bias native.Tensor
 		if o.Scale != nil {
 			scale = o.Scale.n(op)
 		}
-		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, scale, o.Count)
-		return s.ownNative(op, out, msg, h, w, labels)
+		if o.Bias != nil {
+			bias = o.Bias.n(op)
+		}
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Count)
+		return s.ownNative(op, out, msg, h, w, labels, o.Bias)
+	}
+	if o.Bias != nil {
+		Failf(op, "a bias, which a CPU does not add")
 	}
 	out, msg := native.HeadLoss(h.n(op), w.n(op), labels.n(op), ignore, smooth)
 	loss := s.ownNative(op, out, msg, h, w, labels)

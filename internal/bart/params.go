@@ -30,6 +30,7 @@ func (c Config) Specs() []seq2seq.Spec {
 		add(name+".weight", random, out, in)
 		all[len(all)-1].Product = product
 		add(name+".bias", seq2seq.Draw{}, out)
+		all[len(all)-1].Product = product + ".bias"
 	}
 	norm := func(name string) {
 		add(name+".weight", seq2seq.Draw{Value: 1}, d)
@@ -72,7 +73,7 @@ func (c Config) Specs() []seq2seq.Spec {
 // Network implements seq2seq.Config.
 func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
 	dense := func(name string) dense {
-		return dense{get("model." + name + ".weight"), get("model." + name + ".bias")}
+		return dense{W: get("model." + name + ".weight"), B: get("model." + name + ".bias")}
 	}
 	attention := func(name string) attention {
 		return attention{q: dense(name + ".q_proj"), k: dense(name + ".k_proj"), v: dense(name + ".v_proj"), o: dense(name + ".out_proj"),

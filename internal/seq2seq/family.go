@@ -73,10 +73,11 @@ type Spec struct {
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
 	// Fixed marks what is no parameter: it is not trained, and zeros where a file has none.
 	Fixed bool
-	// Product names the product that a matrix is for, by Pass.Linear or Products: a card has
-	// a copy of it in the compute type, those of one name in one matrix, since they multiply
-	// the same rows. "": it is not for products, or not for them alone. What is Fixed may have
-	// a name too, of its own.
+	// Product names the product that a matrix is for, by Pass.Linear, Affine, Products or
+	// Affines: a card has a copy of it in the compute type, those of one name in one matrix,
+	// since they multiply the same rows. "": it is not for products, or not for them alone.
+	// Biases have names too, those of matrices in one matrix one name, in the same order.
+	// What is Fixed has a name of its own.
 	Product string
 }
 

@@ -102,7 +102,7 @@ func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, b *Prepa
 		}
 		return loss, value
 	}
-	o := tensor.HeadOptions{Count: b.count}
+	o := tensor.HeadOptions{Count: b.count, Last: true}
 	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
 	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
 	loss = s.Detach(value)

@@ -132,6 +132,9 @@ type HeadOptions struct {
 	Scale *Tensor
 	// Count is the number of labels other than ignore; 0: not known, they are counted.
 	Count int64
+	// Last says that Gradients are asked for of the result itself, not of what is computed from
+	// it. Of one that is not, w's are multiplied by the gradient once more, on a card.
+	Last bool
 	// Bias, nil or a tensor [V] of h's type without a gradient, is added to the products. A CPU
 	// has none: there it is a column of w.
 	Bias *Tensor
@@ -153,7 +156,7 @@ func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o H
 		if o.Bias != nil {
 			bias = o.Bias.n(op)
 		}
-		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Count)
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Count, o.Last)
 		return s.ownNative(op, out, msg, h, w, labels, o.Bias)
 	}
 	if o.Bias != nil {

@@ -112,9 +112,10 @@ func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) 
 }
 
 // HeadSlices is HeadLoss on a card, of products with a bias in them or nil, times scale where
-// that is not nil; count is the number of labels that count, 0 where it is not known.
-func HeadSlices(h, w, labels, bias Tensor, ignore int64, smooth float64, scale Tensor, count int64) (out Tensor, msg string) {
-	msg = message(C.redsi_head_slices(&out, h, w, labels, bias, C.int64_t(ignore), C.double(smooth), scale, C.int64_t(count)))
+// that is not nil; count is the number of labels that count, 0 where it is not known. Of a
+// last one gradients begin at it, by 1.
+func HeadSlices(h, w, labels, bias Tensor, ignore int64, smooth float64, scale Tensor, count int64, last bool) (out Tensor, msg string) {
+	msg = message(C.redsi_head_slices(&out, h, w, labels, bias, C.int64_t(ignore), C.double(smooth), scale, C.int64_t(count), flag(last)))
 	return out, msg
 }
 

@@ -117,3 +117,33 @@ func TestHeadAddsItsBias(t *testing.T) {
 		}
 	}
 }
+
+// TestOneOperationEach: on a card a product with its bias and a norm with its scale and shift are
+// one operation each, and nothing is made that is there.
+func TestOneOperationEach(t *testing.T) {
+	defer tensor.Emulate()()
+	c := small()
+	c.EncoderLayers, c.DecoderLayers = 2, 3
+	m, err := seq2seq.Init(c, 5, tensor.CUDA(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	b := seq2seq.Batch{Inputs: [][]int32{{5, 6, 7, 2}, {8, 2}}, Labels: [][]int32{{7, 2}, {8, 9, 2}}}
+	for _, compute := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
+		m.Compute = compute
+		if err := tensor.Run(func(s *tensor.Scope) {
+			step := func() { m.Gradients(s, m.Prepare(b), nil, seq2seq.Scale{}) }
+			step()
+			got := tensor.Count(step).Operators
+			// Layers of the encoder and the decoder; embeddings; keys of all layers and the head.
+			for operator, want := range map[string]int64{"addmm": 4*2 + 6*3 + 2, "native_layer_norm": 2*2 + 3*3 + 2, "fill_": 1, "_foreach_copy_": 0} {
+				if got[operator] != want {
+					t.Errorf("%s: %d of %s, want %d", compute, got[operator], operator, want)
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

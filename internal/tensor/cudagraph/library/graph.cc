@@ -76,7 +76,7 @@ c10::cuda::CUDAStream take(int device) {
   auto at = streams().find(device);
   if (at == streams().end())
     at = streams().emplace(device, Stream{c10::cuda::getStreamFromPool(false, c10::DeviceIndex(device)), false}).first;
-  TORCH_CHECK(!at->second.taken, "another thread is recording on cuda:", device);
+  TORCH_CHECK(!at->second.taken, "a graph is being recorded on cuda:", device, " already");
   at->second.taken = true;
   return at->second.stream;
 }

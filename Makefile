@@ -171,7 +171,7 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
-test-cuda: deps-torch ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
+test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
 	$(GO) test -c -tags cuda -o bin/cardtest.test ./internal/cardtest
 	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
 	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
@@ -248,7 +248,7 @@ deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
-dist card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
 deps-run build quickstart toy-paper chaos fuzz race check docs: NEED := $(NEED)
 
 tools:

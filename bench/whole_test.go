@@ -1,0 +1,120 @@
+//go:build linux && !notorch
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
+func testParts(args []string) (*workload, error) {
+	n, err := strconv.ParseFloat(args[0], 64)
+	w := &workload{run: func() (float64, error) { return n, nil }, close: func() {}}
+	if n == 6 {
+		w.graphs = func() *graphs { return &graphs{Recorded: 3, Replayed: 40} }
+	}
+	return w, err
+}
+
+func partsOf(n string) side {
+	return side{command: func(*env) ([]string, error) { return ours("test-parts", n), nil }}
+}
+
+// TestWhole: beside a whole work the peer does parts while it has time, one at least, and no more than there are.
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		peer string
+		time time.Duration
+		want float64
+	}{{"2", 0, 2}, {"2", time.Hour, 6}, {"4", time.Hour, 8}, {"9", time.Hour, 9}} {
+		e := &env{ctx: context.Background(), pairs: 2, slices: 9, cores: 1, peerTime: c.time}
+		rows, err := measureSlices(e, line{name: "whole", value: perUnit, whole: true, unlike: true, ours: partsOf("6"), peer: partsOf(c.peer)})
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%d rows: %v", len(rows), err)
+		}
+		if r := rows[0]; r.OursOf != 6 || r.PeerOf != c.want {
+			t.Errorf("%s at a time for %v: of %g and %g, want 6 and %g", c.peer, c.time, r.OursOf, r.PeerOf, c.want)
+		}
+	}
+}
+
+// TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
+func TestRows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir(filepath.Dir(resultsFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	all := []line{
+		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
+		{name: "whole", value: perUnit, sliced: true, whole: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
+	}
+	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
+	if err := measureAll(e, all); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(resultsFile); err == nil {
+		t.Fatalf("a quick run left %s", data)
+	}
+	e.quick = false
+	for range 2 { // the second replaces the first one's rows
+		if err := measureAll(e, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(resultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var got []map[string]any
+	for d := json.NewDecoder(f); d.More(); {
+		row := map[string]any{}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		for _, measured := range []string{"ours", "peer", "ratio"} {
+			if v, ok := row[measured].(float64); !ok || v <= 0 {
+				t.Errorf("%s is %v", measured, row[measured])
+			}
+			delete(row, measured)
+		}
+		got = append(got, row)
+	}
+	want := []map[string]any{
+		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0}},
+		{"name": "whole", "unit": "ms", "ours_of": 4.0, "peer_of": 4.0},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	for want, r := range map[string]result{
+		"": {}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448}, "  3 graphs, replayed 40 times": {Graphs: &graphs{3, 40}},
+	} {
+		if got := r.notes(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// replaying is a learner that replays graphs.
+type replaying struct{}
+
+func (replaying) Graphs() (recorded, replayed int64) { return 2, 5 }
+
+// TestGraphs: of a learner that says what it replayed it is told.
+func TestGraphs(t *testing.T) {
+	if g := graphsOf(replaying{}); g == nil || *g != (graphs{2, 5}) {
+		t.Errorf("%+v", g)
+	}
+	if g := graphsOf(struct{}{}); g != nil {
+		t.Errorf("%+v of a learner that says nothing", g)
+	}
+}

@@ -130,8 +130,6 @@ type HeadOptions struct {
 	// Scale, nil or a tensor of one F32 number, multiplies the result: on a card its gradients
 	// have it in them before they are rounded to F16, where they would be lost without.
 	Scale *Tensor
-	// Count is the number of labels other than ignore; 0: not known, they are counted.
-	Count int64
 }
 
 // HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
@@ -147,7 +145,7 @@ func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o H
 		if o.Scale != nil {
 			scale = o.Scale.n(op)
 		}
-		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, scale, o.Count)
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, scale)
 		return s.ownNative(op, out, msg, h, w, labels)
 	}
 	out, msg := native.HeadLoss(h.n(op), w.n(op), labels.n(op), ignore, smooth)

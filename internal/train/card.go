@@ -21,10 +21,17 @@ func (l *Seq2Seq) stepOnCard(s *tensor.Scope, parts []part, rng *tensor.RNG, rat
 	}
 	loss, grads := l.gradientsOnCard(s, parts, rng)
 	tensor.NoGrad(func() {
-		l.card.Check(loss, grads)
-		l.Optimizer.StepOn(grads, rate, l.card)
+		on, slot := l.numbers(s, rate)
+		l.card.Check(loss, grads, slot)
+		l.Optimizer.StepOn(grads, on, l.card)
 	})
+	l.card.Made()
 	l.Model.Changed()
+}
+
+// numbers are what an update takes from the host, on the card: the rate, and the slot of its outcome.
+func (l *Seq2Seq) numbers(s *tensor.Scope, rate float64) (on, slot *tensor.Tensor) {
+	return s.Full(rate, tensor.F32, l.Model.Device, 1), s.Full(float64(l.card.Slot()), tensor.I64, l.Model.Device, 1)
 }
 
 // begin brings the state to the card, before the first step there.

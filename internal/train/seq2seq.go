@@ -22,8 +22,9 @@ import (
 type Optimizer interface {
 	// Step updates every parameter with its gradient.
 	Step(grads []*tensor.Tensor, rate float64)
-	// StepOn is Step without waiting for a card, of gradients that scaler has checked.
-	StepOn(grads []*tensor.Tensor, rate float64, scaler *amp.Scaler)
+	// StepOn is Step without waiting for a card, of gradients that scaler has checked; rate, float32 [1],
+	// is on the card.
+	StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler)
 	// Write writes the state, and Read restores it, without loss. After an error of
 	// Read the state is as it was.
 	Write(w io.Writer) error

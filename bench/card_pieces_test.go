@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -148,6 +149,21 @@ func TestCardLines(t *testing.T) {
 	}
 	if measured < 8 {
 		t.Errorf("%d lines were measured", measured)
+	}
+}
+
+// TestSizes: what transformers is measured with is as much as ours.
+func TestSizes(t *testing.T) {
+	script, err := os.ReadFile("peers/card.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]cardSizes{"FULL": paperSizes, "QUICK": quickSizes} {
+		want := fmt.Sprintf("\n%s = types.SimpleNamespace(batch=%d, batches=%d, updates=%d, queries=%d, documents=%d, ",
+			name, s.batch, s.batches, s.updates, s.queries, s.documents)
+		if !strings.Contains(strings.ReplaceAll(string(script), "109_739", "109739"), want) {
+			t.Errorf("card.py has no %s", want)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type env struct {
 	slices  int // of each side of a sliced line
 
 	card     string        // that lines cuda/… are measured on: cuda:0, or cpu or emulated to try them
-	peerTime time.Duration // of the peer of a whole work
+	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
 }
 
 func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {

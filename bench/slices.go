@@ -134,8 +134,9 @@ func (s *server) stop() (float64, error) {
 // compares the fastest of each: what else the machine does only ever adds time. The
 // second result is peak memory.
 //
-// Of a whole work there are as many rounds as other lines have pairs. In each the peer
-// does parts until its share of env.peerTime is over, at least one, and no more than there are.
+// Of a whole work there are as many rounds as other lines have pairs, or fewer, where
+// ours have taken env.peerTime. In each the peer does parts until its share of that
+// time is over, at least one, and no more than there are.
 func measureSlices(e *env, l line) (results []result, err error) {
 	var servers []*server
 	peaks := make([]float64, 2)
@@ -168,7 +169,11 @@ func measureSlices(e *env, l line) (results []result, err error) {
 		rounds = e.pairs
 	}
 	var best, last [2]sample
+	taken := 0.0 // by ours
 	for round := range rounds {
+		if l.whole && round > 0 && taken >= e.peerTime.Seconds() {
+			break
+		}
 		for i, s := range servers {
 			v, err := s.slice()
 			for peer := i == 1; peer && l.whole && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(rounds); {
@@ -179,7 +184,9 @@ func measureSlices(e *env, l line) (results []result, err error) {
 			if err != nil {
 				return nil, err
 			}
-			last[i] = v
+			if last[i] = v; i == 0 {
+				taken += v.Seconds
+			}
 			if round == 0 || l.value.better(v, best[i]) {
 				best[i] = v
 			}

@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,31 +19,51 @@ import (
 // testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
 func testParts(args []string) (*workload, error) {
 	n, err := strconv.ParseFloat(args[0], 64)
-	w := &workload{run: func() (float64, error) { return n, nil }, close: func() {}}
+	w := &workload{run: func() (float64, error) { return n, appendTo(args[1:], args[0]) }, close: func() {}}
 	if n == 6 {
 		w.graphs = func() *graphs { return &graphs{Recorded: 3, Replayed: 40} }
 	}
 	return w, err
 }
 
-func partsOf(n string) side {
-	return side{command: func(*env) ([]string, error) { return ours("test-parts", n), nil }}
+// appendTo adds text to a file, where one is named.
+func appendTo(path []string, text string) error {
+	if len(path) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(path[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
-// TestWhole: beside a whole work the peer does parts while it has time, one at least, and no more than there are.
+func partsOf(n string, file ...string) side {
+	return side{command: func(*env) ([]string, error) { return ours("test-parts", append([]string{n}, file...)...), nil }}
+}
+
+// TestWhole: beside a whole work the peer does parts while it has time, one at least, and no more than there are. There is
+// no second round where the time is over.
 func TestWhole(t *testing.T) {
 	for _, c := range []struct {
-		peer string
-		time time.Duration
-		want float64
-	}{{"2", 0, 2}, {"2", time.Hour, 6}, {"4", time.Hour, 8}, {"9", time.Hour, 9}} {
+		peer   string
+		time   time.Duration
+		want   float64
+		slices string // after one of each that does not count
+	}{{"2", 0, 2, "62"}, {"2", time.Hour, 6, "62226222"}, {"4", time.Hour, 8, "644644"}, {"9", time.Hour, 9, "6969"}} {
+		done := filepath.Join(t.TempDir(), "slices")
 		e := &env{ctx: context.Background(), pairs: 2, slices: 9, cores: 1, peerTime: c.time}
-		rows, err := measureSlices(e, line{name: "whole", value: perUnit, whole: true, unlike: true, ours: partsOf("6"), peer: partsOf(c.peer)})
+		rows, err := measureSlices(e, line{name: "whole", value: perUnit, whole: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows: %v", len(rows), err)
 		}
 		if r := rows[0]; r.OursOf != 6 || r.PeerOf != c.want {
 			t.Errorf("%s at a time for %v: of %g and %g, want 6 and %g", c.peer, c.time, r.OursOf, r.PeerOf, c.want)
+		}
+		data, err := os.ReadFile(done)
+		if got := strings.TrimPrefix(string(data), "6"+c.peer); err != nil || got != c.slices {
+			t.Errorf("slices %s, want %s: %v", got, c.slices, err)
 		}
 	}
 }

@@ -118,6 +118,26 @@ func TestOneRate(t *testing.T) {
 	}
 }
 
+// TestDecayAlone: without gradients only weight decay is left, which is Step's to the last digits.
+func TestDecayAlone(t *testing.T) {
+	for _, scale := range []bool{false, true} {
+		o := Defaults()
+		o.ScaleParameter, o.WeightDecay = scale, 0.3
+		if err := tensor.Run(func(s *tensor.Scope) {
+			a, b, none := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o), draw(s, 2, 0, 0)
+			for range 3 {
+				a.StepOn(none, rateOf(s, 0.2), nil)
+				b.Step(none, 0.2)
+			}
+			for i, p := range a.params {
+				near.Same(t, fmt.Sprintf("scale %v: %s %v", scale, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 4e-7)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestTwentyStepsOnAreTransformers(t *testing.T) {
 	for _, scaled := range []bool{false, true} {
 		if err := tensor.Run(func(s *tensor.Scope) {
@@ -265,6 +285,16 @@ func TestMistakesOn(t *testing.T) {
 			"the gradient has shape [3]": {s.Zeros(tensor.F32, tensor.CPU, 3)},
 		} {
 			if err := tensor.Try(func() { a.StepOn(grads, rateOf(s, 1), nil) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		for want, rate := range map[string]*tensor.Tensor{
+			"operand is nil": nil,
+			"the rate is CPUHalfType[1] on cpu; it must be Float[1] on cpu": s.Zeros(tensor.F16, tensor.CPU, 1),
+			"the rate is CPUFloatType[2]":                                   s.Zeros(tensor.F32, tensor.CPU, 2),
+		} {
+			grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 2, 3)}
+			if err := tensor.Try(func() { a.StepOn(grads, rate, nil) }); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		}

@@ -182,6 +182,16 @@ func TestMistakesOn(t *testing.T) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		}
+		for want, rate := range map[string]*tensor.Tensor{
+			"operand is nil": nil,
+			"the rate is CPUHalfType[1] on cpu; it must be Float[1] on cpu": s.Zeros(tensor.F16, tensor.CPU, 1),
+			"the rate is CPUFloatType[2]":                                   s.Zeros(tensor.F32, tensor.CPU, 2),
+		} {
+			grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 2, 3)}
+			if err := tensor.Try(func() { a.StepOn(grads, rate, nil) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
 		start(t, nil).StepOn(nil, nil, nil)
 	}); err != nil {
 		t.Fatal(err)

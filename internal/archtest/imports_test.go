@@ -60,7 +60,7 @@ var rules = []rule{
 	{"internal/impact", []string{"internal/plan", "internal/estimate", "internal/pipeline", "step", "artifacts"}},
 	{"internal/drawn", nil},
 	{"internal/roofline/counted", []string{"internal/drawn", "internal/roofline", "internal/seq2seq", "internal/t5", "internal/bert", "internal/tensor", "internal/train", "internal/decode", "internal/docid", "internal/adafactor"}},
-	{"internal/roofline", nil},
+	{"internal/roofline", []string{"internal/nvidia"}},
 	{"internal/devserver", nil},
 	{"internal/payload", nil},
 	{"workflows", []string{"internal/plan", "step", "artifacts"}},

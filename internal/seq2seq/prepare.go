@@ -14,11 +14,13 @@ type Prepared struct {
 	inputs Sequences
 	labels Sequences
 	read   Sequences // what the decoder reads: labels, one later
-	sizes  []int64   // of the arrays, in the order of Numbers
+	own    int64     // numbers in front that are the caller's
+	sizes  []int64   // of the arrays that follow
 	all    []int64
 }
 
-// Numbers are a batch's arrays, one behind the other, as a device has them.
+// Numbers are what a device has of a batch, one behind the other: the caller's own, which may be set, and
+// the batch's arrays.
 func (p *Prepared) Numbers() []int64 { return p.all }
 
 // Shapes are what of a batch decides about the shapes of all that is computed of it.
@@ -40,20 +42,20 @@ func Prepare(c Config, device tensor.Device, b Batch) (*Prepared, error) {
 	if err := check(c, b); err != nil {
 		return nil, err
 	}
-	return prepare(c, device, b, widths{})
+	return prepare(c, device, b, widths{}, 0)
 }
 
-// PrepareStep is Prepare for a training step. On a card the batch is filled up to one of few shapes
+// PrepareStep is Prepare for a training step, which brings own numbers along. On a card the batch is filled up to one of few shapes
 // (bucket.go), of which results are the same but for rounding.
-func PrepareStep(c Config, device tensor.Device, b Batch) (*Prepared, error) {
+func PrepareStep(c Config, device tensor.Device, b Batch, own int) (*Prepared, error) {
 	if err := check(c, b); err != nil {
 		return nil, err
 	}
 	if !device.IsCUDA() {
-		return prepare(c, device, b, widths{})
+		return prepare(c, device, b, widths{}, own)
 	}
 	filled, most := fill(b, int32(c.Vocabulary().Pad))
-	return prepare(c, device, filled, most)
+	return prepare(c, device, filled, most, own)
 }
 
 func check(c Config, b Batch) error {
@@ -77,8 +79,8 @@ func check(c Config, b Batch) error {
 }
 
 // prepare makes a batch ready whose layouts have so many places for a sequence.
-func prepare(c Config, device tensor.Device, b Batch, most widths) (*Prepared, error) {
-	p := &Prepared{inputs: pack(b.Inputs), labels: pack(b.Labels)}
+func prepare(c Config, device tensor.Device, b Batch, most widths, own int) (*Prepared, error) {
+	p := &Prepared{inputs: pack(b.Inputs), labels: pack(b.Labels), own: int64(own), all: make([]int64, own)}
 	p.inputs.Most, p.labels.Most = max(p.inputs.Most, most.inputs), max(p.labels.Most, most.labels)
 	p.read = c.Vocabulary().shift(p.labels)
 	arrays := [][]int64{p.inputs.ids, p.read.ids, p.labels.ids}
@@ -127,7 +129,7 @@ func (m *Model) upload(s *tensor.Scope, p *Prepared) indexes {
 
 // in are the arrays of a batch whose Numbers are in a vector.
 func (p *Prepared) in(s *tensor.Scope, numbers *tensor.Tensor) (at indexes) {
-	all, first := make([]*tensor.Tensor, len(p.sizes)), int64(0)
+	all, first := make([]*tensor.Tensor, len(p.sizes)), p.own
 	for i, n := range p.sizes {
 		all[i] = s.Narrow(numbers, 0, first, n)
 		first += n

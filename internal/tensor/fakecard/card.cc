@@ -127,6 +127,22 @@ const std::set<std::string> &takes_numbers() {
   return *s;
 }
 
+std::string short_name(const c10::OperatorHandle &op) {
+  const std::string &name = op.schema().name();
+  return name.substr(name.find("::") + 2);
+}
+
+// on_host computes by the CPU's kernel. A card's softmax of half precision can give float32, the CPU's can not.
+void on_host(const c10::OperatorHandle &op, Stack *stack) {
+  const std::string name = short_name(op);
+  const size_t first = stack->size() - op.schema().arguments().size();
+  if ((name == "_softmax" || name == "_log_softmax") && (*stack)[first + 2].toBool()) {
+    (*stack)[first] = (*stack)[first].toTensor().to(at::kFloat);
+    (*stack)[first + 2] = false;
+  }
+  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+}
+
 // Call is one operator on the card.
 struct Call {
   const c10::OperatorHandle &op;
@@ -139,8 +155,6 @@ struct Call {
   Call(const c10::OperatorHandle &o, Stack *s)
       : op(o), schema(o.schema()), stack(s), first(s->size() - o.schema().arguments().size()) {}
 
-  std::string short_name() const { return schema.name().substr(schema.name().find("::") + 2); }
-
   Tensor argument(const Tensor &t, const c10::Argument &a) {
     if (!t.defined()) return t;
     if (t.device() == kCard) {
@@ -149,7 +163,7 @@ struct Call {
       return view;
     }
     const bool number = t.is_cpu() && t.dim() == 0 &&
-                        (t.unsafeGetTensorImpl()->is_wrapped_number() || takes_numbers().count(short_name()));
+                        (t.unsafeGetTensorImpl()->is_wrapped_number() || takes_numbers().count(short_name(op)));
     TORCH_CHECK(number, schema.name(), ": argument ", a.name(), " is on ", t.device(), " and others are on ", kCard,
                 "; a card refuses to mix them");
     return t;
@@ -176,14 +190,6 @@ struct Call {
         v = IValue();
       }
     }
-  }
-
-  // A card's softmax of half precision can give float32, the CPU's can not.
-  void widen() {
-    const std::string name = short_name();
-    if ((name != "_softmax" && name != "_log_softmax") || !(*stack)[first + 2].toBool()) return;
-    (*stack)[first] = (*stack)[first].toTensor().to(at::kFloat);
-    (*stack)[first + 2] = false;
   }
 
   // A result that was allocated is brought to the card; one that is an argument which was written is that argument.
@@ -217,20 +223,16 @@ struct Call {
     }
   }
 
-  void on_host() {
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
-  }
-
   // run computes. What it did while the card was recorded is undone in the end, and done again with what is there then.
   void run(Recording *into) {
     if (!into) {
-      on_host();
+      on_host(op, stack);
       results();
       return;
     }
     for (auto &[card, view] : changed) into->writes(card.storage());
     const Stack arguments = copied(Stack(stack->begin() + ptrdiff_t(first), stack->end()));
-    on_host();
+    on_host(op, stack);
     results();
     std::vector<std::pair<Tensor, size_t>> made; // of the card as the host sees it, of which result
     for (size_t i = 0; i < schema.returns().size(); i++) {
@@ -245,7 +247,7 @@ struct Call {
         moved.emplace_back(Host().of(card), view);
     into->add(host.kept(*stack, first, changed), [op = this->op, arguments, made, moved] {
       Stack again = copied(arguments);
-      op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &again);
+      on_host(op, &again);
       for (const auto &[to, i] : made) Tensor(to).copy_(again[i].toTensor());
       for (const auto &[to, from] : moved) Tensor(to).copy_(from);
     });
@@ -269,12 +271,11 @@ void kernel(const c10::OperatorHandle &op, Stack *stack) {
   TORCH_CHECK(op.hasKernelForDispatchKey(c10::DispatchKey::CPU) ||
                   op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd),
               call.schema.name(), ".", call.schema.overload_name(), ": the card of software has no kernel for it");
-  if (waits(call.short_name())) wait();
-  counter().ran(call.short_name());
+  if (waits(short_name(op))) wait();
+  counter().ran(short_name(op));
   const at::AutoDispatchBelowADInplaceOrView below;
   const at::DisableRecordFunctionGuard unseen;
   call.arguments();
-  call.widen();
   call.run(recording());
 }
 
@@ -341,11 +342,11 @@ template <typename F> Tensor &softmax_gradient(const char *name, F f, const Tens
   return out;
 }
 Tensor &log_softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, at::ScalarType, Tensor &out) {
-  const auto f = [&](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_log_softmax_backward_data(g, y, dim, t); };
+  const auto f = [dim](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_log_softmax_backward_data(g, y, dim, t); };
   return softmax_gradient("_log_softmax_backward_data", f, grad, output, out);
 }
 Tensor &softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, at::ScalarType, Tensor &out) {
-  const auto f = [&](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_softmax_backward_data(g, y, dim, t); };
+  const auto f = [dim](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_softmax_backward_data(g, y, dim, t); };
   return softmax_gradient("_softmax_backward_data", f, grad, output, out);
 }
 

@@ -16,6 +16,7 @@ import (
 var cardLines = []line{
 	trainOnCard("tiny", 2), trainOnCard("small", 2), trainOnCard("base", 2),
 	compiledOnCard("tiny", 1.3), compiledOnCard("small", 1.3), compiledOnCard("base", 1.3),
+	replayedOnCard("tiny"), replayedOnCard("small"), replayedOnCard("base"),
 	{
 		name: "cuda/train_base_vs_bound", target: 0.5, value: perUnit, sliced: true, unlike: true, asked: true, needs: aCard,
 		doc:  "that update of T5 base, against its matrix products alone",
@@ -50,6 +51,15 @@ func compiledOnCard(size string, target float64) line {
 	l.name += "_vs_compiled"
 	l.doc += " but for torch.compile"
 	l.peer = besideOnCard(size, "train", "--compile")
+	return l
+}
+
+// replayedOnCard has no floor: it says what replaying graphs is worth.
+func replayedOnCard(size string) line {
+	l := trainOnCard(size, 0)
+	l.name += "_replayed"
+	l.doc = "that update of T5 " + size + ", against its operations asked for one by one: no graphs are replayed"
+	l.peer = onCard(size, "card-train", "-single")
 	return l
 }
 

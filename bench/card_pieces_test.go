@@ -101,6 +101,9 @@ func TestCardWorkloads(t *testing.T) {
 				}
 			}
 			found[device] = w.check
+			if w.graphs != nil {
+				checkGraphs(t, device, w.graphs())
+			}
 			w.close()
 			if n := tensor.Live(); n != before {
 				t.Errorf("%s on %s: %d tensors live, %d before", c.piece, device, n, before)
@@ -109,6 +112,35 @@ func TestCardWorkloads(t *testing.T) {
 		if found["cpu"] != found["cuda:0"] {
 			t.Errorf("%s found %s on the processor, and %s on the card", c.piece, found["cpu"], found["cuda:0"])
 		}
+	}
+}
+
+// checkGraphs: of a training on a card that can record, as the one of software can, most updates are replayed.
+func checkGraphs(t *testing.T, device string, g *graphs) {
+	t.Helper()
+	if device == "cpu" {
+		if g != nil {
+			t.Errorf("graphs on the processor: %+v", g)
+		}
+		return
+	}
+	if updates := int64((warmTraining + 2) * quickSizes.updates); g.Recorded == 0 || g.Replayed == 0 || g.Replayed+g.Single != updates || g.Failed != "" {
+		t.Errorf("%+v of %d updates", g, updates)
+	}
+}
+
+// TestSingle: a training that is to ask for operation by operation replays nothing.
+func TestSingle(t *testing.T) {
+	w, err := cardTrain([]string{"-quick", "-dtype=fp32", "-single", quickModel(t, t.TempDir(), "train")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := *w.graphs(), (graphs{Single: int64(quickSizes.updates)}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

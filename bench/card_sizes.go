@@ -34,6 +34,7 @@ type placed struct {
 	device  tensor.Device
 	compute tensor.DType
 	per     string // what products are counted in: updates, or flops
+	single  bool   // a training asks for operation by operation, and replays no graphs
 	cardSizes
 
 	last []func() // what close calls, the newest first
@@ -70,6 +71,7 @@ func place(args []string) (p *placed, err error) {
 	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
 	quick := set.Bool("quick", false, "")
 	set.StringVar(&p.per, "per", "updates", "")
+	set.BoolVar(&p.single, "single", false, "")
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}

@@ -43,17 +43,17 @@ func (nowhere) Latest(context.Context, string, func(int64) error) (bool, error) 
 	return false, nil
 }
 
-// graphsOf says what of a training's updates was replayed. It is nil of a learner that records none.
-func graphsOf(learner any) *graphs {
-	recording, ok := learner.(interface {
-		Graphs() (recorded, replayed int64)
-	})
-	if !ok {
+// graphsOf says what of a training's updates was replayed; nil: it computes on no card.
+func graphsOf(l *train.Seq2Seq) *graphs {
+	if !l.Model.Device.IsCUDA() {
 		return nil
 	}
-	var g graphs
-	g.Recorded, g.Replayed = recording.Graphs()
-	return &g
+	r := l.Recorded()
+	g := &graphs{Recorded: int64(r.Graphs), Replayed: r.Replays, Single: r.Single}
+	if r.Failed != nil {
+		g.Failed = r.Failed.Error()
+	}
+	return g
 }
 
 // examples are those that a training takes its updates from.
@@ -78,6 +78,7 @@ func (p *placed) learner() (*train.Seq2Seq, error) {
 		return nil, err
 	}
 	p.later(l.Close)
+	l.OneByOne = p.single
 	return l, nil
 }
 

@@ -21,10 +21,13 @@ type sample struct {
 	Peak float64       `json:"-"` // bytes of resident memory
 }
 
-// graphs are those that a training has recorded, and how often one was replayed in place of an update.
+// graphs are those that a training on a card has recorded, how often one was replayed, and how many updates
+// were asked for operation by operation.
 type graphs struct {
-	Recorded int64 `json:"recorded"`
-	Replayed int64 `json:"replayed"`
+	Recorded int64  `json:"recorded"`
+	Replayed int64  `json:"replayed"`
+	Single   int64  `json:"single"`
+	Failed   string `json:"failed,omitempty"` // why no more were recorded
 }
 
 // value is the number that a line compares.
@@ -100,7 +103,10 @@ func (r result) notes() (text string) {
 		text += fmt.Sprintf("  of %.0f and %.0f", r.OursOf, r.PeerOf)
 	}
 	if r.Graphs != nil {
-		text += fmt.Sprintf("  %d graphs, replayed %d times", r.Graphs.Recorded, r.Graphs.Replayed)
+		text += fmt.Sprintf("  %d graphs, replayed %d times; %d updates without", r.Graphs.Recorded, r.Graphs.Replayed, r.Graphs.Single)
+		if r.Graphs.Failed != "" {
+			text += ": " + r.Graphs.Failed
+		}
 	}
 	return text
 }

@@ -21,7 +21,7 @@ func testParts(args []string) (*workload, error) {
 	n, err := strconv.ParseFloat(args[0], 64)
 	w := &workload{run: func() (float64, error) { return n, appendTo(args[1:], args[0]) }, close: func() {}}
 	if n == 6 {
-		w.graphs = func() *graphs { return &graphs{Recorded: 3, Replayed: 40} }
+		w.graphs = func() *graphs { return &graphs{Recorded: 3, Replayed: 40, Single: 2} }
 	}
 	return w, err
 }
@@ -111,32 +111,19 @@ func TestRows(t *testing.T) {
 		got = append(got, row)
 	}
 	want := []map[string]any{
-		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0}},
+		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},
 		{"name": "whole", "unit": "ms", "ours_of": 4.0, "peer_of": 4.0},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 	for want, r := range map[string]result{
-		"": {}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448}, "  3 graphs, replayed 40 times": {Graphs: &graphs{3, 40}},
+		"": {}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448},
+		"  3 graphs, replayed 40 times; 2 updates without":      {Graphs: &graphs{3, 40, 2, ""}},
+		"  0 graphs, replayed 0 times; 9 updates without: full": {Graphs: &graphs{0, 0, 9, "full"}},
 	} {
 		if got := r.notes(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-// replaying is a learner that replays graphs.
-type replaying struct{}
-
-func (replaying) Graphs() (recorded, replayed int64) { return 2, 5 }
-
-// TestGraphs: of a learner that says what it replayed it is told.
-func TestGraphs(t *testing.T) {
-	if g := graphsOf(replaying{}); g == nil || *g != (graphs{2, 5}) {
-		t.Errorf("%+v", g)
-	}
-	if g := graphsOf(struct{}{}); g != nil {
-		t.Errorf("%+v of a learner that says nothing", g)
 	}
 }

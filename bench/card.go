@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -49,7 +50,7 @@ func trainOnCard(size string, target float64) line {
 func compiledOnCard(size string, target float64) line {
 	l := trainOnCard(size, target)
 	l.name += "_vs_compiled"
-	l.doc += " but for torch.compile"
+	l.doc = strings.ReplaceAll(l.doc, "eager", "with torch.compile")
 	l.peer = besideOnCard(size, "train", "--compile")
 	return l
 }

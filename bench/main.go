@@ -34,7 +34,11 @@ func main() {
 	}
 	if *list {
 		for _, l := range lines {
-			fmt.Printf("%-40s %s (target %g)\n", l.name, l.doc, l.target)
+			target := ""
+			if l.target > 0 {
+				target = fmt.Sprintf(" (target %g)", l.target)
+			}
+			fmt.Printf("%-40s %s%s\n", l.name, l.doc, target)
 		}
 		return
 	}

@@ -89,6 +89,7 @@ func (l *Seq2Seq) stepOnCard(parts []part, seed uint64, rate float64) {
 	if l.card.Full() {
 		l.read()
 	}
+	defer turn(l.Model.Device)()
 	ask := func(c call, numbers []int64, rng *tensor.RNG, f func(cardUpdate)) {
 		l.asked.do(c, numbers, !l.OneByOne && !l.Model.Checkpoint, func(s *tensor.Scope, numbers *tensor.Tensor) {
 			f(cardUpdate{l, s, numbers, rng})

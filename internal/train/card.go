@@ -147,6 +147,7 @@ func (l *Seq2Seq) end() {
 
 // read waits for the card, and takes note of what the updates since the last time came to.
 func (l *Seq2Seq) read() {
+	defer turn(l.Model.Device)()
 	state, updates := l.card.Read()
 	l.scaler, l.skipped = Scaler{Scale: state.Scale, Good: state.Good}, state.Skipped
 	half := l.Model.Compute == tensor.F16

@@ -8,15 +8,16 @@
 // tokens, once for training and for decoding token by token: what differs between both is
 // behind Attention. Package models lists the families.
 //
-// Sequences are never padded. A batch is packed: the tokens of all sequences lie one
+// Sequences are not padded. A batch is packed: the tokens of all sequences lie one
 // after another in one [T, width] matrix, T the number of real tokens, and attention is
 // told where each sequence starts. Padding in transformers has no effect on the loss, the
 // gradients or the logits of real tokens, so both agree.
 //
 // On a card products are with copies of the matrices in the compute type, of which those
-// of one product lie in one (copies.go), and a batch's indexes come up together (prepare.go).
+// of one product lie in one (copies.go), and a batch's indexes come up together (prepare.go); a
+// training step's batch has sequences of padding added to it, so that shapes come again (bucket.go).
 //
-// Reading order: family.go, model.go, pass.go, product.go, head.go, prepare.go, loss.go
+// Reading order: family.go, model.go, pass.go, product.go, head.go, prepare.go, bucket.go, loss.go
 // (training), copies.go, segment.go (blocks that are computed again), decode.go (one token at a
 // time), load.go, init.go.
 //

@@ -24,7 +24,8 @@
 // mistake panics with an *Error that names the operation and the operands' shapes.
 //
 // The CUDA half of libtorch is loaded before the first operation, where there are its libraries,
-// a driver and a card: Card says what became of it.
+// a driver and a card: Card says what became of it. What operations ask of a card can be recorded and
+// asked for again at once: Graph.
 //
 // Nothing here knows of models, files of a certain layout, optimizers or steps.
 // The subpackages safetensors and torchfile read and write files and need no

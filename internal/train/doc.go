@@ -2,7 +2,7 @@
 // Setup" and appendix "Implementation Details"): indexing examples lead from a
 // document's text to its identifier, retrieval examples from a query to it.
 //
-// Everything but seq2seq.go and card.go is pure Go. What a step computes is a function of the
+// Everything but seq2seq.go, card.go and recorder.go is pure Go. What a step computes is a function of the
 // configuration, the data, the step's number and the learner's state, so a run
 // that was killed continues from its newest checkpoint to the same bits, on the
 // same kind of processor with the same number of threads. It must not know
@@ -10,5 +10,5 @@
 //
 // Reading order: ratio.go, permutation.go, sampler.go, batch.go, schedule.go;
 // loop.go, ahead.go, state.go; curve.go, events.go; scaler.go and, with libtorch, seq2seq.go,
-// card.go.
+// card.go, recorder.go (updates that are replayed).
 package train

@@ -56,7 +56,7 @@ type cost struct {
 }
 
 // TestLaunches: what an update of a model's size asks of a card, and that nothing waits for it. At the
-// most 120 launches for Adafactor, whatever the size; of memory what StepOn says.
+// most 130 launches for Adafactor, whatever the size; of memory what StepOn says.
 func TestLaunches(t *testing.T) {
 	defer tensor.Emulate()()
 	defer tensor.SetNumThreads(tensor.NumThreads())
@@ -160,7 +160,7 @@ func costs(t *testing.T, s *tensor.Scope, name string, config t5.Config) map[str
 			t.Errorf("%s of %s takes %d bytes, want at most %d", part, name, c.Peak, bytes)
 		}
 	}
-	if n := all["adafactor"].Launches; n > 120 {
+	if n := all["adafactor"].Launches; n > 130 {
 		t.Errorf("Adafactor of %s: %d launches", name, n)
 	}
 	scaler.Made()

@@ -26,7 +26,7 @@ type stack struct {
 }
 
 // dense is a matrix [out, in] and a bias [out], or a norm's scale and shift [d_model].
-type dense struct{ w, b *tensor.Tensor }
+type dense = seq2seq.Dense
 
 type layer struct {
 	self, cross   attention // cross: decoder only
@@ -39,46 +39,30 @@ type attention struct{ q, k, v, o, norm dense }
 func (n *network) Embedding() *tensor.Tensor { return n.shared }
 func (n *network) Layers() int               { return len(n.decoder.layers) }
 
-// Head implements seq2seq.Network: the embedding and final_logits_bias as one more
+// Head implements seq2seq.Network: the embedding and final_logits_bias, on a CPU as one more
 // column, which the states' last column of ones is for.
-func (n *network) Head(s *tensor.Scope) *tensor.Tensor {
-	return s.Cat(1, n.shared, s.Transpose(n.bias, 0, 1)) // [vocab_size, d_model+1]
+func (n *network) Head(p *seq2seq.Pass) seq2seq.Head {
+	if p.Device.IsCUDA() {
+		return seq2seq.Head{Matrix: n.shared, Bias: p.S.View(n.bias, -1)}
+	}
+	return seq2seq.Head{Matrix: p.S.Cat(1, n.shared, p.S.Transpose(n.bias, 0, 1))} // [vocab_size, d_model+1]
 }
 
 func (n *network) Attention() tensor.AttentionOptions {
 	return tensor.AttentionOptions{Heads: n.c.EncoderHeads, Scale: math.Pow(float64(n.c.DModel/n.c.EncoderHeads), -0.5), Dropout: n.c.AttentionDropout}
 }
 
-// linear is x·wᵀ + b: [T, in] -> [T, out].
-func (n *network) linear(p *seq2seq.Pass, x *tensor.Tensor, w dense) *tensor.Tensor {
-	return shifted(p, p.Linear(x, w.w), w.b)
-}
-
-func shifted(p *seq2seq.Pass, h, b *tensor.Tensor) *tensor.Tensor {
-	return p.S.Add(h, p.S.ToDType(b, h.DType()))
-}
-
-// linears are linear by each of several matrices of the same rows.
-func (n *network) linears(p *seq2seq.Pass, x *tensor.Tensor, of ...dense) []*tensor.Tensor {
-	ws := make([]*tensor.Tensor, len(of))
-	for i, w := range of {
-		ws[i] = w.w
-	}
-	all := p.Products(x, ws...)
-	for i, h := range all {
-		all[i] = shifted(p, h, of[i].b)
-	}
-	return all
-}
-
 // norm is LayerNorm, [T, d_model] -> [T, d_model].
 //
-// NOTE libtorch's own gradients of scale and shift depend on the number of threads; those
+// NOTE libtorch's own gradients of scale and shift depend on a CPU's number of threads; those
 // of a product and a sum do not.
 func (n *network) norm(p *seq2seq.Pass, x *tensor.Tensor, w dense) *tensor.Tensor {
+	if p.Device.IsCUDA() {
+		return p.S.LayerNorm(x, w.W, w.B, 1e-5)
+	}
 	d := n.c.DModel
 	ones, zeros := p.S.Full(1, tensor.F32, p.Device, d), p.S.Zeros(tensor.F32, p.Device, d)
-	return p.S.Add(p.S.Mul(p.S.LayerNorm(x, ones, zeros, 1e-5), w.w), w.b)
+	return p.S.Add(p.S.Mul(p.S.LayerNorm(x, ones, zeros, 1e-5), w.W), w.B)
 }
 
 // add is a sublayer's end: the residual connection, then the norm.
@@ -123,8 +107,8 @@ func (c Config) Indexes(seq seq2seq.Sequences, _ bool) ([]int64, error) {
 
 // feedForward is one sublayer, x [T, d_model] -> [T, d_model].
 func (n *network) feedForward(p *seq2seq.Pass, x *tensor.Tensor, l layer) *tensor.Tensor {
-	h := p.Dropout(p.S.Gelu(n.linear(p, x, l.in), false), n.c.ActivationDropout) // [T, ffn]
-	return n.add(p, x, n.linear(p, h, l.out), l.norm)
+	h := p.Dropout(p.S.Gelu(p.Affine(x, l.in), false), n.c.ActivationDropout) // [T, ffn]
+	return n.add(p, x, p.Affine(h, l.out), l.norm)
 }
 
 // Encode implements seq2seq.Network: x [S, d_model] -> [S, d_model].
@@ -132,8 +116,8 @@ func (n *network) Encode(p *seq2seq.Pass, x *tensor.Tensor, seq seq2seq.Sequence
 	x = n.embed(p, x, seq.Positions, seq.Indexes, n.encoder)
 	for _, l := range n.encoder.layers {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
-			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [S, d_model]
-			x = n.add(p, x, n.linear(p, p.Attend(of[0], of[1], of[2], nil, seq), l.self.o), l.self.norm)
+			of := p.Affines(x, l.self.q, l.self.k, l.self.v) // [S, d_model]
+			x = n.add(p, x, p.Affine(p.Attend(of[0], of[1], of[2], nil, seq), l.self.o), l.self.norm)
 			return n.feedForward(p, x, l)
 		})
 	}
@@ -149,21 +133,24 @@ func (n *network) BiasesBy(*tensor.Scope, int64, *tensor.Tensor) []*tensor.Tenso
 // Keys implements seq2seq.Network: [S, d_model] -> [S, d_model] each.
 func (n *network) Keys(p *seq2seq.Pass, layer int, states *tensor.Tensor) (k, v *tensor.Tensor) {
 	cross := n.decoder.layers[layer].cross
-	both := n.linears(p, states, cross.k, cross.v)
+	both := p.Affines(states, cross.k, cross.v)
 	return both[0], both[1]
 }
 
-// Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model+1], of which the last
-// column is ones.
+// Decode implements seq2seq.Network: x [T, d_model] -> [T, d_model], on a CPU with a column
+// of ones more.
 func (n *network) Decode(p *seq2seq.Pass, x *tensor.Tensor, at seq2seq.Attention) *tensor.Tensor {
 	x = n.embed(p, x, at.Positions, seq2seq.IndexesOf(at), n.decoder)
 	for i, l := range n.decoder.layers {
 		x = p.Segment(x, func(x *tensor.Tensor) *tensor.Tensor {
-			of := n.linears(p, x, l.self.q, l.self.k, l.self.v) // [T, d_model]
-			x = n.add(p, x, n.linear(p, at.Self(i, of[0], of[1], of[2]), l.self.o), l.self.norm)
-			x = n.add(p, x, n.linear(p, at.Cross(i, n.linear(p, x, l.cross.q)), l.cross.o), l.cross.norm)
+			of := p.Affines(x, l.self.q, l.self.k, l.self.v) // [T, d_model]
+			x = n.add(p, x, p.Affine(at.Self(i, of[0], of[1], of[2]), l.self.o), l.self.norm)
+			x = n.add(p, x, p.Affine(at.Cross(i, p.Affine(x, l.cross.q)), l.cross.o), l.cross.norm)
 			return n.feedForward(p, x, l)
 		})
+	}
+	if p.Device.IsCUDA() {
+		return x
 	}
 	return p.S.Cat(1, x, p.S.Full(1, tensor.F32, p.Device, x.Dim(0), 1))
 }

@@ -22,7 +22,7 @@ func (c Config) Specs() []seq2seq.Spec {
 	d := c.DModel
 	random := seq2seq.Draw{Deviation: c.InitStd}
 	// NOTE final_logits_bias is no parameter: transformers never trains it.
-	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true}}
+	all := []seq2seq.Spec{{Name: "final_logits_bias", Shape: []int64{1, c.VocabSize}, Fixed: true, Product: "final_logits_bias"}}
 	add := func(name string, init seq2seq.Draw, shape ...int64) {
 		all = append(all, seq2seq.Spec{Name: "model." + name, Other: []string{name}, Shape: shape, Init: init})
 	}
@@ -30,6 +30,7 @@ func (c Config) Specs() []seq2seq.Spec {
 		add(name+".weight", random, out, in)
 		all[len(all)-1].Product = product
 		add(name+".bias", seq2seq.Draw{}, out)
+		all[len(all)-1].Product = product + ".bias"
 	}
 	norm := func(name string) {
 		add(name+".weight", seq2seq.Draw{Value: 1}, d)
@@ -63,7 +64,7 @@ func (c Config) Specs() []seq2seq.Spec {
 		norm(name + ".layernorm_embedding")
 	}
 	add("shared.weight", random, c.VocabSize, d)
-	all[1].Grown = random
+	all[1].Grown, all[1].Product = random, "head"
 	stack("encoder", c.EncoderLayers, c.EncoderFFN, false)
 	stack("decoder", c.DecoderLayers, c.DecoderFFN, true)
 	return all
@@ -72,7 +73,7 @@ func (c Config) Specs() []seq2seq.Spec {
 // Network implements seq2seq.Config.
 func (c Config) Network(get func(name string) *tensor.Tensor) seq2seq.Network {
 	dense := func(name string) dense {
-		return dense{get("model." + name + ".weight"), get("model." + name + ".bias")}
+		return dense{W: get("model." + name + ".weight"), B: get("model." + name + ".bias")}
 	}
 	attention := func(name string) attention {
 		return attention{q: dense(name + ".q_proj"), k: dense(name + ".k_proj"), v: dense(name + ".v_proj"), o: dense(name + ".out_proj"),

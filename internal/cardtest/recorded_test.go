@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
@@ -142,4 +143,48 @@ func values(all []train.Loss) (out []float32) {
 		out = append(out, float32(l.Value))
 	}
 	return out
+}
+
+// TestShared: trainings that share a card at the same time are those that have it alone.
+func TestShared(t *testing.T) {
+	learners := map[int64]*train.Seq2Seq{}
+	var want, got [2][]float32
+	fit := func(seed int64) []float32 {
+		var losses []float32
+		random := rand.New(rand.NewPCG(1, uint64(seed)))
+		for step := range int64(30) {
+			if err := learners[seed].Step(context.Background(), lengths(random, true), step, 1e-3); err != nil {
+				t.Error(err)
+			}
+		}
+		all, err := learners[seed].Losses(true)
+		if err != nil {
+			t.Error(err)
+		}
+		losses = append(losses, values(all)...)
+		return losses
+	}
+	fresh := func() {
+		for seed := range int64(2) {
+			learners[seed] = toy(t, card, tensor.F32, 0.1)
+			t.Cleanup(learners[seed].Close)
+			learners[seed].Seed = seed
+		}
+	}
+	fresh()
+	for seed := range want {
+		want[seed] = fit(int64(seed))
+	}
+	fresh()
+	var all sync.WaitGroup
+	for seed := range got {
+		all.Go(func() { got[seed] = fit(int64(seed)) })
+	}
+	all.Wait()
+	for seed := range got {
+		if learners[int64(seed)].Recorded().Graphs == 0 {
+			t.Error("nothing was recorded")
+		}
+		near(t, fmt.Sprintf("shared/%d", seed), got[seed], want[seed], 1e-6)
+	}
 }

@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/view"
@@ -32,7 +36,7 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	f.IntVar(&m.options.Beams, "beams", 40, "width of the search")
 	f.BoolVar(&m.constrained, "constrained", true, "generate only identifiers of the collection, so that every beam is a document")
 	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
-	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first CUDA device, else the CPU")
+	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, whatever else computes on it, else the CPU")
 }
 
 func (m *modelFlags) check(cmd *cobra.Command) error {
@@ -46,7 +50,27 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 	case m.results > m.options.Beams:
 		return inputError(fmt.Errorf("-k %d: %d beams find at most %d documents; add --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
 	}
+	for _, p := range device.Check(m.options.Device) {
+		return inputError(fmt.Errorf("--device %s: %s", m.options.Device, p.Detail))
+	}
 	m.options.Unconstrained = m.unconstrained || !m.constrained
+	return nil
+}
+
+// present says, before anything is fetched, that a card which is named is not there.
+func present(name string, look func() device.CUDA) error {
+	number, ok := strings.CutPrefix(name, "cuda")
+	if !ok {
+		return nil
+	}
+	c := look()
+	n, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(number, ":"), "0"))
+	switch {
+	case c.Cards == 0:
+		return inputError(fmt.Errorf("--device %s: there is no card: %s", name, c.Why))
+	case err != nil || n >= c.Cards:
+		return inputError(fmt.Errorf("--device %s: this process has %d cards, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, c.Cards))
+	}
 	return nil
 }
 
@@ -57,6 +81,9 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.En
 		return nil, nil, err
 	}
 	if err := tensor.Available(); err != nil {
+		return nil, nil, err
+	}
+	if err := present(m.options.Device, device.Card); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()

@@ -15,7 +15,7 @@ import (
 // card is what a Searcher or Ranker keeps on a card.
 type card struct {
 	scope *tensor.Scope
-	head  *tensor.Tensor // [count, width], rows of the output matrix in the compute type
+	head  seq2seq.Head // of count tokens, in the compute type
 
 	mu    sync.Mutex
 	tries map[*docid.Trie]*cardTrie

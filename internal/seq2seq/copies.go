@@ -4,8 +4,8 @@ package seq2seq
 
 import "github.com/redsi/redsi/internal/tensor"
 
-// copies are a model's matrices as a card multiplies by them: in the compute type, and
-// those of one product one below the other in a matrix, which gradients are taken of.
+// copies are a model's matrices as a card multiplies by them, and biases as it adds them: in the
+// compute type, and those of one product one below the other in one, which gradients are taken of.
 // Where the compute type is the parameters' own, the parameters lie in these matrices and
 // nothing is there twice.
 type copies struct {
@@ -19,11 +19,12 @@ type copies struct {
 	stale    bool
 }
 
-// whole is the matrix of a product.
+// whole is the matrix of a product, or its bias.
 type whole struct {
-	t     *tensor.Tensor // [sum of rows, columns]
+	t     *tensor.Tensor // [sum of rows, columns], or [sum of rows]
 	rows  []int64
 	parts []*tensor.Tensor
+	fixed bool
 }
 
 // place is a part of a whole.
@@ -43,7 +44,7 @@ func (p place) first() (row int64) {
 // newCopies makes a model's, whose numbers are not there yet.
 func newCopies(m *Model) *copies {
 	c := &copies{compute: m.Compute, scope: tensor.NewScope(), part: map[*tensor.Tensor]place{}, of: map[string]place{}, stale: true}
-	groups := map[string][]Param{}
+	groups, fixed := map[string][]Param{}, map[string]bool{}
 	var order []string
 	for i, s := range m.Config.Specs() {
 		if s.Product == "" {
@@ -53,10 +54,11 @@ func newCopies(m *Model) *copies {
 			order = append(order, s.Product)
 		}
 		groups[s.Product] = append(groups[s.Product], m.all[i])
+		fixed[s.Product] = s.Fixed
 	}
 	tensor.NoGrad(func() {
 		for _, name := range order {
-			c.join(m, groups[name])
+			c.join(m, groups[name], fixed[name])
 		}
 	})
 	c.net = m.Config.Network(func(name string) *tensor.Tensor {
@@ -68,10 +70,10 @@ func newCopies(m *Model) *copies {
 	return c
 }
 
-// join makes the matrix of a product.
-func (c *copies) join(m *Model, of []Param) {
+// join makes the matrix of a product; of a fixed one gradients are not taken.
+func (c *copies) join(m *Model, of []Param, fixed bool) {
 	same := c.compute == tensor.F32
-	w := &whole{}
+	w := &whole{fixed: fixed}
 	total := int64(0)
 	for _, p := range of {
 		w.rows = append(w.rows, p.Tensor.Dim(0))
@@ -81,7 +83,7 @@ func (c *copies) join(m *Model, of []Param) {
 	case same && len(of) == 1:
 		w.t = of[0].Tensor
 	default:
-		w.t = c.scope.Empty(c.compute, m.Device, total, of[0].Tensor.Dim(1))
+		w.t = c.scope.Empty(c.compute, m.Device, append([]int64{total}, of[0].Tensor.Shape()[1:]...)...)
 	}
 	c.wholes = append(c.wholes, w)
 	for i, p := range of {
@@ -100,10 +102,9 @@ func (c *copies) join(m *Model, of []Param) {
 		w.parts = append(w.parts, part)
 		c.part[part], c.of[p.Name] = at, at
 	}
-	if w.t.RequiresGrad() {
-		return
+	if !fixed && !w.t.RequiresGrad() {
+		c.scope.Leaf(w.t)
 	}
-	c.scope.Leaf(w.t)
 }
 
 // refresh copies parameters.
@@ -121,7 +122,9 @@ func (c *copies) within(w *tensor.Tensor) bool {
 // leaves are what gradients are asked for in the parameters' stead, each once.
 func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 	for _, w := range c.wholes {
-		all = append(all, w.t)
+		if !w.fixed {
+			all = append(all, w.t)
+		}
 	}
 	for _, p := range params {
 		if _, ok := c.of[p.Name]; !ok {
@@ -129,40 +132,6 @@ func (c *copies) leaves(params []Param) (all []*tensor.Tensor) {
 		}
 	}
 	return all
-}
-
-// product is one of x by a whole.
-type product struct{ x, whole *tensor.Tensor }
-
-// Products are Linear of each of the matrices, by one product where a card has them in one.
-func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor {
-	out := make([]*tensor.Tensor, len(ws))
-	if p.copies == nil || !p.copies.within(ws[0]) {
-		for i, w := range ws {
-			out[i] = p.Linear(x, w)
-		}
-		return out
-	}
-	of := p.copies.part[ws[0]].whole
-	key := product{x, of.t}
-	all := p.made[key]
-	if all == nil {
-		all = p.S.Split(p.Linear(x, of.t), -1, of.rows...)
-	}
-	if len(ws) < len(of.parts) { // the others are needed too
-		if p.made == nil {
-			p.made = map[product][]*tensor.Tensor{}
-		}
-		p.made[key] = all
-	}
-	for i, w := range ws {
-		at, ok := p.copies.part[w]
-		if !ok || at.whole != of {
-			tensor.Failf("model", "matrices of several products at once")
-		}
-		out[i] = all[at.at]
-	}
-	return out
 }
 
 // Changed says that parameters were written to: what a card has of them beside is made

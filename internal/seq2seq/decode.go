@@ -223,8 +223,9 @@ func (m *Model) Logits(s *tensor.Scope, states *tensor.Tensor) *tensor.Tensor {
 func (m *Model) LogitsRange(s *tensor.Scope, states *tensor.Tensor, from, n int64) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			p := m.pass(inner, nil)
-			logits = s.Move(inner.ToDType(p.Linear(states, inner.Narrow(m.net.Head(inner), 0, from, n)), tensor.F32))
+			p, net := m.reading(inner)
+			head := net.Head(p).rows(inner, from, n).in(inner, m.Compute)
+			logits = s.Move(inner.ToDType(head.scores(inner, states), tensor.F32))
 		})
 	})
 	return logits

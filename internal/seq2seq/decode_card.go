@@ -14,7 +14,7 @@ import (
 type cardCache struct {
 	kept  *tensor.Tensor // [most, 2*layers, rows, heads*d]: keys and values of a layer follow one another
 	cross *tensor.Tensor // [length of the longest input, 2*layers, inputs, heads*d]
-	mask  *tensor.Tensor // [inputs, 1, 1, >=length]: 0, and hidden after an input's end; nil: all are as long
+	mask  *tensor.Tensor // [inputs, 1 or heads, 1, >=length]: 0, and hidden after an input's end; nil: all are as long
 	input []int64        // inputs of cross, those that have rows
 	plan  cardPlan       // of the next step
 
@@ -101,7 +101,11 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 		wide := aligned(most)
 		after := s.LessEqual(s.View(e.padded[1], n, 1), s.Arange(wide, c.m.Device)) // [inputs, wide]
 		none := s.Zeros(c.m.Compute, c.m.Device, n, wide)
-		c.card.mask = c.scope.Move(s.View(s.MaskedFill(none, after, hidden), n, 1, 1, wide))
+		mask := s.View(s.MaskedFill(none, after, hidden), n, 1, 1, wide)
+		if c.spreads() {
+			mask = s.Contiguous(s.Expand(mask, n, c.m.net.Attention().Heads, 1, wide))
+		}
+		c.card.mask = c.scope.Move(mask)
 	}
 	states := s.IndexSelect(e.Hidden, 0, e.padded[0]) // [most*inputs, width]
 	p, net := c.m.reading(s)                          // one product for all layers
@@ -110,9 +114,13 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 		if c.card.cross == nil {
 			c.card.cross = c.scope.Move(s.Empty(k.DType(), c.m.Device, most, 2*layers, n, k.Dim(1)))
 		}
-		for j, t := range []*tensor.Tensor{k, v} {
-			s.CopyInPlace(s.Select(c.card.cross, 1, 2*i+int64(j)), s.View(t, most, n, -1))
+		of := s.Transpose(s.Narrow(c.card.cross, 1, 2*i, 2), 0, 1) // [2, most, n, w]
+		if both := s.Pair(k, v); both != nil {
+			s.CopyInPlace(of, s.View(both, 2, most, n, -1))
+			continue
 		}
+		s.CopyInPlace(s.Select(of, 0, 0), s.View(k, most, n, -1))
+		s.CopyInPlace(s.Select(of, 0, 1), s.View(v, most, n, -1))
 	}
 }
 
@@ -204,11 +212,20 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 	return states
 }
 
+// spreads: what is added to scores is laid out for every row or input and head, once for all
+// layers. Products want it so, and would copy it in each; the memory-efficient kernel, which
+// other types than float32 have, does not.
+func (c *Cache) spreads() bool { return c.m.Compute == tensor.F32 }
+
 // begin is what a step has in common with one on a CPU, but for its pass.
 func (c *Cache) begin(s *tensor.Scope) next {
 	at := next{Cache: c}
 	for _, bias := range c.biases {
-		at.now = append(at.now, s.Narrow(s.Narrow(bias, 1, c.steps, 1), 2, 0, c.steps+1)) // [heads, 1, steps+1]
+		now := s.Narrow(bias, 1, c.steps, 1) // [heads, 1, >=steps+1]
+		if len(c.biases) == 1 && c.spreads() {
+			now = s.Contiguous(s.Expand(now, append([]int64{int64(len(c.input))}, now.Shape()...)...))
+		}
+		at.now = append(at.now, s.Narrow(now, -1, 0, c.steps+1))
 	}
 	return at
 }
@@ -254,14 +271,24 @@ func (n *cardNext) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	if n.card.kept == nil {
 		n.card.kept = n.scope.Move(n.S.Empty(k.DType(), n.Device, n.most, 2*int64(n.m.net.Layers()), rows, w))
 	}
-	keep := func(i int64, t *tensor.Tensor) *tensor.Tensor {
-		kept := n.S.Select(n.card.kept, 1, i) // [most, rows, w]
-		n.S.CopyInPlace(n.S.Select(kept, 0, n.steps), t)
-		return n.S.Transpose(n.S.Narrow(kept, 0, 0, n.steps+1), 0, 1) // [rows, steps+1, w]
+	kept := n.S.Narrow(n.card.kept, 1, 2*int64(layer), 2) // [most, 2, rows, w]
+	keepBoth(n.S, n.S.Select(kept, 0, n.steps), k, v)
+	so := func(i int64) *tensor.Tensor { // [rows, steps+1, w]
+		return n.S.Transpose(n.S.Select(n.S.Narrow(kept, 0, 0, n.steps+1), 1, i), 0, 1)
 	}
-	k, v = keep(2*int64(layer), k), keep(2*int64(layer)+1, v)
+	k, v = so(0), so(1)
 	out := n.S.BatchAttention(n.S.View(q, rows, 1, -1), k, v, BiasOf(n.now, layer), n.heads)
 	return n.S.View(out, rows, -1)
+}
+
+// keepBoth copies keys and values [rows, w] to [2, rows, w]: at once where they are parts of a product.
+func keepBoth(s *tensor.Scope, to, k, v *tensor.Tensor) {
+	if both := s.Pair(k, v); both != nil {
+		s.CopyInPlace(to, both)
+		return
+	}
+	s.CopyInPlace(s.Select(to, 0, 0), k)
+	s.CopyInPlace(s.Select(to, 0, 1), v)
 }
 
 func (n *cardNext) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {
@@ -305,19 +332,24 @@ func (m *Model) Dimensions() (d Dimensions) {
 	return d
 }
 
-// HeadRows is rows from … from+n-1 of the output matrix as LogitsOf multiplies with
-// them: it is good for as long as the weights are.
-func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head *tensor.Tensor) {
+// HeadRows is what makes the scores of tokens from … from+n-1, for LogitsOf: it is good for
+// as long as the weights are, whose memory it shares where a card has them in the compute type.
+func (m *Model) HeadRows(s *tensor.Scope, from, n int64) (head Head) {
 	tensor.NoGrad(func() {
 		tensor.Within(func(inner *tensor.Scope) {
-			head = s.Move(inner.ToDType(inner.Narrow(m.net.Head(inner), 0, from, n), m.Compute))
+			p, net := m.reading(inner)
+			head = net.Head(p).rows(inner, from, n).in(inner, m.Compute)
+			head.Matrix = s.Move(head.Matrix)
+			if head.Bias != nil {
+				head.Bias = s.Move(head.Bias)
+			}
 		})
 	})
 	return head
 }
 
 // LogitsOf are the scores of HeadRows' tokens after states [rows, w], in the compute type.
-func (m *Model) LogitsOf(s *tensor.Scope, states, head *tensor.Tensor) (logits *tensor.Tensor) {
-	tensor.NoGrad(func() { logits = s.Linear(s.ToDType(states, head.DType()), head) })
+func (m *Model) LogitsOf(s *tensor.Scope, states *tensor.Tensor, head Head) (logits *tensor.Tensor) {
+	tensor.NoGrad(func() { logits = head.scores(s, states) })
 	return logits
 }

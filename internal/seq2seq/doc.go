@@ -16,9 +16,9 @@
 // On a card products are with copies of the matrices in the compute type, of which those
 // of one product lie in one (copies.go), and a batch's indexes come up together (prepare.go).
 //
-// Reading order: family.go, model.go, pass.go, prepare.go, loss.go (training), copies.go,
-// segment.go (blocks that are computed again), decode.go (one token at a time), load.go,
-// init.go.
+// Reading order: family.go, model.go, pass.go, product.go, head.go, prepare.go, loss.go
+// (training), copies.go, segment.go (blocks that are computed again), decode.go (one token at a
+// time), load.go, init.go.
 //
 // Nothing here knows of tokenizers, data sets, optimizers, beams or where files come from.
 package seq2seq

@@ -73,9 +73,11 @@ type Spec struct {
 	Grown Draw // new rows, as its resize_token_embeddings; of tensors that have a row per token
 	// Fixed marks what is no parameter: it is not trained, and zeros where a file has none.
 	Fixed bool
-	// Product names the product that a matrix is for, by Pass.Linear or Products: a card has
-	// a copy of it in the compute type, those of one name in one matrix, since they multiply
-	// the same rows. "": it is not for products, or not for them alone.
+	// Product names the product that a matrix is for, by Pass.Linear, Affine, Products or
+	// Affines: a card has a copy of it in the compute type, those of one name in one matrix,
+	// since they multiply the same rows. "": it is not for products, or not for them alone.
+	// Biases have names too, those of matrices in one matrix one name, in the same order.
+	// What is Fixed has a name of its own.
 	Product string
 }
 
@@ -98,9 +100,8 @@ func (d Draw) draw(s *tensor.Scope, rng *tensor.RNG, device tensor.Device, shape
 type Network interface {
 	// Embedding is the table of tokens, [Size, width].
 	Embedding() *tensor.Tensor
-	// Head is the output matrix, [Size, w]: scores are states [T, w] times it. It may
-	// belong to s.
-	Head(s *tensor.Scope) *tensor.Tensor
+	// Head is what makes scores of states. It may belong to the pass's scope.
+	Head(p *Pass) Head
 	// Attention are the heads, the scale of scores and, in training, the dropout of
 	// every attention.
 	Attention() tensor.AttentionOptions

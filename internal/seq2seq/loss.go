@@ -38,8 +38,8 @@ func (v Vocabulary) shift(labels Sequences) Sequences {
 func (m *Model) Loss(b Batch) (loss float64, err error) {
 	err = tensor.Run(func(s *tensor.Scope) {
 		tensor.NoGrad(func() {
-			states, at := m.teach(s, b)
-			loss = m.headLoss(s, states, m.net.Head(s), at.labels, 0, tensor.HeadOptions{}).Item()
+			states, head, at := m.teach(s, b)
+			loss = m.headLoss(s, states, head, at.labels, 0, tensor.HeadOptions{}).Item()
 		})
 	})
 	return loss, err
@@ -49,26 +49,26 @@ func (m *Model) Loss(b Batch) (loss float64, err error) {
 // without dropout: [sum of label lengths, Size], in the batch's order.
 func (m *Model) ForcedLogits(s *tensor.Scope, b Batch) (logits *tensor.Tensor) {
 	tensor.NoGrad(func() {
-		states, _ := m.teach(s, b)
-		logits = m.pass(s, nil).Linear(states, m.net.Head(s))
+		states, head, _ := m.teach(s, b)
+		logits = head.in(s, m.Compute).scores(s, states)
 	})
 	return logits
 }
 
-// teach gives the decoder's states at each label position [T, w], without dropout.
-func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, at indexes) {
-	p := m.Prepare(b)
-	at = m.upload(s, p)
+// teach gives the decoder's states at each label position [T, w], without dropout, and what
+// makes scores of them.
+func (m *Model) teach(s *tensor.Scope, b Batch) (states *tensor.Tensor, head Head, at indexes) {
+	at = m.upload(s, m.Prepare(b))
 	embedding := m.net.Embedding()
 	in, out := s.IndexSelect(embedding, 0, at.inputs.at), s.IndexSelect(embedding, 0, at.read.at)
-	return m.forced(m.pass(s, nil), m.net, in, out, at), at
+	p, net := m.reading(s)
+	return m.forced(p, net, in, out, at), net.Head(p), at
 }
 
-func (m *Model) headLoss(s *tensor.Scope, states, head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
-	if m.Compute != tensor.F32 {
-		states, head = s.ToDType(states, m.Compute), s.ToDType(head, m.Compute)
-	}
-	return s.HeadLoss(states, head, labels, Ignore, smooth, o)
+func (m *Model) headLoss(s *tensor.Scope, states *tensor.Tensor, head Head, labels *tensor.Tensor, smooth float64, o tensor.HeadOptions) *tensor.Tensor {
+	head = head.in(s, m.Compute)
+	o.Bias = head.Bias
+	return s.HeadLoss(s.ToDType(states, m.Compute), head.Matrix, labels, Ignore, smooth, o)
 }
 
 // Scale is what a loss is multiplied by before gradients are taken; the zero value is 1.
@@ -93,7 +93,7 @@ func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
 
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
 // card gradients have the scale in them before they are rounded.
-func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, scale Scale) (loss, value *tensor.Tensor) {
+func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, at indexes, scale Scale) (loss, value *tensor.Tensor) {
 	if !m.Device.IsCUDA() {
 		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
 		loss = s.Detach(value)
@@ -102,7 +102,7 @@ func (m *Model) loss(s *tensor.Scope, states, head *tensor.Tensor, at indexes, s
 		}
 		return loss, value
 	}
-	var o tensor.HeadOptions
+	o := tensor.HeadOptions{Last: true}
 	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
 	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
 	loss = s.Detach(value)
@@ -123,7 +123,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		if rng != nil {
 			tensor.SeedDevice(m.Device, rng)
 		}
-		m.Refresh()
+		m.upToDate()
 		loss, grads = m.GradientsAt(s, b, numbers, rng, scale)
 	})
 	return loss, grads
@@ -161,7 +161,7 @@ func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor
 		}
 
 		states := m.forced(p, net, in, out, at)
-		mean, value := m.loss(inner, states, net.Head(inner), at, scale)
+		mean, value := m.loss(inner, states, net.Head(p), at, scale)
 		loss = s.Move(mean)
 
 		var all []*tensor.Tensor

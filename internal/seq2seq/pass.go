@@ -33,17 +33,6 @@ func (p *Pass) rate(probability float64) float64 {
 	return probability
 }
 
-// Linear is x·wᵀ in the compute type.
-func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
-	if p.copies != nil && p.copies.within(w) {
-		tensor.Failf("model", "a product with %s alone, which is a part of a matrix", w)
-	}
-	if p.compute != tensor.F32 {
-		x, w = p.S.ToDType(x, p.compute), p.S.ToDType(w, p.compute)
-	}
-	return p.S.Linear(x, w)
-}
-
 // Dropout is x with elements set to zero with a probability, in training.
 func (p *Pass) Dropout(x *tensor.Tensor, probability float64) *tensor.Tensor {
 	return p.S.Dropout(x, p.rate(probability), p.rng)

@@ -42,7 +42,9 @@ func TestHeadSlices(t *testing.T) {
 			}
 			loss := s.HeadLoss(h, w, s.FromInt64s(labels, CPU, c.n), -100, c.smooth, o)
 			grads := s.Gradients(s.Scale(loss, 0.5), []*Tensor{h, w})
-			return map[string]*Tensor{"loss": loss, "dh": grads[0], "dw": grads[1]}
+			o.Last = true
+			last := s.Gradients(s.HeadLoss(h, w, s.FromInt64s(labels, CPU, c.n), -100, c.smooth, o), []*Tensor{h, w})
+			return map[string]*Tensor{"loss": loss, "dh": grads[0], "dw": grads[1], "last dh": last[0], "last dw": last[1]}
 		})
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			tolerance := tolerances[c.dtype]
@@ -124,6 +126,10 @@ func TestHeadLaunches(t *testing.T) {
 		var loss *Tensor
 		forward := Count(func() { loss = s.HeadLoss(h, w, labels, -100, 0, HeadOptions{Scale: scale}) })
 		backward := Count(func() { s.Gradients(loss, []*Tensor{h, w}) })
+		last := s.HeadLoss(h, w, labels, -100, 0, HeadOptions{Scale: scale, Last: true})
+		if n := Count(func() { s.Gradients(last, []*Tensor{h, w}) }); n.Launches != n.Operators["fill_"] {
+			t.Errorf("gradients of a last one: %+v", n)
+		}
 		if forward.Launches != 17 || backward.Launches-backward.Operators["fill_"] != 2 || len(forward.Syncs)+len(backward.Syncs) != 0 {
 			t.Errorf("%+v\n%+v", forward, backward)
 		}

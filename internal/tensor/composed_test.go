@@ -373,3 +373,20 @@ func TestBatchAttention(t *testing.T) {
 		alikeAll(t, card, cpu, tolerances[of.dtype])
 	}
 }
+
+// TestPair: parts of one matrix, alike and in their order, are seen at once; others are not.
+func TestPair(t *testing.T) {
+	run(t, func(s *Scope) {
+		all := s.View(s.Arange(24, CPU), 2, 12)
+		parts := s.Split(all, -1, 3, 4, 4, 1)
+		if got := s.Contiguous(s.Pair(parts[1], parts[2])).Int64s(); !slices.Equal(got, []int64{3, 4, 5, 6, 15, 16, 17, 18, 7, 8, 9, 10, 19, 20, 21, 22}) {
+			t.Error(got)
+		}
+		for name, of := range map[string][2]*Tensor{"another order": {parts[2], parts[1]}, "the same": {parts[1], parts[1]}, "other shapes": {parts[0], parts[1]},
+			"other memory": {parts[1], s.Clone(parts[2])}, "other strides": {s.Narrow(s.View(all, 4, 6), 0, 0, 2), s.Narrow(all, 1, 6, 6)}} {
+			if got := s.Pair(of[0], of[1]); got != nil {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"maps"
+	"slices"
 	"testing"
 )
 
@@ -71,5 +72,34 @@ func TestEmulatedPath(t *testing.T) {
 	}
 	if CUDADevices() != 0 && !CUDA(0).IsCUDA() {
 		t.Error("the emulation went on")
+	}
+}
+
+// TestCountCuts: lists that CUDA cuts, and its second kernels.
+func TestCountCuts(t *testing.T) {
+	defer Emulate()()
+	err := Run(func(s *Scope) {
+		card := CUDA(0)
+		of := func(n int, t *Tensor) []*Tensor { return slices.Repeat([]*Tensor{t}, n) }
+		x, wide, double := s.Zeros(F32, card, 2, 3), s.Zeros(F32, card, 3, 2), s.Zeros(F64, card, 1, 3)
+		for _, c := range []struct {
+			name string
+			want map[string]int64
+			f    func()
+		}{
+			{"cat of 128", map[string]int64{"cat": 1}, func() { s.Cat(0, of(128, x)...) }},
+			{"cat of 129", map[string]int64{"cat": 2}, func() { s.Cat(0, of(129, x)...) }},
+			{"cat of 64 that are not contiguous", map[string]int64{"cat": 1}, func() { s.Cat(0, of(64, s.Transpose(wide, 0, 1))...) }},
+			{"cat of 65 that are not contiguous", map[string]int64{"cat": 2}, func() { s.Cat(0, of(65, s.Transpose(wide, 0, 1))...) }},
+			{"cat of two types", map[string]int64{"cat": 3}, func() { s.Cat(0, append(of(2, x), double)...) }},
+		} {
+			got := Count(c.f).Operators
+			if !maps.Equal(got, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

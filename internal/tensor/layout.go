@@ -3,6 +3,8 @@
 package tensor
 
 import (
+	"slices"
+
 	lib "github.com/sugarme/gotch/libtch"
 
 	"github.com/redsi/redsi/internal/tensor/native"
@@ -268,6 +270,29 @@ func sideBySide(op string, all []*Tensor, width, d int64) (count, step int64) {
 		}
 	}
 	return int64(len(all)), first.Row / d
+}
+
+// Pair is a view of two matrices [rows, columns] that lie alike in one memory, a before b, as
+// parts of a product do: [2, rows, columns]. Of others it is nil.
+func (s *Scope) Pair(a, b *Tensor) *Tensor {
+	const op = "Pair"
+	var at [2]native.Place
+	for i, t := range []*Tensor{a, b} {
+		p, msg := native.PlaceOf(t.n(op))
+		if msg != "" {
+			fail(op, msg, []*Tensor{a, b})
+		}
+		at[i] = p
+	}
+	step := at[1].Offset - at[0].Offset
+	if at[0].Memory != at[1].Memory || at[0].Row != at[1].Row || at[0].Column != at[1].Column || step <= 0 ||
+		!slices.Equal(a.Shape(), b.Shape()) || a.DType() != b.DType() {
+		return nil
+	}
+	var out lib.Ctensor
+	shape, strides := append([]int64{2}, a.Shape()...), []int64{step, at[0].Row, at[0].Column}
+	lib.AtgAsStrided(&out, a.use(op), shape, len(shape), strides, len(strides), at[0].Offset, 0)
+	return s.own(op, out, a, b)
 }
 
 // form is which of its two forms attention on a card takes; tests ask for one.

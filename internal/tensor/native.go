@@ -130,6 +130,12 @@ type HeadOptions struct {
 	// Scale, nil or a tensor of one F32 number, multiplies the result: on a card its gradients
 	// have it in them before they are rounded to F16, where they would be lost without.
 	Scale *Tensor
+	// Last says that Gradients are asked for of the result itself, not of what is computed from
+	// it. Of one that is not, w's are multiplied by the gradient once more, on a card.
+	Last bool
+	// Bias, nil or a tensor [V] of h's type without a gradient, is added to the products. A CPU
+	// has none: there it is a column of w.
+	Bias *Tensor
 }
 
 // HeadLoss is CrossEntropy(h·wᵀ, labels) without ever holding all logits: h [n, d],
@@ -141,12 +147,18 @@ type HeadOptions struct {
 func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o HeadOptions) *Tensor {
 	const op = "HeadLoss"
 	if h.onCard() {
-		var scale native.Tensor
+		var scale, bias native.Tensor
 		if o.Scale != nil {
 			scale = o.Scale.n(op)
 		}
-		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), ignore, smooth, scale)
-		return s.ownNative(op, out, msg, h, w, labels)
+		if o.Bias != nil {
+			bias = o.Bias.n(op)
+		}
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Last)
+		return s.ownNative(op, out, msg, h, w, labels, o.Bias)
+	}
+	if o.Bias != nil {
+		Failf(op, "a bias, which a CPU does not add")
 	}
 	out, msg := native.HeadLoss(h.n(op), w.n(op), labels.n(op), ignore, smooth)
 	loss := s.ownNative(op, out, msg, h, w, labels)

@@ -89,6 +89,7 @@ func (l *Seq2Seq) stepOnCard(parts []part, seed uint64, rate float64) {
 	if l.card.Full() {
 		l.read()
 	}
+	defer turn(l.Model.Device)()
 	ask := func(c call, numbers []int64, rng *tensor.RNG, f func(cardUpdate)) {
 		l.asked.do(c, numbers, !l.OneByOne && !l.Model.Checkpoint, func(s *tensor.Scope, numbers *tensor.Tensor) {
 			f(cardUpdate{l, s, numbers, rng})
@@ -146,6 +147,7 @@ func (l *Seq2Seq) end() {
 
 // read waits for the card, and takes note of what the updates since the last time came to.
 func (l *Seq2Seq) read() {
+	defer turn(l.Model.Device)()
 	state, updates := l.card.Read()
 	l.scaler, l.skipped = Scaler{Scale: state.Scale, Good: state.Good}, state.Skipped
 	half := l.Model.Compute == tensor.F16

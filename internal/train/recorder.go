@@ -3,6 +3,8 @@
 package train
 
 import (
+	"sync"
+
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -22,6 +24,29 @@ const (
 	another             // those of another part
 	last                // the change by their sum
 )
+
+// turns are of the learners of this process on one card: all of them draw from one generator, which an update
+// seeds, and from which nobody else may draw while one is recorded.
+var turns struct {
+	sync.Mutex
+	of map[tensor.Device]*sync.Mutex
+}
+
+// turn waits for the others on a card to have asked for their updates; end is to be called.
+func turn(device tensor.Device) (end func()) {
+	turns.Lock()
+	if turns.of == nil {
+		turns.of = map[tensor.Device]*sync.Mutex{}
+	}
+	of := turns.of[device]
+	if of == nil {
+		of = new(sync.Mutex)
+		turns.of[device] = of
+	}
+	turns.Unlock()
+	of.Lock()
+	return of.Unlock
+}
 
 // mostGraphs bounds what is recorded. Batches of a training have tens of shapes (seq2seq.PrepareStep).
 const mostGraphs = 256

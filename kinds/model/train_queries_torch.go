@@ -86,6 +86,7 @@ func runTrainQueries(ctx context.Context, x *step.IO, c trainQueriesConfig) erro
 	}
 	x.Count("updates", int64(c.Steps))
 	x.Count("updates_left_out", learner.Skipped())
+	logRecorded(x, learner.Recorded())
 	if err := writeCurve(x, out.Curve); err != nil {
 		return err
 	}

@@ -136,6 +136,7 @@ func runTrain(ctx context.Context, x *step.IO, c trainConfig) error {
 	}
 	x.Count("updates", out.Steps)
 	x.Count("updates_left_out", learner.Skipped())
+	logRecorded(x, learner.Recorded())
 	x.Count("development_queries", int64(len(dev)))
 	if err := writeCurve(x, out.Curve); err != nil {
 		return err

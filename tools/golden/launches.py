@@ -6,7 +6,8 @@ a step of its beam search with 40 beams, in eager mode and float32: an operator 
 kernel of its own for a device counts once, whatever that kernel calls; one that is composed
 of others counts as those. Views and allocations do not count. aten::dropout counts once, as
 on a card, where it is one kernel. So the peer is never said to launch more than it does.
-What waits for the card (item, bool of a tensor) is counted apart.
+A long list of tensors that is put together counts as often as CUDA cuts it, by the rule of
+internal/tensor/native/count.cc. What waits for the card (item, bool of a tensor) is counted apart.
 
 How many there are does not depend on lengths or on rows, which is checked with Tiny on the
 batches of internal/t5/bench_test.go and on two rows of them; Small and Base are counted on
@@ -24,11 +25,13 @@ import sys
 import torch
 import transformers
 from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import T5Config, T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "peers"))
-from slices import Numbers, pad  # noqa: E402
+from drawn import Numbers  # noqa: E402
+from slices import pad  # noqa: E402
 
 SIZES = {
     "tiny": dict(d_model=256, d_ff=1024, num_layers=4, num_decoder_layers=4, num_heads=4),
@@ -51,8 +54,33 @@ def has_kernel(name):
     return any(torch._C._dispatch_has_kernel_for_dispatch_key(n, "CPU") for n in known)
 
 
+class Further(TorchDispatchMode):
+    """CUDA's kernels of an operator beyond the first one, which the profiler does not tell."""
+
+    def __init__(self):
+        super().__init__()
+        self.launches = collections.Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.overloadpacket.__name__
+        if name in ("cat", "_stack", "stack"):
+            self.launches["cat"] += joins(args[0]) - 1
+        assert not name.startswith("_foreach_"), f"{name}, of which CUDA launches less than the CPU calls"
+        return func(*args, **(kwargs or {}))
+
+
+def joins(tensors):
+    """ATen/native/cuda/Shape.cu: 128 at a time, 64 where one is not contiguous; others one by one."""
+    alone = any(t.dim() > 4 or t.dtype != tensors[0].dtype for t in tensors)
+    at_once = 1 if alone else 128 if all(t.is_contiguous() for t in tensors) else 64
+    return max(1, -(-len(tensors) // at_once))
+
+
 def count(work):
-    """Launches by operator, and what waits."""
+    """Launches by operator, and what waits, of work that is the same each time."""
+    further = Further()
+    with further:
+        work()
     with profile(activities=[ProfilerActivity.CPU]) as p:
         work()
     launches, waits = collections.Counter(), 0
@@ -73,6 +101,7 @@ def count(work):
     for event in p.events():
         if event.cpu_parent is None:
             visit(event)
+    launches += further.launches
     return dict(total=launches.total(), waits=waits, operators=dict(sorted(launches.items())))
 
 

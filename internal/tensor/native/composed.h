@@ -60,9 +60,11 @@ char *redsi_columns(void **out, void *t, int64_t n);
 // table [buckets, heads], distances [2*most-1] its rows -> [heads, most, most], row i and column j of distance j-i.
 char *redsi_relative_bias(void **out, void *table, void *distances, int64_t most);
 
-// redsi_head_loss on a card, times scale (a tensor of one element) where that is not NULL. count is the number of
-// labels that count; 0: they are counted there.
-char *redsi_head_slices(void **out, void *h, void *w, void *labels, int64_t ignore, double smooth, void *scale);
+// redsi_head_loss on a card, of products with a bias [vocabulary] in them or NULL, times scale (a tensor of one
+// element) where that is not NULL. last: its
+// gradients begin at it, by 1.
+char *redsi_head_slices(void **out, void *h, void *w, void *labels, void *bias, int64_t ignore, double smooth,
+                        void *scale, int last);
 
 #ifdef __cplusplus
 }

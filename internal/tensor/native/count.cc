@@ -119,6 +119,31 @@ int64_t kernels(c10::ArrayRef<const c10::IValue> in) {
   return std::max<int64_t>({1, (count + most - 1) / most, (chunks + 319) / 320});
 }
 
+// second are CUDA's kernels of an operator beside those of the multi-tensor rule. By ATen/native/cuda's sources of
+// libtorch 2.11: ForeachReduceOp.cu fills what each chunk leaves, and puts the chunks of 400 tensors together at a time.
+int64_t second(const std::string &name, c10::ArrayRef<const c10::IValue> in) {
+  if (name != "_foreach_norm" || in.empty() || !in[0].isTensorList()) return 0;
+  return 1 + (int64_t(in[0].toTensorVector().size()) + 399) / 400;
+}
+
+// joining puts a list of tensors into one.
+const std::set<std::string> joining = {"cat", "_stack", "stack"};
+
+// cuts are the kernels of such a one. ATen/native/cuda/Shape.cu takes 128 tensors at a time (CAT_ARRAY_BATCH_SIZE), half
+// of that where one is not contiguous, and copies each alone where types differ or there are more than four dimensions.
+// NOTE a result of 2^31 numbers and more is copied so too; none here is as large.
+int64_t cuts(c10::ArrayRef<const c10::IValue> in) {
+  if (in.empty() || !in[0].isTensorList()) return 1;
+  const auto all = in[0].toTensorVector();
+  bool contiguous = true, alone = false;
+  for (const Tensor &t : all) {
+    contiguous = contiguous && t.is_contiguous();
+    alone = alone || t.dim() > 4 || t.scalar_type() != all[0].scalar_type();
+  }
+  const int64_t n = int64_t(all.size()), at_once = alone ? 1 : contiguous ? 128 : 64;
+  return std::max<int64_t>(1, (n + at_once - 1) / at_once);
+}
+
 int64_t product(const Tensor &a, const Tensor &b) { return 2 * a.numel() * b.size(-1); }
 
 int64_t flops_of(const std::string &name, c10::ArrayRef<const c10::IValue> in) {
@@ -144,7 +169,8 @@ std::unique_ptr<at::ObserverContext> start(const at::RecordFunction &fn) {
     frame->gathers = gathering.count(frame->name);
     if (!frame->gathers)
       for (const auto &v : in) frame->bytes += size_of(v);
-    if (many(frame->name)) frame->own = kernels(in);
+    if (many(frame->name)) frame->own = kernels(in) + second(frame->name, in);
+    if (joining.count(frame->name)) frame->own = cuts(in);
   }
   if (frame->covers) counter->covered++;
   return frame;

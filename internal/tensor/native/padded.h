@@ -161,9 +161,10 @@ struct Products : Function<Products> {
     if (bias) {
       const int64_t rows = bias->size(2);
       scores = at::baddbmm(bias->expand({n, heads, rows, l}).reshape({all, rows, l}), q, k.transpose(1, 2), 1, scale);
-    } else {
+    } else if (scale == 1) {
       scores = at::bmm(q, k.transpose(1, 2));
-      if (scale != 1) scores.mul_(scale);
+    } else { // what was there is not read
+      scores = at::empty({all, m, l}, q.options()).baddbmm_(q, k.transpose(1, 2), 0, scale);
     }
     const Tensor p = at::_softmax(scores, -1, false);
     Tensor dropped = p, mask;

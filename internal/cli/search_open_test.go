@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/device"
+)
+
+// TestPresent: a card that is named is there, or it says why not, as a mistake of who asked.
+func TestPresent(t *testing.T) {
+	two, none := device.CUDA{Cards: 2}, device.CUDA{Why: "no NVIDIA driver"}
+	for _, c := range []struct {
+		name string
+		have device.CUDA
+		want string
+	}{
+		{"auto", none, ""}, {"cpu", none, ""}, {"cuda", two, ""}, {"cuda:1", two, ""},
+		{"cuda", none, "--device cuda: there is no card: no NVIDIA driver"},
+		{"cuda:2", two, "--device cuda:2: this process has 2 cards, from cuda:0 on"},
+		{"cuda:99999999999999999999", two, "this process has 2 cards"},
+	} {
+		err := present(c.name, func() device.CUDA { return c.have })
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		var exit *exitError
+		if err != nil && (!errors.As(err, &exit) || exit.code != exitInput) {
+			t.Errorf("%s: %#v is no mistake of the input", c.name, err)
+		}
+	}
+}

@@ -12,10 +12,12 @@ import (
 
 	"github.com/redsi/redsi/internal/adafactor"
 	"github.com/redsi/redsi/internal/adamw"
+	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/bart"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/fakecard"
 	"github.com/redsi/redsi/internal/train"
 )
 
@@ -117,6 +119,22 @@ func TestRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 				of = l.Recorded()
+				again := func(step int64) {
+					if err := l.Step(context.Background(), lengths(rand.New(rand.NewPCG(7, 7)), c.single), step, 1e-3); err != nil {
+						t.Fatal(err)
+					}
+				}
+				again(steps)
+				again(steps + 1)
+				if n := fakecard.Count(func() { again(steps + 2) }); *kind == "fake" && !oneByOne {
+					calls := int64(1)
+					if c.parts > 1 {
+						calls = int64(c.parts) + 1
+					}
+					if n.Launches != 0 || n.Uploads != calls || n.Downloads+n.Waits != 0 {
+						t.Errorf("an update that is replayed: %+v", n)
+					}
+				}
 				run(t, func(s *tensor.Scope) {
 					for _, p := range m.Params() {
 						params = append(params, s.Detach(p.Tensor).Float32s()...)
@@ -187,4 +205,38 @@ func TestShared(t *testing.T) {
 		}
 		near(t, fmt.Sprintf("shared/%d", seed), got[seed], want[seed], 1e-6)
 	}
+}
+
+// waiting is an optimizer that waits for the card, which nothing that is recorded may.
+type waiting struct{ train.Optimizer }
+
+func (w waiting) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
+	rate.Float32s()
+	w.Optimizer.StepOn(grads, rate, scaler)
+}
+
+// TestRecordingFails: a training whose updates can not be recorded goes on operation by operation, as if nobody had tried.
+func TestRecordingFails(t *testing.T) {
+	fit := func(oneByOne bool) ([]float32, train.Recorded) {
+		l := toy(t, card, tensor.F16, 0.1)
+		defer l.Close()
+		l.OneByOne, l.Optimizer = oneByOne, waiting{l.Optimizer}
+		random := rand.New(rand.NewPCG(1, 1))
+		for step := range int64(20) {
+			if err := l.Step(context.Background(), lengths(random, true), step, 1e-3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := l.Losses(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values(all), l.Recorded()
+	}
+	got, of := fit(false)
+	want, _ := fit(true)
+	if of.Failed == nil || of.Graphs != 0 || of.Replays != 0 || of.Single != 20 {
+		t.Errorf("%+v", of)
+	}
+	near(t, "recording fails/losses", got, want, 1e-6)
 }

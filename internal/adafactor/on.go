@@ -23,12 +23,17 @@ type classes struct {
 	at     tensor.AdafactorAt
 }
 
-// StepOn is Step without waiting for the device: every parameter is updated with its gradient,
-// of any float type, divided by what scaler says, and nothing changes where scaler found an
-// update bad, which does not count either. Scaler, which has checked these gradients, may be nil.
+// StepOn is Step without waiting for the device, where rate is, float32 [1]: every parameter is
+// updated with its gradient, of any float type, divided by what scaler says, and nothing changes
+// where scaler found an update bad, which does not count either. Scaler, which has checked these
+// gradients, may be nil.
 // It takes few operations, whatever the number of parameters; copies of up to 2²⁷ elements of
 // gradients, and 4 bytes for each of up to 2²⁷ elements, or of the largest parameter's.
-func (a *Optimizer) StepOn(grads []*tensor.Tensor, lr float64, scaler *amp.Scaler) {
+//
+// A call that was recorded may be replayed, until the optimizer's next Step or Read: all that changes
+// from update to update are the values of tensors. The first call after New, Step or Read arranges the
+// state, and is not one to record.
+func (a *Optimizer) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	if len(grads) != len(a.params) {
 		tensor.Failf("Adafactor", "%d gradients for %d parameters", len(grads), len(a.params))
 	}
@@ -51,8 +56,8 @@ func (a *Optimizer) StepOn(grads []*tensor.Tensor, lr float64, scaler *amp.Scale
 	if len(ordered) == 0 {
 		return
 	}
-	a.Scope.AdafactorAllInPlace(c.params, ordered, c.at, found, divisor, tensor.AdafactorOptions{
-		Rate: lr, Eps1: a.options.Eps1, Eps2: a.options.Eps2,
+	a.Scope.AdafactorAllInPlace(c.params, ordered, c.at, rate, found, divisor, tensor.AdafactorOptions{
+		Eps1: a.options.Eps1, Eps2: a.options.Eps2,
 		Clip: a.options.ClipThreshold, WeightDecay: a.options.WeightDecay, ScaleParameter: a.options.ScaleParameter,
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/tensor/near"
 )
 
 // many are parameters of several classes: some alone, some of three dimensions, one a number, one
@@ -44,28 +45,18 @@ func start(t *testing.T, params []checkpoint.Named, o Options) *Optimizer {
 	return a
 }
 
-// alike compares within 1e-5 of the largest value.
-func alike(t *testing.T, what string, got, want *tensor.Tensor) {
-	t.Helper()
-	a, b := got.Float32s(), want.Float32s()
-	largest := 0.0
-	for _, v := range b {
-		largest = max(largest, math.Abs(float64(v)))
-	}
-	for i := range b {
-		if d := math.Abs(float64(a[i] - b[i])); !(d <= 1e-5*largest) {
-			t.Fatalf("%s[%d]: %v, want %v", what, i, a[i], b[i])
-		}
-	}
+// rateOf is a learning rate as a card has it.
+func rateOf(s *tensor.Scope, rate float64) *tensor.Tensor {
+	return s.Full(rate, tensor.F32, tensor.CPU, 1)
 }
 
 func same(t *testing.T, what string, a, b *Optimizer) {
 	t.Helper()
 	for i, p := range a.params {
-		alike(t, fmt.Sprintf("%s: %s %v", what, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor)
+		near.Same(t, fmt.Sprintf("%s: %s %v", what, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 1e-5)
 		for _, place := range []int{a.moments[i].row, a.moments[i].col, a.moments[i].full} {
 			if place >= 0 {
-				alike(t, fmt.Sprintf("%s: moment %d of %s", what, place, p.Name), a.At(place), b.At(place))
+				near.Same(t, fmt.Sprintf("%s: moment %d of %s", what, place, p.Name), a.At(place), b.At(place), 1e-5)
 			}
 		}
 	}
@@ -88,7 +79,7 @@ func TestStepOnIsStep(t *testing.T) {
 			if err := tensor.Run(func(s *tensor.Scope) {
 				a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
 				for step := range uint64(20) {
-					a.StepOn(draw(s, 10+step, 0.1, 0.3), 0.01, nil)
+					a.StepOn(draw(s, 10+step, 0.1, 0.3), rateOf(s, 0.01), nil)
 					b.Step(draw(s, 10+step, 0.1, 0.3), 0.01)
 				}
 				same(t, "after 20 steps", a, b)
@@ -107,6 +98,46 @@ func TestStepOnIsStep(t *testing.T) {
 	})
 }
 
+// TestOneRate: the rate is a tensor, whose value changes between updates.
+func TestOneRate(t *testing.T) {
+	for _, scale := range []bool{false, true} {
+		o := Defaults()
+		o.ScaleParameter, o.WeightDecay = scale, 0.1
+		if err := tensor.Run(func(s *tensor.Scope) {
+			a, b := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o)
+			on := s.Zeros(tensor.F32, tensor.CPU, 1)
+			for step, rate := range []float64{0.3, 0.002} {
+				s.FillInPlace(on, rate)
+				a.StepOn(draw(s, 10+uint64(step), 0.1, 0.3), on, nil)
+				b.Step(draw(s, 10+uint64(step), 0.1, 0.3), rate)
+				same(t, fmt.Sprintf("at rate %v", rate), a, b)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDecayAlone: without gradients only weight decay is left, which is Step's to the last digits.
+func TestDecayAlone(t *testing.T) {
+	for _, scale := range []bool{false, true} {
+		o := Defaults()
+		o.ScaleParameter, o.WeightDecay = scale, 0.3
+		if err := tensor.Run(func(s *tensor.Scope) {
+			a, b, none := start(t, named(draw(s, 1, 0, 1)), o), start(t, named(draw(s, 1, 0, 1)), o), draw(s, 2, 0, 0)
+			for range 3 {
+				a.StepOn(none, rateOf(s, 0.2), nil)
+				b.Step(none, 0.2)
+			}
+			for i, p := range a.params {
+				near.Same(t, fmt.Sprintf("scale %v: %s %v", scale, p.Name, p.Tensor.Shape()), p.Tensor, b.params[i].Tensor, 4e-7)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestTwentyStepsOnAreTransformers(t *testing.T) {
 	for _, scaled := range []bool{false, true} {
 		if err := tensor.Run(func(s *tensor.Scope) {
@@ -116,7 +147,7 @@ func TestTwentyStepsOnAreTransformers(t *testing.T) {
 			params := g.start(s)
 			a := start(t, params, options)
 			for step := 1; step <= 20; step++ {
-				a.StepOn(g.grads(s, step), 1e-2, nil)
+				a.StepOn(g.grads(s, step), rateOf(s, 1e-2), nil)
 				if step > 3 && step < 20 {
 					continue
 				}
@@ -162,9 +193,10 @@ func TestScaledAndSkipped(t *testing.T) {
 				} else if left {
 					s.FillInPlace(s.Narrow(grads[4], 0, 1, 1), math.Inf(1))
 				}
-				scaler.Check(s.Full(loss, tensor.F32, tensor.CPU), grads)
+				scaler.Check(s.Full(loss, tensor.F32, tensor.CPU), grads, s.Full(float64(scaler.Slot()), tensor.I64, tensor.CPU, 1))
+				scaler.Made()
 				before := params(a)
-				a.StepOn(grads, 0.01, scaler)
+				a.StepOn(grads, rateOf(s, 0.01), scaler)
 				if left {
 					scale /= 2
 					if !slices.EqualFunc(before, params(a), bytes.Equal) {
@@ -217,7 +249,7 @@ func TestOnAndOff(t *testing.T) {
 		for step := range uint64(12) {
 			whole.Step(draw(s, 10+step, 0.1, 0.3), 0.01)
 			if step/2%2 == 0 {
-				a.StepOn(draw(s, 10+step, 0.1, 0.3), 0.01, nil)
+				a.StepOn(draw(s, 10+step, 0.1, 0.3), rateOf(s, 0.01), nil)
 			} else {
 				a.Step(draw(s, 10+step, 0.1, 0.3), 0.01)
 			}
@@ -252,12 +284,22 @@ func TestMistakesOn(t *testing.T) {
 			"0 gradients for 1":          nil,
 			"the gradient has shape [3]": {s.Zeros(tensor.F32, tensor.CPU, 3)},
 		} {
-			if err := tensor.Try(func() { a.StepOn(grads, 1, nil) }); err == nil || !strings.Contains(err.Error(), want) {
+			if err := tensor.Try(func() { a.StepOn(grads, rateOf(s, 1), nil) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		for want, rate := range map[string]*tensor.Tensor{
+			"operand is nil": nil,
+			"the rate is CPUHalfType[1] on cpu; it must be Float[1] on cpu": s.Zeros(tensor.F16, tensor.CPU, 1),
+			"the rate is CPUFloatType[2]":                                   s.Zeros(tensor.F32, tensor.CPU, 2),
+		} {
+			grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 2, 3)}
+			if err := tensor.Try(func() { a.StepOn(grads, rate, nil) }); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		}
 		none := start(t, nil, Defaults())
-		none.StepOn(nil, 1, nil)
+		none.StepOn(nil, nil, nil)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -72,13 +72,18 @@ func (a *Optimizer) Step(grads []*tensor.Tensor, lr float64) {
 	}
 }
 
-// StepOn is Step without waiting for the device: every parameter is updated with its gradient,
-// of any float type, divided by what scaler says, and nothing changes where scaler found an
-// update bad, which does not count either. Scaler, which has checked these gradients, may be nil.
+// StepOn is Step without waiting for the device, where rate is, float32 [1]: every parameter is
+// updated with its gradient, of any float type, divided by what scaler says, and nothing changes
+// where scaler found an update bad, which does not count either. Scaler, which has checked these
+// gradients, may be nil.
 // It takes few operations, whatever the number of parameters, and 4 bytes for each of up to 2²⁷
 // elements of gradients, or of the largest parameter's, that are not float32; those that are it
 // divides in place.
-func (a *Optimizer) StepOn(grads []*tensor.Tensor, lr float64, scaler *amp.Scaler) {
+//
+// A call that was recorded may be replayed, until the optimizer's next Step or Read: all that changes
+// from update to update are the values of tensors. The first call after New, Step or Read makes the
+// counter of updates, and is not one to record.
+func (a *Optimizer) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	if len(grads) != len(a.params) {
 		tensor.Failf("AdamW", "%d gradients for %d parameters", len(grads), len(a.params))
 	}
@@ -90,7 +95,7 @@ func (a *Optimizer) StepOn(grads []*tensor.Tensor, lr float64, scaler *amp.Scale
 		found, divisor = scaler.Found(), scaler.Divisor()
 	}
 	steps := a.NextOn(a.params[0].Tensor.Device(), found)
-	o := tensor.AdamWOptions{Rate: lr, Beta1: a.options.Beta1, Beta2: a.options.Beta2, Eps: a.options.Eps}
+	o := tensor.AdamWOptions{Beta1: a.options.Beta1, Beta2: a.options.Beta2, Eps: a.options.Eps}
 	for _, decays := range []bool{false, true} {
 		var p, g, first, second []*tensor.Tensor
 		for i, of := range a.params {
@@ -105,7 +110,7 @@ func (a *Optimizer) StepOn(grads []*tensor.Tensor, lr float64, scaler *amp.Scale
 			o.WeightDecay = a.options.WeightDecay
 		}
 		if len(p) > 0 {
-			a.Scope.AdamWAllInPlace(p, g, first, second, steps, found, divisor, o)
+			a.Scope.AdamWAllInPlace(p, g, first, second, steps, rate, found, divisor, o)
 		}
 	}
 }

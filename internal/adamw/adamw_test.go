@@ -42,8 +42,10 @@ func start(t *testing.T, params []checkpoint.Named) *Optimizer {
 // beside internal/train's goldens.
 func TestFormula(t *testing.T) {
 	for name, step := range map[string]func(*Optimizer, []*tensor.Tensor){
-		"Step":   func(a *Optimizer, grads []*tensor.Tensor) { a.Step(grads, 0.01) },
-		"StepOn": func(a *Optimizer, grads []*tensor.Tensor) { a.StepOn(grads, 0.01, nil) },
+		"Step": func(a *Optimizer, grads []*tensor.Tensor) { a.Step(grads, 0.01) },
+		"StepOn": func(a *Optimizer, grads []*tensor.Tensor) {
+			tensor.Within(func(s *tensor.Scope) { a.StepOn(grads, rateOf(s, 0.01), nil) })
+		},
 	} {
 		t.Run(name, func(t *testing.T) { formula(t, step) })
 	}

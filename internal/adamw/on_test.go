@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/tensor/near"
 )
 
 // same compares parameters and state within 1e-5 of the largest value of each; squares within 4e-5:
@@ -19,22 +20,19 @@ import (
 func same(t *testing.T, what string, a, b *Optimizer) {
 	t.Helper()
 	alike := func(got, want *tensor.Tensor, name string, within float64) {
-		x, y := got.Float32s(), want.Float32s()
-		largest := 0.0
-		for _, v := range y {
-			largest = max(largest, math.Abs(float64(v)))
-		}
-		for i := range y {
-			if d := math.Abs(float64(x[i] - y[i])); !(d <= within*largest) {
-				t.Fatalf("%s: %s[%d]: %v, want %v", what, name, i, x[i], y[i])
-			}
-		}
+		t.Helper()
+		near.Same(t, what+": "+name, got, want, within)
 	}
 	for i, p := range a.params {
 		alike(p.Tensor, b.params[i].Tensor, p.Name, 1e-5)
 		alike(a.At(a.means[i].first), b.At(b.means[i].first), p.Name+".exp_avg", 1e-5)
 		alike(a.At(a.means[i].second), b.At(b.means[i].second), p.Name+".exp_avg_sq", 4e-5)
 	}
+}
+
+// rateOf is a learning rate as a card has it.
+func rateOf(s *tensor.Scope, rate float64) *tensor.Tensor {
+	return s.Full(rate, tensor.F32, tensor.CPU, 1)
 }
 
 func state(a *Optimizer) (all [][]byte) {
@@ -57,7 +55,7 @@ func TestStepOnIsStep(t *testing.T) {
 			}
 			a, b := make(), make()
 			for step := range uint64(20) {
-				a.StepOn(draw(s, 10+step, 0.3), 0.01, nil)
+				a.StepOn(draw(s, 10+step, 0.3), rateOf(s, 0.01), nil)
 				b.Step(draw(s, 10+step, 0.3), 0.01)
 			}
 			same(t, "after 20 steps", a, b)
@@ -67,6 +65,22 @@ func TestStepOnIsStep(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestOneRate: the rate is a tensor, whose value changes between updates.
+func TestOneRate(t *testing.T) {
+	if err := tensor.Run(func(s *tensor.Scope) {
+		a, b := start(t, named(draw(s, 1, 1))), start(t, named(draw(s, 1, 1)))
+		on := s.Zeros(tensor.F32, tensor.CPU, 1)
+		for step, rate := range []float64{0.3, 0.002} {
+			s.FillInPlace(on, rate)
+			a.StepOn(draw(s, 10+uint64(step), 0.3), on, nil)
+			b.Step(draw(s, 10+uint64(step), 0.3), rate)
+			same(t, "after a step", a, b)
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -99,9 +113,10 @@ func TestScaledAndSkipped(t *testing.T) {
 				if left {
 					s.FillInPlace(s.Narrow(grads[3], 0, 1, 1), math.NaN())
 				}
-				scaler.Check(s.Full(2, tensor.F32, tensor.CPU), grads)
+				scaler.Check(s.Full(2, tensor.F32, tensor.CPU), grads, s.Full(float64(scaler.Slot()), tensor.I64, tensor.CPU, 1))
+				scaler.Made()
 				before := state(a)
-				a.StepOn(grads, 0.01, scaler)
+				a.StepOn(grads, rateOf(s, 0.01), scaler)
 				if left {
 					scale /= 2
 					if !slices.EqualFunc(before, state(a), bytes.Equal) {
@@ -132,7 +147,7 @@ func TestOnAndOff(t *testing.T) {
 		for step := range uint64(12) {
 			whole.Step(draw(s, 10+step, 0.3), 0.01)
 			if step/2%2 == 0 {
-				a.StepOn(draw(s, 10+step, 0.3), 0.01, nil)
+				a.StepOn(draw(s, 10+step, 0.3), rateOf(s, 0.01), nil)
 			} else {
 				a.Step(draw(s, 10+step, 0.3), 0.01)
 			}
@@ -163,11 +178,21 @@ func TestMistakesOn(t *testing.T) {
 			"0 gradients for 1":               nil,
 			"gradient 0 has shape [3], its p": {s.Zeros(tensor.F32, tensor.CPU, 3)},
 		} {
-			if err := tensor.Try(func() { a.StepOn(grads, 1, nil) }); err == nil || !strings.Contains(err.Error(), want) {
+			if err := tensor.Try(func() { a.StepOn(grads, rateOf(s, 1), nil) }); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		}
-		start(t, nil).StepOn(nil, 1, nil)
+		for want, rate := range map[string]*tensor.Tensor{
+			"operand is nil": nil,
+			"the rate is CPUHalfType[1] on cpu; it must be Float[1] on cpu": s.Zeros(tensor.F16, tensor.CPU, 1),
+			"the rate is CPUFloatType[2]":                                   s.Zeros(tensor.F32, tensor.CPU, 2),
+		} {
+			grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 2, 3)}
+			if err := tensor.Try(func() { a.StepOn(grads, rate, nil) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		start(t, nil).StepOn(nil, nil, nil)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ type Scaler struct {
 	scale   *tensor.Tensor
 	divisor *tensor.Tensor // nil: gradients are taken as they are
 	found   *tensor.Tensor // of the last update
-	n       int            // updates in the ring
+	n       int            // updates in the ring that were made
 	kept    State          // as of the last Read
 }
 
@@ -69,8 +69,9 @@ func New(device tensor.Device, o Options) (*Scaler, error) {
 		a.Restore(Start())
 		a.scale = a.scope.Select(a.state, 0, 0)
 		if o.Scaled || o.ClipNorm > 0 {
-			a.divisor = a.scope.Narrow(a.state, 0, tensor.ScalerWords-1, 1)
+			a.divisor = a.scope.Narrow(a.state, 0, tensor.ScalerWords-3, 1)
 		}
+		a.found = a.scope.Narrow(a.state, 0, tensor.ScalerWords-1, 1)
 	})
 	if err != nil {
 		a.Close()
@@ -93,7 +94,7 @@ func (a *Scaler) Restore(s State) {
 }
 
 // Scale is what the loss is to be multiplied by before gradients are taken, a float32 scalar that
-// changes with Check; nil where that is 1 always.
+// changes with Check, the same one until Close; nil where that is 1 always.
 func (a *Scaler) Scale() *tensor.Tensor {
 	if !a.options.Scaled {
 		return nil
@@ -101,31 +102,47 @@ func (a *Scaler) Scale() *tensor.Tensor {
 	return a.scale
 }
 
+// Slot is where Check keeps the outcome of the next update. It fails where updates must be read before.
+func (a *Scaler) Slot() int64 {
+	a.room("Slot")
+	return int64(a.n)
+}
+
 // Check decides about an update: loss is one number, not multiplied by Scale; the gradients, of any
 // float types, are of the loss times Scale, and are not changed. They are read once: that their norm is
-// finite, in float32, is taken for that they are, so a gradient beyond 1e19 is bad, too. It takes no
-// memory to speak of.
-func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor) {
-	if a.Full() {
-		tensor.Failf("Check", "%d updates were not read", a.n)
-	}
-	a.scope.CheckInPlace(a.state, loss, grads, tensor.ScalerOptions{
-		Ring: a.options.Ring, Slot: a.n, Clip: a.options.ClipNorm,
+// finite, in float32, is taken for that they are, so a gradient beyond 1e19 is bad, too. Slot, int64
+// [1] on the device, has what Slot said. It takes no memory to speak of.
+//
+// Nothing of the host changes, and nothing that is read of it does: a call that was recorded may be
+// replayed, with tensors at the same places. Made comes after each.
+func (a *Scaler) Check(loss *tensor.Tensor, grads []*tensor.Tensor, slot *tensor.Tensor) {
+	a.scope.CheckInPlace(a.state, loss, grads, slot, tensor.ScalerOptions{
+		Ring: a.options.Ring, Clip: a.options.ClipNorm,
 		Scaled: a.options.Scaled, Growth: growth, Backoff: backoff, Interval: interval,
 	})
-	tensor.Free(a.found)
-	a.found = a.scope.Narrow(a.state, 0, int64(tensor.ScalerWords+a.options.Ring+a.n), 1)
+}
+
+// Made says that an update was checked, by a call of Check or by a replay of one.
+func (a *Scaler) Made() {
+	a.room("Made")
 	a.n++
 }
 
-// Found is 1 where the last update is to be left out, else 0: float32 [1], until the next Check.
+func (a *Scaler) room(op string) {
+	if a.Full() {
+		tensor.Failf(op, "%d updates were not read", a.n)
+	}
+}
+
+// Found is 1 where the last update that was checked is to be left out, else 0: float32 [1], the same
+// tensor until Close.
 func (a *Scaler) Found() *tensor.Tensor { return a.found }
 
-// Divisor is what the last update's gradients are to be divided by, float32 [1], until the next
-// Check; nil where they are taken as they are.
+// Divisor is what the gradients of the last update that was checked are to be divided by, float32 [1],
+// the same tensor until Close; nil where they are taken as they are.
 func (a *Scaler) Divisor() *tensor.Tensor { return a.divisor }
 
-// Full says that Read must come before the next Check.
+// Full says that Read must come before the next update.
 func (a *Scaler) Full() bool { return a.n == a.options.Ring }
 
 // Read waits for the device, and gives the state and the updates since the last Read, the oldest

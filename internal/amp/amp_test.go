@@ -23,6 +23,12 @@ func scaler(t *testing.T, o amp.Options) *amp.Scaler {
 	return a
 }
 
+// check checks an update as it is made: with the slot that is next.
+func check(s *tensor.Scope, a *amp.Scaler, loss *tensor.Tensor, grads []*tensor.Tensor) {
+	a.Check(loss, grads, s.Full(float64(a.Slot()), tensor.I64, tensor.CPU, 1))
+	a.Made()
+}
+
 func run(t *testing.T, f func(*tensor.Scope)) {
 	t.Helper()
 	live := tensor.Live()
@@ -69,7 +75,7 @@ func TestScaleIsTheCPUs(t *testing.T) {
 				if !finite {
 					grads, skipped = bad, skipped+1
 				}
-				a.Check(loss, grads)
+				check(s, a, loss, grads)
 				want.Update(finite)
 				if found := a.Found().Item(); found != 0 == finite {
 					t.Fatalf("update %d: found %v", i, found)
@@ -99,11 +105,13 @@ func TestLossesAndFlags(t *testing.T) {
 				if !scaled { // the first bad one is the last
 					bad = i >= 1
 				}
-				a.Check(s.Full(of.loss, tensor.F32, tensor.CPU), grads)
+				check(s, a, s.Full(of.loss, tensor.F32, tensor.CPU), grads)
 				want = append(want, amp.Update{Loss: of.loss, Left: bad})
 			}
-			if err := tensor.Try(func() { a.Check(s.Zeros(tensor.F32, tensor.CPU), gradients(s, 1)) }); err == nil || !strings.Contains(err.Error(), "5 updates were not read") {
-				t.Errorf("a sixth update: %v", err)
+			for name, f := range map[string]func(){"Slot": func() { a.Slot() }, "Made": a.Made} {
+				if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), "5 updates were not read") {
+					t.Errorf("%s of a sixth update: %v", name, err)
+				}
 			}
 			state, got := a.Read()
 			if !slices.Equal(got, want) {
@@ -112,9 +120,49 @@ func TestLossesAndFlags(t *testing.T) {
 			if scaled && state.Skipped != 2 || !scaled && state.Skipped != 4 {
 				t.Errorf("scaled %v: %+v", scaled, state)
 			}
-			a.Check(s.Zeros(tensor.F32, tensor.CPU), gradients(s, 1))
+			check(s, a, s.Zeros(tensor.F32, tensor.CPU), gradients(s, 1))
 			if _, again := a.Read(); len(again) != 1 || again[0].Left == scaled {
 				t.Errorf("scaled %v: after a read %v", scaled, again)
+			}
+		}
+	})
+}
+
+// TestOneSlot: what says where an outcome is kept is a number of the device, whose value changes from
+// update to update; all else of a check is the same call. Where bad ones are, and how large the
+// gradients were, stand in the same two tensors.
+func TestOneSlot(t *testing.T) {
+	run(t, func(s *tensor.Scope) {
+		a := scaler(t, amp.Options{Scaled: true, ClipNorm: 1, Ring: 3})
+		a.Restore(amp.State{Scale: 8})
+		slot, loss := s.Zeros(tensor.I64, tensor.CPU, 1), s.Zeros(tensor.F32, tensor.CPU)
+		grads := []*tensor.Tensor{s.Zeros(tensor.F32, tensor.CPU, 4)}
+		found, divisor := a.Found(), a.Divisor()
+		for round := range 2 {
+			var want []amp.Update
+			for i, gradient := range []float64{40, math.NaN(), 80} {
+				if n := a.Slot(); n != int64(i) {
+					t.Fatalf("update %d has slot %d", i, n)
+				}
+				s.FillInPlace(slot, float64(a.Slot()))
+				s.FillInPlace(loss, float64(10*round+i))
+				s.FillInPlace(grads[0], gradient)
+				a.Check(loss, grads, slot)
+				if n := a.Slot(); n != int64(i) {
+					t.Errorf("slot %d after a check of update %d", n, i)
+				}
+				a.Made()
+				bad := math.IsNaN(gradient)
+				want = append(want, amp.Update{Loss: float64(10*round + i), Left: bad})
+				if a.Found() != found || a.Divisor() != divisor || found.Item() != 0 != bad {
+					t.Errorf("update %d: found %v", i, found.Item())
+				}
+				if v := divisor.Item(); !bad && math.Abs(v-2*gradient) > 1e-4 { // the norm of four
+					t.Errorf("update %d: the divisor is %v", i, v)
+				}
+			}
+			if _, got := a.Read(); !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
 			}
 		}
 	})
@@ -142,7 +190,7 @@ func TestDivisor(t *testing.T) {
 		} {
 			a := scaler(t, amp.Options{Scaled: c.scaled, ClipNorm: c.clip, Ring: 1})
 			a.Restore(amp.State{Scale: 1024})
-			a.Check(s.Full(1, tensor.F32, tensor.CPU), grads)
+			check(s, a, s.Full(1, tensor.F32, tensor.CPU), grads)
 			if c.want == 0 {
 				if a.Divisor() != nil {
 					t.Errorf("%+v: a divisor", c)
@@ -169,11 +217,17 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	run(t, func(s *tensor.Scope) {
-		a := scaler(t, amp.Options{Ring: 2})
+		a, slot := scaler(t, amp.Options{Ring: 2}), s.Zeros(tensor.I64, tensor.CPU, 1)
 		for want, f := range map[string]func(){
-			"one loss":      func() { a.Check(s.Zeros(tensor.F32, tensor.CPU, 2), gradients(s, 1)) },
-			"has gradients": func() { a.Check(s.Zeros(tensor.F32, tensor.CPU), nil) },
-			"nil":           func() { a.Check(nil, gradients(s, 1)) },
+			"one loss":      func() { a.Check(s.Zeros(tensor.F32, tensor.CPU, 2), gradients(s, 1), slot) },
+			"has gradients": func() { a.Check(s.Zeros(tensor.F32, tensor.CPU), nil, slot) },
+			"nil":           func() { a.Check(nil, gradients(s, 1), slot) },
+			"the slot is CPUFloatType[1] on cpu; it must be Long[1] on cpu": func() {
+				a.Check(s.Zeros(tensor.F32, tensor.CPU), gradients(s, 1), s.Zeros(tensor.F32, tensor.CPU, 1))
+			},
+			"the slot is CPULongType[2]": func() {
+				a.Check(s.Zeros(tensor.F32, tensor.CPU), gradients(s, 1), s.Zeros(tensor.I64, tensor.CPU, 2))
+			},
 		} {
 			if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)

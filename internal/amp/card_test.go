@@ -12,13 +12,14 @@ import (
 	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/tensor/near"
 	"github.com/redsi/redsi/internal/train"
 )
 
 // optimizer is what both are.
 type optimizer interface {
 	Step(grads []*tensor.Tensor, rate float64)
-	StepOn(grads []*tensor.Tensor, rate float64, scaler *amp.Scaler)
+	StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler)
 	Steps() int64
 	Close()
 }
@@ -77,8 +78,9 @@ func onCard(t *testing.T, s *tensor.Scope, make func([]checkpoint.Named) (optimi
 	a.Restore(resumed)
 	for step := range updates {
 		grads := gradientsOf(s, step, d, device)
-		a.Check(s.Full(1, tensor.F32, device), grads)
-		o.StepOn(grads, 0.01, a)
+		a.Check(s.Full(1, tensor.F32, device), grads, s.Full(float64(a.Slot()), tensor.I64, device, 1))
+		o.StepOn(grads, s.Full(0.01, tensor.F32, device, 1), a)
+		a.Made()
 	}
 	state, _ := a.Read()
 	return params, state, o.Steps()
@@ -129,15 +131,7 @@ func compare(t *testing.T, card func() (end func())) {
 					t.Errorf("%s, %s: %d steps, %+v; want %d, %+v", name, d, steps, state, wantSteps, wantState)
 				}
 				for i := range want {
-					a, b, largest := got[i].Tensor.Float32s(), want[i].Tensor.Float32s(), 0.0
-					for _, v := range b {
-						largest = max(largest, math.Abs(float64(v)))
-					}
-					for j := range b {
-						if off := math.Abs(float64(a[j] - b[j])); !(off <= 1e-5*largest) {
-							t.Fatalf("%s, %s: %s[%d] is %v, want %v", name, d, want[i].Name, j, a[j], b[j])
-						}
-					}
+					near.Same(t, fmt.Sprintf("%s, %s: %s", name, d, want[i].Name), got[i].Tensor, want[i].Tensor, 1e-5)
 				}
 			}); err != nil {
 				t.Fatal(err)

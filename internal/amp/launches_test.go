@@ -121,10 +121,10 @@ func costs(t *testing.T, s *tensor.Scope, name string, config t5.Config) map[str
 		t.Fatal(err)
 	}
 	defer factored.Close()
-	loss := s.Full(1, tensor.F32, card)
+	loss, rate, slot := s.Full(1, tensor.F32, card), s.Full(1e-3, tensor.F32, card, 1), s.Zeros(tensor.I64, card, 1)
 	parts := map[string]func(){
-		"check":     func() { scaler.Check(loss, grads) },
-		"adafactor": func() { factored.StepOn(grads, 1e-3, scaler) },
+		"check":     func() { scaler.Check(loss, grads, slot) },
+		"adafactor": func() { factored.StepOn(grads, rate, scaler) },
 		"copies":    func() { s.CopyAll(halves, masters) },
 	}
 	parts["check"]()
@@ -136,14 +136,14 @@ func costs(t *testing.T, s *tensor.Scope, name string, config t5.Config) map[str
 			t.Fatal(err)
 		}
 		defer plain.Close()
-		parts["adafactor, not scaled, half"] = func() { plain.StepOn(halves, 1e-3, scaler) }
+		parts["adafactor, not scaled, half"] = func() { plain.StepOn(halves, rate, scaler) }
 		adam, err := adamw.New(params, adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer adam.Close()
-		parts["adamw"] = func() { adam.StepOn(grads, 1e-3, scaler) }
-		parts["adamw, half"] = func() { adam.StepOn(halves, 1e-3, scaler) }
+		parts["adamw"] = func() { adam.StepOn(grads, rate, scaler) }
+		parts["adamw, half"] = func() { adam.StepOn(halves, rate, scaler) }
 		parts["adafactor, not scaled, half"]()
 		parts["adamw"]()
 	}
@@ -163,6 +163,7 @@ func costs(t *testing.T, s *tensor.Scope, name string, config t5.Config) map[str
 	if n := all["adafactor"].Launches; n > 130 {
 		t.Errorf("Adafactor of %s: %d launches", name, n)
 	}
+	scaler.Made()
 	read := tensor.Count(func() { scaler.Read() })
 	if read.Downloads != 1 || read.Launches != 0 || len(read.Syncs) != 0 {
 		t.Errorf("a read: %+v", read)

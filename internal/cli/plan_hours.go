@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/estimate"
 	cardhours "github.com/redsi/redsi/internal/hours"
 	"github.com/redsi/redsi/internal/plan"
@@ -58,7 +59,7 @@ func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
 	if h.cards < 1 {
 		return nil, inputError(fmt.Errorf("--cards %d: at least 1 is needed", h.cards))
 	}
-	o := &cardhours.Options{Card: card, Cards: h.cards, Price: card.Price}
+	o := &cardhours.Options{Card: card, Cards: h.cards, Price: card.Price, Unsupported: device.SupportedAnywhere(card.Capability)}
 	if h.price != "" {
 		if o.Price, err = strconv.ParseFloat(h.price, 64); err != nil || o.Price < 0 || math.IsInf(o.Price, 0) || math.IsNaN(o.Price) {
 			return nil, inputError(fmt.Errorf("--price %q: want dollars for an hour, such as 2.5", h.price))

@@ -1,6 +1,7 @@
 package hours
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,9 +13,10 @@ import (
 
 // Options are the cards that hours are asked for.
 type Options struct {
-	Card  roofline.Card
-	Cards int
-	Price float64 // of a card and an hour
+	Card        roofline.Card
+	Cards       int
+	Price       float64 // of a card and an hour
+	Unsupported string  // why libtorch computes nothing on such a card; "" if it does
 }
 
 // Facts are what a store knows of a plan's steps.
@@ -47,12 +49,23 @@ type Hours struct {
 	*estimate.Estimate
 	ByBasis map[estimate.Basis]int // steps on cards
 
+	Spent []Spent // what computed hours go into, the most first
+
 	Wall time.Duration // with so many cards, if each step begins as soon as it can and those of unknown time take none
 
 	TooLarge []Fit
 	Why      map[int]string // of a step on cards, why its hours are not known
 	Assumed  []string       // what times depend on
 }
+
+// Spent is a part of computed hours.
+type Spent struct {
+	On   string // of roofline.Sorts, or loading
+	Took time.Duration
+}
+
+// loading is what of a time passes before a card has anything to do.
+const loading = "loading"
 
 // Cost is that of the cards while they compute.
 func (h *Hours) Cost() float64 { return h.GPUP50.Hours() * h.Price }
@@ -65,6 +78,7 @@ func Of(v *plan.Preview, reg *step.Registry, e *estimate.Estimate, facts Facts, 
 	r := newResolver(v, reg, facts)
 	h := &Hours{Options: o, ByBasis: map[estimate.Basis]int{}, Why: map[int]string{}}
 	computed := make([]time.Duration, len(v.Items)) // of steps on cards; 0: not known
+	parts := make([]roofline.Parts, len(v.Items))   // of these, in seconds
 	for i, s := range v.Plan.Steps {
 		if s.Queue != "gpu" {
 			continue
@@ -77,7 +91,7 @@ func Of(v *plan.Preview, reg *step.Registry, e *estimate.Estimate, facts Facts, 
 			h.Why[i] = why
 			continue
 		}
-		computed[i] = job.on(o.Card)
+		computed[i], parts[i] = job.on(o.Card)
 		if fit := job.fit(o.Card); v.Items[i].Outcome != plan.Hit && !fit.Fits {
 			h.TooLarge = append(h.TooLarge, Fit{i, fit})
 		}
@@ -99,6 +113,7 @@ func Of(v *plan.Preview, reg *step.Registry, e *estimate.Estimate, facts Facts, 
 		}
 	}
 	each := slices.Clone(e.Each)
+	spent := make([]float64, len(roofline.Sorts())+1)
 	for i, s := range v.Plan.Steps {
 		if s.Queue != "gpu" || v.Items[i].Outcome == plan.Hit {
 			continue
@@ -119,6 +134,13 @@ func Of(v *plan.Preview, reg *step.Registry, e *estimate.Estimate, facts Facts, 
 		}
 		x.P90 = x.P50
 		h.ByBasis[x.Basis]++
+		if x.Basis == estimate.Computed || x.Basis == estimate.Scaled {
+			by := x.P50.Seconds() / computed[i].Seconds()
+			for n, seconds := range parts[i] {
+				spent[n] += by * seconds
+			}
+			spent[len(parts[i])] += by * (computed[i].Seconds() - parts[i].Seconds())
+		}
 	}
 	for i := range h.Why {
 		if v.Items[i].Outcome == plan.Hit {
@@ -127,6 +149,12 @@ func Of(v *plan.Preview, reg *step.Registry, e *estimate.Estimate, facts Facts, 
 	}
 	h.Estimate = e.With(v, each)
 	h.Wall = schedule(v, each, o.Cards)
+	for n, on := range append(roofline.Sorts(), loading) {
+		if took := time.Duration(spent[n] * float64(time.Second)); took > 0 {
+			h.Spent = append(h.Spent, Spent{on, took})
+		}
+	}
+	slices.SortStableFunc(h.Spent, func(a, b Spent) int { return cmp.Compare(b.Took, a.Took) })
 	h.Assumed = r.assumptions(h.ByBasis[estimate.Computed]+h.ByBasis[estimate.Scaled] > 0)
 	return h, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,11 @@ func kind(name string, queue step.Queue, work func(from) step.Work) step.Spec {
 		Run:     func(context.Context, *step.IO, from) error { return nil }})
 }
 
+func trains(c from, recomputes bool) step.Work {
+	return step.Work{Model: &step.FutureModel{Like: c.From}, Trains: &step.Training{Model: c.From, Identifiers: c.IDs, Corpus: c.IDs, Queries: c.IDs, Updates: c.N, Batch: 128,
+		Optimizer: "adafactor", Precision: "fp16", MaxDocument: 32, MaxQuery: 64, Documents: -1, Recomputes: recomputes}}
+}
+
 func registry() *step.Registry {
 	return step.NewRegistry(
 		kind("weights", step.CPU, func(c from) step.Work {
@@ -38,10 +44,8 @@ func registry() *step.Registry {
 		kind("atomic", step.CPU, func(c from) step.Work {
 			return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.From, OneToken: true, Tokens: 1}}
 		}),
-		kind("train", step.GPU, func(c from) step.Work {
-			return step.Work{Model: &step.FutureModel{Like: c.From}, Trains: &step.Training{Model: c.From, Identifiers: c.IDs, Corpus: c.IDs, Queries: c.IDs, Updates: c.N, Batch: 128,
-				Optimizer: "adafactor", Precision: "fp16", MaxDocument: 32, MaxQuery: 64, Documents: -1}}
-		}),
+		kind("train", step.GPU, func(c from) step.Work { return trains(c, false) }),
+		kind("train_again", step.GPU, func(c from) step.Work { return trains(c, true) }),
 		kind("ask", step.GPU, func(c from) step.Work {
 			return step.Work{Searches: &step.Searching{Model: c.From, Identifiers: c.IDs, Queries: c.IDs, Split: "dev", Times: 1, Beams: 40, Batch: 32, Part: 50, Precision: "fp32"}}
 		}),
@@ -57,7 +61,7 @@ type made struct {
 	hit           bool
 }
 
-func preview(t *testing.T, reg *step.Registry, steps ...made) *plan.Preview {
+func preview(t testing.TB, reg *step.Registry, steps ...made) *plan.Preview {
 	t.Helper()
 	v := &plan.Preview{Plan: &plan.Plan{}}
 	at := map[string]int{}
@@ -86,7 +90,7 @@ func preview(t *testing.T, reg *step.Registry, steps ...made) *plan.Preview {
 	return v
 }
 
-func options(t *testing.T, card string, cards int) Options {
+func options(t testing.TB, card string, cards int) Options {
 	t.Helper()
 	c, err := roofline.CardNamed(card)
 	if err != nil {
@@ -142,9 +146,51 @@ func TestComputed(t *testing.T) {
 	if len(one.Assumed) == 0 || strings.Contains(strings.Join(one.Assumed, "\n"), "109739") {
 		t.Errorf("the collection says how large it is: %q", one.Assumed)
 	}
+	if got := sum(one.Spent); (got - one.GPUP50).Abs() > time.Millisecond {
+		t.Errorf("%v are %s, want %s", one.Spent, got, one.GPUP50)
+	}
+	for n, x := range one.Spent[1:] {
+		if x.Took > one.Spent[n].Took || x.Took <= 0 {
+			t.Errorf("%v", one.Spent)
+		}
+	}
 	// Two parts of 50 queries load the model twice.
 	if one.Each[4].P50 < 2*started {
 		t.Errorf("the search takes %s", one.Each[4].P50)
+	}
+}
+
+func sum(all []Spent) (took time.Duration) {
+	for _, x := range all {
+		took += x.Took
+	}
+	return took
+}
+
+// TestReplayed: trainings replay graphs, and those that compute activations twice do not,
+// which the host has to prepare operation by operation.
+func TestReplayed(t *testing.T) {
+	card := options(t, "h200", 1).Card
+	host := func(recomputes bool) (replays, host float64) {
+		list := steps(1000)
+		if recomputes {
+			list[3].kind = "train_again"
+		}
+		v := preview(t, registry(), list...)
+		j, why, err := newResolver(v, registry(), Facts{}).job(3)
+		if why != "" || err != nil {
+			t.Fatal(why, err)
+		}
+		return j.parts[0].work.Replays, j.parts[0].work.On(card, roofline.Assumed()).Host
+	}
+	replays, replayed := host(false)
+	none, launched := host(true)
+	if replays != 1 || none != 0 || replayed > launched/5 {
+		t.Errorf("%g replays take the host %g s, %g take %g s", replays, replayed, none, launched)
+	}
+	h := of(t, preview(t, registry(), steps(1000)...), Facts{}, options(t, "h200", 1))
+	if text := strings.Join(h.Assumed, "\n"); !strings.Contains(text, "trainings replay CUDA graphs in 99 % of their updates") || !strings.Contains(text, "a replay 25 µs of the host") {
+		t.Error(text)
 	}
 }
 
@@ -211,7 +257,11 @@ func TestMeasured(t *testing.T) {
 	if why != "" || err != nil {
 		t.Fatal(why, err)
 	}
-	h = of(t, v, Facts{Took: took("NVIDIA H100 80GB HBM3", map[int]time.Duration{7: 3 * j.on(o.Card)})}, o)
+	alone, _ := j.on(o.Card)
+	h = of(t, v, Facts{Took: took("NVIDIA H100 80GB HBM3", map[int]time.Duration{7: 3 * alone})}, o)
+	if got, want := sum(h.Spent), h.Each[3].P50+h.Each[4].P50; (got - want).Abs() > time.Millisecond {
+		t.Errorf("scaled: %v are %s, want %s", h.Spent, got, want)
+	}
 	if x := h.Each[3]; x.Basis != estimate.Scaled || math.Abs(float64(x.P50)/float64(computed.Each[3].P50)-3) > 1e-3 {
 		t.Errorf("scaled: %+v, computed %s", x, computed.Each[3].P50)
 	}
@@ -257,6 +307,23 @@ func TestSchedule(t *testing.T) {
 	}
 	if got := schedule(&plan.Preview{Plan: &plan.Plan{}}, nil, 1); got != 0 {
 		t.Errorf("of nothing: %s", got)
+	}
+}
+
+// BenchmarkOf50000 is of as many trainings.
+func BenchmarkOf50000(b *testing.B) {
+	list := steps(1000)[:3]
+	for i := range 50_000 {
+		list = append(list, made{address: "step.train.a" + strconv.Itoa(i), kind: "train", from: "step.weights.base", ids: "step.atomic.ids", n: 1000 + i})
+	}
+	reg := registry()
+	v := preview(b, reg, list...)
+	e := estimate.Of(v, estimate.History{})
+	o := options(b, "h200", 8)
+	for b.Loop() {
+		if _, err := Of(v, reg, e, Facts{Took: func(int) []Took { return nil }}, o); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

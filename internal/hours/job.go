@@ -30,13 +30,14 @@ type part struct {
 	times float64
 }
 
-// on is how long a card takes for it.
-func (j *job) on(c roofline.Card) time.Duration {
-	seconds := startSeconds * j.starts
+// on is how long a card takes for it, and for what, but for loading models.
+func (j *job) on(c roofline.Card) (took time.Duration, parts roofline.Parts) {
 	for _, p := range j.parts {
-		seconds += p.times * p.work.On(c, roofline.Assumed()).Seconds
+		for n, seconds := range p.work.On(c, roofline.Assumed()).Parts {
+			parts[n] += p.times * seconds
+		}
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return time.Duration((startSeconds*j.starts + parts.Seconds()) * float64(time.Second)), parts
 }
 
 // fit says whether the training fits a card.
@@ -106,7 +107,7 @@ func (r *resolver) training(j *job, t *step.Training) (why string, err error) {
 		b.LongestInput = max(b.LongestInput, document)
 	}
 	j.training = &roofline.Training{Model: model.Extended(rows), Batch: b, Precision: t.Precision, Optimizer: t.Optimizer,
-		Accumulate: max(1, t.Accumulate), Recompute: t.Recomputes}
+		Accumulate: max(1, t.Accumulate), Recompute: t.Recomputes, Graphs: true}
 	j.parts = append(j.parts, part{j.training.Work(), float64(t.Updates)})
 	return "", nil
 }

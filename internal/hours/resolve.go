@@ -249,7 +249,9 @@ func (r *resolver) assumptions(computed bool) []string {
 	a := roofline.Assumed()
 	out := []string{
 		fmt.Sprintf("products reach %.0f %% of the data sheet in half precision and %.0f %% in float32, memory %.0f %%", 100*a.HalfEfficiency, 100*a.FloatEfficiency, 100*a.Bandwidth),
-		fmt.Sprintf("an operation takes %.0f µs of the host and %.0f µs of the card besides", 1e6*roofline.Cards()[0].Launch, 1e6*a.Gap),
+		fmt.Sprintf("an operation takes %.0f µs of the host and %.0f µs of the card besides; in a graph %.1f and %.0f, and a replay %.0f µs of the host", 1e6*roofline.Cards()[0].Launch, 1e6*a.Gap,
+			1e6*a.NodeLaunch, 1e6*a.NodeGap, 1e6*a.Replay),
+		fmt.Sprintf("trainings replay CUDA graphs in %.0f %% of their updates, but those with checkpoint_activations; batches are padded to buckets of shapes, by about a thirty-second", 100*a.Replayed),
 		"operations, bytes and memory are those counted with the CPU taken for a card (internal/roofline/counts.json); no card was measured",
 		fmt.Sprintf("a query has %d tokens with its prefix and end, a document as many as are read and %d more; a text is read whole where it is embedded", queryTokens, aroundDocument),
 		fmt.Sprintf("a step, and each part of an evaluation, begins %d s after it could", startSeconds),

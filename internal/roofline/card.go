@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
 
 // Card is what a data sheet says of a card. Products of matrices are in operations per
@@ -21,7 +23,7 @@ type Card struct {
 	Price     float64 `json:"price"`    // US dollars for an hour, an assumption: see PriceDate
 
 	// Capability is NVIDIA's number of its instructions.
-	Capability string `json:"capability"`
+	Capability nvidia.Version `json:"capability"`
 
 	is *regexp.Regexp // of the names that drivers have for it
 }
@@ -49,16 +51,16 @@ const (
 // a sheet gives products with sparsity, half of it stands here.
 func Cards() []Card {
 	return []Card{
-		{Name: "v100", Title: "NVIDIA V100 SXM2, 16 GB", Half: 125e12, Float: 15.7e12, Bandwidth: 900e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.6, Capability: "7.0", is: names(`V100.*16 ?GB|V100`)},
-		{Name: "t4", Title: "NVIDIA T4, 16 GB", Half: 65e12, Float: 8.1e12, Bandwidth: 320e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.35, Capability: "7.5", is: names(`Tesla T4|\bT4\b`)},
-		{Name: "a10", Title: "NVIDIA A10, 24 GB", Half: 125e12, BF16: 125e12, Float: 31.2e12, Bandwidth: 600e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.75, Capability: "8.6", is: names(`\bA10G?\b`)},
-		{Name: "l4", Title: "NVIDIA L4, 24 GB", Half: 121e12, BF16: 121e12, Float: 30.3e12, Bandwidth: 300e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.7, Capability: "8.9", is: names(`\bL4\b`)},
-		{Name: "rtx4090", Title: "NVIDIA GeForce RTX 4090, 24 GB", Half: 165.2e12, BF16: 165.2e12, Float: 82.6e12, Bandwidth: 1008e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.4, Capability: "8.9", is: names(`RTX 4090`)},
-		{Name: "l40s", Title: "NVIDIA L40S, 48 GB", Half: 362e12, BF16: 362e12, Float: 91.6e12, Bandwidth: 864e9, Memory: gb(48), Bus: pcie4, Launch: launch, Price: 1, Capability: "8.9", is: names(`\bL40S\b`)},
-		{Name: "a100-40", Title: "NVIDIA A100, 40 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 1555e9, Memory: gb(40), Bus: pcie4, Launch: launch, Price: 1.3, Capability: "8.0", is: names(`A100.*40 ?GB`)},
-		{Name: "a100", Title: "NVIDIA A100, 80 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 2039e9, Memory: gb(80), Bus: pcie4, Launch: launch, Price: 1.8, Capability: "8.0", is: names(`A100.*80 ?GB`)},
-		{Name: "h100", Title: "NVIDIA H100 SXM, 80 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 3350e9, Memory: gb(80), Bus: pcie5, Launch: launch, Price: 3, Capability: "9.0", is: names(`H100`)},
-		{Name: "h200", Title: "NVIDIA H200 SXM, 141 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 4800e9, Memory: gb(141), Bus: pcie5, Launch: launch, Price: 3.8, Capability: "9.0", is: names(`H200`)},
+		{Name: "v100", Title: "NVIDIA V100 SXM2, 16 GB", Half: 125e12, Float: 15.7e12, Bandwidth: 900e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.6, Capability: nvidia.Version{Major: 7}, is: names(`V100.*16 ?GB|V100`)},
+		{Name: "t4", Title: "NVIDIA T4, 16 GB", Half: 65e12, Float: 8.1e12, Bandwidth: 320e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.35, Capability: nvidia.Version{Major: 7, Minor: 5}, is: names(`Tesla T4|\bT4\b`)},
+		{Name: "a10", Title: "NVIDIA A10, 24 GB", Half: 125e12, BF16: 125e12, Float: 31.2e12, Bandwidth: 600e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.75, Capability: nvidia.Version{Major: 8, Minor: 6}, is: names(`\bA10G?\b`)},
+		{Name: "l4", Title: "NVIDIA L4, 24 GB", Half: 121e12, BF16: 121e12, Float: 30.3e12, Bandwidth: 300e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.7, Capability: nvidia.Version{Major: 8, Minor: 9}, is: names(`\bL4\b`)},
+		{Name: "rtx4090", Title: "NVIDIA GeForce RTX 4090, 24 GB", Half: 165.2e12, BF16: 165.2e12, Float: 82.6e12, Bandwidth: 1008e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.4, Capability: nvidia.Version{Major: 8, Minor: 9}, is: names(`RTX 4090`)},
+		{Name: "l40s", Title: "NVIDIA L40S, 48 GB", Half: 362e12, BF16: 362e12, Float: 91.6e12, Bandwidth: 864e9, Memory: gb(48), Bus: pcie4, Launch: launch, Price: 1, Capability: nvidia.Version{Major: 8, Minor: 9}, is: names(`\bL40S\b`)},
+		{Name: "a100-40", Title: "NVIDIA A100, 40 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 1555e9, Memory: gb(40), Bus: pcie4, Launch: launch, Price: 1.3, Capability: nvidia.Version{Major: 8}, is: names(`A100.*40 ?GB`)},
+		{Name: "a100", Title: "NVIDIA A100, 80 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 2039e9, Memory: gb(80), Bus: pcie4, Launch: launch, Price: 1.8, Capability: nvidia.Version{Major: 8}, is: names(`A100.*80 ?GB`)},
+		{Name: "h100", Title: "NVIDIA H100 SXM, 80 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 3350e9, Memory: gb(80), Bus: pcie5, Launch: launch, Price: 3, Capability: nvidia.Version{Major: 9}, is: names(`H100`)},
+		{Name: "h200", Title: "NVIDIA H200 SXM, 141 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 4800e9, Memory: gb(141), Bus: pcie5, Launch: launch, Price: 3.8, Capability: nvidia.Version{Major: 9}, is: names(`H200`)},
 	}
 }
 
@@ -98,12 +100,4 @@ func (c Card) half(precision string) float64 {
 		return c.BF16
 	}
 	return 0
-}
-
-// Supported reports whether libtorch's CUDA half has kernels for the card: those of CUDA 13
-// begin with capability 7.5.
-func (c Card) Supported() bool {
-	var major, minor int
-	_, err := fmt.Sscanf(c.Capability, "%d.%d", &major, &minor)
-	return err == nil && (major > 7 || major == 7 && minor >= 5)
 }

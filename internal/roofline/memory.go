@@ -13,11 +13,12 @@ type Memory struct {
 	Gradients   int64 `json:"gradients"`   // with what accumulation adds
 	Activations int64 `json:"activations"` // kept for the backward pass, or made by it
 	Scratch     int64 `json:"scratch"`     // of the optimizer, or of the loss
+	Graphs      int64 `json:"graphs"`      // kept by what is replayed, beside the first update of another bucket
 }
 
 // Total is all of them.
 func (m Memory) Total() int64 {
-	return m.Weights + m.Copies + m.Optimizer + m.Gradients + m.Activations + m.Scratch
+	return m.Weights + m.Copies + m.Optimizer + m.Gradients + m.Activations + m.Scratch + m.Graphs
 }
 
 // headScratch bounds the logits that the loss has at a time, in its slices.
@@ -33,12 +34,18 @@ const (
 )
 
 // Memory is that of an update: what the sizes say, and what lives besides weights and the
-// optimizer's state multiplied as bytes are (calibrate.go).
+// optimizer's state multiplied as bytes are (calibrate.go). Graphs of all buckets share one
+// memory, as large as an update's, which libtorch gives to nothing else; the first update of
+// a bucket is launched, and needs as much again. What CUDA keeps of a graph itself is in the
+// reserve.
 func (t Training) Memory() Memory {
 	m := t.plain()
 	by := factor(OpTrain, t.Model, t.Precision, Counted.peak, Counted.livePeak)
 	for _, part := range []*int64{&m.Gradients, &m.Activations, &m.Scratch} {
 		*part = int64(by * float64(*part))
+		if t.replayed() {
+			m.Graphs += *part
+		}
 	}
 	return m
 }
@@ -59,7 +66,7 @@ func (t Training) plain() Memory {
 		accumulated = h * p
 	}
 	kept := t.kept()
-	logits := min(headScratch, 3*h*t.Batch.Cut(t.Accumulate).LabelTokens*float64(m.Vocabulary))
+	logits := min(headScratch, 3*h*t.part().LabelTokens*float64(m.Vocabulary))
 	// The output matrix has the first gradient, while all is kept; the last one is there when
 	// nothing is; then the optimizer works beside all of them.
 	loss, update := kept+h*table+logits, h*p+t.updateScratch()
@@ -95,7 +102,7 @@ func (t Training) updateScratch() float64 {
 // kept is what the forward pass keeps.
 func (t Training) kept() float64 {
 	m, h := t.Model, element(t.Precision)
-	b := t.Batch.Cut(t.Accumulate)
+	b := t.part()
 	width, inner, ff, heads := float64(m.Width), float64(m.Inner), float64(m.FF), float64(m.Heads)
 	if m.Gated {
 		ff *= 2

@@ -17,7 +17,7 @@ type NamedFit struct {
 // the largest one with another optimizer and in another precision.
 func PaperFits(memory int64) (all []NamedFit) {
 	add := func(name string, m Model, change func(*Training)) {
-		t := Training{Model: m, Precision: "fp16", Optimizer: "adafactor",
+		t := Training{Model: m, Precision: "fp16", Optimizer: "adafactor", Graphs: true,
 			Batch: Batch{Examples: 128, InputTokens: 2500, LongestInput: 35, LabelTokens: 512, LongestLabel: 6}}
 		if m.Vocabulary > 100_000 {
 			name += ", atomic identifiers"

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
 
 // near fails if a number is not within a part of what is wanted.
@@ -51,7 +53,7 @@ func TestParseModel(t *testing.T) {
 func TestCards(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Cards() {
-		if seen[c.Name] || c.Half < c.Float || c.Float <= 0 || c.Bandwidth <= 0 || c.Memory < gb(16) || c.Bus <= 0 || c.Launch <= 0 || c.Price <= 0 {
+		if seen[c.Name] || c.Half < c.Float || c.Float <= 0 || c.Bandwidth <= 0 || c.Memory < gb(16) || c.Bus <= 0 || c.Launch <= 0 || c.Price <= 0 || c.Capability == (nvidia.Version{}) {
 			t.Errorf("%+v", c)
 		}
 		seen[c.Name] = true
@@ -74,28 +76,113 @@ func TestCards(t *testing.T) {
 	if c, ok := CardOf("AMD Instinct MI300X"); ok {
 		t.Errorf("another maker's is %s", c.Name)
 	}
-	for name, want := range map[string]bool{"v100": false, "t4": true, "h200": true} {
-		if c, _ := CardNamed(name); c.Supported() != want {
-			t.Errorf("%s: supported is %v", name, c.Supported())
+}
+
+// TestTime: a class takes as long as what is slower, the card or the host, waits add up, and
+// what is in graphs costs the host and the card less.
+func TestTime(t *testing.T) {
+	c := Card{Half: 100, BF16: 0, Float: 10, Bandwidth: 1000, Bus: 10, Launch: 2}
+	a := Assumptions{HalfEfficiency: 0.5, FloatEfficiency: 0.5, Bandwidth: 0.5, Gap: 1, Wait: 3, Replayed: 0.5, Replay: 7, NodeLaunch: 0.25, NodeGap: 0.5}
+	classes := []Class{{Products, 500, 100}, {Pointwise, 0, 2000}}
+	for name, x := range map[string]struct {
+		work Work
+		want Time
+	}{
+		"the card is slower": {
+			Work{Precision: "fp16", Launches: 10, Classes: classes, Waits: 2},
+			Time{Seconds: 24 + 6, Card: 10 + 4 + 10, Host: 20, Parts: Parts{0: 10, 2: 4, 6: 10, 7: 6}},
+		},
+		"float32 in place of bfloat16": {
+			Work{Precision: "bf16", Launches: 10, Classes: classes, Waits: 2},
+			Time{Seconds: 114 + 6, Card: 100 + 4 + 10, Host: 20, Parts: Parts{0: 100, 2: 4, 6: 10, 7: 6}},
+		},
+		"the host is slower": {
+			Work{Precision: "bf16", Launches: 100, Classes: classes, Up: 50, Down: 20, Waits: 2},
+			Time{Seconds: 206 + 6, Card: 100 + 4 + 100 + 2, Host: 205, Parts: Parts{0: 100, 2: 4, 6: 100, 7: 8}},
+		},
+		"half of the updates replay a graph of all": {
+			Work{Precision: "fp16", Launches: 100, Graphed: 100, Replays: 1, Classes: classes},
+			Time{Seconds: 50*2 + 50*0.25 + 3.5, Card: 10 + 4 + 50 + 25, Host: 50*2 + 50*0.25 + 3.5, Parts: Parts{0: 10, 2: 4, 6: 75, 7: 116 - 89}},
+		},
+		"two graphs of some": {
+			Work{Precision: "fp16", Launches: 100, Graphed: 60, Replays: 2, Classes: classes},
+			Time{Seconds: 70*2 + 30*0.25 + 7, Card: 10 + 4 + 70 + 15, Host: 70*2 + 30*0.25 + 7, Parts: Parts{0: 10, 2: 4, 6: 85, 7: 154.5 - 99}},
+		},
+	} {
+		got := x.work.On(c, a)
+		if got != x.want {
+			t.Errorf("%s: %+v, want %+v", name, got, x.want)
+		}
+		if twice := x.work.Times(2).On(c, a); twice.Seconds != 2*got.Seconds || twice.Parts.Seconds() != 2*got.Seconds {
+			t.Errorf("%s: twice takes %+v, once %+v", name, twice, got)
+		}
+		if sum := x.work.Plus(x.work).On(c, a); sum.Seconds != 2*got.Seconds {
+			t.Errorf("%s: both take %+v, one %+v", name, sum, got)
+		}
+	}
+	if len(Sorts()) != len(Parts{}) {
+		t.Errorf("%d sorts of %d parts", len(Sorts()), len(Parts{}))
+	}
+}
+
+// TestBucketed: rows are padded by half a step on average, at most a thirty-second, widths to
+// the next eight, and examples by sequences of filler.
+func TestBucketed(t *testing.T) {
+	for _, x := range []struct{ got, want Batch }{
+		{Batch{128, 2500, 35, 512, 6}, Batch{132, 2500 + 64, 40, 512 + 16, 8}},
+		{Batch{128, 2047, 32, 128, 1}, Batch{132, 2047 + 32, 32, 128 + 4, 8}},
+		{Batch{2, 20, 16, 10, 9}, Batch{2.0625, 20 + 4, 16, 10 + 4, 16}},
+	} {
+		if got := x.got.Bucketed(); got != x.want {
+			t.Errorf("%+v is in the bucket %+v, want %+v", x.got, got, x.want)
 		}
 	}
 }
 
-// TestTime: a class takes as long as what is slower, the card or the host, and waits add up.
-func TestTime(t *testing.T) {
-	c := Card{Half: 100, BF16: 0, Float: 10, Bandwidth: 1000, Bus: 10, Launch: 2}
-	a := Assumptions{HalfEfficiency: 0.5, FloatEfficiency: 0.5, Bandwidth: 0.5, Gap: 1, Wait: 3}
-	w := Work{Precision: "fp16", Launches: 10, Classes: []Class{{Products, 500, 100}, {Pointwise, 0, 2000}}, Waits: 2}
-	if got := w.On(c, a); got != (Time{Seconds: 24 + 6, Card: 10 + 4 + 10, Host: 20}) {
-		t.Errorf("%+v", got)
+// TestGraphs: a replayed update is that of a padded batch, in one graph, or in one for each
+// part of the batch and one for the optimizer. It takes the host less and never a card more
+// than its padding, and more memory.
+func TestGraphs(t *testing.T) {
+	launched := paper(Base(), "fp16")
+	replayed := launched
+	replayed.Graphs = true
+	l, r := launched.Work(), replayed.Work()
+	if l.Graphed != 0 || l.Replays != 0 || r.Graphed != r.Launches || r.Launches != l.Launches || r.Replays != 1 {
+		t.Errorf("launched %+v, replayed %+v", l, r)
 	}
-	w.Precision = "bf16" // the card has none
-	if got := w.On(c, a); got.Card != 100+4+10 {
-		t.Errorf("float32 in its place: %+v", got)
+	for what, x := range map[string][2]float64{"flops": {l.Flops(), r.Flops()}, "bytes": {l.Bytes(), r.Bytes()}} {
+		if more := x[1] / x[0]; more <= 1 || more > 1.1 {
+			t.Errorf("%s: %.3f of those of the batch without padding", what, more)
+		}
 	}
-	w.Launches, w.Up = 100, 50
-	if got := w.On(c, a); got.Host != 205 || got.Seconds != 211 {
-		t.Errorf("the host is slower: %+v", got)
+	padded := launched
+	padded.Batch = launched.Batch.Bucketed()
+	if w := padded.Work(); w.Flops() != r.Flops() || w.Bytes() != r.Bytes() || w.Up != r.Up {
+		t.Errorf("%+v replayed, %+v of the padded batch", r, w)
+	}
+	for _, c := range Cards() {
+		p, r := padded.Work().On(c, Assumed()), r.On(c, Assumed())
+		if r.Host >= p.Host/3 || r.Seconds >= p.Seconds || r.Card >= p.Card {
+			t.Errorf("%s: %+v replayed, %+v launched", c.Name, r, p)
+		}
+	}
+	for parts, want := range map[int]float64{1: 1, 2: 3, 4: 5} {
+		cut := replayed
+		cut.Accumulate = parts
+		if w := cut.Work(); w.Replays != want || w.Graphed != w.Launches {
+			t.Errorf("%d parts: %+v", parts, w)
+		}
+	}
+	again := replayed
+	again.Recompute = true
+	if w := again.Work(); w.Graphed != 0 || w.Replays != 0 {
+		t.Errorf("recomputed: %+v", w)
+	}
+	if m, p := replayed.Memory(), padded.Memory(); m.Graphs != p.Gradients+p.Activations+p.Scratch || p.Graphs != 0 || m.Total() != p.Total()+m.Graphs {
+		t.Errorf("%+v replayed, %+v launched", m, p)
+	}
+	if m := again.Memory(); m.Graphs != 0 {
+		t.Errorf("recomputed: %+v", m)
 	}
 }
 

@@ -1,5 +1,7 @@
 package roofline
 
+import "math"
+
 // Batch is the examples of an update, or of a part of it.
 type Batch struct {
 	Examples     float64 `json:"examples"`
@@ -16,6 +18,22 @@ func (b Batch) Cut(n int) Batch {
 	return b
 }
 
+// Bucketed is the batch as updates that are replayed have it: padded, such that few shapes
+// come again and again. Rows are rounded up to a multiple of a power of two, at most a 16th of
+// them and at least 8, which is half of that more on average; widths of attention to a
+// multiple of 8. What is there for nothing belongs to sequences of filler.
+func (b Batch) Bucketed() Batch {
+	rows := func(n float64) float64 {
+		if n <= 0 {
+			return 0
+		}
+		return n + max(8, math.Exp2(math.Floor(math.Log2(n/16))))/2
+	}
+	width := func(n float64) float64 { return 8 * math.Ceil(n/8) }
+	return Batch{Examples: b.Examples * 33 / 32, InputTokens: rows(b.InputTokens), LongestInput: width(b.LongestInput),
+		LabelTokens: rows(b.LabelTokens), LongestLabel: width(b.LongestLabel)}
+}
+
 // Training is an update: forward, backward and the optimizer.
 type Training struct {
 	Model      Model
@@ -24,6 +42,19 @@ type Training struct {
 	Optimizer  string // adafactor, adamw
 	Accumulate int    // parts that the batch is cut into
 	Recompute  bool   // activations of the layers are computed twice instead of kept
+	Graphs     bool   // what it launches is recorded once for each bucket of shapes, and replayed; not if Recompute
+}
+
+// replayed reports whether graphs are.
+func (t Training) replayed() bool { return t.Graphs && !t.Recompute }
+
+// part is what of the batch is computed at a time, padded if it is replayed.
+func (t Training) part() Batch {
+	b := t.Batch.Cut(t.Accumulate)
+	if t.replayed() {
+		return b.Bucketed()
+	}
+	return b
 }
 
 // Per element of what it is about, what operations that are no products read and write, in
@@ -41,11 +72,19 @@ const (
 // each, which is more than it is.
 func (t Training) Work() Work {
 	w := t.formula().calibrated(factor(OpTrain, t.Model, t.Precision, Counted.bytes, Counted.trainBytes))
-	w.Launches = launchesOf(OpTrain, t.Model, t.Precision) * float64(max(1, t.Accumulate))
+	parts := float64(max(1, t.Accumulate))
+	w.Launches = launchesOf(OpTrain, t.Model, t.Precision) * parts
 	if t.Recompute {
 		w.Launches *= 4.0 / 3
 	}
-	w.Up = 8 * (t.Batch.InputTokens + 3*t.Batch.LabelTokens)
+	if t.replayed() {
+		w.Graphed, w.Replays = w.Launches, 1
+		if parts > 1 { // each part's, and the optimizer's
+			w.Replays = parts + 1
+		}
+	}
+	b := t.part()
+	w.Up = 8 * parts * (b.InputTokens + 3*b.LabelTokens)
 	w.Waits = 1.0 / readEvery
 	return w
 }
@@ -53,7 +92,7 @@ func (t Training) Work() Work {
 // formula is the products and the bytes of an update.
 func (t Training) formula() Work {
 	parts := max(1, t.Accumulate)
-	w := t.pass(t.Batch.Cut(parts)).Times(float64(parts))
+	w := t.pass(t.part()).Times(float64(parts))
 	w.add(Update, 0, float64(t.Model.Parameters())*t.updateBytes())
 	return w
 }

@@ -20,7 +20,9 @@ const (
 
 // Work is what is computed.
 type Work struct {
-	Launches  float64 `json:"launches"`
+	Launches  float64 `json:"launches"` // operations on the card
+	Graphed   float64 `json:"graphed"`  // of them, those in graphs where an update is replayed
+	Replays   float64 `json:"replays"`  // of graphs then
 	Classes   []Class `json:"classes"`
 	Up        float64 `json:"up"`    // bytes from the host
 	Down      float64 `json:"down"`  // bytes to the host
@@ -62,7 +64,8 @@ func (w *Work) product(class string, rows, in, out, times, bytes float64) {
 // Times is the work done n times.
 func (w Work) Times(n float64) Work {
 	out := w
-	out.Launches, out.Up, out.Down, out.Waits = n*w.Launches, n*w.Up, n*w.Down, n*w.Waits
+	out.Launches, out.Graphed, out.Replays = n*w.Launches, n*w.Graphed, n*w.Replays
+	out.Up, out.Down, out.Waits = n*w.Up, n*w.Down, n*w.Waits
 	out.Classes = make([]Class, len(w.Classes))
 	for i, c := range w.Classes {
 		out.Classes[i] = Class{c.Name, n * c.Flops, n * c.Bytes}
@@ -73,47 +76,10 @@ func (w Work) Times(n float64) Work {
 // Plus is both, in the precision of w.
 func (w Work) Plus(other Work) Work {
 	out := w.Times(1)
-	out.Launches, out.Up, out.Down, out.Waits = w.Launches+other.Launches, w.Up+other.Up, w.Down+other.Down, w.Waits+other.Waits
+	out.Launches, out.Graphed, out.Replays = w.Launches+other.Launches, w.Graphed+other.Graphed, w.Replays+other.Replays
+	out.Up, out.Down, out.Waits = w.Up+other.Up, w.Down+other.Down, w.Waits+other.Waits
 	for _, c := range other.Classes {
 		out.add(c.Name, c.Flops, c.Bytes)
 	}
 	return out
-}
-
-// Assumptions are what a time depends on besides data sheets and counts.
-type Assumptions struct {
-	HalfEfficiency  float64 `json:"half_efficiency"`  // part of the sheet's products in half precision that is reached
-	FloatEfficiency float64 `json:"float_efficiency"` // the same in float32
-	Bandwidth       float64 `json:"bandwidth"`        // part of the sheet's bytes a second
-	Gap             float64 `json:"gap_s"`            // seconds that each operation takes on the card besides
-	Wait            float64 `json:"wait_s"`           // seconds that the host loses with each wait
-}
-
-// Assumed are the usual ones. None was measured for redsi: no card was at hand.
-func Assumed() Assumptions {
-	return Assumptions{HalfEfficiency: 0.4, FloatEfficiency: 0.7, Bandwidth: 0.7, Gap: 2e-6, Wait: 2e-5}
-}
-
-// Time is how long work takes on a card, in seconds.
-type Time struct {
-	Seconds float64
-	Card    float64 // that the card computes
-	Host    float64 // that the host prepares it
-}
-
-// On is the time that work takes: the card's or the host's, whichever is longer, since the
-// host is ahead, and what they wait for one another.
-func (w Work) On(c Card, a Assumptions) Time {
-	peak := c.Float * a.FloatEfficiency
-	if half := c.half(w.Precision) * a.HalfEfficiency; half > 0 {
-		peak = half
-	}
-	var t Time
-	for _, x := range w.Classes {
-		t.Card += max(x.Flops/peak, x.Bytes/(c.Bandwidth*a.Bandwidth))
-	}
-	t.Card += w.Launches*a.Gap + w.Down/c.Bus
-	t.Host = w.Launches*c.Launch + w.Up/c.Bus
-	t.Seconds = max(t.Card, t.Host) + w.Waits*a.Wait
-	return t
 }

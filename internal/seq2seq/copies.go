@@ -107,12 +107,9 @@ func (c *copies) join(m *Model, of []Param, fixed bool) {
 	}
 }
 
-// refresh copies parameters that have changed.
-func (c *copies) refresh(s *tensor.Scope) {
-	if !c.stale {
-		return
-	}
-	tensor.NoGrad(func() { s.CopyAll(c.to, c.from) })
+// refresh copies parameters.
+func (c *copies) refresh() {
+	tensor.NoGrad(func() { c.scope.CopyAll(c.to, c.from) })
 	c.stale = false
 }
 
@@ -145,27 +142,43 @@ func (m *Model) Changed() {
 	}
 }
 
-// onCard are the model's copies, up to date; nil on a CPU.
-func (m *Model) onCard(s *tensor.Scope) *copies {
+// Refresh makes anew what a card has of the parameters beside them, whether they have changed or not. A CPU
+// has nothing.
+func (m *Model) Refresh() {
+	if c := m.onCard(); c != nil {
+		c.refresh()
+	}
+}
+
+// onCard are the model's copies, as they are; nil on a CPU.
+func (m *Model) onCard() *copies {
 	if !m.Device.IsCUDA() {
 		return nil
 	}
-	m.making.Lock()
-	defer m.making.Unlock()
 	if m.copies != nil && m.copies.compute != m.Compute {
 		m.forget()
 	}
 	if m.copies == nil {
 		m.copies = newCopies(m)
 	}
-	m.copies.refresh(s)
 	return m.copies
+}
+
+// upToDate are the model's copies, made anew where parameters have changed.
+func (m *Model) upToDate() *copies {
+	m.making.Lock()
+	defer m.making.Unlock()
+	c := m.onCard()
+	if c != nil && c.stale {
+		c.refresh()
+	}
+	return c
 }
 
 // reading is a pass without dropout, and the network that it computes by.
 func (m *Model) reading(s *tensor.Scope) (*Pass, Network) {
 	p := m.pass(s, nil)
-	if p.copies = m.onCard(s); p.copies != nil {
+	if p.copies = m.upToDate(); p.copies != nil {
 		return p, p.copies.net
 	}
 	return p, m.net

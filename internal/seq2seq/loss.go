@@ -93,7 +93,7 @@ func (a Scale) onCard(s *tensor.Scope, device tensor.Device) *tensor.Tensor {
 
 // loss is the batch's mean loss, and that times the scale, which gradients are taken of. On a
 // card gradients have the scale in them before they are rounded.
-func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, b *Prepared, at indexes, scale Scale) (loss, value *tensor.Tensor) {
+func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, at indexes, scale Scale) (loss, value *tensor.Tensor) {
 	if !m.Device.IsCUDA() {
 		value = m.headLoss(s, states, head, at.labels, m.Smoothing, tensor.HeadOptions{})
 		loss = s.Detach(value)
@@ -102,7 +102,7 @@ func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, b *Prepa
 		}
 		return loss, value
 	}
-	o := tensor.HeadOptions{Count: b.count, Last: true}
+	o := tensor.HeadOptions{Last: true}
 	tensor.NoGrad(func() { o.Scale = scale.onCard(s, m.Device) })
 	value = m.headLoss(s, states, head, at.labels, m.Smoothing, o)
 	loss = s.Detach(value)
@@ -118,13 +118,27 @@ func (m *Model) loss(s *tensor.Scope, states *tensor.Tensor, head Head, b *Prepa
 // owned by s. On a card gradients of matrices are of the compute type, and nothing waits
 // for the card.
 func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
+	tensor.Within(func(inner *tensor.Scope) {
+		numbers := inner.Upload(m.Device, b.Numbers())[0]
+		if rng != nil {
+			tensor.SeedDevice(m.Device, rng)
+		}
+		m.Refresh()
+		loss, grads = m.GradientsAt(s, b, numbers, rng, scale)
+	})
+	return loss, grads
+}
+
+// GradientsAt is Gradients of a batch whose Numbers are in a vector on the model's device. What dropout draws
+// there is as the caller seeds it, and matrices are as Refresh made them. Of two batches with
+// the same Shapes it asks a card for the same.
+func (m *Model) GradientsAt(s *tensor.Scope, b *Prepared, numbers *tensor.Tensor, rng *tensor.RNG, scale Scale) (loss *tensor.Tensor, grads []*tensor.Tensor) {
 	grads = make([]*tensor.Tensor, len(m.params))
 	tensor.Within(func(inner *tensor.Scope) {
-		at := m.upload(inner, b)
+		at := b.in(inner, numbers)
 		embedding, net := m.net.Embedding(), m.net
 		p := m.pass(inner, rng)
 		p.learns = true
-		p.seed()
 		if m.Checkpoint {
 			p.tape = &tape{}
 		}
@@ -137,7 +151,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		inner.Leaf(in)
 		inner.Leaf(out)
 		leaves := []*tensor.Tensor{in, out}
-		if p.copies = m.onCard(inner); p.copies != nil {
+		if p.copies = m.onCard(); p.copies != nil {
 			net = p.copies.net
 			leaves = append(leaves, p.copies.leaves(m.params)...)
 		} else {
@@ -147,7 +161,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		}
 
 		states := m.forced(p, net, in, out, at)
-		mean, value := m.loss(inner, states, net.Head(p), b, at, scale)
+		mean, value := m.loss(inner, states, net.Head(p), at, scale)
 		loss = s.Move(mean)
 
 		var all []*tensor.Tensor

@@ -16,6 +16,7 @@ type segment struct {
 	in, out *tensor.Tensor
 	f       func(x *tensor.Tensor) *tensor.Tensor
 	random  uint64           // numbers that were drawn before it
+	state   *tensor.Tensor   // where a card's were, on a card
 	outside []*tensor.Tensor // what else it reads that was computed, each once
 	leaves  map[*tensor.Tensor]*tensor.Tensor
 }
@@ -28,15 +29,13 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 		return f(x)
 	}
 	if p.tape == nil {
-		p.seed()
 		p.within(func(outer *tensor.Scope) { y = outer.Move(f(x)) })
 		return y
 	}
 	g := &segment{in: x, f: f}
 	if p.rng != nil {
-		g.random = p.rng.Counter
+		g.random, g.state = p.rng.Counter, p.S.RandomState(p.Device)
 	}
-	p.seed()
 	p.tape.now = g
 	tensor.NoGrad(func() {
 		p.within(func(outer *tensor.Scope) { y = outer.Move(f(x)) })
@@ -46,13 +45,6 @@ func (p *Pass) Segment(x *tensor.Tensor, f func(x *tensor.Tensor) *tensor.Tensor
 	g.out = y
 	p.tape.segments = append(p.tape.segments, g)
 	return y
-}
-
-// seed makes what dropout draws on a card from here on a function of the random numbers so far.
-func (p *Pass) seed() {
-	if p.rng != nil {
-		tensor.SeedDevice(p.Device, p.rng)
-	}
 }
 
 // within computes in a scope of its own.
@@ -142,9 +134,15 @@ func (b *backward) flush() {
 
 // again computes a segment with what its gradients need, and goes back through it.
 func (b *backward) again(g *segment) {
-	now := uint64(0)
 	if b.rng != nil {
-		now, b.rng.Counter = b.rng.Counter, g.random
+		now, state := b.rng.Counter, b.S.RandomState(b.Device)
+		b.rng.Counter = g.random
+		tensor.SetRandomState(b.Device, g.state)
+		defer func() {
+			b.rng.Counter = now
+			tensor.SetRandomState(b.Device, state)
+			tensor.Free(state)
+		}()
 	}
 	b.within(func(outer *tensor.Scope) {
 		fresh := func(t *tensor.Tensor) *tensor.Tensor {
@@ -159,7 +157,6 @@ func (b *backward) again(g *segment) {
 			g.leaves[t] = fresh(t)
 			from = append(from, g.leaves[t])
 		}
-		b.seed()
 		b.tape.now = g
 		y := g.f(from[0])
 		b.tape.now, g.leaves = nil, nil
@@ -171,9 +168,6 @@ func (b *backward) again(g *segment) {
 			b.add(outer, to[i], d)
 		}
 	})
-	if b.rng != nil {
-		b.rng.Counter = now
-	}
 	tensor.Free(b.have[g.out])
 	delete(b.have, g.out)
 }

@@ -79,6 +79,16 @@ func (s *Scope) Upload(dev Device, arrays ...[]int64) []*Tensor {
 	return views
 }
 
+// UploadInPlace is Upload into a vector of int64 that is there, as Upload gave it of as many numbers: on a
+// card it comes after whatever was asked of the card before.
+func (s *Scope) UploadInPlace(to *Tensor, numbers []int64) {
+	const op = "UploadInPlace"
+	if msg := native.UploadInto(to.n(op), numbers); msg != "" {
+		fail(op, msg, []*Tensor{to})
+	}
+	uploaded(to.Device(), int64(len(numbers))*8)
+}
+
 func fromSlice[E any](s *Scope, values []E, d DType, dev Device, shape []int64) *Tensor {
 	n := int64(1)
 	for _, size := range shape {

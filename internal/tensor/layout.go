@@ -27,10 +27,10 @@ type Padding struct {
 type lines struct{ heads, count, step int64 } // step 0: back
 
 // PaddingIndexes appends to array what NewPadding reads on the card, of sequences of packed
-// rows: sequence i has length[i] rows from row start[i] on. It needs no card, and may run on
-// any goroutine.
-func PaddingIndexes(array, start, length []int64, rows int64) []int64 {
-	most := longest(start, length, rows)
+// rows: sequence i has length[i] rows from row start[i] on, and most places, 0 being as many as the
+// longest has rows. It needs no card, and may run on any goroutine.
+func PaddingIndexes(array, start, length []int64, rows, most int64) []int64 {
+	most = places(start, length, rows, most)
 	back := make([]int64, rows)
 	for i, at := range start {
 		for j := range most {
@@ -50,33 +50,33 @@ func PaddingIndexes(array, start, length []int64, rows int64) []int64 {
 	return array
 }
 
-func longest(start, length []int64, rows int64) (most int64) {
+// places is what most is, of sequences that fit.
+func places(start, length []int64, rows, most int64) int64 {
 	const op = "PaddingIndexes"
 	if len(start) == 0 || len(start) != len(length) {
 		Failf(op, "%d starts and %d lengths of sequences", len(start), len(length))
 	}
+	longest := int64(0)
 	for i, n := range length {
 		if n <= 0 || start[i] < 0 || start[i]+n > rows {
 			Failf(op, "sequence %d has %d rows from row %d on, of %d", i, n, start[i], rows)
 		}
-		most = max(most, n)
+		longest = max(longest, n)
 	}
-	return most
-}
-
-// PaddingSize is how many numbers PaddingIndexes appends.
-func PaddingSize(start, length []int64, rows int64) int64 {
-	n := int64(len(start))
-	return n*longest(start, length, rows) + rows + n + n + 1
+	if most != 0 && most < longest {
+		Failf(op, "%d places for %d rows of a sequence", most, longest)
+	}
+	return max(most, longest)
 }
 
 // NewPadding is the padding of sequences, whose PaddingIndexes came up as indexes (Upload).
-func (s *Scope) NewPadding(start, length []int64, rows int64, indexes *Tensor) *Padding {
+func (s *Scope) NewPadding(start, length []int64, rows, most int64, indexes *Tensor) *Padding {
 	const op = "NewPadding"
-	if want := PaddingSize(start, length, rows); indexes.Numel() != want {
+	n := int64(len(start))
+	most = places(start, length, rows, most)
+	if want := n*most + rows + n + n + 1; indexes.Numel() != want {
 		Failf(op, "%d indexes, want %d", indexes.Numel(), want)
 	}
-	n, most := int64(len(start)), longest(start, length, rows)
 	p := &Padding{scope: s, n: n, most: most, rows: rows, lines: map[lines]*Tensor{}}
 	p.pad, p.back = s.Narrow(indexes, 0, 0, n*most), s.Narrow(indexes, 0, n*most, rows)
 	p.len = s.Narrow(indexes, 0, n*most+rows, n)
@@ -176,13 +176,13 @@ func (p *Padding) index(op string, heads, count, step int64) *Tensor {
 func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
 	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
 		rows := q.Dim(0)
-		all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, rows))
-		p := s.NewPadding(spans.QStart, spans.QLen, rows, all[0])
+		all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, rows, 0))
+		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, all[0])
 		return NewLayout(p, p)
 	}
 	qRows, kRows := q.Dim(0), k.Dim(0)
-	all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, qRows), PaddingIndexes(nil, spans.KStart, spans.KLen, kRows))
-	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, all[1]))
+	all := s.Upload(onCardOf(q), PaddingIndexes(nil, spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(nil, spans.KStart, spans.KLen, kRows, 0))
+	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
 }
 
 // onCard reports whether t lies on a card, or where one is emulated.

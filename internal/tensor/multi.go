@@ -5,10 +5,13 @@ package tensor
 import "github.com/redsi/redsi/internal/tensor/native"
 
 // What follows changes many tensors by few operations, for a card: the numbers that decide about an
-// update stay on the device, and nothing waits for it. A CPU computes the same.
+// update stay on the device, and nothing waits for it. A CPU computes the same. The host's numbers that
+// they take, in options, are the same in all updates: calls may be recorded and replayed, with
+// other values in the same tensors.
 //
 // Found, float32 [1], is 1 where an update must change nothing, and 0 elsewhere; divisor, float32
-// [1], is what gradients are divided by. Both may be nil.
+// [1], is what gradients are divided by. Both may be nil. Rate, float32 [1], is the learning rate. All
+// lie on the device of the tensors that are changed.
 
 // CopyAll copies from[i] to to[i], of the same shapes, whatever the types: one operation for
 // all tensors of a pair of types. It takes no memory.
@@ -32,11 +35,11 @@ type ScalerOptions = native.CheckOptions
 const ScalerWords = native.ScalerWords
 
 // CheckInPlace takes an update's loss, one number, and its gradients, of any float types, into a
-// scaler's state, float32 [ScalerWords + 2*Ring].
-func (s *Scope) CheckInPlace(state, loss *Tensor, grads []*Tensor, o ScalerOptions) {
+// scaler's state, float32 [ScalerWords + 2*Ring], at a slot of its ring, int64 [1], which is below Ring.
+func (s *Scope) CheckInPlace(state, loss *Tensor, grads []*Tensor, slot *Tensor, o ScalerOptions) {
 	const op = "CheckInPlace"
-	if msg := native.Check(state.n(op), loss.n(op), list(op, grads), o); msg != "" {
-		fail(op, msg, []*Tensor{state, loss})
+	if msg := native.Check(state.n(op), loss.n(op), list(op, grads), slot.n(op), o); msg != "" {
+		fail(op, msg, []*Tensor{state, loss, slot})
 	}
 }
 
@@ -69,24 +72,24 @@ type AdafactorAt struct {
 }
 
 // AdafactorAllInPlace updates all parameters, float32, with their gradients, of any float types.
-// AdafactorOptions.Beta2 is not read. The gradients of a class with several members, of up to 2²⁷
+// AdafactorOptions.Rate and Beta2 are not read. The gradients of a class with several members, of up to 2²⁷
 // elements at once, are copied, and beside them there are 4 bytes for each element of the
 // largest class.
-func (s *Scope) AdafactorAllInPlace(p, g []*Tensor, at AdafactorAt, found, divisor *Tensor, o AdafactorOptions) {
+func (s *Scope) AdafactorAllInPlace(p, g []*Tensor, at AdafactorAt, rate, found, divisor *Tensor, o AdafactorOptions) {
 	const op = "AdafactorAllInPlace"
 	msg := native.AdafactorAll(list(op, p), list(op, g), at.Classes, at.Means.n(op), at.Inverse.n(op), at.Steps.n(op), at.Power,
-		found.optional(op), divisor.optional(op), o)
+		rate.n(op), found.optional(op), divisor.optional(op), o)
 	if msg != "" {
 		fail(op, msg, nil)
 	}
 }
 
 // AdamWAllInPlace updates parameters, float32, with their gradients, of any float types; the running
-// means change too, and gradients in float32 may. AdamWOptions.Step is not read: steps, float32 [1],
-// counts from 1. Of gradients of other types, up to 2²⁷ elements at once are copied to float32.
-func (s *Scope) AdamWAllInPlace(p, g, mean, square []*Tensor, steps, found, divisor *Tensor, o AdamWOptions) {
+// means change too, and gradients in float32 may. AdamWOptions.Rate and Step are not read: steps,
+// float32 [1], counts from 1. Of gradients of other types, up to 2²⁷ elements at once are copied to float32.
+func (s *Scope) AdamWAllInPlace(p, g, mean, square []*Tensor, steps, rate, found, divisor *Tensor, o AdamWOptions) {
 	const op = "AdamWAllInPlace"
-	msg := native.AdamWAll(list(op, p), list(op, g), list(op, mean), list(op, square), steps.n(op), found.optional(op), divisor.optional(op), o)
+	msg := native.AdamWAll(list(op, p), list(op, g), list(op, mean), list(op, square), steps.n(op), rate.n(op), found.optional(op), divisor.optional(op), o)
 	if msg != "" {
 		fail(op, msg, nil)
 	}

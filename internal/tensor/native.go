@@ -130,8 +130,6 @@ type HeadOptions struct {
 	// Scale, nil or a tensor of one F32 number, multiplies the result: on a card its gradients
 	// have it in them before they are rounded to F16, where they would be lost without.
 	Scale *Tensor
-	// Count is the number of labels other than ignore; 0: not known, they are counted.
-	Count int64
 	// Last says that Gradients are asked for of the result itself, not of what is computed from
 	// it. Of one that is not, w's are multiplied by the gradient once more, on a card.
 	Last bool
@@ -156,7 +154,7 @@ func (s *Scope) HeadLoss(h, w, labels *Tensor, ignore int64, smooth float64, o H
 		if o.Bias != nil {
 			bias = o.Bias.n(op)
 		}
-		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Count, o.Last)
+		out, msg := native.HeadSlices(h.n(op), w.n(op), labels.n(op), bias, ignore, smooth, scale, o.Last)
 		return s.ownNative(op, out, msg, h, w, labels, o.Bias)
 	}
 	if o.Bias != nil {

@@ -30,15 +30,33 @@ func (r *RNG) keyFor(p float64) uint64 {
 	return r.key()
 }
 
-// SeedDevice seeds what dropout on dev draws from, by a fresh number of r: once per step, and
-// where a piece of it is computed again, with r as it was, before it. Without a card, where
-// every mask has a number of its own, nothing is drawn.
+// SeedDevice seeds what dropout on dev draws from, by a fresh number of r: once per step.
+// Without a card, where every mask has a number of its own, nothing is drawn.
 func SeedDevice(dev Device, r *RNG) {
 	if !dev.IsCUDA() {
 		return
 	}
 	if msg := native.Seed(int(dev.c()), r.key()); msg != "" {
 		Failf("SeedDevice", "%s: %s", dev, msg)
+	}
+}
+
+// RandomState is where what dropout draws from on a card is, on the CPU; nil without a card.
+func (s *Scope) RandomState(dev Device) *Tensor {
+	if !dev.IsCUDA() {
+		return nil
+	}
+	c, msg := native.RandomState(int(dev.c()))
+	return s.ownNative("RandomState", c, msg)
+}
+
+// SetRandomState goes back to where RandomState was: what is drawn again is the same.
+func SetRandomState(dev Device, state *Tensor) {
+	if !dev.IsCUDA() {
+		return
+	}
+	if msg := native.SetRandomState(int(dev.c()), state.n("SetRandomState")); msg != "" {
+		Failf("SetRandomState", "%s: %s", dev, msg)
 	}
 }
 

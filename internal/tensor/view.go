@@ -12,6 +12,13 @@ func (s *Scope) View(t *Tensor, shape ...int64) *Tensor {
 	return s.own("View", out, t)
 }
 
+// Words are the float32 numbers that the bytes of t hold, an int64 vector [n]: [2*n], sharing memory.
+func (s *Scope) Words(t *Tensor) *Tensor {
+	var out lib.Ctensor
+	lib.AtgViewDtype(&out, t.use("Words"), int32(F32))
+	return s.own("Words", out, t)
+}
+
 // Reshape is View that copies where the layout asks for it.
 func (s *Scope) Reshape(t *Tensor, shape ...int64) *Tensor {
 	var out lib.Ctensor

@@ -22,8 +22,9 @@ import (
 type Optimizer interface {
 	// Step updates every parameter with its gradient.
 	Step(grads []*tensor.Tensor, rate float64)
-	// StepOn is Step without waiting for a card, of gradients that scaler has checked.
-	StepOn(grads []*tensor.Tensor, rate float64, scaler *amp.Scaler)
+	// StepOn is Step without waiting for a card, of gradients that scaler has checked; rate, float32 [1],
+	// is on the card.
+	StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler)
 	// Write writes the state, and Read restores it, without loss. After an error of
 	// Read the state is as it was.
 	Write(w io.Writer) error
@@ -45,12 +46,16 @@ type Seq2Seq struct {
 	// ClipNorm bounds the norm of all gradients together, as torch's clip_grad_norm_ does;
 	// 0: it is not bounded.
 	ClipNorm float64
+	// OneByOne asks a card for each operation of every update: nothing is recorded and replayed.
+	OneByOne bool
 
 	scaler  Scaler
 	skipped int64
 	inRow   int // updates left out one after another, because of the loss itself
 	losses  []Loss
-	card    *amp.Scaler // on a card: what the first three are there
+	card    *amp.Scaler      // on a card: what the first three are there
+	asked   *recorder        // there
+	sum     []*tensor.Tensor // there, of the parts' gradients and their loss, where there are several
 }
 
 // mostInRow is how many updates may be left out one after another because fp16
@@ -71,19 +76,22 @@ func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
 // Skipped is how many updates were left out because fp16 gradients overflowed.
 func (l *Seq2Seq) Skipped() int64 { return l.skipped }
 
-// Close frees what training took beside the model and the optimizer.
-func (l *Seq2Seq) Close() {
-	if l.card != nil {
-		l.card.Close()
-		l.card = nil
+// Recorded says how much of the updates on a card so far was recorded and replayed.
+func (l *Seq2Seq) Recorded() Recorded {
+	if l.asked == nil {
+		return Recorded{}
 	}
+	return l.asked.Recorded
 }
+
+// Close frees what training took beside the model and the optimizer.
+func (l *Seq2Seq) Close() { l.end() }
 
 // Prepare implements Learner.
 func (l *Seq2Seq) Prepare(b *Batch) (err error) {
 	parts := b.cut(l.Accumulate)
 	for i := range parts {
-		if parts[i].prepared, err = seq2seq.Prepare(l.Model.Config, l.Model.Device, parts[i].Batch); err != nil {
+		if parts[i].prepared, err = seq2seq.PrepareStep(l.Model.Config, l.Model.Device, parts[i].Batch, ownNumbers); err != nil {
 			return err
 		}
 	}
@@ -100,11 +108,11 @@ func (l *Seq2Seq) Step(_ context.Context, b *Batch, step int64, rate float64) er
 	}
 	parts := b.Prepared.([]part)
 	return tensor.Run(func(s *tensor.Scope) {
-		rng := &tensor.RNG{Seed: splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))}
+		seed := splitmix.Finish(splitmix.Finish(uint64(l.Seed)) + uint64(step))
 		if l.Model.Device.IsCUDA() {
-			l.stepOnCard(s, parts, rng, rate)
+			l.stepOnCard(parts, seed, rate)
 		} else {
-			l.losses = append(l.losses, l.step(s, parts, rng, rate))
+			l.losses = append(l.losses, l.step(s, parts, &tensor.RNG{Seed: seed}, rate))
 		}
 	})
 }
@@ -276,8 +284,8 @@ func (l *Seq2Seq) Load(folder string) error {
 	if err := l.Optimizer.Read(f, info.Size()); err != nil {
 		return misfit(fmt.Errorf("%s: %w", optimizerFile, err))
 	}
-	l.scaler, l.skipped, l.inRow, l.losses = state.Scaler, state.Skipped, state.InRow, nil
 	l.Close() // the next step begins with this state
+	l.scaler, l.skipped, l.inRow, l.losses = state.Scaler, state.Skipped, state.InRow, nil
 	return tensor.Run(func(s *tensor.Scope) {
 		defer l.Model.Changed()
 		tensor.NoGrad(func() {

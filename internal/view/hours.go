@@ -21,8 +21,8 @@ import (
 // what does not fit, and what all of it depends on.
 func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	Printf(w, "card      %s: %.3g TFLOP/s in half precision, %.3g in float32, %.3g TB/s (data sheet)\n", h.Card.Title, h.Card.Half/1e12, h.Card.Float/1e12, h.Card.Bandwidth/1e12)
-	if !h.Card.Supported() {
-		Printf(w, "%s  libtorch's CUDA 13 has no kernels for compute capability %s: these hours are for comparison only\n", st.Outcome("failed", "NOTE"), h.Card.Capability)
+	if h.Unsupported != "" {
+		Printf(w, "%s  %s: these hours are for comparison only\n", st.Outcome("failed", "NOTE"), h.Unsupported)
 	}
 	if h.GPUSteps == 0 {
 		Printf(w, "hours     none: no step on queue gpu is left to do\n")
@@ -49,6 +49,9 @@ func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 		Printf(w, "wall      about %s with one card; the longest chain takes %s\n", inHours(h.Wall), inHours(h.Critical))
 	}
 	Printf(w, "cost      $%s for these hours at $%.2f, $%s if %s rented all the time\n", humanize.Comma(int64(h.Cost()+0.5)), h.Price, humanize.Comma(int64(h.Rent()+0.5)), map[bool]string{true: "it is", false: "all are"}[h.Cards == 1])
+	if len(h.Spent) > 0 {
+		Printf(w, "spent     %s, of what is computed\n", spent(h.Spent))
+	}
 	if rest := h.Steps - h.GPUSteps; rest > 0 {
 		Printf(w, "others    %s for %d of %s that no card does, by history\n", Seconds(h.WorkP50-h.GPUP50), rest-(h.Unknown-h.GPUUnknown), Count(rest, "step"))
 	}
@@ -147,6 +150,20 @@ func bases(h *hours.Hours) string {
 	return strings.Join(out, "; ")
 }
 
+// spent says what computed hours go into; what is less than a hundredth of them is left out.
+func spent(all []hours.Spent) string {
+	sum, out := 0.0, []string{}
+	for _, x := range all {
+		sum += x.Took.Hours()
+	}
+	for _, x := range all {
+		if part := 100 * x.Took.Hours() / sum; part >= 1 {
+			out = append(out, fmt.Sprintf("%s %.0f %%", x.On, part))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // reasonsWhy counts why hours are not known.
 func reasonsWhy(h *hours.Hours) func(yield func(string, int) bool) {
 	n := map[string]int{}
@@ -205,8 +222,9 @@ func change(f roofline.Fit) string {
 type HoursJSON struct {
 	Card     roofline.Card `json:"card"`
 	Cards    int           `json:"cards"`
-	Price    float64       `json:"price"` // dollars, a card and an hour
-	Steps    int           `json:"steps"` // on cards, no hits
+	Price    float64       `json:"price"`                 // dollars, a card and an hour
+	Why      string        `json:"unsupported,omitempty"` // libtorch computes nothing on such a card
+	Steps    int           `json:"steps"`                 // on cards, no hits
 	Unknown  int           `json:"unknown"`
 	Measured int           `json:"measured"`
 	Scaled   int           `json:"scaled"`
@@ -218,6 +236,8 @@ type HoursJSON struct {
 	Cost     float64 `json:"cost"`
 	Rent     float64 `json:"rent"` // if all cards are rented until the end
 
+	Spent []HoursSpent `json:"spent"` // what is computed, the most first
+
 	Each     []HoursStep  `json:"each"`
 	Blocks   []HoursGroup `json:"blocks"`
 	Tables   []HoursGroup `json:"tables"`
@@ -225,6 +245,13 @@ type HoursJSON struct {
 
 	Assumptions roofline.Assumptions `json:"assumptions"`
 	Assumed     []string             `json:"assumed"`
+}
+
+// HoursSpent is a part of computed hours: a sort of operations, gaps between them, the host
+// that the card waits for, or loading models.
+type HoursSpent struct {
+	On    string  `json:"on"`
+	Hours float64 `json:"hours"`
 }
 
 // HoursStep is a step on cards.
@@ -249,10 +276,10 @@ type LargeJSON struct {
 }
 
 func hoursJSON(v *plan.Preview, h *hours.Hours) *HoursJSON {
-	out := &HoursJSON{Card: h.Card, Cards: h.Cards, Price: h.Price, Steps: h.GPUSteps, Unknown: h.GPUUnknown,
+	out := &HoursJSON{Card: h.Card, Cards: h.Cards, Price: h.Price, Why: h.Unsupported, Steps: h.GPUSteps, Unknown: h.GPUUnknown,
 		Measured: h.ByBasis[estimate.Itself], Scaled: h.ByBasis[estimate.Scaled], Computed: h.ByBasis[estimate.Computed],
 		Hours: h.GPUHours(), Wall: h.Wall.Hours(), Critical: h.Critical.Hours(), Cost: h.Cost(), Rent: h.Rent(),
-		Each: []HoursStep{}, Blocks: []HoursGroup{}, Tables: []HoursGroup{}, TooLarge: []LargeJSON{},
+		Spent: []HoursSpent{}, Each: []HoursStep{}, Blocks: []HoursGroup{}, Tables: []HoursGroup{}, TooLarge: []LargeJSON{},
 		Assumptions: roofline.Assumed(), Assumed: slices.Concat([]string{}, h.Assumed)}
 	for i, s := range v.Plan.Steps {
 		if s.Queue != "gpu" || v.Items[i].Outcome == plan.Hit {
@@ -264,6 +291,9 @@ func hoursJSON(v *plan.Preview, h *hours.Hours) *HoursJSON {
 			x.Hours = &took
 		}
 		out.Each = append(out.Each, x)
+	}
+	for _, x := range h.Spent {
+		out.Spent = append(out.Spent, HoursSpent{x.On, x.Took.Hours()})
 	}
 	group := func(all []estimate.Group) []HoursGroup {
 		groups := []HoursGroup{}

@@ -39,6 +39,11 @@ void put(std::ostream &out, const c10::IValue &v) {
     out << ",\"strides\":";
     list(out, t.strides());
     out << ",\"type\":\"" << c10::toString(t.scalar_type()) << "\"}";
+  } else if (v.isList()) {
+    out << "[";
+    const auto all = v.toListRef();
+    for (size_t i = 0; i < all.size(); i++) out << (i ? "," : ""), put(out, all[i]);
+    out << "]";
   } else if (v.isBool()) {
     out << (v.toBool() ? "true" : "false");
   } else if (v.isInt()) {

@@ -18,8 +18,7 @@ type State struct {
 	Scope   *tensor.Scope
 	tensors []Named
 	steps   int64
-	counter *tensor.Tensor // of updates, on the device, once NextOn was called; Scope's
-	ahead   bool           // the counter knows of updates that steps does not
+	counter *tensor.Tensor // of updates, on the device, once NextOn was called, which steps does not know of; Scope's
 }
 
 // NewState has no tensors yet, and no updates.
@@ -63,6 +62,9 @@ const mostOn = 1 << 24
 
 // NextOn counts an update on a device, unless found, float32 [1], is 1 there, and gives the number
 // of updates, float32 [1], which is State's. Nil: nothing was found. The device is not waited for.
+//
+// The number is one tensor until Next or Read: the first call makes it, and later ones, which may be
+// recorded and replayed, change its value.
 func (s *State) NextOn(device tensor.Device, found *tensor.Tensor) *tensor.Tensor {
 	if s.counter == nil {
 		if s.steps >= mostOn {
@@ -71,15 +73,14 @@ func (s *State) NextOn(device tensor.Device, found *tensor.Tensor) *tensor.Tenso
 		s.counter = s.Scope.Full(float64(s.steps), tensor.F32, device, 1)
 	}
 	s.Scope.CountUpdateInPlace(s.counter, found)
-	s.ahead = true
 	return s.counter
 }
 
 // Steps is the number of updates. After NextOn it waits for the device, and must be called within
 // tensor.Run or tensor.Try.
 func (s *State) Steps() int64 {
-	if s.ahead {
-		s.steps, s.ahead = int64(s.counter.Item()), false
+	if s.counter != nil {
+		s.steps = int64(s.counter.Item())
 	}
 	return s.steps
 }

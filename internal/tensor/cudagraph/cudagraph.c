@@ -6,7 +6,11 @@
 #include <string.h>
 
 // A program may have the function itself: one whose card is of software does.
+#ifdef __linux__
 #pragma weak redsi_graphs_1
+#else
+#define redsi_graphs_1 ((const redsi_graphs *(*)(void))NULL)
+#endif
 
 static const redsi_graphs *table;
 

@@ -3,6 +3,7 @@
 // A card of software under libtorch's dispatch key of CUDA: see doc.go.
 #include "card.h"
 #include "memory.h"
+#include "recording.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -64,6 +65,7 @@ Late &late() {
   return *l;
 }
 void wait() {
+  TORCH_CHECK(!recording(), "operation not permitted when stream is capturing");
   late().arrive();
   counter().note([](auto &c) { c.waits++; });
 }
@@ -85,6 +87,16 @@ struct Host {
                                                           c10::DispatchKeySet(c10::DispatchKey::CPU), t.dtype());
     out.unsafeGetTensorImpl()->set_sizes_and_strides(t.sizes(), t.strides(), t.storage_offset());
     return out;
+  }
+  // kept is the card's memory that a call reads and writes.
+  std::vector<c10::Storage> kept(const Stack &results, size_t first, const std::vector<std::pair<Tensor, Tensor>> &changed) const {
+    std::vector<c10::Storage> all;
+    for (const auto &[key, s] : storages)
+      all.emplace_back(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(key));
+    for (size_t i = first; i < results.size(); i++)
+      if (results[i].isTensor() && results[i].toTensor().defined()) all.push_back(results[i].toTensor().storage());
+    for (const auto &[card, view] : changed) all.push_back(card.storage());
+    return all;
   }
   bool owns(const Tensor &t) const {
     for (const auto &[key, s] : storages)
@@ -115,6 +127,22 @@ const std::set<std::string> &takes_numbers() {
   return *s;
 }
 
+std::string short_name(const c10::OperatorHandle &op) {
+  const std::string &name = op.schema().name();
+  return name.substr(name.find("::") + 2);
+}
+
+// on_host computes by the CPU's kernel. A card's softmax of half precision can give float32, the CPU's can not.
+void on_host(const c10::OperatorHandle &op, Stack *stack) {
+  const std::string name = short_name(op);
+  const size_t first = stack->size() - op.schema().arguments().size();
+  if ((name == "_softmax" || name == "_log_softmax") && (*stack)[first + 2].toBool()) {
+    (*stack)[first] = (*stack)[first].toTensor().to(at::kFloat);
+    (*stack)[first + 2] = false;
+  }
+  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+}
+
 // Call is one operator on the card.
 struct Call {
   const c10::OperatorHandle &op;
@@ -127,8 +155,6 @@ struct Call {
   Call(const c10::OperatorHandle &o, Stack *s)
       : op(o), schema(o.schema()), stack(s), first(s->size() - o.schema().arguments().size()) {}
 
-  std::string short_name() const { return schema.name().substr(schema.name().find("::") + 2); }
-
   Tensor argument(const Tensor &t, const c10::Argument &a) {
     if (!t.defined()) return t;
     if (t.device() == kCard) {
@@ -137,7 +163,7 @@ struct Call {
       return view;
     }
     const bool number = t.is_cpu() && t.dim() == 0 &&
-                        (t.unsafeGetTensorImpl()->is_wrapped_number() || takes_numbers().count(short_name()));
+                        (t.unsafeGetTensorImpl()->is_wrapped_number() || takes_numbers().count(short_name(op)));
     TORCH_CHECK(number, schema.name(), ": argument ", a.name(), " is on ", t.device(), " and others are on ", kCard,
                 "; a card refuses to mix them");
     return t;
@@ -164,14 +190,6 @@ struct Call {
         v = IValue();
       }
     }
-  }
-
-  // A card's softmax of half precision can give float32, the CPU's can not.
-  void widen() {
-    const std::string name = short_name();
-    if ((name != "_softmax" && name != "_log_softmax") || !(*stack)[first + 2].toBool()) return;
-    (*stack)[first] = (*stack)[first].toTensor().to(at::kFloat);
-    (*stack)[first + 2] = false;
   }
 
   // A result that was allocated is brought to the card; one that is an argument which was written is that argument.
@@ -205,8 +223,40 @@ struct Call {
     }
   }
 
-  void on_host() {
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+  // run computes. What it did while the card was recorded is undone in the end, and done again with what is there then.
+  void run(Recording *into) {
+    if (!into) {
+      on_host(op, stack);
+      results();
+      return;
+    }
+    for (auto &[card, view] : changed) into->writes(card.storage());
+    const Stack arguments = copied(Stack(stack->begin() + ptrdiff_t(first), stack->end()));
+    on_host(op, stack);
+    results();
+    std::vector<std::pair<Tensor, size_t>> made; // of the card as the host sees it, of which result
+    for (size_t i = 0; i < schema.returns().size(); i++) {
+      const IValue &v = (*stack)[first + i];
+      if (v.isTensor() && v.toTensor().defined() && !written(v.toTensor())) made.emplace_back(host.of(v.toTensor()), i);
+      TORCH_CHECK(!v.isTensorList() || schema.returns()[i].alias_info() || v.toTensorVector().empty(), schema.name(),
+                  ": the card of software does not record a list of results");
+    }
+    std::vector<std::pair<Tensor, Tensor>> moved; // what has other memory now, and where it was computed
+    for (auto &[card, view] : changed)
+      if (memory().host(card.storage().mutable_data_ptr().get()) != view.storage().data_ptr().get())
+        moved.emplace_back(Host().of(card), view);
+    into->add(host.kept(*stack, first, changed), [op = this->op, arguments, made, moved] {
+      Stack again = copied(arguments);
+      on_host(op, &again);
+      for (const auto &[to, i] : made) Tensor(to).copy_(again[i].toTensor());
+      for (const auto &[to, from] : moved) Tensor(to).copy_(from);
+    });
+  }
+
+  bool written(const Tensor &t) const {
+    for (auto &[card, view] : changed)
+      if (card.is_same(t)) return true;
+    return false;
   }
 };
 
@@ -221,14 +271,12 @@ void kernel(const c10::OperatorHandle &op, Stack *stack) {
   TORCH_CHECK(op.hasKernelForDispatchKey(c10::DispatchKey::CPU) ||
                   op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd),
               call.schema.name(), ".", call.schema.overload_name(), ": the card of software has no kernel for it");
-  if (waits(call.short_name())) wait();
-  counter().ran(call.short_name());
+  if (waits(short_name(op))) wait();
+  counter().ran(short_name(op));
   const at::AutoDispatchBelowADInplaceOrView below;
   const at::DisableRecordFunctionGuard unseen;
   call.arguments();
-  call.widen();
-  call.on_host();
-  call.results();
+  call.run(recording());
 }
 
 int64_t bytes_of(const Tensor &t) { return t.numel() * int64_t(t.element_size()); }
@@ -240,8 +288,13 @@ Tensor &copy(Tensor &to, const Tensor &from, bool non_blocking) {
   const Tensor a = to_card ? host.of(to) : to.detach(), b = (from_card ? host.of(from) : from).detach();
   const at::AutoDispatchBelowADInplaceOrView below;
   const at::DisableRecordFunctionGuard unseen;
+  TORCH_CHECK(!recording() || (to_card && from_card), "operation not permitted when stream is capturing");
   if (to_card && from_card) {
     counter().ran("copy_");
+    if (Recording *into = recording()) {
+      into->writes(to.storage());
+      into->add({to.storage(), from.storage()}, [a, b] { Tensor(a).copy_(b); });
+    }
     a.copy_(b);
   } else if (to_card) {
     counter().note([&](auto &c) { c.uploads++, c.upload_bytes += bytes_of(from); });
@@ -279,16 +332,21 @@ template <typename F> Tensor &softmax_gradient(const char *name, F f, const Tens
   const at::AutoDispatchBelowADInplaceOrView below;
   const at::DisableRecordFunctionGuard unseen;
   Host host;
-  const Tensor g = host.of(grad), y = host.of(output);
-  host.of(out).copy_(f(g, y, g.scalar_type()));
+  const Tensor g = host.of(grad), y = host.of(output), to = host.of(out);
+  const auto compute = [f, g, y, to] { Tensor(to).copy_(f(g, y, g.scalar_type())); };
+  if (Recording *into = recording()) {
+    into->writes(out.storage());
+    into->add({grad.storage(), output.storage(), out.storage()}, compute);
+  }
+  compute();
   return out;
 }
 Tensor &log_softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, at::ScalarType, Tensor &out) {
-  const auto f = [&](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_log_softmax_backward_data(g, y, dim, t); };
+  const auto f = [dim](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_log_softmax_backward_data(g, y, dim, t); };
   return softmax_gradient("_log_softmax_backward_data", f, grad, output, out);
 }
 Tensor &softmax_backward(const Tensor &grad, const Tensor &output, int64_t dim, at::ScalarType, Tensor &out) {
-  const auto f = [&](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_softmax_backward_data(g, y, dim, t); };
+  const auto f = [dim](const Tensor &g, const Tensor &y, at::ScalarType t) { return at::_softmax_backward_data(g, y, dim, t); };
   return softmax_gradient("_softmax_backward_data", f, grad, output, out);
 }
 
@@ -325,11 +383,19 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 // Generator draws what the CPU's does; only its device differs.
 struct Generator final : at::CPUGeneratorImpl {
   Generator() { device_ = kCard, key_set_ = c10::DispatchKeySet(c10::DispatchKey::CUDA); }
+  // Kernels are the CPU's, and draw from its generator.
+  static at::Generator cpu() { return at::globalContext().defaultGenerator(c10::Device(c10::kCPU)); }
   void set_current_seed(uint64_t seed) override {
+    TORCH_CHECK(!recording(), "Cannot call CUDAGeneratorImpl::set_current_seed during CUDA graph capture");
     at::CPUGeneratorImpl::set_current_seed(seed);
-    auto cpu = at::globalContext().defaultGenerator(c10::Device(c10::kCPU)); // kernels are the CPU's
-    const std::lock_guard<std::mutex> hold(cpu.mutex());
-    cpu.set_current_seed(seed);
+    auto draws = cpu();
+    const std::lock_guard<std::mutex> hold(draws.mutex());
+    draws.set_current_seed(seed);
+  }
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override { return cpu().get_state().getIntrusivePtr(); }
+  void set_state(const c10::TensorImpl &state) override {
+    TORCH_CHECK(!recording(), "Cannot call CUDAGeneratorImpl::set_state during CUDA graph capture");
+    const_cast<at::GeneratorImpl *>(cpu().unsafeGetGeneratorImpl())->set_state(state);
   }
 };
 
@@ -385,9 +451,14 @@ void install() {
 
 extern "C" {
 
+static bool installed;
+
+const redsi_graphs *redsi_graphs_1(void) { return installed ? fakecard::graphs() : nullptr; }
+
 char *redsi_fakecard_install(void) {
   try {
     fakecard::install();
+    installed = true;
     return nullptr;
   } catch (const std::exception &e) {
     return strdup(e.what());

@@ -53,9 +53,9 @@ inline void measure(const Work &w, const Tensor &sums) {
 
 // update changes a class's parameters: factors are 1/root of the means, those over columns already
 // relative to their own mean. floor, where there is a divisor, is that times bound; size, [members, 1], is
-// what the rate is relative to.
+// what the rate is relative to; rate, [1], is times bound.
 inline void update(Work &w, const Tensors &p, const Tensor &factors, const Tensor &floor, const Tensor &size,
-                   const std::optional<Tensor> &found, const redsi_adafactor_args &a) {
+                   const Tensor &rate, const std::optional<Tensor> &found, const redsi_adafactor_args &a) {
   Tensor u;
   if (w.columns == 0)
     u = w.grads * w.of_rows(factors);
@@ -77,7 +77,7 @@ inline void update(Work &w, const Tensors &p, const Tensor &factors, const Tenso
   }
   Tensors params(p.begin() + ptrdiff_t(w.first), p.begin() + ptrdiff_t(w.first) + w.members);
   for (Tensor &t : params) t = t.view(-1);
-  at::_fused_sgd_(params, u.unbind(0), {}, decay, 0, a.lr * w.bound(a), 0, false, false, false, std::nullopt, found);
+  at::_fused_sgd_(params, u.unbind(0), {}, decay, 0, rate, 0, false, false, false, std::nullopt, found);
 }
 
 // sizes are max(eps2, rms) of the group's parameters, [n, 1].
@@ -96,9 +96,9 @@ inline Tensor sizes(const std::vector<Work> &group, const Tensors &p, const reds
 
 // adafactor_group updates some classes, whose gradients together are copied at once.
 inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Tensors &g, const Tensor &means,
-                            const Tensor &inverse, const Tensor &weight, const std::optional<Tensor> &found,
-                            const std::optional<Tensor> &skip, const std::optional<Tensor> &divisor,
-                            const redsi_adafactor_args &a) {
+                            const Tensor &inverse, const Tensor &weight, const Tensor &rate,
+                            const std::optional<Tensor> &found, const std::optional<Tensor> &skip,
+                            const std::optional<Tensor> &divisor, const redsi_adafactor_args &a) {
   const int64_t from = group.front().at, n = group.back().at + group.back().state() - from;
   const Tensor own = means.narrow(0, from, n);
   Tensor sums = at::empty_like(own);
@@ -137,24 +137,24 @@ inline void adafactor_group(std::vector<Work> &group, const Tensors &p, const Te
         at += w.members * w.batch;
       }
   }
-  Tensors floors(group.size());
-  if (divisor) {
-    std::vector<at::Scalar> bounds;
-    for (const Work &w : group) bounds.push_back(w.bound(a));
-    floors = at::_foreach_mul(Tensors(group.size(), *divisor), bounds);
-  }
+  std::vector<at::Scalar> bounds;
+  for (const Work &w : group) bounds.push_back(w.bound(a));
+  const auto times_bounds = [&](const Tensor &t) { return at::_foreach_mul(Tensors(group.size(), t), bounds); };
+  const Tensors rates = times_bounds(rate), floors = divisor ? times_bounds(*divisor) : Tensors(group.size());
   const Tensor all = a.scale_parameter ? sizes(group, p, a) : Tensor();
   int64_t first = 0;
   for (size_t i = 0; i < group.size(); first += group[i++].members) {
     const Tensor size = all.defined() ? all.narrow(0, first, group[i].members) : Tensor();
-    update(group[i], p, sums, floors[i], size, found, a);
+    update(group[i], p, sums, floors[i], size, rates[i], found, a);
   }
 }
 
 inline void adafactor_all(const Tensors &p, const Tensors &g, const std::vector<Class> &classes, const Tensor &means,
-                          const Tensor &inverse, const Tensor &weight, const std::optional<Tensor> &found,
-                          const std::optional<Tensor> &divisor, const redsi_adafactor_args &a) {
+                          const Tensor &inverse, const Tensor &weight, const Tensor &rate,
+                          const std::optional<Tensor> &found, const std::optional<Tensor> &divisor,
+                          const redsi_adafactor_args &a) {
   const at::NoGradGuard guard;
+  number(rate, "the rate", at::kFloat, p[0]);
   std::vector<Work> works;
   size_t first = 0;
   int64_t at = 0;
@@ -177,7 +177,7 @@ inline void adafactor_all(const Tensors &p, const Tensors &g, const std::vector<
     for (; to < works.size() && (to == from || copied + works[to].copied() <= kAtOnce); to++)
       copied += works[to].copied();
     std::vector<Work> group(works.begin() + ptrdiff_t(from), works.begin() + ptrdiff_t(to));
-    adafactor_group(group, p, g, means, inverse, weight, found, skip, divisor, a);
+    adafactor_group(group, p, g, means, inverse, weight, rate, found, skip, divisor, a);
   }
 }
 

@@ -19,10 +19,30 @@ Tensor lines_of(const Tensor &x, int64_t d) {
 
 extern "C" {
 
+static at::Generator generator_of(int device) {
+  return at::globalContext().defaultGenerator(device < 0 ? at::Device(at::kCPU)
+                                                         : at::Device(at::kCUDA, c10::DeviceIndex(device)));
+}
+
+char *redsi_random_state(void **out, int device) {
+  return guarded([&] {
+    at::Generator generator = generator_of(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    *out = new Tensor(generator.get_state());
+  });
+}
+
+char *redsi_set_random_state(int device, void *state) {
+  return guarded([&] {
+    at::Generator generator = generator_of(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_state(deref(state));
+  });
+}
+
 char *redsi_seed(int device, uint64_t key) {
   return guarded([&] {
-    at::Generator generator = at::globalContext().defaultGenerator(
-        device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, c10::DeviceIndex(device)));
+    at::Generator generator = generator_of(device);
     std::lock_guard<std::mutex> lock(generator.mutex());
     generator.set_current_seed(key);
   });
@@ -161,10 +181,9 @@ char *redsi_relative_bias(void **out, void *table_, void *distances_, int64_t mo
 }
 
 char *redsi_head_slices(void **out, void *h, void *w, void *labels, void *bias, int64_t ignore, double smooth,
-                        void *scale, int64_t count, int last) {
+                        void *scale, int last) {
   return guarded([&] {
-    *out = new Tensor(head_slices(deref(h), deref(w), deref(labels), optional(bias), ignore, smooth, optional(scale), count,
-                                  last != 0));
+    *out = new Tensor(head_slices(deref(h), deref(w), deref(labels), optional(bias), ignore, smooth, optional(scale), last != 0));
   });
 }
 

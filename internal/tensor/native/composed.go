@@ -13,6 +13,17 @@ func Seed(device int, key uint64) (msg string) {
 	return message(C.redsi_seed(C.int(device), C.uint64_t(key)))
 }
 
+// RandomState is what the generator draws next, as bytes on the CPU.
+func RandomState(device int) (out Tensor, msg string) {
+	msg = message(C.redsi_random_state(&out, C.int(device)))
+	return out, msg
+}
+
+// SetRandomState goes back to it.
+func SetRandomState(device int, state Tensor) (msg string) {
+	return message(C.redsi_set_random_state(C.int(device), state))
+}
+
 // Place is where the elements of a matrix lie: its memory, in elements from there its first
 // one, and from one row to the next and from one column to the next.
 type Place struct {
@@ -112,10 +123,9 @@ func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) 
 }
 
 // HeadSlices is HeadLoss on a card, of products with a bias in them or nil, times scale where
-// that is not nil; count is the number of labels that count, 0 where it is not known. Of a
-// last one gradients begin at it, by 1.
-func HeadSlices(h, w, labels, bias Tensor, ignore int64, smooth float64, scale Tensor, count int64, last bool) (out Tensor, msg string) {
-	msg = message(C.redsi_head_slices(&out, h, w, labels, bias, C.int64_t(ignore), C.double(smooth), scale, C.int64_t(count), flag(last)))
+// that is not nil. Of a last one gradients begin at it, by 1.
+func HeadSlices(h, w, labels, bias Tensor, ignore int64, smooth float64, scale Tensor, last bool) (out Tensor, msg string) {
+	msg = message(C.redsi_head_slices(&out, h, w, labels, bias, C.int64_t(ignore), C.double(smooth), scale, flag(last)))
 	return out, msg
 }
 

@@ -8,6 +8,9 @@ extern "C" {
 
 // Seeds the generator that dropout on a device draws from; -1 is the CPU.
 char *redsi_seed(int device, uint64_t key);
+// What it draws next, as bytes on the CPU, and the way back to it.
+char *redsi_random_state(void **out, int device);
+char *redsi_set_random_state(int device, void *state);
 
 // Where the elements of a matrix lie: its memory, its first element there, from row to row and from column to
 // column, in elements.
@@ -58,10 +61,9 @@ char *redsi_columns(void **out, void *t, int64_t n);
 char *redsi_relative_bias(void **out, void *table, void *distances, int64_t most);
 
 // redsi_head_loss on a card, of products with a bias [vocabulary] in them or NULL, times scale (a tensor of one
-// element) where that is not NULL. count is the number of labels that count; 0: they are counted there. last: its
-// gradients begin at it, by 1.
+// element) where that is not NULL. last: its gradients begin at it, by 1.
 char *redsi_head_slices(void **out, void *h, void *w, void *labels, void *bias, int64_t ignore, double smooth,
-                        void *scale, int64_t count, int last);
+                        void *scale, int last);
 
 #ifdef __cplusplus
 }

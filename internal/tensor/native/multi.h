@@ -1,7 +1,8 @@
 // Updates of all parameters at once, for a card: few launches, whatever the number of parameters, and
 // nothing that the host waits for. What decides about an update is on the device: found is 1 where its
 // loss or gradients are not finite, and then nothing changes; divisor is what the gradients are to be
-// divided by. Both are float32 [1]. Everything is libtorch's, so that a CPU runs it too.
+// divided by; rate is the learning rate. All are float32 [1], and so whoever records such a call may replay it
+// with other values. Everything is libtorch's, so that a CPU runs it too.
 #pragma once
 #include "common.h"
 
@@ -35,8 +36,15 @@ inline void copy_all(const Tensors &to, const Tensors &from) {
   for (const auto &[types, p] : pairs) at::_foreach_copy_(p.first, p.second);
 }
 
-// The words of a scaler's state, before its losses and flags.
-enum { kScale, kTracker, kPoison, kDivisor, kWords };
+// number demands that t is one number of a type, beside other tensors: from elsewhere it would be read by the
+// host.
+inline void number(const Tensor &t, const char *what, at::ScalarType type, const Tensor &beside) {
+  TORCH_CHECK(t.scalar_type() == type && t.dim() == 1 && t.numel() == 1 && t.device() == beside.device(), what, " is ",
+              t.toString(), t.sizes(), " on ", t.device(), "; it must be ", type, "[1] on ", beside.device());
+}
+
+// The words of a scaler's state, before its losses and flags; loss and found are the last update's.
+enum { kScale, kTracker, kPoison, kDivisor, kLoss, kFound, kWords };
 
 // norms are those of tensors of several types, in float32; they are in the order of the types.
 inline Tensors norms(const Tensors &tensors) {
@@ -48,14 +56,15 @@ inline Tensors norms(const Tensors &tensors) {
   return all;
 }
 
-inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads, const redsi_check_args &a) {
+inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads, const Tensor &slot,
+                  const redsi_check_args &a) {
   const at::NoGradGuard guard;
   TORCH_CHECK(!grads.empty() && loss.numel() == 1, "an update has gradients, and one loss");
-  TORCH_CHECK(state.scalar_type() == at::kFloat && state.numel() == kWords + 2 * a.ring && a.slot < a.ring,
+  TORCH_CHECK(state.scalar_type() == at::kFloat && state.numel() == kWords + 2 * a.ring,
               "the state has shape ", state.sizes());
+  number(slot, "the slot", at::kLong, state);
   const auto word = [&](int64_t i) { return state.narrow(0, i, 1); };
-  Tensor scale = word(kScale), divisor = word(kDivisor), kept = word(kWords + a.slot),
-         found = word(kWords + a.ring + a.slot);
+  Tensor scale = word(kScale), divisor = word(kDivisor), kept = word(kLoss), found = word(kFound);
   const Tensors all = norms(grads);
   Tensor norm = all.size() == 1 ? all[0].view(1) : at::linalg_vector_norm(at::stack(all), 2, at::IntArrayRef{0}, true);
   if (a.scaled) norm = norm / scale;
@@ -64,6 +73,7 @@ inline void check(const Tensor &state, const Tensor &loss, const Tensors &grads,
   bad.sub_(bad); // 0, or NaN
   if (!a.scaled) bad = word(kPoison).add_(bad);
   at::ne_out(found, bad, 0);
+  state.narrow(0, kWords, 2 * a.ring).view({2, a.ring}).index_copy_(1, slot, state.narrow(0, kLoss, 2).view({2, 1}));
   if (a.clip > 0) {
     divisor.copy_(norm).add_(1e-6).div_(a.clip).clamp_min_(1);
     if (a.scaled) divisor.mul_(scale);
@@ -87,9 +97,10 @@ inline void count_update(const Tensor &steps, const std::optional<Tensor> &found
 constexpr int64_t kAtOnce = int64_t(1) << 27;
 
 inline void adamw_all(const Tensors &p, const Tensors &g, const Tensors &m, const Tensors &v, const Tensor &steps,
-                      const std::optional<Tensor> &found, const std::optional<Tensor> &divisor,
+                      const Tensor &rate, const std::optional<Tensor> &found, const std::optional<Tensor> &divisor,
                       const redsi_adamw_args &a) {
   const at::NoGradGuard guard;
+  number(rate, "the rate", at::kFloat, p[0]);
   const auto fits = [](const Tensor &t) { return t.scalar_type() == at::kFloat && t.is_contiguous(); };
   for (size_t i = 0; i < p.size(); i++) {
     TORCH_CHECK(p[i].sizes() == g[i].sizes(), "gradient ", i, " has shape ", g[i].sizes(), ", its parameter ",
@@ -113,7 +124,7 @@ inline void adamw_all(const Tensors &p, const Tensors &g, const Tensors &m, cons
       wide.push_back(grads.back());
     }
     if (!wide.empty()) copy_all(wide, narrow);
-    at::_fused_adamw_(params, grads, first, second, {}, Tensors(params.size(), steps), a.lr, a.beta1, a.beta2,
+    at::_fused_adamw_(params, grads, first, second, {}, Tensors(params.size(), steps), rate, a.beta1, a.beta2,
                       a.weight_decay, a.eps, false, false, divisor, found);
   }
 }

@@ -200,12 +200,28 @@ char *redsi_card_memory(int device, int64_t *now, int64_t *most) {
 
 void redsi_emulate(int on) { emulated = on != 0; }
 
+// The pinned block is not used again before it is copied: its allocator sees to that.
+static Tensor pinned(const int64_t *numbers, int64_t n, bool pin) {
+  Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(pin));
+  if (n > 0) std::memcpy(host.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
+  return host;
+}
+
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device) {
   return guarded([&] {
-    Tensor host = at::empty({n}, at::TensorOptions().dtype(at::kLong).pinned_memory(device >= 0));
-    if (n > 0) std::memcpy(host.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
-    // The pinned block is not used again before the copy is done: its allocator sees to that.
+    const Tensor host = pinned(numbers, n, device >= 0);
     *out = new Tensor(device < 0 ? host : host.to(at::Device(at::kCUDA, c10::DeviceIndex(device)), at::kLong, true));
+  });
+}
+
+char *redsi_upload_into(void *to_, const int64_t *numbers, int64_t n) {
+  return guarded([&] {
+    const Tensor &to = deref(to_);
+    TORCH_CHECK(to.scalar_type() == at::kLong && to.is_contiguous() && to.numel() == n, n, " numbers for ", to.sizes());
+    if (to.is_cuda())
+      Tensor(to).copy_(pinned(numbers, n, true), true);
+    else if (n > 0)
+      std::memcpy(to.data_ptr<int64_t>(), numbers, size_t(n) * sizeof(int64_t));
   });
 }
 
@@ -280,8 +296,8 @@ char *redsi_copy_all(void **to, void **from, int64_t n) {
   return guarded([&] { copy_all(list(to, n), list(from, n)); });
 }
 
-char *redsi_check(void *state, void *loss, void **grads, int64_t n, const redsi_check_args *args) {
-  return guarded([&] { check(deref(state), deref(loss), list(grads, n), *args); });
+char *redsi_check(void *state, void *loss, void **grads, int64_t n, void *slot, const redsi_check_args *args) {
+  return guarded([&] { check(deref(state), deref(loss), list(grads, n), deref(slot), *args); });
 }
 
 char *redsi_count_update(void *steps, void *found) {
@@ -289,21 +305,22 @@ char *redsi_count_update(void *steps, void *found) {
 }
 
 char *redsi_adafactor_all(void **p, void **g, int64_t n, const int64_t *classes, int64_t n_classes, void *means,
-                          void *inverse, void *steps, double power, void *found, void *divisor,
+                          void *inverse, void *steps, double power, void *rate, void *found, void *divisor,
                           const redsi_adafactor_args *args) {
   return guarded([&] {
     std::vector<Class> all;
     for (int64_t i = 0; i < n_classes; i++)
       all.push_back({classes[4 * i], classes[4 * i + 1], classes[4 * i + 2], classes[4 * i + 3]});
     adafactor_all(list(p, n), list(g, n), all, deref(means), deref(inverse), deref(steps).pow(power),
-                  optional(found), optional(divisor), *args);
+                  deref(rate), optional(found), optional(divisor), *args);
   });
 }
 
-char *redsi_adamw_all(void **p, void **g, void **m, void **v, int64_t n, void *steps, void *found, void *divisor,
-                      const redsi_adamw_args *args) {
+char *redsi_adamw_all(void **p, void **g, void **m, void **v, int64_t n, void *steps, void *rate, void *found,
+                      void *divisor, const redsi_adamw_args *args) {
   return guarded([&] {
-    adamw_all(list(p, n), list(g, n), list(m, n), list(v, n), deref(steps), optional(found), optional(divisor), *args);
+    adamw_all(list(p, n), list(g, n), list(m, n), list(v, n), deref(steps), deref(rate), optional(found),
+              optional(divisor), *args);
   });
 }
 

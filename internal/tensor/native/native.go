@@ -78,6 +78,11 @@ func Upload(numbers []int64, device int) (out Tensor, msg string) {
 	return out, msg
 }
 
+// UploadInto copies numbers into a vector of int64 that is there, in one transfer.
+func UploadInto(to Tensor, numbers []int64) (msg string) {
+	return message(C.redsi_upload_into(to, (*C.int64_t)(unsafe.SliceData(numbers)), C.int64_t(len(numbers))))
+}
+
 // Counter counts what operators on its thread ask of a card.
 type Counter unsafe.Pointer
 
@@ -205,7 +210,7 @@ func CopyAll(to, from []Tensor) (msg string) {
 
 // CheckOptions are what Check takes beside tensors.
 type CheckOptions struct {
-	Ring, Slot      int
+	Ring            int
 	Clip            float64 // 0: the norm is not bounded
 	Scaled          bool
 	Growth, Backoff float64
@@ -213,17 +218,17 @@ type CheckOptions struct {
 }
 
 // ScalerWords is how many numbers a scaler's state has before its ring: the scale, how many updates it
-// stood (an int32), what is NaN once an update was bad, and the divisor.
-const ScalerWords = 4
+// stood (an int32), what is NaN once an update was bad, the divisor, and the last update's loss and flag.
+const ScalerWords = 6
 
-// Check takes an update's loss and gradients into a scaler's state.
-func Check(state, loss Tensor, grads []Tensor, o CheckOptions) (msg string) {
-	args := C.redsi_check_args{ring: C.int64_t(o.Ring), slot: C.int64_t(o.Slot), interval: C.int64_t(o.Interval),
+// Check takes an update's loss and gradients into a scaler's state, at a slot of its ring.
+func Check(state, loss Tensor, grads []Tensor, slot Tensor, o CheckOptions) (msg string) {
+	args := C.redsi_check_args{ring: C.int64_t(o.Ring), interval: C.int64_t(o.Interval),
 		clip: C.double(o.Clip), growth: C.double(o.Growth), backoff: C.double(o.Backoff)}
 	if o.Scaled {
 		args.scaled = 1
 	}
-	return message(C.redsi_check(state, loss, first(grads), C.int64_t(len(grads)), &args))
+	return message(C.redsi_check(state, loss, first(grads), C.int64_t(len(grads)), slot, &args))
 }
 
 // CountUpdate is steps += 1 - found; found may be nil.
@@ -235,23 +240,23 @@ func CountUpdate(steps, found Tensor) (msg string) {
 // Columns is 0.
 type AdafactorClass struct{ Members, Batch, Rows, Columns int64 }
 
-// AdafactorAll updates all parameters, which are in the order of their classes.
-func AdafactorAll(p, g []Tensor, classes []AdafactorClass, means, inverse, steps Tensor, power float64, found, divisor Tensor, o AdafactorOptions) (msg string) {
+// AdafactorAll updates all parameters, which are in the order of their classes; o.Rate and o.Beta2 are not read.
+func AdafactorAll(p, g []Tensor, classes []AdafactorClass, means, inverse, steps Tensor, power float64, rate, found, divisor Tensor, o AdafactorOptions) (msg string) {
 	if len(p) == 0 || len(p) != len(g) || len(classes) == 0 {
 		return "no parameters, or not as many gradients"
 	}
 	args := o.c()
 	return message(C.redsi_adafactor_all(first(p), first(g), C.int64_t(len(p)), (*C.int64_t)(&classes[0].Members), C.int64_t(len(classes)),
-		means, inverse, steps, C.double(power), found, divisor, &args))
+		means, inverse, steps, C.double(power), rate, found, divisor, &args))
 }
 
-// AdamWAll updates parameters; steps is how many updates there were with this one, and o.Step is not read.
-func AdamWAll(p, g, mean, square []Tensor, steps, found, divisor Tensor, o AdamWOptions) (msg string) {
+// AdamWAll updates parameters; steps is how many updates there were with this one, and o.Rate and o.Step are not read.
+func AdamWAll(p, g, mean, square []Tensor, steps, rate, found, divisor Tensor, o AdamWOptions) (msg string) {
 	if n := len(p); n == 0 || len(g) != n || len(mean) != n || len(square) != n {
 		return "no parameters, or not as many gradients and means"
 	}
 	args := o.c()
-	return message(C.redsi_adamw_all(first(p), first(g), first(mean), first(square), C.int64_t(len(p)), steps, found, divisor, &args))
+	return message(C.redsi_adamw_all(first(p), first(g), first(mean), first(square), C.int64_t(len(p)), steps, rate, found, divisor, &args))
 }
 
 // SquareSum is the sum of the squares of t's elements.

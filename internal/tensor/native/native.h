@@ -22,6 +22,8 @@ char *redsi_card_free(int device, int64_t *free, int64_t *total);
 void redsi_emulate(int on);
 // n numbers in one transfer to a device, -1 being the CPU; asynchronous to a card, from pinned memory.
 char *redsi_upload(void **out, const int64_t *numbers, int64_t n, int device);
+// The same into a vector of int64 that is there.
+char *redsi_upload_into(void *to, const int64_t *numbers, int64_t n);
 
 // What operators on this thread ask of a card, from begin to end, which frees it. The text of
 // redsi_count_end is to be freed: lines of "kind name number", see count.cc.
@@ -61,19 +63,20 @@ typedef struct {
 char *redsi_adamw_update(void *p, void *g, void *m, void *v, const redsi_adamw_args *args);
 
 // The functions that follow change many tensors by few operations, and wait for nothing (multi.h). found
-// and divisor may be NULL.
+// and divisor may be NULL. What differs between updates is in tensors: rate, of which lr of args is not read,
+// is float32 [1], and slot int64 [1], on the device of the others.
 
 // to[i] = from[i], of any types.
 char *redsi_copy_all(void **to, void **from, int64_t n);
 
 // Takes an update's loss and gradients, of the loss times the scale, into a scaler's state at a slot of its
-// ring; the state is float32 [4 + 2*ring].
+// ring; the state is float32 [6 + 2*ring].
 typedef struct {
-  int64_t ring, slot, interval;
+  int64_t ring, interval;
   double clip, growth, backoff; // clip 0: the norm is not bounded
   int scaled;
 } redsi_check_args;
-char *redsi_check(void *state, void *loss, void **grads, int64_t n, const redsi_check_args *args);
+char *redsi_check(void *state, void *loss, void **grads, int64_t n, void *slot, const redsi_check_args *args);
 
 // steps += 1 - found.
 char *redsi_count_update(void *steps, void *found);
@@ -82,12 +85,12 @@ char *redsi_count_update(void *steps, void *found);
 // (0: vectors). inverse is 1/root of how many squares each of the means is over; the present gradient's weight
 // is steps to a power, and beta2 of args is not read.
 char *redsi_adafactor_all(void **p, void **g, int64_t n, const int64_t *classes, int64_t n_classes, void *means,
-                          void *inverse, void *steps, double power, void *found, void *divisor,
+                          void *inverse, void *steps, double power, void *rate, void *found, void *divisor,
                           const redsi_adafactor_args *args);
 
 // One AdamW update of n parameters; the steps count from 1 and are float32 [1].
-char *redsi_adamw_all(void **p, void **g, void **m, void **v, int64_t n, void *steps, void *found, void *divisor,
-                      const redsi_adamw_args *args);
+char *redsi_adamw_all(void **p, void **g, void **m, void **v, int64_t n, void *steps, void *rate, void *found,
+                      void *divisor, const redsi_adamw_args *args);
 
 // The sum of the squares of t's elements, the same for any number of threads.
 char *redsi_square_sum(double *out, void *t);

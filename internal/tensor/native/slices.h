@@ -20,16 +20,13 @@ inline int64_t slice_of(int64_t n, int64_t vocabulary, int64_t size) {
 struct HeadSlices : Function<HeadSlices> {
   static Tensor forward(AutogradContext *ctx, const Tensor &h, const Tensor &w, const Tensor &labels,
                         const std::optional<Tensor> &bias, const std::optional<Tensor> &scale, int64_t ignore,
-                        double smooth, int64_t count, bool last, bool of_h, bool of_w) {
+                        double smooth, bool last, bool of_h, bool of_w) {
     const at::AutoDispatchBelowADInplaceOrView guard;
     const int64_t n = h.size(0), vocabulary = w.size(0), rows = slice_of(n, vocabulary, h.element_size());
     const auto f32 = h.options().dtype(at::kFloat).requires_grad(false);
     const Tensor counts = labels.ne(ignore), label = at::where(counts, labels, 0);
     Tensor weight = counts.to(at::kFloat); // of each row in the loss
-    if (count > 0)
-      weight.mul_(1 / double(count));
-    else
-      weight.div_(weight.sum());
+    weight.div_(weight.sum());
     if (scale) weight.mul_(*scale);
     Tensor dh = of_h ? at::empty_like(h) : Tensor(), dw = of_w ? at::empty_like(w) : Tensor();
     if (of_w && n == 0) dw.zero_();
@@ -66,7 +63,7 @@ struct HeadSlices : Function<HeadSlices> {
   }
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    variable_list out(11);
+    variable_list out(10);
     const char *names[] = {"dh", "dw"};
     const bool last = ctx->saved_data["last"].toBool();
     for (size_t i = 0; i < 2; i++) {
@@ -81,7 +78,7 @@ struct HeadSlices : Function<HeadSlices> {
 };
 
 inline Tensor head_slices(const Tensor &h, const Tensor &w, const Tensor &labels, const std::optional<Tensor> &bias,
-                          int64_t ignore, double smooth, const std::optional<Tensor> &scale, int64_t count, bool last) {
+                          int64_t ignore, double smooth, const std::optional<Tensor> &scale, bool last) {
   TORCH_CHECK(h.dim() == 2 && w.dim() == 2 && h.size(1) == w.size(1) && h.scalar_type() == w.scalar_type(),
               "the weight does not fit the hidden states");
   TORCH_CHECK(labels.dim() == 1 && labels.size(0) == h.size(0) && labels.scalar_type() == at::kLong,
@@ -90,10 +87,10 @@ inline Tensor head_slices(const Tensor &h, const Tensor &w, const Tensor &labels
               "the bias does not fit the weight");
   TORCH_CHECK(!bias || !bias->requires_grad(), "the bias would need a gradient");
   TORCH_CHECK(!scale || scale->numel() == 1, "the scale is not one number");
-  TORCH_CHECK(count >= 0 && count <= h.size(0), count, " labels of ", h.size(0), " rows");
   const bool records = at::GradMode::is_enabled();
   return HeadSlices::apply(h.contiguous(), w.contiguous(), labels, bias,
-                           scale ? std::optional<Tensor>(scale->reshape(at::IntArrayRef{})) : scale, ignore, smooth, count, last, records && h.requires_grad(), records && w.requires_grad());
+                           scale ? std::optional<Tensor>(scale->reshape(at::IntArrayRef{})) : scale, ignore, smooth, last,
+                           records && h.requires_grad(), records && w.requires_grad());
 }
 
 } // namespace redsi

@@ -1,0 +1,145 @@
+//go:build linux && !notorch
+
+package cardtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/adamw"
+	"github.com/redsi/redsi/internal/bart"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/t5"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/train"
+)
+
+// families are toys of both.
+func families() map[string]seq2seq.Config {
+	t, b := t5.Defaults(), bart.Defaults()
+	t.VocabSize, t.DModel, t.DKV, t.DFF, t.NumLayers, t.NumDecoderLayers, t.NumHeads = 100, 16, 8, 32, 2, 2, 2
+	b.VocabSize, b.DModel, b.EncoderLayers, b.DecoderLayers, b.EncoderHeads, b.DecoderHeads, b.EncoderFFN, b.DecoderFFN = 100, 16, 2, 2, 2, 2, 32, 32
+	return map[string]seq2seq.Config{"t5": t, "bart": b}
+}
+
+// lengths draws a batch of examples whose lengths vary, as those of a training do; of labels that are all one token.
+func lengths(random *rand.Rand, single bool) *train.Batch {
+	b := &train.Batch{}
+	draw := func(n int) []int32 {
+		ids := make([]int32, n)
+		for i := range ids {
+			ids[i] = 10 + random.Int32N(80)
+		}
+		return append(ids, 1)
+	}
+	for range 24 {
+		b.Inputs = append(b.Inputs, draw(1+random.IntN(11)))
+		if b.Targets = append(b.Targets, draw(1+random.IntN(4))); single {
+			b.Targets[len(b.Targets)-1] = []int32{10 + random.Int32N(80)}
+		}
+	}
+	return b
+}
+
+// TestRecorded: updates that are recorded and replayed are those whose operations are asked for one by one, with dropout, with
+// evaluations between them and after a checkpoint was read; most updates are replayed.
+func TestRecorded(t *testing.T) {
+	const steps = 60
+	for _, c := range []struct {
+		family, optimizer string
+		dtype             tensor.DType
+		parts             int
+		single            bool
+	}{
+		{"t5", "adafactor", tensor.F32, 1, false}, {"t5", "adafactor", tensor.BF16, 1, false}, {"t5", "adafactor", tensor.F16, 1, true},
+		{"t5", "adafactor", tensor.F16, 2, false}, {"t5", "adamw", tensor.BF16, 2, false}, {"t5", "adamw", tensor.F32, 1, true},
+		{"bart", "adamw", tensor.F16, 1, false}, {"bart", "adafactor", tensor.F32, 2, false},
+	} {
+		t.Run(fmt.Sprint(c.family, c.optimizer, c.dtype, c.parts, c.single), func(t *testing.T) {
+			fit := func(oneByOne bool) (losses []float32, params []float32, of train.Recorded) {
+				m, err := seq2seq.Init(families()[c.family], 5, card)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.Close()
+				m.Compute = c.dtype
+				var o interface {
+					train.Optimizer
+					Close()
+				}
+				if o, err = adamw.New(m.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
+					o.Close()
+					o, err = adafactor.New(m.Params(), adafactor.Defaults())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer o.Close()
+				l, err := train.NewSeq2Seq(m, o, 9)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				l.OneByOne, l.Accumulate, l.ClipNorm = oneByOne, c.parts, 1
+				folder, random := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+				for step := range int64(steps) {
+					b := lengths(random, c.single)
+					if err := l.Step(context.Background(), b, step, 1e-3/float64(1+step)); err != nil {
+						t.Fatal(err)
+					}
+					switch step {
+					case 20, 33:
+						if _, err := m.Loss(seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}); err != nil {
+							t.Fatal(err)
+						}
+					case 24:
+						if err := l.Save(folder); err != nil {
+							t.Fatal(err)
+						}
+					case 27:
+						all, err := l.Losses(true)
+						if err != nil {
+							t.Fatal(err)
+						}
+						losses = append(losses, values(all)...)
+						if err := l.Load(folder); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				all, err := l.Losses(true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				of = l.Recorded()
+				run(t, func(s *tensor.Scope) {
+					for _, p := range m.Params() {
+						params = append(params, s.Detach(p.Tensor).Float32s()...)
+					}
+				})
+				return append(losses, values(all)...), params, of
+			}
+			losses, params, of := fit(false)
+			wantLosses, want, single := fit(true)
+			if len(losses) != steps || of.Failed != nil || of.Graphs < 2 || of.Replays < 10 || single.Graphs+int(single.Replays) != 0 {
+				t.Errorf("%d losses; recorded %+v, one by one %+v", len(losses), of, single)
+			}
+			if *kind == "fake" && (!slices.Equal(losses, wantLosses) || !slices.Equal(params, want)) {
+				t.Error("losses and parameters are others")
+			}
+			near(t, fmt.Sprintf("recorded/%s/%s/%s/%d/losses", c.family, c.optimizer, c.dtype, c.parts), losses, wantLosses, 1e-3)
+			near(t, fmt.Sprintf("recorded/%s/%s/%s/%d/parameters", c.family, c.optimizer, c.dtype, c.parts), params, want, 1e-3)
+		})
+	}
+}
+
+func values(all []train.Loss) (out []float32) {
+	for _, l := range all {
+		out = append(out, float32(l.Value))
+	}
+	return out
+}

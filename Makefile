@@ -65,18 +65,24 @@ MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
 # bin/redsi looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
 CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
 KERNELS    := $(REDSI_DEPS)/cuda-kernels/$(LIBTORCH_VERSION)-$(PLATFORM)
+# What records and replays on a card, compiled of a source of ours, whose sum is in the folder's name. bin/redsi looks for
+# the one of its own source.
+GRAPHS_SUM := $(if $(filter linux,$(OS)),$(shell cat internal/tensor/cudagraph/library/graph.cc internal/tensor/cudagraph/table.h | sha256sum | cut -c 1-12))
+GRAPHS     := $(REDSI_DEPS)/cuda-graphs/$(LIBTORCH_VERSION)-$(GRAPHS_SUM)-$(PLATFORM)
 # What redsi itself runs with, and what its tests start besides: other programs of Temporal, and MinIO.
 TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
 RUN_PARTS   := $(TORCH_PARTS) tokenizers=$(TOKENIZERS) temporal-server=$(TEMPORAL_SERVER)
 TEST_PARTS  := temporal=$(TEMPORAL) minio=$(MINIO)
-CUDA_PARTS  := libtorch=$(LIBTORCH) cuda=$(CUDA)
 KERNEL_PART := $(if $(filter linux,$(OS)),cuda-kernels=$(KERNELS))
+GRAPHS_PART := $(if $(filter linux,$(OS)),cuda-graphs=$(GRAPHS))
+CUDA_PARTS  := libtorch=$(LIBTORCH) cuda=$(CUDA) $(GRAPHS_PART)
 
 export REDSI_DEPS
 export REDSI_TEMPORAL_SERVER := $(TEMPORAL_SERVER)/temporal-server
 export REDSI_TEMPORAL := $(TEMPORAL)/temporal
 export REDSI_MINIO    := $(MINIO)/minio
 export REDSI_CUDA_KERNELS := $(KERNELS)
+export REDSI_CUDA_GRAPHS  := $(GRAPHS)
 export CGO_ENABLED    := 1
 # Without it a package's key in Go's build cache has the clone's folder, and every clone would compile redsi anew. What
 # `go env -w` has set is kept: a variable of the environment takes its place.
@@ -84,7 +90,7 @@ export GOFLAGS        := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAG
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
-ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO REDSI_CUDA_KERNELS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
+ENV_KEYS := REDSI_DEPS REDSI_TEMPORAL_SERVER REDSI_TEMPORAL REDSI_MINIO REDSI_CUDA_KERNELS REDSI_CUDA_GRAPHS GOFLAGS CGO_ENABLED CGO_CFLAGS CGO_CXXFLAGS CGO_LDFLAGS
 
 # Tools are named before anything starts, only those that what is still missing needs.
 CHECK := GO_MIN=$(GO_MIN) CARGO_MIN=$(CARGO_MIN) PYTHON_MIN=$(PYTHON_MIN) PIP_MIN=$(PIP_MIN) sh tools/deps/check.sh
@@ -101,7 +107,7 @@ install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installe
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch cuda tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
 	doctor env clean python-test
 
 help: ## list the targets
@@ -165,7 +171,7 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
-test-cuda: deps-torch ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
+test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
 	$(GO) test -c -tags cuda -o bin/cardtest.test ./internal/cardtest
 	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
 	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
@@ -174,9 +180,9 @@ test-cuda: deps-torch ## the tests of what a card computes, on this machine's ca
 bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
 	$(GO) run ./bench -only cuda/...
 
-card-pack: deps-torch ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
+card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
 	$(GO) test -c -tags cuda -ldflags '-s -w' -o bin/cardtest.test ./internal/cardtest
-	tools/card/pack.sh bin/cardtest.test dist/card.tar.gz $(LIBTORCH_VERSION)
+	tools/card/pack.sh bin/cardtest.test $(GRAPHS)/libredsi_graphs.so dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files
 	gofmt -w .
@@ -197,17 +203,17 @@ docs: build ## generate docs/kinds.md
 VERSION = $(shell git describe --always --dirty 2>/dev/null)
 DIST    = dist/redsi-$(VERSION)-$(PLATFORM).tar.gz
 
-dist: build ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
+dist: build deps-graphs ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
 	@mkdir -p dist
 	$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
-	bin/dist -redsi bin/redsi -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) \
+	bin/dist -redsi bin/redsi -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS) \
 		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
 	@ls -l $(DIST)
 	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
 
 doctor: ## what is missing on this machine, and how to install it
 	@$(CHECK) go c++ cargo python3 pip && echo 'all tools are there'
-	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
+	@$(foreach part,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART) $(GRAPHS_PART),test -e $(call folder,$(part))/done && echo 'ready    $(call folder,$(part))' || echo 'missing  $(call folder,$(part)) (make deps)';)
 	@$(if $(filter linux,$(OS)),test -e $(CUDA)/done && echo 'ready    $(CUDA)' || echo 'missing  $(CUDA), for a card (make cuda)')
 	@if test -x bin/redsi; then bin/redsi doctor; fi
 
@@ -218,7 +224,7 @@ clean: ## remove what was built here; the parts in REDSI_DEPS stay
 	rm -rf bin dist
 
 deps: tools ## all parts
-	$(call install,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART))
+	$(call install,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART) $(GRAPHS_PART))
 deps-run: tools ## the parts that bin/redsi is built and runs with
 	$(call install,$(RUN_PARTS))
 deps-tokenizers: tools ## libtokenizers.a
@@ -229,6 +235,8 @@ deps-servers: tools ## what tests start besides: the programs of Temporal and Mi
 	$(call install,$(TEST_PARTS))
 deps-torch: tools ## libtorch and what gotch needs to compile against it
 	$(call install,$(TORCH_PARTS))
+deps-graphs: tools ## on Linux, the library that records and replays what a card is asked for
+	$(if $(GRAPHS_PART),$(call install,libtorch=$(LIBTORCH) $(GRAPHS_PART)))
 cuda: tools ## what bin/redsi needs to compute on NVIDIA's cards: 2.5 GB to download, for Linux
 	$(if $(filter linux,$(OS)),,@echo 'redsi: there is no CUDA for $(PLATFORM): models compute on the processors' >&2; exit 1)
 	$(call install,$(CUDA_PARTS))
@@ -237,9 +245,11 @@ cuda: tools ## what bin/redsi needs to compute on NVIDIA's cards: 2.5 GB to down
 deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
 deps-embedded deps-servers: NEED := go c++
 deps-torch: NEED := $(NEED_TORCH)
-cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)))
-deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART)))
-deps-run build quickstart toy-paper chaos fuzz race check docs dist: NEED := $(NEED)
+cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
+deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART) $(GRAPHS_PART)))
+deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
+dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
+deps-run build quickstart toy-paper chaos fuzz race check docs: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

@@ -1,7 +1,7 @@
 // Command bench measures redsi beside what people use today and writes the ratios
 // to bench/results.jsonl:
 //
-//	go run ./bench [-only NAME,...] [-quick]
+//	go run ./bench [-only NAME,...] [-quick] [-card DEVICE]
 //	go run ./bench -costs
 //
 // Every measured piece is a process of its own, ours too (this program starts

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // env is where a run keeps things and how thorough it is.
@@ -19,6 +20,9 @@ type env struct {
 	pairs   int
 	cores   int // threads of each side
 	slices  int // of each side of a sliced line
+
+	card     string        // that lines cuda/… are measured on: cuda:0, or cpu or emulated to try them
+	peerTime time.Duration // of the peer of a whole work; ours have no second round beyond it
 }
 
 func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
@@ -30,7 +34,8 @@ func newEnv(ctx context.Context, quick bool, cores int) (*env, error) {
 		}
 		deps = filepath.Join(cache, "redsi")
 	}
-	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, cores: cores, warmUps: 1, pairs: 3, slices: 9}
+	e := &env{ctx: ctx, dir: filepath.Join(deps, "bench"), quick: quick, cores: cores, warmUps: 1, pairs: 3, slices: 9,
+		card: "cuda:0", peerTime: time.Minute}
 	if quick {
 		e.warmUps, e.pairs, e.slices = 0, 1, 2
 	}

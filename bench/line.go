@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // sample is what one process measured. A piece prints it as the last line of its
 // standard output; the bench adds what the system says about the process.
@@ -12,9 +15,19 @@ type sample struct {
 	Processor float64 `json:"processor"`
 	Written   float64 `json:"written,omitempty"`  // bytes that these wrote to disk
 	Resident  float64 `json:"resident,omitempty"` // bytes, at most, of a command
+	Graphs    *graphs `json:"graphs,omitempty"`   // of a training on a card, since its start
 
 	CPU  time.Duration `json:"-"` // user and system, of the whole process
 	Peak float64       `json:"-"` // bytes of resident memory
+}
+
+// graphs are those that a training on a card has recorded, how often one was replayed, and how many updates
+// were asked for operation by operation.
+type graphs struct {
+	Recorded int64  `json:"recorded"`
+	Replayed int64  `json:"replayed"`
+	Single   int64  `json:"single"`
+	Failed   string `json:"failed,omitempty"` // why no more were recorded
 }
 
 // value is the number that a line compares.
@@ -27,9 +40,12 @@ type value struct {
 var (
 	throughput = value{"MB/s", func(s sample) float64 { return s.Work / 1e6 / s.Seconds }, true}
 	seconds    = value{"s", func(s sample) float64 { return s.Seconds }, false}
+	flops      = value{"TFLOP/s", func(s sample) float64 { return s.Work / 1e12 / s.Seconds }, true}
 	perUnit    = value{"ms", func(s sample) float64 { return 1e3 * s.Seconds / s.Work }, false}
 	peakMemory = value{"MB", func(s sample) float64 { return s.Peak / 1e6 }, false}
 )
+
+func (v value) better(a, b sample) bool { return v.higher == (v.of(a) > v.of(b)) }
 
 // side is one of the two that a line compares: a process, or a bound in the line's
 // unit.
@@ -38,11 +54,12 @@ type side struct {
 	bound   float64
 }
 
-// line is one comparison. unlike says that the two sides do different work on
+// line is one comparison; without a target it has no floor. unlike says that the two sides do different work on
 // purpose, so that Check need not agree; once, that what is measured is no time,
 // so that one pair says enough; asked, that it takes long and is measured only
 // by its name; sliced, that both sides are workloads, which start once and
-// alternate in slices.
+// alternate in slices; whole, that a slice of ours is a work from its beginning to
+// its end, and the peer's are parts of it, as many as its time allows.
 type line struct {
 	name   string
 	doc    string
@@ -54,7 +71,8 @@ type line struct {
 	once   bool
 	asked  bool
 	sliced bool
-	needs  func() error // what this machine lacks for it; nil: nothing can be
+	whole  bool
+	needs  func(*env) error // what this machine lacks for it; nil: nothing can be
 }
 
 // ratio is above 1 where ours is better.
@@ -72,4 +90,23 @@ type result struct {
 	Peer  float64 `json:"peer"`
 	Unit  string  `json:"unit"`
 	Ratio float64 `json:"ratio"`
+
+	// Of a whole work: how much of it each side's figure is of.
+	OursOf float64 `json:"ours_of,omitempty"`
+	PeerOf float64 `json:"peer_of,omitempty"`
+	Graphs *graphs `json:"graphs,omitempty"` // of ours
+}
+
+// notes is what a row says beside its figures.
+func (r result) notes() (text string) {
+	if r.OursOf > 0 {
+		text += fmt.Sprintf("  of %.0f and %.0f", r.OursOf, r.PeerOf)
+	}
+	if r.Graphs != nil {
+		text += fmt.Sprintf("  %d graphs, replayed %d times; %d updates without", r.Graphs.Recorded, r.Graphs.Replayed, r.Graphs.Single)
+		if r.Graphs.Failed != "" {
+			text += ": " + r.Graphs.Failed
+		}
+	}
+	return text
 }

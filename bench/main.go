@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -15,9 +16,11 @@ func main() {
 		exit(runPiece(os.Args[2], os.Args[3:]))
 	}
 	only := flag.String("only", "", "`names` of lines, separated by commas; all by default")
-	quick := flag.Bool("quick", false, "a small corpus, one pair, no warm-up: to try the program, not to quote")
+	quick := flag.Bool("quick", false, "a small corpus, one pair, no warm-up, no row kept: to try the program, not to quote")
 	cores := flag.Int("threads", 2, "of each side")
 	costs := flag.Bool("costs", false, "measure each stage alone, and project the full data from it")
+	card := flag.String("card", "cuda:0", "`device` that lines cuda/… are measured on; cpu, or emulated, the processor taken for a card, to try them with -quick")
+	peerTime := flag.Duration("peer-time", time.Minute, "how long a peer is measured whose whole work would take too long: cuda/beam and the like")
 	list := flag.Bool("list", false, "list the lines")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -31,22 +34,27 @@ func main() {
 	}
 	if *list {
 		for _, l := range lines {
-			fmt.Printf("%-40s %s (target %g)\n", l.name, l.doc, l.target)
+			target := ""
+			if l.target > 0 {
+				target = fmt.Sprintf(" (target %g)", l.target)
+			}
+			fmt.Printf("%-40s %s%s\n", l.name, l.doc, target)
 		}
 		return
-	}
-	for _, l := range lines {
-		if l.needs == nil {
-			continue
-		}
-		if err := l.needs(); err != nil {
-			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", l.name, err)
-			os.Exit(2)
-		}
 	}
 	e, err := newEnv(ctx, *quick, *cores)
 	if err != nil {
 		exit(err)
+	}
+	e.card, e.peerTime = *card, *peerTime
+	for _, l := range lines {
+		if l.needs == nil {
+			continue
+		}
+		if err := l.needs(e); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", l.name, err)
+			os.Exit(2)
+		}
 	}
 	if *costs {
 		exit(reportCosts(e))

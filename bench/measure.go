@@ -19,8 +19,11 @@ import (
 // resultsFile has the last row of each name, from the root of the repository.
 const resultsFile = "bench/results.jsonl"
 
-// keep puts rows into the file in place of those of the same names.
-func keep(rows []result) error {
+// store puts rows into the file in place of those of the same names. What is measured quickly is not kept.
+func (e *env) store(rows []result) error {
+	if e.quick {
+		return nil
+	}
 	old, err := os.ReadFile(resultsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -44,7 +47,11 @@ func keep(rows []result) error {
 // measureAll measures lines and prints and stores a row for each. A line that
 // fails is reported at the end; the others are measured all the same.
 func measureAll(e *env, lines []line) error {
-	if err := keep(nil); err != nil {
+	err := e.store(nil)
+	if err == nil {
+		_, err = os.Stat(filepath.Dir(resultsFile))
+	}
+	if err != nil {
 		return fmt.Errorf("run the bench from the root of the repository: %w", err)
 	}
 	fmt.Printf("%s, %d processors, load %s, %s\n", processor(), runtime.NumCPU(), load(), runtime.Version())
@@ -62,15 +69,15 @@ func measureAll(e *env, lines []line) error {
 		}
 		for _, r := range rows {
 			target := ""
-			if r.Name == l.name {
+			if r.Name == l.name && l.target > 0 {
 				target = fmt.Sprintf("(%g)", l.target)
 				if r.Ratio < l.target {
 					target += "  below"
 				}
 			}
-			fmt.Printf("%-46s %10.4g %10.4g  %-9s %7.2f  %s\n", r.Name, r.Ours, r.Peer, r.Unit, r.Ratio, target)
+			fmt.Printf("%-46s %10.4g %10.4g  %-9s %7.2f  %s%s\n", r.Name, r.Ours, r.Peer, r.Unit, r.Ratio, target, r.notes())
 		}
-		if err := keep(rows); err != nil {
+		if err := e.store(rows); err != nil {
 			return err
 		}
 	}

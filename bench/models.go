@@ -70,6 +70,7 @@ var workloads = map[string]func(args []string) (*workload, error){
 	"bert":           bertWork,
 	"card-train":     cardTrain,
 	"card-products":  cardProducts,
+	"card-large":     cardLarge,
 	"card-beam":      func(args []string) (*workload, error) { return cardSearch(args, false) },
 	"card-trie":      func(args []string) (*workload, error) { return cardSearch(args, true) },
 	"card-atomic":    cardAtomic,
@@ -123,24 +124,6 @@ func openT5(args []string, option, value string) (m *seq2seq.Model, chosen strin
 	}
 	m, err = models.Load(set.Arg(0), tensor.CPU)
 	return m, *of, err
-}
-
-// draw is the peers' linear congruential generator.
-type draw uint64
-
-func (d *draw) below(n int) int {
-	*d = *d*6364136223846793005 + 1442695040888963407
-	return int(*d>>33) % n
-}
-
-func (d *draw) sequences(n, low, high int) [][]int32 {
-	all := make([][]int32, n)
-	for i := range all {
-		for range low + d.below(high-low+1) {
-			all[i] = append(all[i], int32(2+d.below(32000)))
-		}
-	}
-	return all
 }
 
 // product is a matrix product of a workload: x [rows, in] by w [out, in], so often.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/t5"
 )
 
@@ -19,20 +19,6 @@ const (
 	beamIDs     = 100_000
 )
 
-// identifiers are n different sequences of three tokens and </s>.
-func (d *draw) identifiers(n int) [][]int32 {
-	seen := map[[3]int32]bool{}
-	var out [][]int32
-	for len(out) < n {
-		id := [3]int32{int32(2 + d.below(1100)), int32(2 + d.below(1100)), int32(2 + d.below(1100))}
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, append(id[:], 1))
-		}
-	}
-	return out
-}
-
 // beamWork is the search for one batch; the check is the best hypothesis of the
 // first query.
 func beamWork(args []string) (*workload, error) {
@@ -40,12 +26,12 @@ func beamWork(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := draw(3)
-	queries := d.sequences(beamQueries, 8, 16)
+	d := drawn.Numbers(3)
+	queries := d.Sequences(beamQueries, 8, 16)
 	b := decode.NewBeam(beamTokens, nil)
 	b.EarlyStopping = decode.StopHeuristic // as the peer, which takes transformers' default
 	if mode == "trie" {
-		if b.Trie, err = docid.NewTrie(d.identifiers(beamIDs)); err != nil {
+		if b.Trie, err = docid.NewTrie(d.Identifiers(beamIDs)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +59,8 @@ func beamProducts(args []string) (*workload, error) {
 	}
 	defer m.Close()
 	c, tokens := m.Config.(t5.Config), 0
-	d := draw(3)
-	for _, q := range d.sequences(beamQueries, 8, 16) {
+	d := drawn.Numbers(3)
+	for _, q := range d.Sequences(beamQueries, 8, 16) {
 		tokens += len(q)
 	}
 	const rows = beamQueries * 40
@@ -97,24 +83,19 @@ func beamProducts(args []string) (*workload, error) {
 // atomicBatch is how many queries are ranked at a time.
 const atomicBatch = 64
 
-// atomicRanker ranks a model's last 100,000 tokens, as documents, for 256 queries.
-func atomicRanker(m *seq2seq.Model) (*decode.Ranker, [][]int32, error) {
-	const documents = 100_000
-	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-documents, documents)
-	d := draw(3)
-	return ranker, d.sequences(256, 4, 32), err
-}
-
-// atomicWork ranks the documents of 256 queries; the check is the best of the first.
+// atomicWork ranks a model's last 100,000 tokens, as documents, for 256 queries; the
+// check is the best of the first.
 func atomicWork(args []string) (*workload, error) {
 	m, _, err := openT5(args, "mode", "")
 	if err != nil {
 		return nil, err
 	}
-	ranker, queries, err := atomicRanker(m)
+	ranker, err := decode.NewRanker(m, m.Vocabulary().Size-beamIDs, beamIDs)
 	if err != nil {
 		return nil, err
 	}
+	d := drawn.Numbers(3)
+	queries := d.Sequences(256, 4, 32)
 	w := &workload{close: func() { ranker.Close(); m.Close() }}
 	w.run = func() (float64, error) {
 		found, err := ranker.Rank(context.Background(), queries, 40, atomicBatch, nil)

@@ -6,21 +6,9 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/tensor"
 )
-
-// bertTexts are n documents: two thirds are as long as BERT reads.
-func bertTexts(n int) (texts [][]int32) {
-	d := draw(5)
-	for i := range n {
-		low := 512
-		if i%3 == 2 {
-			low = 100
-		}
-		texts = append(texts, d.sequences(1, low, 512)...)
-	}
-	return texts
-}
 
 // bertWork embeds 12 documents; the check is the first numbers of the first vector.
 func bertWork(args []string) (*workload, error) {
@@ -31,7 +19,8 @@ func bertWork(args []string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := bertTexts(12)
+	draw := drawn.Numbers(5)
+	texts := draw.Texts(12)
 	w := &workload{close: m.Close}
 	w.run = func() (float64, error) {
 		vectors, err := m.Embed(texts, bert.CLS, 4096)

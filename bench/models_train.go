@@ -6,18 +6,16 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-// trainBatch is bench/peers/train_step.py's.
+// trainBatch is that of drawn.Batch, as models take it.
 func trainBatch(lengths string) seq2seq.Batch {
-	d := draw(1)
-	if lengths == "full" {
-		return seq2seq.Batch{Inputs: d.sequences(128, 32, 32), Labels: d.sequences(128, 8, 8)}
-	}
-	return seq2seq.Batch{Inputs: append(d.sequences(32, 32, 32), d.sequences(96, 8, 16)...), Labels: d.sequences(128, 4, 8)}
+	inputs, labels := drawn.Batch(lengths)
+	return seq2seq.Batch{Inputs: inputs, Labels: labels}
 }
 
 // trainWork is one training step, gradients and optimizer; the check is the loss

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,9 +20,12 @@ type workload struct {
 	check string                  // what it computes, equal on both sides
 	run   func() (float64, error) // one slice; how much work that was
 	close func()
+
+	warm   func() error   // what is done first and does not count; nil: a slice
+	graphs func() *graphs // nil: there are none
 }
 
-// serve prepares a workload, runs a slice that does not count, and then one for
+// serve prepares a workload, does what does not count, and then a slice for
 // each line of standard input, answering each with a sample.
 func serve(open func(args []string) (*workload, error), args []string) error {
 	runtime.LockOSThread() // as a step does: libtorch keeps a pool of threads per thread that calls it
@@ -33,7 +35,10 @@ func serve(open func(args []string) (*workload, error), args []string) error {
 		return err
 	}
 	defer w.close()
-	if _, err := w.run(); err != nil {
+	if w.warm == nil {
+		w.warm = func() error { _, err := w.run(); return err }
+	}
+	if err := w.warm(); err != nil {
 		return err
 	}
 	out := json.NewEncoder(os.Stdout)
@@ -47,6 +52,9 @@ func serve(open func(args []string) (*workload, error), args []string) error {
 			return err
 		}
 		s := sample{Seconds: lap(), Work: work, Check: w.check, Processor: processorSeconds() - cpu}
+		if w.graphs != nil {
+			s.Graphs = w.graphs()
+		}
 		if err := out.Encode(s); err != nil {
 			return err
 		}
@@ -125,6 +133,10 @@ func (s *server) stop() (float64, error) {
 // measureSlices alternates slices of both sides, each of which has started once, and
 // compares the fastest of each: what else the machine does only ever adds time. The
 // second result is peak memory.
+//
+// Of a whole work there are as many rounds as other lines have pairs, or fewer, where
+// ours have taken env.peerTime. In each the peer does parts until its share of that
+// time is over, at least one, and no more than there are.
 func measureSlices(e *env, l line) (results []result, err error) {
 	var servers []*server
 	peaks := make([]float64, 2)
@@ -135,7 +147,7 @@ func measureSlices(e *env, l line) (results []result, err error) {
 			err = errors.Join(err, stopped)
 		}
 		if err == nil && !l.unlike {
-			results = append(results, result{l.name + "_memory", peaks[0] / 1e6, peaks[1] / 1e6, "MB", peaks[1] / peaks[0]})
+			results = append(results, result{Name: l.name + "_memory", Ours: peaks[0] / 1e6, Peer: peaks[1] / 1e6, Unit: "MB", Ratio: peaks[1] / peaks[0]})
 		}
 	}()
 	for _, s := range []side{l.ours, l.peer} {
@@ -152,23 +164,40 @@ func measureSlices(e *env, l line) (results []result, err error) {
 	if ours, peer := servers[0].check, servers[1].check; ours != peer && !l.unlike {
 		return nil, fmt.Errorf("ours found %q and the peer %q", ours, peer)
 	}
-	values := make([][]float64, 2)
-	for range e.slices {
+	rounds := e.slices
+	if l.whole {
+		rounds = e.pairs
+	}
+	var best, last [2]sample
+	taken := 0.0 // by ours
+	for round := range rounds {
+		if l.whole && round > 0 && taken >= e.peerTime.Seconds() {
+			break
+		}
 		for i, s := range servers {
 			v, err := s.slice()
+			for peer := i == 1; peer && l.whole && err == nil && v.Work < last[0].Work && v.Seconds < e.peerTime.Seconds()/float64(rounds); {
+				var more sample
+				more, err = s.slice()
+				v.Work, v.Seconds, v.Processor = v.Work+more.Work, v.Seconds+more.Seconds, v.Processor+more.Processor
+			}
 			if err != nil {
 				return nil, err
 			}
-			values[i] = append(values[i], l.value.of(v))
+			if last[i] = v; i == 0 {
+				taken += v.Seconds
+			}
+			if round == 0 || l.value.better(v, best[i]) {
+				best[i] = v
+			}
 			fmt.Fprintf(os.Stderr, "  %s %s: %.4g %s (%.2f s, %.2f s of processor, load %s)\n",
 				l.name, [2]string{"ours", "peer"}[i], l.value.of(v), l.value.unit, v.Seconds, v.Processor, load())
 		}
 	}
-	best := slices.Min[[]float64]
-	if l.value.higher {
-		best = slices.Max[[]float64]
-	}
-	r := result{Name: l.name, Ours: best(values[0]), Peer: best(values[1]), Unit: l.value.unit}
+	r := result{Name: l.name, Ours: l.value.of(best[0]), Peer: l.value.of(best[1]), Unit: l.value.unit, Graphs: last[0].Graphs}
 	r.Ratio = l.ratio(r.Ours, r.Peer)
+	if l.whole {
+		r.OursOf, r.PeerOf = best[0].Work, best[1].Work
+	}
 	return []result{r}, nil
 }

@@ -65,6 +65,12 @@ CUDA_linux-arm64 = \
   400c6ed1cf6780fc6efedd64ec9f1345871767e6a1a0a552a1ea0578117ea77c:nvidia_cusparselt_cu13-0.8.0-py3-none-manylinux2014_aarch64.whl \
   01c873ba1626b54caa12272ed228dc5b2781545e0ae8ba3f432a8ef1c6d78643:nvidia_nccl_cu13-2.28.9-py3-none-manylinux_2_18_aarch64.whl \
   6dc2a197f38e5d0376ad52cd1a2a3617d3cdc150fd5966f4aee9bcebb1d68fe9:nvidia_nvshmem_cu13-3.4.5-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl
+# Headers that CUDA's runtime needs besides its own, whose wheel is above, for the part cuda-graphs. linux-arm64's was
+# downloaded only.
+HEADERS_linux-amd64 = \
+  2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4:nvidia_cuda_crt-13.0.88-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
+HEADERS_linux-arm64 = \
+  ee2ea2a97073e02ee62bb27841f437332be2c248e3eac013df07997ada39c003:nvidia_cuda_crt-13.0.88-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.whl
 # Versions of NVIDIA's libraries by the name that torch gives the set; it holds nothing else.
 TOOLKIT = \
   b198824cf2f54003f50d64ada3a0f184b42ca0846c1c94192fa269ecd97a66eb:cuda_toolkit-13.0.2-py2.py3-none-any.whl

@@ -12,7 +12,8 @@ documents' scores.
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from slices import Numbers, arguments, pad, serve
+from drawn import Numbers
+from slices import arguments, pad, serve
 
 DOCUMENTS, BATCH = 100_000, 64
 TINY = T5Config(d_model=256, d_ff=1024, num_layers=4, num_decoder_layers=4, num_heads=4, d_kv=64,

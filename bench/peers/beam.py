@@ -10,7 +10,8 @@ identifiers of 3 tokens and </s> through prefix_allowed_tokens_fn, a dict per pr
 import torch
 from transformers import T5ForConditionalGeneration
 
-from slices import Numbers, arguments, pad, prefixes, serve
+from drawn import Numbers, prefixes
+from slices import arguments, pad, serve
 
 
 def main():
@@ -22,7 +23,7 @@ def main():
     queries = draw.sequences(8, 8, 16)
     extra = {}
     if args.mode == "trie":
-        root = prefixes(draw, 100_000)
+        root = prefixes(draw.identifiers(100_000))
 
         def allowed(_, ids):
             node = root

@@ -8,10 +8,13 @@ The weights are random, of google/bert_uncased_L-8_H-512_A-8's sizes. One batch 
 documents, padded to the longest: two thirds cut off at 512 tokens, the others of 100
 to 512, which is about how long NQ's pages are. [CLS] of the last layer.
 """
+import itertools
+
 import torch
 from transformers import BertConfig, BertModel
 
-from slices import Numbers, arguments, pad, serve
+from drawn import Numbers
+from slices import arguments, pad, serve
 
 SIZES = BertConfig(hidden_size=512, num_hidden_layers=8, num_attention_heads=8, intermediate_size=2048,
                    vocab_size=32128)
@@ -24,10 +27,7 @@ def main():
         BertModel(SIZES, add_pooling_layer=False).save_pretrained(args.folder)
         return
     model = BertModel.from_pretrained(args.folder, add_pooling_layer=False).eval()
-    draw = Numbers(5)
-    texts = []
-    for i in range(12):
-        texts += draw.sequences(1, 100 if i % 3 == 2 else 512, 512)
+    texts = list(itertools.islice(Numbers(5).texts(), 12))
     ids, mask = pad(texts, 0), pad([[1] * len(t) for t in texts], 0)
 
     @torch.no_grad()

@@ -13,7 +13,8 @@ import torch
 from transformers import T5Config, T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
-from slices import arguments, batch, pad, serve
+from drawn import batch
+from slices import arguments, pad, serve
 
 TINY = T5Config(d_model=256, d_ff=1024, num_layers=4, num_decoder_layers=4, num_heads=4, d_kv=64, vocab_size=32128,
                 decoder_start_token_id=0)

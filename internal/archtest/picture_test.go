@@ -33,7 +33,7 @@ var boxes = []box{
 }
 
 // apart are packages that are no part of the program.
-var apart = []string{"bench", "tools", "internal/archtest", "internal/golden", "internal/roofline/counted", "internal/cardtest", "assets", "examples"}
+var apart = []string{"bench", "tools", "internal/archtest", "internal/golden", "internal/drawn", "internal/roofline/counted", "internal/cardtest", "assets", "examples"}
 
 const picture = "```imports\n"
 

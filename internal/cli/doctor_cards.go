@@ -49,7 +49,30 @@ func cardFindings(m nvidia.Machine, process func() (nvidia.Process, device.CUDA)
 	} else {
 		half.Note, half.Do = cuda.Why+elsewhere, whatToDo(cuda.Why)
 	}
-	return append(found, half)
+	found = append(found, half)
+	if half.OK {
+		found = append(found, graphsFinding(cuda))
+	}
+	return found
+}
+
+// graphsFinding says whether steps that repeat are recorded.
+func graphsFinding(cuda device.CUDA) finding {
+	if cuda.Graphs != "" {
+		return finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps of equal shapes are recorded once and replayed: " + cuda.Graphs}
+	}
+	return finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; trainings ask the card for each operation by itself, which takes longer",
+		Do: graphsToDo(cuda.WhyNoGraphs)}
+}
+
+func graphsToDo(why string) string {
+	switch {
+	case strings.Contains(why, "=off"):
+		return "unset REDSI_CUDA_GRAPHS"
+	case strings.Contains(why, "does not load"):
+		return "remove that file, then make cuda"
+	}
+	return "make cuda, or an archive of make dist"
 }
 
 // cardFinding is one of the machine's cards, with the number that this process knows it by.

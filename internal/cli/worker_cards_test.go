@@ -86,12 +86,19 @@ func TestCardFindings(t *testing.T) {
 			`ok GPU|none: no NVIDIA driver: there is no libnvidia-ml.so.1; steps with device = "auto" compute on the processors|`}},
 		"another driver": {nvidia.Machine{Why: "libnvidia-ml.so.1 cannot be used: Driver/library version mismatch"}, nvidia.Process{}, device.CUDA{}, []string{
 			"warn GPU|version mismatch|restart the machine"}},
-		"all well": {machine, nvidia.Process{Cards: []nvidia.Card{h200}}, device.CUDA{Cards: 1, Folder: "/deps", Runtime: "13.0"}, []string{
+		"all well": {machine, nvidia.Process{Cards: []nvidia.Card{h200}}, device.CUDA{Cards: 1, Folder: "/deps", Runtime: "13.0", Graphs: "/graphs/libredsi_graphs.so"}, []string{
 			"ok GPU driver|580.95, for CUDA up to 13.0|",
 			"ok GPU 0|NVIDIA H200, 150 GB, of which 149 GB are free, compute capability 9.0, GPU-1, cuda:0|",
 			"warn GPU 1|GPU-2, hidden from this process by CUDA_VISIBLE_DEVICES; compute capability 7.0: this libtorch has code for cards from 7.5 on|device = \"cpu\"",
 			"ok GPU memory|every training of the paper fits|",
-			"ok GPU libraries|libtorch's CUDA half of /deps is loaded, with CUDA 13.0; this process may compute on 1 card|"}},
+			"ok GPU libraries|libtorch's CUDA half of /deps is loaded, with CUDA 13.0; this process may compute on 1 card|",
+			"ok GPU graphs|recorded once and replayed: /graphs/libredsi_graphs.so|"}},
+		"no graphs": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "there is no libredsi_graphs.so in /deps: make cuda"}, []string{
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|in /deps: make cuda; trainings ask|make cuda"}},
+		"graphs off": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "REDSI_CUDA_GRAPHS=off"}, []string{
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|REDSI_CUDA_GRAPHS=off;|unset REDSI_CUDA_GRAPHS"}},
+		"broken graphs": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "the library … does not load: /g.so: file too short"}, []string{
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|file too short;|remove that file, then make cuda"}},
 		"old driver": {old, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Why: "the driver is too old"}, []string{
 			"warn GPU driver|570.1: it is for CUDA up to 12.8, libtorch's CUDA half of 13.0: that needs a driver 580 or newer|install a newer driver",
 			"ok GPU 0|cuda:0|", "warn GPU 1|cuda:1|", "ok GPU memory||", "warn GPU libraries|the driver is too old; steps with|nvidia-smi"}},

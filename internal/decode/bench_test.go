@@ -9,46 +9,12 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/docid"
+	seeded "github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
-
-// numbers draws as bench/peers does.
-type numbers uint64
-
-func (d *numbers) below(n int) int {
-	*d = *d*6364136223846793005 + 1442695040888963407
-	return int(uint64(*d)>>33) % n
-}
-
-func (d *numbers) sequences(n, low, high int) [][]int32 {
-	all := make([][]int32, n)
-	for i := range all {
-		for range low + d.below(high-low+1) {
-			all[i] = append(all[i], int32(2+d.below(32000)))
-		}
-	}
-	return all
-}
-
-// identifiers are n different sequences of three tokens and </s>.
-func (d *numbers) identifiers(n int) [][]int32 {
-	seen := map[[3]int32]bool{}
-	var out [][]int32
-	for len(out) < n {
-		var id [3]int32
-		for i := range id {
-			id[i] = int32(2 + d.below(1100))
-		}
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, append(id[:], 1))
-		}
-	}
-	return out
-}
 
 // benchModel is T5 Efficient Tiny: REDSI_BENCH_MODEL, or random weights.
 func benchModel(b *testing.B) *seq2seq.Model {
@@ -74,9 +40,9 @@ func benchModel(b *testing.B) *seq2seq.Model {
 // trie of 100,000 identifiers; its peer is bench/peers/beam.py.
 func BenchmarkBeam(b *testing.B) {
 	m := benchModel(b)
-	draw := numbers(3)
-	queries := draw.sequences(16, 8, 16)
-	trie, err := docid.NewTrie(draw.identifiers(100_000))
+	draw := seeded.Numbers(3)
+	queries := draw.Sequences(16, 8, 16)
+	trie, err := docid.NewTrie(draw.Identifiers(100_000))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,8 +76,8 @@ func BenchmarkAtomic(b *testing.B) {
 	if err := m.Extend(100_000, 1); err != nil {
 		b.Fatal(err)
 	}
-	draw := numbers(3)
-	queries := draw.sequences(256, 4, 32)
+	draw := seeded.Numbers(3)
+	queries := draw.Sequences(256, 4, 32)
 	ranker, err := NewRanker(m, first, 100_000)
 	if err != nil {
 		b.Fatal(err)

@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/docid"
+	seeded "github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
 // tied are numbers of few values, so that most candidates have equals.
-func (d *numbers) tied(n, values int) []float32 {
+func tied(d *seeded.Numbers, n, values int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
-		out[i] = -float32(d.below(values))
+		out[i] = -float32(d.Below(values))
 	}
 	return out
 }
@@ -25,15 +26,15 @@ func (d *numbers) tied(n, values int) []float32 {
 // whether blocks are chosen or all are sorted.
 func TestTies(t *testing.T) {
 	defer tensor.Emulate()()
-	var d numbers
+	var d seeded.Numbers
 	looked := map[bool]int{}
 	for range 300 {
-		queries, width, vocab, n := 1+d.below(3), 1+d.below(5), 1+d.below(200), 1+d.below(30)
+		queries, width, vocab, n := 1+d.Below(3), 1+d.Below(5), 1+d.Below(200), 1+d.Below(30)
 		rows := queries * width
-		table := &Table{Logits: d.tied(rows*vocab, 1+d.below(9)), Norms: make([]float32, rows), Vocab: vocab, Queries: queries}
-		sums := d.tied(rows, 3)
+		table := &Table{Logits: tied(&d, rows*vocab, 1+d.Below(9)), Norms: make([]float32, rows), Vocab: vocab, Queries: queries}
+		sums := tied(&d, rows, 3)
 		for i := range sums {
-			if d.below(5) == 0 {
+			if d.Below(5) == 0 {
 				sums[i] = float32(math.Inf(-1))
 			}
 		}
@@ -69,22 +70,22 @@ func TestTies(t *testing.T) {
 // that have none.
 func TestTrieTies(t *testing.T) {
 	defer tensor.Emulate()()
-	var d numbers
+	var d seeded.Numbers
 	for range 60 {
 		seen := map[[3]int32]bool{}
 		var ids [][]int32
-		for range 1 + d.below(80) {
-			id := [3]int32{int32(2 + d.below(20)), int32(2 + d.below(1+d.below(50))), 1}
+		for range 1 + d.Below(80) {
+			id := [3]int32{int32(2 + d.Below(20)), int32(2 + d.Below(1+d.Below(50))), 1}
 			if !seen[id] {
 				seen[id] = true
 				ids = append(ids, slices.Clone(id[:]))
 			}
 		}
 		trie := trieOf(t, ids)
-		queries, width, n := 1+d.below(3), 1+d.below(6), 1+d.below(20)
+		queries, width, n := 1+d.Below(3), 1+d.Below(6), 1+d.Below(20)
 		rows, vocab := queries*width, 60
-		table := &Table{Logits: d.tied(rows*vocab, 4), Norms: make([]float32, rows), Vocab: vocab, Queries: queries}
-		nodes, sums := make([]docid.Node, rows), d.tied(rows, 3)
+		table := &Table{Logits: tied(&d, rows*vocab, 4), Norms: make([]float32, rows), Vocab: vocab, Queries: queries}
+		nodes, sums := make([]docid.Node, rows), tied(&d, rows, 3)
 		active := make([]*search, queries)
 		b := NewBeam(3, trie)
 		for q := range active {
@@ -93,10 +94,10 @@ func TestTrieTies(t *testing.T) {
 			for r := range width {
 				row := q*width + r
 				nodes[row] = -1
-				if r == len(active[q].beams) && (r == 0 || d.below(4) > 0) {
+				if r == len(active[q].beams) && (r == 0 || d.Below(4) > 0) {
 					nodes[row] = docid.Root
-					if d.below(3) > 0 {
-						nodes[row], _ = trie.Step(docid.Root, ids[d.below(len(ids))][0])
+					if d.Below(3) > 0 {
+						nodes[row], _ = trie.Step(docid.Root, ids[d.Below(len(ids))][0])
 					}
 					active[q].beams = append(active[q].beams, beam{sum: sums[row], node: nodes[row]})
 				} else {

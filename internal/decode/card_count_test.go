@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/docid"
+	seeded "github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
@@ -83,8 +84,8 @@ func shape(t *testing.T, layers int64) *seq2seq.Model {
 
 // few are sequences of the model's tokens.
 func few(n, low, high int) [][]int32 {
-	var d numbers
-	all := d.sequences(n, low, high)
+	var d seeded.Numbers
+	all := d.Sequences(n, low, high)
 	for _, q := range all {
 		for i := range q {
 			q[i] = 2 + q[i]%598

@@ -16,6 +16,9 @@ type CUDA struct {
 	Runtime  string   // version of CUDA's libraries, such as "13.0"; "" where they are not loaded
 	Folder   string   // where these libraries are, or would be
 	Versions []string // of them, that of torch first
+
+	Graphs      string // the library by which steps are recorded and replayed; "" if there is none
+	WhyNoGraphs string // why there is none, where there are cards
 }
 
 // madeFor is what the CUDA half of the libtorch that tools/versions.mk pins was made for,

@@ -7,7 +7,7 @@ import "github.com/redsi/redsi/internal/tensor"
 // Card is what this process has of CUDA. The first call loads it.
 func Card() CUDA {
 	s := tensor.Card()
-	c := CUDA{Cards: tensor.CUDADevices(), Runtime: s.Runtime, Folder: s.Folder, Versions: s.Versions}
+	c := CUDA{Cards: tensor.CUDADevices(), Runtime: s.Runtime, Folder: s.Folder, Versions: s.Versions, Graphs: s.Graphs, WhyNoGraphs: s.GraphsReason}
 	if c.Cards > 0 {
 		return c
 	}

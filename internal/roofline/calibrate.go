@@ -55,7 +55,7 @@ func (c Counted) bytes() float64 { return float64(c.Bytes) }
 
 // training is what was counted, as a Training.
 func (c Counted) training() Training {
-	return Training{Model: c.Model, Batch: c.Batch, Precision: c.Precision, Optimizer: c.Optimizer, Recompute: c.Recompute, Graphs: c.Padded}
+	return Training{Model: c.Model, Batch: c.Batch, Precision: c.Precision, Optimizer: c.Optimizer, Recompute: c.Recompute, Graphs: true}
 }
 
 func (c Counted) searching() Searching {

@@ -22,7 +22,6 @@ type Counted struct {
 	Batch     Batch            `json:"batch"`
 	Name      string           `json:"name"` // of the batch: real, full, …
 	Recompute bool             `json:"recompute,omitempty"`
-	Padded    bool             `json:"padded,omitempty"` // the batch was, to a bucket of shapes; Batch is without
 	Beams     int64            `json:"beams,omitempty"`
 	Launches  int64            `json:"launches"`
 	Uploads   int64            `json:"uploads"`

@@ -126,12 +126,12 @@ func TestTime(t *testing.T) {
 }
 
 // TestBucketed: rows are padded by half a step on average, at most a thirty-second, widths to
-// the next eight, and examples by sequences of filler.
+// the next four and more, and examples by sequences of filler.
 func TestBucketed(t *testing.T) {
 	for _, x := range []struct{ got, want Batch }{
-		{Batch{128, 2500, 35, 512, 6}, Batch{132, 2500 + 64, 40, 512 + 16, 8}},
-		{Batch{128, 2047, 32, 128, 1}, Batch{132, 2047 + 32, 32, 128 + 4, 8}},
-		{Batch{2, 20, 16, 10, 9}, Batch{2.0625, 20 + 4, 16, 10 + 4, 16}},
+		{Batch{128, 2500, 35, 512, 6}, Batch{132, 2500 + 64, 36, 512 + 16, 8}},
+		{Batch{128, 2047, 32, 128, 1}, Batch{132, 2047 + 32, 32, 128 + 4, 1}},
+		{Batch{2, 20, 16, 10, 9}, Batch{2.0625, 20 + 4, 16, 10 + 4, 12}},
 	} {
 		if got := x.got.Bucketed(); got != x.want {
 			t.Errorf("%+v is in the bucket %+v, want %+v", x.got, got, x.want)

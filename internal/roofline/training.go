@@ -18,18 +18,24 @@ func (b Batch) Cut(n int) Batch {
 	return b
 }
 
-// Bucketed is the batch as updates that are replayed have it: padded, such that few shapes
-// come again and again. Rows are rounded up to a multiple of a power of two, at most a 16th of
-// them and at least 8, which is half of that more on average; widths of attention to a
-// multiple of 8. What is there for nothing belongs to sequences of filler.
+// Bucketed is the batch as a training step on a card has it (seq2seq.PrepareStep): filled up, such
+// that few shapes come again and again. Rows are rounded up to a multiple of a power of two, at
+// most a 16th of them and at least 8, which is half of that more on average; widths of attention
+// likewise, a 32nd and at least 4. What is there for nothing belongs to sequences of padding.
 func (b Batch) Bucketed() Batch {
+	unit := func(n, part, least float64) float64 { return max(least, math.Exp2(math.Floor(math.Log2(n/part)))) }
 	rows := func(n float64) float64 {
 		if n <= 0 {
 			return 0
 		}
-		return n + max(8, math.Exp2(math.Floor(math.Log2(n/16))))/2
+		return n + unit(n, 16, 8)/2
 	}
-	width := func(n float64) float64 { return 8 * math.Ceil(n/8) }
+	width := func(n float64) float64 {
+		if n <= 1 {
+			return n
+		}
+		return math.Ceil(n/unit(n, 32, 4)) * unit(n, 32, 4)
+	}
 	return Batch{Examples: b.Examples * 33 / 32, InputTokens: rows(b.InputTokens), LongestInput: width(b.LongestInput),
 		LabelTokens: rows(b.LabelTokens), LongestLabel: width(b.LongestLabel)}
 }
@@ -42,16 +48,16 @@ type Training struct {
 	Optimizer  string // adafactor, adamw
 	Accumulate int    // parts that the batch is cut into
 	Recompute  bool   // activations of the layers are computed twice instead of kept
-	Graphs     bool   // what it launches is recorded once for each bucket of shapes, and replayed; not if Recompute
+	Graphs     bool   // batches are filled up; if not Recompute, what is launched is recorded for each shape of them, and replayed
 }
 
 // replayed reports whether graphs are.
 func (t Training) replayed() bool { return t.Graphs && !t.Recompute }
 
-// part is what of the batch is computed at a time, padded if it is replayed.
+// part is what of the batch is computed at a time.
 func (t Training) part() Batch {
 	b := t.Batch.Cut(t.Accumulate)
-	if t.replayed() {
+	if t.Graphs {
 		return b.Bucketed()
 	}
 	return b

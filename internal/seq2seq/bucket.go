@@ -8,13 +8,16 @@ package seq2seq
 // widths are places of a layout for a sequence; 0: as many as the longest needs.
 type widths struct{ inputs, labels int64 }
 
-const (
-	coarse  = 16 // rows are filled up to a multiple of the power of two at or below this part of them
-	atLeast = 8  // that multiple at the least, and what places are a multiple of
-)
+// unit is what a number grows to a multiple of: the power of two at or below one part of it, or least.
+func unit(n, part, least int64) int64 {
+	for 2*least <= n/part {
+		least *= 2
+	}
+	return least
+}
 
-// fill adds sequences of padding to a batch. Rows and places grow to the next multiple of what coarse and
-// atLeast say; where all sequences are one token long, rows grow by one for each that is added.
+// fill adds sequences of padding to a batch. Rows grow by a 16th at the most, or 7, and one for each sequence that is
+// added, places by a 32nd, or 3. Where all sequences are one token long, so are those.
 func fill(b Batch, pad int32) (Batch, widths) {
 	in, out := sideOf(b.Inputs), sideOf(b.Labels)
 	n := max(in.needs(), out.needs())
@@ -29,7 +32,12 @@ func fill(b Batch, pad int32) (Batch, widths) {
 }
 
 // side is the inputs of a batch, or its labels.
-type side struct{ rows, longest, unit, places int64 }
+type side struct {
+	rows, longest int64
+	places        int64 // of a sequence
+	width         int64 // what those are a multiple of
+	unit          int64 // what rows are
+}
 
 func sideOf(sequences [][]int32) (s side) {
 	for _, q := range sequences {
@@ -37,14 +45,11 @@ func sideOf(sequences [][]int32) (s side) {
 		s.longest = max(s.longest, int64(len(q)))
 	}
 	if s.longest == 1 {
-		s.unit, s.places = 1, 1
+		s.unit, s.width, s.places = 1, 1, 1
 		return s
 	}
-	s.unit = atLeast
-	for 2*s.unit <= s.rows/coarse {
-		s.unit *= 2
-	}
-	s.places = upTo(s.longest, atLeast)
+	s.unit, s.width = unit(s.rows, 16, 8), unit(s.longest, 32, 4)
+	s.places = upTo(s.longest, s.width)
 	return s
 }
 
@@ -53,7 +58,7 @@ func upTo(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 // needs is how many sequences mostly have place for what is filled up, however much it is. It depends on
 // rows and places alone, so that batches of the same have as many.
 func (s side) needs() int64 {
-	between := max(s.places-atLeast/2, 1) // as long as the longest may well be
+	between := max(s.places-s.width/2, 1) // as long as the longest may well be
 	return max(1, (s.unit-1+between-1)/between)
 }
 

@@ -123,7 +123,7 @@ func (m *Model) Gradients(s *tensor.Scope, b *Prepared, rng *tensor.RNG, scale S
 		if rng != nil {
 			tensor.SeedDevice(m.Device, rng)
 		}
-		m.Refresh()
+		m.upToDate()
 		loss, grads = m.GradientsAt(s, b, numbers, rng, scale)
 	})
 	return loss, grads

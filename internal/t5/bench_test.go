@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -18,31 +19,6 @@ func tiny() Config {
 	c := Defaults()
 	c.DModel, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 256, 1024, 4, 4, 4
 	return c
-}
-
-// sequences draws n sequences of from … to tokens; bench/peers/train_step.py draws
-// the same.
-func sequences(state *uint64, n, from, to int) [][]int32 {
-	below := func(n int) int {
-		*state = *state*6364136223846793005 + 1442695040888963407
-		return int((*state >> 33) % uint64(n))
-	}
-	all := make([][]int32, n)
-	for i := range all {
-		for range from + below(to-from+1) {
-			all[i] = append(all[i], int32(2+below(32000)))
-		}
-	}
-	return all
-}
-
-// benchBatches are bench/peers/train_step.py's.
-func benchBatches() map[string]seq2seq.Batch {
-	full, real := uint64(1), uint64(1)
-	return map[string]seq2seq.Batch{
-		"full": {Inputs: sequences(&full, 128, 32, 32), Labels: sequences(&full, 128, 8, 8)},
-		"real": {Inputs: append(sequences(&real, 32, 32, 32), sequences(&real, 96, 8, 16)...), Labels: sequences(&real, 128, 4, 8)},
-	}
 }
 
 // BenchmarkTrainStep is forward, backward and Adafactor of Tiny with a batch of 128,
@@ -74,7 +50,8 @@ func BenchmarkTrainStep(b *testing.B) {
 	}
 	defer a.Close()
 	for _, lengths := range []string{"full", "real"} {
-		batch := benchBatches()[lengths]
+		inputs, labels := drawn.Batch(lengths)
+		batch := seq2seq.Batch{Inputs: inputs, Labels: labels}
 		loss, err := m.Loss(batch)
 		if err != nil {
 			b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
 )
@@ -23,8 +24,8 @@ func shapes() map[string]Config {
 }
 
 func someBatch() seq2seq.Batch {
-	seed := uint64(3)
-	b := seq2seq.Batch{Inputs: sequences(&seed, 6, 1, 9), Labels: sequences(&seed, 6, 1, 5)}
+	draw := drawn.Numbers(3)
+	b := seq2seq.Batch{Inputs: draw.Sequences(6, 1, 9), Labels: draw.Sequences(6, 1, 5)}
 	for _, all := range [][][]int32{b.Inputs, b.Labels} {
 		for _, ids := range all {
 			for i := range ids {

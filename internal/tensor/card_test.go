@@ -3,8 +3,12 @@
 package tensor
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/tensor/cudalib"
 )
 
 // TestCard: one or the other: cards, or a reason that every refusal repeats.
@@ -22,6 +26,24 @@ func TestCard(t *testing.T) {
 	}
 	if _, err := ParseDevice("cuda:99"); c.Loaded && (err == nil || !strings.Contains(err.Error(), "CUDA_VISIBLE_DEVICES")) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestCardGraphs: a library of graphs that does not load is a reason, and takes nothing else of a card away.
+func TestCardGraphs(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "libredsi_graphs.so")
+	if err := os.WriteFile(broken, []byte("no library"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := withGraphs(cudalib.State{Loaded: true, Cards: 2, Graphs: broken})
+	if !s.Loaded || s.Cards != 2 || s.Reason != "" || s.Graphs != "" || !strings.Contains(s.GraphsReason, "does not load: "+broken) {
+		t.Errorf("%+v", s)
+	}
+	if s := withGraphs(cudalib.State{Loaded: true, GraphsReason: "none is there"}); s.GraphsReason != "none is there" {
+		t.Errorf("%+v", s)
+	}
+	if c := Card(); !c.Loaded && c.Graphs+c.GraphsReason != "" {
+		t.Errorf("without a card: %+v", c)
 	}
 }
 

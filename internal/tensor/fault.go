@@ -48,7 +48,11 @@ var (
 
 	// Mistakes of the one call that they answer: the next one is not touched.
 	harmless = []string{"invalid argument", "invalid device ordinal", "invalid configuration argument", "operation not supported",
-		"invalid resource handle", "CUDA driver version is insufficient", "_STATUS_NOT_SUPPORTED", "_STATUS_INVALID_VALUE", "_STATUS_BAD_PARAM"}
+		"invalid resource handle", "CUDA driver version is insufficient", "_STATUS_NOT_SUPPORTED", "_STATUS_INVALID_VALUE", "_STATUS_BAD_PARAM",
+		// What cannot be recorded, after which nothing is recorded any more.
+		"operation not permitted when stream is capturing", "due to a previous error during capture", "merge of separate capture sequences",
+		"capture was not ended in the same stream", "capturing stream has unjoined work", "uncaptured work in another stream",
+		"depend on a capturing blocking stream", "last recorded in a capturing stream", "terminate a thread-local capture sequence"}
 
 	ofCUDA = []string{"CUDA error: ", "CUDA driver error: ", "CUBLAS_STATUS_", "CUDNN_STATUS_", "CUSOLVER_STATUS_", "CUSPARSE_STATUS_"}
 )

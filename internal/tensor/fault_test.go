@@ -31,6 +31,8 @@ func TestFault(t *testing.T) {
 		"CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasLtMatmul(`":                         NoFault,
 		"mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)":                                        NoFault,
 		"[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory":                 NoFault,
+		"CUDA error: operation not permitted when stream is capturing":                                   NoFault,
+		"CUDA error: operation failed due to a previous error during capture":                            NoFault,
 		"": NoFault,
 	} {
 		if got := (&Error{Op: "matmul", Message: message}).Fault(); got != want {

@@ -2,13 +2,14 @@
 # Packs the tests of what a card computes for a machine that has a card and no network: the test's program and the
 # files that it reads. There, `./run.sh` needs a Python whose torch is the pinned version with CUDA, and nothing else.
 #
-#   tools/card/pack.sh PROGRAM ARCHIVE VERSION
+#   tools/card/pack.sh PROGRAM GRAPHS ARCHIVE VERSION
 set -eu
-program=$1 archive=$2 version=$3
+program=$1 graphs=$2 archive=$3 version=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/card/internal/cardtest"
 cp "$program" "$work/card/internal/cardtest/cardtest.test"
+cp "$graphs" "$work/card/"
 for package in t5 bert decode; do
 	mkdir -p "$work/card/internal/$package"
 	cp -R "internal/$package/testdata" "$work/card/internal/$package/"

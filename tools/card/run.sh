@@ -16,6 +16,7 @@ if ! [ -e "$REDSI_CUDA/torch/lib/libtorch_cuda.so" ]; then
 	exit 2
 fi
 export REDSI_CUDA
+export REDSI_CUDA_GRAPHS="${REDSI_CUDA_GRAPHS:-$PWD}"
 export LD_LIBRARY_PATH="$REDSI_CUDA/torch/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 out=$(cd "${OUT:-.}" && pwd)
 cd internal/cardtest

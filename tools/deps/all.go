@@ -15,10 +15,10 @@ var order = []string{"temporal-server", "tokenizers", "minio", "temporal"}
 
 // installAll installs the parts that are missing, o.jobs of them at a time. libtorch, which is downloaded, and gotch,
 // whose one large file keeps one core busy longest, wait for none of the others. CUDA's parts are downloaded after
-// libtorch, whose wheel they take too, while gotch is compiled.
+// libtorch, whose wheel or headers they take too, while gotch is compiled.
 func installAll(ctx context.Context, o options, b *board) error {
 	var missing []string
-	for _, name := range append([]string{"libtorch", "cuda-kernels", "cuda", "gotch"}, order...) {
+	for _, name := range append([]string{"libtorch", "cuda-kernels", "cuda", "cuda-graphs", "gotch"}, order...) {
 		if dir, asked := o.dirs[name]; asked && !complete(dir) {
 			missing = append(missing, name)
 		}
@@ -52,7 +52,7 @@ func installAll(ctx context.Context, o options, b *board) error {
 		if !part("libtorch") {
 			return
 		}
-		wg.Go(func() { _ = part("cuda-kernels") && part("cuda") })
+		wg.Go(func() { _ = part("cuda-kernels") && part("cuda") && part("cuda-graphs") })
 		if part("gotch") && slices.Contains(missing, "gotch") && complete(o.dirs["libtorch"]) {
 			try(compileGotch(within, b.part("gotch")))
 		}

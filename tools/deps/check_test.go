@@ -108,8 +108,11 @@ func TestMakeCuda(t *testing.T) {
 		t.Fatal(err)
 	}
 	deps := t.TempDir()
-	for _, part := range []string{"libtorch", "cuda"} {
-		dir := filepath.Join(deps, part, values["LIBTORCH_VERSION"]+"-linux-amd64")
+	for _, dir := range []string{
+		filepath.Join(deps, "libtorch", values["LIBTORCH_VERSION"]+"-linux-amd64"),
+		filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64"),
+		filepath.Join(deps, "cuda-graphs", graphsName(t, values["LIBTORCH_VERSION"])),
+	} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,7 @@ var costs = map[string]cost{
 	"libtorch":        {cpu: 25 * time.Second, usual: 40 * time.Second, download: 3e6, disk: 523e6, torch: true},
 	"cuda":            {cpu: 45 * time.Second, usual: 90 * time.Second, download: 1968e6, disk: 2524e6, torch: true, half: true},
 	"cuda-kernels":    {cpu: 10 * time.Second, usual: 20 * time.Second, torch: true, half: true},
+	"cuda-graphs":     {cpu: 10 * time.Second, usual: 15 * time.Second, download: 2.4e6, disk: 0.2e6},
 	"gotch":           {cpu: 180 * time.Second, usual: 300 * time.Second, download: 10e6, caches: 60e6},
 	"tokenizers":      {cpu: 260 * time.Second, usual: 390 * time.Second, lines: 110, download: 25e6, disk: 50e6, caches: 200e6},
 	"temporal-server": {cpu: 480 * time.Second, usual: 480 * time.Second, lines: 950, download: 120e6, disk: 186e6, caches: 1200e6},

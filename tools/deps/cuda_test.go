@@ -67,12 +67,18 @@ func cudaIndex(t *testing.T, more ...string) index {
 // install runs the installer for parts below deps.
 func (x index) install(t *testing.T, deps string, parts ...string) (string, error) {
 	t.Helper()
-	args := []string{"-versions", x.versions, "-platform", "linux-amd64"}
+	var args []string
 	for _, part := range parts {
 		args = append(args, part+"="+filepath.Join(deps, part, "2.11.0-linux-amd64"))
 	}
+	return x.run(t, args...)
+}
+
+// run runs the installer with more arguments.
+func (x index) run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
 	var out bytes.Buffer
-	err := run(t.Context(), args, &out)
+	err := run(t.Context(), append([]string{"-versions", x.versions, "-platform", "linux-amd64"}, args...), &out)
 	return out.String(), err
 }
 
@@ -194,12 +200,14 @@ func TestCudaPlatformsAgree(t *testing.T) {
 	}
 	var lists [2][]string
 	for i, platform := range []string{"linux-amd64", "linux-arm64"} {
-		wheels, err := wheelsFor(values, "CUDA_"+platform)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range wheels {
-			lists[i] = append(lists[i], w.distribution+" "+w.version)
+		for _, list := range []string{"CUDA_", "HEADERS_"} {
+			wheels, err := wheelsFor(values, list+platform)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range wheels {
+				lists[i] = append(lists[i], w.distribution+" "+w.version)
+			}
 		}
 	}
 	if !slices.Equal(lists[0], lists[1]) {

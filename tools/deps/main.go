@@ -20,6 +20,7 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
   libtorch=DIR          libtorch's headers and CPU libraries, from the wheels listed in -versions
   cuda=DIR              libtorch's CUDA half and NVIDIA's libraries for it
   cuda-kernels=DIR      libtorch's CUDA half alone, for tests that ask which kernels it has
+  cuda-graphs=DIR       the library that records and replays what a card is asked for; it needs libtorch=DIR
   gotch=DIR             gotch's header and stub archives; its C++ is compiled when libtorch is there
   tokenizers=DIR        libtokenizers.a, from the module in go.mod
   temporal-server=DIR, temporal=DIR, minio=DIR   a program, from the module in tools/
@@ -51,6 +52,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // options say which parts go where.
 type options struct {
 	versions, platform, header string
+	graphs                     string // the folder of the source of the library of graphs
 	jobs                       int
 	dirs                       map[string]string // part -> its folder
 	keep                       string            // the distribution whose wheel two of the missing parts take
@@ -64,6 +66,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.versions, "versions", "tools/versions.mk", "`file` that lists the wheels of libtorch")
 	flags.StringVar(&o.platform, "platform", "linux-amd64", "system and processor, as -versions writes them")
 	flags.StringVar(&o.header, "header", "tools/native/gotch-libtorch211.h", "`file` that is forced into gotch's sources")
+	flags.StringVar(&o.graphs, "graphs", "internal/tensor/cudagraph", "`folder` with the source of cuda-graphs")
 	flags.IntVar(&o.jobs, "jobs", 2, "how many parts are compiled at once, gotch beside them")
 	flags.Usage = func() {}
 	err := flags.Parse(args)
@@ -88,6 +91,7 @@ func builders(o options) map[string]builder {
 		"libtorch":        libtorch{versions: o.versions, platform: o.platform, keep: o.keep}.build,
 		"cuda":            cuda{versions: o.versions, platform: o.platform}.build,
 		"cuda-kernels":    kernels{versions: o.versions, platform: o.platform}.build,
+		"cuda-graphs":     graphs{versions: o.versions, platform: o.platform, libtorch: o.dirs["libtorch"], source: o.graphs}.build,
 		"gotch":           gotch{header: o.header}.build,
 		"tokenizers":      tokenizers,
 		"temporal-server": server{"tools/temporal-server", "github.com/redsi/redsi/tools/temporal-server"}.build,

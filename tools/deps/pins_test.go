@@ -43,7 +43,7 @@ func TestCudaPins(t *testing.T) {
 			asked[m[1]] = m[2]
 		}
 	}
-	for _, list := range []string{"CUDA_linux-amd64", "WHEELS_linux-amd64"} {
+	for _, list := range []string{"CUDA_linux-amd64", "WHEELS_linux-amd64", "HEADERS_linux-amd64"} {
 		wheels, err := wheelsFor(values, list)
 		if err != nil {
 			t.Fatal(err)

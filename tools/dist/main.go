@@ -24,6 +24,7 @@ func main() {
 	flag.StringVar(&d.redsi, "redsi", "bin/redsi", "the program")
 	flag.StringVar(&d.server, "server", "", "the embedded Temporal server")
 	flag.StringVar(&d.libtorch, "libtorch", "", "folder of libtorch, with lib and licenses")
+	flag.StringVar(&d.graphs, "graphs", "", "folder of the library that records what a card is asked for, with licenses")
 	flag.StringVar(&d.version, "version", "", "of redsi")
 	flag.StringVar(&d.libtorchVersion, "libtorch-version", "", "of libtorch")
 	when := flag.Int64("time", 0, "of all files, seconds since 1970: the commit's, so that one tree makes one archive")
@@ -55,7 +56,7 @@ func run(d *dist, out string, when time.Time) error {
 
 // dist is a release: what it is made of, and its files by their names in the archive.
 type dist struct {
-	root, redsi, server, libtorch, version, libtorchVersion string
+	root, redsi, server, libtorch, graphs, version, libtorchVersion string
 
 	files map[string]file
 }
@@ -98,6 +99,7 @@ func (d *dist) collect() error {
 	for name, path := range libraries {
 		d.add("lib/"+name, path, 0o755)
 	}
+	d.add("lib/libredsi_graphs.so", filepath.Join(d.graphs, "libredsi_graphs.so"), 0o755) // redsi looks for it beside libtorch
 	for _, name := range []string{"pipelines.hcl", "README.md", "CHANGELOG.md", "SECURITY.md", "CITATION.cff", "LICENSE"} {
 		d.add(name, filepath.Join(d.root, name), 0o644)
 	}

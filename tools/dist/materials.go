@@ -40,7 +40,11 @@ func (d *dist) addMaterials() error {
 	if len(texts) == 0 {
 		return fmt.Errorf("%s has no licences: it was installed by an earlier version; remove the folder and run make deps-torch", d.libtorch)
 	}
-	for _, t := range texts {
+	own, err := filepath.Glob(filepath.Join(d.graphs, "licenses", "*", "*"))
+	if err != nil {
+		return err
+	}
+	for _, t := range append(texts, own...) {
 		d.add("licenses/"+filepath.Base(filepath.Dir(t))+"/"+filepath.Base(t), t, 0o644)
 	}
 	for _, notice := range []string{"libstdc++6", "libgcc-s1"} { // where Debian and its kin have them

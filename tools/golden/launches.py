@@ -30,7 +30,8 @@ from transformers import T5Config, T5ForConditionalGeneration
 from transformers.optimization import Adafactor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "peers"))
-from slices import Numbers, pad  # noqa: E402
+from drawn import Numbers  # noqa: E402
+from slices import pad  # noqa: E402
 
 SIZES = {
     "tiny": dict(d_model=256, d_ff=1024, num_layers=4, num_decoder_layers=4, num_heads=4),

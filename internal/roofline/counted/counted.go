@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/redsi/redsi/internal/adafactor"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/roofline"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/t5"
@@ -27,31 +28,14 @@ func Config(m roofline.Model) t5.Config {
 	return c
 }
 
-// sequences draws n sequences of from … to tokens, as bench/peers/train_step.py does.
-func sequences(state *uint64, n, from, to int) [][]int32 {
-	below := func(n int) int {
-		*state = *state*6364136223846793005 + 1442695040888963407
-		return int((*state >> 33) % uint64(n))
-	}
-	all := make([][]int32, n)
-	for i := range all {
-		for range from + below(to-from+1) {
-			all[i] = append(all[i], int32(2+below(32000)))
-		}
+// Batches are drawn.Batch's, by their names.
+func Batches() map[string]*train.Batch {
+	all := map[string]*train.Batch{}
+	for _, name := range []string{"full", "real", "atomic"} {
+		inputs, targets := drawn.Batch(name)
+		all[name] = &train.Batch{Inputs: inputs, Targets: targets}
 	}
 	return all
-}
-
-// Batches are those of bench/peers/train_step.py: full has documents only, real the paper's
-// mixture of documents and queries, and atomic that with longer documents and labels of one
-// token.
-func Batches() map[string]*train.Batch {
-	full, real, atomic := uint64(1), uint64(1), uint64(1)
-	return map[string]*train.Batch{
-		"full":   {Inputs: sequences(&full, 128, 32, 32), Targets: sequences(&full, 128, 8, 8)},
-		"real":   {Inputs: append(sequences(&real, 32, 32, 32), sequences(&real, 96, 8, 16)...), Targets: sequences(&real, 128, 4, 8)},
-		"atomic": {Inputs: append(sequences(&atomic, 32, 64, 64), sequences(&atomic, 96, 8, 16)...), Targets: sequences(&atomic, 128, 1, 1)},
-	}
 }
 
 // Shape is a batch as roofline takes it.

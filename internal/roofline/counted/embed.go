@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/roofline"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/safetensors"
@@ -19,8 +20,8 @@ import (
 
 // Embed counts a batch of texts of 512 tokens that an encoder reads.
 func Embed(of string, sizes roofline.Model, texts int) (c roofline.Counted, err error) {
-	state := uint64(3)
-	batch := sequences(&state, texts, 512, 512)
+	draw := drawn.Numbers(3)
+	batch := draw.Sequences(texts, 512, 512)
 	for _, text := range batch {
 		for i := range text {
 			text[i] %= int32(sizes.Vocabulary)
@@ -32,7 +33,7 @@ func Embed(of string, sizes roofline.Model, texts int) (c roofline.Counted, err 
 		return c, err
 	}
 	defer os.RemoveAll(folder)
-	if err := writeEncoder(folder, sizes); err != nil {
+	if err := WriteEncoder(folder, sizes); err != nil {
 		return c, err
 	}
 	defer tensor.Emulate()()
@@ -46,8 +47,8 @@ func Embed(of string, sizes roofline.Model, texts int) (c roofline.Counted, err 
 	return c, errors.Join(err, failed)
 }
 
-// writeEncoder writes a BERT whose numbers are zeros.
-func writeEncoder(folder string, m roofline.Model) error {
+// WriteEncoder writes a BERT whose numbers are zeros.
+func WriteEncoder(folder string, m roofline.Model) error {
 	config, err := json.Marshal(map[string]any{"model_type": "bert", "vocab_size": m.Vocabulary, "hidden_size": m.Width, "num_hidden_layers": m.Encoder,
 		"num_attention_heads": m.Heads, "intermediate_size": m.FF, "max_position_embeddings": m.Positions})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/roofline"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
@@ -23,8 +24,8 @@ const (
 
 // asked are queries with as many tokens as those of Natural Questions mostly have.
 func asked(n int) [][]int32 {
-	state := uint64(7)
-	return sequences(&state, n, 8, 16)
+	draw := drawn.Numbers(7)
+	return draw.Sequences(n, 8, 16)
 }
 
 func asks(queries [][]int32) roofline.Batch {

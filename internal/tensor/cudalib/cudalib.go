@@ -25,6 +25,10 @@ type State struct {
 	Runtime string `json:"runtime,omitempty"`
 	// Cards is how many this process may use.
 	Cards int `json:"cards"`
+	// Graphs is the library by which steps are recorded and replayed (package cudagraph); GraphsReason is why there is
+	// none, so that a card is asked for one operation at a time. Both are "" without cards.
+	Graphs       string `json:"graphs,omitempty"`
+	GraphsReason string `json:"graphs_reason,omitempty"`
 }
 
 // half is the library that registers kernels when it is loaded, in its folder.
@@ -61,6 +65,15 @@ func Load(version string) State {
 }
 
 func (m machine) load(version string) State {
+	s := m.take(version)
+	if s.Loaded {
+		s.Graphs, s.GraphsReason = m.graphs(version, s.Folder)
+	}
+	return s
+}
+
+// take loads the half.
+func (m machine) take(version string) State {
 	var s State
 	asked := m.getenv("REDSI_CUDA")
 	if asked == "off" {

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/tensor/cudagraph"
 )
 
 // compile makes a shared library of C.
@@ -58,6 +60,7 @@ func TestLoad(t *testing.T) {
 	// A process's libtorch in a folder as make has it, and the parts for it.
 	deps := t.TempDir()
 	part := filepath.Join(deps, "cuda", "2.11.0-linux-amd64")
+	graphs := filepath.Join(deps, "cuda-graphs", cudagraph.Name("2.11.0"))
 	cpu := compile(t, filepath.Join(deps, "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), "", "-Wl,-soname,libtorch_cpu.so")
 	if got := (machine{system: loader}).folder(); got != "" {
 		t.Errorf("without libtorch the folder is %q", got)
@@ -127,12 +130,15 @@ func TestLoad(t *testing.T) {
 				t.Errorf("folder %q, want %q", s.Folder, tt.folder)
 			}
 			if tt.want == "" {
+				if s.Graphs != "" || !strings.Contains(s.GraphsReason, "there is no libredsi_graphs.so in "+graphs+": make cuda") {
+					t.Errorf("graphs: %q, %q", s.Graphs, s.GraphsReason)
+				}
 				if !s.Loaded || s.Reason != "" || s.Cards != 1 || s.Driver != "13.0" || s.Runtime != "13.0" || s.Versions[0] != "torch 2.11.0" {
 					t.Errorf("%+v", s)
 				}
 				return
 			}
-			if s.Loaded || s.Cards != 0 || !strings.Contains(s.Reason, tt.want) {
+			if s.Loaded || s.Cards != 0 || s.Graphs+s.GraphsReason != "" || !strings.Contains(s.Reason, tt.want) {
 				t.Errorf("%+v\nwant the reason %q", s, tt.want)
 			}
 		})
@@ -160,7 +166,8 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = machine{func(string) string { return "" }, func(string) (string, bool) { return "", false }, loader, new13, one}
-	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1}
+	want := State{Loaded: true, Folder: preloaded, Runtime: "13.0", Cards: 1, Graphs: filepath.Join(graphs, cudagraph.File)}
+	write(t, want.Graphs, "")
 	if s := m.load("2.11.0"); !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v, want %+v", s, want)
 	}
@@ -207,5 +214,45 @@ func TestFolder(t *testing.T) {
 		if got := m.folder(); got != want {
 			t.Errorf("%s: %s, want %s", library, got, want)
 		}
+	}
+}
+
+// TestGraphs: the library of graphs is found where it is named, in the folder of the CUDA half, where `make cuda` puts it, or
+// beside an archive's libtorch, in this order; else the reason names the place where it would be found.
+func TestGraphs(t *testing.T) {
+	dir := t.TempDir()
+	at := func(elements ...string) string { return filepath.Join(append([]string{dir}, elements...)...) }
+	part, archive := at("deps", "libtorch", "2.11.0-linux-amd64", "lib", "libtorch_cpu.so"), at("redsi-1.0", "lib", "libtorch_cpu.so")
+	made, half, named := at("deps", "cuda-graphs", cudagraph.Name("2.11.0")), at("half"), at("named")
+	for _, tt := range []struct {
+		name, library, asked string
+		there                []string // folders that have it
+		want, reason         string
+	}{
+		{"none", part, "", nil, "", "there is no libredsi_graphs.so in " + made + ": make cuda, or name another folder by REDSI_CUDA_GRAPHS"},
+		{"none in an archive", archive, "", nil, "", " in " + at("redsi-1.0", "lib") + ": make cuda"},
+		{"none anywhere", "", "", nil, "", " in " + half + ": make cuda"},
+		{"off", part, "off", []string{made, half}, "", "REDSI_CUDA_GRAPHS=off"},
+		{"of make cuda", part, "", []string{made}, made, ""},
+		{"of make cuda, for another program", part, "", []string{at("deps", "cuda-graphs", "2.11.0-000000000000-linux-amd64")}, "", "there is no"},
+		{"of make cuda, while another folder is named", part, named, []string{made}, made, ""},
+		{"of an archive", archive, "", []string{at("redsi-1.0", "lib")}, at("redsi-1.0", "lib"), ""},
+		{"beside the half", part, "", []string{made, half}, half, ""},
+		{"named", part, named, []string{made, half, named}, named, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, folder := range tt.there {
+				write(t, filepath.Join(folder, cudagraph.File), "")
+				defer os.Remove(filepath.Join(folder, cudagraph.File))
+			}
+			m := machine{getenv: func(key string) string { return map[string]string{"REDSI_CUDA_GRAPHS": tt.asked}[key] }, system: from(tt.library)}
+			path, reason := m.graphs("2.11.0", half)
+			if want := tt.want; want != "" && path != filepath.Join(want, cudagraph.File) || want == "" && path != "" {
+				t.Errorf("found %q, want it in %q", path, want)
+			}
+			if (reason == "") != (tt.reason == "") || !strings.Contains(reason, tt.reason) {
+				t.Errorf("reason %q, want %q", reason, tt.reason)
+			}
+		})
 	}
 }

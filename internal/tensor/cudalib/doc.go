@@ -4,7 +4,7 @@
 //
 // The libraries are looked for where `make cuda` puts them, by where this process has its libtorch
 // from; in the folder cuda beside lib, for archives; beside that libtorch, if it is Python's; or where
-// REDSI_CUDA says. A folder is laid out as Python's site-packages: torch/lib and nvidia/*/lib.
+// REDSI_CUDA says. It also finds the library of package cudagraph. A folder is laid out as Python's site-packages: torch/lib and nvidia/*/lib.
 //
 // It must not know tensors, and runs in builds without libtorch.
 package cudalib

@@ -101,6 +101,7 @@ func TestCount(t *testing.T) {
 		}
 	})
 	c := tensor.Counts{}
+	before, _, _ := tensor.CardMemory(0) // of the backward pass, whose thread may be late to give it back
 	run(t, func(s *tensor.Scope) {
 		c = tensor.Count(func() {
 			ids := s.Upload(tensor.CUDA(0), []int64{3, 1}, []int64{2})
@@ -112,7 +113,7 @@ func TestCount(t *testing.T) {
 	if c.Uploads != 1 || c.Downloads != 1 {
 		t.Errorf("counted as %+v", c)
 	}
-	if now, most, ok := tensor.CardMemory(0); !ok || now != 0 || most < 96 {
+	if now, most, ok := tensor.CardMemory(0); !ok || now > before || most < 96 {
 		t.Errorf("memory: %d now, %d at most, %v", now, most, ok)
 	}
 }

@@ -1,0 +1,248 @@
+//go:build linux && !notorch
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/internal/roofline"
+	"github.com/redsi/redsi/internal/roofline/counted"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/tensor/fakecard"
+)
+
+// TestMain: the test's program is the bench, where it is started as one, and a piece of it; else it has a card of software.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == pieceArg || os.Args[1] == "-only") {
+		workloads["test-parts"] = testParts
+		main()
+	}
+	if err := fakecard.Install(); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// quickModel writes a small model of random numbers where card.py would; folder is the bench's.
+func quickModel(t *testing.T, folder, kind string) (model string) {
+	t.Helper()
+	dir := filepath.Join(folder, "card-quick-"+kind+"-weights2")
+	model = filepath.Join(dir, "model")
+	if err := os.MkdirAll(model, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tensor.SetNumThreads(1)
+	sizes := roofline.Model{Vocabulary: 32128, Width: 16, FF: 32, Heads: 2, Inner: 16, Encoder: 2, Decoder: 2}
+	var err error
+	if kind == "bert" {
+		sizes.Positions = 512
+		err = counted.WriteEncoder(model, sizes)
+	} else {
+		if kind == "atomic" {
+			sizes.Vocabulary += int64(quickSizes.documents)
+		}
+		var m *seq2seq.Model
+		if m, err = seq2seq.Init(counted.Config(sizes), 1, tensor.CPU); err == nil {
+			err = m.Save(model)
+			m.Close()
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "done"), nil, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// TestCardWorkloads: each workload of a card, on one of software, does as much in a slice as it says, and finds what the
+// processor finds.
+func TestCardWorkloads(t *testing.T) {
+	folder := t.TempDir()
+	models := map[string]string{}
+	for _, kind := range []string{"train", "atomic", "bert"} {
+		models[kind] = quickModel(t, folder, kind)
+	}
+	for _, c := range []struct {
+		piece, model string
+		work         int
+	}{
+		{"card-train", "train", quickSizes.updates}, {"card-products", "train", quickSizes.updates},
+		{"card-beam", "train", quickSizes.queries}, {"card-trie", "train", quickSizes.queries},
+		{"card-atomic", "atomic", quickSizes.queries}, {"card-bert", "bert", quickSizes.texts},
+	} {
+		found := map[string]string{}
+		for _, device := range []string{"cpu", "cuda:0"} {
+			before := tensor.Live()
+			w, err := workloads[c.piece]([]string{"-quick", "-device=" + device, "-dtype=fp32", models[c.model]})
+			if err != nil {
+				t.Fatalf("%s on %s: %v", c.piece, device, err)
+			}
+			if w.warm != nil {
+				err = w.warm()
+			}
+			for range 2 {
+				if err != nil {
+					t.Fatalf("%s on %s: %v", c.piece, device, err)
+				}
+				var work float64
+				if work, err = w.run(); work != float64(c.work) {
+					t.Errorf("%s on %s: a slice of %g, want %d", c.piece, device, work, c.work)
+				}
+			}
+			found[device] = w.check
+			if w.graphs != nil {
+				checkGraphs(t, device, w.graphs())
+			}
+			w.close()
+			if n := tensor.Live(); n != before {
+				t.Errorf("%s on %s: %d tensors live, %d before", c.piece, device, n, before)
+			}
+		}
+		if found["cpu"] != found["cuda:0"] {
+			t.Errorf("%s found %s on the processor, and %s on the card", c.piece, found["cpu"], found["cuda:0"])
+		}
+	}
+}
+
+// checkGraphs: of a training on a card that can record, as the one of software can, most updates are replayed.
+func checkGraphs(t *testing.T, device string, g *graphs) {
+	t.Helper()
+	if device == "cpu" {
+		if g != nil {
+			t.Errorf("graphs on the processor: %+v", g)
+		}
+		return
+	}
+	if updates := int64((warmTraining + 2) * quickSizes.updates); g.Recorded == 0 || g.Replayed == 0 || g.Replayed+g.Single != updates || g.Failed != "" {
+		t.Errorf("%+v of %d updates", g, updates)
+	}
+}
+
+// TestSingle: a training that is to ask for operation by operation replays nothing.
+func TestSingle(t *testing.T) {
+	w, err := cardTrain([]string{"-quick", "-dtype=fp32", "-single", quickModel(t, t.TempDir(), "train")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := *w.graphs(), (graphs{Single: int64(quickSizes.updates)}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestCardLines: lines of a card through the whole bench, its processes too, with the processor taken for a card and our own
+// side in the place of transformers'.
+func TestCardLines(t *testing.T) {
+	e := &env{ctx: context.Background(), dir: t.TempDir(), quick: true, slices: 2, pairs: 1, cores: 1, card: "emulated", peerTime: time.Nanosecond}
+	for _, kind := range []string{"train", "atomic", "bert"} {
+		quickModel(t, e.dir, kind)
+	}
+	measured := 0
+	for _, l := range cardLines {
+		if strings.HasPrefix(l.name, "cuda/train_") && !strings.HasPrefix(l.name, "cuda/train_base_vs_l") {
+			continue // as small as each other, and with one peer
+		}
+		if err := l.needs(e); err != nil {
+			t.Fatal(err)
+		}
+		command, err := l.peer.command(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if command[0] == machinePython() {
+			l.peer = l.ours
+		}
+		rows, err := measureLine(e, l)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%s: %d rows: %v", l.name, len(rows), err)
+		}
+		r := rows[0]
+		if r.Name != l.name || !(r.Ours > 0) || !(r.Peer > 0) || !(r.Ratio > 0) {
+			t.Errorf("%+v", r)
+		}
+		if want := map[bool]float64{true: float64(quickSizes.queries)}[l.whole]; r.OursOf != want || r.PeerOf != want {
+			t.Errorf("%s: of %g and %g, want %g", l.name, r.OursOf, r.PeerOf, want)
+		}
+		measured++
+	}
+	if measured < 8 {
+		t.Errorf("%d lines were measured", measured)
+	}
+}
+
+// TestSizes: what transformers is measured with is as much as ours.
+func TestSizes(t *testing.T) {
+	script, err := os.ReadFile("peers/card.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]cardSizes{"FULL": paperSizes, "QUICK": quickSizes} {
+		want := fmt.Sprintf("\n%s = types.SimpleNamespace(batch=%d, batches=%d, updates=%d, queries=%d, documents=%d, ",
+			name, s.batch, s.batches, s.updates, s.queries, s.documents)
+		if !strings.Contains(strings.ReplaceAll(string(script), "109_739", "109739"), want) {
+			t.Errorf("card.py has no %s", want)
+		}
+	}
+}
+
+// TestPer: products are counted in updates or in operations, and what is neither is an error, as is a model that is none.
+func TestPer(t *testing.T) {
+	model := quickModel(t, t.TempDir(), "train")
+	work := func(piece string, args ...string) (float64, error) {
+		w, err := workloads[piece](append([]string{"-quick", "-device=cpu", "-dtype=fp32"}, args...))
+		if err != nil {
+			return 0, err
+		}
+		defer w.close()
+		return w.run()
+	}
+	operations, err := work("card-products", "-per=flops", model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := operations / float64(quickSizes.updates)
+	large, err := work("card-large", "-per=flops", model)
+	if n := float64(quickSizes.square); err != nil || large != 20*2*n*n*n {
+		t.Errorf("%g operations: %v", large, err)
+	}
+	if updates, err := work("card-large", model); err != nil || math.Abs(updates/(large/each)-1) > 1e-12 {
+		t.Errorf("%g updates in %g operations of %g each: %v", updates, large, each, err)
+	}
+	for _, args := range [][]string{{"-per=hours", model}, {"-dtype=int4", model}, {"-device=tpu", model}, {filepath.Join(model, "none")}} {
+		if _, err := work("card-products", args...); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+}
+
+// TestRefused: what a line of a card needs is said, with 2, before anything is measured.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ card, want string }{
+		{"", "libtorch sees no card here"}, {"cpu", "add -quick"}, {"emulated", "add -quick"},
+	} {
+		args := []string{"-only", "cuda/..."}
+		if c.card != "" {
+			args = append(args, "-card", c.card)
+		}
+		command := exec.Command(os.Args[0], args...)
+		command.Env = append(os.Environ(), "REDSI_DEPS="+t.TempDir(), "REDSI_CUDA=off")
+		out, err := command.CombinedOutput()
+		if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), c.want) {
+			t.Errorf("-card %q: %v: %s", c.card, err, out)
+		}
+	}
+}

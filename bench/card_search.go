@@ -1,0 +1,119 @@
+//go:build !notorch
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/docid"
+	"github.com/redsi/redsi/internal/drawn"
+)
+
+// warmQueries are asked first, and do not count.
+const warmQueries = 64
+
+// cardSearch is the beam search of an evaluation, free or along a trie.
+func cardSearch(args []string, constrained bool) (*workload, error) {
+	return onDevice(args, func(p *placed, w *workload) error {
+		m, err := p.open()
+		if err != nil {
+			return err
+		}
+		draw := drawn.Numbers(3)
+		queries := draw.Sequences(p.queries, 8, 16)
+		b := decode.NewBeam(beamTokens, nil)
+		b.EarlyStopping = decode.StopHeuristic // as the peer, which takes transformers' default
+		if constrained {
+			if b.Trie, err = docid.NewTrie(draw.Identifiers(p.documents)); err != nil {
+				return err
+			}
+		}
+		searcher, err := decode.NewSearcher(m)
+		if err != nil {
+			return err
+		}
+		p.later(searcher.Close)
+		w.warm = func() error {
+			found, err := searcher.Search(context.Background(), queries[:min(warmQueries, len(queries))], b, p.together(), nil)
+			if err == nil {
+				w.check = fmt.Sprint(found[0][0].Tokens)
+			}
+			return err
+		}
+		w.run = func() (float64, error) {
+			found, err := searcher.Search(context.Background(), queries, b, p.together(), nil)
+			return float64(len(found)), err
+		}
+		return nil
+	})
+}
+
+// cardAtomic is the ranking of an evaluation of atomic identifiers, which are the model's last tokens.
+func cardAtomic(args []string) (*workload, error) {
+	return onDevice(args, func(p *placed, w *workload) error {
+		m, err := p.open()
+		if err != nil {
+			return err
+		}
+		ranker, err := decode.NewRanker(m, m.Vocabulary().Size-int64(p.documents), int64(p.documents))
+		if err != nil {
+			return err
+		}
+		p.later(ranker.Close)
+		draw := drawn.Numbers(3)
+		queries := draw.Sequences(p.queries, 4, 32)
+		w.warm = func() error {
+			found, err := ranker.Rank(context.Background(), queries[:min(warmQueries, len(queries))], 40, p.together(), nil)
+			if err == nil {
+				w.check = fmt.Sprint(found[0].Ranking[0].Document)
+			}
+			return err
+		}
+		w.run = func() (float64, error) {
+			found, err := ranker.Rank(context.Background(), queries, 40, p.together(), nil)
+			return float64(len(found)), err
+		}
+		return nil
+	})
+}
+
+// What the kind embed does by default: texts that are read ahead, and tokens that are computed together.
+const (
+	embedChunk  = 256
+	embedTokens = 8192
+)
+
+// cardBert embeds documents, in float32.
+func cardBert(args []string) (*workload, error) {
+	return onDevice(args, func(p *placed, w *workload) error {
+		m, err := bert.Load(p.folder, p.device)
+		if err != nil {
+			return err
+		}
+		p.later(m.Close)
+		draw := drawn.Numbers(5)
+		texts := draw.Texts(p.texts)
+		w.warm = func() error {
+			vectors, err := m.Embed(texts[:min(embedChunk, len(texts))], bert.CLS, embedTokens)
+			if err == nil {
+				w.check = fmt.Sprintf("%.3f", vectors[0][:4])
+			}
+			return err
+		}
+		w.run = func() (float64, error) {
+			done := 0
+			for from := 0; from < len(texts); from += embedChunk {
+				vectors, err := m.Embed(texts[from:min(from+embedChunk, len(texts))], bert.CLS, embedTokens)
+				if err != nil {
+					return 0, err
+				}
+				done += len(vectors)
+			}
+			return float64(done), nil
+		}
+		return nil
+	})
+}

@@ -1,0 +1,113 @@
+//go:build !notorch
+
+package main
+
+import (
+	"flag"
+
+	"github.com/redsi/redsi/internal/models"
+	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/tensor"
+)
+
+// cardSizes are how much workloads of a card do; bench/peers/card.py has the same.
+type cardSizes struct {
+	batch     int   // examples of an update
+	batches   int   // of them before examples come again
+	updates   int   // of a slice
+	queries   int   // of an evaluation
+	documents int   // that it chooses from
+	texts     int   // to embed
+	square    int64 // rows and columns of the large product
+}
+
+var (
+	// paperSizes are the paper's, and a product as the vendors of cards measure theirs.
+	paperSizes = cardSizes{batch: 128, batches: 64, updates: 20, queries: 7830, documents: 109_739, texts: 109_739, square: 8192}
+	// quickSizes are there to try a workload.
+	quickSizes = cardSizes{batch: 8, batches: 4, updates: 2, queries: 6, documents: 300, texts: 6, square: 64}
+)
+
+// placed is where a workload runs, and how much it does.
+type placed struct {
+	folder  string // of the model
+	device  tensor.Device
+	compute tensor.DType
+	per     string // what products are counted in: updates, or flops
+	single  bool   // a training asks for operation by operation, and replays no graphs
+	cardSizes
+
+	last []func() // what close calls, the newest first
+}
+
+// later has close call f.
+func (p *placed) later(f func()) { p.last = append(p.last, f) }
+
+func (p *placed) close() {
+	for i := len(p.last) - 1; i >= 0; i-- {
+		p.last[i]()
+	}
+	p.last = nil
+}
+
+// onDevice is the workload that open makes of its arguments. Where open fails, all is freed.
+func onDevice(args []string, open func(p *placed, w *workload) error) (*workload, error) {
+	p, err := place(args)
+	if err != nil {
+		return nil, err
+	}
+	w := &workload{close: p.close}
+	if err := open(p, w); err != nil {
+		p.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// place reads a workload's arguments. The device "emulated" is the processor, taken for a card.
+func place(args []string) (p *placed, err error) {
+	p = &placed{cardSizes: paperSizes}
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	device, compute := set.String("device", "cuda:0", ""), set.String("dtype", "bf16", "")
+	quick := set.Bool("quick", false, "")
+	set.StringVar(&p.per, "per", "updates", "")
+	set.BoolVar(&p.single, "single", false, "")
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	p.folder = set.Arg(0)
+	if *quick {
+		p.cardSizes = quickSizes
+	}
+	if p.compute, err = tensor.ParseDType(*compute); err != nil {
+		return nil, err
+	}
+	if *device == "emulated" {
+		*device = "cuda:0"
+		p.later(tensor.Emulate())
+	}
+	if p.device, err = tensor.ParseDevice(*device); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// open is the model.
+func (p *placed) open() (*seq2seq.Model, error) {
+	m, err := models.Load(p.folder, p.device)
+	if err != nil {
+		return nil, err
+	}
+	p.later(m.Close)
+	m.Compute = p.compute
+	return m, nil
+}
+
+// together is how many queries are asked for together: what kinds ask for.
+func (p *placed) together() int {
+	if p.device.IsCUDA() {
+		return 0 // as many as there is room for
+	}
+	return 32
+}

@@ -1,0 +1,55 @@
+"""What is measured is drawn here, and the same in Go by internal/drawn, which a golden of tools/golden/drawn.py holds."""
+
+
+class Numbers:
+    """A linear congruential generator."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % n
+
+    def sequences(self, n, low, high):
+        return [[2 + self.below(32000) for _ in range(low + self.below(high - low + 1))] for _ in range(n)]
+
+    def identifiers(self, count):
+        """Different identifiers of three tokens and </s>."""
+        seen = {}
+        while len(seen) < count:
+            seen[tuple([2 + self.below(1100) for _ in range(3)] + [1])] = None
+        return [list(i) for i in seen]
+
+    def examples(self, n):
+        """Inputs and labels as trainings mix them: a quarter documents, each where the draw puts it."""
+        inputs, labels = [], []
+        for _ in range(n):
+            inputs += self.sequences(1, 32, 32) if self.below(4) == 0 else self.sequences(1, 8, 16)
+            labels += self.sequences(1, 4, 8)
+        return inputs, labels
+
+    def texts(self):
+        """One text after another without end: two thirds are as long as BERT reads."""
+        while True:
+            for low in 512, 512, 100:
+                yield self.sequences(1, low, 512)[0]
+
+
+def batch(lengths):
+    draw = Numbers(1)
+    if lengths == "full":
+        return draw.sequences(128, 32, 32), draw.sequences(128, 8, 8)
+    if lengths == "atomic":
+        return draw.sequences(32, 64, 64) + draw.sequences(96, 8, 16), draw.sequences(128, 1, 1)
+    return draw.sequences(32, 32, 32) + draw.sequences(96, 8, 16), draw.sequences(128, 4, 8)
+
+
+def prefixes(identifiers):
+    """The nested dicts of identifiers."""
+    root = {}
+    for identifier in identifiers:
+        node = root
+        for token in identifier:
+            node = node.setdefault(token, {})
+    return root

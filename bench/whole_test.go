@@ -1,0 +1,129 @@
+//go:build linux && !notorch
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// testParts is a workload whose slice is as much as its argument says; of 6 it says that it replays graphs.
+func testParts(args []string) (*workload, error) {
+	n, err := strconv.ParseFloat(args[0], 64)
+	w := &workload{run: func() (float64, error) { return n, appendTo(args[1:], args[0]) }, close: func() {}}
+	if n == 6 {
+		w.graphs = func() *graphs { return &graphs{Recorded: 3, Replayed: 40, Single: 2} }
+	}
+	return w, err
+}
+
+// appendTo adds text to a file, where one is named.
+func appendTo(path []string, text string) error {
+	if len(path) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(path[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func partsOf(n string, file ...string) side {
+	return side{command: func(*env) ([]string, error) { return ours("test-parts", append([]string{n}, file...)...), nil }}
+}
+
+// TestWhole: beside a whole work the peer does parts while it has time, one at least, and no more than there are. There is
+// no second round where the time is over.
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		peer   string
+		time   time.Duration
+		want   float64
+		slices string // after one of each that does not count
+	}{{"2", 0, 2, "62"}, {"2", time.Hour, 6, "62226222"}, {"4", time.Hour, 8, "644644"}, {"9", time.Hour, 9, "6969"}} {
+		done := filepath.Join(t.TempDir(), "slices")
+		e := &env{ctx: context.Background(), pairs: 2, slices: 9, cores: 1, peerTime: c.time}
+		rows, err := measureSlices(e, line{name: "whole", value: perUnit, whole: true, unlike: true, ours: partsOf("6", done), peer: partsOf(c.peer, done)})
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%d rows: %v", len(rows), err)
+		}
+		if r := rows[0]; r.OursOf != 6 || r.PeerOf != c.want {
+			t.Errorf("%s at a time for %v: of %g and %g, want 6 and %g", c.peer, c.time, r.OursOf, r.PeerOf, c.want)
+		}
+		data, err := os.ReadFile(done)
+		if got := strings.TrimPrefix(string(data), "6"+c.peer); err != nil || got != c.slices {
+			t.Errorf("slices %s, want %s: %v", got, c.slices, err)
+		}
+	}
+}
+
+// TestRows: a row tells how much of a work it is of and what was replayed; one that was measured quickly is not kept.
+func TestRows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir(filepath.Dir(resultsFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	all := []line{
+		{name: "slices", value: flops, sliced: true, unlike: true, ours: partsOf("6"), peer: partsOf("2")},
+		{name: "whole", value: perUnit, sliced: true, whole: true, unlike: true, ours: partsOf("4"), peer: partsOf("4")},
+	}
+	e := &env{ctx: context.Background(), pairs: 1, slices: 1, cores: 1, quick: true}
+	if err := measureAll(e, all); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(resultsFile); err == nil {
+		t.Fatalf("a quick run left %s", data)
+	}
+	e.quick = false
+	for range 2 { // the second replaces the first one's rows
+		if err := measureAll(e, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(resultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var got []map[string]any
+	for d := json.NewDecoder(f); d.More(); {
+		row := map[string]any{}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		for _, measured := range []string{"ours", "peer", "ratio"} {
+			if v, ok := row[measured].(float64); !ok || v <= 0 {
+				t.Errorf("%s is %v", measured, row[measured])
+			}
+			delete(row, measured)
+		}
+		got = append(got, row)
+	}
+	want := []map[string]any{
+		{"name": "slices", "unit": "TFLOP/s", "graphs": map[string]any{"recorded": 3.0, "replayed": 40.0, "single": 2.0}},
+		{"name": "whole", "unit": "ms", "ours_of": 4.0, "peer_of": 4.0},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	for want, r := range map[string]result{
+		"": {}, "  of 7830 and 448": {OursOf: 7830, PeerOf: 448},
+		"  3 graphs, replayed 40 times; 2 updates without":      {Graphs: &graphs{3, 40, 2, ""}},
+		"  0 graphs, replayed 0 times; 9 updates without: full": {Graphs: &graphs{0, 0, 9, "full"}},
+	} {
+		if got := r.notes(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

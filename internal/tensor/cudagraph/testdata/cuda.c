@@ -1,0 +1,118 @@
+// A CUDA runtime of software, put in front of NVIDIA's by LD_PRELOAD: one device whose memory is the host's, whose kernels do
+// nothing, and which records. It says in the file REDSI_TEST_LOG what it was asked for, and fails in the function that
+// REDSI_TEST_FAIL names. What libtorch does with it is libtorch's own code.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int status;
+enum { ok = 0, invalid = 1, failed = 901, not_permitted = 900 };
+typedef struct { int capturing, broken; unsigned long long id; } stream;
+
+static unsigned long long captures;
+static stream *recording;
+static _Thread_local status last;
+
+static status does(const char *function) {
+  const char *path = getenv("REDSI_TEST_LOG"), *fail = getenv("REDSI_TEST_FAIL");
+  FILE *log = path ? fopen(path, "a") : NULL;
+  if (log) { fprintf(log, "%s\n", function); fclose(log); }
+  return last = fail && !strcmp(fail, function) ? failed : ok;
+}
+
+status cudaGetDeviceCount(int *n) { *n = 1; return ok; }
+status cudaDriverGetVersion(int *v) { *v = 13000; return ok; }
+status cudaGetDevice(int *d) { *d = 0; return ok; }
+status cudaSetDevice(int d) { return d == 0 ? ok : invalid; }
+status cudaGetLastError(void) { status s = last; last = ok; return s; }
+status cudaPeekAtLastError(void) { return last; }
+status cudaDeviceGetAttribute(int *v, int what, int d) { *v = what == 16 ? 8 : what == 75 ? 9 : 1024; return ok; }
+// cudaDeviceProp of CUDA 13.0, of which only what is divided by matters.
+status cudaGetDeviceProperties(char *p, int d) {
+  memset(p, 0, 1008);
+  for (char *at = p + 288; at < p + 1008; at += sizeof(int)) *(int *)at = 1024;
+  return ok;
+}
+status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const void *f, int threads, size_t shared, unsigned flags) { *n = 8; return ok; }
+status cudaMemGetInfo(size_t *now, size_t *total) { *now = *total = 1ull << 34; return ok; }
+status cudaMalloc(void **p, size_t n) { *p = aligned_alloc(512, (n + 511) / 512 * 512); return does("malloc"); }
+status cudaFree(void *p) { if (p) does("free"); free(p); return ok; }
+status cudaMemsetAsync(void *p, int v, size_t n, stream *s) { return ok; }
+status cudaDeviceSynchronize(void) { return ok; }
+status cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *greatest = -5; return ok; }
+status cudaStreamCreateWithPriority(stream **s, unsigned flags, int priority) { *s = calloc(1, sizeof **s); return ok; }
+status cudaStreamQuery(stream *s) { return ok; }
+status cudaStreamSynchronize(stream *s) {
+  if (s && s->capturing) { s->broken = 1; return last = not_permitted; }
+  return ok;
+}
+status cudaEventCreateWithFlags(void **e, unsigned flags) { *e = malloc(1); return ok; }
+status cudaEventDestroy(void *e) { free(e); return ok; }
+status cudaEventRecord(void *e, stream *s) { return ok; }
+status cudaEventQuery(void *e) { return ok; }
+status cudaEventSynchronize(void *e) { return ok; }
+status cudaStreamWaitEvent(stream *s, void *e, unsigned flags) { return ok; }
+status cudaThreadExchangeStreamCaptureMode(int *mode) { return ok; }
+typedef struct { unsigned x, y, z; } dim3;
+status __cudaGetKernel(void **kernel, const void *f) { *kernel = (void *)f; return ok; }
+status __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **args, size_t shared, stream *s) {
+  return does(s && s->capturing ? "recorded" : "launch");
+}
+// Memory of the host is not pinned: such a copy waits.
+status cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, stream *s) {
+  if (s && s->capturing) { s->broken = 1; return last = not_permitted; }
+  memcpy(to, from, n);
+  return ok;
+}
+
+status cudaStreamIsCapturing(stream *s, int *is) { *is = s ? s->capturing : 0; return ok; }
+status cudaStreamGetCaptureInfo(stream *s, int *is, unsigned long long *id, void *graph, void *needs, void *edges, size_t *n) {
+  *is = s ? s->capturing : 0;
+  if (id) *id = s ? s->id : 0;
+  return ok;
+}
+status cudaStreamBeginCapture(stream *s, int mode) {
+  if (recording || does("begin") != ok) return last = failed;
+  recording = s;
+  *s = (stream){1, 0, ++captures};
+  return ok;
+}
+status cudaStreamEndCapture(stream *s, void **graph) {
+  const status fails = does("end");
+  *graph = NULL;
+  if (recording != s) return last = invalid;
+  const int broken = s->broken;
+  // With a failure that is asked for the stream goes on recording, until it is ended again.
+  if (fails != ok) { unsetenv("REDSI_TEST_FAIL"); return last = fails; }
+  *s = (stream){0};
+  recording = NULL;
+  if (broken) return last = failed;
+  *graph = malloc(1);
+  return ok;
+}
+status cudaGraphGetNodes(void *graph, void *nodes, size_t *n) { *n = 3; return ok; }
+status cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+  if (does("instantiate") != ok) return last;
+  *exec = malloc(1);
+  return ok;
+}
+status cudaGraphLaunch(void *exec, stream *s) { return does("replay"); }
+status cudaGraphDestroy(void *graph) { free(graph); return does("destroy"); }
+status cudaGraphExecDestroy(void *exec) { free(exec); return does("exec destroy"); }
+
+status cublasCreate_v2(void **h) { *h = malloc(1); return does(recording ? "cublas while it records" : "cublas"); }
+status cublasDestroy_v2(void *h) { return ok; }
+status cublasSetStream_v2(void *h, stream *s) { return ok; }
+status cublasSetWorkspace_v2(void *h, void *p, size_t n) { return ok; }
+status cublasSetMathMode(void *h, int mode) { return ok; }
+status cublasGetMathMode(void *h, int *mode) { *mode = 0; return ok; }
+status cublasSetPointerMode_v2(void *h, int mode) { return ok; }
+status cublasGetPointerMode_v2(void *h, int *mode) { *mode = 0; return ok; }
+status cublasSgemm_v2(void *h) { return does("gemm"); }
+status cublasGemmEx(void *h) { return does("gemm"); }
+
+// Of the driver, which this is too.
+status cuDevicePrimaryCtxGetState(int d, unsigned *flags, int *active) { *flags = 0; *active = 1; return ok; }
+status cuDriverGetVersion(int *v) { *v = 13000; return ok; }
+status cuCtxGetCurrent(void **c) { *c = (void *)1; return ok; }

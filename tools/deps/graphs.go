@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// graphs fills DIR with the library that records and replays CUDA graphs, of redsi's source, compiled against libtorch's
+// headers and CUDA's. DIR/licenses has the licences of CUDA's, which do not stay.
+type graphs struct {
+	versions, platform string
+	libtorch           string // the folder of that part
+	source             string // the folder of table.h and library/graph.cc
+}
+
+// graphsLibrary is the library's name; internal/tensor/cudagraph has the same.
+const graphsLibrary = "libredsi_graphs.so"
+
+// cudaHeaders are the files of NVIDIA's wheels that a program is compiled with.
+var cudaHeaders = []rule{
+	{regexp.MustCompile(`^nvidia/[^/]+/(include/.*\.(?:h|hpp|inl))$`), nil, "$1"},
+	{regexp.MustCompile(`^([^/]*)\.dist-info/(?:licenses/)?(LICENSE|NOTICE|License)(\.txt)?$`), nil, "licenses/$1/$2"},
+}
+
+func (g graphs) build(ctx context.Context, p partPlace, show *progress) error {
+	if g.libtorch == "" {
+		return errors.New("it is compiled against libtorch: name libtorch=DIR too")
+	}
+	values, err := readVersions(g.versions)
+	if err != nil {
+		return err
+	}
+	wheels, err := wheelsFor(values, "HEADERS_"+g.platform)
+	if err != nil {
+		return err
+	}
+	own, err := wheelsFor(values, "WHEELS_"+g.platform)
+	if err != nil {
+		return err
+	}
+	// The runtime's wheel, of which libtorch's part takes the library.
+	wheels = append(wheels, slices.DeleteFunc(own, func(w wheel) bool { return w.distribution != "nvidia-cuda-runtime" })...)
+	if err := unpackWheels(ctx, p, show, wheels, cudaHeaders, ""); err != nil {
+		return err
+	}
+	include := filepath.Join(p.new, "include")
+	cmd := exec.Command("c++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-s", "-Wl,-soname,"+graphsLibrary,
+		"-I", g.source, "-I", filepath.Join(g.libtorch, "include"), "-I", include,
+		"-o", filepath.Join(p.new, graphsLibrary), filepath.Join(g.source, "library", "graph.cc"))
+	if err := runShown(ctx, p, show, "compiling", cmd, nil); err != nil {
+		return err
+	}
+	return os.RemoveAll(include)
+}

@@ -123,8 +123,7 @@ func RelativeBias(table, distances Tensor, most int64) (out Tensor, msg string) 
 }
 
 // HeadSlices is HeadLoss on a card, of products with a bias in them or nil, times scale where
-// that is not nil. Of a
-// last one gradients begin at it, by 1.
+// that is not nil. Of a last one gradients begin at it, by 1.
 func HeadSlices(h, w, labels, bias Tensor, ignore int64, smooth float64, scale Tensor, last bool) (out Tensor, msg string) {
 	msg = message(C.redsi_head_slices(&out, h, w, labels, bias, C.int64_t(ignore), C.double(smooth), scale, flag(last)))
 	return out, msg

@@ -61,8 +61,7 @@ char *redsi_columns(void **out, void *t, int64_t n);
 char *redsi_relative_bias(void **out, void *table, void *distances, int64_t most);
 
 // redsi_head_loss on a card, of products with a bias [vocabulary] in them or NULL, times scale (a tensor of one
-// element) where that is not NULL. last: its
-// gradients begin at it, by 1.
+// element) where that is not NULL. last: its gradients begin at it, by 1.
 char *redsi_head_slices(void **out, void *h, void *w, void *labels, void *bias, int64_t ignore, double smooth,
                         void *scale, int last);
 

@@ -120,7 +120,7 @@ int64_t kernels(c10::ArrayRef<const c10::IValue> in) {
 }
 
 // second are CUDA's kernels of an operator beside those of the multi-tensor rule. By ATen/native/cuda's sources of
-// libtorch 2.11: ForeachReduceOp.cu fills what each chunk leaves, and puts the chunks of 400 tensors together at a time.
+// libtorch 2.11: ForeachReduceOp.cu fills what chunks leave, and puts the chunks of 400 tensors together at a time.
 int64_t second(const std::string &name, c10::ArrayRef<const c10::IValue> in) {
   if (name != "_foreach_norm" || in.empty() || !in[0].isTensorList()) return 0;
   return 1 + (int64_t(in[0].toTensorVector().size()) + 399) / 400;
@@ -129,8 +129,9 @@ int64_t second(const std::string &name, c10::ArrayRef<const c10::IValue> in) {
 // joining puts a list of tensors into one.
 const std::set<std::string> joining = {"cat", "_stack", "stack"};
 
-// cuts are the kernels of such a one. ATen/native/cuda/Shape.cu takes 128 tensors at a time (CAT_ARRAY_BATCH_SIZE), half
-// of that where one is not contiguous, and copies each alone where types differ or there are more than four dimensions.
+// cuts are the kernels of such a one. ATen/native/cuda/Shape.cu takes 128 tensors at a time (CAT_ARRAY_BATCH_SIZE),
+// half of that where one is not contiguous, and copies each alone where types differ or there are more than four
+// dimensions.
 // NOTE a result of 2^31 numbers and more is copied so too; none here is as large.
 int64_t cuts(c10::ArrayRef<const c10::IValue> in) {
   if (in.empty() || !in[0].isTensorList()) return 1;

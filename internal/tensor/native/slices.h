@@ -89,7 +89,8 @@ inline Tensor head_slices(const Tensor &h, const Tensor &w, const Tensor &labels
   TORCH_CHECK(!scale || scale->numel() == 1, "the scale is not one number");
   const bool records = at::GradMode::is_enabled();
   return HeadSlices::apply(h.contiguous(), w.contiguous(), labels, bias,
-                           scale ? std::optional<Tensor>(scale->reshape(at::IntArrayRef{})) : scale, ignore, smooth, last, records && h.requires_grad(), records && w.requires_grad());
+                           scale ? std::optional<Tensor>(scale->reshape(at::IntArrayRef{})) : scale, ignore, smooth,
+                           last, records && h.requires_grad(), records && w.requires_grad());
 }
 
 } // namespace redsi

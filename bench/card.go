@@ -64,6 +64,8 @@ func replayedOnCard(size string) line {
 	return l
 }
 
+var flops = value{"TFLOP/s", func(s sample) float64 { return s.Work / 1e12 / s.Seconds }, true}
+
 // productsOnCard has no floor: it says how far a card's speed goes down at Base's sizes.
 func productsOnCard(dtype string) line {
 	return line{

@@ -40,7 +40,6 @@ type value struct {
 var (
 	throughput = value{"MB/s", func(s sample) float64 { return s.Work / 1e6 / s.Seconds }, true}
 	seconds    = value{"s", func(s sample) float64 { return s.Seconds }, false}
-	flops      = value{"TFLOP/s", func(s sample) float64 { return s.Work / 1e12 / s.Seconds }, true}
 	perUnit    = value{"ms", func(s sample) float64 { return 1e3 * s.Seconds / s.Work }, false}
 	peakMemory = value{"MB", func(s sample) float64 { return s.Peak / 1e6 }, false}
 )

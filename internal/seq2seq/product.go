@@ -15,8 +15,11 @@ func (p *Pass) Linear(x, w *tensor.Tensor) *tensor.Tensor {
 	return p.linear(x, w, nil)
 }
 
-// Affine is x·wᵀ + b in the compute type: on a card one operation.
+// Affine is x·wᵀ + b in the compute type: on a card one operation. Without b it is Linear.
 func (p *Pass) Affine(x *tensor.Tensor, d Dense) *tensor.Tensor {
+	if d.B == nil {
+		return p.Linear(x, d.W)
+	}
 	if p.copies != nil && !p.copies.within(d.W) {
 		return p.linear(x, d.W, d.B)
 	}
@@ -40,19 +43,12 @@ func (p *Pass) Products(x *tensor.Tensor, ws ...*tensor.Tensor) []*tensor.Tensor
 	for i, w := range ws {
 		of[i].W = w
 	}
-	if p.joined(of) {
-		return p.product(x, of)
-	}
-	out := make([]*tensor.Tensor, len(ws))
-	for i, w := range ws {
-		out[i] = p.Linear(x, w)
-	}
-	return out
+	return p.Affines(x, of...)
 }
 
 // Affines are Affine by each, by one product where a card has them in one.
 func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
-	if p.joined(of) {
+	if p.copies != nil && p.copies.within(of[0].W) {
 		return p.product(x, of)
 	}
 	out := make([]*tensor.Tensor, len(of))
@@ -61,8 +57,6 @@ func (p *Pass) Affines(x *tensor.Tensor, of ...Dense) []*tensor.Tensor {
 	}
 	return out
 }
-
-func (p *Pass) joined(of []Dense) bool { return p.copies != nil && p.copies.within(of[0].W) }
 
 // product is one of x by a whole.
 type product struct{ x, whole *tensor.Tensor }

@@ -3,7 +3,6 @@
 package cardtest
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/redsi/redsi/internal/seq2seq"
@@ -19,7 +18,7 @@ func TestFilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer m.Close()
-			b := lengths(rand.New(rand.NewPCG(3, 4)), single)
+			b := lengths(3, 4, single)
 			batch := seq2seq.Batch{Inputs: b.Inputs, Labels: b.Targets}
 			gradients := func(p *seq2seq.Prepared, err error) (mean, all []float32) {
 				if err != nil {

@@ -33,7 +33,9 @@ func TestFilled(t *testing.T) {
 				})
 				return mean, all
 			}
-			m.Refresh() // what stays is there
+			if err := tensor.Try(m.Refresh); err != nil { // what stays is there
+				t.Fatal(err)
+			}
 			loss, want := gradients(seq2seq.Prepare(config, card, batch))
 			gotLoss, got := gradients(seq2seq.PrepareStep(config, card, batch, 0))
 			near(t, "filled/"+name+"/loss", gotLoss, loss, 1e-6)

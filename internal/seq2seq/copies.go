@@ -143,7 +143,7 @@ func (m *Model) Changed() {
 }
 
 // Refresh makes anew what a card has of the parameters beside them, whether they have changed or not. A CPU
-// has nothing.
+// has nothing. It must be called within tensor.Run or tensor.Try.
 func (m *Model) Refresh() {
 	if c := m.onCard(); c != nil {
 		c.refresh()

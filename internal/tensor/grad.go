@@ -32,6 +32,9 @@ func (s *Scope) Gradients(loss *Tensor, leaves []*Tensor) []*Tensor {
 	if len(leaves) == 0 {
 		return nil
 	}
+	if !loss.RequiresGrad() { // libtorch's binding would die of it
+		Failf("Gradients", "%s was computed without recording operations", loss)
+	}
 	roots := []lib.Ctensor{loss.use("Gradients")}
 	in, out := make([]lib.Ctensor, len(leaves)), make([]lib.Ctensor, len(leaves))
 	for i, t := range leaves {

@@ -215,3 +215,17 @@ func TestThreadsOfEveryThread(t *testing.T) {
 		t.Errorf("%d threads on a thread that had 2, want 1", n)
 	}
 }
+
+// TestGradientsOfNothing: of what was computed without recording operations there are no gradients.
+func TestGradientsOfNothing(t *testing.T) {
+	err := Run(func(s *Scope) {
+		x := s.Full(2, F32, CPU, 3)
+		s.Leaf(x)
+		var loss *Tensor
+		NoGrad(func() { loss = s.Sum(x) })
+		s.Gradients(loss, []*Tensor{x})
+	})
+	if err == nil || !strings.Contains(err.Error(), "was computed without recording operations") {
+		t.Error(err)
+	}
+}

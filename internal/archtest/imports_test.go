@@ -133,7 +133,7 @@ func TestImports(t *testing.T) {
 			if !ok || test || ours == folder {
 				continue
 			}
-			if ours == "internal/tensor/fakecard" || ours == "internal/tensor/near" {
+			if ours == "internal/tensor/fakecard" || ours == "internal/tensor/near" || ours == "internal/tensor/kernels" {
 				t.Errorf("%s imports %s, which is for tests alone", f.path, ours)
 			}
 			if ours == "internal/cli" && folder != "." && folder != "internal/cli" {

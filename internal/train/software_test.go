@@ -4,30 +4,17 @@ package train
 
 import (
 	"bytes"
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tensor/cudagraph"
 	"github.com/redsi/redsi/internal/tensor/kernels"
 )
 
 // TestRecordsForCUDA runs TestRecordsWithin in a process whose CUDA runtime is of software.
 func TestRecordsForCUDA(t *testing.T) {
-	dir := t.TempDir()
-	runtime := filepath.Join(dir, "libcuda.so.1")
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o", runtime, "../tensor/cudagraph/testdata/cuda.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestRecordsWithin$", "-test.v")
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+runtime, "REDSI_TEST_LOG="+filepath.Join(dir, "log"))
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "it was recorded") {
-		t.Fatalf("%v\n%s", err, out)
+	if out := kernels.Software(t, "TestRecordsWithin"); !strings.Contains(out, "it was recorded") {
+		t.Fatal(out)
 	}
 }
 
@@ -35,15 +22,9 @@ func TestRecordsForCUDA(t *testing.T) {
 // waits, copies to the host or from it, or takes memory in a way that CUDA does not record. Its kernels do nothing.
 // They are nearly as many as tensor.Count says of a CPU that is taken for a card.
 func TestRecordsWithin(t *testing.T) {
-	log := os.Getenv("REDSI_TEST_LOG")
-	if log == "" {
+	runtime := kernels.Within(t)
+	if runtime == "" {
 		return // it is TestRecordsForCUDA that calls it
-	}
-	if err := kernels.Load(os.Getenv("REDSI_CUDA_KERNELS")); err != nil {
-		t.Fatal(err)
-	}
-	if err := cudagraph.Open(filepath.Join(os.Getenv("REDSI_CUDA_GRAPHS"), cudagraph.File)); err != nil {
-		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		compute   tensor.DType
@@ -62,10 +43,7 @@ func TestRecordsWithin(t *testing.T) {
 			return secondUpdate(t, c.compute, c.optimizer)
 		}()
 		read := func() []byte {
-			text, err := os.ReadFile(log)
-			if err := errors.Join(err, os.Truncate(log, 0)); err != nil {
-				t.Fatal(err)
-			}
+			text := runtime.Since(t)
 			if bytes.Contains(text, []byte("done while it records\n")) {
 				t.Errorf("%v %s: work was done beside a recording, which no replay would do", c.compute, c.optimizer)
 			}

@@ -4,8 +4,6 @@ package cudagraph_test
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,42 +12,24 @@ import (
 	"github.com/redsi/redsi/internal/tensor/kernels"
 )
 
-// TestMends runs TestMendsWithin in a process whose CUDA runtime is testdata/cuda.c.
+// TestMends runs TestMendsWithin in a process whose CUDA runtime is of software.
 func TestMends(t *testing.T) {
-	dir := t.TempDir()
-	runtime, log := filepath.Join(dir, "libcuda.so.1"), filepath.Join(dir, "log")
-	if err := os.WriteFile(log, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o", runtime, "testdata/cuda.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestMendsWithin$", "-test.v")
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+runtime, "REDSI_TEST_LOG="+log)
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestMendsWithin") || !strings.Contains(string(out), "it was recorded") {
-		t.Fatalf("%v\n%s", err, out)
+	if out := kernels.Software(t, "TestMendsWithin"); !strings.Contains(out, "--- PASS: TestMendsWithin") || !strings.Contains(out, "it was recorded") {
+		t.Fatal(out)
 	}
 }
 
 // asks reads what the runtime is asked for.
 type asks struct {
-	log    string
+	kernels.Asked
 	blocks int // of memory that were asked for and not given back
 }
 
 // since is how often it was asked for what since the last time.
 func (a *asks) since(t *testing.T) map[string]int {
 	t.Helper()
-	text, err := os.ReadFile(a.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(a.log, 0); err != nil {
-		t.Fatal(err)
-	}
 	n := map[string]int{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(a.Since(t))) {
 		n[strings.TrimSpace(line)]++
 	}
 	a.blocks += n["malloc"] - n["free"]
@@ -59,15 +39,9 @@ func (a *asks) since(t *testing.T) map[string]int {
 // TestMendsWithin: libtorch's own code records, and is as it was after each way to fail: its allocators give a graph's memory
 // back, its generator draws, it records again.
 func TestMendsWithin(t *testing.T) {
-	runtime := asks{log: os.Getenv("REDSI_TEST_LOG")}
-	if runtime.log == "" {
+	runtime := asks{Asked: kernels.Within(t)}
+	if runtime.Asked == "" {
 		return // it is TestMends that calls it
-	}
-	if err := kernels.Load(os.Getenv("REDSI_CUDA_KERNELS")); err != nil {
-		t.Fatal(err)
-	}
-	if err := cudagraph.Open(filepath.Join(os.Getenv("REDSI_CUDA_GRAPHS"), cudagraph.File)); err != nil {
-		t.Fatal(err)
 	}
 	card := tensor.CUDA(0)
 	step := func() {

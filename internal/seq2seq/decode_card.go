@@ -114,13 +114,7 @@ func (c *Cache) keepCross(s *tensor.Scope, e *Encoding) {
 		if c.card.cross == nil {
 			c.card.cross = c.scope.Move(s.Empty(k.DType(), c.m.Device, most, 2*layers, n, k.Dim(1)))
 		}
-		of := s.Transpose(s.Narrow(c.card.cross, 1, 2*i, 2), 0, 1) // [2, most, n, w]
-		if both := s.Pair(k, v); both != nil {
-			s.CopyInPlace(of, s.View(both, 2, most, n, -1))
-			continue
-		}
-		s.CopyInPlace(s.Select(of, 0, 0), s.View(k, most, n, -1))
-		s.CopyInPlace(s.Select(of, 0, 1), s.View(v, most, n, -1))
+		keepBoth(s, s.Transpose(s.Narrow(c.card.cross, 1, 2*i, 2), 0, 1), k, v) // to [2, most, n, w]
 	}
 }
 
@@ -281,14 +275,15 @@ func (n *cardNext) Self(layer int, q, k, v *tensor.Tensor) *tensor.Tensor {
 	return n.S.View(out, rows, -1)
 }
 
-// keepBoth copies keys and values [rows, w] to [2, rows, w]: at once where they are parts of a product.
+// keepBoth copies keys and values [rows, w] to [2, …, w] of as many rows: at once where they are parts of a product.
 func keepBoth(s *tensor.Scope, to, k, v *tensor.Tensor) {
+	shape := to.Shape()
 	if both := s.Pair(k, v); both != nil {
-		s.CopyInPlace(to, both)
+		s.CopyInPlace(to, s.View(both, shape...))
 		return
 	}
-	s.CopyInPlace(s.Select(to, 0, 0), k)
-	s.CopyInPlace(s.Select(to, 0, 1), v)
+	s.CopyInPlace(s.Select(to, 0, 0), s.View(k, shape[1:]...))
+	s.CopyInPlace(s.Select(to, 0, 1), s.View(v, shape[1:]...))
 }
 
 func (n *cardNext) Cross(layer int, q *tensor.Tensor) *tensor.Tensor {

@@ -45,8 +45,8 @@ func Prepare(c Config, device tensor.Device, b Batch) (*Prepared, error) {
 	return prepare(c, device, b, widths{}, 0)
 }
 
-// PrepareStep is Prepare for a training step, which brings own numbers along. On a card the batch is filled up to one of few shapes
-// (bucket.go), of which results are the same but for rounding.
+// PrepareStep is Prepare for a training step, which brings own numbers along. On a card the batch
+// is filled up to one of few shapes (bucket.go), of which results are the same but for rounding.
 func PrepareStep(c Config, device tensor.Device, b Batch, own int) (*Prepared, error) {
 	if err := check(c, b); err != nil {
 		return nil, err

@@ -25,27 +25,15 @@ const (
 	last                // the change by their sum
 )
 
-// turns are of the learners of this process on one card: all of them draw from one generator, which an update
-// seeds, and from which nobody else may draw while one is recorded.
-var turns struct {
-	sync.Mutex
-	of map[tensor.Device]*sync.Mutex
-}
+// turns has a lock for each card (tensor.Device, *sync.Mutex). All learners of this process on one draw from
+// one generator, which an update seeds, and from which nobody else may draw while one is recorded.
+var turns sync.Map
 
 // turn waits for the others on a card to have asked for their updates; end is to be called.
 func turn(device tensor.Device) (end func()) {
-	turns.Lock()
-	if turns.of == nil {
-		turns.of = map[tensor.Device]*sync.Mutex{}
-	}
-	of := turns.of[device]
-	if of == nil {
-		of = new(sync.Mutex)
-		turns.of[device] = of
-	}
-	turns.Unlock()
-	of.Lock()
-	return of.Unlock
+	of, _ := turns.LoadOrStore(device, new(sync.Mutex))
+	of.(*sync.Mutex).Lock()
+	return of.(*sync.Mutex).Unlock
 }
 
 // mostGraphs bounds what is recorded. Batches of a training have tens of shapes (seq2seq.PrepareStep).

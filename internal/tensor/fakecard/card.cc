@@ -456,13 +456,10 @@ static bool installed;
 const redsi_graphs *redsi_graphs_1(void) { return installed ? fakecard::graphs() : nullptr; }
 
 char *redsi_fakecard_install(void) {
-  try {
+  return fakecard::guarded([] {
     fakecard::install();
     installed = true;
-    return nullptr;
-  } catch (const std::exception &e) {
-    return strdup(e.what());
-  }
+  });
 }
 
 char *redsi_fakecard_take(redsi_fakecard_counts *counts) {

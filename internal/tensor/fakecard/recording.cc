@@ -31,15 +31,6 @@ void Recording::replay() {
 
 namespace {
 
-template <typename F> char *guarded(F f) {
-  try {
-    f();
-    return nullptr;
-  } catch (const std::exception &e) {
-    return strdup(e.what());
-  }
-}
-
 at::Generator generator() { return at::globalContext().defaultGenerator(c10::Device(c10::kCPU)); }
 
 char *begin(void **graph, int, void *) {

@@ -7,6 +7,7 @@
 #include <ATen/core/stack.h>
 
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -43,6 +44,16 @@ inline std::atomic<Recording *> &current() {
 inline Recording *recording() { return current().load(); }
 
 const redsi_graphs *graphs();
+
+// guarded is what f throws, to be freed; NULL is nothing.
+template <typename F> char *guarded(F f) {
+  try {
+    f();
+    return nullptr;
+  } catch (const std::exception &e) {
+    return strdup(e.what());
+  }
+}
 
 // copied is a call's arguments with lists of their own; numbers that are tensors of the host are as they are now.
 inline torch::jit::Stack copied(torch::jit::Stack arguments) {

@@ -132,15 +132,20 @@ func TestCommandKey(t *testing.T) {
 	if keys(strings.Replace(base, "\n}", "\n  timeout = \"1m\"\n  exit_codes = [0]\n  isolation = \"off\"\n}", 1)) != keys(base) {
 		t.Error("a timeout and a default move the key")
 	}
-	// Another program of the same name has another key.
-	before := keys(base)
+	// Another program of the same name has another key, also of one that is started.
+	scripted := strings.Replace(base, `argv = ["sh", "-c", "true"]`, "script = \"true\"\n  programs = [\"sh\"]", 1)
+	unnamed := strings.Replace(scripted, `programs = ["sh"]`, "", 1)
+	before, scriptedBefore, unnamedBefore := keys(base), keys(scripted), keys(unnamed)
+	if keys(strings.Replace(scripted, `"true"`, `"false"`, 1)) == scriptedBefore {
+		t.Error("another script has the same key")
+	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sh"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	if keys(base) == before {
-		t.Error("another program has the same key")
+	if keys(base) == before || keys(scripted) == scriptedBefore || keys(unnamed) != unnamedBefore {
+		t.Error("another program has the same key, or one that is not named has not")
 	}
 }
 
@@ -171,6 +176,44 @@ func TestCommandFails(t *testing.T) {
 func isPermanent(err error) bool {
 	var app *temporal.ApplicationError
 	return errors.As(err, &app) && app.NonRetryable()
+}
+
+// A script runs by bash, which sees a failure within a pipe, or by what its first line
+// names; what it has besides, argv has, too.
+func TestCommandScript(t *testing.T) {
+	l := newLocal(t)
+	got := l.run(l.plan(writePipeline(t, `
+step "command" "by_bash" {
+  script = <<-EOT
+    read -r word
+    . ./lib.sh
+    set_out | tee >(cat >&2) > out/o
+    printf '%s %s' "$word" "$-" | tr -d B
+  EOT
+  files   = { "lib.sh" = "set_out() { cat in/x; }" }
+  inputs  = { x = step.command.by_awk.stdout }
+  stdin   = step.command.by_awk.stdout
+  outputs = ["o"]
+}
+step "command" "by_awk" {
+  script  = "#!/usr/bin/env -S awk -f\nBEGIN { print \"typed\"; print 1 > \"out/o\" }"
+  outputs = ["o"]
+}
+`), nil))
+	if s := l.text(got[1].Outputs["stdout"].Digest); s != "typed ehu" {
+		t.Errorf("bash printed %q", s)
+	}
+	for text, want := range map[string]string{
+		"no-such-tool in/x | cat > out/o": "bash exited with code 127; the end of its standard error:\nscript: line 1: no-such-tool: command not found",
+		"echo $NOWHERE > out/o":           "script: line 1: NOWHERE: unbound variable",
+		"#!/bin/sh -e\nfalse\n: > out/o":  "/bin/sh exited with code 1",
+	} {
+		l := newLocal(t)
+		_, err := l.tryFirst(l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nscript = %q\noutputs = [\"o\"]\n}", text)), nil))
+		if err == nil || !strings.Contains(err.Error(), want) || !isPermanent(err) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
 }
 
 // A full disk is said at once: another run of the program would meet it again.
@@ -228,6 +271,11 @@ func TestCommandOtherProgram(t *testing.T) {
 	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "give all workers the same program") {
 		t.Errorf("got %v", err)
 	}
+	pl = l.plan(writePipeline(t, "step \"command\" \"x\" {\nscript = \"tool\"\nprograms = [\"tool\"]\noutputs = [\"o\"]\n}"), nil)
+	write("#!/bin/sh\necho 1 > out/o\n")
+	if _, err := l.tryFirst(pl); err == nil || !strings.Contains(err.Error(), "this worker's "+tool+" has sha256") {
+		t.Errorf("got %v", err)
+	}
 	file := writePipeline(t, "step \"command\" \"x\" {\nargv = [\"no-such-tool\"]\noutputs = [\"o\"]\nprogram = \""+strings.Repeat("ab", 32)+"\"\n}")
 	if _, err := l.tryFirst(l.plan(file, nil)); err == nil || !strings.Contains(err.Error(), "on this worker: program no-such-tool") {
 		t.Errorf("got %v", err)
@@ -267,6 +315,12 @@ func TestCommandMistakes(t *testing.T) {
 		`only with isolation`:        {"argv": []any{"sh"}, "outputs": []any{"o"}, "isolation_reads": []any{"/x"}},
 		`argv[1]: has a NUL byte`:    {"argv": []any{"sh", "a\x00b"}, "outputs": []any{"o"}},
 		`env.A: has a NUL byte`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"A": "a\x00b"}},
+		`script: is there beside`:    {"argv": []any{"sh"}, "script": "true", "outputs": []any{"o"}},
+		`script: line 2: `:           {"script": "true\nif x; then", "outputs": []any{"o"}},
+		`script: the first line`:     {"script": "#!\n", "outputs": []any{"o"}},
+		`"script" is the name that`:  {"script": "true", "outputs": []any{"o"}, "files": map[string]any{"script": "1"}},
+		`programs[1]: "a" is there`:  {"argv": []any{"sh"}, "outputs": []any{"o"}, "programs": []any{"a", "a"}},
+		`["b"]: is not one of`:       {"argv": []any{"sh"}, "outputs": []any{"o"}, "program_digests": map[string]any{"b": "1"}},
 		`"/abs" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"/abs": "1"}},
 	} {
 		if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {
@@ -276,6 +330,25 @@ func TestCommandMistakes(t *testing.T) {
 	sources, err := lockfile.Open(filepath.Join(t.TempDir(), lockfile.Name), ".", "")
 	if err != nil {
 		t.Fatal(err)
+	}
+	lint := func(tree map[string]any) string {
+		tree["outputs"] = []any{"o"}
+		task, err := step.NewTask(spec, tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return step.Problems(spec.Lint(task)).Error()
+	}
+	for want, tree := range map[string]map[string]any{
+		"argv: the pipe in line 1 ends well":         {"argv": []any{"sh", "-c", "sort in/x | cat > out/o"}},
+		"script: the pipe in line 2 ends well":       {"script": "#!/bin/sh\nsort in/x | cat > out/o"},
+		`name it: programs = ["bwa"]`:                {"script": "bwa in/x | sort > out/o"},
+		`argv: it calls bwa, and another version of`: {"argv": []any{"bash", "-ec", "bwa in/x > out/o"}},
+		"": {"script": "bwa in/x | sort > out/o\n./x", "programs": []any{"bwa"}, "files": map[string]any{"x": ""}},
+	} {
+		if got := lint(tree); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%v: the warnings are %q, want %s", tree, got, want)
+		}
 	}
 	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program"} {
 		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "outputs": []any{"o"}})

@@ -52,6 +52,9 @@ type Kind[C any] struct {
 	// Check reports mistakes that types cannot: ranges, exclusive options.
 	Check func(C) error
 
+	// Lint, if set, says what is allowed but hardly meant, for `validate --strict`.
+	Lint func(C) []Problem
+
 	// Reads, if set, names the fields of JSON inputs that Run will read, so that those
 	// that an output does not declare are reported at their place in the pipeline.
 	Reads func(C) []Read
@@ -144,6 +147,7 @@ type Spec struct {
 	configType reflect.Type
 	defaults   reflect.Value
 	check      func(any) error
+	lint       func(any) []Problem
 	reads      func(any) []Read
 	cells      func(any) []string
 	names      func(any) []CellName
@@ -203,6 +207,9 @@ func Define[C any](k Kind[C]) Spec {
 	}
 	if k.Check != nil {
 		s.check = func(c any) error { return k.Check(c.(C)) }
+	}
+	if k.Lint != nil {
+		s.lint = func(c any) []Problem { return k.Lint(c.(C)) }
 	}
 	if k.Reads != nil {
 		s.reads = func(c any) []Read { return k.Reads(c.(C)) }
@@ -281,6 +288,18 @@ func (s *Spec) Declared(t Task) []Output {
 		}
 	}
 	return outputs
+}
+
+// Lint says what in a task's configuration is allowed but hardly meant.
+func (s *Spec) Lint(t Task) []Problem {
+	if s.lint == nil {
+		return nil
+	}
+	c, err := s.config(t)
+	if err != nil {
+		return nil
+	}
+	return s.lint(c)
 }
 
 // ReadsFields reports whether tasks of this kind read fields of JSON inputs.

@@ -37,6 +37,7 @@ var rules = []rule{
 	{"internal/readers", nil},
 	{"internal/splitmix", nil},
 	{"internal/signature", nil},
+	{"internal/script", nil},
 	{"internal/secret", nil},
 	{"internal/loopback", nil},
 	{"internal/telemetry", []string{"internal/loopback"}},
@@ -97,6 +98,7 @@ var onlyFrom = map[string][]string{
 	"github.com/blevesearch":       {"internal/bm25"},
 	"github.com/clipperhouse":      {"internal/bm25"},
 	"github.com/charmbracelet/log": {"internal/cli"},
+	"mvdan.cc/sh":                  {"internal/script"},
 	"github.com/spf13/cobra":       {"internal/cli"},
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/script"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -231,18 +232,32 @@ func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[strin
 	return nil
 }
 
-// program notes a command whose key has the checksum of a program of this machine.
+// program notes a command whose key has the checksums of programs of this machine.
 func (pr *projectFiles) program(s *plan.Step) {
 	var c struct {
-		Argv    []string `json:"argv"`
-		Program string   `json:"program"`
+		Argv     []string `json:"argv"`
+		Script   string   `json:"script"`
+		Programs []string `json:"programs"`
 	}
-	if _, given := s.AttrPos["program"]; given || json.Unmarshal(s.Task.Config, &c) != nil || len(c.Argv) == 0 || strings.HasPrefix(c.Argv[0], "./") {
+	if json.Unmarshal(s.Task.Config, &c) != nil {
 		return
 	}
-	program, block := filepath.Base(c.Argv[0]), pipeline.BlockOf(s.Address)
-	if !slices.Contains(pr.programs[program], block) {
-		pr.programs[program] = append(pr.programs[program], block)
+	if c.Script != "" {
+		c.Argv, _ = script.Interpreter(c.Script) // a step has one that is right
+	}
+	var names []string
+	if _, given := s.AttrPos["program"]; !given && len(c.Argv) > 0 && !strings.HasPrefix(c.Argv[0], "./") {
+		names = c.Argv[:1]
+	}
+	if _, given := s.AttrPos["program_digests"]; !given {
+		names = append(slices.Clone(names), c.Programs...)
+	}
+	block := pipeline.BlockOf(s.Address)
+	for _, name := range names {
+		program := filepath.Base(name)
+		if !slices.Contains(pr.programs[program], block) {
+			pr.programs[program] = append(pr.programs[program], block)
+		}
 	}
 }
 

@@ -63,6 +63,9 @@ func (l *loader) step(b *block, inst *instance) (Step, bool) {
 	if err != nil || c.failed() || !queueOK || !checksOK {
 		return Step{}, false
 	}
+	if l.Lint {
+		c.lint(task)
+	}
 	before := l.meter.config
 	if l.meter.config += int64(len(task.Config)); l.meter.config > maxConfigs {
 		if before <= maxConfigs {

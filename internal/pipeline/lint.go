@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/step"
 )
 
 // lint warns of what is no mistake but hardly meant. What it says has to be so of
@@ -94,6 +96,14 @@ func (l *loader) lintTwins() {
 			continue
 		}
 		first[id] = n
+	}
+}
+
+// lint warns of what the kind finds hardly meant in a step.
+func (c *config) lint(task step.Task) {
+	for _, p := range c.b.spec.Lint(task) {
+		rng := c.locate(parsePath(p.Path))
+		c.l.diags.add(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Doubtful value", Subject: &rng, Detail: p.Error()}, c.inst, p.Detail)
 	}
 }
 

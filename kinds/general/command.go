@@ -23,7 +23,10 @@ import (
 
 // commandConfig is a program with all that it may see.
 type commandConfig struct {
-	Argv              []string               `hcl:"argv" help:"program and arguments. There is no shell unless you name one: [\"sh\", \"-c\", \"…\"]. The program is looked up in PATH; \"./NAME\" is one of files"`
+	Argv              []string               `hcl:"argv,optional" help:"program and arguments, without a shell. The program is looked up in PATH; \"./NAME\" is one of files. Give this or script"`
+	Script            string                 `hcl:"script,optional,added" help:"text of a script, in place of argv. It runs by bash -euo pipefail, or by the program that its first line names: #!/bin/sh, #!/usr/bin/env python3"`
+	Programs          []string               `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
+	ProgramDigests    map[string]string      `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
 	Files             map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
 	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name: a file is in/NAME, the files of a tree are in/NAME/FILE"`
 	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
@@ -49,9 +52,9 @@ It starts in a new folder that has its files, its inputs under in/ and an empty
 folder out/, with an environment of only the variables given. Everything it
 leaves under out/ is the tree "out"; what it prints is "stdout"; what it says on
 standard error is shown as progress, printed by ` + "`redsi logs`" + ` and, if it fails, in the error. The key has
-the arguments, files, inputs, environment, outputs, exit codes and the SHA-256
-of the program's file, so that another version of the program is another step.
-Not in the key: the libraries and interpreters that the program loads, the clock.
+the arguments or the script, files, inputs, environment, outputs, exit codes and the
+SHA-256 of the program's file and of each of programs, so that another version of one is
+another step. Not in the key: what else the program loads or starts, the clock.
 Other files of this machine and the network are kept out by isolation = "enforce",
 told by "warn". Cost: a copy of the inputs, and the program. docs/commands.md tells
 the rules.`,
@@ -67,6 +70,7 @@ the rules.`,
 	},
 	Defaults: commandConfig{ExitCodes: []int{0}, Isolation: string(isolation.Off)},
 	Check:    checkCommand,
+	Lint:     commandConfig.lint,
 	Class:    "program",
 	Resolve:  resolveCommand,
 	Run:      runCommand,
@@ -82,11 +86,7 @@ func checkCommand(c commandConfig) error {
 	bad := func(path, format string, args ...any) {
 		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
 	}
-	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		bad("argv", "needs a program")
-	} else if script, ok := strings.CutPrefix(c.Argv[0], "./"); ok && c.Files[script] == "" {
-		bad("argv[0]", "%q is not one of files", script)
-	}
+	checkProgram(bad, c)
 	for name := range c.Files {
 		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
 			bad("files", "%v", err)
@@ -142,9 +142,6 @@ func checkCommand(c commandConfig) error {
 	if len(c.ExitCodes) == 0 {
 		bad("exit_codes", "needs at least one")
 	}
-	if _, err := artifacts.ParseHex(c.Program); err != nil && c.Program != "" && c.Program != inFiles {
-		bad("program", "is not 64 hex digits")
-	}
 	if _, err := c.timeout(); err != nil {
 		bad("timeout", "%q is not a positive time such as 90m", c.Timeout)
 	}
@@ -168,43 +165,6 @@ func (c commandConfig) timeout() (time.Duration, error) {
 	return d, err
 }
 
-// inFiles stands for the digest of a program that is one of files, whose text
-// is in the key already.
-const inFiles = "in files"
-
-// resolveCommand fills in the digest of the program. A digest that was given is
-// kept where the program is not installed: the result may be in the store.
-func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
-	c, err := fingerprinted(env, c)
-	if err != nil {
-		return c, err
-	}
-	if strings.HasPrefix(c.Argv[0], "./") {
-		c.Program = inFiles
-		return c, nil
-	}
-	find := command.Find
-	if f, ok := env.(step.ProgramFinder); ok {
-		find = f.Program
-	}
-	path, err := find(c.Argv[0])
-	if err != nil {
-		if c.Program != "" {
-			return c, nil
-		}
-		return c, fmt.Errorf("%w (to plan without it, give its sha256 as program)", err)
-	}
-	pin, err := env.LocalFile(ctx, path)
-	switch {
-	case err != nil:
-		return c, err
-	case c.Program != "" && !strings.EqualFold(c.Program, pin.SHA256.Hex()):
-		return c, fmt.Errorf("%s has sha256 %s, not %s", path, pin.SHA256.Hex(), c.Program)
-	}
-	c.Program = pin.SHA256.Hex()
-	return c, nil
-}
-
 func runCommand(ctx context.Context, x *step.IO, c commandConfig) error {
 	secrets, err := secretsOf(x, c)
 	if err != nil {
@@ -222,11 +182,12 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	if err := stageCommand(x, c, dir); err != nil {
 		return noRoom(err, noRoomHere)
 	}
-	program, err := programOf(ctx, c, dir)
+	argv := c.line()
+	programs, err := programsOf(ctx, c, argv[0], dir)
 	if err != nil {
 		return err
 	}
-	run := command.Run{Program: program.path, Argv: c.Argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
+	run := command.Run{Program: programs[0].path, Argv: argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
 		Stderr: x.Stderr,
 		Used:   func(u usage.Program) { x.Program(u.CPU, u.Memory) },
 		Exited: func(code int) {
@@ -259,9 +220,9 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	}
 	stdout := guardOutput(printed, secrets)
 	run.Stdout = stdout
-	x.Report(step.Progress{Note: c.Argv[0] + " is running"})
+	x.Report(step.Progress{Note: argv[0] + " is running"})
 	run.Started = func(pid int) error { return x.Runs(dir, pid) }
-	outside := boxed(c, &run, program.path)
+	outside := boxed(c, &run, programs)
 	outside.secrets = secrets
 	err = run.Do(ctx)
 	if left := x.Ended(dir); left != nil && err == nil {
@@ -270,8 +231,10 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	if err = outside.conclude(ctx, x, c, err); err != nil {
 		return commandError(err)
 	}
-	if err := program.unchanged(ctx); err != nil {
-		return err
+	for _, p := range programs {
+		if err := p.unchanged(ctx); err != nil {
+			return err
+		}
 	}
 	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no room for what it left: make some")
 }

@@ -34,6 +34,11 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 			return err
 		}
 	}
+	if c.Script != "" {
+		if err := artifacts.Place(dir, scriptFile, 0o755, strings.NewReader(c.Script)); err != nil {
+			return err
+		}
+	}
 	for name, in := range c.Inputs {
 		if err := stageInput(x, in, filepath.Join(dir, "in"), name); err != nil {
 			return fmt.Errorf("input %s: %w", name, err)
@@ -54,7 +59,7 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 
 // stageProgram is the folder and the program for people: without the values of secrets.
 func stageProgram(_ context.Context, x *step.IO, c commandConfig, dir string) (step.Program, error) {
-	p := step.Program{Argv: c.Argv, Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
+	p := step.Program{Argv: c.line(), Env: c.environment(dir), Secrets: slices.Sorted(maps.Keys(c.SecretEnv))}
 	if c.Isolation != string(isolation.Off) {
 		p.Note = fmt.Sprintf("the step has isolation = %q; here nothing is kept out", c.Isolation)
 	}
@@ -94,11 +99,11 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set) error {
 	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
 	if err != nil {
-		return step.Permanent(fmt.Errorf("%s: %w", c.Argv[0], err))
+		return step.Permanent(fmt.Errorf("%s: %w", c.line()[0], err))
 	}
 	for _, name := range names {
 		if secrets.Redact(name) != name {
-			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.Argv[0], name))
+			return step.Permanent(fmt.Errorf("%s left out/%s: the name of an output has the value of a secret; nothing of it was kept", c.line()[0], name))
 		}
 		in, err := os.Open(filepath.Join(dir, "out", filepath.FromSlash(name)))
 		if err != nil {

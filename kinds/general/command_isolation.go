@@ -3,6 +3,7 @@ package general
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/internal/command"
@@ -26,11 +27,16 @@ var outsideOf = map[isolation.Mode]string{
 
 const outsideShown = 20
 
-// boxed gives a run the box that its step asks for.
-func boxed(c commandConfig, run *command.Run, program string) *outside {
+// boxed gives a run the box that its step asks for: the programs may be read in it, the
+// first of which is started.
+func boxed(c commandConfig, run *command.Run, programs []program) *outside {
 	o := &outside{mode: isolation.Mode(c.Isolation)}
 	if o.mode != isolation.Off {
-		run.Box = &isolation.Box{Mode: o.mode, Dir: run.Dir, Program: program, Reads: c.Reads}
+		reads := slices.Clone(c.Reads)
+		for _, p := range programs[1:] {
+			reads = append(reads, p.path)
+		}
+		run.Box = &isolation.Box{Mode: o.mode, Dir: run.Dir, Program: run.Program, Reads: reads}
 		run.Env["HOME"], run.Env["TMPDIR"] = run.Box.Path(""), run.Box.Path("tmp")
 		run.Found = func(f isolation.Findings) { o.found = f }
 	}
@@ -59,7 +65,7 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 	case err != nil:
 		return fmt.Errorf("%w\n%s: %s", err, outsideOf[o.mode], text)
 	case o.mode == isolation.Enforce && len(o.found.List) > 0:
-		return step.Permanent(fmt.Errorf("%s ended well, but %s: %s. Give it what it needs by files or inputs, or allow it by isolation_reads", c.Argv[0], outsideOf[o.mode], text))
+		return step.Permanent(fmt.Errorf("%s ended well, but %s: %s. Give it what it needs by files or inputs, or allow it by isolation_reads", c.line()[0], outsideOf[o.mode], text))
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
@@ -12,7 +14,95 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// program is the file that a step starts, with what it was when it was hashed;
+// inFiles stands for the digest of a program that is one of files, whose text
+// is in the key already.
+const inFiles = "in files"
+
+// checkProgram reports what is wrong with what a command starts.
+func checkProgram(bad func(path, format string, args ...any), c commandConfig) {
+	switch {
+	case c.Script != "":
+		checkScript(bad, c)
+	case len(c.Argv) == 0 || c.Argv[0] == "":
+		bad("argv", "needs a program; or give the text of a script as script")
+	}
+	if line := c.line(); len(line) > 0 {
+		if name, ok := strings.CutPrefix(line[0], "./"); ok {
+			if _, ok := c.Files[name]; !ok {
+				bad("argv[0]", "%q is not one of files", name)
+			}
+		}
+	}
+	if _, err := artifacts.ParseHex(c.Program); err != nil && c.Program != "" && c.Program != inFiles {
+		bad("program", "is not 64 hex digits")
+	}
+	for i, name := range c.Programs {
+		switch path := fmt.Sprintf("programs[%d]", i); {
+		case name == "":
+			bad(path, "is empty")
+		case strings.HasPrefix(name, "./"):
+			bad(path, "%q would be one of files, whose text is in the key already", name)
+		case slices.Index(c.Programs, name) < i:
+			bad(path, "%q is there twice", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.ProgramDigests)) {
+		path := fmt.Sprintf("program_digests[%q]", name)
+		if !slices.Contains(c.Programs, name) {
+			bad(path, "is not one of programs")
+		} else if _, err := artifacts.ParseHex(c.ProgramDigests[name]); err != nil {
+			bad(path, "is not 64 hex digits")
+		}
+	}
+}
+
+// resolveCommand fills in the digests of the programs. One that was given is kept
+// where the program is not installed: the result may be in the store.
+func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (commandConfig, error) {
+	c, err := fingerprinted(env, c)
+	if err != nil {
+		return c, err
+	}
+	if name := c.line()[0]; strings.HasPrefix(name, "./") {
+		c.Program = inFiles
+	} else if c.Program, err = digestOf(ctx, env, name, c.Program, "program"); err != nil {
+		return c, err
+	}
+	given := c.ProgramDigests
+	c.ProgramDigests = map[string]string{}
+	for _, name := range c.Programs {
+		if c.ProgramDigests[name], err = digestOf(ctx, env, name, given[name], "program_digests"); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// digestOf is the digest of the program that PATH finds, which has to be the one that
+// was given by an attribute.
+func digestOf(ctx context.Context, env step.Sources, name, given, attribute string) (string, error) {
+	find := command.Find
+	if f, ok := env.(step.ProgramFinder); ok {
+		find = f.Program
+	}
+	path, err := find(name)
+	if err != nil {
+		if given != "" {
+			return given, nil
+		}
+		return "", fmt.Errorf("%w (to plan without it, give its sha256 as %s)", err, attribute)
+	}
+	pin, err := env.LocalFile(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	if sum := pin.SHA256.Hex(); given != "" && !strings.EqualFold(given, sum) {
+		return "", fmt.Errorf("%s has sha256 %s, not %s", path, sum, given)
+	}
+	return pin.SHA256.Hex(), nil
+}
+
+// program is a file that a step starts, with what it was when it was hashed;
 // digest is zero where it is one of the step's own files.
 type program struct {
 	path   string
@@ -20,12 +110,29 @@ type program struct {
 	seen   artifacts.Seen
 }
 
-// programOf finds the program and makes sure that it is the one in the key.
-func programOf(ctx context.Context, c commandConfig, dir string) (program, error) {
-	if name, ok := strings.CutPrefix(c.Argv[0], "./"); ok {
-		return program{path: filepath.Join(dir, filepath.FromSlash(name))}, nil
+// programsOf finds the program that is started and, after it, those that it starts, and
+// makes sure that they are the ones in the key.
+func programsOf(ctx context.Context, c commandConfig, started, dir string) ([]program, error) {
+	names, digests := append([]string{started}, c.Programs...), []string{c.Program}
+	for _, name := range c.Programs {
+		digests = append(digests, c.ProgramDigests[name])
 	}
-	path, err := command.Find(c.Argv[0])
+	list := make([]program, len(names))
+	for i, name := range names {
+		if own, ok := strings.CutPrefix(name, "./"); ok {
+			list[i].path = filepath.Join(dir, filepath.FromSlash(own))
+			continue
+		}
+		var err error
+		if list[i], err = programOf(ctx, name, digests[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func programOf(ctx context.Context, name, planned string) (program, error) {
+	path, err := command.Find(name)
 	if err != nil {
 		return program{}, step.Permanent(fmt.Errorf("on this worker: %w", err))
 	}
@@ -33,9 +140,9 @@ func programOf(ctx context.Context, c commandConfig, dir string) (program, error
 	if p.digest, p.seen, err = artifacts.HashFile(ctx, path, nil); err != nil {
 		return p, err
 	}
-	if sum := p.digest.Hex(); sum != strings.ToLower(c.Program) {
+	if sum := p.digest.Hex(); sum != strings.ToLower(planned) {
 		return p, &step.SourceChangedError{Path: path, Err: fmt.Errorf(
-			"this worker's %s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", path, sum, c.Program)}
+			"this worker's %s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", path, sum, planned)}
 	}
 	return p, nil
 }

@@ -1,0 +1,141 @@
+// Package script reads scripts before they run: the interpreter that the first line
+// names and, of shell scripts, mistakes of syntax, the programs that are called, and
+// pipes that hide a failure.
+//
+// It must not know what a step is, nor run anything.
+package script
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Interpreter is the command line that runs a script, up to the name of its file: the
+// program of a first line such as "#!/usr/bin/env python3", with its arguments, which are
+// cut at spaces. Without such a line it is a bash that ends at the first command that
+// fails, also within a pipe, and at a variable that is not set.
+func Interpreter(text string) ([]string, error) {
+	line, named := strings.CutPrefix(text, "#!")
+	if !named {
+		return []string{"bash", "-euo", "pipefail"}, nil
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if len(words) > 0 && path.Base(words[0]) == "env" {
+		words = words[1:]
+		if len(words) > 0 && words[0] == "-S" {
+			words = words[1:]
+		}
+		if len(words) > 0 && (words[0][0] == '-' || strings.Contains(words[0], "=")) {
+			return nil, fmt.Errorf("the first line gives env %q: name the interpreter alone, such as #!/usr/bin/env python3", words[0])
+		}
+	}
+	if len(words) == 0 {
+		return nil, errors.New("the first line names no interpreter after #!")
+	}
+	return words, nil
+}
+
+// Shell is a shell script, parsed.
+type Shell struct {
+	file *syntax.File
+	safe bool // a command that fails within a pipe is seen
+}
+
+// Parse reads the text that a command line runs, whether that names a file after its
+// options or has the text itself by -c. It returns nil if the program is no shell that it
+// knows. Errors tell the line.
+func Parse(argv []string, text string) (*Shell, error) {
+	languages := map[string][]syntax.LangVariant{
+		"bash": {syntax.LangBash},
+		"sh":   {syntax.LangPOSIX, syntax.LangBash}, // which of them it is differs from system to system
+		"dash": {syntax.LangPOSIX}, "ash": {syntax.LangPOSIX},
+	}[path.Base(argv[0])]
+	var err error
+	for _, language := range languages {
+		var file *syntax.File
+		if file, err = syntax.NewParser(syntax.Variant(language)).Parse(strings.NewReader(text), ""); err == nil {
+			safe := strings.Contains(text, "pipefail") || slices.Contains(argv, "pipefail")
+			return &Shell{file, safe}, nil
+		}
+	}
+	var at syntax.ParseError
+	if errors.As(err, &at) {
+		return nil, fmt.Errorf("line %d: %s", at.Pos.Line(), at.Text)
+	}
+	return nil, err
+}
+
+// Inline finds the text that a command line such as sh -c TEXT gives to a shell.
+func Inline(argv []string) (text string, ok bool) {
+	for i, arg := range argv {
+		if i > 0 && strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c") && i+1 < len(argv) {
+			return argv[i+1], true
+		}
+	}
+	return "", false
+}
+
+// HiddenFailure returns the line of a pipe whose exit code says nothing of the failure of
+// a command before its last one; 0 if there is none. What only prints a text does not fail.
+func (s *Shell) HiddenFailure() (line uint) {
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		if pipe, ok := n.(*syntax.BinaryCmd); ok && line == 0 && !s.safe &&
+			(pipe.Op == syntax.Pipe || pipe.Op == syntax.PipeAll) && !prints(pipe.X) {
+			line = pipe.Pos().Line()
+		}
+		return true
+	})
+	return line
+}
+
+func prints(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) > 0 && slices.Contains([]string{"echo", "printf"}, call.Args[0].Lit())
+}
+
+// Calls lists the programs that commands name as they stand, in the order of the text and
+// each once: no builtins, functions, files of the working folder or everywhere.
+func (s *Shell) Calls() (names []string) {
+	functions := map[string]bool{}
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
+			functions[f.Name.Value] = true
+		}
+		return true
+	})
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok {
+			return true
+		}
+		name := called(call.Args)
+		local := strings.Contains(name, "/") && !path.IsAbs(name)
+		if name != "" && !local && !functions[name] && !builtins[name] && !everywhere[name] && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names
+}
+
+// called is the program that a command names, itself or after a word such as exec; "" if
+// that is known only when it runs.
+func called(args []*syntax.Word) string {
+	for i, arg := range args {
+		switch name := arg.Lit(); {
+		case slices.Contains([]string{"command", "env", "exec", "nice", "nohup"}, name):
+		case i > 0 && strings.HasPrefix(name, "-"):
+			return ""
+		case i > 0 && strings.Contains(name, "="): // of env
+		default:
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,71 @@
+package general
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redsi/redsi/internal/script"
+	"github.com/redsi/redsi/step"
+)
+
+// scriptFile has the text of script, in the working folder: an interpreter such as
+// Python finds modules among files beside it.
+const scriptFile = "script"
+
+// line is the command line that a step runs: argv, or what its script needs. It is
+// empty where neither is right.
+func (c commandConfig) line() []string {
+	if c.Script == "" {
+		return c.Argv
+	}
+	interpreter, err := script.Interpreter(c.Script)
+	if err != nil {
+		return nil
+	}
+	return append(slices.Clone(interpreter), scriptFile)
+}
+
+// checkScript reports what is wrong with a command's script.
+func checkScript(bad func(path, format string, args ...any), c commandConfig) {
+	interpreter, err := script.Interpreter(c.Script)
+	if err == nil {
+		_, err = script.Parse(interpreter, c.Script)
+	}
+	if err != nil {
+		bad("script", "%v", err)
+	}
+	if len(c.Argv) > 0 {
+		bad("script", "is there beside argv: give one of them")
+	}
+	if _, taken := c.Files[scriptFile]; taken {
+		bad("files", "%q is the name that the text of script has in the folder", scriptFile)
+	}
+}
+
+// lint warns of failures that a shell hides and of programs that no key has.
+func (c commandConfig) lint() (ps []step.Problem) {
+	line, text, at := c.line(), c.Script, "script"
+	if text == "" {
+		if text, _ = script.Inline(line); text == "" {
+			return nil
+		}
+		at = "argv"
+	}
+	shell, err := script.Parse(line, text)
+	if err != nil || shell == nil {
+		return nil // sh tells the mistake of a text that it is given by -c
+	}
+	if n := shell.HiddenFailure(); n > 0 {
+		way := "write the text as script"
+		if at == "script" {
+			way = "leave out the first line"
+		}
+		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d ends well if its last command does, whatever becomes of those before it; %s, which bash -euo pipefail then runs", n, way)})
+	}
+	for _, name := range shell.Calls() {
+		if name != line[0] && !slices.Contains(c.Programs, name) {
+			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s, and another version of that is not seen; name it: programs = [%q]", name, name)})
+		}
+	}
+	return ps
+}

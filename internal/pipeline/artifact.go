@@ -8,8 +8,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// artifact is the value of a step's output while loading: it can be passed on
-// and compared, but not looked into.
+// artifact is the value of a step's output while loading: it can be passed on,
+// but not compared or looked into (see opaque).
 type artifact struct {
 	ref    step.Ref
 	output step.Output

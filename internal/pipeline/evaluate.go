@@ -192,7 +192,7 @@ func (l *loader) instances(forEach hclsyntax.Expression, ctx *hcl.EvalContext) (
 	t := v.Type()
 	switch {
 	case t == artifactType:
-		return fail("What an artifact holds is known only when it has been made, but the steps of a pipeline are known before anything runs. %s", forms)
+		return fail("It is %s. %s %s", artifactIn(v), artifactIs, forms)
 	case !v.IsKnown() || t == cty.DynamicPseudoType && !v.IsNull():
 		return nil, false // the reason is reported
 	case v.IsNull():

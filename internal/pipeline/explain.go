@@ -15,6 +15,9 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
+	if e := explainOpaque(d); e != nil {
+		return e
+	}
 	var of string
 	var v, k cty.Value
 	switch e := d.Expression.(type) {
@@ -46,6 +49,11 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	default:
 		return d
 	}
+	if v != cty.NilVal && v.Type() == artifactType && !v.IsNull() && k.Type() != cty.String {
+		e := *d
+		e.Summary, e.Detail = opaqueTitle, opaque("This index cannot read", v).detail
+		return &e
+	}
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
@@ -69,6 +77,9 @@ func (l *loader) element(anon *hclsyntax.AnonSymbolExpr, rest hcl.Traversal, ctx
 		return "", cty.NilVal, cty.NilVal
 	}
 	list, ds := src.Value(ctx)
+	if !ds.HasErrors() && list.Type() == artifactType {
+		return steps("This", list, rest)
+	}
 	if ds.HasErrors() || list.IsMarked() || !list.IsKnown() || list.IsNull() || !list.CanIterateElements() {
 		return "", cty.NilVal, cty.NilVal
 	}
@@ -128,7 +139,7 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 	}
 	t := v.Type()
 	if t == artifactType {
-		return "Artifact looked into", fmt.Sprintf("%s is an artifact. Its contents are known only after its step has run, so %q cannot be read from it here.", of, name)
+		return opaqueTitle, fmt.Sprintf("%s is an artifact, so %q cannot be read from it here. %s", of, name, artifactIs)
 	}
 	if address, ok := stepOf(v); ok {
 		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, suggest(name, sortedKeys(t.AttributeTypes()), "output"))

@@ -113,7 +113,7 @@ func library(files fileFuncs) []group {
 			{"can", "expression", "Whether an expression can be evaluated.", tryfunc.CanFunc},
 			{"csvdecode", "text", "A list of objects from a CSV text with a header.", stdlib.CSVDecodeFunc},
 			{"jsondecode", "text", "A value from JSON.", jsonDecode},
-			{"jsonencode", "value", "A value as JSON.", jsonEncode},
+			{"jsonencode", "value", "A value as JSON.", stdlib.JSONEncodeFunc},
 			{"nonsensitive", "condition", "A yes or no about a sensitive value that is not sensitive itself.", nonsensitive},
 			{"tobool", "value", "A value as a bool.", stdlib.MakeToFunc(cty.Bool)},
 			{"tolist", "value", "A value as a list.", toList},
@@ -145,6 +145,9 @@ func (l *loader) functions(dir string) funcs {
 	f := funcs{map[string]function.Function{instancesFunction: instancesOf, meterFunction: l.meter.meterFunc()}}
 	for _, g := range library(fileFunctions(func(name string) ([]byte, error) { return l.readBeside(dir, name) })) {
 		for _, e := range g.entries {
+			if e.name == "try" || e.name == "can" {
+				e.f = l.attempt(e.f)
+			}
 			f.all[e.name] = l.meter.bounded(e.name, e.f)
 		}
 	}
@@ -247,18 +250,6 @@ func quantifier(ofNone cty.Value, fold func(a, b cty.Value) cty.Value) function.
 		},
 	})
 }
-
-// jsonEncode is the library's, but says what is wrong about an artifact.
-var jsonEncode = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}},
-	Type:   function.StaticReturnType(cty.String),
-	Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
-		if holdsArtifact(args[0].Type()) {
-			return cty.UnknownVal(t), function.NewArgErrorf(0, "an artifact cannot be written as JSON: its contents are known only after its step has run")
-		}
-		return stdlib.JSONEncode(args[0])
-	},
-})
 
 // jsonDecode is the library's, and keeps what NFC would change in texts.
 var jsonDecode = function.New(&function.Spec{

@@ -211,6 +211,9 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 		VarParam: variadic,
 		Type:     func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if err := refuse(name, args); err != nil {
+				return cty.DynamicVal, err
+			}
 			if guard != nil {
 				if known, ok := knownOf(args); ok {
 					if err := guard(known); err != nil {
@@ -225,7 +228,7 @@ func (m *meter) bounded(name string, f function.Function) function.Function {
 						return cty.DynamicVal, errors.New("the reason is not shown, since an argument is sensitive")
 					}
 				}
-				return v, err
+				return v, failed(name, args, err)
 			}
 			made := v
 			if name == "toset" { // a set is sorted each time that somebody goes through it
@@ -272,11 +275,14 @@ func lengths(args []cty.Value) (n int64) {
 	return n
 }
 
-// limits rewrites a diagnostic about a limit; nil if it is about something else.
+// limits rewrites a diagnostic about a limit or an artifact; nil if it is about something else.
 func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
 	extra, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
 	if !ok {
 		return nil
+	}
+	if t, ok := extra.FunctionCallError().(*told); ok {
+		return t.Diagnostic
 	}
 	l, ok := extra.FunctionCallError().(*limit)
 	if !ok {

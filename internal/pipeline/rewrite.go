@@ -17,7 +17,8 @@ const instancesFunction = "[*]"
 //   - product({ b = …, a = … }) joins keys in the order in which the attributes
 //     are written, though objects have no order;
 //
-// and puts the meter where values are made. The types of variables are no values.
+// and puts the meter where values are made, and operators that refuse artifacts where values
+// are compared. The types of variables are no values.
 func (l *loader) rewrite(b *hclsyntax.Body) {
 	for _, a := range b.Attributes {
 		l.rewriteNode(a.Expr)
@@ -42,6 +43,10 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer limited(n)
 		switch e := n.(type) {
+		case *hclsyntax.BinaryOpExpr:
+			if op := comparisons[e.Op]; op != nil {
+				e.Op = op
+			}
 		case *hclsyntax.SplatExpr:
 			rng := e.Source.Range()
 			l.splats[e.Item] = e.Source

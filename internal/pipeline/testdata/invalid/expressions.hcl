@@ -23,7 +23,7 @@ step "download" "f" {
 }
 
 step "download" "g" {
-  url = step.download.a.file == "x" ? [1][3] : { a = 1 }.b
+  url = 1 == 2 ? [1][3] : { a = 1 }.b
 }
 
 step "download" "h" {
@@ -34,4 +34,17 @@ step "download" "h" {
 step "download" "i" {
   for_each = { x = [1], y = [2], z = [3] }
   url      = each.value
+}
+
+step "download" "j" {
+  url = step.download.a.file == "x" ? "a" : "b"
+}
+
+step "download" "k" {
+  url = try(step.download.a.file == "x", true) ? "a" : contains(["x"], step.download.a.file)
+}
+
+step "download" "l" {
+  for_each = { x = step.download.a.file, y = "a" }
+  url      = "${each.value}/${each.key}"
 }

@@ -56,7 +56,7 @@ step "download" "text" {
 # Written as a list, expect can be computed; as blocks, it can be read.
 table "computed" {
   expect = [for k, v in var.map : { cell = k, value = v, tolerance = v > 0.5 ? 0 : null }]
-  data   = can(step.dedup.d.corpus.x) ? [] : [step.dedup.d.counts]
+  data   = can(step.dedup.d.nothing) ? [] : [step.dedup.d.counts]
 }
 
 # A number or bool is a text where a text is wanted.

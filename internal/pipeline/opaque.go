@@ -1,0 +1,209 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// An expression can choose among artifacts and hand them on. It cannot read one: what
+// it would compare or print is a reference, never the contents, so that the answer
+// would be the same whatever the step makes. Each such use is an error, also within
+// try and can, which pass over other errors.
+const (
+	opaqueTitle = "Artifact used as a value"
+
+	artifactIs = "An artifact is the output of a step: its contents are known only after the step has run, and expressions are evaluated before that. " +
+		"They can only hand it to other steps. Let a step that takes it as an input decide by its contents; " +
+		"or run its own step first, save the output with redsi artifacts cat, and read that file with file()."
+)
+
+// carriers are the functions that only choose among values, put them together or count
+// them. All others refuse artifacts: they compare or read them.
+var carriers = map[string]bool{
+	"product": true, "chunklist": true, "coalesce": true, "coalescelist": true, "concat": true, "element": true,
+	"flatten": true, "keys": true, "length": true, "lookup": true, "merge": true, "reverse": true, "setproduct": true,
+	"slice": true, "values": true, "zipmap": true, "tolist": true, "tomap": true, "try": true, "can": true,
+}
+
+func opaque(what string, v cty.Value) *limit {
+	return over(opaqueTitle, "%s %s. %s", what, artifactIn(v), artifactIs)
+}
+
+// holdsValue reports whether a value is an artifact or has one in it. Null is none.
+func holdsValue(v cty.Value) bool { return !v.IsNull() && holdsArtifact(v.Type()) }
+
+// artifactIn names the first artifact of a value that holds some.
+func artifactIn(v cty.Value) string {
+	name := "artifacts"
+	_ = cty.Walk(v, func(_ cty.Path, e cty.Value) (bool, error) { // an error only ends it
+		e, _ = e.Unmark()
+		if e.Type() == artifactType && e.IsKnown() && !e.IsNull() {
+			name = "the artifact " + plain(e.EncapsulatedValue().(*artifact).ref.String())
+			return false, io.EOF
+		}
+		return true, nil
+	})
+	return name
+}
+
+// refuse is the error of a function that is given an artifact it cannot take; nil if
+// there is none.
+func refuse(name string, args []cty.Value) *limit {
+	if carriers[name] {
+		return nil
+	}
+	for _, a := range args {
+		if holdsValue(a) {
+			return opaque(name+"() cannot read", a)
+		}
+	}
+	return nil
+}
+
+// failed is the error of a carrier that failed; where an argument is an artifact itself,
+// not a collection of some, that is the reason.
+func failed(name string, args []cty.Value, err error) error {
+	for _, a := range args {
+		if a.Type() == artifactType && !a.IsNull() {
+			return opaque(fmt.Sprintf("%s() fails (%v) with", name, err), a)
+		}
+	}
+	return err
+}
+
+// comparisons replace the operators that take values of any type.
+var comparisons = map[*hclsyntax.Operation]*hclsyntax.Operation{
+	hclsyntax.OpEqual:    comparison(func(a, b cty.Value) cty.Value { return a.Equals(b) }),
+	hclsyntax.OpNotEqual: comparison(cty.Value.NotEqual),
+}
+
+// comparison refuses artifacts, except where the other operand is null: whether there
+// is an artifact is known.
+func comparison(f func(a, b cty.Value) cty.Value) *hclsyntax.Operation {
+	operand := anything(function.Parameter{Type: cty.DynamicPseudoType})
+	return &hclsyntax.Operation{Type: cty.Bool, Impl: function.New(&function.Spec{
+		Params: []function.Parameter{operand, operand},
+		Type:   function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if err := compares(args[0], args[1]); err != nil {
+				return cty.UnknownVal(cty.Bool), err
+			}
+			return f(args[0], args[1]), nil
+		},
+	})}
+}
+
+func compares(a, b cty.Value) error {
+	switch {
+	case a.IsNull() || b.IsNull():
+	case holdsValue(a):
+		return opaque("This compares", a)
+	case holdsValue(b):
+		return opaque("This compares", b)
+	}
+	return nil
+}
+
+// explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
+// value; nil if it is about something else.
+func explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+	var err *limit
+	switch e := d.Expression.(type) {
+	case nil:
+	case *hclsyntax.BinaryOpExpr:
+		a, ads := e.LHS.Value(d.EvalContext)
+		b, bds := e.RHS.Value(d.EvalContext)
+		if !ads.HasErrors() && !bds.HasErrors() {
+			err, _ = compares(a, b).(*limit)
+		}
+	case *hclsyntax.IndexExpr:
+		for _, part := range []hcl.Expression{e.Collection, e.Key} {
+			if v, ds := part.Value(d.EvalContext); !ds.HasErrors() && v.Type() == artifactType && err == nil {
+				err = opaque("This index cannot read", v)
+			}
+		}
+	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.RelativeTraversalExpr:
+		if d.Summary == "Unsupported attribute" || d.Summary == "Invalid index" {
+			return nil // of what comes before; see lacks
+		}
+		err = readBy(d)
+	default:
+		err = readBy(d)
+	}
+	if err == nil {
+		return nil
+	}
+	e := *d
+	e.Summary, e.Detail, e.Extra = err.summary, err.detail, nil
+	return &e
+}
+
+// readBy is the error if what an expression gives cannot be used since it is an artifact,
+// or a collection for whose artifacts the library has no conversion.
+func readBy(d *hcl.Diagnostic) *limit {
+	v, ds := d.Expression.Value(d.EvalContext)
+	if ds.HasErrors() || !holdsValue(v) || v.Type() != artifactType && !strings.Contains(d.Detail, "artifact") {
+		return nil
+	}
+	return opaque("This cannot read", v)
+}
+
+// attempt is try or can that fails where one of its expressions does so for an artifact.
+func (l *loader) attempt(f function.Function) function.Function {
+	closure := function.Parameter{Name: "expressions", Type: customdecode.ExpressionClosureType}
+	spec := &function.Spec{
+		Params: f.Params(),
+		Type:   func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, nil },
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			w := &watched{l: l}
+			watching := make([]cty.Value, len(args))
+			for i, a := range args {
+				c := *customdecode.ExpressionClosureFromVal(a)
+				c.Expression = &watchedExpr{c.Expression, w}
+				watching[i] = customdecode.ExpressionClosureVal(&c)
+			}
+			v, err := f.Call(watching)
+			if w.found != nil {
+				return cty.DynamicVal, w.found
+			}
+			return v, err
+		},
+	}
+	if f.VarParam() != nil {
+		spec.VarParam = &closure
+	}
+	return function.New(spec)
+}
+
+// told is an error that a diagnostic within a call says already.
+type told struct{ *hcl.Diagnostic }
+
+func (e *told) Error() string { return e.Detail }
+
+// watched keeps the first error about an artifact of several expressions.
+type watched struct {
+	l     *loader
+	found error
+}
+
+type watchedExpr struct {
+	hcl.Expression
+	*watched
+}
+
+func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, ds := e.Expression.Value(ctx)
+	for _, d := range ds {
+		if x := e.l.explain(d); x.Summary == opaqueTitle && e.found == nil {
+			e.found = &told{x}
+		}
+	}
+	return v, ds
+}

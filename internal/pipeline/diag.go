@@ -148,6 +148,11 @@ func (c *collector) warn(rng hcl.Range, summary, detail string) {
 // hcl adds the library's diagnostics; those without a place get rng.
 func (c *collector) hcl(ds hcl.Diagnostics, rng hcl.Range) {
 	for _, d := range ds {
+		if d.Summary == "Invalid template control keyword" || d.Summary == "Invalid template directive" {
+			e := *d
+			e.Detail += " For a program's own %{, such as curl's, write %%{."
+			d = &e
+		}
 		c.addHCL(d, rng, nil)
 	}
 }

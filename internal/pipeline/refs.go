@@ -144,7 +144,11 @@ func (l *loader) unknownRoot(name string, tr hcl.Traversal) (string, string) {
 	if n := Nearest(name, roots); n != "" {
 		detail = fmt.Sprintf("There is no %q. Did you mean %q?", name, n)
 	}
-	if len(tr) == 1 {
+	switch {
+	case len(tr) > 1:
+	case l.isInterpolation(tr.SourceRange()):
+		detail += " " + leaveToProgram(name)
+	default:
 		detail += fmt.Sprintf(" A text is written in quotes: %q.", name)
 	}
 	return "Unknown name", detail

@@ -43,6 +43,12 @@ func (l *loader) rewriteNode(root hclsyntax.Node) {
 	hclsyntax.VisitAll(root, func(n hclsyntax.Node) hcl.Diagnostics {
 		defer limited(n)
 		switch e := n.(type) {
+		case *hclsyntax.TemplateExpr:
+			for i, part := range e.Parts {
+				e.Parts[i] = foreign(part)
+			}
+		case *hclsyntax.TemplateWrapExpr:
+			e.Wrapped = foreign(e.Wrapped)
 		case *hclsyntax.BinaryOpExpr:
 			if op := comparisons[e.Op]; op != nil {
 				e.Op = op

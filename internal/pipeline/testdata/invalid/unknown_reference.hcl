@@ -23,3 +23,13 @@ step "train" "c" {
   corpus = table.x.markdown
   size   = lokal.sizes
 }
+
+step "download" "environment" {
+  url    = "cp $HOME/a ${HOME}/b $${HOME}/c"
+  sha256 = "${sample}"
+}
+
+step "download" "unquoted" {
+  url    = HOME
+  sha256 = "${HOME.x}"
+}

@@ -1,0 +1,40 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Texts that are shell or awk have ${ } of their own, which HCL takes for its own and
+// would often replace without a word.
+
+// foreignNumber is the ${1} of another language: an error when it is evaluated, since
+// nobody writes a number so.
+type foreignNumber struct{ *hclsyntax.LiteralValueExpr }
+
+func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	rng := e.Range()
+	n := e.Val.AsBigFloat().Text('f', 0)
+	return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Number in a template", Subject: &rng,
+		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, leaveToProgram(n), n)}}
+}
+
+func foreign(e hclsyntax.Expression) hclsyntax.Expression {
+	if lit, ok := e.(*hclsyntax.LiteralValueExpr); ok && lit.Val.Type() == cty.Number && lit.Val.AsBigFloat().IsInt() {
+		return foreignNumber{lit}
+	}
+	return e
+}
+
+// isInterpolation reports whether a reference is all that stands between ${ and }.
+func (l *loader) isInterpolation(rng hcl.Range) bool {
+	src, from, to := l.diags.sources[rng.Filename], rng.Start.Byte-len("${"), rng.End.Byte
+	return from >= 0 && to < len(src) && string(src[from:rng.Start.Byte]) == "${" && src[to] == '}'
+}
+
+func leaveToProgram(name string) string {
+	return fmt.Sprintf("For a program's own ${%s}, such as a shell's or awk's, write $${%[1]s}.", name)
+}

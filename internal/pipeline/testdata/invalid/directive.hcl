@@ -1,0 +1,3 @@
+step "download" "a" {
+  url = "curl -w %{http_code}"
+}

@@ -129,6 +129,10 @@ func inspect(ctx context.Context, s Store, key Digest) (e Entry, err error) {
 		if errors.Is(err, ErrNotExist) {
 			return e, nil
 		}
+		var damage *DamageError
+		if errors.As(err, &damage) { // too long to be read, so nothing can be published over it
+			return e, fmt.Errorf("look up %s: %w; verify --repair deletes it", key, err)
+		}
 		if err != nil {
 			return e, fmt.Errorf("look up %s: %w", key, err)
 		}

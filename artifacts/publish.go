@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // NondeterminismName is the name of the record that keeps a result of key whose
@@ -30,7 +31,8 @@ func (r Result) OutputsDigest() Digest {
 // The first writer wins: if a usable result of the key is there already, that
 // one is returned as won and r is dropped; should r's outputs differ from it, r
 // is kept under NondeterminismName and nondeterministic is true. A result that
-// is there but damaged, or has lost blobs, gives way to r.
+// is there but damaged, or has lost blobs, gives way to r; of several who replace it at
+// once, the first wins just so.
 //
 // Blobs that only others of s have are copied first. What others have under the key is not
 // asked. A result that the policy of s does not believe gives way to r, too; r is signed if
@@ -86,28 +88,71 @@ func file(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondet
 }
 
 func fileRecord(ctx context.Context, s Store, r Result, b []byte) (won *Result, nondeterministic bool, err error) {
-	// A result may be deleted between Create and the look at what is there; the
-	// second round then creates.
-	for range 3 {
+	// What is there may be deleted or replaced between any two of these calls; the next
+	// round then looks again.
+	var wait unsigned
+	for range publishRounds {
 		err = s.Records.Create(ctx, ResultName(r.Key), b)
 		if err == nil {
-			return &r, false, s.signNew(ctx, r.Key, b)
+			won, err = &r, s.signNew(ctx, r.Key, b)
+		} else if errors.Is(err, ErrExist) {
+			won, nondeterministic, err = contend(ctx, s, r, b, &wait)
+		} else {
+			err = fmt.Errorf("publish %s: %w", r.Key, err)
 		}
-		if !errors.Is(err, ErrExist) {
-			return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
+		if err == nil {
+			return won, nondeterministic, nil
 		}
-		won, nondeterministic, err = contend(ctx, s, r, b)
-		if !errors.Is(err, errGone) {
-			return won, nondeterministic, err
+		if !errors.Is(err, errChanged) {
+			return nil, false, err
 		}
 	}
 	return nil, false, fmt.Errorf("publish %s: the record comes and goes", r.Key)
 }
 
-var errGone = errors.New("the record that was there is gone")
+const publishRounds = 50
 
-// contend decides between r and the result that is there already.
-func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, bool, error) {
+var errChanged = errors.New("the record that was there is gone, or is another one")
+
+// unsigned is a record that nobody has signed, as it is found again and again: whoever has
+// filed it may be about to sign it.
+type unsigned struct {
+	record Digest
+	found  int
+}
+
+// Bounds of how long such a record is left to be signed.
+const (
+	unsignedPause  = 50 * time.Millisecond
+	unsignedPauses = 10
+)
+
+// wait pauses and returns errChanged, unless the record has been found long enough.
+func (u *unsigned) wait(ctx context.Context, record []byte) error {
+	if d := Sum(record); u.record != d {
+		*u = unsigned{record: d}
+	}
+	if u.found++; u.found > unsignedPauses {
+		return nil
+	}
+	select {
+	case <-time.After(unsignedPause):
+		return errChanged
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// contend decides between r and the result that is there already. Only what was looked at
+// is replaced.
+func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsigned) (*Result, bool, error) {
+	there, err := s.Records.Get(ctx, ResultName(r.Key))
+	if errors.Is(err, ErrNotExist) {
+		return nil, false, errChanged
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
+	}
 	entries, err := Inspect(ctx, s, []Digest{r.Key})
 	if err != nil {
 		return nil, false, err
@@ -118,15 +163,17 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, b
 	case errors.As(have.Damage, &unknown):
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, have.Damage)
 	case have.Result == nil && have.Damage == nil && len(have.Passed) == 0:
-		return nil, false, errGone
+		return nil, false, errChanged
+	case len(have.Passed) > 0 && have.Passed[0].Reason == Unsigned && !bytes.Equal(there, encoded):
+		if err := wait.wait(ctx, there); err != nil {
+			return nil, false, err
+		}
 	}
-	won, lost := &r, have.Result
-	if have.Hit() {
-		won, lost = have.Result, &r
-	}
-	if lost == nil && have.Damage == nil { // it is not believed, and no less different
-		if bare, err := Inspect(ctx, s.bare(), []Digest{r.Key}); err == nil {
-			lost = bare[r.Key].Result
+	won, lost := have.Result, &r
+	if !have.Hit() { // what is there has lost, also if it is not believed
+		won = &r
+		if lost, _, err = readRecord(ctx, s.Blobs, r.Key, there); err != nil {
+			return nil, false, fmt.Errorf("publish %s: %w", r.Key, err)
 		}
 	}
 	nondeterministic := lost != nil && lost.OutputsDigest() != won.OutputsDigest()
@@ -136,7 +183,11 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, b
 		}
 	}
 	if !have.Hit() {
-		if err := s.Records.Put(ctx, ResultName(r.Key), encoded); err != nil {
+		err := s.Records.Replace(ctx, ResultName(r.Key), there, encoded)
+		if errors.Is(err, ErrExist) || errors.Is(err, ErrNotExist) {
+			return nil, false, errChanged
+		}
+		if err != nil {
 			return nil, false, fmt.Errorf("replace the result of %s: %w", r.Key, err)
 		}
 		if err := dropStale(ctx, s, r.Key, encoded); err != nil {
@@ -144,20 +195,25 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte) (*Result, b
 		}
 		return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
 	}
-	if s.policy().Signer != nil { // an attempt before this one may have filed it, and not signed it
-		there, err := s.Records.Get(ctx, ResultName(r.Key))
-		if err == nil && bytes.Equal(there, encoded) {
-			return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
-		}
+	if bytes.Equal(there, encoded) { // an attempt before this one may have filed it, and not signed it
+		return won, nondeterministic, s.signNew(ctx, r.Key, encoded)
 	}
 	return won, nondeterministic, nil
 }
 
-// signNew signs a record that was just filed, if the policy has a key for that.
+// signNew signs a record that was just filed, if the policy has a key for that and the
+// record was not replaced meanwhile: the signature of the one that is there stays.
 func (s Store) signNew(ctx context.Context, key Digest, record []byte) error {
 	by := s.policy().Signer
 	if by == nil {
 		return nil
+	}
+	there, err := s.Records.Get(ctx, ResultName(key))
+	if err == nil && !bytes.Equal(there, record) || errors.Is(err, ErrNotExist) {
+		return errChanged
+	}
+	if err != nil {
+		return fmt.Errorf("sign the result of %s: %w", key, err)
 	}
 	return putSignature(ctx, s, key, record, by)
 }

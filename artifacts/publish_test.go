@@ -149,7 +149,7 @@ func TestPublishFaults(t *testing.T) {
 		{name: "over another", outputs: []string{"old"}},
 		{name: "over an incomplete one", outputs: []string{"old"}, blobs: true},
 	} {
-		for _, m := range []storetest.Method{storetest.BlobsMissing, storetest.RecordsGet, storetest.RecordsCreate, storetest.RecordsPut} {
+		for _, m := range []storetest.Method{storetest.BlobsMissing, storetest.RecordsGet, storetest.RecordsCreate, storetest.RecordsReplace} {
 			for skip := range 3 {
 				for _, done := range []bool{false, true} {
 					base := mem.New()

@@ -34,4 +34,6 @@ func (r readOnlyRecords) Create(context.Context, string, []byte) error { return 
 
 func (r readOnlyRecords) Put(context.Context, string, []byte) error { return r.refused }
 
+func (r readOnlyRecords) Replace(context.Context, string, []byte, []byte) error { return r.refused }
+
 func (r readOnlyRecords) Delete(context.Context, string) error { return r.refused }

@@ -61,6 +61,12 @@ type Records interface {
 	// Put stores a document in place of any other, atomically.
 	Put(ctx context.Context, name string, data []byte) error
 
+	// Replace stores data in place of the document old, atomically. Where another one is
+	// there it returns ErrExist, where none is, ErrNotExist, and changes nothing. Of any
+	// number of concurrent calls with one old and other data, exactly one succeeds. Like
+	// Create, it may have succeeded after another error.
+	Replace(ctx context.Context, name string, old, data []byte) error
+
 	// List yields the documents whose name starts with prefix, sorted by name.
 	// The first error ends it.
 	List(ctx context.Context, prefix string) iter.Seq2[RecordInfo, error]

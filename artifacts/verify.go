@@ -198,7 +198,8 @@ func checkSome(ctx context.Context, s Store, keys []Digest, o CheckOptions, corr
 				return err
 			}
 			if entries, err = Inspect(ctx, s, []Digest{key}); err != nil {
-				r.record(ctx, s.Records, ResultName(key), err, false)
+				var damage *DamageError
+				r.record(ctx, s.Records, ResultName(key), err, o.Repair && errors.As(err, &damage))
 				continue
 			}
 		}

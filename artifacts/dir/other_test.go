@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
@@ -29,6 +30,33 @@ func rewrite(t *testing.T, root string, d artifacts.Digest, data []byte) {
 	path := filepath.Join(root, "blobs", filepath.FromSlash(artifacts.BlobPath(d)))
 	if err := errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, data, 0o644)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRecordTooLong: a record that is longer than any that redsi writes is read no further,
+// though somebody else's folder has it. One's own goes by verify --repair.
+func TestRecordTooLong(t *testing.T) {
+	root, key := t.TempDir(), artifacts.Digest{1}
+	s := openAt(t, root)
+	if err := s.Records.Put(t.Context(), artifacts.ResultName(key), nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "records", filepath.FromSlash(artifacts.RecordPath(artifacts.ResultName(key))))
+	if err := errors.Join(os.Chmod(path, 0o644), os.Truncate(path, 64<<20)); err != nil { // all of it a hole
+		t.Fatal(err)
+	}
+	var damage *artifacts.DamageError
+	if b, err := s.Records.Get(t.Context(), artifacts.ResultName(key)); !errors.As(err, &damage) {
+		t.Fatalf("%d bytes, %v; want a DamageError", len(b), err)
+	}
+	if _, err := artifacts.Lookup(t.Context(), s, key); err == nil || !strings.Contains(err.Error(), "verify --repair") {
+		t.Errorf("Lookup: %v", err)
+	}
+	if r, err := artifacts.Check(t.Context(), s, artifacts.CheckOptions{Repair: true}); err != nil || len(r.Problems) != 1 || !r.Problems[0].Repaired {
+		t.Errorf("Check: %v, %v", r.Problems, err)
+	}
+	if r, err := artifacts.Lookup(t.Context(), s, key); r != nil || err != nil {
+		t.Errorf("then Lookup: %v, %v", r, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -53,8 +54,14 @@ func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, explain("read a record", err)
 	}
 	b := bytes.NewBuffer(make([]byte, 0, min(size, artifacts.MaxRecord)+bytes.MinRead))
-	_, err = b.ReadFrom(f)
-	return b.Bytes(), explain("read a record", errors.Join(err, f.Close()))
+	_, err = b.ReadFrom(io.LimitReader(f, artifacts.MaxRecord+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, explain("read a record", err)
+	}
+	if b.Len() > artifacts.MaxRecord {
+		return nil, &artifacts.DamageError{Name: name, Err: fmt.Errorf("%s is larger than any that redsi writes, %d bytes", r.path(name), artifacts.MaxRecord)}
+	}
+	return b.Bytes(), nil
 }
 
 // Create links the finished file to its name: the file system refuses a name
@@ -73,6 +80,26 @@ func (r *Records) Create(ctx context.Context, name string, data []byte) error {
 // Put renames the finished file to its name.
 func (r *Records) Put(ctx context.Context, name string, data []byte) error {
 	return explain("write a record", r.write(ctx, name, data, os.Rename))
+}
+
+// Replace looks and renames under a lock on the store, which ends with its holder. A record
+// that is deleted and created anew between the two is not told from old.
+func (r *Records) Replace(ctx context.Context, name string, old, data []byte) error {
+	lock, err := os.OpenFile(filepath.Join(r.root, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return explain("replace a record", err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return explain("replace a record", &fs.PathError{Op: "lock", Path: lock.Name(), Err: err})
+	}
+	switch there, err := r.Get(ctx, name); {
+	case err != nil:
+		return err
+	case !bytes.Equal(there, old):
+		return fmt.Errorf("record %s: %w", name, artifacts.ErrExist)
+	}
+	return r.Put(ctx, name, data)
 }
 
 func (r *Records) write(ctx context.Context, name string, data []byte, move func(from, to string) error) error {

@@ -63,6 +63,20 @@ func (t *table[K]) create(k K, data []byte) bool {
 	return true
 }
 
+// replace returns the error of Replace, without the name.
+func (t *table[K]) replace(k K, old, data []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch e, ok := t.m[k]; {
+	case !ok:
+		return artifacts.ErrNotExist
+	case !bytes.Equal(e.data, old):
+		return artifacts.ErrExist
+	}
+	t.m[k] = entry{data, t.now()}
+	return nil
+}
+
 func (t *table[K]) delete(k K) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,6 +185,16 @@ func (r *records) Put(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	r.put(name, bytes.Clone(data))
+	return nil
+}
+
+func (r *records) Replace(ctx context.Context, name string, old, data []byte) error {
+	if err := check(ctx, name, data); err != nil {
+		return err
+	}
+	if err := r.replace(name, old, bytes.Clone(data)); err != nil {
+		return fmt.Errorf("record %s: %w", name, err)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -30,7 +31,7 @@ func (r *Records) Create(ctx context.Context, name string, data []byte) error {
 	if err := r.conditional(ctx); err != nil {
 		return r.explain("probe for If-None-Match", err)
 	}
-	won, err := r.createIfNone(ctx, r.recordKey(name), data)
+	won, err := r.putIf(ctx, r.recordKey(name), data, ifNone)
 	if err != nil {
 		return r.explain("create record "+name, err)
 	}
@@ -40,15 +41,46 @@ func (r *Records) Create(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// createIfNone stores data under key if nothing is there, and reports whether
-// this call did.
-func (b *bucket) createIfNone(ctx context.Context, key string, data []byte) (bool, error) {
+// Replace has the server refuse a name under which there is another version by now, by
+// If-Match.
+func (r *Records) Replace(ctx context.Context, name string, old, data []byte) error {
+	if err := check(ctx, name, data); err != nil {
+		return err
+	}
+	if err := r.matching(ctx); err != nil {
+		return r.explain("probe for If-Match", err)
+	}
+	there, etag, err := r.get(ctx, name)
+	if err != nil {
+		return err
+	}
+	won := false
+	if bytes.Equal(there, old) {
+		won, err = r.putIf(ctx, r.recordKey(name), data, func(o *minio.PutObjectOptions) { o.SetMatchETag(etag) })
+	}
+	if err != nil {
+		return r.explain("replace record "+name, err)
+	}
+	if !won {
+		return fmt.Errorf("record %s: %w", name, artifacts.ErrExist)
+	}
+	return nil
+}
+
+// ifNone is the condition that nothing is there.
+func ifNone(o *minio.PutObjectOptions) { o.SetMatchETagExcept("*") }
+
+// putIf stores data under key on a condition, and reports whether this call did.
+func (b *bucket) putIf(ctx context.Context, key string, data []byte, condition func(*minio.PutObjectOptions)) (bool, error) {
 	writer := rand.Text()
 	var err error
 	for i := range conflicts {
 		opts := minio.PutObjectOptions{UserMetadata: map[string]string{writerHeader: writer}}
-		opts.SetMatchETagExcept("*")
+		condition(&opts)
 		_, err = b.put(ctx, key, data, opts)
+		if absent(err) { // If-Match of what was deleted meanwhile
+			return false, nil
+		}
 		switch minio.ToErrorResponse(err).StatusCode {
 		case http.StatusPreconditionFailed:
 			return b.wroteIt(ctx, key, writer)
@@ -106,15 +138,12 @@ func (b *bucket) conditional(ctx context.Context) error {
 		return nil
 	}
 	for range 2 {
-		opts := minio.PutObjectOptions{}
-		opts.SetMatchETagExcept("*")
-		_, err := b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
-		resp := minio.ToErrorResponse(err)
-		switch {
-		case err == nil:
-		case resp.StatusCode == http.StatusPreconditionFailed, resp.StatusCode == http.StatusConflict:
+		heeds, err := b.tryProbe(ctx, ifNone)
+		switch resp := minio.ToErrorResponse(err); {
+		case heeds:
 			b.heeds = true
 			return nil
+		case err == nil:
 		case resp.StatusCode == http.StatusNotImplemented, resp.Code == minio.NotImplemented:
 			return errUnconditional
 		default:
@@ -122,4 +151,39 @@ func (b *bucket) conditional(ctx context.Context) error {
 		}
 	}
 	return errUnconditional
+}
+
+// tryProbe puts the fixed object, and reports whether the server refused that by the condition.
+func (b *bucket) tryProbe(ctx context.Context, condition func(*minio.PutObjectOptions)) (heeds bool, err error) {
+	opts := minio.PutObjectOptions{}
+	condition(&opts)
+	_, err = b.put(ctx, b.key("probe/if-none-match"), []byte("{}"), opts)
+	status := minio.ToErrorResponse(err).StatusCode
+	return status == http.StatusPreconditionFailed || status == http.StatusConflict, err
+}
+
+// errUnmatched refuses to replace a record where two writers could both do that.
+var errUnmatched = &artifacts.RefusedError{Err: errors.New("the server ignores If-Match on writes, so a result that cannot be used is not safely replaced; " +
+	"run verify --repair, which deletes it, and run again")}
+
+// matching fails unless the server is known to heed If-Match, too: the fixed object, which
+// is there by then, has another version.
+func (b *bucket) matching(ctx context.Context) error {
+	if err := b.conditional(ctx); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.matches {
+		return nil
+	}
+	heeds, err := b.tryProbe(ctx, func(o *minio.PutObjectOptions) { o.SetMatchETag("00000000000000000000000000000000") })
+	resp := minio.ToErrorResponse(err)
+	if !heeds && (err == nil || resp.StatusCode == http.StatusNotImplemented || resp.Code == minio.NotImplemented) {
+		return errUnmatched
+	}
+	if b.matches = heeds; heeds {
+		return nil
+	}
+	return err
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // fakeServer keeps objects in a map and answers like an S3 with the given
-// attitude to If-None-Match.
-func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists bool) (handled bool)) (artifacts.Store, error) {
+// attitudes to If-None-Match and, where there is a version, If-Match.
+func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists bool) (handled bool), onMatch func(w http.ResponseWriter, same bool)) (artifacts.Store, error) {
 	t.Helper()
 	var mu sync.Mutex
 	objects := map[string]bool{}
@@ -23,6 +23,12 @@ func fakeServer(t *testing.T, onCondition func(w http.ResponseWriter, exists boo
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
+		case r.Method == http.MethodPut && r.Header.Get("If-Match") != "":
+			onMatch(w, r.Header.Get("If-Match") == `"1"`)
+		case r.Method == http.MethodGet && objects[r.URL.Path]:
+			w.Header().Set("ETag", `"1"`)
+			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+			w.Write([]byte("{}"))
 		case r.Method == http.MethodPut:
 			if r.Header.Get("If-None-Match") == "*" && onCondition(w, objects[r.URL.Path]) {
 				return
@@ -58,7 +64,7 @@ func TestOpenAsksForConditions(t *testing.T) {
 		"refuses the header":   {answer(http.StatusNotImplemented), "AWS S3, MinIO, Cloudflare R2 and Ceph", ""},
 		"denies all writes":    {answer(http.StatusForbidden), "", "may not do that"},
 	} {
-		s, err := fakeServer(t, c.onCondition)
+		s, err := fakeServer(t, c.onCondition, nil)
 		told := func(what string, err error, want string) {
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %s: %v; want %q", name, what, err, want)
@@ -94,13 +100,45 @@ func TestConflict(t *testing.T) {
 			return true
 		}
 		return heeds(w, exists)
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	conflicts = 3
 	if err := s.Records.Create(t.Context(), "runs/x", []byte("{}")); err != nil || conflicts != 0 {
 		t.Errorf("%v, with %d conflicts to come", err, conflicts)
+	}
+}
+
+// TestReplaceAsksForConditions checks that nothing is replaced on a server that ignores
+// If-Match, and that one that another writer deletes meanwhile is told from one that is there.
+func TestReplaceAsksForConditions(t *testing.T) {
+	const old = "{}" // what the server has
+	for name, c := range map[string]struct {
+		onMatch func(w http.ResponseWriter, same bool)
+		want    string // what the error says; "" for none
+	}{
+		"heeds":              {func(w http.ResponseWriter, same bool) { heeds(w, !same) }, ""},
+		"ignores":            {func(http.ResponseWriter, bool) {}, "ignores If-Match"},
+		"refuses the header": {func(w http.ResponseWriter, _ bool) { w.WriteHeader(http.StatusNotImplemented) }, "verify --repair"},
+		"deleted meanwhile": {func(w http.ResponseWriter, same bool) {
+			if !heeds(w, !same) {
+				w.WriteHeader(http.StatusNotFound)
+				w.Write([]byte("<Error><Code>NoSuchKey</Code></Error>"))
+			}
+		}, artifacts.ErrExist.Error()},
+	} {
+		s, err := fakeServer(t, heeds, c.onMatch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Records.Create(t.Context(), "runs/x", []byte(old)); err != nil {
+			t.Fatal(err)
+		}
+		err = s.Records.Replace(t.Context(), "runs/x", []byte(old), []byte("new"))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
 	}
 }
 

@@ -27,28 +27,33 @@ func (r *Records) recordKey(name string) string {
 
 // Get reads the whole object.
 func (r *Records) Get(ctx context.Context, name string) ([]byte, error) {
+	b, _, err := r.get(ctx, name)
+	return b, err
+}
+
+func (r *Records) get(ctx context.Context, name string) (b []byte, etag string, err error) {
 	if err := check(ctx, name, nil); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	o, err := r.openObject(ctx, r.recordKey(name))
 	if absent(err) {
-		return nil, fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
+		return nil, "", fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
 	}
 	if errors.Is(err, artifacts.ErrNotExist) {
-		return nil, err
+		return nil, "", err
 	}
 	if err != nil {
-		return nil, r.explain("read record "+name, err)
+		return nil, "", r.explain("read record "+name, err)
 	}
 	defer o.Close()
-	b, err := io.ReadAll(io.LimitReader(o, artifacts.MaxRecord+1))
+	b, err = io.ReadAll(io.LimitReader(o, artifacts.MaxRecord+1))
 	if err != nil {
-		return nil, r.explain("read record "+name, err)
+		return nil, "", r.explain("read record "+name, err)
 	}
 	if len(b) > artifacts.MaxRecord {
-		return nil, &artifacts.DamageError{Name: name, Err: fmt.Errorf("in %s it is larger than any that redsi writes", r.where(o.key))}
+		return nil, "", &artifacts.DamageError{Name: name, Err: fmt.Errorf("in %s it is larger than any that redsi writes", r.where(o.key))}
 	}
-	return b, nil
+	return b, o.etag, nil
 }
 
 // Put replaces the object: the server shows the old one or the new one.

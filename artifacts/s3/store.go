@@ -33,8 +33,9 @@ type bucket struct {
 	core minio.Core
 	cfg  Config
 
-	mu    sync.Mutex
-	heeds bool // the server is known to heed If-None-Match
+	mu      sync.Mutex
+	heeds   bool // the server is known to heed If-None-Match
+	matches bool // and If-Match
 }
 
 // Open returns the store in c's bucket after requests that prove that the endpoint

@@ -17,22 +17,23 @@ type Method string
 
 // The methods of a store.
 const (
-	BlobsPut      Method = "Blobs.Put"
-	BlobsOpen     Method = "Blobs.Open"
-	BlobsMissing  Method = "Blobs.Missing"
-	BlobsList     Method = "Blobs.List"
-	BlobsDelete   Method = "Blobs.Delete"
-	RecordsGet    Method = "Records.Get"
-	RecordsCreate Method = "Records.Create"
-	RecordsPut    Method = "Records.Put"
-	RecordsList   Method = "Records.List"
-	RecordsDelete Method = "Records.Delete"
+	BlobsPut       Method = "Blobs.Put"
+	BlobsOpen      Method = "Blobs.Open"
+	BlobsMissing   Method = "Blobs.Missing"
+	BlobsList      Method = "Blobs.List"
+	BlobsDelete    Method = "Blobs.Delete"
+	RecordsGet     Method = "Records.Get"
+	RecordsCreate  Method = "Records.Create"
+	RecordsPut     Method = "Records.Put"
+	RecordsReplace Method = "Records.Replace"
+	RecordsList    Method = "Records.List"
+	RecordsDelete  Method = "Records.Delete"
 )
 
 // Methods lists all of them, for tests that break each in turn.
 var Methods = []Method{
 	BlobsPut, BlobsOpen, BlobsMissing, BlobsList, BlobsDelete,
-	RecordsGet, RecordsCreate, RecordsPut, RecordsList, RecordsDelete,
+	RecordsGet, RecordsCreate, RecordsPut, RecordsReplace, RecordsList, RecordsDelete,
 }
 
 // Fault is what goes wrong in one call. The zero Fault does nothing.
@@ -269,6 +270,10 @@ func (r *faultyRecords) Create(ctx context.Context, name string, data []byte) er
 
 func (r *faultyRecords) Put(ctx context.Context, name string, data []byte) error {
 	return r.faults.next(RecordsPut).do(func() error { return r.base.Put(ctx, name, data) })
+}
+
+func (r *faultyRecords) Replace(ctx context.Context, name string, old, data []byte) error {
+	return r.faults.next(RecordsReplace).do(func() error { return r.base.Replace(ctx, name, old, data) })
 }
 
 func (r *faultyRecords) List(ctx context.Context, prefix string) iter.Seq2[artifacts.RecordInfo, error] {

@@ -47,6 +47,8 @@ func call(ctx context.Context, s artifacts.Store, m storetest.Method, d artifact
 	case storetest.RecordsList:
 		for _, err = range s.Records.List(ctx, "") {
 		}
+	case storetest.RecordsReplace:
+		err = s.Records.Replace(ctx, "runs/1", []byte(`{"a":1}`), []byte(`{"a":1}`))
 	case storetest.RecordsDelete:
 		err = s.Records.Delete(ctx, "runs/1")
 	}

@@ -58,9 +58,47 @@ func recordCreate(t *testing.T, s artifacts.Store) {
 	}
 }
 
+func recordReplace(t *testing.T, s artifacts.Store) {
+	ctx := t.Context()
+	replace := func(old, data string, want error) {
+		t.Helper()
+		if err := s.Records.Replace(ctx, "results/k", []byte(old), []byte(data)); !errors.Is(err, want) {
+			t.Errorf("Replace %.20q by %.20q: %v, want %v", old, data, err, want)
+		}
+	}
+	replace("first", "second", artifacts.ErrNotExist)
+	if err := s.Records.Create(ctx, "results/k", []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	replace("other", "second", artifacts.ErrExist)
+	replace("first", "second", nil)
+	replace("first", "third", artifacts.ErrExist)
+	replace("second", "second", nil)
+	if got, err := s.Records.Get(ctx, "results/k"); err != nil || string(got) != "second" {
+		t.Errorf("Get = %q, %v", got, err)
+	}
+	if err := s.Records.Replace(ctx, "results/k", []byte("second"), make([]byte, artifacts.MaxRecord+1)); err == nil {
+		t.Error("Replace took a record that is too large")
+	}
+	recordRace(t, s, func(name string, data []byte) error {
+		return s.Records.Replace(ctx, name, []byte("old"), data)
+	}, "old")
+}
+
 func recordCreateRace(t *testing.T, s artifacts.Store) {
+	recordRace(t, s, func(name string, data []byte) error { return s.Records.Create(t.Context(), name, data) }, "")
+}
+
+// recordRace has many write under one name, of whom one may succeed, five times. old, if it
+// is not empty, is there before.
+func recordRace(t *testing.T, s artifacts.Store, write func(name string, data []byte) error, old string) {
 	for round := range 5 {
 		name := fmt.Sprintf("results/race-%d", round)
+		if old != "" {
+			if err := s.Records.Put(t.Context(), name, []byte(old)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		var winners atomic.Int32
 		var won atomic.Value
 		start := make(chan struct{})
@@ -69,12 +107,12 @@ func recordCreateRace(t *testing.T, s artifacts.Store) {
 			wg.Go(func() {
 				data := fmt.Appendf(nil, "writer %d of %s", i, strings.Repeat("x", 1000*i))
 				<-start
-				switch err := s.Records.Create(t.Context(), name, data); {
+				switch err := write(name, data); {
 				case err == nil:
 					winners.Add(1)
 					won.Store(data)
 				case !errors.Is(err, artifacts.ErrExist):
-					t.Errorf("Create: %v", err)
+					t.Errorf("one of many writers: %v", err)
 				}
 			})
 		}
@@ -246,10 +284,11 @@ func cancelled(t *testing.T, s artifacts.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	errs := map[string]error{
-		"Blobs.Delete":   s.Blobs.Delete(ctx, d),
-		"Records.Put":    s.Records.Put(ctx, "runs/x", []byte("!")),
-		"Records.Create": s.Records.Create(ctx, "runs/y", []byte("!")),
-		"Records.Delete": s.Records.Delete(ctx, "runs/x"),
+		"Blobs.Delete":    s.Blobs.Delete(ctx, d),
+		"Records.Put":     s.Records.Put(ctx, "runs/x", []byte("!")),
+		"Records.Create":  s.Records.Create(ctx, "runs/y", []byte("!")),
+		"Records.Replace": s.Records.Replace(ctx, "runs/x", []byte("{}"), []byte("!")),
+		"Records.Delete":  s.Records.Delete(ctx, "runs/x"),
 	}
 	_, _, errs["Blobs.Put"] = s.Blobs.Put(ctx, strings.NewReader("y"))
 	_, errs["Blobs.Open"] = s.Blobs.Open(ctx, d)
@@ -261,7 +300,7 @@ func cancelled(t *testing.T, s artifacts.Store) {
 	for _, err := range s.Records.List(ctx, "") {
 		errs["Records.List"] = err
 	}
-	if len(errs) != 10 {
+	if len(errs) != 11 {
 		t.Errorf("%d methods answered", len(errs))
 	}
 	for method, err := range errs {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/signature"
 )
 
 // NewResult stores outputs as blobs and returns their result under the key of a
@@ -57,13 +58,23 @@ func publishAndLookup(t *testing.T, s artifacts.Store) {
 }
 
 func publishRace(t *testing.T, s artifacts.Store) {
+	raceToPublish(t, s, "raced")
+	key := NewResult(t, s, "raced", nil).Key
+	if got := listRecords(t, s, "nondeterminism/"+key.Hex()+"/"); len(got) != 7 {
+		t.Errorf("%d non-determinism records, want 7", len(got))
+	}
+}
+
+// raceToPublish has eight publish a result of one key at once and returns the outputs of the
+// one who won.
+func raceToPublish(t *testing.T, s artifacts.Store, keyName string) (winner artifacts.Digest) {
+	t.Helper()
 	results := make([]artifacts.Result, 8)
 	for i := range results {
-		results[i] = NewResult(t, s, "raced", map[string]string{"out": fmt.Sprint("version ", i)})
+		results[i] = NewResult(t, s, keyName, map[string]string{"out": fmt.Sprint("version ", i)})
 	}
 	var mu sync.Mutex
 	winners := map[artifacts.Digest]bool{}
-	losers := 0
 	var wg sync.WaitGroup
 	for _, r := range results {
 		wg.Go(func() {
@@ -75,16 +86,52 @@ func publishRace(t *testing.T, s artifacts.Store) {
 			mu.Lock()
 			defer mu.Unlock()
 			winners[won.OutputsDigest()] = true
-			if nondet {
-				losers++
+			if won.OutputsDigest() != r.OutputsDigest() && !nondet {
+				t.Errorf("%s: one lost and was not told that outputs differ", keyName)
 			}
 		})
 	}
 	wg.Wait()
-	if len(winners) != 1 || losers != 7 {
-		t.Errorf("%d outputs won and %d lost, want 1 and 7", len(winners), losers)
+	if len(winners) != 1 {
+		t.Errorf("%s: %d outputs won, want 1", keyName, len(winners))
 	}
-	if got := listRecords(t, s, "nondeterminism/"+results[0].Key.Hex()+"/"); len(got) != 7 {
-		t.Errorf("%d non-determinism records, want 7", len(got))
+	for winner = range winners {
+	}
+	return winner
+}
+
+// publishOverRace: a result that cannot be used gives way to exactly one of those who
+// publish at once, and each of the others is kept as what lost.
+func publishOverRace(t *testing.T, s artifacts.Store) {
+	signer, err := signature.New("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unbelieved := artifacts.With(s, nil, artifacts.Policy{Own: artifacts.RunUntrusted, Signer: signer})
+	for name, c := range map[string]struct {
+		s     artifacts.Store // that is published to
+		spoil func(first artifacts.Result) error
+		kept  int // outputs that are recorded in the end
+	}{
+		"damaged": {s, func(first artifacts.Result) error {
+			return s.Records.Put(t.Context(), artifacts.ResultName(first.Key), []byte(`{"format":"redsi.result/1"}`))
+		}, 7},
+		"incomplete": {s, func(first artifacts.Result) error {
+			return s.Blobs.Delete(t.Context(), first.Outputs["out"].Digest)
+		}, 8},
+		"not believed": {unbelieved, func(artifacts.Result) error { return nil }, 8},
+	} {
+		first := NewResult(t, s, name, map[string]string{"out": "first of " + name})
+		publishInto(t, s, first)
+		if err := c.spoil(first); err != nil {
+			t.Fatal(err)
+		}
+		winner := raceToPublish(t, c.s, name)
+		if got, err := artifacts.Lookup(t.Context(), c.s, first.Key); err != nil || got == nil || got.OutputsDigest() != winner {
+			t.Errorf("%s: then Lookup = %+v, %v", name, got, err)
+		}
+		if got := listRecords(t, s, "nondeterminism/"+first.Key.Hex()+"/"); len(got) != c.kept {
+			t.Errorf("%s: %d non-determinism records, want %d", name, len(got), c.kept)
+		}
 	}
 }

@@ -36,10 +36,12 @@ var checks = []check{
 	{"record put is atomic", recordPutAtomic},
 	{"record create", recordCreate},
 	{"record create race", recordCreateRace},
+	{"record replace", recordReplace},
 	{"record delete", recordDelete},
 	{"cancelled", cancelled},
 	{"publish and look up", publishAndLookup},
 	{"publish race", publishRace},
+	{"publish race over what cannot be used", publishOverRace},
 }
 
 // Run checks that the stores which open returns, each empty, keep the contract

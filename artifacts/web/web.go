@@ -155,6 +155,8 @@ func (r *records) Create(context.Context, string, []byte) error { return errRead
 
 func (r *records) Put(context.Context, string, []byte) error { return errReadOnly }
 
+func (r *records) Replace(context.Context, string, []byte, []byte) error { return errReadOnly }
+
 func (r *records) List(context.Context, string) iter.Seq2[artifacts.RecordInfo, error] {
 	return func(yield func(artifacts.RecordInfo, error) bool) {
 		yield(artifacts.RecordInfo{}, r.noList("records"))

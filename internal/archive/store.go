@@ -62,9 +62,10 @@ func (b blobs) List(context.Context) iter.Seq2[artifacts.BlobInfo, error] {
 
 type records struct{ a *Reader }
 
-func (r records) Create(context.Context, string, []byte) error { return errReadOnly }
-func (r records) Put(context.Context, string, []byte) error    { return errReadOnly }
-func (r records) Delete(context.Context, string) error         { return errReadOnly }
+func (r records) Create(context.Context, string, []byte) error          { return errReadOnly }
+func (r records) Put(context.Context, string, []byte) error             { return errReadOnly }
+func (r records) Replace(context.Context, string, []byte, []byte) error { return errReadOnly }
+func (r records) Delete(context.Context, string) error                  { return errReadOnly }
 
 func (r records) Get(_ context.Context, name string) ([]byte, error) {
 	f := r.a.records[name]
@@ -90,10 +91,11 @@ func (r records) List(_ context.Context, prefix string) iter.Seq2[artifacts.Reco
 // none are the leases of an archive.
 type none struct{}
 
-func (none) Get(context.Context, string) ([]byte, error)  { return nil, artifacts.ErrNotExist }
-func (none) Create(context.Context, string, []byte) error { return errReadOnly }
-func (none) Put(context.Context, string, []byte) error    { return errReadOnly }
-func (none) Delete(context.Context, string) error         { return errReadOnly }
+func (none) Get(context.Context, string) ([]byte, error)           { return nil, artifacts.ErrNotExist }
+func (none) Create(context.Context, string, []byte) error          { return errReadOnly }
+func (none) Put(context.Context, string, []byte) error             { return errReadOnly }
+func (none) Replace(context.Context, string, []byte, []byte) error { return errReadOnly }
+func (none) Delete(context.Context, string) error                  { return errReadOnly }
 func (none) List(context.Context, string) iter.Seq2[artifacts.RecordInfo, error] {
 	return func(func(artifacts.RecordInfo, error) bool) {}
 }

@@ -237,12 +237,11 @@ func Withdraw(ctx context.Context, s Store, a *Acceptance, by string, when time.
 	if err == nil {
 		err = s.Records.Put(ctx, a.name()+withdrawnSuffix, b)
 	}
-	for _, name := range []string{ResultName(a.Key), acceptedPin(a.Key)} {
-		if err == nil {
-			if err = s.Records.Delete(ctx, name); errors.Is(err, ErrNotExist) {
-				err = nil
-			}
-		}
+	if err == nil {
+		err = DropResult(ctx, s, a.Key)
+	}
+	if err == nil {
+		err = s.Records.Delete(ctx, acceptedPin(a.Key))
 	}
 	if err != nil {
 		return fmt.Errorf("withdraw the acceptance of %s: %w", a.Of, err)

@@ -63,11 +63,17 @@ func TestAccept(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Ended != nil || list[0].ID() != a.ID() {
 		t.Errorf("%+v, %v", list, err)
 	}
+	if _, err := artifacts.SignResult(t.Context(), s, a.Key, key(t, "alice")); err != nil {
+		t.Fatal(err)
+	}
 	if err := artifacts.Withdraw(t.Context(), s, a, "bob", time.Unix(2e9, 0).UTC()); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := artifacts.Lookup(t.Context(), s, a.Key); err != nil || r != nil {
 		t.Errorf("after it was withdrawn: %+v, %v", r, err)
+	}
+	if left := records(t, s, artifacts.SignaturePrefix(a.Key)); len(left) != 0 {
+		t.Errorf("after it was withdrawn its signatures are there: %v", left)
 	}
 	if list, err = artifacts.Acceptances(t.Context(), s); err != nil || len(list) != 1 || list[0].Ended == nil || list[0].Ended.By != "bob" {
 		t.Errorf("%+v, %v", list, err)

@@ -117,7 +117,7 @@ func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 	b.WriteString("\n**hits**, and the runs that made them\n\n| block | hits | run |\n|---|---|---|\n")
 	for i, h := range r.from {
 		if i == blocksShown {
-			fmt.Fprintf(b, "| … %d more | | |\n", len(r.from)-blocksShown)
+			fmt.Fprintf(b, "| others | %d | |\n", h.N)
 			break
 		}
 		made := "not recorded"
@@ -128,15 +128,20 @@ func (r *run) describeHits(b *strings.Builder, info *workflow.Info) {
 	}
 }
 
-// AddHit counts a hit of a step under its block and the run that made it.
+// AddHit counts a hit of a step under its block and the run that made it. What is not shown
+// is counted in one last entry.
 func AddHit(list []HitsFrom, address, run string) []HitsFrom {
 	block := BlockOf(address)
 	i := slices.IndexFunc(list, func(h HitsFrom) bool { return h.Block == block && h.Run == run })
 	switch {
 	case i >= 0:
 		list[i].N++
-	case len(list) <= blocksShown:
+	case len(list) < blocksShown:
 		list = append(list, HitsFrom{Block: block, Run: run, N: 1})
+	case len(list) == blocksShown:
+		list = append(list, HitsFrom{N: 1})
+	default:
+		list[blocksShown].N++
 	}
 	return list
 }

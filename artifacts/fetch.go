@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redsi/redsi/internal/atomicfile"
@@ -72,7 +73,9 @@ func (c Cache) fetch(ctx context.Context, blobs Blobs, d Digest) (path string, e
 	}
 	if local, ok := blobs.(Local); ok {
 		if path, ok := local.LocalPath(d); ok {
-			return path, c.verify(ctx, d, path)
+			if err := c.verify(ctx, d, path); !errors.Is(err, fs.ErrNotExist) {
+				return path, err
+			}
 		}
 		return "", fmt.Errorf("blob %s: %w", d, ErrNotExist)
 	}
@@ -83,10 +86,10 @@ func (c Cache) fetch(ctx context.Context, blobs Blobs, d Digest) (path string, e
 		switch {
 		case err == nil:
 			return path, nil
-		case !errors.As(err, &bad):
+		case !errors.As(err, &bad) && !errors.Is(err, fs.ErrNotExist):
 			return "", err
 		}
-		// Only the copy is bad: fetch it anew, over the old one.
+		// Only the copy is bad, or another process has just dropped it: fetch it anew.
 	}
 	if err := c.download(ctx, blobs, d, path); err != nil {
 		return "", err
@@ -131,7 +134,10 @@ func (c Cache) verify(ctx context.Context, d Digest, path string) error {
 	b, err := os.ReadFile(c.notePath(d))
 	if err == nil && json.Unmarshal(b, &noted) == nil && noted.Proves(now) {
 		now := time.Now()
-		return os.Chtimes(c.notePath(d), now, now) // for trim: last used now
+		err := os.Chtimes(c.notePath(d), now, now) // for trim: last used now
+		if !errors.Is(err, fs.ErrNotExist) {       // another process has dropped the note
+			return err
+		}
 	}
 	got, seen, err := HashFile(ctx, path, nil)
 	if err != nil {
@@ -151,6 +157,36 @@ func (c Cache) note(d Digest, seen Seen) error {
 	}
 	if err != nil {
 		return fmt.Errorf("cache of blobs: %w", err)
+	}
+	return c.trimNotes(d)
+}
+
+// noteAge is how long a note stays that is not used, of a file that is no copy of the cache.
+const noteAge = 30 * 24 * time.Hour
+
+// trimNotes drops such notes, of those whose names begin as d's: a 256th with each note.
+func (c Cache) trimNotes(d Digest) error {
+	folder, err := os.Open(filepath.Join(c.Dir, "verified"))
+	if err != nil {
+		return fmt.Errorf("trim the cache of blobs: %w", err)
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return fmt.Errorf("trim the cache of blobs: %w", err)
+	}
+	for _, name := range names {
+		of, err := ParseHex(strings.TrimSuffix(name, ".json"))
+		if err != nil || of[0] != d[0] {
+			continue
+		}
+		info, err := os.Stat(c.notePath(of))
+		if err != nil || time.Since(info.ModTime()) < noteAge {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(c.Dir, "blobs", of.Hex())); errors.Is(err, fs.ErrNotExist) {
+			os.Remove(c.notePath(of)) // a note that is lost costs one more hash
+		}
 	}
 	return nil
 }

@@ -130,6 +130,59 @@ func TestFetchLocal(t *testing.T) {
 	}
 }
 
+// TestFetchTrimmed: a copy that another process drops while it is looked at is fetched anew.
+// A link to nothing is there when it is looked for, and gone when it is opened.
+func TestFetchTrimmed(t *testing.T) {
+	s, cache := mem.New(), t.TempDir()
+	want := storetest.Bytes(4, 1000)
+	d := putBytes(t, s, want)
+	path := fetched(t, s, d, cache)
+	if err := errors.Join(os.Remove(path), os.Symlink("gone", path)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(fetched(t, s, d, cache)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// TestNotesOfLocal: notes about files of the store itself go when nobody has asked for those
+// for long, a few with each new note.
+func TestNotesOfLocal(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	d := putBytes(t, s, []byte("new"))
+	near, far := d, d // whose notes are looked at with that of d, and are not
+	near[31] ^= 1
+	young, copied := near, near
+	young[31], copied[31] = d[31]^2, d[31]^3
+	far[0] ^= 1
+	note := func(d artifacts.Digest) string { return filepath.Join(cache, "verified", d.Hex()+".json") }
+	if err := os.MkdirAll(filepath.Join(cache, "blobs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(cache, "verified"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for d, age := range map[artifacts.Digest]time.Duration{near: 1000, young: 1, copied: 1000, far: 1000} {
+		used := time.Now().Add(-age * time.Hour)
+		if err := errors.Join(os.WriteFile(note(d), []byte("{}"), 0o600), os.Chtimes(note(d), used, used)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(cache, "blobs", copied.Hex()), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fetched(t, s, d, cache)
+	for d, want := range map[artifacts.Digest]bool{near: false, young: true, copied: true, far: true, d: true} {
+		if _, err := os.Stat(note(d)); (err == nil) != want {
+			t.Errorf("note of %s: %v, want it kept: %v", d, err, want)
+		}
+	}
+}
+
 func TestCacheLimit(t *testing.T) {
 	s := mem.New()
 	c := artifacts.Cache{Dir: t.TempDir(), Limit: 250}

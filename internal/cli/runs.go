@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/redsi/redsi/activities"
@@ -39,7 +40,9 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 	if back, ok := strings.CutPrefix(name, "last"); ok {
 		n := 0
 		if back != "" {
-			if _, err := fmt.Sscanf(back, "~%d", &n); err != nil || n < 0 {
+			number, ok := strings.CutPrefix(back, "~")
+			n, err = strconv.Atoi(number)
+			if !ok || err != nil || n < 0 {
 				return nil, inputError(fmt.Errorf("%q is not last or last~N", name))
 			}
 		}

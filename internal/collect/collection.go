@@ -135,10 +135,14 @@ func (c *Collection) document(r *record) (d *Document, judged int32, err error) 
 	}
 	number := int32(c.Report.Union)
 	d = &Document{Document: dedup.Document{Doc: number, Key: name, ExampleID: int64(number), Title: r.text(docTitle), URL: r.text(docURL)}, Text: r.text(docText)}
-	for i, into := range map[int]*uint64{docRevision: &d.OldID, docPage: &d.PageID} {
-		if said := r.text(i); said != "" {
-			if _, err := fmt.Sscan(said, into); err != nil {
-				return nil, 0, faultf(nq.BadType, "%s %.40q is no whole number", columnsOf[Documents][i].name, said)
+	for _, id := range []struct {
+		column int
+		into   *uint64
+	}{{docRevision, &d.OldID}, {docPage, &d.PageID}} {
+		if said := r.text(id.column); said != "" {
+			var ok bool
+			if *id.into, ok = parseID(said); !ok {
+				return nil, 0, faultf(nq.BadType, "%s %.40q is not a whole number", columnsOf[Documents][id.column].name, said)
 			}
 		}
 	}

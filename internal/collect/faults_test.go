@@ -37,6 +37,8 @@ func TestFaults(t *testing.T) {
 		{name: "a list in place of a text", docs: docs + `{"id":"b","text":["t"]}` + "\n", want: "d:2: text is a list", reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
 		{name: "truth in place of a text", docs: docs + `{"id":"b","text":true}` + "\n", want: `d:2: "text": neither a text nor a number`, reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
 		{name: "a document twice", docs: docs + docs, want: `d:2: document "a" was there before`, reason: nq.Duplicate, role: Documents, documents: 1, stillAsked: 1},
+		{name: "a page that begins as a number", docs: docs + `{"id":"b","text":"t","page_id":"12abc"}` + "\n", want: `d:2: page_id "12abc" is not a whole number`, reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
+		{name: "two numbers for one", docs: docs + `{"id":"b","text":"t","oldid":"12 34","page_id":"x"}` + "\n", want: `d:2: oldid "12 34" is not a whole number`, reason: nq.BadType, role: Documents, documents: 1, stillAsked: 1},
 		{name: "an empty file", docs: "\n\n", want: "d:1: the file has no usable records", reason: nq.EmptyFile, role: Documents},
 		{name: "a short line", docs: "a\tone\nb\n", want: "d:2: 1 columns, want 2", reason: nq.MissingField, role: Documents, documents: 1, stillAsked: 1},
 		{name: "many columns", docs: "a\tb\tc\td\te\n", want: "d:1: 5 columns, which are not named as those of documents: name them in a first line, or by columns (stream)"},
@@ -53,8 +55,8 @@ func TestFaults(t *testing.T) {
 		{name: "a split of its own", queries: queries + `{"id":"r","text":"t","split":"third"}` + "\n", want: `q:2: split "third" of query "r" is none of train, dev and test`, reason: nq.BadType, role: Queries, documents: 1, stillAsked: 1},
 		{name: "two queries of a name with documents", queries: `{"id":"q","text":"what","doc_id":"a"}` + "\n" + `{"id":"q","text":"who","doc_id":"a"}` + "\n", want: `q:2: query "q" was there before`, reason: nq.Duplicate, role: Queries, documents: 1, stillAsked: 1},
 
-		{name: "a grade that is none", qrels: qrels + "q\t0\tb\tgood\n", want: `r:2: grade "good" is no whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
-		{name: "half a grade", qrels: qrels + "q\t0\tb\t0.5\n", want: `r:2: grade "0.5" is no whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
+		{name: "a grade that is none", qrels: qrels + "q\t0\tb\tgood\n", want: `r:2: grade "good" is not a whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
+		{name: "half a grade", qrels: qrels + "q\t0\tb\t0.5\n", want: `r:2: grade "0.5" is not a whole number`, reason: nq.BadType, role: Judgments, documents: 1, stillAsked: 1},
 		{name: "judged twice", qrels: qrels + "q\t0\ta\t2\n", want: `r:2: query "q" and document "a" are judged twice, with grades 1 and 2`, reason: nq.Duplicate, role: Judgments, documents: 1, stillAsked: 1},
 		{name: "three columns of four", qrels: qrels + "q 0 b\n", want: `r:2: 3 columns, want 4`, reason: nq.MissingField, role: Judgments, documents: 1, stillAsked: 1},
 	} {
@@ -91,6 +93,20 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%+v", counts)
 			}
 		})
+	}
+}
+
+// TestParseID: a page or revision is a whole number, not what a text begins with.
+func TestParseID(t *testing.T) {
+	for said, want := range map[string]uint64{"12": 12, " 12 ": 12, "12.0": 12, "1e5": 100000, "18446744073709551615": 1<<64 - 1} {
+		if n, ok := parseID(said); !ok || n != want {
+			t.Errorf("%q: %d, %v", said, n, ok)
+		}
+	}
+	for _, said := range []string{"12abc", "0x10", "12 34", "12,5", "12.5", "-1", "1e30", "NaN", "Infinity", "18446744073709551616", ""} {
+		if n, ok := parseID(said); ok {
+			t.Errorf("%q: %d", said, n)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,7 +175,18 @@ func parseGrade(s string) (int32, error) {
 	if f, err := strconv.ParseFloat(s, 64); err == nil && f == float64(int32(f)) {
 		return int32(f), nil
 	}
-	return 0, faultf(nq.BadType, "grade %.40q is no whole number", s)
+	return 0, faultf(nq.BadType, "grade %.40q is not a whole number", s)
+}
+
+// parseID reads the number of a page or revision, also when it is written as 12.0, as
+// pandas writes whole numbers of a column with gaps.
+func parseID(s string) (uint64, bool) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return uint64(f), err == nil && f >= 0 && f < 1<<53 && f == math.Trunc(f)
 }
 
 // cleanName checks the name of a document or query.

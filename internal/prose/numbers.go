@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -137,7 +138,8 @@ func (n *Numbers) line(line string) error {
 		n.Tables = append(n.Tables, Table{Address: plainName(args[0]), Label: plainName(args[1])})
 	case command == `\redsicell` && len(args) == 7 && len(n.Tables) > 0:
 		c := Cell{Name: plainName(args[0]), TeX: args[1], Value: args[2], Std: args[3], Style: args[4], ShowsStd: args[6] != ""}
-		if _, err := fmt.Sscanf(args[5], "%d", &c.Decimals); err != nil || c.Decimals < 0 || c.Decimals > 30 {
+		var err error
+		if c.Decimals, err = strconv.Atoi(args[5]); err != nil || c.Decimals < 0 || c.Decimals > 30 {
 			return fmt.Errorf("%q is no count of decimals", args[5])
 		}
 		c.Words = strings.TrimPrefix(rest, "% ")

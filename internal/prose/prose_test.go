@@ -93,6 +93,7 @@ func TestNumbersFile(t *testing.T) {
 		{"% redsi-numbers/1: x\n\\redsicell{a}{b}{c}{d}{e}{1}{}%\n", "numbers.tex:2: "},
 		{"% redsi-numbers/1: x\n\\redsitable{a}{b\n", "numbers.tex:2: a brace is not closed"},
 		{"% redsi-numbers/1: x\n\\redsitable{a}{}\n\\redsicell{a}{b}{c}{d}{e}{-1}{}%\n", "no count of decimals"},
+		{"% redsi-numbers/1: x\n\\redsitable{a}{}\n\\redsicell{a}{b}{c}{d}{e}{2a}{}%\n", "no count of decimals"},
 	} {
 		if _, err := prose.ReadTeX("numbers.tex", c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, not %q", c.text, err, c.want)

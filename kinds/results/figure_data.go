@@ -119,10 +119,18 @@ func (d cells) number(n figureNumber, factor float64) (render.Cell, error) {
 	var vs []float64
 	var digests []string
 	for _, in := range n.Value {
-		v, text, ok, err := d.Value(in, n.Field)
+		at, err := d.Find(in, n.Field)
+		if err != nil {
+			return render.Cell{}, err
+		}
+		v, text, ok, err := inout.Scalar(at, n.Field)
+		_, notFinite := at.(inout.NotFinite)
 		switch {
 		case err != nil:
 			return render.Cell{}, err
+		case notFinite: // nor is the mean
+			d.x.Count("points without value", 1)
+			return render.Cell{}, nil
 		case text != "":
 			return render.Cell{}, fmt.Errorf("field %q is the text %.40q, not a number", n.Field, text)
 		case ok:
@@ -203,6 +211,9 @@ func (d cells) pointsOf(c figureCurve) ([][2]any, error) {
 		for i, o := range list {
 			if out[i][k], err = inout.Follow(o, path); err == nil {
 				found = true
+				if _, ok := out[i][k].(inout.NotFinite); ok {
+					d.Told(c.Value, c.list()+"[]."+path)
+				}
 			} else if lost == nil {
 				lost = err
 			}
@@ -248,7 +259,7 @@ func (d cells) stage(s figureStage, out *render.Stage) error {
 	case inout.Absent:
 		d.x.Count("stages "+render.AbsentText, 1)
 		out.Text = render.AbsentText
-	case nil:
+	case nil, inout.NotFinite:
 		d.x.Count("stages without value", 1)
 	case []any:
 		for _, e := range v {
@@ -264,6 +275,9 @@ func plainText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	b, _ := json.Marshal(v) // what came from JSON
+	b, err := json.Marshal(v) // what came from JSON
+	if err != nil {
+		return fmt.Sprint(v) // a list with NaN
+	}
 	return string(b)
 }

@@ -305,7 +305,13 @@ func (d cells) cell(r tableRow, k tableColumn) (render.Cell, error) {
 			cell.Inputs = []string{from}
 			return cell, nil
 		}
+		if _, ok := at.(inout.NotFinite); ok {
+			return render.Cell{}, nil // nor is a mean with it
+		}
 		if cell, ok := inout.Summary(at); ok && len(ins) == 1 {
+			if cell.Missing() {
+				d.Told(in, path+".mean")
+			}
 			cell.Inputs = []string{from}
 			return cell, nil
 		}

@@ -2,8 +2,11 @@ package inout
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -12,109 +15,159 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// JSONInputs reads the JSON documents that cells come from, each once.
+// JSONInputs reads the documents that cells come from, each once: JSON, or another form of
+// the same values.
 type JSONInputs struct {
 	x    *step.IO
-	read map[artifacts.Digest]any
+	read map[document]any
+	told map[string]bool // values that are NaN or infinite
+}
+
+// document is a file with the end of its name, which says how it is read.
+type document struct {
+	digest artifacts.Digest
+	ending string
 }
 
 // NewJSONInputs reads through a step's IO.
 func NewJSONInputs(x *step.IO) *JSONInputs {
-	return &JSONInputs{x: x, read: map[artifacts.Digest]any{}}
+	return &JSONInputs{x: x, read: map[document]any{}, told: map[string]bool{}}
 }
 
-// FileOfTree picks the JSON file of a tree, such as a command's output, that a
-// path starts with, as in "metrics.json:accuracy"; a tree of one file needs no
-// name. For other inputs the whole path is the field's.
-func FileOfTree(in step.Input, path string) (step.Input, string, error) {
-	files := in.Artifact.Files
-	if files == nil {
-		return in, path, nil
+// fileOfTree picks the file of a tree, such as a command's output, that a path starts
+// with, as in "metrics.json:accuracy"; a tree of one file needs no name. For other inputs
+// the whole path is the field's, and the file is called by its type.
+func fileOfTree(in step.Input, path string) (artifacts.File, string, error) {
+	a := in.Artifact
+	if a.Files == nil {
+		return artifacts.File{Name: "the input, of type " + a.Type, Digest: a.Digest, Size: a.Size}, path, nil
 	}
 	name, field, named := strings.Cut(path, ":")
-	if !named && len(files) == 1 {
-		name, field, named = files[0].Name, path, true
+	if !named && len(a.Files) == 1 {
+		name, field, named = a.Files[0].Name, path, true
 	}
-	f, ok := in.Artifact.File(name)
+	f, ok := a.File(name)
 	if !named || !ok {
 		var names []string
-		for _, f := range files {
+		for _, f := range a.Files {
 			names = append(names, f.Name)
 		}
-		return in, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
+		return f, "", fmt.Errorf("field %q names no file of the tree; write FILE:FIELD with one of %s", path, strings.Join(names, ", "))
 	}
-	return step.In(artifacts.Artifact{Type: "file", Digest: f.Digest, Size: f.Size}), field, nil
+	return f, field, nil
 }
 
 // Summary is the mean of n values with their sample standard deviation, if that
-// is what stands at a path.
+// is what stands at a path; without a value if the mean is not finite.
 func Summary(at any) (render.Cell, bool) {
 	m, _ := at.(map[string]any)
 	mean, isMean := m["mean"].(float64)
 	std, isStd := m["std"].(float64)
 	n, isN := m["n"].(float64)
-	if !isMean || !isStd || !isN {
+	if !isMean || !isStd || !isN || !isFinite(n) {
 		return render.Cell{}, false
 	}
+	if !isFinite(mean) {
+		return render.Cell{}, true
+	}
 	c := render.Cell{Value: &mean, N: int(n)}
-	if n > 1 {
+	if n > 1 && isFinite(std) {
 		c.Std = &std
 	}
 	return c, true
 }
 
-// Document is an input, read whole the first time.
-func (d *JSONInputs) Document(in step.Input) (any, error) {
-	doc, known := d.read[in.Artifact.Digest]
-	if !known {
-		if err := ReadJSON(d.x, in, &doc); err != nil {
-			return nil, err
-		}
-		d.read[in.Artifact.Digest] = doc
+// document is a file, read whole the first time.
+func (d *JSONInputs) document(f artifacts.File) (any, error) {
+	key := document{f.Digest, path.Ext(f.Name)}
+	if doc, known := d.read[key]; known {
+		return doc, nil
 	}
-	return doc, nil
-}
-
-// Value is the number or the text at a path in an input.
-func (d *JSONInputs) Value(in step.Input, path string) (v float64, text string, ok bool, err error) {
-	at, err := d.Find(in, path)
+	r, err := d.x.OpenFile(f)
 	if err != nil {
-		return 0, "", false, err
+		return nil, err
 	}
-	return Scalar(at, path)
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > mostBytes {
+		return nil, fmt.Errorf("%s: values are read of files of up to %d MiB", f.Name, mostBytes>>20)
+	}
+	doc, err := parseValues(f.Name, b)
+	if err != nil {
+		return nil, step.Permanent(fmt.Errorf("%s: %w", f.Name, err))
+	}
+	d.read[key] = doc
+	return doc, nil
 }
 
 // Number is the number at a path in an input; anything else there is an error.
 func (d *JSONInputs) Number(in step.Input, path string) (float64, error) {
-	v, text, ok, err := d.Value(in, path)
+	at, err := d.Find(in, path)
+	if err != nil {
+		return 0, err
+	}
+	if v, ok := at.(NotFinite); ok {
+		return 0, fmt.Errorf("field %q is %v, not a finite number", path, float64(v))
+	}
+	v, text, ok, err := Scalar(at, path)
 	if err == nil && (!ok || text != "") {
 		err = fmt.Errorf("field %q is not a number", path)
 	}
 	return v, err
 }
 
-// Find follows a path in an input, as Follow does.
+// Find follows a path in an input, as Follow does. A value that is NaN or infinite is told.
 func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
-	file, path, err := FileOfTree(in, path)
+	file, field, err := fileOfTree(in, path)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := d.Document(file)
+	doc, err := d.document(file)
 	if err != nil {
 		return nil, err
 	}
-	return Follow(doc, path)
+	at, err := Follow(doc, field)
+	var lost *step.NoFieldError
+	if errors.As(err, &lost) && lost.Within == "" {
+		switch lost.Is {
+		case step.List:
+			err = fmt.Errorf("%s: %w; rows are named by number, from 0: \"0.%s\"", file.Name, err, lost.Name)
+		case step.Float, step.String, step.Bool:
+			err = fmt.Errorf("%s: %w; it is a single value: write \".\" for the field", file.Name, err)
+		}
+	}
+	if _, ok := at.(NotFinite); ok {
+		d.Told(in, path)
+	}
+	return at, err
 }
 
-// Follow is what a path leads to in JSON, by the rule of what is missing that the package
-// comment gives: Absent, nil, or a *step.NoFieldError.
+// Told counts a value that is NaN or infinite, and warns of it once with the name of its file.
+func (d *JSONInputs) Told(in step.Input, path string) {
+	d.x.Count("values NaN or infinite", 1)
+	file, field, _ := fileOfTree(in, path)
+	if what := file.Name + ": " + field; !d.told[what] {
+		d.told[what] = true
+		d.x.Log.Warn(what + " is NaN or infinite: it is shown as missing")
+	}
+}
+
+// Follow is what a path leads to in a document, by the rule of what is missing that the
+// package comment gives: Absent, NotFinite, nil, or a *step.NoFieldError.
 func Follow(at any, path string) (any, error) {
 	w := step.WalkPath(path)
+	whole := path == "" || path == "."
 	for {
 		if a, ok := asAbsent(at); ok {
 			return a, nil
 		}
-		if at == nil || !w.Next() {
+		if at == nil || whole || !w.Next() {
+			if v, ok := at.(float64); ok && !isFinite(v) {
+				return NotFinite(v), nil
+			}
 			return at, nil
 		}
 		switch v := at.(type) {
@@ -158,7 +211,7 @@ func Scalar(at any, path string) (v float64, text string, ok bool, err error) {
 		return 0, at, at != "", nil
 	case bool:
 		return 0, map[bool]string{true: "✓", false: "–"}[at], true, nil
-	case nil, Absent:
+	case nil, Absent, NotFinite:
 		return 0, "", false, nil
 	}
 	b, _ := json.Marshal(at)

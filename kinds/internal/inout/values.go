@@ -1,0 +1,225 @@
+package inout
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds of a document of values, whose memory is a multiple of its size.
+const (
+	mostBytes = 256 << 20
+	mostRows  = 1_000_000
+)
+
+const whatIsRead = "JSON, YAML, CSV and a single number are read"
+
+// NotFinite is a number that a program wrote as NaN or Infinity: a value that is missing.
+type NotFinite float64
+
+// parseValues reads a document by the ending of its file's name, or by its content if that
+// says nothing: into numbers, texts, truth values, nil, lists, and objects by name. JSON is
+// read whatever the name is. NaN and infinite numbers are kept as such.
+func parseValues(name string, b []byte) (any, error) {
+	doc, badJSON := parseJSON(b)
+	if badJSON == nil {
+		return doc, nil
+	}
+	text := strings.TrimSpace(string(bytes.TrimPrefix(b, []byte("\ufeff"))))
+	if v, ok := number(text); ok {
+		return v, nil
+	}
+	format := strings.ToLower(path.Ext(name))
+	switch format {
+	case ".json", ".yaml", ".yml", ".csv", ".tsv":
+	default:
+		format = formatOf(text)
+	}
+	var err error
+	switch format {
+	case ".json":
+		doc, err = nil, fmt.Errorf("not JSON: %w", badJSON)
+	case ".yaml", ".yml":
+		if doc, err = parseYAML(text); err != nil {
+			err = fmt.Errorf("not YAML: %w", err)
+		}
+	case ".csv", ".tsv":
+		comma := ','
+		if format == ".tsv" {
+			comma = '\t'
+		}
+		if doc, err = parseCSV(text, comma); err != nil {
+			err = fmt.Errorf("not CSV: %w", err)
+		}
+	default:
+		doc, err = nil, fmt.Errorf("it begins with %.40q", text)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; %s", err, whatIsRead)
+	}
+	return doc, err
+}
+
+// formatOf is the ending that a file's name should have by its first line, "" if it is of
+// no format that is read.
+func formatOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	line = strings.TrimRight(line, " \r")
+	switch {
+	case strings.HasPrefix(line, "{"), strings.HasPrefix(line, "["):
+		return ".json"
+	case line == "---", strings.HasPrefix(line, "- "), strings.HasSuffix(line, ":"), strings.Contains(line, ": "):
+		return ".yaml"
+	case strings.Contains(line, "\t"):
+		return ".tsv"
+	case strings.Contains(line, ","):
+		return ".csv"
+	}
+	return ""
+}
+
+// notJSON finds what Python and others write in JSON for numbers that JSON has not, and
+// texts, in which the same letters stand for themselves.
+var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity`)
+
+func parseJSON(b []byte) (doc any, err error) {
+	if err = json.Unmarshal(b, &doc); err == nil {
+		return doc, nil
+	}
+	b = notJSON.ReplaceAllFunc(b, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
+		}
+		return []byte("1e999") // read as infinite below
+	})
+	if !json.Valid(b) {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil {
+		return nil, err
+	}
+	return plainValue(doc), nil
+}
+
+func parseYAML(text string) (any, error) {
+	d := yaml.NewDecoder(strings.NewReader(text))
+	var n yaml.Node
+	if err := d.Decode(&n); err != nil {
+		return nil, err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one document")
+	}
+	datesAsText(&n)
+	var doc any
+	if err := n.Decode(&doc); err != nil {
+		return nil, err
+	}
+	return plainValue(doc), nil
+}
+
+func datesAsText(n *yaml.Node) {
+	if n.Tag == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	for _, c := range n.Content {
+		datesAsText(c)
+	}
+}
+
+// parseCSV reads rows below a line of names into a list of objects.
+func parseCSV(text string, comma rune) (any, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.ReuseRecord = comma, true
+	header, err := r.Read()
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]bool, len(header))
+	columns := make([]string, len(header))
+	for i, name := range header {
+		columns[i] = strings.TrimSpace(name)
+		if names[columns[i]] {
+			return nil, fmt.Errorf("two columns are named %q; the first line has the columns' names", name)
+		}
+		names[columns[i]] = true
+	}
+	rows := []any{}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(rows) == mostRows {
+			return nil, fmt.Errorf("it has more than %d rows", mostRows)
+		}
+		row := make(map[string]any, len(columns))
+		for i, cell := range record {
+			row[columns[i]] = cellValue(strings.TrimSpace(cell))
+		}
+		rows = append(rows, row)
+	}
+}
+
+// cellValue is a number, a text, or nil where a cell is empty.
+func cellValue(s string) any {
+	if s == "" {
+		return nil
+	}
+	if v, ok := number(s); ok {
+		return v
+	}
+	return strings.Clone(s)
+}
+
+// number reads one that may be NaN or infinite.
+func number(s string) (float64, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// plainValue has the types that encoding/json decodes into.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		f, _ := number(v.String())
+		return f
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	case []any:
+		for i := range v {
+			v[i] = plainValue(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = plainValue(v[name])
+		}
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for name, of := range v {
+			out[fmt.Sprint(name)] = plainValue(of)
+		}
+		return out
+	}
+	return v
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

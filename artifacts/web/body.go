@@ -8,15 +8,18 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/redsi/redsi/internal/readers"
 )
 
-// resumes is how many breaks in a row, without a byte between them, a read survives.
+// resumes is how many breaks in a row, without readers.Progress between them, a read survives.
 const resumes = 5
 
 // body reads a file from start to end. Where the connection breaks it asks for the rest of
 // the same file, if the host says how to tell it from another; else it begins anew and
 // goes over what was read.
 type body struct {
+	limits
 	ctx     context.Context
 	address string
 	tag     string // a strong ETag or a date, for If-Range
@@ -24,14 +27,15 @@ type body struct {
 	off     int64
 	size    int64 // -1: the host does not say
 	left    int
+	counted int64 // off when left was last whole
 }
 
-func openBody(ctx context.Context, address string) (*body, error) {
-	res, err := send(ctx, http.MethodGet, address, 0, "")
+func (l limits) openBody(ctx context.Context, address string) (*body, error) {
+	res, err := l.send(ctx, http.MethodGet, address, 0, "")
 	if err != nil {
 		return nil, err
 	}
-	return &body{ctx: ctx, address: address, tag: validator(res), rc: res.Body, size: res.ContentLength, left: resumes}, nil
+	return &body{limits: l, ctx: ctx, address: address, tag: validator(res), rc: res.Body, size: res.ContentLength, left: resumes}, nil
 }
 
 // validator is what If-Range takes.
@@ -45,9 +49,10 @@ func validator(res *http.Response) string {
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.rc.Read(p)
 	b.off += int64(n)
-	if n > 0 {
-		b.left = resumes
+	if b.off-b.counted >= readers.Progress {
+		b.left, b.counted = resumes, b.off
 	}
+	var slow *readers.SlowError
 	switch {
 	case err == nil:
 		return n, nil
@@ -55,11 +60,13 @@ func (b *body) Read(p []byte) (int, error) {
 		return n, io.EOF
 	case context.Cause(b.ctx) != nil:
 		return n, context.Cause(b.ctx)
+	case errors.As(err, &slow):
+		return n, fmt.Errorf("after %d bytes: %w", b.off, err)
 	case errors.Is(err, io.EOF):
 		err = io.ErrUnexpectedEOF
 	}
 	for ; b.left > 0; b.left-- {
-		if werr := wait(b.ctx, firstPause<<(resumes-b.left)/4); werr != nil {
+		if werr := wait(b.ctx, b.pause<<(resumes-b.left)/4); werr != nil {
 			return n, werr
 		}
 		if rerr := b.resume(); rerr == nil {
@@ -76,7 +83,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) resume() error {
 	b.rc.Close()
 	b.rc = io.NopCloser(strings.NewReader(""))
-	res, err := sendOnce(b.ctx, http.MethodGet, b.address, b.off, b.tag)
+	res, err := b.sendOnce(b.ctx, http.MethodGet, b.address, b.off, b.tag)
 	if err != nil {
 		return err
 	}

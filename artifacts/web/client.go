@@ -5,23 +5,35 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // Bounds of a conversation with a host.
 const (
-	idle         = 30 * time.Second // a connection may bring nothing for that long
-	tries        = 4                // of a request, with pauses of 0.25, 0.5 and 1 s between them
-	firstPause   = 250 * time.Millisecond
+	tries        = 4 // of a request
 	mostRedirect = 5
 	atOnce       = 16 // requests of one call
 )
+
+// limits are the times that a host has.
+type limits struct {
+	pace   readers.Pace  // of a blob
+	lookup time.Duration // a whole record, or whether a blob is there, with all tries
+	pause  time.Duration // after the first try; the next ones are twice the one before
+}
+
+func usual() limits { return limits{readers.Usual(), 20 * time.Second, 250 * time.Millisecond} }
+
+// forLookup bounds a look-up.
+func (l limits) forLookup(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, l.lookup, fmt.Errorf("no whole answer within %s", l.lookup))
+}
 
 // client is shared by all hosts: it keeps connections.
 var client = &http.Client{
@@ -29,7 +41,7 @@ var client = &http.Client{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: idle,
+		ResponseHeaderTimeout: usual().pace.Idle,
 		IdleConnTimeout:       90 * time.Second,
 		MaxIdleConnsPerHost:   2 * atOnce,
 		ForceAttemptHTTP2:     true,
@@ -64,12 +76,15 @@ func isLoopback(u *url.URL) bool {
 // send sends a request until it is answered, some times at most. What is not there is
 // artifacts.ErrNotExist; the body of an answer is the caller's to close. from and tag ask
 // for the rest of what was begun; tag is empty for the whole.
-func send(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
-	pause := firstPause
+func (l limits) send(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
+	pause := l.pause
 	for n := 1; ; n++ {
-		res, err := sendOnce(ctx, method, address, from, tag)
+		res, err := l.sendOnce(ctx, method, address, from, tag)
 		var slow net.Error
 		late := errors.As(err, &slow) && slow.Timeout() && n >= 2 // it has taken its time already
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
 		if err == nil || !again(ctx, err) || late || n == tries {
 			return res, err
 		}
@@ -85,8 +100,9 @@ func again(ctx context.Context, err error) bool {
 	var cert *tls.CertificateVerificationError
 	var dns *net.DNSError
 	var done finalError
+	var slow *readers.SlowError
 	switch {
-	case ctx.Err() != nil, errors.Is(err, artifacts.ErrNotExist), errors.As(err, &done), errors.As(err, &cert),
+	case ctx.Err() != nil, errors.Is(err, artifacts.ErrNotExist), errors.As(err, &done), errors.As(err, &slow), errors.As(err, &cert),
 		errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &dns) && dns.IsNotFound:
 		return false
 	}
@@ -104,7 +120,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func sendOnce(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
+func (l limits) sendOnce(ctx context.Context, method, address string, from int64, tag string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
@@ -130,7 +146,7 @@ func sendOnce(ctx context.Context, method, address string, from int64, tag strin
 		cancel(nil)
 		return nil, err
 	}
-	res.Body = &watchedBody{res.Body, ctx, cancel, time.AfterFunc(idle, func() { cancel(fmt.Errorf("nothing came for %s", idle)) })}
+	res.Body = l.pace.Watch(ctx, cancel, res.Body)
 	return res, nil
 }
 
@@ -160,29 +176,4 @@ func (e *statusError) Error() string { return e.text }
 func noHead(err error) bool {
 	var s *statusError
 	return errors.As(err, &s) && (s.code == http.StatusMethodNotAllowed || s.code == http.StatusNotImplemented)
-}
-
-// watchedBody ends a body that brings nothing for long, and its request when it is closed.
-type watchedBody struct {
-	io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-}
-
-func (w *watchedBody) Read(p []byte) (int, error) {
-	w.timer.Reset(idle)
-	n, err := w.ReadCloser.Read(p)
-	w.timer.Stop()
-	if cause := context.Cause(w.ctx); err != nil && cause != nil {
-		err = cause
-	}
-	return n, err
-}
-
-func (w *watchedBody) Close() error {
-	w.timer.Stop()
-	err := w.ReadCloser.Close()
-	w.cancel(nil)
-	return err
 }

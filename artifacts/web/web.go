@@ -23,7 +23,7 @@ func Open(address string) (artifacts.Store, error) {
 	if err != nil {
 		return artifacts.Store{}, err
 	}
-	h := &host{base: u}
+	h := &host{u, usual()}
 	return artifacts.Store{Blobs: &blobs{h}, Records: &records{h, "records/"}, Leases: &records{h, "leases/"}, URL: u.String()}, nil
 }
 
@@ -57,7 +57,10 @@ func Parse(address string) (*url.URL, error) {
 }
 
 // host is what blobs and records share.
-type host struct{ base *url.URL }
+type host struct {
+	base *url.URL
+	limits
+}
 
 func (h *host) address(rel string) string {
 	u := *h.base
@@ -87,7 +90,7 @@ func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 		return nil, err
 	}
 	address := b.blobAddress(d)
-	r, err := openBody(ctx, address)
+	r, err := b.openBody(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
@@ -97,9 +100,11 @@ func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 // Missing sends a HEAD request for each blob, atOnce at a time.
 func (b *blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
 	return artifacts.Absent(ctx, ds, atOnce, func(ctx context.Context, d artifacts.Digest) (bool, error) {
-		res, err := send(ctx, http.MethodHead, b.blobAddress(d), 0, "")
+		ctx, cancel := b.forLookup(ctx)
+		defer cancel()
+		res, err := b.send(ctx, http.MethodHead, b.blobAddress(d), 0, "")
 		if noHead(err) {
-			res, err = send(ctx, http.MethodGet, b.blobAddress(d), 0, "")
+			res, err = b.send(ctx, http.MethodGet, b.blobAddress(d), 0, "")
 		}
 		if errors.Is(err, artifacts.ErrNotExist) {
 			return true, nil
@@ -136,7 +141,9 @@ func (r *records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	f, err := openBody(ctx, r.address(path.Join(r.top, artifacts.RecordPath(name))))
+	ctx, cancel := r.forLookup(ctx)
+	defer cancel()
+	f, err := r.openBody(ctx, r.address(path.Join(r.top, artifacts.RecordPath(name))))
 	if err != nil {
 		return nil, fmt.Errorf("record %s: %w", name, err)
 	}
@@ -175,5 +182,5 @@ func Elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error
 	if err != nil || u.Scheme != "https" && !local {
 		return nil, fmt.Errorf("%q is no https address: %w", e.URL, artifacts.ErrNotExist)
 	}
-	return openBody(ctx, e.URL)
+	return usual().openBody(ctx, e.URL)
 }

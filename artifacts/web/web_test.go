@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/dir"
@@ -43,8 +44,12 @@ func open(t *testing.T, address string) artifacts.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	limitsOf(s).pause = time.Microsecond
 	return s
 }
+
+// limitsOf are those of a store, which a test may change before it asks for anything.
+func limitsOf(s artifacts.Store) *limits { return &s.Blobs.(*blobs).limits }
 
 func TestOthers(t *testing.T) {
 	storetest.Others(t, func(t *testing.T) storetest.Theirs {

@@ -28,6 +28,8 @@ type Request struct {
 	// Wait is the first pause after a failure, doubled up to 64 times of it;
 	// 0 means a second.
 	Wait time.Duration
+
+	pace readers.Pace // 0: usual
 }
 
 // Fetched is a file that was brought, as a local file.
@@ -59,7 +61,7 @@ type Permanent struct{ Err error }
 func (p *Permanent) Error() string { return p.Err.Error() }
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// attempts without a single new byte before a source is given up.
+// attempts without readers.Progress between them before a source is given up.
 const attempts = 6
 
 // Get brings a file. Errors name every source that was tried and why it failed;
@@ -67,6 +69,9 @@ const attempts = 6
 func Get(ctx context.Context, r Request) (*Fetched, error) {
 	if r.Wait == 0 {
 		r.Wait = time.Second
+	}
+	if r.pace == (readers.Pace{}) {
+		r.pace = readers.Usual()
 	}
 	if r.Log == nil {
 		r.Log = func(string, ...any) {}
@@ -140,7 +145,7 @@ func (r *Request) fetch(ctx context.Context, s Source, part string) (*Fetched, e
 		if errors.As(err, &p) || ctx.Err() != nil {
 			return nil, err
 		}
-		if sizeOf(part) > before {
+		if sizeOf(part)-before >= readers.Progress {
 			try, wait = 1, r.Wait
 		}
 		if try == attempts {

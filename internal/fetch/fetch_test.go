@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redsi/redsi/internal/readers"
 )
 
 func content(n int) ([]byte, string) {
@@ -207,6 +209,28 @@ func TestServerThatNeverWorksIsGivenUp(t *testing.T) {
 	var p *Permanent
 	if err == nil || errors.As(err, &p) || n.Load() != attempts {
 		t.Fatalf("%d requests, %v", n.Load(), err)
+	}
+}
+
+// TestSlowServerIsGivenUp: a source that brings next to nothing does not work.
+func TestSlowServerIsGivenUp(t *testing.T) {
+	var n atomic.Int32
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n.Add(1)
+		w.Header().Set("ETag", `"v"`)
+		for {
+			if _, err := w.Write([]byte("x")); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+		}
+	}))
+	defer slow.Close()
+	r := request(t, "", slow.URL)
+	r.pace = readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
+	_, err := Get(context.Background(), r)
+	if err == nil || !strings.Contains(err.Error(), "gave up after 6 attempts without progress: only ") || n.Load() != attempts {
+		t.Errorf("%v, in %d requests", err, n.Load())
 	}
 }
 

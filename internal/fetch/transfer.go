@@ -16,14 +16,11 @@ import (
 	"github.com/redsi/redsi/internal/readers"
 )
 
-// idle is how long a connection may bring nothing before it is given up.
-const idle = 60 * time.Second
-
 var httpClient = &http.Client{Transport: &http.Transport{
 	Proxy:                 http.ProxyFromEnvironment,
 	DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 	TLSHandshakeTimeout:   30 * time.Second,
-	ResponseHeaderTimeout: idle,
+	ResponseHeaderTimeout: time.Minute,
 	DisableCompression:    true, // the bytes as they are published
 }, CheckRedirect: stayEncrypted}
 
@@ -98,10 +95,10 @@ func (r *Request) transfer(ctx context.Context, s Source, part string) error {
 	if res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && r.SHA256 == "" {
 		return &Permanent{errors.New("the server does not say how long the file is, so a cut transfer looks like a whole one: give its sha256")}
 	}
-	return r.append(ctx, cancel, res.Body, part, known, have)
+	return r.append(r.pace.Watch(ctx, cancel, res.Body), part, known, have)
 }
 
-func (r *Request) append(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, part string, p partial, have int64) error {
+func (r *Request) append(body io.Reader, part string, p partial, have int64) error {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -120,15 +117,7 @@ func (r *Request) append(ctx context.Context, cancel context.CancelCauseFunc, bo
 	if _, err := f.Seek(have, io.SeekStart); err != nil {
 		return err
 	}
-	watch := time.AfterFunc(idle, func() { cancel(fmt.Errorf("nothing came for %s", idle)) })
-	defer watch.Stop()
-	n, err := io.Copy(f, readers.Counted(body, func(n int64) {
-		watch.Reset(idle)
-		r.Progress(have+n, max(p.Size, 0))
-	}))
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
-	}
+	n, err := io.Copy(f, readers.Counted(body, func(n int64) { r.Progress(have+n, max(p.Size, 0)) }))
 	if err == nil && p.Size >= 0 && have+n != p.Size {
 		err = fmt.Errorf("the connection ended after %d of %d bytes: %w", have+n, p.Size, io.ErrUnexpectedEOF)
 	}

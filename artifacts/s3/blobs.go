@@ -139,12 +139,14 @@ func (b *Blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 // Missing sends one HEAD request per blob, headsAtOnce in parallel.
 func (b *Blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
 	return artifacts.Absent(ctx, ds, headsAtOnce, func(ctx context.Context, d artifacts.Digest) (bool, error) {
+		ctx, cancel := b.forLookup(ctx)
+		defer cancel()
 		_, err := b.core.StatObject(ctx, b.cfg.Bucket, b.blobKey(d), minio.StatObjectOptions{})
 		if absent(err) || errors.Is(b.hidden(b.blobKey(d), err), artifacts.ErrNotExist) {
 			return true, nil
 		}
 		if err != nil {
-			return false, b.explain("look for blobs", err)
+			return false, b.explain("look for blobs", causeOf(ctx, err))
 		}
 		return false, nil
 	})

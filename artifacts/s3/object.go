@@ -2,14 +2,17 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+
+	"github.com/redsi/redsi/internal/readers"
 )
 
-// resumes is how many breaks in a row, without a byte between them, a read
+// resumes is how many breaks in a row, without readers.Progress between them, a read
 // survives, pauseMost the longest time between two, each longer than the one before:
 // what breaks connections may last. That is seven seconds in all; minio-go
 // retries and backs off within each, some three seconds more where the server is away.
@@ -30,24 +33,44 @@ type object struct {
 	off  int64
 	size int64
 	left int // breaks that are still allowed
+
+	counted int64 // off when left was last whole
 }
 
 func (b *bucket) openObject(ctx context.Context, key string) (*object, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	rc, info, _, err := b.core.GetObject(ctx, b.cfg.Bucket, key, minio.GetObjectOptions{})
+	rc, info, err := b.get(ctx, key, minio.GetObjectOptions{})
 	if err != nil {
 		return nil, b.hidden(key, err)
 	}
 	return &object{b: b, ctx: ctx, key: key, etag: info.ETag, rc: rc, size: info.Size, left: resumes}, nil
 }
 
+func (b *bucket) get(ctx context.Context, key string, opts minio.GetObjectOptions) (io.ReadCloser, minio.ObjectInfo, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	rc, info, _, err := b.core.GetObject(ctx, b.cfg.Bucket, key, opts)
+	if err != nil {
+		cancel(nil)
+		return nil, info, err
+	}
+	return b.pace.Watch(ctx, cancel, rc), info, nil
+}
+
+// causeOf is why a request with ctx ended, where its own error says only that it did.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
+}
+
 func (o *object) Read(p []byte) (int, error) {
 	n, err := o.rc.Read(p)
 	o.off += int64(n)
-	if n > 0 {
-		o.left = resumes
+	if o.off-o.counted >= readers.Progress {
+		o.left, o.counted = resumes, o.off
 	}
 	if err == nil {
 		return n, nil
@@ -57,6 +80,10 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 	if cause := context.Cause(o.ctx); cause != nil {
 		return n, cause
+	}
+	var slow *readers.SlowError
+	if errors.As(err, &slow) {
+		return n, o.b.explain("read "+o.key, err)
 	}
 	for err = o.b.explain("read "+o.key, err); o.left > 0; {
 		o.left--
@@ -81,7 +108,7 @@ func (o *object) resume() (again bool, err error) {
 	if err := opts.SetMatchETag(o.etag); err != nil {
 		return false, err
 	}
-	rc, _, _, err := o.b.core.GetObject(o.ctx, o.b.cfg.Bucket, o.key, opts)
+	rc, _, err := o.b.get(o.ctx, o.key, opts)
 	if err != nil {
 		status := minio.ToErrorResponse(err).StatusCode
 		again = o.ctx.Err() == nil && (status == 0 || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests)

@@ -35,6 +35,8 @@ func (r *Records) get(ctx context.Context, name string) (b []byte, etag string, 
 	if err := check(ctx, name, nil); err != nil {
 		return nil, "", err
 	}
+	ctx, cancel := r.forLookup(ctx)
+	defer cancel()
 	o, err := r.openObject(ctx, r.recordKey(name))
 	if absent(err) {
 		return nil, "", fmt.Errorf("record %s: %w", name, artifacts.ErrNotExist)
@@ -43,7 +45,7 @@ func (r *Records) get(ctx context.Context, name string) (b []byte, etag string, 
 		return nil, "", err
 	}
 	if err != nil {
-		return nil, "", r.explain("read record "+name, err)
+		return nil, "", r.explain("read record "+name, causeOf(ctx, err))
 	}
 	defer o.Close()
 	b, err = io.ReadAll(io.LimitReader(o, artifacts.MaxRecord+1))

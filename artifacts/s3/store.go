@@ -19,6 +19,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // retries is how often minio-go tries a request: with its backoff, some 3 s of
@@ -33,6 +34,9 @@ type bucket struct {
 	core minio.Core
 	cfg  Config
 
+	pace   readers.Pace  // of a blob
+	lookup time.Duration // of somebody else's store, for what is small
+
 	mu      sync.Mutex
 	heeds   bool // the server is known to heed If-None-Match
 	matches bool // and If-Match
@@ -42,8 +46,24 @@ type bucket struct {
 // answers, the bucket is there, the credentials may list it, and, if they may write,
 // that the server heeds If-None-Match.
 func Open(ctx context.Context, c Config) (artifacts.Store, error) {
-	if err := c.normalize(); err != nil {
+	b, err := connect(c)
+	if err != nil {
 		return artifacts.Store{}, err
+	}
+	s := artifacts.Store{Blobs: &Blobs{b}, Records: &Records{b, "records/"}, Leases: &Records{b, "leases/"}, URL: b.cfg.URL()}
+	if c.ReadOnly {
+		return artifacts.ReadOnly(s), nil
+	}
+	if err := b.probe(ctx); err != nil {
+		return artifacts.Store{}, err
+	}
+	return s, nil
+}
+
+// connect asks nothing yet.
+func connect(c Config) (*bucket, error) {
+	if err := c.normalize(); err != nil {
+		return nil, err
 	}
 	if c.Credentials == nil && !c.Anonymous {
 		c.Credentials = usualCredentials(c.Endpoint)
@@ -57,7 +77,7 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	}
 	transport, err := minio.DefaultTransport(!c.Insecure)
 	if err != nil {
-		return artifacts.Store{}, fmt.Errorf("store %s: %w", c.URL(), err)
+		return nil, fmt.Errorf("store %s: %w", c.URL(), err)
 	}
 	transport.MaxIdleConnsPerHost = 64 // HEAD requests run dozens at a time
 	opts := &minio.Options{
@@ -72,17 +92,18 @@ func Open(ctx context.Context, c Config) (artifacts.Store, error) {
 	}
 	core, err := minio.NewCore(c.Endpoint, opts)
 	if err != nil {
-		return artifacts.Store{}, fmt.Errorf("store %s: %w", c.URL(), err)
+		return nil, fmt.Errorf("store %s: %w", c.URL(), err)
 	}
-	b := &bucket{core: *core, cfg: c}
-	s := artifacts.Store{Blobs: &Blobs{b}, Records: &Records{b, "records/"}, Leases: &Records{b, "leases/"}, URL: c.URL()}
-	if c.ReadOnly {
-		return artifacts.ReadOnly(s), nil
+	return &bucket{core: *core, cfg: c, pace: readers.Usual(), lookup: readers.LookUp}, nil
+}
+
+// forLookup bounds a look-up in somebody else's store: a run goes on without it. Of the own
+// one the caller decides how long it waits.
+func (b *bucket) forLookup(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !b.cfg.ReadOnly {
+		return ctx, func() {}
 	}
-	if err := b.probe(ctx); err != nil {
-		return artifacts.Store{}, err
-	}
-	return s, nil
+	return readers.Within(ctx, b.lookup)
 }
 
 // hidden turns the answer of a server that does not say whether something is there into an

@@ -28,12 +28,7 @@ type limits struct {
 	pause  time.Duration // after the first try; the next ones are twice the one before
 }
 
-func usual() limits { return limits{readers.Usual(), 20 * time.Second, 250 * time.Millisecond} }
-
-// forLookup bounds a look-up.
-func (l limits) forLookup(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, l.lookup, fmt.Errorf("no whole answer within %s", l.lookup))
-}
+func usual() limits { return limits{readers.Usual(), readers.LookUp, 250 * time.Millisecond} }
 
 // client is shared by all hosts: it keeps connections.
 var client = &http.Client{

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
 )
 
 // Open returns the store whose files lie under address, https://host/path. Plain http is
@@ -100,7 +101,7 @@ func (b *blobs) Open(ctx context.Context, d artifacts.Digest) (io.ReadCloser, er
 // Missing sends a HEAD request for each blob, atOnce at a time.
 func (b *blobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]artifacts.Digest, error) {
 	return artifacts.Absent(ctx, ds, atOnce, func(ctx context.Context, d artifacts.Digest) (bool, error) {
-		ctx, cancel := b.forLookup(ctx)
+		ctx, cancel := readers.Within(ctx, b.lookup)
 		defer cancel()
 		res, err := b.send(ctx, http.MethodHead, b.blobAddress(d), 0, "")
 		if noHead(err) {
@@ -141,7 +142,7 @@ func (r *records) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := r.forLookup(ctx)
+	ctx, cancel := readers.Within(ctx, r.lookup)
 	defer cancel()
 	f, err := r.openBody(ctx, r.address(path.Join(r.top, artifacts.RecordPath(name))))
 	if err != nil {

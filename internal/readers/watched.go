@@ -11,6 +11,14 @@ import (
 // goes on after breaks gives up after some with fewer.
 const Progress = 64 << 10
 
+// LookUp is how long somebody's store has for a small answer as a whole.
+const LookUp = 20 * time.Second
+
+// Within bounds the asking for a small answer.
+func Within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("no whole answer within %s", most))
+}
+
 // Pace bounds a connection that brings too little, so that nobody who keeps one open holds
 // up who reads it. Only the time that reads take counts, not what is done between them.
 type Pace struct {

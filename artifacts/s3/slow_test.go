@@ -1,0 +1,51 @@
+package s3
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/readers"
+)
+
+// TestSlowBucket: somebody else's bucket that answers too slowly holds nobody up: a look-up
+// has its time, and a blob comes at some rate or not at all.
+func TestSlowBucket(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/records/") || r.Method == http.MethodHead {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Length", "1000000")
+		w.Header().Set("Last-Modified", "Tue, 24 Nov 2026 05:00:00 GMT")
+		w.Header().Set("ETag", `"v"`)
+		for {
+			if _, err := w.Write([]byte("x")); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+		}
+	}))
+	defer server.Close()
+	defer server.CloseClientConnections()
+	b, err := connect(Config{Bucket: "bucket", Endpoint: server.URL, Region: "us-east-1", Anonymous: true, ReadOnly: true, PathStyle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.lookup, b.pace = 50*time.Millisecond, readers.Pace{Idle: time.Minute, Window: time.Nanosecond, Least: 1 << 20}
+	const late = "no whole answer within 50ms"
+	if _, err := (&Records{b, "records/"}).Get(t.Context(), "runs/x"); err == nil || !strings.Contains(err.Error(), late) {
+		t.Errorf("record: %v", err)
+	}
+	if _, err := (&Blobs{b}).Missing(t.Context(), []artifacts.Digest{{1}}); err == nil || !strings.Contains(err.Error(), late) {
+		t.Errorf("whether a blob is there: %v", err)
+	}
+	var slow *readers.SlowError
+	if _, err := artifacts.ReadBlob(t.Context(), &Blobs{b}, artifacts.Digest{1}, 1<<20); !errors.As(err, &slow) {
+		t.Errorf("blob: %v", err)
+	}
+}

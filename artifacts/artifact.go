@@ -29,7 +29,7 @@ type Artifact struct {
 	Type   string `json:"type"`
 	Digest Digest `json:"digest"` // of the bytes, or of the tree's manifest
 	Size   int64  `json:"size"`   // bytes in all
-	Files  []File `json:"files,omitempty"`
+	Files  []File `json:"files,omitzero"`
 }
 
 // treeFormat names the form of what a tree's digest is taken over, {"format": …, "files":
@@ -39,12 +39,12 @@ const treeFormat = "redsi.tree/1"
 
 // Tree makes the artifact of the given files, in any order. Names must be
 // clean, relative, slash-separated, unique and free of a name that is a folder
-// of another; a tree has at least one file.
+// of another. A tree may have no file.
 func Tree(typ string, files []File) (Artifact, error) {
-	if len(files) == 0 || len(files) > maxFiles {
-		return Artifact{}, fmt.Errorf("a tree has 1 to %d files, not %d", maxFiles, len(files))
+	if len(files) > maxFiles {
+		return Artifact{}, fmt.Errorf("a tree has at most %d files, not %d", maxFiles, len(files))
 	}
-	sorted := slices.Clone(files)
+	sorted := append([]File{}, files...) // not nil, which would be one blob
 	slices.SortFunc(sorted, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	a := Artifact{Type: typ, Files: sorted}
 	seen := make(map[string]bool, len(sorted))

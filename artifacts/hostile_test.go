@@ -104,7 +104,7 @@ func TestForgedResults(t *testing.T) {
 			r["outputs"] = map[string]any{"out": map[string]any{"type": "text", "size": 1}}
 		},
 		"is not a short t": func(r map[string]any) { r["outputs"].(map[string]any)["out"].(map[string]any)["type"] = "\x1b]52" },
-		"a tree has 1 to ": func(r map[string]any) { r["outputs"].(map[string]any)["out"].(map[string]any)["files"] = []any{} },
+		", 0 bytes)":       func(r map[string]any) { r["outputs"].(map[string]any)["out"].(map[string]any)["files"] = []any{} },
 		"took_s is -1":     func(r map[string]any) { r["took_s"] = -1 },
 		"took_s is 1e+300": func(r map[string]any) { r["took_s"] = 1e300 },
 		"does not match its files": func(r map[string]any) {

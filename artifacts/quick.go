@@ -114,7 +114,9 @@ func (c *cursor) artifact() (a Artifact) {
 	a.Digest = c.digest()
 	c.expect(`,"size":`)
 	a.Size = c.integer()
-	if c.skip(`,"files":[`) {
+	if c.skip(`,"files":[]`) {
+		a.Files = []File{}
+	} else if c.skip(`,"files":[`) {
 		for {
 			a.Files = append(a.Files, c.file())
 			if !c.skip(`,`) {

@@ -15,7 +15,11 @@ func written(t testing.TB) []Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]Artifact{"out": tree, "stdout": {Type: "file", Digest: Sum(nil)}}
+	none, err := Tree("files", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Artifact{"out": tree, "none": none, "stdout": {Type: "file", Digest: Sum(nil)}}
 	results := []Result{
 		{Outputs: out, Took: 1234567 * time.Microsecond, Finished: time.Date(2026, 11, 22, 12, 46, 31, 897253663, time.UTC), Counts: map[string]int64{"files": 1, "less": -2},
 			Env: map[string]string{"host": "vm", "odd": "a\"b\\c\n\u2028<é>"}, Origin: Origin{"run", "step/x", `step.command.w["3"]`, `{"format":"x<\u2028"}`}},

@@ -32,8 +32,8 @@ step "command" "points" {
 }
 step "command" "read" {
   argv    = ["./read.sh", "two words"]
-  files   = { "read.sh" = "#!/bin/sh\nset -e\ncat in/tree/a.json in/tree/sub/b.json in/text in/all/1 - > out/seen\necho \"$1 $TZ $LANG $COLOR $HOME\" | sed \"s|$PWD|WORK|\" >> out/seen\nls in in/all >> out/seen\nexit 7\n" }
-  inputs  = { tree = step.command.points.out, text = step.command.points.stdout }
+  files   = { "read.sh" = "#!/bin/sh\nset -e\ncat in/tree/a.json in/sub/tree/sub/b.json in/text in/all/1 - > out/seen\necho \"$1 $TZ $LANG $COLOR $HOME $SOURCE_DATE_EPOCH $PYTHONHASHSEED\" | sed \"s|$PWD|WORK|\" >> out/seen\nls in in/all >> out/seen\nexit 7\n" }
+  inputs  = { tree = step.command.points.out, "sub/tree" = step.command.points.out, text = step.command.points.stdout }
   lists   = { all = [step.command.points.stdout, step.command.points.stdout] }
   stdin   = step.command.points.stdout
   env     = { COLOR = "red" }
@@ -86,9 +86,10 @@ func TestCommand(t *testing.T) {
 printed
 printed
 printed
-two words UTC C.UTF-8 red WORK
+two words UTC C.UTF-8 red WORK 0 0
 in:
 all
+sub
 text
 tree
 
@@ -104,6 +105,22 @@ in/all:
 		if !strings.Contains(table, row) {
 			t.Errorf("no row %s in\n%s", row, table)
 		}
+	}
+}
+
+// A step may have its result in what it prints alone; its tree then has no file, also where
+// a step reads it.
+func TestCommandPrints(t *testing.T) {
+	l := newLocal(t)
+	got := l.run(l.plan(writePipeline(t, `
+step "command" "count" { argv = ["seq", "3"] }
+step "command" "read" {
+  script = "cat in/text; ls -A in/none | wc -l"
+  inputs = { text = step.command.count.stdout, none = step.command.count.out }
+}
+`), nil))
+	if s := l.text(got[1].Outputs["stdout"].Digest); strings.Join(strings.Fields(s), " ") != "1 2 3 0" {
+		t.Errorf("printed %q", s)
 	}
 }
 
@@ -157,6 +174,8 @@ func TestCommandFails(t *testing.T) {
 	for name, c := range map[string]struct{ attrs, want string }{
 		"exit code":  {`argv = ["sh", "-c", "echo the reason >&2; exit 2"]`, "sh exited with code 2; the end of its standard error:\nthe reason"},
 		"no output":  {`argv = ["sh", "-c", "true"]`, "did not write its output out/o"},
+		"beside out": {`argv = ["sh", "-c", "echo > o"]`, "out/o: it left o beside out/; let it write to out/o"},
+		"elsewhere":  {`argv = ["sh", "scripts/x.sh"]`, "argv[1] is scripts/x.sh, and there is no such file"},
 		"undeclared": {`argv = ["sh", "-c", "echo > out/o; echo > out/p"]`, "out/p, which outputs does not declare"},
 		"too long":   {`argv = ["sh", "-c", "true", join("", [for i in range(150): "${join("", [for j in range(1000): "0123456789"])}"])]`, "longer than this system takes"},
 		"no program": {`argv = ["./x"]` + "\n" + `files = { x = "not a script" }`, "name its interpreter first"},
@@ -303,7 +322,8 @@ func TestCommandMistakes(t *testing.T) {
 	for want, tree := range map[string]map[string]any{
 		"needs a program":            {"argv": []any{}, "outputs": []any{"o"}},
 		`"x.sh" is not one of files`: {"argv": []any{"./x.sh"}, "outputs": []any{"o"}},
-		"needs at least one name":    {"argv": []any{"sh"}, "outputs": []any{}},
+		`such as "plots/", into`:     {"argv": []any{"sh"}, "outputs": []any{"plots/*.png"}},
+		`"a" would be both a name`:   {"argv": []any{"sh"}, "files": map[string]any{"a": "", "a/b": ""}},
 		`"../o" is not a clean`:      {"argv": []any{"sh"}, "outputs": []any{"../o"}},
 		"HOME is set by the step":    {"argv": []any{"sh"}, "outputs": []any{"o"}, "env": map[string]any{"HOME": "/"}},
 		`would be in the folder in`:  {"argv": []any{"sh"}, "outputs": []any{"o"}, "files": map[string]any{"in/x": "1"}},
@@ -340,6 +360,8 @@ func TestCommandMistakes(t *testing.T) {
 		return step.Problems(spec.Lint(task)).Error()
 	}
 	for want, tree := range map[string]map[string]any{
+		`argv[1]: "a/x.py" is none of files`:         {"argv": []any{"python3", "a/x.py"}},
+		"it calls x.sh from PATH, and files has":     {"script": "x.sh", "files": map[string]any{"x.sh": ""}},
 		"argv: the pipe in line 1 ends well":         {"argv": []any{"sh", "-c", "sort in/x | cat > out/o"}},
 		"script: the pipe in line 2 ends well":       {"script": "#!/bin/sh\nsort in/x | cat > out/o"},
 		`name it: programs = ["bwa"]`:                {"script": "bwa in/x | sort > out/o"},
@@ -350,8 +372,8 @@ func TestCommandMistakes(t *testing.T) {
 			t.Errorf("%v: the warnings are %q, want %s", tree, got, want)
 		}
 	}
-	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program"} {
-		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "outputs": []any{"o"}})
+	for want, argv := range map[string]string{"is a relative path": "bin/x", "to plan without it": "no-such-program", `write "./x.sh"`: "x.sh"} {
+		task, err := step.NewTask(spec, map[string]any{"argv": []any{argv}, "files": map[string]any{"x.sh": ""}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -225,7 +225,7 @@ func TestOutputs(t *testing.T) {
 		"file and folder":  {command.Outputs{"b.json", "plots/"}, []string{"plots/2/x", "plots/1", "b.json"}, false, []string{"b.json", "plots/1", "plots/2/x"}, ""},
 		"nested file":      {command.Outputs{"a/b/c"}, []string{"a/b/c"}, false, []string{"a/b/c"}, ""},
 		"missing file":     {command.Outputs{"a", "b"}, []string{"a"}, false, nil, "did not write its output out/b"},
-		"empty folder":     {command.Outputs{"plots/"}, nil, false, nil, "did not write its output out/plots/"},
+		"empty folder":     {command.Outputs{"plots/"}, nil, false, nil, "left no file in its output out/plots/"},
 		"undeclared":       {command.Outputs{"a"}, []string{"a", "ab"}, false, nil, "out/ab, which outputs does not declare"},
 		"a link":           {command.Outputs{"a", "link"}, []string{"a"}, true, nil, "out/link, which is a symbolic link"},
 		"folder as a file": {command.Outputs{"a"}, []string{"a/b"}, false, nil, "out/a/b, which outputs does not declare"},
@@ -261,7 +261,7 @@ func TestOutputs(t *testing.T) {
 	if _, err := (command.Outputs{"a"}).Collect(filepath.Join(t.TempDir(), "gone")); err == nil || err.Error() != "it removed the folder out" {
 		t.Errorf("without a folder: %v", err)
 	}
-	for _, bad := range []string{"", "/a", "../a", "a/../b", ".", "a//b", "a\\b", "//"} {
+	for _, bad := range []string{"", "/a", "../a", "a/../b", ".", "a//b", "a\\b", "//", "*.txt", "plots/fig?.png"} {
 		if (command.Outputs{bad}).Check() == nil {
 			t.Errorf("%q passes", bad)
 		}

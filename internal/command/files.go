@@ -41,11 +41,28 @@ func CheckName(name string) error {
 // whose names end with a slash, with at least one file in each.
 type Outputs []string
 
+// MissingError says that an output is not there.
+type MissingError struct{ Name string }
+
+func (e *MissingError) Error() string {
+	if strings.HasSuffix(e.Name, "/") {
+		return fmt.Sprintf("it left no file in its output out/%s; a folder without files is not kept, so let it write one, such as a list of what it made", e.Name)
+	}
+	return "it did not write its output out/" + e.Name
+}
+
 // Check reports names that cannot be outputs.
 func (o Outputs) Check() error {
 	for _, name := range o {
 		if err := CheckName(strings.TrimSuffix(name, "/")); err != nil {
 			return err
+		}
+		if at := strings.IndexAny(name, "*?["); at >= 0 {
+			folder := path.Dir(name[:at]+"_") + "/"
+			if folder == "./" {
+				folder = "files/"
+			}
+			return fmt.Errorf("%q is a pattern, and outputs are names: give a folder, such as %q, into which the program writes the files", name, folder)
 		}
 	}
 	return nil
@@ -66,7 +83,7 @@ func (o Outputs) Prepare(dir string) error {
 }
 
 // Collect lists the files below dir in the order of their names. An output that
-// is missing, a file that was not declared, and what is neither a file nor a
+// is missing (*MissingError), a file that was not declared, and what is neither a file nor a
 // folder are errors.
 func (o Outputs) Collect(dir string) ([]string, error) {
 	var names []string
@@ -103,7 +120,7 @@ func (o Outputs) Collect(dir string) ([]string, error) {
 	}
 	for i, out := range o {
 		if !found[i] {
-			return nil, fmt.Errorf("it did not write its output out/%s", out)
+			return nil, &MissingError{out}
 		}
 	}
 	return names, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,11 +29,11 @@ type commandConfig struct {
 	Programs          []string               `hcl:"programs,optional,added" help:"programs that the script or program starts, such as [\"bwa\", \"samtools\"]: another version of one is another step. They are looked up in PATH"`
 	ProgramDigests    map[string]string      `hcl:"program_digests,optional,added" help:"sha256 of programs by name, in hex; default: those of the programs that PATH finds when planned"`
 	Files             map[string]string      `hcl:"files,optional" help:"scripts and settings: file name in the working folder to its text, often by file()"`
-	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name: a file is in/NAME, the files of a tree are in/NAME/FILE"`
+	Inputs            map[string]step.Input  `hcl:"inputs,optional" help:"artifacts by name, which may have slashes: a file is in/NAME, the files of a tree are in/NAME/FILE"`
 	Lists             map[string]step.Inputs `hcl:"lists,optional" help:"lists of artifacts, such as one per seed: in/NAME/0, in/NAME/1 and so on"`
 	Stdin             step.Input             `hcl:"stdin,optional" help:"artifact given on standard input; default: nothing"`
-	Outputs           []string               `hcl:"outputs" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else"`
-	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC and LANG=C.UTF-8"`
+	Outputs           []string               `hcl:"outputs,optional" help:"what the program writes into the folder out: files, and folders as \"NAME/\". Each must be there afterwards, and nothing else; none: the result is what it prints"`
+	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
 	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
 	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
@@ -87,31 +88,32 @@ func checkCommand(c commandConfig) error {
 		ps = append(ps, step.Problem{Path: path, Detail: fmt.Sprintf(format, args...)})
 	}
 	checkProgram(bad, c)
-	for name := range c.Files {
+	files := slices.Sorted(maps.Keys(c.Files))
+	checkFolders(bad, "files", files)
+	for _, name := range files {
 		if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
 			bad("files", "%v", err)
 		} else if top, _, _ := strings.Cut(name, "/"); top == "in" || top == "out" || top == "tmp" {
 			bad("files", "%q would be in the folder %s, which is the step's own", name, top)
 		}
 	}
-	for name := range c.Inputs {
+	inputs, lists := slices.Sorted(maps.Keys(c.Inputs)), slices.Sorted(maps.Keys(c.Lists))
+	for _, name := range inputs {
 		checkInputName(bad, "inputs", name)
 		if _, both := c.Lists[name]; both {
 			bad("lists", "%q is also an input", name)
 		}
 	}
-	for name := range c.Lists {
+	for _, name := range lists {
 		checkInputName(bad, "lists", name)
 	}
+	checkFolders(bad, "inputs", append(inputs, lists...))
 	for i, arg := range c.Argv {
 		if strings.ContainsRune(arg, 0) {
 			bad(fmt.Sprintf("argv[%d]", i), "has a NUL byte, which no program can be given; put it into one of files")
 		}
 	}
 	ps = append(ps, c.compareProblems()...)
-	if len(c.Outputs) == 0 {
-		bad("outputs", `needs at least one name, such as "result.json"`)
-	}
 	if err := command.Outputs(c.Outputs).Check(); err != nil {
 		bad("outputs", "%v", err)
 	}
@@ -120,7 +122,8 @@ func checkCommand(c commandConfig) error {
 			bad("outputs", "%v", err)
 		}
 	}
-	for name, value := range c.Env {
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		value := c.Env[name]
 		if strings.ContainsRune(value, 0) {
 			bad("env."+name, "has a NUL byte, which no program can be given; put it into one of files")
 		}
@@ -149,8 +152,19 @@ func checkCommand(c commandConfig) error {
 }
 
 func checkInputName(bad func(path, format string, args ...any), path, name string) {
-	if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil || strings.Contains(name, "/") {
+	if err := errors.Join(command.CheckName(name), artifacts.CheckFileName(name)); err != nil {
 		bad(path, "%q is not a file name", name)
+	}
+}
+
+// checkFolders refuses names of which one is a folder of another.
+func checkFolders(bad func(path, format string, args ...any), at string, names []string) {
+	for _, name := range names {
+		for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if slices.Contains(names, dir) {
+				bad(at, "%q would be both a name and the folder of %q", dir, name)
+			}
+		}
 	}
 }
 
@@ -183,7 +197,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		return noRoom(err, noRoomHere)
 	}
 	argv := c.line()
-	programs, err := programsOf(ctx, c, argv[0], dir)
+	programs, err := c.programs(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -228,7 +242,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	if left := x.Ended(dir); left != nil && err == nil {
 		err = left
 	}
-	if err = outside.conclude(ctx, x, c, err); err != nil {
+	if err = outside.conclude(ctx, x, c, c.withStrays(err, dir)); err != nil {
 		return commandError(err)
 	}
 	for _, p := range programs {
@@ -268,7 +282,7 @@ func noRoom(err error, what string) error {
 }
 
 func (c commandConfig) environment(dir string) map[string]string {
-	env := map[string]string{"TZ": "UTC", "LANG": "C.UTF-8"}
+	env := map[string]string{"TZ": "UTC", "LANG": "C.UTF-8", "SOURCE_DATE_EPOCH": "0", "PYTHONHASHSEED": "0"}
 	for k, v := range c.Env {
 		env[k] = v
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func stageCommand(x *step.IO, c commandConfig, dir string) error {
 		}
 	}
 	for name, ins := range c.Lists {
-		if err := os.Mkdir(filepath.Join(dir, "in", name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "in", filepath.FromSlash(name)), 0o755); err != nil {
 			return err
 		}
 		for i, in := range ins {
@@ -84,6 +85,9 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 		}
 		return errors.Join(artifacts.Place(folder, name, 0o444, r), r.Close())
 	}
+	if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil { // a tree may have no file
+		return err
+	}
 	for _, f := range in.Artifact.Files {
 		r, err := x.OpenFile(f)
 		if err != nil {
@@ -99,6 +103,7 @@ func stageInput(x *step.IO, in step.Input, folder, name string) error {
 func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set) error {
 	names, err := command.Outputs(c.Outputs).Collect(filepath.Join(dir, "out"))
 	if err != nil {
+		err = c.besides(err, dir)
 		return step.Permanent(fmt.Errorf("%s: %w", c.line()[0], err))
 	}
 	for _, name := range names {
@@ -122,5 +127,24 @@ func collectCommand(x *step.IO, c commandConfig, dir string, secrets secret.Set)
 		}
 	}
 	x.Count("files", int64(len(names)))
+	if len(names) == 0 {
+		empty, err := artifacts.Tree("files", nil)
+		return errors.Join(err, x.Link("out", empty))
+	}
 	return nil
+}
+
+// besides adds to the error of a missing output that the program left it in its folder.
+func (c commandConfig) besides(err error, dir string) error {
+	var missing *command.MissingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	for _, name := range []string{missing.Name, path.Base(missing.Name)} {
+		name = strings.TrimSuffix(name, "/")
+		if _, gone := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); gone == nil && !c.has(name) {
+			return fmt.Errorf("%w: it left %s beside out/; let it write to out/%s", err, name, missing.Name)
+		}
+	}
+	return err
 }

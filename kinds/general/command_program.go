@@ -27,10 +27,8 @@ func checkProgram(bad func(path, format string, args ...any), c commandConfig) {
 		bad("argv", "needs a program; or give the text of a script as script")
 	}
 	if line := c.line(); len(line) > 0 {
-		if name, ok := strings.CutPrefix(line[0], "./"); ok {
-			if _, ok := c.Files[name]; !ok {
-				bad("argv[0]", "%q is not one of files", name)
-			}
+		if name, ok := strings.CutPrefix(line[0], "./"); ok && !c.has(name) {
+			bad("argv[0]", "%q is not one of files", name)
 		}
 	}
 	if _, err := artifacts.ParseHex(c.Program); err != nil && c.Program != "" && c.Program != inFiles {
@@ -65,22 +63,28 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 	}
 	if name := c.line()[0]; strings.HasPrefix(name, "./") {
 		c.Program = inFiles
-	} else if c.Program, err = digestOf(ctx, env, name, c.Program, "program"); err != nil {
+	} else if c.Program, err = digestOf(ctx, env, name, c.Program, "program", c.has(name)); err != nil {
 		return c, err
 	}
 	given := c.ProgramDigests
 	c.ProgramDigests = map[string]string{}
 	for _, name := range c.Programs {
-		if c.ProgramDigests[name], err = digestOf(ctx, env, name, given[name], "program_digests"); err != nil {
+		if c.ProgramDigests[name], err = digestOf(ctx, env, name, given[name], "program_digests", c.has(name)); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
+// has reports whether one of files has a name.
+func (c commandConfig) has(name string) bool {
+	_, ok := c.Files[name]
+	return ok
+}
+
 // digestOf is the digest of the program that PATH finds, which has to be the one that
-// was given by an attribute.
-func digestOf(ctx context.Context, env step.Sources, name, given, attribute string) (string, error) {
+// was given by an attribute. own says that one of files has its name.
+func digestOf(ctx context.Context, env step.Sources, name, given, attribute string, own bool) (string, error) {
 	find := command.Find
 	if f, ok := env.(step.ProgramFinder); ok {
 		find = f.Program
@@ -89,6 +93,9 @@ func digestOf(ctx context.Context, env step.Sources, name, given, attribute stri
 	if err != nil {
 		if given != "" {
 			return given, nil
+		}
+		if own {
+			return "", fmt.Errorf("%w; it is one of files: write \"./%s\"", err, name)
 		}
 		return "", fmt.Errorf("%w (to plan without it, give its sha256 as %s)", err, attribute)
 	}
@@ -110,10 +117,10 @@ type program struct {
 	seen   artifacts.Seen
 }
 
-// programsOf finds the program that is started and, after it, those that it starts, and
+// programs finds the program that is started and, after it, those that it starts, and
 // makes sure that they are the ones in the key.
-func programsOf(ctx context.Context, c commandConfig, started, dir string) ([]program, error) {
-	names, digests := append([]string{started}, c.Programs...), []string{c.Program}
+func (c commandConfig) programs(ctx context.Context, dir string) ([]program, error) {
+	names, digests := append([]string{c.line()[0]}, c.Programs...), []string{c.Program}
 	for _, name := range c.Programs {
 		digests = append(digests, c.ProgramDigests[name])
 	}

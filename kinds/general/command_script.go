@@ -1,9 +1,16 @@
 package general
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/redsi/redsi/internal/command"
 	"github.com/redsi/redsi/internal/script"
 	"github.com/redsi/redsi/step"
 )
@@ -37,13 +44,55 @@ func checkScript(bad func(path, format string, args ...any), c commandConfig) {
 	if len(c.Argv) > 0 {
 		bad("script", "is there beside argv: give one of them")
 	}
-	if _, taken := c.Files[scriptFile]; taken {
+	if c.has(scriptFile) {
 		bad("files", "%q is the name that the text of script has in the folder", scriptFile)
 	}
 }
 
-// lint warns of failures that a shell hides and of programs that no key has.
+// lint warns of failures that a shell hides, of programs that no key has and of scripts
+// that are not in the folder.
 func (c commandConfig) lint() (ps []step.Problem) {
+	for i, arg := range c.Argv {
+		if c.elsewhere(i, arg) && sources[path.Ext(arg)] {
+			ps = append(ps, step.Problem{Path: fmt.Sprintf("argv[%d]", i), Detail: fmt.Sprintf("%q is none of files, and the program starts in a folder of its own: files = { %q = file(%q) }", arg, arg, arg)})
+		}
+	}
+	return append(ps, c.lintShell()...)
+}
+
+// sources are the endings of texts that interpreters take.
+var sources = map[string]bool{".py": true, ".R": true, ".r": true, ".sh": true, ".pl": true, ".jl": true, ".js": true, ".rb": true, ".awk": true, ".lua": true}
+
+// elsewhere reports whether an argument looks like a file that is neither one of files
+// nor in a folder of the step.
+func (c commandConfig) elsewhere(i int, arg string) bool {
+	name := path.Clean(arg)
+	top, _, _ := strings.Cut(name, "/")
+	return i > 0 && fileLike.MatchString(arg) && !path.IsAbs(arg) && !c.has(name) && !slices.Contains([]string{"in", "out", "tmp"}, top)
+}
+
+var fileLike = regexp.MustCompile(`^[\w./][\w./-]*\.[A-Za-z]\w*$`)
+
+// withStrays adds to the failure of a program which files it was told of that are not in
+// its folder.
+func (c commandConfig) withStrays(err error, dir string) error {
+	var exit *command.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	for i, arg := range c.Argv {
+		if !c.elsewhere(i, arg) {
+			continue
+		}
+		if _, gone := os.Stat(filepath.Join(dir, filepath.FromSlash(arg))); gone != nil {
+			err = fmt.Errorf("%w\nargv[%d] is %s, and there is no such file: it starts in a folder of its own, which has files, inputs and lists alone", err, i, arg)
+		}
+	}
+	return err
+}
+
+// lintShell is lint of the text that a shell runs.
+func (c commandConfig) lintShell() (ps []step.Problem) {
 	line, text, at := c.line(), c.Script, "script"
 	if text == "" {
 		if text, _ = script.Inline(line); text == "" {
@@ -63,7 +112,9 @@ func (c commandConfig) lint() (ps []step.Problem) {
 		ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("the pipe in line %d ends well if its last command does, whatever becomes of those before it; %s, which bash -euo pipefail then runs", n, way)})
 	}
 	for _, name := range shell.Calls() {
-		if name != line[0] && !slices.Contains(c.Programs, name) {
+		if c.has(name) {
+			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s from PATH, and files has that name: write ./%s", name, name)})
+		} else if name != line[0] && !slices.Contains(c.Programs, name) {
 			ps = append(ps, step.Problem{Path: at, Detail: fmt.Sprintf("it calls %s, and another version of that is not seen; name it: programs = [%q]", name, name)})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 
 // checkSecrets reports what is wrong with the secrets of a command.
 func checkSecrets(bad func(path, format string, args ...any), c commandConfig) {
-	for name, source := range c.SecretEnv {
+	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
+		source := c.SecretEnv[name]
 		path := fmt.Sprintf("secret_env[%q]", name)
 		if err := secret.CheckSource(source); err != nil {
 			bad(path, "%v", err)
@@ -62,22 +64,52 @@ func withoutSecrets(err error, s secret.Set) error {
 	if err == nil || len(s) == 0 {
 		return err
 	}
-	var leak *secret.LeakError
-	text := err.Error()
-	shown := s.Redact(text)
-	if shown != text {
-		text = shown
-		err2 := errors.New(text)
+	if s.Redact(err.Error()) != err.Error() {
+		clean := cleaned(err, s)
 		if step.IsPermanent(err) {
-			return step.Permanent(err2)
+			clean = step.Permanent(clean)
 		}
-		return err2
+		return clean
 	}
+	var leak *secret.LeakError
 	if errors.As(err, &leak) {
 		return step.Permanent(fmt.Errorf("%w; nothing of it was kept. Results are for everybody who reads the store: let the program leave its secrets out", err))
 	}
 	return err
 }
+
+// cleaned is an error of the same kind, which decides about a retry, as far as its causes
+// have no value of a secret in their own texts.
+func cleaned(err error, s secret.Set) error {
+	text := s.Redact(err.Error())
+	if text == err.Error() {
+		return err
+	}
+	if changed, ok := err.(*step.SourceChangedError); ok {
+		return &step.SourceChangedError{Path: s.Redact(changed.Path), Err: errors.New(text)}
+	}
+	clean := &redacted{text: text}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if cause := e.Unwrap(); cause != nil {
+			clean.causes = []error{cleaned(cause, s)}
+		}
+	case interface{ Unwrap() []error }:
+		for _, cause := range e.Unwrap() {
+			clean.causes = append(clean.causes, cleaned(cause, s))
+		}
+	}
+	return clean
+}
+
+// redacted is an error with a text without secrets.
+type redacted struct {
+	text   string
+	causes []error
+}
+
+func (r *redacted) Error() string   { return r.text }
+func (r *redacted) Unwrap() []error { return r.causes }
 
 // guarded is a writer that refuses the values of secrets.
 type guarded struct {

@@ -1,0 +1,61 @@
+package general
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/secret"
+	"github.com/redsi/redsi/step"
+)
+
+// TestWithoutSecrets: what decides about a retry is left of an error whose text is not.
+func TestWithoutSecrets(t *testing.T) {
+	hidden := secret.Set{"TOKEN": "planted-value"}
+	told := func(cause error) error { return fmt.Errorf("planted-value in a path: %w", cause) }
+	var changed *step.SourceChangedError
+	var bad *artifacts.IntegrityError
+	for what, c := range map[string]struct {
+		err error
+		is  func(error) bool
+	}{
+		"plain":     {told(errors.New("x")), func(err error) bool { return !step.IsPermanent(err) }},
+		"permanent": {step.Permanent(told(errors.New("x"))), step.IsPermanent},
+		"changed": {told(&step.SourceChangedError{Path: "/planted-value/p", Err: errors.New("of planted-value")}),
+			func(err error) bool { return errors.As(err, &changed) && changed.Path != "/planted-value/p" }},
+		"damaged":   {told(&artifacts.IntegrityError{}), func(err error) bool { return errors.As(err, &bad) }},
+		"full disk": {&fs.PathError{Op: "open", Path: "/planted-value", Err: syscall.ENOSPC}, func(err error) bool { return errors.Is(err, syscall.ENOSPC) }},
+		"joined":    {errors.Join(told(artifacts.ErrNotExist), errors.New("y")), func(err error) bool { return errors.Is(err, artifacts.ErrNotExist) }},
+	} {
+		got := withoutSecrets(c.err, hidden)
+		for err := got; err != nil; err = errors.Unwrap(err) {
+			if strings.Contains(err.Error(), "planted") {
+				t.Errorf("%s: a cause says %v", what, err)
+			}
+		}
+		if !c.is(got) {
+			t.Errorf("%s: became %v", what, got)
+		}
+	}
+}
+
+// TestProblemsInOrder: the first problem of several at one path is the same each time.
+func TestProblemsInOrder(t *testing.T) {
+	c := commandConfig{Argv: []string{"./empty"}, ExitCodes: []int{0}, Files: map[string]string{"empty": ""}}
+	if err := checkCommand(c); err != nil {
+		t.Errorf("an empty script among files: %v", err)
+	}
+	for i := range 9 {
+		c.Files[fmt.Sprintf("in/%d", i)] = ""
+	}
+	for range 20 {
+		var ps step.Problems
+		if err := checkCommand(c); !errors.As(err, &ps) || !strings.HasPrefix(ps[0].Detail, `"in/0" would be`) {
+			t.Fatalf("got %v", err)
+		}
+	}
+}

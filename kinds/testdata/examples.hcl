@@ -181,7 +181,7 @@ step "score" "dsi" {
 }
 
 step "command" "points" {
-  argv    = ["sh", "-c", "echo 1,2 | tee out/points.csv"]
+  script  = "echo 1,2 | tee out/points.csv"
   outputs = ["points.csv"]
 }
 

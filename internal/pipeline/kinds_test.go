@@ -39,6 +39,13 @@ type train struct {
 	Pace    *int       `hcl:"pace,optional,was=tempo" help:"Of training."`
 }
 
+type anyProgram struct {
+	Argv    []string              `hcl:"argv" help:"Program and arguments."`
+	Files   map[string]string     `hcl:"files,optional" help:"Its files."`
+	Inputs  map[string]step.Input `hcl:"inputs,optional" help:"What it reads."`
+	Outputs []string              `hcl:"outputs" help:"What it leaves."`
+}
+
 type row struct {
 	Label string       `hcl:"label" help:"First column."`
 	Cells []step.Input `hcl:"cells,optional" help:"The other columns."`
@@ -92,6 +99,8 @@ func kinds() *step.Registry {
 				}
 				return ps.Err()
 			}, Run: noRun[train]}),
+		step.Define(step.Kind[anyProgram]{Name: "command", Version: 1, Doc: "Runs a program.",
+			Outputs: []step.Output{{Name: "out", Type: "files", Tree: true}, {Name: "stdout", Type: "file"}}, Run: noRun[anyProgram]}),
 		step.Define(step.Kind[table]{Name: "render_table", Version: 1, Doc: "Draws a table.", Block: true, Inline: true,
 			Outputs: []step.Output{{Name: "markdown", Type: "text"}}, Run: noRun[table]}),
 		step.Define(step.Kind[table]{Name: "render_figure", Version: 1, Doc: "Draws a figure.", Block: true, Inline: true,

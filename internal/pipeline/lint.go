@@ -23,6 +23,9 @@ func (l *loader) lint() {
 		if forEach := n.forEach(); forEach != nil {
 			l.lintForEach(n, forEach)
 		}
+		if n.block != nil && n.block.spec != nil {
+			l.lintProgram(n)
+		}
 	}
 	l.lintTwins()
 	for _, b := range l.bodies {

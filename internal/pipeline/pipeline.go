@@ -187,6 +187,8 @@ type session struct {
 	hasSecrets bool             // a variable is sensitive
 	funcs      map[string]funcs // by folder, for file()
 
+	beside map[string]bool // whether files that programs are given as arguments exist
+
 	splats map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression // what each splat is taken of
 }
 
@@ -197,6 +199,7 @@ func newLoader(sources map[string][]byte, o Options) *loader {
 	l := (&session{
 		Options: o, sources: sources, read: map[string][]byte{}, modRead: map[string][]byte{}, meter: &meter{stop: o.Stop},
 		opened: map[[2]string]map[string][]byte{}, parsed: map[string]*body{}, funcs: map[string]funcs{},
+		beside: map[string]bool{},
 		splats: map[*hclsyntax.AnonSymbolExpr]hclsyntax.Expression{}, diags: newCollector(sources),
 	}).loader(sources)
 	l.root = l

@@ -115,7 +115,7 @@ func (c *config) problems(err error) {
 			}
 			continue
 		}
-		c.fail(path, rng, "Value not allowed", strings.TrimRight(p.Error(), ".")+".")
+		c.fail(path, rng, "Value not allowed", strings.TrimRight(p.Error(), ".")+"."+c.hint(path, rng, p.Detail))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/hashicorp/hcl/v2"
@@ -111,10 +112,29 @@ func (r *reporter) excerpt(rng hcl.Range, note string) {
 		last := len(strings.TrimRight(line, " \t"))
 		from := min(max(rng.Start.Byte-t.starts[n-1], first), len(line))
 		to := max(min(rng.End.Byte-t.starts[n-1], last), from)
+		line, from, to = window(line, from, to)
 		mark := max(1, ansi.StringWidth(printable(line[from:to])))
 		fmt.Fprintf(r.w, "%5d | %s\n", n, printable(line))
 		fmt.Fprintf(r.w, "      | %s%s\n", strings.Repeat(" ", ansi.StringWidth(printable(line[:from]))), r.paint(strings.Repeat("^", mark)))
 	}
+}
+
+// window is what is shown of a long line: what is marked, and some of what stands before.
+func window(line string, from, to int) (string, int, int) {
+	const most, before = 600, 100
+	if len(line) <= most {
+		return line, from, to
+	}
+	rest := ""
+	start := max(0, from-before)
+	for start > 0 && !utf8.RuneStart(line[start]) {
+		start--
+	}
+	end := start + runes(line[start:], most)
+	if end < len(line) {
+		rest = "…"
+	}
+	return line[start:end] + rest, from - start, min(to, end) - start
 }
 
 // printable makes a line safe for a terminal, with a blank for a tab.

@@ -221,7 +221,11 @@ func (l *loader) validate(v *variable) bool {
 		case holdsArtifact(v.value.Type()):
 			detail = fmt.Sprintf("The value of var.%s has an artifact.", v.name)
 		default:
-			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, v.argument())
+			value := v.argument()
+			if n := len(value); n > longText {
+				value = fmt.Sprintf("%s… (%d bytes)", value[:runes(value, shownText)], n)
+			}
+			detail = fmt.Sprintf("The value of var.%s is %s.", v.name, value)
 		}
 		if m := l.open(l.value(c.message, ctx, nil), c.message.Range(), nil); m.IsKnown() && !m.IsNull() && m.Type() == cty.String {
 			detail = m.AsString() + "\n" + detail

@@ -29,3 +29,9 @@ table "t" {
     tolerance = true
   }
 }
+
+step "command" "line" {
+  argv    = "echo hi"
+  inputs  = { a = file("wrong_type.txt"), b = "data/data.xml", c = ["x"] }
+  outputs = "a.txt"
+}

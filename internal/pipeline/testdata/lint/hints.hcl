@@ -40,3 +40,33 @@ step "extract" "b" {
   split  = "train"
   shards = concat(step.download.one[*].file, step.download.same[*].file)
 }
+
+# Files that a program is given, and files of a folder that are chosen by their names.
+step "command" "split" {
+  argv    = ["python3", "other/split.py", "awk/none.awk", "in/a.txt", "split.py", "--like=other/split.py"]
+  files   = { "split.py" = "" }
+  outputs = ["seq/", "counts.json"]
+}
+
+locals { chunks = ["seq_1", "seq_2"] }
+
+step "command" "reverse" {
+  for_each = toset(local.chunks)
+  argv     = ["sh", "-c", "rev in/x/seq/${each.key}.txt > out/a.txt"]
+  inputs   = { x = step.command.split.out }
+  outputs  = ["a.txt"]
+}
+
+step "command" "whole" {
+  for_each = toset(["fast", "slow"])
+  argv     = ["sh", "-c", "tool --mode ${each.key} in/x/seq/* > out/a.txt; python3 other/split.py", "in/x/counts.json"]
+  inputs   = { x = step.command.split.out }
+  outputs  = ["a.txt"]
+}
+
+step "command" "computed" {
+  for_each = toset([for i in range(2) : "seq_${i}"])
+  argv     = ["rev", "in/x/seq/${each.key}"]
+  inputs   = { x = step.command.split.out }
+  outputs  = ["a.txt"]
+}

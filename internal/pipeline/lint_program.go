@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/redsi/redsi/step"
+)
+
+// lintProgram warns of files that a program will not have or will leave out. It looks at
+// kinds that start programs as "command" does.
+func (l *loader) lintProgram(n *node) {
+	argv := n.block.Body.Attributes["argv"]
+	if argv == nil || n.block.typ != "step" {
+		return
+	}
+	for _, s := range l.steps[n] {
+		tree, err := s.Task.Tree()
+		if err != nil {
+			continue
+		}
+		l.lintBeside(n, argv.Expr, tree)
+		if n.block.forEach != nil && l.literal(n.block.forEach) {
+			l.lintNamedByHand(n, s.Key, tree)
+		}
+	}
+}
+
+var (
+	fileName   = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*$`)
+	scriptName = regexp.MustCompile(`\.(py|R|r|sh|bash|pl|awk|jl|rb|js|lua|m|do|sql)$`)
+)
+
+// filesNamed lists what is likely the name of a file in an argument: a path of several
+// parts, or a script, also as a word of a shell's text.
+func filesNamed(arg string) (names []string) {
+	words := strings.Fields(arg)
+	for _, w := range words {
+		if fileName.MatchString(w) && (scriptName.MatchString(w) || len(words) == 1 && strings.Contains(w, "/")) {
+			names = append(names, w)
+		}
+	}
+	return names
+}
+
+// lintBeside warns of an argument that is a file beside the pipeline: the step's folder
+// does not have it.
+func (l *loader) lintBeside(n *node, argv hclsyntax.Expression, tree map[string]any) {
+	files, _ := tree["files"].(map[string]any)
+	for i, arg := range stringsOf(tree["argv"]) {
+		rng := argv.Range()
+		if list, ok := unwrap(argv).(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
+			rng = list.Exprs[i].Range()
+		}
+		for _, name := range filesNamed(arg) {
+			top, _, _ := strings.Cut(name, "/")
+			if files[name] == nil && !slices.Contains([]string{"in", "out", "tmp", ".", ".."}, top) && l.standsBeside(n.dir, name) {
+				l.diags.warn(rng, "File that the step does not have", fmt.Sprintf("%s stands beside the pipeline, but the program starts in a folder of its own. "+
+					"To have it there, write files = { %[2]q = file(%[2]q) }.", name, name))
+			}
+		}
+	}
+}
+
+func (l *loader) standsBeside(dir, name string) bool {
+	if l.ReadFile == nil {
+		return false
+	}
+	if _, known := l.beside[beside(dir, name)]; !known {
+		_, err := l.ReadFile(beside(dir, name))
+		l.beside[beside(dir, name)] = err == nil
+	}
+	return l.beside[beside(dir, name)]
+}
+
+// lintNamedByHand warns of a step whose instances each read one file of a folder that
+// another step leaves, if the names of the instances are written in the pipeline.
+func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
+	inputs, _ := tree["inputs"].(map[string]any)
+	for _, name := range sortedKeys(inputs) {
+		in, ok := inputs[name].(step.Input)
+		if !ok || in.Ref == nil {
+			continue
+		}
+		for _, folder := range l.foldersOf(in.Ref.Step) {
+			at := path.Join("in", name, folder) + "/"
+			for _, arg := range stringsOf(tree["argv"]) {
+				_, rest, found := strings.Cut(arg, at)
+				if file, _, _ := strings.Cut(rest, " "); !found || !strings.Contains(file, key) {
+					continue
+				}
+				l.diags.warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+
+					"Let one step read the whole folder, or let a step that reads it fail if it has other files.", folder, in.Ref.Step))
+			}
+		}
+	}
+}
+
+// foldersOf lists the folders that a step of this module declares as its outputs.
+func (l *loader) foldersOf(address string) (folders []string) {
+	for _, s := range l.steps[l.byBlock[strings.TrimPrefix(BlockOf(address), l.address+".")]] {
+		if tree, err := s.Task.Tree(); err == nil && s.Address == address {
+			folders = slices.DeleteFunc(stringsOf(tree["outputs"]), func(o string) bool { return !strings.HasSuffix(o, "/") })
+		}
+	}
+	return folders
+}
+
+// literal reports whether an expression is a list or object that is written out, there or
+// in a local value.
+func (l *loader) literal(e hclsyntax.Expression) bool {
+	if written := writtenElements(e); written >= 0 {
+		return written > 0
+	}
+	switch x := unwrap(e).(type) {
+	case *hclsyntax.FunctionCallExpr:
+		return x.Name == "toset" && len(x.Args) == 1 && l.literal(x.Args[0])
+	case *hclsyntax.ScopeTraversalExpr:
+		if p := names(x.Traversal); len(p) == 2 && len(x.Traversal) == 2 && p[0] == "local" && l.locals[p[1]] != nil {
+			return writtenElements(l.locals[p[1]].expr) > 0
+		}
+	}
+	return false
+}
+
+// stringsOf is the texts of a list in a configuration tree.
+func stringsOf(list any) (out []string) {
+	elements, _ := list.([]any)
+	for _, e := range elements {
+		s, _ := e.(string)
+		out = append(out, s)
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -22,9 +23,13 @@ func (e foreignNumber) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) 
 		Detail: fmt.Sprintf("${%s} would be replaced by the number before a program sees the text. %s For the number, write %s.", n, leaveToProgram(n), n)}}
 }
 
+// foreign marks a part of a template that is a number such as programs number their
+// arguments and fields with.
 func foreign(e hclsyntax.Expression) hclsyntax.Expression {
-	if lit, ok := e.(*hclsyntax.LiteralValueExpr); ok && lit.Val.Type() == cty.Number && lit.Val.AsBigFloat().IsInt() {
-		return foreignNumber{lit}
+	if lit, ok := e.(*hclsyntax.LiteralValueExpr); ok && lit.Val.Type() == cty.Number {
+		if n, accuracy := lit.Val.AsBigFloat().Int64(); accuracy == big.Exact && n < 1000 {
+			return foreignNumber{lit}
+		}
 	}
 	return e
 }

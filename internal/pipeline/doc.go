@@ -7,7 +7,7 @@
 //	sources -> parse -> declarations -> references -> order -> evaluate -> check
 //
 // Only what a step will produce is unknown while loading, and such a value can
-// be passed on but not looked into. So for_each always has known keys, and the
+// be passed on but not compared or looked into. So for_each always has known keys, and the
 // shape of the whole graph is known before anything runs.
 //
 // A mistake in a pipeline is a diagnostic: it has a range, says what to do, and

@@ -49,10 +49,8 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	default:
 		return d
 	}
-	if v != cty.NilVal && v.Type() == artifactType && !v.IsNull() && k.Type() != cty.String {
-		e := *d
-		e.Summary, e.Detail = opaqueTitle, opaque("This index cannot read", v).detail
-		return &e
+	if v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
+		return rewritten(d, opaque("This looks into", v))
 	}
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
@@ -64,9 +62,7 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if summary == "" {
 		return d
 	}
-	e := *d
-	e.Summary, e.Detail = summary, detail
-	return &e
+	return rewritten(d, &limit{summary, detail})
 }
 
 // element follows what is written after a splat into the first element of what
@@ -138,9 +134,6 @@ func lacks(of string, v cty.Value, name string) (summary, detail string) {
 		return "", ""
 	}
 	t := v.Type()
-	if t == artifactType {
-		return opaqueTitle, fmt.Sprintf("%s is an artifact, so %q cannot be read from it here. %s", of, name, artifactIs)
-	}
 	if address, ok := stepOf(v); ok {
 		return "Unknown output", fmt.Sprintf("%s has no output %q. %s", address, name, suggest(name, sortedKeys(t.AttributeTypes()), "output"))
 	}

@@ -288,6 +288,11 @@ func limits(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if !ok {
 		return nil
 	}
+	return rewritten(d, l)
+}
+
+// rewritten is a diagnostic at the same place that says something else.
+func rewritten(d *hcl.Diagnostic, l *limit) *hcl.Diagnostic {
 	e := *d
 	e.Summary, e.Detail, e.Extra = l.summary, l.detail, nil
 	return &e

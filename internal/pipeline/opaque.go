@@ -124,31 +124,20 @@ func explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 			err, _ = compares(a, b).(*limit)
 		}
 	case *hclsyntax.IndexExpr:
-		for _, part := range []hcl.Expression{e.Collection, e.Key} {
-			if v, ds := part.Value(d.EvalContext); !ds.HasErrors() && v.Type() == artifactType && err == nil {
-				err = opaque("This index cannot read", v)
-			}
-		}
-	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.RelativeTraversalExpr:
-		if d.Summary == "Unsupported attribute" || d.Summary == "Invalid index" {
-			return nil // of what comes before; see lacks
-		}
-		err = readBy(d)
+		err = readBy(e.Key, d)
 	default:
-		err = readBy(d)
+		err = readBy(e, d)
 	}
 	if err == nil {
 		return nil
 	}
-	e := *d
-	e.Summary, e.Detail, e.Extra = err.summary, err.detail, nil
-	return &e
+	return rewritten(d, err)
 }
 
 // readBy is the error if what an expression gives cannot be used since it is an artifact,
 // or a collection for whose artifacts the library has no conversion.
-func readBy(d *hcl.Diagnostic) *limit {
-	v, ds := d.Expression.Value(d.EvalContext)
+func readBy(e hcl.Expression, d *hcl.Diagnostic) *limit {
+	v, ds := e.Value(d.EvalContext)
 	if ds.HasErrors() || !holdsValue(v) || v.Type() != artifactType && !strings.Contains(d.Detail, "artifact") {
 		return nil
 	}

@@ -149,9 +149,11 @@ func (k *Keeper) renew() {
 			return
 		}
 		k.mu.Unlock()
-		for _, h := range held {
-			h.renew()
+		var all sync.WaitGroup
+		for _, h := range held { // at once: in turn, a few slow ones would make the others stale
+			all.Go(h.renew)
 		}
+		all.Wait()
 	}
 }
 

@@ -163,6 +163,44 @@ func TestStale(t *testing.T) {
 	})
 }
 
+// slow takes nearly as long as a renewal may.
+type slow struct{ artifacts.Records }
+
+func (s slow) Put(ctx context.Context, name string, data []byte) error {
+	time.Sleep(renewEvery - time.Second)
+	return s.Records.Put(ctx, name, data)
+}
+
+// TestSlowRenewals: however many leases a process holds, none is stale for the slowness of
+// the others' renewals.
+func TestSlowRenewals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		a, b := elsewhere(t, slow{s.Leases}, "one"), elsewhere(t, s.Leases, "two")
+		var held []*Held
+		for i := range 8 {
+			h, _, err := a.Take(t.Context(), artifacts.Digest{byte(i)}, Claim{Run: "1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, h)
+		}
+		for range 30 {
+			time.Sleep(10 * time.Second)
+			for i := range held {
+				if h, _, err := b.Take(t.Context(), artifacts.Digest{byte(i)}, Claim{Run: "2"}); h != nil || err != nil {
+					t.Fatalf("lease %d was stale, %v", i, err)
+				}
+			}
+		}
+		time.Sleep(renewEvery - time.Second/2) // none is being renewed then
+		for _, h := range held {
+			h.Release()
+		}
+		time.Sleep(2 * renewEvery) // the renewals end
+	})
+}
+
 // TestAttempt: an attempt takes over from one before it, which is known to be lost.
 func TestAttempt(t *testing.T) {
 	s := mem.New()

@@ -154,17 +154,13 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	if err != nil {
 		return executed{}, err
 	}
-	began := time.Now()
 	log := &stepLog{}
 	did, err := a.run(ctx, req, spec, task, parts, log, true)
 	if err != nil {
-		a.keepFailure(ctx, req, began, log, err)
+		a.keepFailure(ctx, req, did.took, log, err)
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
-	took := time.Since(began) - did.waited
-	for _, p := range parts {
-		took += p.Took
-	}
+	took := did.with(parts)
 	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
 		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
@@ -235,12 +231,22 @@ type done struct {
 	counts  map[string]int64
 	env     map[string]string
 	used    *artifacts.Used // without its parts
-	waited  time.Duration   // for a card
+	took    time.Duration   // likewise; waiting for a card is none of it
+}
+
+// with is how long a run and its parts took.
+func (d done) with(parts []artifacts.Result) time.Duration {
+	took := d.took
+	for _, p := range parts {
+		took += p.Took
+	}
+	return took
 }
 
 // run runs a kind, turning a panic in it, our own bug, into an error. What it says is
 // written to log. onward: it may go on from what others of its trajectory kept.
 func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec *step.Spec, task step.Task, parts []artifacts.Result, log *stepLog, onward bool) (d done, err error) {
+	began := time.Now()
 	tree, err := task.Tree()
 	if err != nil {
 		return d, step.Permanent(err)
@@ -269,8 +275,8 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	if err = device.Explain(err); step.IsPoisoned(err) {
 		a.breaks(err)
 	}
-	d.waited = turn.Waited()
 	d.outputs, d.counts, err = io.Finish(err)
+	d.took = time.Since(began) - turn.Waited()
 	d.env, d.used = io.Notes(a.Env), io.Used(span.End())
 	return d, err
 }

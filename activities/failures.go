@@ -54,12 +54,12 @@ const failureTime = 10 * time.Second
 
 // keepFailure records how a step failed. That may fail too, for the same reason: it is
 // only told.
-func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteRequest, began time.Time, log *stepLog, cause error) {
+func (a *Activities) keepFailure(ctx context.Context, req workflows.ExecuteRequest, took time.Duration, log *stepLog, cause error) {
 	if req.RunID == "" {
 		return
 	}
 	f := Failure{Format: FailureFormat, RunID: req.RunID, Step: req.Address, Key: req.Key, Outcome: FailedStep, Error: errorText(cause),
-		Attempt: 1, Host: a.Env["host"], Ended: time.Now().UTC(), TookS: time.Since(began).Seconds()}
+		Attempt: 1, Host: a.Env["host"], Ended: time.Now().UTC(), TookS: took.Seconds()}
 	if ctx.Err() != nil {
 		f.Outcome = CancelledStep
 	}

@@ -115,18 +115,13 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		}
 		parts[i] = *made
 	}
-	began := time.Now()
 	log := &stepLog{}
 	did, err := a.run(ctx, req, spec, task, parts, log, false) // all of it is made again
 	if err != nil {
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	took := time.Since(began)
-	for _, p := range parts {
-		took += p.Took
-	}
-	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
+	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: did.with(parts), Used: did.used.With(parts),
 		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
 }
 

@@ -34,15 +34,16 @@ const (
 // Whose memory it is.
 const (
 	MemoryOfProgram = "program" // of the largest process of the step's program
-	MemoryOfProcess = "process" // of redsi's process, with all that was in it
+	MemoryOfStep    = "step"    // by which redsi's process grew while no other step ran in it
+	MemoryOfProcess = "process" // of older releases: all of redsi's process, whatever was in it
 )
 
 // Memory is the most bytes of memory that r's step had at a time; 0 if that is not known.
 func (r *Result) Memory() int64 {
-	if r.Used == nil {
-		return 0
+	if u := r.Used; u != nil && (u.MemoryOf == MemoryOfProgram || u.MemoryOf == MemoryOfStep) {
+		return u.Memory
 	}
-	return r.Used.Memory
+	return 0
 }
 
 // Own reports whether the processor time is that of the step alone.

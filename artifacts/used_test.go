@@ -53,6 +53,11 @@ func TestUsedWithParts(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
+	for of, want := range map[string]int64{artifacts.MemoryOfStep: 7, artifacts.MemoryOfProgram: 7, artifacts.MemoryOfProcess: 0, "": 0} {
+		if r := part(artifacts.Used{Memory: 7, MemoryOf: of}); r.Memory() != want {
+			t.Errorf("memory of %q: %d, want %d", of, r.Memory(), want)
+		}
+	}
 	var none *artifacts.Used
 	if none.With([]artifacts.Result{part(*own)}) != nil || none.Own() || !own.Own() {
 		t.Error("of a step that was not measured nothing is known")

@@ -18,8 +18,8 @@ func newUsedCmd(a *app) *cobra.Command {
 		Long: `Lists what steps that have results took of the machines that ran them, parts
 included, and the sum. What a machine did not tell is left out, and of results of
 releases that did not measure nothing is known: the sum says of how many steps each
-figure is. Memory that is "of the process" is that of redsi with all that was in it;
-energy is that of the machine while the step ran, with whatever else ran there.`,
+figure is. Memory of a step within redsi is what the process grew by, known where no
+other step ran beside it; energy is that of the machine while the step ran, with whatever else ran there.`,
 		Example: `  redsi artifacts used
   redsi artifacts used step.dedup.nq --json`,
 		Args: cobra.MaximumNArgs(1),

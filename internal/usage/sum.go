@@ -61,8 +61,8 @@ func (s *Sum) Add(took time.Duration, u *artifacts.Used) {
 		s.CPU += u.CPU
 		s.CPUSteps++
 	}
-	if u.MemoryOf != "" {
-		s.Memory = max(s.Memory, u.Memory)
+	if own := (&artifacts.Result{Used: u}).Memory(); own > 0 {
+		s.Memory = max(s.Memory, own)
 		s.MemSteps++
 	}
 	if u.EnergyOf != "" {

@@ -82,8 +82,8 @@ type Span struct {
 
 // peak is the most that a level was, as far as it was read.
 type peak struct {
-	most, high int64
-	known      bool
+	first, most, high int64
+	known             bool
 }
 
 func (p *peak) see(l Level) {
@@ -97,6 +97,7 @@ func (p *peak) see(l Level) {
 
 func (p *peak) begin(l Level) {
 	p.see(l)
+	p.first = p.most
 	if l.High != nil {
 		p.high, _ = l.High()
 	}
@@ -213,8 +214,10 @@ func (s *Span) End() *artifacts.Used {
 			}
 		}
 	}
-	if n, ok := s.memory.end(m.m.Memory); ok {
-		u.Memory, u.MemoryOf = n, artifacts.MemoryOfProcess
+	// What the process had before is not the step's. One that found room in that, or ran
+	// beside others, had memory of which no more is known.
+	if n, ok := s.memory.end(m.m.Memory); ok && s.memory.known && s.beside == 0 && n > s.memory.first {
+		u.Memory, u.MemoryOf = n-s.memory.first, artifacts.MemoryOfStep
 	}
 	if s.card != nil {
 		u.Card = s.card.Name

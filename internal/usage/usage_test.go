@@ -32,8 +32,8 @@ func (f *fake) meter() *Meter {
 	return m
 }
 
-// TestSpan: a step alone in its process has the process's time; its memory is the most that
-// was read, or the process's high mark if that moved; counters of energy wrap.
+// TestSpan: a step alone in its process has the process's time; its memory is what the process
+// grew by, to the most that was read, or to its high mark if that moved; counters of energy wrap.
 func TestSpan(t *testing.T) {
 	f := &fake{cpu: time.Second, memory: 50, high: 500, joules: 90}
 	m := f.meter()
@@ -42,26 +42,29 @@ func TestSpan(t *testing.T) {
 	f.memory, f.card, f.joules = 80, 7, 95
 	m.look()
 	f.memory, f.card, f.joules, f.cpu = 60, 3, 15, 3500*time.Millisecond
-	want := &artifacts.Used{CPU: 2.5, CPUOf: artifacts.CPUOfStep, Memory: 80, MemoryOf: artifacts.MemoryOfProcess, Card: "A card", CardMemory: 7, Energy: 25, EnergyOf: "processors"}
+	want := &artifacts.Used{CPU: 2.5, CPUOf: artifacts.CPUOfStep, Memory: 30, MemoryOf: artifacts.MemoryOfStep, Card: "A card", CardMemory: 7, Energy: 25, EnergyOf: "processors"}
 	if got := s.End(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	s = m.Begin()
 	f.high = 700
-	if got := s.End(); got.Memory != 700 || got.Card != "" || got.CardMemory != 0 {
+	if got := s.End(); got.Memory != 640 || got.MemoryOf != artifacts.MemoryOfStep || got.Card != "" || got.CardMemory != 0 {
 		t.Errorf("%+v", got)
+	}
+	if got := m.Begin().End(); got.Memory != 0 || got.MemoryOf != "" {
+		t.Errorf("%+v, of a step that found room in what the process had", got)
 	}
 }
 
-// TestBeside: of steps that ran side by side the process's time is no one's own, also
-// if one of them had begun when it was alone.
+// TestBeside: of steps that ran side by side the process's time is no one's own, nor is its
+// memory, also if one of them had begun when it was alone.
 func TestBeside(t *testing.T) {
-	f := &fake{}
+	f := &fake{memory: 500}
 	m := f.meter()
 	first, second := m.Begin(), m.Begin()
-	f.cpu = time.Second
+	f.cpu, f.memory = time.Second, 900
 	for _, s := range []*Span{second, first} {
-		if got := s.End(); got.CPUOf != artifacts.CPUOfProcess || got.Beside != 1 || got.CPU != 1 {
+		if got := s.End(); got.CPUOf != artifacts.CPUOfProcess || got.Beside != 1 || got.CPU != 1 || got.MemoryOf != "" {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -102,7 +105,7 @@ func TestHere(t *testing.T) {
 		block[i] = byte(i)
 	}
 	got := s.End()
-	if got.CPU <= 0 || got.CPUOf != artifacts.CPUOfStep || got.Memory < int64(len(block)) || got.Read != 0 {
+	if got.CPU <= 0 || got.CPUOf != artifacts.CPUOfStep || got.Memory < int64(len(block))/2 || got.MemoryOf != artifacts.MemoryOfStep || got.Read != 0 {
 		t.Errorf("%+v after %d bytes", got, len(block))
 	}
 }

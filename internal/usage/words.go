@@ -35,6 +35,8 @@ func Rows(u *artifacts.Used) (rows []Row) {
 	case "":
 	case artifacts.MemoryOfProgram:
 		add("memory", "%s at most, of its program's largest process", size(u.Memory))
+	case artifacts.MemoryOfStep:
+		add("memory", "%s at most, by which the process grew", size(u.Memory))
 	default:
 		add("memory", "%s at most, of the process%s", size(u.Memory), beside)
 	}

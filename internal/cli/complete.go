@@ -187,14 +187,15 @@ func (a *app) loaded(ctx context.Context) []pipeline.Step {
 	return p.Steps
 }
 
-// cellNames lists tables and figures, and the cells of one that is named.
+// cellNames lists steps, tables and figures, and the cells of one that is named.
 func (a *app) cellNames(ctx context.Context, begun string) (names []string) {
 	address, _, named := strings.Cut(begun, ":")
-	if !named {
+	if !named || isStep(begun) {
 		for _, address := range a.stepNames(ctx, begun) {
 			if isRendered(address) {
-				names = append(names, address+":")
+				address += ":"
 			}
+			names = append(names, address)
 		}
 		return names
 	}

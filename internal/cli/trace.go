@@ -10,22 +10,37 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/view"
 )
 
 func newTraceCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "trace TABLE[:ROW.COLUMN]",
-		Short: "Follow one number to the JSON field, artifact, steps, keys and sources that it comes from",
+		Use:   "trace TABLE[:ROW.COLUMN] | STEP",
+		Short: "Follow one number, or a step, to the artifacts, steps, keys and sources that it comes from",
 		Long: `Follow one number to the JSON field, artifact, steps, keys and sources that it
-comes from. Of a table or figure alone it lists the cells, by the names that it takes.`,
+comes from. Of a table or figure alone it lists the cells, by the names that it takes.
+Of a step it tells how it ran (key, run, notes, what isolation found), what it read and
+left, and the same of each step before it.`,
 		Example: `  redsi trace table.dedup_counts
   redsi trace table.dedup_counts:url.train
-  redsi trace figure.model_scaling:atomic.tiny.y --json`,
+  redsi trace figure.model_scaling:atomic.tiny.y --json
+  redsi trace step.train.dsi`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if isStep(args[0]) {
+				t, err := a.traceStep(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if a.JSON {
+					return view.WriteJSON(a.Out, t)
+				}
+				view.TracedSteps(a.Out, t.Steps)
+				return nil
+			}
 			if address, _, ok := strings.Cut(args[0], ":"); !ok {
 				l, err := a.cells(ctx, address)
 				if err != nil {
@@ -55,6 +70,27 @@ comes from. Of a table or figure alone it lists the cells, by the names that it 
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	return cmd
+}
+
+// isStep reports whether a name is that of a step, which may have a colon in its key.
+func isStep(name string) bool { return pipeline.BlockType(name) == "step" }
+
+// traceStep is where a step comes from.
+func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, error) {
+	a.Targets = []string{target}
+	v, store, err := a.preview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := report.TraceStep(v, target)
+	if err != nil {
+		return nil, a.untraced(err, target)
+	}
+	book, err := a.book(ctx, store)
+	if err == nil {
+		err = report.Attested(ctx, book, v, t.Steps)
+	}
+	return t, err
 }
 
 // cells lists the cells of a table or figure.

@@ -11,10 +11,10 @@ import (
 	"github.com/redsi/redsi/internal/render"
 )
 
-// Trace is where one number comes from.
+// Trace is where one number comes from, or one step: then there are address and steps only.
 type Trace struct {
 	Address string         `json:"address"`
-	Cell    string         `json:"cell"`
+	Cell    string         `json:"cell,omitempty"`
 	Value   *float64       `json:"value,omitempty"` // not rounded, before the column's scale
 	Std     *float64       `json:"std,omitempty"`
 	N       int            `json:"n,omitempty"`
@@ -61,6 +61,37 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	for _, s := range t.Sources {
 		from = append(from, s.Index)
 	}
+	for _, i := range upstream(nodes, from) {
+		t.Steps = append(t.Steps, nodes[i])
+	}
+	return t, nil
+}
+
+// TraceStep follows a step, or the instances of a block, to all that it comes from.
+func TraceStep(v *plan.Preview, target string) (*Trace, error) {
+	nodes, err := Nodes(v)
+	if err != nil {
+		return nil, err
+	}
+	var from []int
+	var waits []string
+	for i, n := range nodes {
+		if !plan.Matches(target, n.Address) {
+			continue
+		}
+		if v.Items[i].Result == nil {
+			waits = append(waits, n.Address)
+			continue
+		}
+		from = append(from, i)
+	}
+	if len(from) == 0 && len(waits) > 0 {
+		return nil, &NotRunError{Address: target}
+	}
+	if len(from) == 0 {
+		return nil, &UnknownCell{target, "there is no such step, table or figure"}
+	}
+	t := &Trace{Address: target, Sources: []Source{}}
 	for _, i := range upstream(nodes, from) {
 		t.Steps = append(t.Steps, nodes[i])
 	}

@@ -58,8 +58,17 @@ func Trace(w io.Writer, t *report.Trace) {
 		}
 		Printf(w, "  %s %s.%s%s  %s\n", from, s.Step, s.Output, field, s.Digest)
 	}
-	for _, n := range t.Steps {
-		Printf(w, "\n%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(time.Duration(n.TookS*float64(time.Second))), Size(n.Bytes))
+	Println(w)
+	TracedSteps(w, t.Steps)
+}
+
+// TracedSteps prints steps with what they read, were given, left and used.
+func TracedSteps(w io.Writer, steps []report.Node) {
+	for i, n := range steps {
+		if i > 0 {
+			Println(w)
+		}
+		Printf(w, "%s  (%s, %s)\n  key %s\n  run %s  %s\n  took %s, %s\n", n.Address, n.Kind, n.Place, n.Key, n.Run, n.Workflow, Seconds(time.Duration(n.TookS*float64(time.Second))), Size(n.Bytes))
 		if n.Accepted != nil {
 			Printf(w, "  %s\n  made under key %s\n", n.Accepted.Sentence(), n.Accepted.Of)
 		}
@@ -84,6 +93,9 @@ func Trace(w io.Writer, t *report.Trace) {
 		}
 		for _, e := range n.Inputs {
 			Printf(w, "  %s <- %s.%s  %s\n", e.Path, e.Step, e.Output, e.Digest)
+		}
+		for _, o := range n.Outputs {
+			Printf(w, "  -> %s  %s  %s\n", o.Name, Size(o.Size), o.Digest)
 		}
 	}
 }

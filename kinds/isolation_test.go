@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/isolation"
 	"github.com/redsi/redsi/step"
 )
@@ -79,8 +80,24 @@ func TestIsolatedStudy(t *testing.T) {
 	if !slices.Contains(notes, "warn1read "+undeclared) {
 		t.Errorf("warn recorded %q", notes)
 	}
+	// Of many files of a folder the result names the first, and the log all.
+	var many strings.Builder
+	for i := range 9 {
+		name := fmt.Sprintf("%s.%d", undeclared, i)
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&many, "BEGIN { getline noise < %q }\n", name)
+	}
 	l := newLocal(t)
-	_, err := l.tryFirst(l.plan(isolatedStudy(t, isolation.Enforce, reads), seeds, "step.command.points"))
+	r := l.run(l.plan(isolatedStudy(t, isolation.Warn, func(s string) string { return many.String() + s }), seeds, "step.command.points"))[0]
+	told := r.Env[step.NotePrefix+"isolation, outside of its folder and the system it used"]
+	log, err := artifacts.ReadBlob(t.Context(), l.Store.Blobs, r.Log.Digest, artifacts.AnySize)
+	if err != nil || !strings.Contains(told, "read 9 files in ") || strings.Contains(told, undeclared+".8") || !strings.Contains(string(log), "  read "+undeclared+".8\n") {
+		t.Errorf("told %q, logged %s, %v", told, log, err)
+	}
+	l = newLocal(t)
+	_, err = l.tryFirst(l.plan(isolatedStudy(t, isolation.Enforce, reads), seeds, "step.command.points"))
 	if err == nil || !isPermanent(err) || !strings.Contains(err.Error(), "it was refused: read "+undeclared+".") {
 		t.Errorf("enforce: %v", err)
 	}

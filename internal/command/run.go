@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -116,16 +117,24 @@ func (r Run) Do(ctx context.Context) error {
 func (r Run) start(cmd *exec.Cmd) (*isolation.Running, error) {
 	if r.Box == nil {
 		if err := cmd.Start(); err != nil {
-			return nil, &StartError{r.Argv, err}
+			return nil, &StartError{r.Argv, r.linked(err)}
 		}
 		return nil, nil
 	}
 	boxed, err := r.Box.Start(cmd)
 	var setup *isolation.SetupError
 	if err != nil && !errors.As(err, &setup) {
-		err = &StartError{r.Argv, err}
+		err = &StartError{r.Argv, r.linked(err)}
 	}
 	return boxed, err
+}
+
+// linked adds to the error of a program that is not found where it is a link to.
+func (r Run) linked(err error) error {
+	if to, bad := filepath.EvalSymlinks(r.Program); bad == nil && to != r.Program && errors.Is(err, syscall.ENOENT) {
+		return fmt.Errorf("%w (it is a link to %s)", err, to)
+	}
+	return err
 }
 
 func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err error, tail string) error {

@@ -42,7 +42,7 @@ func arrange(o order) error {
 			return fmt.Errorf("mount %s: %w", p.at, err)
 		}
 	}
-	if err := links(root); err != nil {
+	if err := makeLinks(root, o.Links); err != nil {
 		return err
 	}
 	proc := filepath.Join(root, "proc")
@@ -115,10 +115,6 @@ func take(o order) ([]part, error) {
 		}
 		placed = append(placed, r)
 	}
-	// The program's own path may have links in it.
-	if real, err := filepath.EvalSymlinks(filepath.Dir(o.Program)); err == nil && !under(filepath.Join(real, filepath.Base(o.Program)), placed) && !under(o.Program, []string{Folder}) {
-		return parts, one(o.Program, o.Program, true)
-	}
 	return parts, nil
 }
 
@@ -140,27 +136,18 @@ func (p part) put(root string) error {
 	return errors.Join(err, unix.Close(p.fd))
 }
 
-// links copies the links that lead to the system's folders, such as /bin, and
-// makes those of /dev.
-func links(root string) error {
-	var paths []string
-	for _, p := range systemReads {
-		found, err := filepath.Glob(p)
-		if err != nil {
-			return err
+// makeLinks copies links that lie in nothing that was mounted, such as /bin, and makes
+// those of /dev.
+func makeLinks(root string, links []link) error {
+	for _, l := range links {
+		at := filepath.Join(root, l.At)
+		if _, err := os.Lstat(at); err == nil {
+			continue
 		}
-		paths = append(paths, found...)
-	}
-	for _, p := range paths {
-		to, err := os.Readlink(p)
-		if err != nil {
-			continue // no link
-		}
-		at := filepath.Join(root, p)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err
 		}
-		if err := os.Symlink(to, at); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Symlink(l.To, at); err != nil {
 			return err
 		}
 	}

@@ -7,9 +7,7 @@
 package isolation
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,19 +64,7 @@ type Findings struct {
 	Gaps []string // what was not watched
 }
 
-const mostFindings = 1000
-
-// Text tells the first findings, so many at most, and how many more there are.
-func (f Findings) Text(most int) string {
-	var parts []string
-	for _, x := range f.List[:min(most, len(f.List))] {
-		parts = append(parts, x.String())
-	}
-	if n := len(f.List) - len(parts) + f.More; n > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(append(parts, f.Gaps...), "; ")
-}
+const mostFindings = 20_000
 
 // SetupError says why a program could not be isolated as was asked.
 type SetupError struct {
@@ -91,73 +77,6 @@ func (e *SetupError) Error() string {
 }
 
 func (e *SetupError) Unwrap() error { return e.Err }
-
-// systemReads are programs, libraries and their data, as a system has them: what
-// every program reads and no result should hang on. Links among them lead to them.
-var systemReads = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
-	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
-	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/ssl/openssl.cnf", "/etc/fonts", "/etc/terminfo", "/etc/perl", "/etc/R", "/etc/locale.alias",
-	"/etc/python3*", "/etc/java*",
-	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
-}
-
-// devices may be read and written.
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
-
-// readable lists what may be read, as paths that are there, none with a link in it.
-func (b Box) readable() ([]string, error) {
-	list := []string{b.Program}
-	for _, p := range systemReads {
-		found, err := filepath.Glob(p)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, found...)
-	}
-	if i := interpreter(b.Program); i != "" {
-		list = append(list, i)
-	}
-	for _, p := range b.Reads {
-		if _, err := os.Stat(p); err != nil {
-			return nil, fmt.Errorf("isolation_reads: %w", err)
-		}
-		list = append(list, p)
-	}
-	var real []string
-	for _, p := range list {
-		r, err := filepath.EvalSymlinks(p)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // a link to nothing
-		}
-		if err != nil {
-			return nil, err
-		}
-		if r == "/" {
-			return nil, errors.New("isolation_reads: / is everything: use isolation = \"off\"")
-		}
-		real = append(real, r)
-	}
-	slices.Sort(real)
-	return slices.Compact(real), nil
-}
-
-// interpreter is the program that a script's first line names; "" of a binary.
-func interpreter(program string) string {
-	f, err := os.Open(program)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b := make([]byte, 256)
-	n, _ := f.Read(b)
-	line, _, _ := strings.Cut(string(b[:n]), "\n")
-	words := strings.Fields(strings.TrimPrefix(line, "#!"))
-	if !strings.HasPrefix(line, "#!") || len(words) == 0 || !filepath.IsAbs(words[0]) {
-		return ""
-	}
-	return words[0]
-}
 
 // under reports whether path is one of list or below it.
 func under(path string, list []string) bool {
@@ -186,7 +105,7 @@ func (l *log) add(what, where string) {
 	case len(l.found.List) < mostFindings:
 		l.index[k] = len(l.found.List)
 		l.found.List = append(l.found.List, Finding{what, where, 1})
-	case l.found.More < 100*mostFindings:
+	case l.found.More < 5*mostFindings:
 		l.index[k] = -1
 		l.found.More++
 	}

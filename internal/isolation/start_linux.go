@@ -23,6 +23,7 @@ type order struct {
 	Argv    []string
 	Env     []string
 	Reads   []string // that are there, without links
+	Links   []link   // by which Program and Reads are named
 }
 
 // answer is what the helper says.
@@ -47,11 +48,11 @@ type Running struct {
 // executable, that starts as cmd.Process and becomes or starts the program. The
 // error is a *SetupError, or of the program's start.
 func (b Box) Start(cmd *exec.Cmd) (*Running, error) {
-	reads, err := b.readable()
+	reads, links, err := b.readable()
 	if err != nil {
 		return nil, &SetupError{b.Mode, err}
 	}
-	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads}
+	o := order{Mode: b.Mode, Dir: b.Dir, Program: b.Program, Argv: cmd.Args, Env: cmd.Env, Reads: reads, Links: links}
 	if rel, err := filepath.Rel(b.Dir, b.Program); err == nil && filepath.IsLocal(rel) {
 		o.Program = b.Path(rel)
 	}

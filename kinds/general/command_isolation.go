@@ -3,6 +3,7 @@ package general
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ var outsideOf = map[isolation.Mode]string{
 	isolation.Enforce: "outside of its folder and the system it was refused",
 }
 
+// outsideShown bounds the folders of which a result and an error tell.
 const outsideShown = 20
 
 // boxed gives a run the box that its step asks for: the programs may be read in it, the
@@ -55,9 +57,14 @@ func (o *outside) conclude(ctx context.Context, x *step.IO, c commandConfig, err
 		x.Note("isolation, may read", strings.Join(c.Reads, ", "))
 	}
 	x.Count("outside", int64(len(o.found.List)+o.found.More))
-	text := o.secrets.Redact(o.found.Text(outsideShown))
+	text, whole := o.found.Text(outsideShown)
+	text = o.secrets.Redact(text)
 	if text == "" || ctx.Err() != nil {
 		return err
+	}
+	if !whole && x.Stderr != nil { // that is the log, on which no step depends
+		_, _ = io.WriteString(x.Stderr, outsideOf[o.mode]+", each:\n"+o.secrets.Redact(o.found.Lines()))
+		text += " (redsi logs has each)"
 	}
 	x.Note("isolation, "+outsideOf[o.mode], text)
 	x.Log.Warn(outsideOf[o.mode] + ": " + text)

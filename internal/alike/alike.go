@@ -45,6 +45,7 @@ type Difference struct {
 	What    string   `json:"what,omitempty"` // in words, where it is no two numbers
 
 	of float64 // difference over allowed
+	at place   // of a field
 }
 
 // Found is how one output compares whose bytes are not the same.

@@ -13,8 +13,10 @@ import (
 type meter struct {
 	file  string // that is compared
 	worst *Difference
+	each  func(*Difference) // if set, is told each
 
 	// Of the present blob.
+	at       place // in JSON
 	notes    int
 	ofTheRun bool // something that tells of the run is another
 }
@@ -53,6 +55,9 @@ func (m *meter) unlike(path, stands, made, what string) {
 
 func (m *meter) note(d *Difference) {
 	m.notes++
+	if d.at = m.at; m.each != nil {
+		m.each(d)
+	}
 	if m.worst == nil || d.of > m.worst.of {
 		d.File, d.Path = m.file, clip(d.Path)
 		m.worst = d

@@ -50,6 +50,7 @@ func (n numbers) compare(a, b io.Reader) error {
 		if line > 1 || x.More() || y.More() {
 			at.line = line
 		}
+		n.at = at
 		if more != too {
 			n.unlike(at.String(), "", "", "one has more documents than the other")
 			return nil
@@ -75,6 +76,25 @@ func (p place) element(i int) place {
 
 func (p place) String() string {
 	s := strings.Join(p.parts, ".")
+	if p.line > 0 {
+		s = strings.TrimSuffix(fmt.Sprintf("line %d: %s", p.line, s), ": ")
+	}
+	return s
+}
+
+// indexed is the path as programs write it: points[3].loss.
+func (p place) indexed() string {
+	var b strings.Builder
+	for i, part := range p.parts {
+		switch {
+		case p.names[i] == "[]":
+			part = "[" + part + "]"
+		case i > 0:
+			part = "." + part
+		}
+		b.WriteString(part)
+	}
+	s := b.String()
 	if p.line > 0 {
 		s = strings.TrimSuffix(fmt.Sprintf("line %d: %s", p.line, s), ": ")
 	}
@@ -116,6 +136,7 @@ func (n numbers) value(p place, v, w any, f *step.Fields) {
 	if reflect.DeepEqual(v, w) {
 		return
 	}
+	n.at = p
 	if owns && own.Skip {
 		n.ofTheRun = true
 		return
@@ -182,6 +203,7 @@ func (n numbers) object(p place, v, w map[string]any, f *step.Fields) {
 			continue
 		}
 		if !there || !here {
+			n.at = at
 			n.unlike(at.String(), text(a), text(b), "only one has the field")
 			continue
 		}

@@ -80,6 +80,8 @@ type rebuilt struct {
 	StoodS      float64           `json:"took_s_before"` // of the result that stands
 	Outputs     []alike.Found     `json:"outputs,omitempty"`
 	Worst       *alike.Difference `json:"worst,omitempty"`
+	Details     []alike.Detail    `json:"details,omitempty"` // of the first files that differ
+	More        int               `json:"more_files,omitempty"`
 	Attestation string            `json:"attestation,omitempty"`
 	Error       string            `json:"error,omitempty"`
 }
@@ -255,6 +257,14 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 		return done, err
 	}
 	done.Verdict, done.Outputs, done.Worst = again.Verdict, again.Outputs, again.Worst()
+	if done.Details, done.More, err = r.acts.Details(ctx, it.Task, again); err != nil {
+		return done, err
+	}
+	if it.Task.Kind != "command" { // no other kind takes a rule
+		for i := range done.Details {
+			done.Details[i].Allow = ""
+		}
+	}
 	return done, nil
 }
 

@@ -37,6 +37,32 @@ func (a *app) printRebuilt(r rebuilt) {
 			view.Printf(a.Out, "         both were evaluated by %s\n", some(f.By, 3))
 		}
 	}
+	for _, d := range r.Details {
+		a.printDetail(d)
+	}
+	if r.More > 0 {
+		view.Printf(a.Out, "       and %s more that differ\n", view.Count(r.More, "file"))
+	}
+}
+
+// printDetail says where a file differs, what would allow that, and how to get both.
+func (a *app) printDetail(d alike.Detail) {
+	name := d.File
+	if name == "" {
+		name = d.Output
+	}
+	view.Printf(a.Out, "       %s\n", name)
+	for _, p := range d.Places {
+		view.Printf(a.Out, "         %s\n", p)
+	}
+	if d.More > 0 {
+		view.Printf(a.Out, "         and %d more\n", d.More)
+	}
+	if d.Allow != "" {
+		view.Printf(a.Out, "         if that may be: compare = { %q = %s }\n", name, d.Allow)
+	}
+	view.Printf(a.Out, "         the one that stands: %s\n", a.hint("artifacts get", d.Stands.String(), "stands"))
+	view.Printf(a.Out, "         the one that was made: %s\n", a.hint("artifacts get", d.Made.String(), "made"))
 }
 
 // some are the first of a list, and how many more there are.

@@ -1,0 +1,298 @@
+package alike
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// Detail is where a file is not the same, beyond what its rule allows.
+type Detail struct {
+	Output string           `json:"output"`
+	File   string           `json:"file,omitempty"` // of a tree
+	Stands artifacts.Digest `json:"stands"`
+	Made   artifacts.Digest `json:"made"`
+	Places []string         `json:"places"`          // the first: fields, lines, or a byte
+	More   int              `json:"more,omitempty"`  // that are not among Places
+	Allow  string           `json:"allow,omitempty"` // rule, as compare of a command has it, that would allow all
+}
+
+// What is told and held of files that differ.
+const (
+	mostDetails = 10       // files
+	mostPlaces  = 4        // of each
+	mostJSON    = 16 << 20 // bytes of a file that is compared field by field: larger ones by lines
+	longestLine = 64 << 10 // bytes of a line that are held
+	shownLine   = 80       // characters
+)
+
+// Details looks, in outputs that were found to differ, for the files that do and where:
+// fields of JSON, lines of text, the first byte of others. Files stream; more counts those
+// beyond the first ones. Models and what follows another output have none.
+func Details(ctx context.Context, blobs artifacts.Blobs, outputs []step.Output, rules map[string]step.Alike,
+	stands, made map[string]artifacts.Artifact, found []Found) (list []Detail, more int, err error) {
+	c := &comparer{ctx: ctx, blobs: blobs, outputs: outputs, rules: rules, stands: stands, made: made}
+	for _, f := range found {
+		x, there := stands[f.Output]
+		y, here := made[f.Output]
+		if f.Verdict != Differs || !there || !here || (x.Files == nil) != (y.Files == nil) {
+			continue
+		}
+		of := map[string]artifacts.File{}
+		for _, g := range filesOf(y) {
+			of[g.Name] = g
+		}
+		for _, g := range filesOf(x) {
+			h, ok := of[g.Name]
+			if !ok || g.Digest == h.Digest {
+				continue
+			}
+			rule := rules[f.Output]
+			if each, ok := rule.(step.Files); ok {
+				rule = each.Rule(g.Name)
+			}
+			d := &Detail{Output: f.Output, File: g.Name, Stands: g.Digest, Made: h.Digest}
+			if differs, err := c.detail(d, rule, g.Size, h.Size); err != nil {
+				return list, more, fmt.Errorf("compare %s: %w", strings.TrimSuffix(f.Output+", file "+g.Name, ", file "), err)
+			} else if !differs {
+				continue
+			}
+			if len(list) == mostDetails {
+				more++
+				continue
+			}
+			list = append(list, *d)
+		}
+	}
+	return list, more, nil
+}
+
+// filesOf are the files of a tree; of another artifact itself, without a name.
+func filesOf(a artifacts.Artifact) []artifacts.File {
+	if a.Files != nil {
+		return a.Files
+	}
+	return []artifacts.File{{Digest: a.Digest, Size: a.Size}}
+}
+
+// detail finds the places of one file; false if its rule allows what was made.
+func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, error) {
+	numeric, isNumbers := rule.(step.Numbers)
+	_, isTexts := rule.(step.Texts)
+	_, isBytes := rule.(step.Bytes)
+	isBytes = isBytes || rule == nil
+	if !isNumbers && !isTexts && !isBytes {
+		return false, nil // its worst place says it
+	}
+	m := &meter{}
+	if err := c.blob(m, d.Output, rule, d.Stands, d.Made); err != nil || m.verdict() != Differs {
+		return false, err
+	}
+	head, err := c.head(d.Stands)
+	if err != nil {
+		return false, err
+	}
+	second, err := c.head(d.Made)
+	if err != nil {
+		return false, err
+	}
+	a := &allowance{}
+	if isJSON(head) && isJSON(second) && max(size, other) <= mostJSON && !isTexts {
+		m := &meter{each: func(x *Difference) {
+			if x.of > 1 || isBytes {
+				d.add(x.shown())
+				a.field(x)
+			}
+		}}
+		if err := c.both(d, func(x, y io.Reader) error { return numbers{m, numeric, c.fieldsOf(d.Output)}.compare(x, y) }); err == nil && len(d.Places) > 0 {
+			d.Allow = a.rule("", rule)
+			return true, nil
+		}
+		*d = Detail{Output: d.Output, File: d.File, Stands: d.Stands, Made: d.Made}
+		*a = allowance{}
+	}
+	if isText(head) && isText(second) {
+		err := c.both(d, func(x, y io.Reader) error { return d.lines(x, y, a) })
+		d.Allow = a.rule("texts", rule)
+		return true, err
+	}
+	a.other = true
+	d.Allow = a.rule("", rule)
+	return true, c.both(d, func(x, y io.Reader) error { return d.bytes(x, y, size, other) })
+}
+
+// both opens the two of a file.
+func (c *comparer) both(d *Detail, compare func(x, y io.Reader) error) error {
+	x, err := openBlob(c.ctx, c.blobs, d.Stands)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	y, err := openBlob(c.ctx, c.blobs, d.Made)
+	if err != nil {
+		return err
+	}
+	defer y.Close()
+	return compare(x, y)
+}
+
+// head is the beginning of a blob.
+func (c *comparer) head(of artifacts.Digest) ([]byte, error) {
+	r, err := openBlob(c.ctx, c.blobs, of)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b := make([]byte, 4<<10)
+	n, err := io.ReadFull(r, b)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+func isJSON(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
+}
+
+// isText reports whether a file begins as text: the last character may be cut.
+func isText(head []byte) bool {
+	for range utf8.UTFMax {
+		if utf8.Valid(head) || len(head) == 0 {
+			break
+		}
+		head = head[:len(head)-1]
+	}
+	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
+}
+
+func (d *Detail) add(place string) {
+	if len(d.Places) < mostPlaces {
+		d.Places = append(d.Places, place)
+		return
+	}
+	d.More++
+}
+
+// shown is a difference with its field as programs write it: points[3].loss.
+func (x *Difference) shown() string {
+	s := x.at.indexed()
+	if s == "" {
+		s = x.Path
+	}
+	if x.Stands != "" || x.Made != "" {
+		s += fmt.Sprintf(" %s → %s", cut(orNothing(x.Stands), 0), cut(orNothing(x.Made), 0))
+	}
+	if x.By != nil {
+		s += fmt.Sprintf(", %.2g apart", *x.By)
+	}
+	if x.What != "" {
+		s += ": " + x.What
+	}
+	return s
+}
+
+// cut is what is shown of a line, from a little before a byte of it.
+func cut(s string, at int) string {
+	before := ""
+	if from := at - shownLine/4; from > 0 {
+		for from > 0 && !utf8.RuneStart(s[from]) {
+			from--
+		}
+		before, s = "…", s[from:]
+	}
+	if r := []rune(strings.ToValidUTF8(s, "\uFFFD")); len(r) > shownLine {
+		return before + string(r[:shownLine-1]) + "…"
+	}
+	return before + strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// lines compares line by line.
+func (d *Detail) lines(x, y io.Reader, a *allowance) error {
+	seed := maphash.MakeSeed()
+	v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
+	for n := 1; ; n++ {
+		p, sum, err := line(v, seed)
+		if err != nil {
+			return err
+		}
+		q, other, err := line(w, seed)
+		if err != nil {
+			return err
+		}
+		switch {
+		case p == nil && q == nil:
+			return nil
+		case p == nil || q == nil:
+			a.other = true
+			d.add(fmt.Sprintf("line %d: one has more lines than the other", n))
+			return nil
+		case sum == other:
+			continue
+		}
+		i := 0
+		for i < min(len(p), len(q)) && p[i] == q[i] {
+			i++
+		}
+		if i == len(p) && i == len(q) { // what is held
+			d.add(fmt.Sprintf("line %d: its end is another", n))
+		} else {
+			d.add(fmt.Sprintf("line %d: %s → %s", n, cut(string(p[:len(p)-1]), i), cut(string(q[:len(q)-1]), i)))
+		}
+		a.line(p, q)
+	}
+}
+
+// line reads a line, of a very long one the beginning, with a newline at its end; nil at
+// the end of all. The sum is that of the whole line.
+func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err error) {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(part) > 0 {
+			_, _ = h.Write(part)
+		}
+		if text == nil && len(part) > 0 {
+			text = bytes.Clone(part)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, 0, err
+		}
+		if text != nil && text[len(text)-1] != '\n' {
+			text = append(text, '\n')
+		}
+		return text, h.Sum64(), nil
+	}
+}
+
+// bytes finds the first byte that is another one.
+func (d *Detail) bytes(x, y io.Reader, size, other int64) error {
+	v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
+	for at := int64(0); ; at++ {
+		p, err := v.ReadByte()
+		q, err2 := w.ReadByte()
+		for _, e := range []error{err, err2} {
+			if e != nil && !errors.Is(e, io.EOF) {
+				return e
+			}
+		}
+		if p != q || err != nil || err2 != nil {
+			d.add(fmt.Sprintf("from byte %d on, of %d and %d bytes", at, size, other))
+			return nil
+		}
+	}
+}

@@ -237,6 +237,26 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 		m.unlike("", short(x), short(y), "its bytes are others")
 		return nil
 	}
+	m.notes, m.ofTheRun = 0, false
+	var unread error
+	err := c.both(x, y, func(a, b io.Reader) error {
+		unread = compare(a, b)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if unread != nil {
+		m.unlike("", "", "", unread.Error())
+	}
+	if m.notes == 0 && !m.ofTheRun {
+		m.note(&Difference{What: "the same, written otherwise"})
+	}
+	return nil
+}
+
+// both opens two blobs. An error of the store comes before that of what compares.
+func (c *comparer) both(x, y artifacts.Digest, compare func(a, b io.Reader) error) error {
 	a, err := openBlob(c.ctx, c.blobs, x)
 	if err != nil {
 		return err
@@ -247,7 +267,6 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 		return err
 	}
 	defer b.Close()
-	m.notes, m.ofTheRun = 0, false
 	err = compare(a, b)
 	// What ends early was perhaps not read to the end that proves its bytes.
 	for _, r := range []*blobReader{a, b} {
@@ -255,13 +274,7 @@ func (c *comparer) blob(m *meter, output string, rule step.Alike, x, y artifacts
 			return failed
 		}
 	}
-	if err != nil {
-		m.unlike("", "", "", err.Error())
-	}
-	if m.notes == 0 && !m.ofTheRun {
-		m.note(&Difference{What: "the same, written otherwise"})
-	}
-	return nil
+	return err
 }
 
 func (c *comparer) fieldsOf(output string) *step.Fields {

@@ -32,6 +32,7 @@ const (
 	mostPlaces  = 4        // of each
 	mostJSON    = 16 << 20 // bytes of a file that is compared field by field: larger ones by lines
 	longestLine = 64 << 10 // bytes of a line that are held
+	headBytes   = 4 << 10  // by which it is told what a file is
 	shownLine   = 80       // characters
 )
 
@@ -97,83 +98,41 @@ func (c *comparer) detail(d *Detail, rule step.Alike, size, other int64) (bool, 
 	if err := c.blob(m, d.Output, rule, d.Stands, d.Made); err != nil || m.verdict() != Differs {
 		return false, err
 	}
-	head, err := c.head(d.Stands)
-	if err != nil {
-		return false, err
-	}
-	second, err := c.head(d.Made)
-	if err != nil {
-		return false, err
-	}
-	a := &allowance{}
-	if isJSON(head) && isJSON(second) && max(size, other) <= mostJSON && !isTexts {
-		m := &meter{each: func(x *Difference) {
-			if x.of > 1 || isBytes {
-				d.add(x.shown())
-				a.field(x)
-			}
-		}}
-		if err := c.both(d, func(x, y io.Reader) error { return numbers{m, numeric, c.fieldsOf(d.Output)}.compare(x, y) }); err == nil && len(d.Places) > 0 {
-			d.Allow = a.rule("", rule)
-			return true, nil
+	a, as := &allowance{}, ""
+	compare := func(x, y io.Reader) error {
+		v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
+		p, _ := v.Peek(headBytes) // an error comes again
+		q, _ := w.Peek(headBytes)
+		if isBinary(p) || isBinary(q) {
+			a.other = true
+			return d.bytes(v, w, size, other)
 		}
-		*d = Detail{Output: d.Output, File: d.File, Stands: d.Stands, Made: d.Made}
-		*a = allowance{}
+		if isJSON(p) && isJSON(q) && max(size, other) <= mostJSON && !isTexts {
+			m := &meter{each: func(x *Difference) {
+				if x.of > 1 || isBytes {
+					d.add(x.shown())
+					a.field(x)
+				}
+			}}
+			return numbers{m, numeric, c.fieldsOf(d.Output)}.compare(v, w)
+		}
+		as = "texts"
+		return d.lines(v, w, a)
 	}
-	if isText(head) && isText(second) {
-		err := c.both(d, func(x, y io.Reader) error { return d.lines(x, y, a) })
-		d.Allow = a.rule("texts", rule)
-		return true, err
+	err := c.both(d.Stands, d.Made, compare)
+	if as == "" && !a.other && (err != nil || len(d.Places) == 0) { // no JSON, or written otherwise
+		d.Places, d.More, *a, as, isTexts = nil, 0, allowance{}, "texts", true
+		err = c.both(d.Stands, d.Made, compare)
 	}
-	a.other = true
-	d.Allow = a.rule("", rule)
-	return true, c.both(d, func(x, y io.Reader) error { return d.bytes(x, y, size, other) })
+	d.Allow = a.rule(as, rule)
+	return true, err
 }
 
-// both opens the two of a file.
-func (c *comparer) both(d *Detail, compare func(x, y io.Reader) error) error {
-	x, err := openBlob(c.ctx, c.blobs, d.Stands)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	y, err := openBlob(c.ctx, c.blobs, d.Made)
-	if err != nil {
-		return err
-	}
-	defer y.Close()
-	return compare(x, y)
-}
-
-// head is the beginning of a blob.
-func (c *comparer) head(of artifacts.Digest) ([]byte, error) {
-	r, err := openBlob(c.ctx, c.blobs, of)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	b := make([]byte, 4<<10)
-	n, err := io.ReadFull(r, b)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	return b[:n], nil
-}
+func isBinary(head []byte) bool { return bytes.IndexByte(head, 0) >= 0 }
 
 func isJSON(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
-}
-
-// isText reports whether a file begins as text: the last character may be cut.
-func isText(head []byte) bool {
-	for range utf8.UTFMax {
-		if utf8.Valid(head) || len(head) == 0 {
-			break
-		}
-		head = head[:len(head)-1]
-	}
-	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
 }
 
 func (d *Detail) add(place string) {
@@ -218,9 +177,8 @@ func cut(s string, at int) string {
 }
 
 // lines compares line by line.
-func (d *Detail) lines(x, y io.Reader, a *allowance) error {
+func (d *Detail) lines(v, w *bufio.Reader, a *allowance) error {
 	seed := maphash.MakeSeed()
-	v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
 	for n := 1; ; n++ {
 		p, sum, err := line(v, seed)
 		if err != nil {
@@ -280,15 +238,12 @@ func line(r *bufio.Reader, seed maphash.Seed) (text []byte, sum uint64, err erro
 }
 
 // bytes finds the first byte that is another one.
-func (d *Detail) bytes(x, y io.Reader, size, other int64) error {
-	v, w := bufio.NewReaderSize(x, longestLine), bufio.NewReaderSize(y, longestLine)
+func (d *Detail) bytes(v, w *bufio.Reader, size, other int64) error {
 	for at := int64(0); ; at++ {
 		p, err := v.ReadByte()
 		q, err2 := w.ReadByte()
-		for _, e := range []error{err, err2} {
-			if e != nil && !errors.Is(e, io.EOF) {
-				return e
-			}
+		if e := errors.Join(err, err2); e != nil && !errors.Is(e, io.EOF) {
+			return e
 		}
 		if p != q || err != nil || err2 != nil {
 			d.add(fmt.Sprintf("from byte %d on, of %d and %d bytes", at, size, other))

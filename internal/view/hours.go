@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 	"github.com/redsi/redsi/internal/estimate"
 	"github.com/redsi/redsi/internal/hours"
+	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/roofline"
 )
@@ -55,9 +56,10 @@ func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	if rest := h.Steps - h.GPUSteps; rest > 0 {
 		Printf(w, "others    %s for %d of %s that no card does, by history\n", Seconds(h.WorkP50-h.GPUP50), rest-(h.Unknown-h.GPUUnknown), Count(rest, "step"))
 	}
-	for n, f := range tooLarge(v, h) {
+	large := tooLarge(v, h)
+	for n, f := range large {
 		if n == hoursShown {
-			Printf(w, "memory    and %d more that do not fit: --json has all\n", len(h.TooLarge)-n)
+			Printf(w, "memory    and %d more that do not fit: --json has all\n", len(large)-n)
 			break
 		}
 		Printf(w, "%s  %s needs %s at its peak, the card has room for %s: %s\n", st.Outcome("failed", "LARGE"), f.address, Size(f.Needs), Size(f.Room), change(f.Fit.Fit))
@@ -196,18 +198,13 @@ func tooLarge(v *plan.Preview, h *hours.Hours) (out []large) {
 	seen := map[string]bool{}
 	for _, f := range h.TooLarge {
 		s := v.Plan.Steps[f.Step]
-		if key := fmt.Sprint(blockOfAddress(s.Address), f.Needs); !seen[key] {
+		if key := fmt.Sprint(pipeline.BlockOf(s.Address), f.Needs); !seen[key] {
 			seen[key] = true
 			out = append(out, large{s.Address, f})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b large) int { return int(min(1, max(-1, b.Needs-a.Needs))) })
 	return out
-}
-
-func blockOfAddress(address string) string {
-	block, _, _ := strings.Cut(address, "[")
-	return block
 }
 
 // change is what to do about a training that does not fit.

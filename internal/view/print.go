@@ -1,8 +1,6 @@
 package view
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -84,18 +82,4 @@ func (f foreign) Format(s fmt.State, verb rune) {
 		text = escape.Line(text)
 	}
 	io.WriteString(s, text)
-}
-
-// WriteJSON prints a value as indented JSON with a newline. What a terminal would
-// obey is written as JSON's escapes.
-func WriteJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(escape.JSON(b.Bytes()))
-	return err
 }

@@ -54,15 +54,16 @@ func pad(t string, columns int) Shown {
 
 // Seconds prints a duration as people read it: 0.4 s, 12 s, 3 min 20 s, 5 h 12 min.
 func Seconds(d time.Duration) string {
+	whole := d.Round(time.Second)
 	switch {
-	case d < 10*time.Second:
+	case d < 9950*time.Millisecond: // what is more prints as 10.0
 		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case whole < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(whole.Seconds()))
+	case whole < 2*time.Hour:
+		return fmt.Sprintf("%d min %d s", int(whole.Minutes()), int(whole.Seconds())%60)
 	}
-	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	return fmt.Sprintf("%d h %d min", int(whole.Hours()), int(whole.Minutes())%60)
 }
 
 // Size prints bytes in decimal units.

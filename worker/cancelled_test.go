@@ -97,7 +97,7 @@ step "short" "many" {
 }
 `, "1")
 	_, err := b.wait(w)
-	if failed := workflows.ErrorOf(err); failed == nil || failed.Text != "12 of 12 steps failed:\n"+`step.short.many["one cause 00"] and 11 more: the disk is full` {
+	if failed := workflows.ErrorOf(err); failed == nil || failed.Text != "12 of 12 steps failed:\n"+`step.short.many["one cause 00"], step.short.many["one cause 01"], step.short.many["one cause 02"], step.short.many["one cause 03"], step.short.many["one cause 04"] and 7 more: the disk is full` {
 		t.Fatal(err)
 	}
 }

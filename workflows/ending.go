@@ -22,6 +22,7 @@ const (
 // What the error of a run tells of its failures; its record has all.
 const (
 	failuresTold = 20
+	stepsTold    = 5 // by name, of those with one cause
 	changedTold  = 1000
 )
 
@@ -171,28 +172,30 @@ func (r *run) failures(out *ReproduceResult) string {
 		}
 	}
 	b.WriteString(strings.Join(sum, ", ") + ":")
-	same := map[string]int{}
-	var causes []StepState // the first step of each
+	failed := map[string][]string{} // addresses of steps by their error
+	var causes []string
 	for _, s := range r.steps {
 		if s.Status != Failed && s.Status != Cancelled {
 			continue
 		}
-		if same[s.Error]++; same[s.Error] == 1 {
-			causes = append(causes, s)
+		if failed[s.Error] == nil {
+			causes = append(causes, s.Error)
 		}
+		failed[s.Error] = append(failed[s.Error], s.Address)
 	}
 	left := out.Failed + out.Cancelled
-	for told, s := range causes {
+	for told, cause := range causes {
 		if told == failuresTold {
 			fmt.Fprintf(&b, "\n… and %d more; the run's record has all", left)
 			break
 		}
-		who := s.Address
-		if others := same[s.Error] - 1; others > 0 {
-			who += fmt.Sprintf(" and %d more", others)
+		who := failed[cause]
+		more := ""
+		if n := len(who) - stepsTold; n > 0 {
+			who, more = who[:stepsTold], fmt.Sprintf(" and %d more", n)
 		}
-		b.WriteString("\n" + who + ": " + s.Error)
-		left -= same[s.Error]
+		b.WriteString("\n" + strings.Join(who, ", ") + more + ": " + cause)
+		left -= len(failed[cause])
 	}
 	return b.String()
 }

@@ -149,6 +149,9 @@ func (l *Live) atWork(address string, began time.Time) {
 	}
 }
 
+// stepsNamed is how many steps with one cause are named.
+const stepsNamed = 5
+
 // together prints one line of the steps that share a cause.
 func (l *Live) together(w io.Writer, c cause, steps []string) {
 	word, who := "SKIP", steps[0]
@@ -168,7 +171,10 @@ func (l *Live) together(w io.Writer, c cause, steps []string) {
 	case word == "SKIP":
 		who = fmt.Sprintf("%d steps not started", len(steps))
 	default:
-		who = fmt.Sprintf("%s and %d more", who, more)
+		who = strings.Join(steps[:min(len(steps), stepsNamed)], ", ")
+		if n := len(steps) - stepsNamed; n > 0 {
+			who += fmt.Sprintf(" and %d more", n)
+		}
 	}
 	l.line(w, string(c.status), word, who, c.why)
 }

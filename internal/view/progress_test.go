@@ -137,11 +137,11 @@ func TestCauses(t *testing.T) {
 		l := NewLive(&b, Style{}, width)
 		l.Update(s, nil, "", time.Unix(9, 0))
 		l.Close()
-		want := `FAIL   step.a and 2 more  no space left
+		want := `FAIL   step.a, step.b, step.c  no space left
 FAIL   step.d  exit 3
 SKIP   2 steps not started  each needs step.d, which failed
 SKIP   step.g  needs step.a, which failed
-STOP   step.h and 1 more  the run was cancelled
+STOP   step.h, step.i  the run was cancelled
 SKIP   3 steps not started  the run was cancelled
 `
 		if got := b.String(); !strings.Contains(got, want) {

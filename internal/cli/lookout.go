@@ -133,7 +133,7 @@ func (l *lookout) waits(ctx context.Context) string {
 		case workflows.LoadActivity:
 			return "waiting for a worker to read the plan"
 		case workflows.PrepareActivity:
-			return "waiting for the store: steps are looked up"
+			return "waiting: steps are looked up in " + l.a.places()
 		case workflows.JournalActivity:
 			return "waiting for the store: the record of the run is written"
 		case workflows.BatchActivity:
@@ -158,11 +158,11 @@ func (l *lookout) waits(ctx context.Context) string {
 // worker says of a queue whether anybody does what stands in it.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 	if ok, err := polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
-		var args []string
-		if queue == workflows.GPUTaskQueue { // on a machine with a card
-			args = []string{"--queue", queue}
+		start, where := l.a.hint("worker"), ""
+		if queue == workflows.GPUTaskQueue {
+			start, where = l.a.hint("worker", "--queue", queue), " on a machine with a card, or with --allow-cpu on another"
 		}
-		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`", queue, l.a.hint("worker", args...))
+		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`%s", queue, start, where)
 	}
 	if steps > 0 {
 		return "waiting for a worker: all are busy with other steps"

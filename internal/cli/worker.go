@@ -33,8 +33,10 @@ Start as many as you like, on as many machines; they share the store, which must
 then be one that all of them reach. You may kill one at any time: after 15 seconds of
 silence its work continues elsewhere. Ctrl-C hands the work over at once.
 
-Steps that compute are on queue redsi-gpu, one at a time on each card of --gpus. A
-worker of that queue refuses to start without a card, unless --allow-cpu is given.
+Steps that train, embed or evaluate are on queue redsi-gpu, one at a time on each card
+of --gpus. On a machine without a card a worker leaves them to others, and says so;
+with --allow-cpu it computes them on the processors. --queue redsi-gpu without a card
+is refused.
 A worker whose card has failed hands back what it does and exits with 1: start it again.
 
 On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
@@ -51,7 +53,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu --gpus all
   CUDA_VISIBLE_DEVICES=1 redsi worker --queue redsi-gpu    # a worker for one card
-  redsi worker --queue redsi                               # for a machine without a card
+  redsi worker --queue redsi                               # leaves cards to others
   redsi worker --queue redsi-gpu --temporal-address head:7233 --print-sbatch > worker.sh && sbatch worker.sh`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

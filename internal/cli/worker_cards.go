@@ -95,8 +95,9 @@ func pollsGPU(w worker.Options) bool {
 	return len(w.Queues) == 0 || slices.Contains(w.Queues, workflows.GPUTaskQueue)
 }
 
-// cardsFor gives a worker the cards that it was asked for. One of the queue redsi-gpu does not
-// start without: its steps would take months that nobody asked for.
+// cardsFor gives a worker the cards that it was asked for. Without one it leaves the queue
+// redsi-gpu to others, since its steps would take months that nobody asked for; if that queue
+// or cards were asked for, that is an error.
 func (a *app) cardsFor(w *worker.Options, o cardOptions) (shown string, err error) {
 	if !pollsGPU(*w) {
 		return "not needed", nil
@@ -105,6 +106,12 @@ func (a *app) cardsFor(w *worker.Options, o cardOptions) (shown string, err erro
 	if cuda.Cards == 0 {
 		if o.allowCPU && o.gpus == "" {
 			return "none: " + cuda.Why, nil
+		}
+		if len(w.Queues) == 0 && o.gpus == "" {
+			w.Queues = []string{workflows.TaskQueue}
+			a.say(fmt.Sprintf("this worker takes steps of queue %s and leaves those of %s to others, since there is no card here: %s; `%s` computes them, too, on the processors",
+				workflows.TaskQueue, workflows.GPUTaskQueue, cuda.Why, a.hint("worker", "--allow-cpu")))
+			return "none", nil
 		}
 		var queues []string
 		for _, q := range w.Queues {

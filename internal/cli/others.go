@@ -122,6 +122,15 @@ func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.St
 	return artifacts.With(own, a.others.opened, p), nil
 }
 
+// places names where results are looked up, so that whoever waits knows for whom.
+func (a *app) places() string {
+	names := []string{"the store"}
+	for _, o := range a.others.opened {
+		names = append(names, o.Name)
+	}
+	return strings.Join(names, ", then ")
+}
+
 // following is a store that has blobs fetched from where its records say that they lie. What
 // it has costs no more to look up.
 func (a *app) following(s artifacts.Store) artifacts.Store {

@@ -183,7 +183,7 @@ func keepAll(int, *plan.Item) bool  { return true }
 func keepNone(int, *plan.Item) bool { return false }
 
 func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Plan, keep plan.Keep) (*plan.Preview, error) {
-	defer a.waiting("looking up " + view.Count(len(pl.Steps), "step") + " in the store")()
+	defer a.waiting("looking up " + view.Count(len(pl.Steps), "step") + " in " + a.places())()
 	a.belief = a.newBelief()
 	return pl.Follow(ctx, a.Registry, func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 		return a.belief.lookup(ctx, store, keys)

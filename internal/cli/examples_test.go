@@ -28,7 +28,8 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("%d examples, %v", len(files), err)
 	}
 	files = append(files, example(filepath.Join("kmeans-study", "pipelines.hcl")), example(filepath.Join("second-paper", "pipelines.hcl")),
-		example(filepath.Join("postgresql", "pipelines.hcl")),
+		example(filepath.Join("postgresql", "pipelines.hcl")), example(filepath.Join("from-dvc", "pipelines.hcl")),
+		example(filepath.Join("from-snakemake", "pipelines.hcl")), example(filepath.Join("from-snakemake", "checkpoint", "pipelines.hcl")),
 		filepath.Join("starter", "study", "pipelines.hcl"), filepath.Join("starter", "nq", "pipelines.hcl"), filepath.Join("..", "..", "bench", "run_train.hcl"))
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {

@@ -162,7 +162,7 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 	}
 	took := did.with(parts)
 	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
+		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Kept: did.kept, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return executed{}, err
@@ -230,6 +230,7 @@ type done struct {
 	outputs map[string]artifacts.Artifact
 	counts  map[string]int64
 	env     map[string]string
+	kept    []artifacts.File
 	used    *artifacts.Used // without its parts
 	took    time.Duration   // likewise; waiting for a card is none of it
 }
@@ -277,6 +278,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	}
 	d.outputs, d.counts, err = io.Finish(err)
 	d.took = time.Since(began) - turn.Waited()
+	d.kept = io.Kept()
 	d.env, d.used = io.Notes(a.Env), io.Used(span.End())
 	return d, err
 }

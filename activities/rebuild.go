@@ -122,7 +122,7 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
 	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: did.with(parts), Used: did.used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
+		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Kept: did.kept, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
 }
 
 // have returns the result of a task, made and published here if there is none.

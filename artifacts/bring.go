@@ -52,9 +52,9 @@ func (l *layers) bring(ctx context.Context, o *source, r *Result, read func(n in
 	if err := l.fetchAll(ctx, blobs, read); err != nil {
 		return err
 	}
-	if now.Log != nil && now.Log.Size > 0 {
+	for _, f := range now.aside() {
 		var down *DownError
-		if err := l.fetchAll(ctx, []Digest{now.Log.Digest}, read); errors.As(err, &down) {
+		if err := l.fetchAll(ctx, []Digest{f.Digest}, read); errors.As(err, &down) {
 			return err // a log that is lost, or wrong, loses no result
 		}
 	}

@@ -247,6 +247,7 @@ func TestCollectLogs(t *testing.T) {
 	s := mem.NewAt(c.Now)
 	r := storetest.NewResult(t, s, "A", map[string]string{"out": "a"})
 	r.Log = &artifacts.Log{Digest: putBytes(t, s, []byte("said")), Size: 4}
+	r.Kept = []artifacts.File{{Name: "libraries", Digest: putBytes(t, s, []byte("list")), Size: 4}}
 	publish(t, s, r)
 	failed := artifacts.Sum([]byte("failed"))
 	of := map[string]artifacts.Digest{}
@@ -274,11 +275,11 @@ func TestCollectLogs(t *testing.T) {
 			t.Errorf("%d blobs, want %d", len(have), len(want)+1)
 		}
 	}
-	left(artifacts.GCOptions{}, r.Log.Digest, of["1"], of["2"])
-	left(artifacts.GCOptions{KeepRuns: 1}, r.Log.Digest, of["2"])
+	left(artifacts.GCOptions{}, r.Log.Digest, r.Kept[0].Digest, of["1"], of["2"])
+	left(artifacts.GCOptions{KeepRuns: 1}, r.Log.Digest, r.Kept[0].Digest, of["2"])
 	putRecord(t, s, "runs/2", "{}") // a failure keeps no result
 	g, err := artifacts.Collect(t.Context(), s, artifacts.GCOptions{Now: c.now, DryRun: true, Grace: 1, KeepRuns: 2})
-	if err != nil || len(g.Results) != 1 || len(g.Blobs) != 2 {
+	if err != nil || len(g.Results) != 1 || len(g.Blobs) != 3 {
 		t.Errorf("%+v, %v", g, err)
 	}
 

@@ -56,6 +56,9 @@ func quickResult(key Digest, b []byte) (_ *Result, ok bool) {
 	if c.skip(`,"used":`) {
 		r.Used = c.used()
 	}
+	if c.skip(`,"kept":[`) {
+		r.Kept = c.files()
+	}
 	c.expect(`,"took_s":`)
 	took, known := durationOf(c.float())
 	r.Took = took
@@ -117,16 +120,22 @@ func (c *cursor) artifact() (a Artifact) {
 	if c.skip(`,"files":[]`) {
 		a.Files = []File{}
 	} else if c.skip(`,"files":[`) {
-		for {
-			a.Files = append(a.Files, c.file())
-			if !c.skip(`,`) {
-				break
-			}
-		}
-		c.expect(`]`)
+		a.Files = c.files()
 	}
 	c.expect(`}`)
 	return a
+}
+
+// files reads the rest of a list that has begun and is not empty.
+func (c *cursor) files() (list []File) {
+	for {
+		list = append(list, c.file())
+		if !c.skip(`,`) {
+			break
+		}
+	}
+	c.expect(`]`)
+	return list
 }
 
 func (c *cursor) log() *Log {

@@ -29,7 +29,7 @@ func written(t testing.TB) []Result {
 		{Origin: Origin{Step: "s"}, Log: &Log{Digest: Sum([]byte("said")), Size: 4}},
 		{Log: &Log{Digest: Sum([]byte("said")), Size: 4, Cut: 1 << 40}},
 		{Used: &Used{}},
-		{Used: &Used{Written: 7}, Log: &Log{}},
+		{Used: &Used{Written: 7}, Log: &Log{}, Kept: []File{{Name: "libraries", Digest: Sum([]byte("list")), Size: 4}}},
 		{Used: &Used{CPU: 1e-7, CPUOf: CPUOfProgram, Memory: 1 << 40, MemoryOf: MemoryOfProcess, Read: 1, Written: 2, Card: "é <card>", CardMemory: 3,
 			Energy: 1234.5, EnergyOf: "processors", Beside: 4}},
 	}

@@ -24,6 +24,7 @@ type Result struct {
 	Origin   Origin              `json:"origin"`
 	Log      *Log                `json:"log,omitempty"`  // nil: of a release that kept none
 	Used     *Used               `json:"used,omitempty"` // nil: of a release that measured nothing
+	Kept     []File              `json:"kept,omitempty"` // what its preimage has a digest of, for people: no result is lost with it
 
 	// From is the other store that the result is in, and Signer the trusted key that signed
 	// it, NAME:BASE64, where that was looked at. Neither is stored.
@@ -65,6 +66,7 @@ const (
 	maxTook       = 100 * 365 * 24 * time.Hour
 	maxOutputs    = 1000
 	maxOutputName = 100
+	maxKept       = 100
 )
 
 // isOutputName reports whether an output of a kind may be called so; files are named by it.
@@ -102,7 +104,23 @@ func (r *Result) Validate() error {
 			return fmt.Errorf("output %q: %w", name, err)
 		}
 	}
+	if len(r.Kept) > maxKept {
+		return fmt.Errorf("it keeps %d files, more than %d", len(r.Kept), maxKept)
+	}
+	for _, f := range r.Kept {
+		if !isOutputName(f.Name) || f.Digest.IsZero() || f.Size < 0 {
+			return fmt.Errorf("it keeps %.200q of %d bytes with the digest %s", f.Name, f.Size, f.Digest)
+		}
+	}
 	return errors.Join(r.Log.Validate(), r.Used.Validate())
+}
+
+// aside is what r names beside its outputs: no result is lost with it.
+func (r *Result) aside() (files []File) {
+	if r.Log != nil && r.Log.Size > 0 {
+		files = append(files, File{Digest: r.Log.Digest, Size: r.Log.Size})
+	}
+	return append(files, r.Kept...)
 }
 
 // Bytes is the size of r's outputs.

@@ -38,8 +38,8 @@ func heldBy(e Entry) held {
 		for _, b := range r.blobs() {
 			h.blobs = append(h.blobs, b.Digest)
 		}
-		if r.Log != nil && r.Log.Size > 0 {
-			h.blobs = append(h.blobs, r.Log.Digest)
+		for _, f := range r.aside() {
+			h.blobs = append(h.blobs, f.Digest)
 		}
 		slices.SortFunc(h.blobs, Digest.Compare)
 		h.blobs = slices.Clip(slices.Compact(h.blobs))

@@ -160,8 +160,8 @@ func (t *Transfer) send(ctx context.Context, rs []*Result, first bool) error {
 	logs := map[Digest]int64{}
 	for _, r := range rs {
 		maps.Copy(blobs, r.Sizes())
-		if r.Log != nil && r.Log.Size > 0 {
-			logs[r.Log.Digest] = r.Log.Size
+		for _, f := range r.aside() {
+			logs[f.Digest] = f.Size
 		}
 	}
 	if err := t.present(ctx, logs); err != nil {

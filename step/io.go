@@ -73,6 +73,7 @@ type IO struct {
 	open    map[*sink]bool
 	counts  map[string]int64
 	notes   map[string]string
+	kept    []artifacts.File
 	scratch []string
 	used    artifacts.Used // of the store, and of programs
 	given   map[artifacts.Digest]bool
@@ -164,6 +165,21 @@ func (x *IO) PutFile(ctx context.Context, name string, r io.Reader) (artifacts.F
 	d, n, err := x.host.Put(ctx, r)
 	x.moved(0, n)
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
+}
+
+// Keep keeps a file of PutFile with the result, beside its outputs and in none: something
+// for people of which the key has the digest.
+func (x *IO) Keep(f artifacts.File) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.kept = append(x.kept, f)
+}
+
+// Kept is what Keep was given.
+func (x *IO) Kept() []artifacts.File {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.kept
 }
 
 // Report tells how far the step is.

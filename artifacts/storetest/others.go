@@ -141,6 +141,7 @@ func publishInto(t *testing.T, s artifacts.Store, r artifacts.Result) {
 func brought(t *testing.T, theirs Theirs, p people) {
 	r := NewResult(t, theirs.Store, "k", map[string]string{"train": "one", "dev": "two"})
 	r.Log = &artifacts.Log{Digest: put(t, theirs.Store, []byte("said")), Size: 4}
+	r.Kept = []artifacts.File{{Name: "libraries", Digest: put(t, theirs.Store, []byte("list")), Size: 4}}
 	publish(t, theirs.Store, p.alice, r)
 	said := "attestations/" + r.Key.Hex() + "/1"
 	if err := theirs.Store.Records.Create(t.Context(), said, []byte(`{"format":"redsi-attestation/1"}`)); err != nil {
@@ -169,6 +170,9 @@ func brought(t *testing.T, theirs Theirs, p people) {
 	}
 	if got, err := read(t, own, r.Log.Digest); got != "said" || err != nil {
 		t.Errorf("its log: %q, %v", got, err)
+	}
+	if got, err := read(t, own, r.Kept[0].Digest); got != "list" || err != nil {
+		t.Errorf("what it keeps: %q, %v", got, err)
 	}
 	alone := artifacts.With(own, nil, artifacts.Policy{Ring: p.ring, Own: artifacts.RunUntrusted, Signer: p.bob})
 	if e := lookUp(t, alone, r.Key); !e.Hit() || e.Result.From != "" || e.Result.Signer != p.alice.Public().String() {

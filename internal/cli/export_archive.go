@@ -258,6 +258,9 @@ func (x *exporting) note(i int, it *plan.Item) {
 	if r.Log != nil && r.Log.Size > 0 {
 		x.candidate(i, r.Log.Digest, r.Log.Size, archive.Said)
 	}
+	for _, f := range r.Kept {
+		x.candidate(i, f.Digest, f.Size, archive.Said)
+	}
 }
 
 func (x *exporting) candidate(step int, d artifacts.Digest, size int64, use archive.Use) {

@@ -48,6 +48,7 @@ var rules = []rule{
 	{"internal/questions", nil},
 	{"internal/checklist", []string{"internal/questions", "step", "artifacts", "internal/pipeline", "internal/plan", "internal/report", "internal/render", "internal/usage", "internal/escape", "activities"}},
 	{"internal/pipeline", []string{"internal/questions", "step", "internal/filetype", "internal/escape", "internal/secret", "internal/signature"}},
+	{"internal/libraries", []string{"artifacts", "internal/atomicfile"}},
 	{"internal/lockfile", []string{"step", "internal/fetch", "internal/atomicfile", "artifacts"}},
 	{"internal/git", nil},
 	{"internal/modules", []string{"internal/pipeline", "internal/lockfile", "internal/git"}},

@@ -58,6 +58,7 @@ type app struct {
 	LogLevel string
 
 	variables map[string]string // of the pipeline that was read, for people
+	libraries planLibraries     // of all plans; it asks for nothing
 
 	lock string // the lock file; "" is that beside the pipeline
 
@@ -252,7 +253,7 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	if err != nil {
 		return nil, inputError(err)
 	}
-	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}}
+	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}
 	return pl, a.resolve(ctx, pl, src, sources, changed)
 }
 
@@ -277,7 +278,7 @@ func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources,
 	if len(problems) > 0 {
 		return inputError(errors.Join(problems...))
 	}
-	if err := src.Save(); err != nil {
+	if err := errors.Join(src.Save(), a.libraries.memory.Save()); err != nil {
 		a.Log.Warn("checksums of local files could not be saved", "err", err)
 	}
 	return nil

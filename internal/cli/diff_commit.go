@@ -163,7 +163,7 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 	if err != nil {
 		return nil, nil, nil, inputError(fmt.Errorf("%s: %w", v.name, err))
 	}
-	sources := commitSources{planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}}, files, src.Base}
+	sources := commitSources{planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}, files, src.Base}
 	if err := a.resolve(ctx, pl, src, sources, nil); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", v.name, err)
 	}

@@ -44,7 +44,7 @@ type outputDiff struct {
 
 // compareRuns says how two runs differ.
 func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *workflows.RunRecord, all bool) error {
-	ds, same, err := diffRuns(ctx, store, x, y)
+	ds, same, err := diffRuns(ctx, store, a.differ(ctx, store), x, y)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *work
 
 // diffRuns pairs the steps of two runs by address, then by key, and returns
 // those that differ in A's order, then B's, and how many do not.
-func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRecord) (ds []runDiff, same int, err error) {
+func diffRuns(ctx context.Context, store artifacts.Store, differ differ, a, b *workflows.RunRecord) (ds []runDiff, same int, err error) {
 	inB := map[string]workflows.RunStep{}
 	byKey := map[artifacts.Digest]string{}
 	inA := map[string]bool{}
@@ -92,7 +92,7 @@ func diffRuns(ctx context.Context, store artifacts.Store, a, b *workflows.RunRec
 		}
 		paired[y.Address] = true
 		d.B, d.asks = y.Outcome, expected[y.Address]
-		if err := d.compare(ctx, store, x, y); err != nil {
+		if err := d.compare(ctx, store, differ, x, y); err != nil {
 			return nil, 0, err
 		}
 		if finished(x) && finished(y) && x.Key == y.Key && d.Was == "" {
@@ -114,7 +114,7 @@ func finished(s workflows.RunStep) bool {
 }
 
 // compare says what became of the key and the outputs of one step.
-func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workflows.RunStep) error {
+func (d *runDiff) compare(ctx context.Context, store artifacts.Store, differ differ, x, y workflows.RunStep) error {
 	switch {
 	case d.Was != "":
 		d.Note = "the same work under another name"
@@ -138,7 +138,7 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, x, y workf
 		}
 		return nil
 	}
-	if d.Changes, err = comparePreimages(was.Preimage, is.Preimage); err != nil {
+	if d.Changes, err = differ(was.Preimage, is.Preimage); err != nil {
 		return fmt.Errorf("%s: %w", d.Address, err)
 	}
 	d.Outputs = diffOutputs(was.Outputs, is.Outputs)

@@ -60,7 +60,7 @@ func (a *app) diffVariants(ctx context.Context, x, y variant, o diffOptions) err
 	}
 	newest := newestPreimages{a: a, store: store, preview: before, past: earlier}
 	r, err := impact.Compare(ctx, impact.Sides{Registry: a.Registry, Was: before, Is: after, Estimate: estimate.Of(after, history), History: history,
-		Newest: newest.of, Diff: comparePreimages, Claims: claimsOf(claims)})
+		Newest: newest.of, Diff: a.differ(ctx, store), Claims: claimsOf(claims)})
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,12 @@ import (
 	"github.com/redsi/redsi/internal/secret"
 )
 
-// planSources answers what a plan asks about sources, secrets and programs.
+// planSources answers what a plan asks about sources, secrets, programs and what is installed for them.
 type planSources struct {
 	*lockfile.Sources
 	fingerprints
 	programs
+	planLibraries
 }
 
 // programs remembers where programs are while a plan is made.

@@ -223,7 +223,7 @@ func (a *app) changes(ctx context.Context, store artifacts.Store, v *plan.Previe
 	if old == v.Items[i].Key {
 		return nil, e.Miss(), nil
 	}
-	changes, err := comparePreimages(e.Result.Preimage, v.Items[i].Preimage)
+	changes, err := a.differ(ctx, store)(e.Result.Preimage, v.Items[i].Preimage)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", address, err)
 	}

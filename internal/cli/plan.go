@@ -106,6 +106,7 @@ what to change.`,
 					return err
 				}
 			}
+			facts.Libraries = a.counted(v.Plan.Steps)
 			facts.Store, facts.Free = store.URL, roomOf(store)
 			if a.JSON {
 				err = view.WriteJSON(a.Out, view.NewPlanJSON(v, facts))

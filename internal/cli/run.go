@@ -258,7 +258,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	sent := a.waiting("sending the plan to the store")
 	defer sent()
 	digest, err := activities.StorePlan(ctx, store.Blobs, pl)
-	if err != nil {
+	if err = cmp.Or(err, a.storeLibraries(ctx, store, pl)); err != nil {
 		return err
 	}
 	hits, err := activities.PagesOf(ctx, store.Blobs, activities.HitsOf(out.preview))

@@ -25,6 +25,7 @@ type whyStep struct {
 	Waits   []string     `json:"waits_for,omitempty"`
 	Against string       `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []whyChange  `json:"changes,omitempty"`
+	Counted []string     `json:"libraries,omitempty"` // what is installed for its interpreters, as the key has it
 	Origin  string       `json:"origin,omitempty"`
 	Made    *whyMade     `json:"made,omitempty"` // of a hit
 	Failed  *view.Failed `json:"failed_before,omitempty"`
@@ -120,7 +121,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 			continue
 		}
 		it := v.Items[i]
-		w := whyStep{Address: s.Address, Outcome: it.Outcome, Origin: it.Run}
+		w := whyStep{Address: s.Address, Outcome: it.Outcome, Origin: it.Run, Counted: a.counted(pl.Steps[i : i+1])}
 		if w.From = it.From; w.From != "" {
 			if size, ok := others.Fetch[i]; ok {
 				w.Fetch = &size
@@ -244,6 +245,9 @@ func (a *app) printWhy(answers []whyStep) {
 			view.Printf(a.Out, "       changed since run %s:\n", w.Against)
 		}
 		a.printChanges(w.Changes)
+		for _, l := range w.Counted {
+			view.Printf(a.Out, "       in its key: %s\n", l)
+		}
 		if w.Resumes != nil && w.Reason != w.Resumes.String() {
 			view.Printf(a.Out, "       %s\n", w.Resumes)
 		}

@@ -61,7 +61,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 	}
 	for i := range answers {
 		w := &answers[i]
-		if err := w.explain(keys[w.Address], before[w.Address], entries); err != nil {
+		if err := w.explain(a.differ(ctx, store), keys[w.Address], before[w.Address], entries); err != nil {
 			return fmt.Errorf("%s: %w", w.Address, err)
 		}
 	}
@@ -119,7 +119,7 @@ func (a *app) before(ctx context.Context, store artifacts.Store, rec *workflows.
 }
 
 // explain says why a step ran, of the results in the store.
-func (w *whyPast) explain(key artifacts.Digest, before earlier, entries map[artifacts.Digest]artifacts.Entry) error {
+func (w *whyPast) explain(differ differ, key artifacts.Digest, before earlier, entries map[artifacts.Digest]artifacts.Entry) error {
 	is := entries[key].Result
 	switch {
 	case w.Outcome == workflows.Hit && is != nil:
@@ -150,7 +150,7 @@ func (w *whyPast) explain(key artifacts.Digest, before earlier, entries map[arti
 	case is == nil || was == nil:
 		add("its key is other than in run " + before.Run + ", and a result is no longer in the store, so what had changed is not known")
 	default:
-		changes, err := comparePreimages(was.Preimage, is.Preimage)
+		changes, err := differ(was.Preimage, is.Preimage)
 		for _, c := range changes {
 			w.Changes = append(w.Changes, whyChange{Change: c})
 		}

@@ -21,6 +21,8 @@ type PlanFacts struct {
 	Failed   map[int]Failed // what failed for good before, under the same key
 	Free     int64          // bytes free for results; -1 if not known
 	Hours    *hours.Hours   // of steps on cards; nil: not asked for
+
+	Libraries []string // what is installed for interpreters and counts, a sentence each
 }
 
 // fits reports whether the results have room, as far as it is known.
@@ -139,12 +141,14 @@ type PlanJSON struct {
 	Estimate PlanEstimate `json:"estimate"`
 	Others   *OthersJSON  `json:"others,omitempty"`
 	Hours    *HoursJSON   `json:"hours,omitempty"`
+
+	Libraries []string `json:"libraries,omitempty"`
 }
 
 // NewPlanJSON makes the JSON value of a preview.
 func NewPlanJSON(v *plan.Preview, f PlanFacts) PlanJSON {
 	out := PlanJSON{Pipeline: v.Plan.Pipeline, Store: f.Store, Targets: v.Plan.Targets, Summary: v.Summary(),
-		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v)}
+		Steps: make([]PlanStep, 0, len(v.Items)), Blocks: []PlanGroup{}, Tables: []PlanGroup{}, Estimate: estimateJSON(v, f), Others: f.Others.JSON(v), Libraries: f.Libraries}
 	for i, s := range v.Plan.Steps {
 		it, x := v.Items[i], f.Estimate.Each[i]
 		p := PlanStep{Address: s.Address, Kind: s.Task.Kind, Outcome: it.Outcome, File: s.Pos.File, Line: s.Pos.Line,

@@ -54,6 +54,9 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 		Printf(w, "; hits save %s", Seconds(v.Saved()))
 	}
 	Println(w, ".")
+	for _, l := range f.Libraries {
+		Printf(w, "In keys: %s.\n", l)
+	}
 	planOthers(w, v, f.Others)
 	if f.Estimate.Steps > 0 {
 		planCosts(w, v, st, f)

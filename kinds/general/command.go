@@ -36,6 +36,8 @@ type commandConfig struct {
 	Env               map[string]string      `hcl:"env,optional" help:"environment, beside PATH, HOME, TMPDIR, TZ=UTC, LANG=C.UTF-8, SOURCE_DATE_EPOCH=0 and PYTHONHASHSEED=0"`
 	ExitCodes         []int                  `hcl:"exit_codes,optional" help:"exit codes that mean success"`
 	Program           string                 `hcl:"program,optional" help:"sha256 of the program's file, in hex; default: that of the program that PATH finds when planned"`
+	ProgramLibraries  bool                   `hcl:"program_libraries,added" help:"what is installed for Python, or with conda, counts: another version of a package is another step. false leaves it out"`
+	Libraries         []string               `hcl:"libraries,optional,added" help:"digests of what is installed for the programs that are interpreters, in hex; default: of what is installed when planned"`
 	Isolation         string                 `hcl:"isolation,added" enum:"off,warn,enforce" help:"what becomes of files outside of the folder, system and program, and of the network: warn reports what is used, enforce keeps it out (Linux)"`
 	Reads             []string               `hcl:"isolation_reads,optional,nokey" help:"files and folders of the worker that the program may read under isolation, such as an interpreter's own: absolute paths"`
 	SecretEnv         map[string]string      `hcl:"secret_env,optional,added,names,secret" help:"environment variables whose values are looked up where the program starts and are stored nowhere: name to \"env:NAME\", \"file:/PATH\" or a sensitive variable. The key has the names"`
@@ -55,7 +57,9 @@ leaves under out/ is the tree "out"; what it prints is "stdout"; what it says on
 standard error is shown as progress, printed by ` + "`redsi logs`" + ` and, if it fails, in the error. The key has
 the arguments or the script, files, inputs, environment, outputs, exit codes and the
 SHA-256 of the program's file and of each of programs, so that another version of one is
-another step. Not in the key: what else the program loads or starts, the clock.
+another step; and, of programs that Python runs, what is installed for it: names,
+versions and files of packages. Not in the key: what else the program loads or starts,
+such as shared libraries and Python's own modules, the clock.
 Other files of this machine and the network are kept out by isolation = "enforce",
 told by "warn". Cost: a copy of the inputs, and the program. docs/commands.md tells
 the rules.`,
@@ -69,7 +73,7 @@ the rules.`,
 		{Name: "out", Type: "files", Tree: true, Help: "the files under out/", Why: "unless compare says otherwise"},
 		{Name: "stdout", Type: "file", Help: "what it printed", Why: "unless compare says otherwise"},
 	},
-	Defaults: commandConfig{ExitCodes: []int{0}, Isolation: string(isolation.Off)},
+	Defaults: commandConfig{ExitCodes: []int{0}, ProgramLibraries: true, Isolation: string(isolation.Off)},
 	Check:    checkCommand,
 	Lint:     commandConfig.lint,
 	Class:    "program",
@@ -201,6 +205,9 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 	if err != nil {
 		return err
 	}
+	if err := keepLibraries(ctx, x, c); err != nil {
+		return err
+	}
 	run := command.Run{Program: programs[0].path, Argv: argv, Dir: dir, Env: c.environment(dir), ExitCodes: c.ExitCodes,
 		Stderr: x.Stderr,
 		Used:   func(u usage.Program) { x.Program(u.CPU, u.Memory) },
@@ -249,6 +256,9 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 		if err := p.unchanged(ctx); err != nil {
 			return err
 		}
+	}
+	if _, err := sameLibraries(ctx, x, c); err != nil {
+		return err
 	}
 	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no room for what it left: make some")
 }

@@ -26,6 +26,7 @@ func checkProgram(bad func(path, format string, args ...any), c commandConfig) {
 	case len(c.Argv) == 0 || c.Argv[0] == "":
 		bad("argv", "needs a program; or give the text of a script as script")
 	}
+	checkLibraries(bad, c)
 	if line := c.line(); len(line) > 0 {
 		if name, ok := strings.CutPrefix(line[0], "./"); ok && !c.has(name) {
 			bad("argv[0]", "%q is not one of files", name)
@@ -73,7 +74,7 @@ func resolveCommand(ctx context.Context, env step.Sources, c commandConfig) (com
 			return c, err
 		}
 	}
-	return c, nil
+	return withLibraries(ctx, env, c)
 }
 
 // has reports whether one of files has a name.

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/command"
+	"github.com/redsi/redsi/internal/libraries"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/step"
+)
+
+// planLibraries reads what is installed for interpreters, once for a plan.
+type planLibraries struct {
+	memory *libraries.Memory
+	seen   map[string]*libraries.Environment // by the program
+	all    map[string]*libraries.Environment // by its digest, as a key has it; of all plans
+}
+
+// newLibraries begins a plan, whose environments a remembers.
+func (a *app) newLibraries() planLibraries {
+	if a.libraries.memory == nil {
+		a.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(a.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}}
+	}
+	return planLibraries{a.libraries.memory, map[string]*libraries.Environment{}, a.libraries.all}
+}
+
+// Libraries is what is installed for the interpreter of a program; nil if it has none.
+func (p planLibraries) Libraries(ctx context.Context, program string) (*libraries.Environment, error) {
+	if e, ok := p.seen[program]; ok {
+		return e, nil
+	}
+	e, err := p.memory.Of(ctx, program, command.Find)
+	if err != nil {
+		return nil, err
+	}
+	p.seen[program] = e
+	if e != nil {
+		p.all[e.Digest.Hex()] = e
+	}
+	return e, nil
+}
+
+// librariesOf are the digests of environments in a task's configuration.
+func librariesOf(t step.Task) (digests []string) {
+	var c struct{ Libraries []string }
+	if bytes.Contains(t.Config, []byte(`"libraries":["`)) && json.Unmarshal(t.Config, &c) == nil {
+		digests = c.Libraries
+	}
+	return digests
+}
+
+// counted says in lines which environments are in the keys of steps.
+func (a *app) counted(steps []plan.Step) (lines []string) {
+	of := map[string]int{}
+	for _, s := range steps {
+		for _, d := range librariesOf(s.Task) {
+			of[d]++
+		}
+	}
+	for _, d := range slices.Sorted(maps.Keys(of)) {
+		if e := a.libraries.all[d]; e != nil {
+			lines = append(lines, e.String())
+		}
+	}
+	return lines
+}
+
+// storeLibraries puts the lists of what a plan's keys have into the store: by them a worker
+// that has other packages says which.
+func (a *app) storeLibraries(ctx context.Context, store artifacts.Store, pl *plan.Plan) error {
+	put := map[string]bool{}
+	for _, s := range pl.Steps {
+		for _, d := range librariesOf(s.Task) {
+			if e := a.libraries.all[d]; e != nil && !put[d] {
+				put[d] = true
+				if _, _, err := store.Blobs.Put(ctx, bytes.NewReader(e.Text)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// differ compares preimages, for people.
+type differ func(before, after []byte) ([]step.Change, error)
+
+// differ is comparePreimages that tells packages by their names where it finds the lists
+// of them.
+func (a *app) differ(ctx context.Context, store artifacts.Store) differ {
+	return func(before, after []byte) ([]step.Change, error) {
+		changes, err := comparePreimages(before, after)
+		var told []step.Change
+		for _, c := range changes {
+			packages := a.packages(ctx, store, c)
+			if packages == nil {
+				packages = []step.Change{c}
+			}
+			told = append(told, packages...)
+		}
+		return told, err
+	}
+}
+
+// packages are the changes of an environment, or nil.
+func (a *app) packages(ctx context.Context, store artifacts.Store, c step.Change) (told []step.Change) {
+	if !strings.HasPrefix(c.Path, "config.libraries[") {
+		return nil
+	}
+	old, was := a.manifest(ctx, store, c.Old)
+	now, is := a.manifest(ctx, store, c.New)
+	if !was || !is {
+		return nil
+	}
+	for _, d := range libraries.Compare(old, now) {
+		told = append(told, step.Change{Path: "config.libraries." + d.Name, Old: quotedOr(d.Old), New: quotedOr(d.New)})
+	}
+	return told
+}
+
+func quotedOr(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// manifest is the list with a digest, which stands in JSON: of a plan here, or of the store.
+func (a *app) manifest(ctx context.Context, store artifacts.Store, quoted string) (m libraries.Manifest, ok bool) {
+	hex := strings.Trim(quoted, `"`)
+	if e := a.libraries.all[hex]; e != nil {
+		return e.Manifest, true
+	}
+	d, err := artifacts.ParseHex(hex)
+	if err != nil {
+		return m, false
+	}
+	text, err := artifacts.ReadBlob(ctx, store.Blobs, d, libraries.MaxText)
+	if err != nil {
+		return m, false
+	}
+	m, err = libraries.Parse(text)
+	return m, err == nil
+}

@@ -1,0 +1,372 @@
+package libraries
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var installedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func at(t *testing.T, path string, when time.Time) {
+	t.Helper()
+	if err := os.Chtimes(path, when, when); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// base is an installation of Python; venv makes an environment of it.
+func base(t *testing.T, dir string) string {
+	python := filepath.Join(dir, "bin", "python3.11")
+	write(t, python, "\x7fELF of Python")
+	return python
+}
+
+func venv(t *testing.T, dir, python string) (site string) {
+	t.Helper()
+	write(t, filepath.Join(dir, "pyvenv.cfg"), "home = "+filepath.Dir(python)+"\nversion = 3.11.4\n")
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(python, filepath.Join(dir, "bin", "python")); err != nil {
+		t.Fatal(err)
+	}
+	site = filepath.Join(dir, "lib", "python3.11", "site-packages")
+	install(t, site, "pip", "24.0", map[string]string{"pip/__init__.py": "pip"})
+	return site
+}
+
+// install installs a distribution as pip does: its files, then their record.
+func install(t *testing.T, site, name, version string, files map[string]string) {
+	t.Helper()
+	info := name + "-" + version + ".dist-info"
+	files[info+"/METADATA"] = "Name: " + name + "\n"
+	record := info + "/RECORD,,\n" + info + "/INSTALLER,sha256=x,4\n" + "../../../bin/" + name + ",sha256=" + site + ",1\n"
+	for file, text := range files {
+		path := filepath.Join(site, file)
+		write(t, path, text)
+		at(t, path, installedAt)
+		sum := sha256.Sum256([]byte(text))
+		record += fmt.Sprintf("%s,sha256=%s,%d\n", file, base64.RawURLEncoding.EncodeToString(sum[:]), len(text))
+	}
+	write(t, filepath.Join(site, info, "INSTALLER"), "pip\n")
+	write(t, filepath.Join(site, info, "RECORD"), record)
+	at(t, filepath.Join(site, info, "RECORD"), installedAt.Add(time.Second))
+}
+
+func of(t *testing.T, program string) *Environment {
+	t.Helper()
+	e, err := new(Memory).Of(t.Context(), program, exec.LookPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestEnvironments: two environments of one Python with the same packages are the same
+// wherever they are, and every change of what is installed makes another one, by name.
+func TestEnvironments(t *testing.T) {
+	dir := t.TempDir()
+	python := base(t, filepath.Join(dir, "base"))
+	numpy := func(site string) {
+		install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "one", "numpy/core/x.py": "x"})
+	}
+	numpy(venv(t, filepath.Join(dir, "first"), python))
+	first := of(t, filepath.Join(dir, "first", "bin", "python"))
+	if strings.Contains(string(first.Text), dir) || first.String() != "2 distributions of "+filepath.Join(dir, "first") {
+		t.Errorf("%s: %s", first, first.Text)
+	}
+	for name, x := range map[string]struct {
+		change func(site string)
+		want   []string
+	}{
+		"the same": {numpy, nil},
+		"compiled and rewritten": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "numpy", "__pycache__", "x.cpython-311.pyc"), "compiled")
+			write(t, filepath.Join(site, "numpy", "core", "x.py"), "x") // other times, the same bytes
+		}, nil},
+		"another version": {func(site string) {
+			install(t, site, "numpy", "2.0.1", map[string]string{"numpy/__init__.py": "two"})
+		}, []string{"numpy 1.26.4 -> 2.0.1"}},
+		"none": {func(string) {}, []string{"numpy 1.26.4 -> not there"}},
+		"another build": {func(site string) {
+			install(t, site, "numpy", "1.26.4", map[string]string{"numpy/__init__.py": "other", "numpy/core/x.py": "x"})
+		}, []string{"numpy 1.26.4 (files "}},
+		"edited": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "numpy", "core", "x.py"), "y")
+		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
+		"edited to another size, its time set back": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "numpy", "core", "x.py"), "xx")
+			at(t, filepath.Join(site, "numpy", "core", "x.py"), installedAt)
+		}, []string{"numpy/core/x.py not there -> edited after it was installed"}},
+		"removed": {func(site string) {
+			numpy(site)
+			if err := os.Remove(filepath.Join(site, "numpy", "core", "x.py")); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"numpy/core/x.py not there -> removed after it was installed"}},
+		"copied by hand": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "mine", "a.py"), "a")
+			write(t, filepath.Join(site, "mine", "b.py"), "b")
+		}, []string{"mine not there -> of no distribution"}},
+		"run at the start": {func(site string) {
+			numpy(site)
+			write(t, filepath.Join(site, "hook.pth"), "import sitehook\n")
+		}, []string{"hook.pth not there -> run at the start"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := filepath.Join(t.TempDir(), "env")
+			x.change(venv(t, at, python))
+			e := of(t, filepath.Join(at, "bin", "python"))
+			ds := Compare(first.Manifest, e.Manifest)
+			if (len(ds) == 0) != (e.Digest == first.Digest) || len(ds) != len(x.want) {
+				t.Fatalf("%v, want %q", ds, x.want)
+			}
+			for i, w := range x.want {
+				if !strings.HasPrefix(ds[i].String(), w) {
+					t.Errorf("%q, want %q", ds[i], w)
+				}
+			}
+		})
+	}
+}
+
+// TestEditable: of an editable installation its sources count, wherever they are, and no
+// more of their folder than Python imports.
+func TestEditable(t *testing.T) {
+	dir := t.TempDir()
+	python := base(t, filepath.Join(dir, "base"))
+	for _, way := range []string{"path", "finder", "record alone", "develop", "link"} {
+		t.Run(way, func(t *testing.T) {
+			digest := func(root, code string) *Environment {
+				project := filepath.Join(root, "project")
+				write(t, filepath.Join(project, "src", "mine", "a.py"), code)
+				write(t, filepath.Join(project, "src", "mine", "data.csv"), root)
+				write(t, filepath.Join(project, "src", ".git", "x.py"), root)
+				site := venv(t, filepath.Join(root, "env"), python)
+				url := map[string]string{"mine-1.0.dist-info/direct_url.json": `{"dir_info":{"editable":true},"url":"file://` + project + `"}`}
+				switch way {
+				case "path":
+					url["__editable__.mine-1.0.pth"] = filepath.Join(project, "src")
+				case "finder":
+					url["__editable___mine_1_0_finder.py"] = "MAPPING: dict[str, str] = {'mine': '" + filepath.Join(project, "src", "mine") + "'}\n"
+					url["__editable__.mine-1.0.pth"] = "import __editable___mine_1_0_finder; __editable___mine_1_0_finder.install()"
+				case "develop":
+					write(t, filepath.Join(site, "easy-install.pth"), filepath.Join(project, "src")+"\n")
+					write(t, filepath.Join(site, "mine.egg-link"), filepath.Join(project, "src")+"\n.")
+				case "link":
+					if err := os.Symlink(filepath.Join(project, "src", "mine"), filepath.Join(site, "mine")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if way != "develop" && way != "link" {
+					install(t, site, "mine", "1.0", url)
+				}
+				return of(t, filepath.Join(root, "env", "bin", "python"))
+			}
+			one, same, other := digest(t.TempDir(), "one"), digest(t.TempDir(), "one"), digest(t.TempDir(), "two")
+			if one.Digest != same.Digest {
+				t.Errorf("its folder counts: %s\n%s", one.Text, same.Text)
+			}
+			ds := Compare(one.Manifest, other.Manifest)
+			if len(ds) != 1 || !strings.Contains(ds[0].Old, Source) {
+				t.Errorf("an edit of its sources: %v\n%s", ds, one.Text)
+			}
+			if !strings.Contains(one.String(), Source) {
+				t.Error(one)
+			}
+		})
+	}
+}
+
+// TestPlaces: an environment is found by the program as it is called.
+func TestPlaces(t *testing.T) {
+	dir := t.TempDir()
+	in := func(path string) string { return filepath.Join(dir, path) }
+	link := func(to, from string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(in(from)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(in(to), in(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	system := base(t, in("usr"))
+	link("usr/bin/python3.11", "usr/bin/python3")
+	install(t, in("usr/lib/python3/dist-packages"), "system", "1", map[string]string{"system.py": "s"})
+	install(t, in("usr/local/lib/python3.11/dist-packages"), "local", "2", map[string]string{"local.py": "l"})
+	install(t, in("usr/lib/python3.12/site-packages"), "later", "3", map[string]string{"later.py": "l"})
+	write(t, in("usr/lib/python3/dist-packages/PyYAML-6.0-py3.11.egg-info/PKG-INFO"), "")
+	venv(t, in("env"), system)
+	write(t, in("env/bin/kedro"), "#!"+in("env/bin/python")+"\nimport kedro\n")
+	write(t, in("env/bin/long"), "#!/bin/sh\n'''exec' \""+in("env/bin/python")+"\" \"$0\" \"$@\"\n' '''\n")
+	venv(t, in("both"), system)
+	write(t, in("both/pyvenv.cfg"), "include-system-site-packages = true\n")
+	write(t, in("pyenv/shims/python3"), "#!/usr/bin/env bash\nexec pyenv\n")
+	write(t, in("pyenv/version"), "3.11.7\n")
+	base(t, in("pyenv/versions/3.11.7"))
+	link("pyenv/versions/3.11.7/bin/python3.11", "pyenv/versions/3.11.7/bin/python3")
+	install(t, in("pyenv/versions/3.11.7/lib/python3.11/site-packages"), "shimmed", "1", map[string]string{})
+	base(t, in("conda"))
+	write(t, in("conda/bin/Rscript"), "\x7fELF")
+	write(t, in("conda/bin/samtools"), "\x7fELF")
+	site := in("conda/lib/python3.11/site-packages")
+	install(t, site, "scipy", "1.13.0", map[string]string{"scipy/__init__.py": "s"})
+	install(t, site, "extra", "0.1", map[string]string{"extra.py": "e"})
+	meta := `{"name":"scipy","version":"1.13.0","build":"py311_0","sha256":"aa","link":{"source":"` + dir + `"},"paths_data":{"paths":[` +
+		`{"_path":"lib/python3.11/site-packages/scipy/__init__.py","sha256":"","size_in_bytes":1},` +
+		`{"_path":"lib/python3.11/site-packages/scipy-1.13.0.dist-info/METADATA"}]}}`
+	write(t, in("conda/conda-meta/scipy-1.13.0.json"), meta)
+	for program, want := range map[string]string{
+		"env/bin/python":            "pip 24.0",
+		"env/bin/kedro":             "pip 24.0",
+		"env/bin/long":              "pip 24.0",
+		"usr/bin/python3":           "local 2, system 1, pyyaml 6.0",
+		"both/bin/python":           "pip 24.0, local 2, system 1, pyyaml 6.0",
+		"pyenv/shims/python3":       "shimmed 1",
+		"conda/bin/python3.11":      "scipy 1.13.0 py311_0, extra 0.1",
+		"conda/bin/Rscript":         "scipy 1.13.0 py311_0, extra 0.1",
+		"conda/bin/samtools":        "",
+		"pyenv/versions/3.11.7/bin": "",
+	} {
+		e, err := new(Memory).Of(t.Context(), in(program), exec.LookPath)
+		if strings.HasSuffix(program, "/bin") {
+			if err == nil || !strings.Contains(err.Error(), in(program)) {
+				t.Errorf("%s: %v", program, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		var have, wanted []string
+		if e != nil {
+			for _, d := range e.Manifest.Distributions {
+				have = append(have, d.Name+" "+d.Version)
+			}
+		}
+		if want != "" {
+			wanted = strings.Split(want, ", ")
+		}
+		slices.Sort(have)
+		slices.Sort(wanted)
+		if !slices.Equal(have, wanted) {
+			t.Errorf("%s has %q, want %q", program, have, wanted)
+		}
+	}
+	write(t, filepath.Join(site, "scipy/__init__.py"), "edited")
+	if e := of(t, in("conda/bin/python3.11")); !strings.Contains(e.String(), Edited+": scipy/__init__.py") {
+		t.Error(e)
+	}
+}
+
+// TestMemory: what has not moved is not read again, in this process or the next one; what
+// has is, though size and time were set back.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	site := venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base")))
+	program, file := filepath.Join(dir, "env", "bin", "python"), filepath.Join(dir, "memo.json")
+	later := func() time.Time { return time.Now().Add(time.Hour) }
+	read := func(m *Memory) (e *Environment, n int64) {
+		t.Helper()
+		before := m.Read.Load()
+		e, err := m.Of(t.Context(), program, exec.LookPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, m.Read.Load() - before
+	}
+	m := &Memory{File: file}
+	first, n := read(m)
+	if n == 0 {
+		t.Fatal("nothing was read")
+	}
+	if _, n := read(m); n == 0 {
+		t.Error("what was written just now is believed")
+	}
+	m.now = later
+	read(m)
+	if e, n := read(m); n != 0 || e.Digest != first.Digest {
+		t.Errorf("again: %d files", n)
+	}
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	m = &Memory{File: file, now: later}
+	if e, n := read(m); n != 0 || e.Digest != first.Digest || e.String() != first.String() {
+		t.Errorf("in another process: %d files, %s", n, e)
+	}
+	write(t, filepath.Join(site, "pip", "__init__.py"), "pop")
+	at(t, filepath.Join(site, "pip", "__init__.py"), installedAt)
+	if _, n := read(m); n == 0 {
+		t.Error("a file that changed was not looked at")
+	}
+	write(t, file, "damaged")
+	if e, _ := read(&Memory{File: file}); e == nil {
+		t.Error("a damaged memory")
+	}
+}
+
+// TestUnreadable: what cannot be read is an error that names it.
+func TestUnreadable(t *testing.T) {
+	for name, spoil := range map[string]func(site string) (string, error){
+		"a record that is a folder": func(site string) (string, error) {
+			p := filepath.Join(site, "pip-24.0.dist-info", "RECORD")
+			if err := os.Remove(p); err != nil {
+				return "", err
+			}
+			return "", os.Mkdir(p, 0o755) // it is no record: its files are of no distribution
+		},
+		"a pointer that is too long": func(site string) (string, error) {
+			p := filepath.Join(site, "long.pth")
+			return p, os.WriteFile(p, make([]byte, maxJSON+1), 0o644)
+		},
+		"pyvenv.cfg is a folder": func(site string) (string, error) {
+			p := filepath.Join(site, "../../../pyvenv.cfg")
+			if err := os.Remove(p); err != nil {
+				return "", err
+			}
+			return filepath.Clean(p), os.Mkdir(p, 0o755)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, err := spoil(venv(t, filepath.Join(dir, "env"), base(t, filepath.Join(dir, "base"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = new(Memory).Of(context.Background(), filepath.Join(dir, "env", "bin", "python"), exec.LookPath)
+			if path == "" && err != nil || path != "" && (err == nil || !strings.Contains(err.Error(), path)) {
+				t.Errorf("%v, want the path %q", err, path)
+			}
+		})
+	}
+	if _, err := new(Memory).Of(t.Context(), filepath.Join(t.TempDir(), "python"), exec.LookPath); !os.IsNotExist(err) && err == nil {
+		t.Error(fs.ErrNotExist)
+	}
+}

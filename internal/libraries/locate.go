@@ -1,0 +1,221 @@
+package libraries
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Lookup finds a program by its name or path, as a step does.
+type Lookup func(name string) (path string, err error)
+
+// place is where an interpreter finds what is installed for it.
+type place struct {
+	Interpreter string   // as found, before links are followed
+	Prefix      string   // the environment's folder
+	Python      string   // such as "3.11"; "" if its files do not say
+	Sites       []string // site-packages and dist-packages, in the order in which they are searched
+	Conda       string   // conda-meta; "" if it is no environment of conda
+}
+
+var (
+	pythonName = regexp.MustCompile(`^(?:python|pypy)(?:[23](\.[0-9]+)?)?t?$`)
+	condaName  = regexp.MustCompile(`^(?:Rscript|R|perl|julia|ruby|node)$`) // whose packages conda installs too
+	minorName  = regexp.MustCompile(`^(?:python|pypy)([23]\.[0-9]+)t?$`)
+)
+
+// maxHead bounds what is read of files that say something in their first lines.
+const maxHead = 64 << 10
+
+// scripts bounds the interpreters of interpreters.
+const scripts = 4
+
+// interpreterOf follows first lines from a program, and pyenv's stand-ins, to what runs it.
+func interpreterOf(program string, look Lookup) (string, error) {
+	for range scripts {
+		if behind := behindShim(program); behind != "" {
+			program = behind
+			continue
+		}
+		f, err := os.Open(program)
+		if err != nil {
+			return "", err
+		}
+		head := make([]byte, 1024)
+		n, err := io.ReadFull(f, head)
+		f.Close()
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return "", fmt.Errorf("read the first line of %s: %w", program, err)
+		}
+		next := FirstLine(string(head[:n]))
+		if next == "" {
+			break
+		}
+		if program, err = look(next); err != nil {
+			return "", nil // what cannot start is told by whoever starts it
+		}
+	}
+	return program, nil
+}
+
+// FirstLine is the interpreter that a script's first line names: a path, or a name that env
+// looks up; "" if it names none.
+func FirstLine(text string) string {
+	line, ok := strings.CutPrefix(text, "#!")
+	if !ok {
+		return ""
+	}
+	line, rest, _ := strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return ""
+	}
+	// What installers write where the path is too long for a first line, or has spaces.
+	if long, ok := strings.CutPrefix(rest, "'''exec' "); ok && filepath.Base(words[0]) == "sh" {
+		if quoted, ok := strings.CutPrefix(long, `"`); ok {
+			long, _, _ = strings.Cut(quoted, `"`)
+			return long
+		}
+		long, _, _ = strings.Cut(long, " ")
+		return long
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0]
+	}
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
+			return w
+		}
+	}
+	return ""
+}
+
+// behindShim is the program that pyenv starts for one of its stand-ins, by its setting for
+// all folders: a step's folder has none of its own.
+func behindShim(program string) string {
+	dir := filepath.Dir(program)
+	root := filepath.Dir(dir)
+	if filepath.Base(dir) != "shims" {
+		return ""
+	}
+	text, err := readBounded(filepath.Join(root, "version"), maxHead)
+	if err != nil {
+		return ""
+	}
+	for _, version := range strings.Fields(string(text)) {
+		path := filepath.Join(root, "versions", filepath.Base(version), "bin", filepath.Base(program))
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// locate finds the environment of a program; ok is false if it is run by no interpreter of
+// which this package knows.
+func locate(program string, look Lookup) (p place, ok bool, err error) {
+	path, err := interpreterOf(program, look)
+	if err != nil || path == "" {
+		return p, false, err
+	}
+	name := filepath.Base(path)
+	if !pythonName.MatchString(name) && !condaName.MatchString(name) {
+		return p, false, nil
+	}
+	p = place{Interpreter: path}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return p, false, err
+	}
+	if m := minorName.FindStringSubmatch(filepath.Base(real)); m != nil {
+		p.Python = m[1]
+	}
+	for _, prefix := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+		settings, err := readBounded(filepath.Join(prefix, "pyvenv.cfg"), maxHead)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return p, false, err
+		}
+		if !pythonName.MatchString(name) {
+			return p, false, nil
+		}
+		p.Prefix, p.Sites = prefix, sitesOf(p.Python, prefix)
+		if strings.EqualFold(setting(settings, "include-system-site-packages"), "true") {
+			base := filepath.Dir(filepath.Dir(real))
+			p.Sites = append(p.Sites, sitesOf(p.Python, filepath.Join(base, "local"), base)...)
+		}
+		return p, true, nil
+	}
+	for _, prefix := range []string{filepath.Dir(filepath.Dir(path)), filepath.Dir(filepath.Dir(real))} {
+		if s, err := os.Stat(filepath.Join(prefix, "conda-meta")); err == nil && s.IsDir() {
+			p.Prefix, p.Conda, p.Sites = prefix, filepath.Join(prefix, "conda-meta"), sitesOf(p.Python, prefix)
+			return p, true, nil
+		}
+	}
+	p.Prefix = filepath.Dir(filepath.Dir(real))
+	p.Sites = sitesOf(p.Python, filepath.Join(p.Prefix, "local"), p.Prefix)
+	return p, pythonName.MatchString(name), nil
+}
+
+// setting is a value of pyvenv.cfg.
+func setting(text []byte, name string) string {
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(key), name) {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// sitesOf lists the folders below prefixes that a Python imports from, each once, links
+// followed. Debian's come first in /usr/local, and are for all minor versions in /usr.
+func sitesOf(python string, prefixes ...string) (sites []string) {
+	for _, prefix := range prefixes {
+		for _, lib := range []string{"lib", "lib64"} {
+			found, _ := os.ReadDir(filepath.Join(prefix, lib)) // none: nothing is installed there
+			for _, f := range found {
+				m := minorName.FindStringSubmatch(f.Name())
+				if f.Name() != "python3" && (m == nil || python != "" && m[1] != python) {
+					continue
+				}
+				for _, name := range []string{"site-packages", "dist-packages"} {
+					real, err := filepath.EvalSymlinks(filepath.Join(prefix, lib, f.Name(), name))
+					if err == nil && !slices.Contains(sites, real) {
+						sites = append(sites, real)
+					}
+				}
+			}
+		}
+	}
+	return sites
+}
+
+// readBounded reads a regular file of at most so many bytes.
+func readBounded(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe waits otherwise
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return b, err
+}

@@ -1,0 +1,167 @@
+package libraries
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// Format is that of a Manifest's text.
+const Format = "redsi-libraries/1"
+
+// MaxText bounds a manifest's text, in bytes.
+const MaxText = 4 << 20
+
+// Manifest is what is installed for an interpreter. Distributions stand in the order of the
+// folders that are searched, and by name in each.
+type Manifest struct {
+	Format        string           `json:"format"`
+	Interpreter   artifacts.Digest `json:"interpreter"`      // of its file
+	Python        string           `json:"python,omitempty"` // such as "3.11"
+	Distributions []Distribution   `json:"distributions,omitempty"`
+	Files         []File           `json:"files,omitempty"`
+}
+
+// Distribution is one that is installed.
+type Distribution struct {
+	Name     string `json:"name"` // in its normal form: scikit-learn
+	Version  string `json:"version"`
+	Files    string `json:"files,omitempty"` // digest of names and hashes of its files, as its record has them; "" if it has none
+	Editable bool   `json:"editable,omitempty"`
+}
+
+// File is one that no record vouches for, or several with a folder or name in common.
+type File struct {
+	Name   string           `json:"name"` // below site-packages, or below the folder that an editable one is in
+	Is     string           `json:"is"`
+	Digest artifacts.Digest `json:"digest,omitzero"`
+}
+
+// What is said of files.
+const (
+	Edited   = "edited after it was installed"
+	Gone     = "removed after it was installed"
+	Unlisted = "of no distribution"
+	Source   = "of an editable installation"
+)
+
+// Environment is a manifest with where it was read.
+type Environment struct {
+	Prefix   string // the environment's folder
+	Manifest Manifest
+	Text     []byte           // the manifest as it is stored
+	Digest   artifacts.Digest // of Text: what a key has
+}
+
+func environmentOf(prefix string, text []byte) (*Environment, error) {
+	m, err := Parse(text)
+	return &Environment{Prefix: prefix, Manifest: m, Text: text, Digest: artifacts.Sum(text)}, err
+}
+
+// Parse reads a manifest's text.
+func Parse(text []byte) (m Manifest, err error) {
+	if err = json.Unmarshal(text, &m); err == nil && m.Format != Format {
+		err = fmt.Errorf("its format is %q, not %s", m.Format, Format)
+	}
+	return m, err
+}
+
+// said bounds the files that are named in a sentence.
+const said = 3
+
+// String says in a line what was counted: "42 distributions of /…/venv".
+func (e *Environment) String() string {
+	n := len(e.Manifest.Distributions)
+	text := fmt.Sprintf("%d distributions of %s", n, e.Prefix)
+	if n == 1 {
+		text = "1 distribution of " + e.Prefix
+	}
+	by := map[string][]string{}
+	for _, f := range e.Manifest.Files {
+		by[f.Is] = append(by[f.Is], f.Name)
+	}
+	for _, is := range []string{Edited, Gone, Source, Unlisted} {
+		names := by[is]
+		if len(names) == 0 {
+			continue
+		}
+		text += "; " + is + ": " + strings.Join(names[:min(said, len(names))], ", ")
+		if more := len(names) - said; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return text
+}
+
+// Difference is one between two manifests: a distribution's version, or a file's state; Old
+// or New is "" where it is not there.
+type Difference struct{ Name, Old, New string }
+
+// String is such as "numpy 1.26.4 -> 2.0.1".
+func (d Difference) String() string {
+	return fmt.Sprintf("%s %s -> %s", d.Name, cmp.Or(d.Old, "not there"), cmp.Or(d.New, "not there"))
+}
+
+// Compare lists what differs, by name.
+func Compare(old, now Manifest) (list []Difference) {
+	a, b := old.facts(), now.facts()
+	for _, name := range slices.Sorted(maps.Keys(union(a, b))) {
+		x, y := a[name], b[name]
+		if x == y {
+			continue
+		}
+		d := Difference{Name: name, Old: x.text, New: y.text}
+		if x.text == y.text {
+			d.Old, d.New = x.text+" (files "+short(x.digest)+")", y.text+" (files "+short(y.digest)+")"
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// fact is what is said of a name, and the digest that tells two of one text apart.
+type fact struct{ text, digest string }
+
+func (m Manifest) facts() map[string]fact {
+	all := map[string]fact{"interpreter": {strings.TrimSpace("python " + m.Python), m.Interpreter.Hex()}}
+	add := func(name string, f fact) {
+		if was, ok := all[name]; ok { // in several folders: the first is imported
+			f = fact{was.text + ", " + f.text, was.digest + " " + f.digest}
+		}
+		all[name] = f
+	}
+	for _, d := range m.Distributions {
+		text := d.Version
+		if d.Editable {
+			text += " (editable)"
+		}
+		add(d.Name, fact{cmp.Or(text, "without a version"), d.Files})
+	}
+	for _, f := range m.Files {
+		add(f.Name, fact{f.Is, f.Digest.Hex()})
+	}
+	return all
+}
+
+func union(a, b map[string]fact) map[string]fact {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// short tells digests apart, and lists of them.
+func short(digests string) string { return artifacts.Sum([]byte(digests)).Hex()[:8] }
+
+// text is the manifest as it is stored.
+func (m Manifest) text(at place) ([]byte, error) {
+	b, err := json.Marshal(m)
+	if err == nil && len(b) > MaxText {
+		err = fmt.Errorf("%s has too much installed for a key: a list of %d bytes; set program_libraries = false to leave it out", at.Prefix, len(b))
+	}
+	return b, err
+}

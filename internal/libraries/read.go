@@ -1,0 +1,396 @@
+package libraries
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// reading is one reading of an environment.
+type reading struct {
+	at       place
+	files    *atomic.Int64       // that were opened
+	conda    map[string]recorded // by the path below the environment's folder
+	sources  []root
+	projects []root // that editable installations are of
+	out      Manifest
+	loose    []loose
+}
+
+// recorded is what a record of an installation says of a file.
+type recorded struct {
+	sum   artifacts.Digest // zero if it does not say
+	size  int64            // -1 likewise
+	since int64            // when the record was written
+	own   bool             // what the installer keeps for itself
+}
+
+// holds says whether a file is as it was installed, by its size and time.
+func (rec recorded) holds(e entry) bool {
+	return e.MTime <= rec.since && (rec.size < 0 || e.Size == rec.size)
+}
+
+// loose is a file that has to be hashed.
+type loose struct {
+	path string
+	rel  string // below its group
+	was  artifacts.Digest
+	to   File // what is said of it, by its group's name
+	sum  artifacts.Digest
+}
+
+func (r *reading) read(path string, most int64) ([]byte, error) {
+	r.files.Add(1)
+	return readBounded(path, most)
+}
+
+const (
+	maxRecord = 64 << 20
+	maxJSON   = 16 << 20
+)
+
+// read reads what is installed at a place. It returns the roots whose files say whether that
+// has changed, and what they had.
+func read(ctx context.Context, p place, files *atomic.Int64) (m Manifest, roots []root, stamp string, newest int64, err error) {
+	r := &reading{at: p, files: files, conda: map[string]recorded{}, out: Manifest{Format: Format, Python: p.Python}}
+	roots = p.roots()
+	all, err := scan(ctx, roots)
+	if err != nil {
+		return m, nil, "", 0, err
+	}
+	for i := range roots {
+		switch at := roots[i].Path; {
+		case at == p.Conda:
+			err = r.condaMeta(all[i])
+		case slices.Contains(p.Sites, at):
+			err = r.site(at, all[i])
+		}
+		if err != nil {
+			return m, nil, "", 0, err
+		}
+	}
+	for _, project := range r.projects { // whose folder of sources is not known otherwise
+		if !slices.ContainsFunc(r.sources, func(s root) bool { return within(s.Path, project.Path) }) {
+			r.source(project)
+		}
+	}
+	for next := 0; next < len(r.sources); { // links in sources lead to more of them
+		some := r.sources[next:]
+		next = len(r.sources)
+		found, err := scan(ctx, some)
+		if err != nil {
+			return m, nil, "", 0, err
+		}
+		roots, all = append(roots, some...), append(all, found...)
+		for i, s := range some {
+			for _, e := range found[i] {
+				r.unlisted(s, e, Source)
+			}
+		}
+	}
+	interpreter, _, err := artifacts.HashFile(ctx, p.Interpreter, nil)
+	if err == nil {
+		files.Add(1)
+		r.out.Interpreter = interpreter
+		err = r.hash(ctx)
+	}
+	stamp, newest = stampOf(roots, all)
+	return r.out, roots, stamp, newest, err
+}
+
+// roots are those that are there before anything is read.
+func (p place) roots() []root {
+	roots := []root{{Path: p.Interpreter}}
+	if p.Conda != "" {
+		roots = append(roots, root{Path: p.Conda})
+	}
+	for _, s := range p.Sites {
+		roots = append(roots, root{Path: s})
+	}
+	return roots
+}
+
+// site reads a folder of installed distributions.
+func (r *reading) site(at string, entries []entry) error {
+	conda := map[string]recorded{}
+	for name, rec := range r.conda {
+		if rel, err := filepath.Rel(at, filepath.Join(r.at.Prefix, name)); err == nil {
+			conda[filepath.ToSlash(rel)] = rec
+		}
+	}
+	known := map[string]recorded{}
+	byName := make(map[string]entry, len(entries))
+	var infos []string
+	for _, e := range entries {
+		byName[e.Name] = e
+		top, _, _ := strings.Cut(e.Name, "/")
+		if ext := path.Ext(top); (ext == ".dist-info" || ext == ".egg-info") && (len(infos) == 0 || infos[len(infos)-1] != top) {
+			infos = append(infos, top)
+		}
+	}
+	first := len(r.out.Distributions)
+	for _, info := range infos {
+		about := byName[info+"/METADATA"]
+		if rec, ok := conda[about.Name]; ok && rec.holds(about) {
+			continue // it is of a package of conda
+		}
+		if err := r.distribution(at, info, byName, known); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(r.out.Distributions[first:], func(a, b Distribution) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Files, b.Files))
+	})
+	for _, e := range entries {
+		rec, listed := known[e.Name]
+		if theirs, ok := conda[e.Name]; ok && (!listed || theirs.holds(e)) {
+			rec, listed = theirs, true
+		}
+		if ext := path.Ext(e.Name); ext == ".pth" || ext == ".egg-link" || isFinder(e.Name) {
+			if err := r.pointer(at, e, listed); err != nil {
+				return err
+			}
+			listed = listed || ext != ".py"
+			rec.since, rec.size = max(rec.since, e.MTime), -1
+		}
+		switch {
+		case rec.own:
+		case !listed:
+			r.unlisted(root{Path: at}, e, Unlisted)
+		case !rec.holds(e):
+			r.loose = append(r.loose, loose{path: filepath.Join(at, e.Name), was: rec.sum, to: File{Name: e.Name, Is: Edited}})
+		}
+	}
+	for name, rec := range known {
+		if _, ok := byName[name]; !ok && !rec.sum.IsZero() {
+			r.out.Files = append(r.out.Files, File{Name: name, Is: Gone})
+		}
+	}
+	return nil
+}
+
+// isFinder says of a file that it is the code by which setuptools finds an editable
+// installation.
+func isFinder(name string) bool {
+	return strings.HasPrefix(name, "__editable__") && path.Ext(name) == ".py"
+}
+
+// own are files of a dist-info that say how and from where it was installed.
+var own = []string{"RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"}
+
+// distribution reads a dist-info or egg-info, and adds to known what it lists.
+func (r *reading) distribution(at, info string, byName map[string]entry, known map[string]recorded) error {
+	stem := strings.TrimSuffix(info, path.Ext(info))
+	name, version, _ := strings.Cut(stem, "-")
+	if path.Ext(info) == ".egg-info" {
+		version, _, _ = strings.Cut(version, "-py")
+	}
+	d := Distribution{Name: normal(name), Version: version}
+	for _, f := range own {
+		known[info+"/"+f] = recorded{own: true}
+	}
+	if _, ok := byName[info+"/direct_url.json"]; ok {
+		text, err := r.read(filepath.Join(at, info, "direct_url.json"), maxHead)
+		if err != nil {
+			return err
+		}
+		var from struct {
+			URL string `json:"url"`
+			Dir struct {
+				Editable bool `json:"editable"`
+			} `json:"dir_info"`
+		}
+		if json.Unmarshal(text, &from) == nil && from.Dir.Editable {
+			d.Editable = true
+			if u, err := url.Parse(from.URL); err == nil && u.Scheme == "file" {
+				r.projects = append(r.projects, root{Path: u.Path, Code: true})
+			}
+		}
+	}
+	if e, ok := byName[info+"/RECORD"]; ok {
+		text, err := r.read(filepath.Join(at, info, "RECORD"), maxRecord)
+		if err != nil {
+			return err
+		}
+		d.Files = r.record(string(text), e.MTime, d.Editable, known)
+	}
+	r.out.Distributions = append(r.out.Distributions, d)
+	return nil
+}
+
+// record reads the lines "path,sha256=…,size" of a RECORD and returns the digest of those
+// that are the same wherever the distribution is installed.
+func (r *reading) record(text string, since int64, editable bool, known map[string]recorded) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		j := strings.LastIndexByte(line, ',')
+		i := strings.LastIndexByte(line[:max(j, 0)], ',')
+		if i < 0 {
+			continue
+		}
+		name, sum, size := strings.ReplaceAll(strings.Trim(line[:i], `"`), `""`, `"`), line[i+1:j], line[j+1:]
+		if known[name].own || strings.HasSuffix(name, ".pyc") {
+			continue
+		}
+		if editable { // what it installs has paths of this machine
+			known[name] = recorded{size: -1, since: math.MaxInt64}
+			continue
+		}
+		if !strings.HasPrefix(name, "../") || !strings.Contains(name, "/bin/") { // scripts begin with a path
+			lines = append(lines, name+","+sum+"\n")
+		}
+		if !strings.HasPrefix(name, "../") {
+			known[name] = recorded{sum: recordSum(sum), size: sizeOf(size), since: since}
+		}
+	}
+	if editable {
+		return ""
+	}
+	slices.Sort(lines)
+	h := sha256.New()
+	for _, l := range lines {
+		h.Write([]byte(l))
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// pointer reads a file by which Python imports from elsewhere. What it does at its start, a
+// line that begins with import, counts as it stands, and so do paths as what they lead to.
+func (r *reading) pointer(at string, e entry, listed bool) error {
+	text, err := r.read(filepath.Join(at, e.Name), maxJSON)
+	if err != nil {
+		return err
+	}
+	if path.Ext(e.Name) == ".py" {
+		line, _, _ := strings.Cut(mapping.FindString(string(text)), "\n")
+		for _, m := range mapped.FindAllStringSubmatch(line, -1) {
+			r.source(root{Path: m[2], Name: m[1], Code: true})
+			r.source(root{Path: m[2] + ".py", Name: m[1], Code: true})
+		}
+		return nil
+	}
+	code := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t"):
+			code += line + "\n"
+		case filepath.IsAbs(line):
+			r.source(root{Path: line, Code: true})
+		default:
+			r.source(root{Path: filepath.Join(at, line), Code: true})
+		}
+	}
+	if code != "" && !strings.HasPrefix(e.Name, "__editable__") && !listed {
+		r.out.Files = append(r.out.Files, File{Name: e.Name, Is: "run at the start", Digest: artifacts.Sum([]byte(code))})
+	}
+	return nil
+}
+
+var (
+	mapping = regexp.MustCompile(`(?m)^MAPPING\b.*$`)
+	mapped  = regexp.MustCompile(`'([^']+)': '([^']+)'`)
+)
+
+// source adds a folder or file of sources, if it is there and not in another one.
+func (r *reading) source(s root) {
+	real, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return
+	}
+	s.Path = real
+	if slices.ContainsFunc(r.at.Sites, func(site string) bool { return within(real, site) }) {
+		return
+	}
+	if !slices.ContainsFunc(r.sources, func(o root) bool { return o.Path == real }) {
+		r.sources = append(r.sources, s)
+	}
+}
+
+// within says whether a path is a folder or below it.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// unlisted adds a file of which no record says anything; those of one folder are told
+// together.
+func (r *reading) unlisted(at root, e entry, is string) {
+	file := filepath.Join(at.Path, e.Name)
+	name := path.Join(at.Name, e.Name)
+	if e.Link {
+		r.source(root{Path: file, Name: name, Code: true})
+		return
+	}
+	if name == "" {
+		name = path.Base(at.Path)
+	}
+	group, rest, _ := strings.Cut(name, "/")
+	r.loose = append(r.loose, loose{path: file, rel: rest, to: File{Name: group, Is: is}})
+}
+
+// maxNamed bounds the files that a manifest names.
+const maxNamed = 1000
+
+// hash hashes what has to be, and says what is not as it was installed.
+func (r *reading) hash(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range r.loose {
+		g.Go(func() (err error) {
+			r.files.Add(1)
+			r.loose[i].sum, _, err = artifacts.HashFile(gctx, r.loose[i].path, nil)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	groups := map[File][]string{}
+	for _, l := range r.loose {
+		switch {
+		case l.to.Is != Edited:
+			groups[l.to] = append(groups[l.to], l.rel+"\x00"+l.sum.Hex()+"\n")
+		case l.sum != l.was:
+			l.to.Digest = l.sum
+			r.out.Files = append(r.out.Files, l.to)
+		}
+	}
+	for f, lines := range groups {
+		slices.Sort(lines)
+		f.Digest = artifacts.Sum([]byte(strings.Join(lines, "")))
+		r.out.Files = append(r.out.Files, f)
+	}
+	slices.SortFunc(r.out.Files, func(a, b File) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Is, b.Is), a.Digest.Compare(b.Digest))
+	})
+	if more := len(r.out.Files) - maxNamed; more > 0 {
+		rest, err := json.Marshal(r.out.Files[maxNamed:])
+		if err != nil {
+			return err
+		}
+		r.out.Files = append(r.out.Files[:maxNamed], File{Name: fmt.Sprintf("%d more", more), Is: Edited + " or " + Unlisted, Digest: artifacts.Sum(rest)})
+	}
+	return nil
+}

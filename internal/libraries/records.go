@@ -1,0 +1,87 @@
+package libraries
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// normal is the normal form of a distribution's name: two that differ in letters' case, or
+// in which of "-", "_" and "." stands between words, are one.
+func normal(name string) string {
+	return strings.ToLower(separators.ReplaceAllString(name, "-"))
+}
+
+var separators = regexp.MustCompile(`[-_.]+`)
+
+// recordSum reads the hash of a RECORD; what is none, or another hash, is zero.
+func recordSum(text string) (d artifacts.Digest) {
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, "sha256="))
+	if err == nil && len(b) == len(d) {
+		copy(d[:], b)
+	}
+	return d
+}
+
+func sizeOf(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// condaMeta reads what conda has installed, and remembers the files of it.
+func (r *reading) condaMeta(entries []entry) error {
+	for _, e := range entries {
+		if filepath.Ext(e.Name) != ".json" {
+			continue
+		}
+		at := filepath.Join(r.at.Conda, e.Name)
+		text, err := r.read(at, maxJSON)
+		if err != nil {
+			return err
+		}
+		var pkg struct {
+			Name, Version, Build string
+			SHA256, MD5          string
+			Paths                struct {
+				Paths []struct {
+					Path string `json:"_path"`
+					SHA  string `json:"sha256"`
+					Here string `json:"sha256_in_prefix"`
+					Size *int64 `json:"size_in_bytes"`
+				}
+			} `json:"paths_data"`
+		}
+		if err := json.Unmarshal(text, &pkg); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		d := Distribution{Name: pkg.Name, Version: strings.TrimSpace(pkg.Version + " " + pkg.Build), Files: pkg.SHA256}
+		if d.Files == "" {
+			d.Files = pkg.MD5
+		}
+		r.out.Distributions = append(r.out.Distributions, d)
+		for _, f := range pkg.Paths.Paths {
+			rec := recorded{size: -1, since: e.MTime}
+			sum := f.Here
+			if sum == "" {
+				sum = f.SHA
+				if f.Size != nil {
+					rec.size = *f.Size
+				}
+			}
+			if rec.sum, err = artifacts.ParseHex(sum); err != nil {
+				rec.sum = artifacts.Digest{}
+			}
+			r.conda[f.Path] = rec
+		}
+	}
+	return nil
+}

@@ -12,6 +12,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
+// lintInstances is how many instances of a block are looked at: what one does wrong, nearly
+// all do.
+const lintInstances = 100
+
 // lintProgram warns of files that a program will not have or will leave out. It looks at
 // kinds that start programs as "command" does.
 func (l *loader) lintProgram(n *node) {
@@ -19,7 +23,8 @@ func (l *loader) lintProgram(n *node) {
 	if argv == nil || n.block.typ != "step" {
 		return
 	}
-	for _, s := range l.steps[n] {
+	steps := l.steps[n]
+	for _, s := range steps[:min(len(steps), lintInstances)] {
 		tree, err := s.Task.Tree()
 		if err != nil {
 			continue
@@ -104,7 +109,10 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 // foldersOf lists the folders that a step of this module declares as its outputs.
 func (l *loader) foldersOf(address string) (folders []string) {
 	for _, s := range l.steps[l.byBlock[strings.TrimPrefix(BlockOf(address), l.address+".")]] {
-		if tree, err := s.Task.Tree(); err == nil && s.Address == address {
+		if s.Address != address {
+			continue
+		}
+		if tree, err := s.Task.Tree(); err == nil {
 			folders = slices.DeleteFunc(stringsOf(tree["outputs"]), func(o string) bool { return !strings.HasSuffix(o, "/") })
 		}
 	}

@@ -205,7 +205,7 @@ func (c *collector) done() Diagnostics {
 			d.Detail += fmt.Sprintf("\nThere are %d more such values here.", r.values)
 		}
 		if r.first.keyed {
-			d.Detail += fmt.Sprintf("\nThis is so for each.key = %q", plain(r.first.key))
+			d.Detail += brief(fmt.Sprintf("\nThis is so for each.key = %q", plain(r.first.key)))
 			if len(r.others) > 0 {
 				d.Detail += " and " + count(len(r.others), "other instance")
 			}

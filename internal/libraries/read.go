@@ -139,9 +139,8 @@ func (r *reading) site(at string, entries []entry) error {
 	var infos []string
 	for _, e := range entries {
 		byName[e.Name] = e
-		top, _, _ := strings.Cut(e.Name, "/")
-		if ext := path.Ext(top); (ext == ".dist-info" || ext == ".egg-info") && (len(infos) == 0 || infos[len(infos)-1] != top) {
-			infos = append(infos, top)
+		if info := infoOf(e.Name); info != "" && (len(infos) == 0 || infos[len(infos)-1] != info) {
+			infos = append(infos, info)
 		}
 	}
 	first := len(r.out.Distributions)
@@ -170,7 +169,7 @@ func (r *reading) site(at string, entries []entry) error {
 			rec.since, rec.size = max(rec.since, e.MTime), -1
 		}
 		switch {
-		case rec.own:
+		case rec.own, !listed && infoOf(e.Name) != "" && path.Base(e.Name) != "entry_points.txt": // by these, plugins are found
 		case !listed:
 			r.unlisted(root{Path: at}, e, Unlisted)
 		case !rec.holds(e):
@@ -183,6 +182,15 @@ func (r *reading) site(at string, entries []entry) error {
 		}
 	}
 	return nil
+}
+
+// infoOf is the dist-info or egg-info that a file is in, or is; "" if it is in none.
+func infoOf(name string) string {
+	top, _, _ := strings.Cut(name, "/")
+	if ext := path.Ext(top); ext != ".dist-info" && ext != ".egg-info" {
+		return ""
+	}
+	return top
 }
 
 // isFinder says of a file that it is the code by which setuptools finds an editable

@@ -15,43 +15,10 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 	if e := limits(d); e != nil {
 		return e
 	}
-	if e := explainOpaque(d); e != nil {
+	if e := l.explainOpaque(d); e != nil {
 		return e
 	}
-	var of string
-	var v, k cty.Value
-	switch e := d.Expression.(type) {
-	case *hclsyntax.ScopeTraversalExpr:
-		of, v, k = walk(e.Traversal[:1], e.Traversal[1:], d.EvalContext)
-	case *hclsyntax.RelativeTraversalExpr:
-		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
-			of, v, k = l.element(anon, e.Traversal, d.EvalContext)
-			break
-		}
-		src, ds := e.Source.Value(d.EvalContext)
-		if ds.HasErrors() {
-			return d
-		}
-		of, v, k = steps("This", src, e.Traversal)
-	case *hclsyntax.IndexExpr:
-		c, ds := e.Collection.Value(d.EvalContext)
-		if ds.HasErrors() {
-			return d
-		}
-		i, ds := e.Key.Value(d.EvalContext)
-		if ds.HasErrors() {
-			return d
-		}
-		of, v, k = "This", c, i
-		if tr, ok := e.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
-			of = source(tr.Traversal)
-		}
-	default:
-		return d
-	}
-	if v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
-		return rewritten(d, opaque("This looks into", v))
-	}
+	of, v, k := l.lacking(d)
 	if v == cty.NilVal || v.IsMarked() || k.IsMarked() || !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
 		return d
 	}
@@ -63,6 +30,33 @@ func (l *loader) explain(d *hcl.Diagnostic) *hcl.Diagnostic {
 		return d
 	}
 	return rewritten(d, &limit{summary, detail})
+}
+
+// lacking finds the value, and what it is called, that does not have what is asked of
+// it; NilVal if the diagnostic is about something else.
+func (l *loader) lacking(d *hcl.Diagnostic) (of string, v, k cty.Value) {
+	switch e := d.Expression.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		return walk(e.Traversal[:1], e.Traversal[1:], d.EvalContext)
+	case *hclsyntax.RelativeTraversalExpr:
+		if anon, ok := e.Source.(*hclsyntax.AnonSymbolExpr); ok {
+			return l.element(anon, e.Traversal, d.EvalContext)
+		}
+		if src, ds := e.Source.Value(d.EvalContext); !ds.HasErrors() {
+			return steps("This", src, e.Traversal)
+		}
+	case *hclsyntax.IndexExpr:
+		c, ds := e.Collection.Value(d.EvalContext)
+		i, more := e.Key.Value(d.EvalContext)
+		if ds.HasErrors() || more.HasErrors() {
+			break
+		}
+		if tr, ok := e.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
+			return source(tr.Traversal), c, i
+		}
+		return "This", c, i
+	}
+	return "", cty.NilVal, cty.NilVal
 }
 
 // element follows what is written after a splat into the first element of what

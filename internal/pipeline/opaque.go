@@ -113,7 +113,10 @@ func compares(a, b cty.Value) error {
 
 // explainOpaque rewrites a diagnostic whose reason is that an artifact is used as a
 // value; nil if it is about something else.
-func explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+func (l *loader) explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
+	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok && call.FunctionCallError() != nil {
+		return nil // the function says so itself; see refuse
+	}
 	var err *limit
 	switch e := d.Expression.(type) {
 	case nil:
@@ -127,6 +130,9 @@ func explainOpaque(d *hcl.Diagnostic) *hcl.Diagnostic {
 		err = readBy(e.Key, d)
 	default:
 		err = readBy(e, d)
+	}
+	if _, v, _ := l.lacking(d); err == nil && v != cty.NilVal && v.Type() == artifactType && !v.IsNull() {
+		err = opaque("This looks into", v)
 	}
 	if err == nil {
 		return nil
@@ -190,7 +196,11 @@ type watchedExpr struct {
 func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, ds := e.Expression.Value(ctx)
 	for _, d := range ds {
-		if x := e.l.explain(d); x.Summary == opaqueTitle && e.found == nil {
+		x := limits(d)
+		if x == nil {
+			x = e.l.explainOpaque(d)
+		}
+		if x != nil && x.Summary == opaqueTitle && e.found == nil {
 			e.found = &told{x}
 		}
 	}

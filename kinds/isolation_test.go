@@ -102,3 +102,25 @@ func TestIsolatedStudy(t *testing.T) {
 		t.Errorf("enforce: %v", err)
 	}
 }
+
+// A script may start the programs that it names, wherever they are, and no others.
+func TestIsolatedScript(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"named", "other"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", os.Getenv("PATH")+":"+dir)
+	l := newLocal(t)
+	try := func(script string) error {
+		_, err := l.tryFirst(l.plan(writePipeline(t, fmt.Sprintf("step \"command\" \"x\" {\nscript = %q\nprograms = [\"named\"]\nisolation = \"enforce\"\n}", script)), nil))
+		return err
+	}
+	if err := try("named"); err != nil {
+		t.Error(err)
+	}
+	if err := try("named; other"); err == nil || !strings.Contains(err.Error(), "other: command not found") {
+		t.Errorf("got %v", err)
+	}
+}

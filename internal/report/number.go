@@ -37,6 +37,14 @@ func took(s float64) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// counted prints a number with its noun: 1 step, 2 steps.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 func short(digest string) string {
 	_, hex, ok := strings.Cut(digest, ":")
 	if !ok || len(hex) < 12 {

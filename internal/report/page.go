@@ -49,6 +49,7 @@ func (r *Report) HTML(w io.Writer) error {
 		"count":    func(n int64) string { return humanize.Comma(n) },
 		"short":    short,
 		"clip":     Clip,
+		"counted":  counted,
 		"unplaced": unplaced,
 		"file":     fileOf,
 		"slug":     slug,

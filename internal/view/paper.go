@@ -46,6 +46,6 @@ func Paper(w io.Writer, r *prose.Result, each bool) {
 		}
 		Printf(w, "not in the paper: %s\n", strings.Join(names, ", "))
 	}
-	Printf(w, "%s, %s; %d times \\redsi, %d of them unknown, %d changed; of %s typed by hand %d are a cell's, %d no longer, %d say too little\n",
-		Count(len(r.Files), "file"), Count(r.Cells, "cell"), r.Uses, len(r.Unknown), len(r.Changed), Count(r.Numbers, "number"), len(r.Typed), len(r.Stale), r.Vague)
+	Printf(w, "%s, %s; %s of \\redsi, %d of them unknown, %d changed; of %s typed by hand %d are a cell's, %d no longer, %d say too little\n",
+		Count(len(r.Files), "file"), Count(r.Cells, "cell"), Count(r.Uses, "use"), len(r.Unknown), len(r.Changed), Count(r.Numbers, "number"), len(r.Typed), len(r.Stale), r.Vague)
 }

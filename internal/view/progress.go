@@ -128,7 +128,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]Work) {
 		}
 	}
 	if l.resume && hits > 0 {
-		Printf(w, "%s  %d steps have results already\n", l.st.Outcome("hit", "HIT"), hits)
+		Printf(w, "%s  %s done already\n", l.st.Outcome("hit", "HIT"), Count(hits, "step"))
 	}
 	for _, c := range causes {
 		l.together(w, c, of[c])

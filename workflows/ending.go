@@ -24,6 +24,8 @@ const (
 	failuresTold = 20
 	stepsTold    = 5 // by name, of those with one cause
 	changedTold  = 1000
+
+	furtherLine = "    " // begins those of an error; who has shown it leaves them out
 )
 
 func (r *run) grown(ctx workflow.Context) bool {
@@ -194,7 +196,7 @@ func (r *run) failures(out *ReproduceResult) string {
 		if n := len(who) - stepsTold; n > 0 {
 			who, more = who[:stepsTold], fmt.Sprintf(" and %d more", n)
 		}
-		b.WriteString("\n" + strings.Join(who, ", ") + more + ": " + cause)
+		b.WriteString("\n" + strings.Join(who, ", ") + more + ": " + strings.ReplaceAll(cause, "\n", "\n"+furtherLine))
 		left -= len(failed[cause])
 	}
 	return b.String()

@@ -87,6 +87,7 @@ none of them signed does not count, nor ever what a revoked key signed.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.reason, "reason", "", "why what has changed makes no difference")
 	f.StringVar(&o.of, "of", "", "the result to take: its `KEY`, or a run that had it; default: the newest")
@@ -121,6 +122,9 @@ func (a *app) accept(ctx context.Context, target string, o acceptOptions) error 
 	}
 	a.Targets = []string{target}
 	pl, _, err := a.loadPlan(ctx)
+	if err == nil {
+		err = a.mayRecord()
+	}
 	if err != nil {
 		return err
 	}
@@ -381,9 +385,6 @@ func (a *app) listAccepted(ctx context.Context) error {
 		return err
 	}
 	if a.JSON {
-		if all == nil {
-			all = []artifacts.AcceptedNow{}
-		}
 		return view.WriteJSON(a.Out, all)
 	}
 	for _, x := range all {

@@ -62,6 +62,9 @@ type app struct {
 
 	lock string // the lock file; "" is that beside the pipeline
 
+	partial bool  // a plan may leave out steps of which a source or program is not there
+	lacks   error // which, and that they were left out
+
 	scratch *scratch.Area // once steps may run here
 	meter   *usage.Meter  // likewise
 
@@ -254,8 +257,24 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 		return nil, inputError(err)
 	}
 	sources := planSources{src, fingerprints{filepath.Join(a.StateDir, "secrets.salt"), secret.Finder{Vars: p.Secrets}}, programs{}, a.newLibraries()}
-	return pl, a.resolve(ctx, pl, src, sources, changed)
+	err = a.resolve(ctx, pl, src, sources, changed)
+	var un *unresolved
+	if a.partial && errors.As(err, &un) {
+		if rest, _ := pl.Without(func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
+			a.lacks = fmt.Errorf("%w\nthe plan has the other %s; what needs this is left out of it: %s", err, view.Count(len(rest.Steps), "step"), view.Count(len(pl.Steps)-len(rest.Steps), "step"))
+			return rest, nil
+		}
+	}
+	return pl, err
 }
+
+// unresolved says of which steps a source or program is not there, and why.
+type unresolved struct {
+	error
+	steps map[int]bool
+}
+
+func (e *unresolved) Unwrap() error { return e.error }
 
 // resolve fills in what is known of the sources and programs of a plan's steps: sources
 // answers, of the files of src.
@@ -263,6 +282,7 @@ func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources,
 	ctx, over := a.hashing(ctx, "planning")
 	defer over()
 	var problems []error
+	missing := map[int]bool{}
 	for i, s := range pl.Steps {
 		src.HashAgain(slices.Contains(changed, s.Address))
 		if err := src.From(filepath.Dir(filepath.FromSlash(s.Pos.File))); err != nil {
@@ -271,12 +291,13 @@ func (a *app) resolve(ctx context.Context, pl *plan.Plan, src *lockfile.Sources,
 		t, err := a.Registry.Resolved(ctx, sources, s.Task)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %s: %w", s.Pos.File, s.Pos.Line, s.Address, err))
+			missing[i] = true
 			continue
 		}
 		pl.Steps[i].Task = t
 	}
 	if len(problems) > 0 {
-		return inputError(errors.Join(problems...))
+		return inputError(&unresolved{errors.Join(problems...), missing})
 	}
 	if err := errors.Join(src.Save(), a.libraries.memory.Save()); err != nil {
 		a.Log.Warn("checksums of local files could not be saved", "err", err)

@@ -109,6 +109,7 @@ With FILE.tex:
 	}
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
+	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&junit, "junit", "", "also write JUnit's XML to this `FILE`; - is standard output")
 	f.StringVar(&markdown, "markdown", "", "also write Markdown to this `FILE`; - is standard output")

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/redsi/redsi/internal/git"
 	"github.com/redsi/redsi/internal/prose"
 )
 
@@ -74,21 +74,9 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	return "", fmt.Errorf("that revision has %s: say which with --numbers", strings.Join(found, " and "))
 }
 
-// gitIn runs git in a folder and returns what it prints. It neither locks nor prompts.
+// gitIn runs git in a folder and returns what it prints, without the line ends behind it.
 func gitIn(ctx context.Context, folder string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", folder}, args...)...)
-	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("this needs the program git, which is not installed")
-	case err != nil && said.Len() > 0:
-		first, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
-		return "", fmt.Errorf("git: %s", first)
-	case err != nil:
-		return "", fmt.Errorf("git: %w", err)
-	}
-	return strings.TrimRight(out.String(), "\n"), nil
+	var out bytes.Buffer
+	err := git.To(ctx, &out, []string{"GIT_OPTIONAL_LOCKS=0"}, append([]string{"-C", folder}, args...)...)
+	return strings.TrimRight(out.String(), "\n"), err
 }

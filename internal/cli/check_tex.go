@@ -68,7 +68,11 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 	case o.Markdown != "-":
 		view.Paper(a.Out, r, o.Each)
 		if len(r.NotRun) > 0 {
-			view.Printf(a.Out, "%s not run, and no number was compared with them: %s\n", tablesHaveNot(len(r.NotRun)), a.hint("run", targetArgs(a.Targets)...))
+			have := " have"
+			if len(r.NotRun) == 1 {
+				have = " has"
+			}
+			view.Printf(a.Out, "%s not run, and no number was compared with them: %s\n", countItems(len(r.NotRun))+have, a.hint("run", targetArgs(a.Targets)...))
 		}
 	}
 	if err == nil && r.Failed() {
@@ -77,11 +81,12 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 	return err
 }
 
-func tablesHaveNot(n int) string {
+// countItems says how many tables and figures there are.
+func countItems(n int) string {
 	if n == 1 {
-		return "1 table or figure has"
+		return "1 table or figure"
 	}
-	return fmt.Sprintf("%d tables and figures have", n)
+	return fmt.Sprintf("%d tables and figures", n)
 }
 
 // readPaper reads LaTeX files with what they read; all lie in the first one's folder or

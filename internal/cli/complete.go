@@ -56,12 +56,12 @@ func newCompletionCmd(a *app) *cobra.Command {
 // complete tells cobra what may stand where names of the pipeline and the store do.
 func (a *app) complete(root *cobra.Command) {
 	args := map[string]completer{
-		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
+		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "artifacts used": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
 		"artifacts cat": a.outputNames, "artifacts path": a.outputNames, "artifacts get": a.outputNames,
 		"trace": a.cellNames, "kinds": a.kindNames, "diff": a.runNames, "attach": a.openNames, "cancel": a.openNames,
 	}
 	flags := map[string]completer{
-		"target": a.stepNames, "rebuild": a.stepNames, "revoke": a.stepNames, "model": a.stepNames, "var": a.variableNames, "run": a.runNames,
+		"target": a.stepNames, "rebuild": a.stepNames, "revoke": a.stepNames, "model": a.stepNames, "var": a.variableNames, "run": a.runNames, "compare": a.runNames, "against": a.runNames, "of": a.runNames,
 		"log-level": words("debug", "info", "warn", "error"),
 	}
 	var each func(cmd *cobra.Command)

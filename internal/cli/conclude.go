@@ -104,7 +104,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 	}
 	a.printFiles(out.Rendered)
 	a.printCompared(out.Compared)
-	view.Printf(a.Out, "%d steps: %s, %s.\n", len(pl.Steps), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
+	view.Printf(a.Out, "%s: %s, %s.\n", view.Count(len(pl.Steps), "step"), out.sum(len(pl.Steps)), view.Seconds(time.Since(out.Started)))
 	view.Expectations(a.Out, judged, false)
 	return o.unmet(sum)
 }

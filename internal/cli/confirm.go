@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -60,8 +59,8 @@ func (o *confirmOptions) limits() (*limits, error) {
 		part = strings.TrimSpace(part)
 		if d, err := time.ParseDuration(part); err == nil && d > 0 {
 			l.work = d
-		} else if n, err := humanize.ParseBytes(part); err == nil && n > 0 {
-			l.download = int64(n)
+		} else if n, err := sizeOf("", part, ""); err == nil {
+			l.download = n
 		} else {
 			return nil, inputError(fmt.Errorf("--confirm-above %s: want a time such as 4h, a size such as 20GB, both with a comma between them, or never", above))
 		}
@@ -152,7 +151,11 @@ func cost(e *estimate.Estimate) string {
 		line("download", "%s", strings.Join(parts, ", "))
 	}
 	if e.Bytes > 0 {
-		line("results", "%s, without those of %s whose size is unknown", view.Size(e.Bytes), view.Count(e.BytesUnknown, "step"))
+		text := view.Size(e.Bytes)
+		if e.BytesUnknown > 0 {
+			text += ", without those of " + view.Count(e.BytesUnknown, "step") + " whose size is unknown"
+		}
+		line("results", "%s", text)
 	}
 	return s.String()
 }

@@ -84,11 +84,11 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 			isFolder[i] = true
 		}
 	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
 	if isFolder[0] || isFolder[1] {
+		store, err := a.openOwn(ctx)
+		if err != nil {
+			return err
+		}
 		for i, arg := range args {
 			if isFolder[i] && !strings.ContainsAny(arg, "/.") {
 				if _, err := a.findRun(ctx, store, arg); err == nil {
@@ -108,6 +108,11 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	}
 	if o.markdown != "" || o.exitCode {
 		return inputError(fmt.Errorf("--markdown and --exit-code are of two versions, and %s and %s are two runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
+	}
+	a.readResults(ctx)
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
 	}
 	x, err := a.runOf(ctx, store, args, 0)
 	if err != nil {

@@ -49,9 +49,6 @@ func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *work
 		return err
 	}
 	if a.JSON {
-		if ds == nil {
-			ds = []runDiff{}
-		}
 		return view.WriteJSON(a.Out, map[string]any{"a": x.RunID, "b": y.RunID, "same": same, "steps": ds})
 	}
 	a.printDiff(x.RunID, y.RunID, ds, same, all)
@@ -223,7 +220,11 @@ func (a *app) printDiff(x, y string, ds []runDiff, same int, all bool) {
 			view.Printf(a.Out, "       expected: %s -> %s  %s\n", cmp.Or(c.A, "none"), c.B, c.Said)
 		}
 	}
-	view.Printf(a.Out, "%d steps differ, %d are the same work.\n", len(ds), same)
+	differ := " differ"
+	if len(ds) == 1 {
+		differ = " differs"
+	}
+	view.Printf(a.Out, "%s, %d the same work.\n", view.Count(len(ds), "step")+differ, same)
 }
 
 func orNone(s workflows.Status) string {

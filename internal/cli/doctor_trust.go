@@ -33,10 +33,11 @@ func (a *app) checkKey() finding {
 	return f
 }
 
-// readResults takes what the pipeline of the current folder says of results, if there is
-// one that can be read: doctor is for folders without, too.
+// readResults takes what the pipeline says of results, if there is one that can be read:
+// some verbs are for folders without, too.
 func (a *app) readResults(ctx context.Context) {
-	sources, err := pipeline.Read(env("REDSI_FILE", "pipelines.hcl"))
+	file := cmp.Or(a.File, env("REDSI_FILE", "pipelines.hcl"))
+	sources, err := pipeline.Read(file)
 	if err != nil {
 		return
 	}
@@ -44,7 +45,7 @@ func (a *app) readResults(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	mods := a.reader(env("REDSI_FILE", "pipelines.hcl"))
+	mods := a.reader(file)
 	p, ds := pipeline.Load(sources, a.options(ctx, g, mods))
 	if !ds.HasErrors() {
 		a.whose = p.Results
@@ -55,6 +56,9 @@ func (a *app) readResults(ctx context.Context) {
 func (a *app) checkTrust() finding {
 	f := finding{What: "trust", OK: true}
 	p, err := a.policy()
+	if err == nil {
+		err = p.Validate()
+	}
 	if err != nil {
 		f.OK, f.Note, f.Do = false, err.Error(), "mend the results block, --trust or --untrusted"
 		return f

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/archive"
 	"github.com/redsi/redsi/internal/atomicfile"
@@ -43,11 +41,10 @@ func (o *archiveOptions) check() error {
 		if s.text == "" {
 			continue
 		}
-		n, err := humanize.ParseBytes(s.text)
-		if err != nil || n == 0 || n > 1<<62 {
-			return inputError(fmt.Errorf("%s %s: want a size such as 100MB", s.flag, s.text))
+		var err error
+		if *s.n, err = sizeOf(s.flag, s.text, "100MB"); err != nil {
+			return err
 		}
-		*s.n = int64(n)
 	}
 	if o.deposit != "" && o.deposit != "zenodo" {
 		return inputError(fmt.Errorf("--deposit %s: want zenodo", o.deposit))

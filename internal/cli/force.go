@@ -44,6 +44,10 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 				if !chosen[i] || it.Result == nil {
 					continue
 				}
+				if from := it.Result.From; from != "" {
+					a.say(fmt.Sprintf("%s: its result is in %s, which is only read; a run that does not look there does the step", v.Plan.Steps[i].Address, from))
+					continue
+				}
 				if err := a.forget(cmd.Context(), store, v, i); err != nil {
 					return fmt.Errorf("%s: %w", v.Plan.Steps[i].Address, err)
 				}
@@ -64,6 +68,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 		},
 	}
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	cmd.Flags().BoolVar(&downstream, "downstream", false, "also the results of all steps that depend on it")
 	return cmd
 }
@@ -71,12 +76,23 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 // previewAround previews the whole pipeline, having checked that a target names
 // something in it.
 func (a *app) previewAround(ctx context.Context, target string) (*plan.Preview, artifacts.Store, error) {
-	a.Targets = []string{target}
-	if _, _, err := a.loadPlan(ctx); err != nil {
+	p, err := a.Load(ctx)
+	if err != nil {
 		return nil, artifacts.Store{}, err
 	}
-	a.Targets = nil
-	return a.preview(ctx)
+	if _, err := plan.Build(a.File, p, a.Registry, []string{target}); err != nil {
+		return nil, artifacts.Store{}, a.targetError(err)
+	}
+	pl, err := a.planOf(ctx, p, a.File, nil)
+	if err != nil {
+		return nil, artifacts.Store{}, err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, store, err
+	}
+	v, err := a.previewOf(ctx, store, pl, keepAll)
+	return v, store, err
 }
 
 // selected marks the steps that a target names and, with downstream, all that

@@ -30,13 +30,17 @@ many have results. --outcomes=false draws without reading results.`,
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			draw := map[string]func(graph.Graph, io.Writer) error{"dot": graph.Graph.DOT, "svg": graph.Graph.SVG, "mermaid": graph.Graph.Mermaid}[format]
+			if draw == nil {
+				return inputError(fmt.Errorf("--format %s: want dot, svg or mermaid", format))
+			}
 			p, err := a.Load(cmd.Context())
 			if err != nil {
 				return err
 			}
 			pl, err := plan.Build(a.File, p, a.Registry, a.Targets)
 			if err != nil {
-				return inputError(err)
+				return a.targetError(err)
 			}
 			g := graph.New(graphSteps(pl), expand)
 			if outcomes {
@@ -50,11 +54,7 @@ many have results. --outcomes=false draws without reading results.`,
 			if a.JSON {
 				return view.WriteJSON(a.Out, g)
 			}
-			draw := map[string]func(io.Writer) error{"dot": g.DOT, "svg": g.SVG, "mermaid": g.Mermaid}[format]
-			if draw == nil {
-				return inputError(fmt.Errorf("--format %s: want dot, svg or mermaid", format))
-			}
-			return draw(a.Out)
+			return draw(g, a.Out)
 		},
 	}
 	a.pipelineFlags(cmd)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
@@ -206,11 +205,9 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 	}
 	limits := archive.Usual(info.Size())
 	if most != "" {
-		n, err := humanize.ParseBytes(most)
-		if err != nil || n == 0 || n > 1<<62 {
-			return nil, inputError(fmt.Errorf("--max-size %s: want a size such as 300GB", most))
+		if limits.Size, err = sizeOf("--max-size", most, "300GB"); err != nil {
+			return nil, err
 		}
-		limits.Size = int64(n)
 	}
 	r, err := archive.NewReader(in, info.Size(), limits, name)
 	if err != nil {

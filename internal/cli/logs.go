@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,6 +73,7 @@ The log goes to standard output, what is said about it to standard error.`,
 			if run == "" && target != "" {
 				store, logs, err = a.logsNow(ctx, target, failed)
 			} else {
+				a.readResults(ctx)
 				if store, err = a.openStore(ctx); err == nil {
 					logs, err = a.logsOfRun(ctx, store, run, target, failed)
 				}
@@ -103,13 +107,12 @@ func (a *app) logsNow(ctx context.Context, target string, failed bool) (artifact
 		return store, nil, err
 	}
 	var logs []stepLog
-	found := 0
+	failures := sync.OnceValues(func() (map[string]activities.Failure, error) { return newestFailures(ctx, store, pl, target, failed) })
 	for i, s := range pl.Steps {
 		if !plan.Matches(target, s.Address) {
 			continue
 		}
-		found++
-		l, err := a.logNow(ctx, store, s.Address, v.Items[i], failed)
+		l, err := a.logNow(ctx, store, s.Address, v.Items[i], failed, failures)
 		if err != nil {
 			return store, nil, err
 		}
@@ -127,7 +130,7 @@ func (a *app) logsNow(ctx context.Context, target string, failed bool) (artifact
 }
 
 // logNow finds the log of one step; nil if it has not run.
-func (a *app) logNow(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool) (*stepLog, error) {
+func (a *app) logNow(ctx context.Context, store artifacts.Store, address string, it plan.Item, failed bool, failures func() (map[string]activities.Failure, error)) (*stepLog, error) {
 	if it.Result != nil && !failed {
 		return logOfResult(address, it.Result), nil
 	}
@@ -141,20 +144,36 @@ func (a *app) logNow(ctx context.Context, store artifacts.Store, address string,
 				Note: "it is at work: " + l.String() + "; what it says is kept when it ends, and until then: " + a.hint("status")}, nil
 		}
 	}
-	var found *stepLog
-	err := activities.FailuresOf(ctx, store, "", func(f activities.Failure) bool {
-		if isOf(f, address) && (!failed || f.Outcome == activities.FailedStep) {
-			l := logOfFailure(f)
-			found = &l
-		}
-		return found == nil
-	})
-	return found, err
+	of, err := failures()
+	f, ok := of[address]
+	if err != nil || !ok {
+		return nil, err
+	}
+	l := logOfFailure(f)
+	return &l, nil
 }
 
-// isOf reports whether a failure is that of a step or of a part of it.
-func isOf(f activities.Failure, address string) bool {
-	return f.Step == address || strings.HasPrefix(f.Step, address+" · ")
+// newestFailures are the last failures of a target's steps or of parts of them, by step.
+func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, failed bool) (map[string]activities.Failure, error) {
+	wanted := map[string]bool{}
+	for _, s := range pl.Steps {
+		wanted[s.Address] = plan.Matches(target, s.Address)
+	}
+	newest := map[string]activities.Failure{}
+	err := activities.FailuresOf(ctx, store, "", func(f activities.Failure) bool {
+		address := failedStep(f)
+		if wanted[address] && (!failed || f.Outcome == activities.FailedStep) {
+			newest[address], wanted[address] = f, false
+		}
+		return true
+	})
+	return newest, err
+}
+
+// failedStep is the step that a failure is of, or a part of it.
+func failedStep(f activities.Failure) string {
+	address, _, _ := strings.Cut(f.Step, " · ")
+	return address
 }
 
 // logsOfRun finds the logs of steps as they were in a run.
@@ -168,24 +187,34 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 	}
 	failures := map[string][]activities.Failure{}
 	err = activities.FailuresOf(ctx, store, rec.RunID, func(f activities.Failure) bool {
-		address, _, _ := strings.Cut(f.Step, " · ")
+		address := failedStep(f)
 		failures[address] = append(failures[address], f)
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	var logs []stepLog
-	for _, s := range rec.Steps {
-		if target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != workflows.Failed {
-			continue
+	var keys []artifacts.Digest
+	steps := slices.DeleteFunc(rec.Steps, func(s workflows.RunStep) bool {
+		return target != "" && !plan.Matches(target, s.Address) || failed && s.Outcome != workflows.Failed
+	})
+	for _, s := range steps {
+		if finished(s) {
+			keys = append(keys, s.Key)
 		}
+	}
+	entries := map[artifacts.Digest]artifacts.Entry{}
+	for some := range slices.Chunk(keys, inspectMost) {
+		found, err := artifacts.Inspect(ctx, store, some)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(entries, found)
+	}
+	var logs []stepLog
+	for _, s := range steps {
 		switch {
 		case finished(s):
-			entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{s.Key})
-			if err != nil {
-				return nil, err
-			}
 			if e := entries[s.Key]; e.Result == nil {
 				logs = append(logs, stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log went with its result: " + e.Miss()})
 			} else {

@@ -5,11 +5,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/lsp"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
@@ -45,6 +46,7 @@ client.`,
 	}
 	f := cmd.Flags()
 	a.variableFlags(cmd)
+	a.fromFlags(cmd)
 	f.BoolVar(&stdio, "stdio", true, "for editors that pass it; standard input and output are always used")
 	return cmd
 }
@@ -66,8 +68,8 @@ func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 	return ds
 }
 
-// outcomes looks up the results of an editor's pipeline. Relative folders are of the one
-// that the editor has open. A store that is not there yet is not made.
+// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders are
+// of the one that the editor has open. A store that is not there yet is not made.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
 	within := func(path string) string {
 		if filepath.IsAbs(path) || strings.Contains(path, "://") {
@@ -75,8 +77,13 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 		}
 		return filepath.Join(root, path)
 	}
-	b := &app{Registry: a.Registry, Out: a.Err, Err: a.Err, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), secrets: p.Secrets}
+	b := &app{Registry: a.Registry, Out: a.Err, Err: a.Err, Log: a.Log, StateDir: within(a.StateDir), StoreURL: within(a.StoreURL), secrets: p.Secrets, whose: p.Results}
+	b.others.trust, b.others.untrusted, b.others.from = a.others.trust, a.others.untrusted, slices.Clone(a.others.from)
+	for i, address := range b.others.from {
+		b.others.from[i] = within(address)
+	}
 	if l, ds, err := a.localOf(projectDir(file)); err == nil && !ds.HasErrors() {
+		b.local = l
 		if l.State != "" && a.unset("state", "REDSI_STATE") {
 			b.StateDir = l.beside(l.State)
 		}
@@ -88,23 +95,21 @@ func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipel
 	if err != nil {
 		return nil, err
 	}
-	lookup := func(context.Context, []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-		return nil, nil
-	}
+	own := mem.New()
 	if _, err := os.Stat(b.StoreURL); err == nil || strings.Contains(b.StoreURL, "://") {
-		store, err := b.openOwn(ctx)
-		if err != nil {
+		if own, err = b.openOwn(ctx); err != nil {
 			return nil, err
 		}
-		lookup = func(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
-			return artifacts.LookupMany(ctx, store, keys)
-		}
+	}
+	store, err := b.withOthers(ctx, own)
+	if err != nil {
+		return nil, err
 	}
 	out := map[string]lsp.Outcome{}
-	v, err := pl.Follow(ctx, b.Registry, lookup, func(i int, it *plan.Item) bool {
+	v, err := b.previewOf(ctx, store, pl, func(i int, it *plan.Item) bool {
 		out[pl.Steps[i].Address] = lsp.Outcome{Word: "HIT", Finished: it.Result.Finished, Took: it.Took}
 		return false
-	}, nil)
+	})
 	if err != nil {
 		return nil, err
 	}

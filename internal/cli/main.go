@@ -131,11 +131,21 @@ func newRoot(a *app) *cobra.Command {
 		}
 		root.AddCommand(g.verbs...)
 	}
+	for _, verb := range root.Commands() {
+		verb.SuggestFor = otherWords[verb.Name()]
+	}
 	root.SetHelpCommandGroupID("This program")
 	root.CompletionOptions.DisableDefaultCmd = true // there is ours
 	a.complete(root)
 	checkArgs(root)
 	return root
+}
+
+// otherWords are the words of other tools for what our verbs do.
+var otherWords = map[string][]string{
+	"run": {"repro", "exp", "experiments", "build", "make", "execute"}, "plan": {"dry-run", "dryrun"}, "graph": {"dag"}, "report": {"metrics", "plots"}, "trace": {"metrics"},
+	"diff": {"params"}, "status": {"ps", "queue"}, "accept": {"commit", "freeze"}, "force": {"invalidate", "rerun", "clean"}, "gc": {"prune"}, "cancel": {"kill", "stop"},
+	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
 // checkArgs makes what is wrong with a command's arguments the user's to mend.

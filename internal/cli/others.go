@@ -31,7 +31,10 @@ type othersOptions struct {
 	fetched fetched
 }
 
-// fromFlags are those of verbs that read results, which others may have.
+// fromFlags are those that say which results of others are read.
+var fromFlags = []string{"from", "require-from", "trust", "untrusted"}
+
+// fromFlags adds them to a verb that reads results, which others may have.
 func (a *app) fromFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&a.others.from, "from", nil, "look here for results that the store lacks: https://HOST/PATH, s3://BUCKET/PREFIX or a folder, which is only read; may be repeated")
@@ -77,10 +80,20 @@ func (a *app) policy() (p artifacts.Policy, err error) {
 		return p, inputError(fmt.Errorf("--untrusted %s: want run, verify or use", untrusted))
 	}
 	p.Foreign, p.Own = artifacts.Untrusted(untrusted), artifacts.Untrusted(a.whose.Shared)
-	if err := p.Validate(); err != nil {
-		return p, inputError(err)
-	}
 	return p, nil
+}
+
+// mayRecord reports why results that are made here would not be believed. Verbs that only
+// read need no key.
+func (a *app) mayRecord() error {
+	p, err := a.policy()
+	if err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil {
+		return inputError(err)
+	}
+	return nil
 }
 
 // ring is the keys that the pipeline and the command line name.

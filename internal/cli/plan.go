@@ -67,6 +67,7 @@ what to change.`,
 				return err
 			}
 			keep := func(int, *plan.Item) bool { return saveTo != "" }
+			a.partial = saveTo == "" // such a plan is shown, and not run
 			v, store, err := a.previewOn(ctx, func(pl *plan.Plan) plan.Keep {
 				if o == nil {
 					return keep
@@ -120,6 +121,9 @@ what to change.`,
 			}
 			if err == nil {
 				err = a.sayDown(store, mayHave(v, facts.Estimate))
+			}
+			if err == nil {
+				err = a.lacks
 			}
 			if err == nil && detailed && !v.Done() {
 				return &exitError{code: exitPending}

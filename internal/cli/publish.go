@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
@@ -58,11 +57,10 @@ would have to run is listed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.without != "" {
-				n, err := humanize.ParseBytes(o.without)
-				if err != nil || n == 0 {
-					return inputError(fmt.Errorf("--without-blobs-over %s: want a size such as 100MB or 2GiB", o.without))
+				var err error
+				if o.over, err = sizeOf("--without-blobs-over", o.without, "100MB"); err != nil {
+					return err
 				}
-				o.over = int64(n)
 			}
 			if strings.Contains(args[0], "://") {
 				return inputError(fmt.Errorf("%s is no folder: publish into one, and copy that to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -217,7 +218,11 @@ func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s has no result in %s, nor have %d others of the targets: %s", missing[0], from.URL, len(missing)-1, a.hint("run", targetArgs(a.Targets)...))
+		others := ""
+		if n := len(missing) - 1; n > 0 {
+			others = fmt.Sprintf(" (nor %s of the targets)", view.Count(n, "other"))
+		}
+		return nil, fmt.Errorf("%s has no result in %s%s: %s", missing[0], from.URL, others, a.hint("run", targetArgs(a.Targets)...))
 	}
 	return keys, nil
 }
@@ -245,12 +250,11 @@ func (a *app) sayTransferred(t *artifacts.Transfer, done artifacts.Transferred) 
 	for _, d := range done.Differs {
 		view.Printf(a.Out, "%s has other outputs there; those stay\n", d.Short())
 	}
-	shown := 0
-	for d, why := range done.Lost {
-		if shown++; shown > lostShown {
-			view.Printf(a.Out, "%d more that were to be copied have no result; --json names each\n", len(done.Lost)-lostShown)
+	for n, d := range slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare) {
+		if n == lostShown {
+			view.Printf(a.Out, "and %d more were to be copied; --json names each\n", len(done.Lost)-lostShown)
 			break
 		}
-		view.Printf(a.Out, "%s was to be copied: %s\n", d.Short(), why)
+		view.Printf(a.Out, "%s was to be copied: %s\n", d.Short(), done.Lost[d])
 	}
 }

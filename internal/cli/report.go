@@ -107,7 +107,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 				}
 				return view.WriteJSON(a.Out, said)
 			}
-			view.Printf(a.Out, "%s  %d tables and figures, %d of %d steps have results\n", out, len(r.Items), r.Summary.Hit, len(r.Nodes))
+			view.Printf(a.Out, "%s  %s, %d of %d steps have results\n", out, countItems(len(r.Items)), r.Summary.Hit, len(r.Nodes))
 			if r.Rebuilt.Steps > 0 {
 				view.Printf(a.Out, "%d of %s %s\n", r.Rebuilt.Steps, view.Count(len(r.Nodes), "step"), r.Rebuilt.Words())
 			}

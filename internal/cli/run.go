@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,6 +82,9 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
+	if o.detach && !o.cluster.given() {
+		return inputError(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
+	}
 	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
 		return err
@@ -89,9 +93,6 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
-	}
-	if o.detach && !o.cluster.given() {
-		return inputError(fmt.Errorf("--detach needs a cluster that outlives this command: give --temporal-address, or start one with `%s`", a.hint("dev")))
 	}
 	out := runSummary{Pipeline: pl.Pipeline, Started: time.Now()}
 	for try, full := 1, pl; ; try++ {
@@ -242,6 +243,9 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 
 // drive starts the workflow, here or on a cluster, and follows it to its end.
 func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
+	if err := a.mayRecord(); err != nil {
+		return err
+	}
 	if err := a.startTelemetry(ctx); err != nil {
 		return err
 	}
@@ -305,6 +309,27 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	return nil
 }
 
+// toldError is an error that says less than the one in it, which was shown.
+type toldError struct {
+	error
+	text string
+}
+
+func (e *toldError) Error() string { return e.text }
+
+func (e *toldError) Unwrap() error { return e.error }
+
+// once is a run's error without the further lines of its steps' errors: where the run was
+// followed, their FAIL lines have them.
+func (a *app) once(failed error, runID string) error {
+	lines := strings.Split(failed.Error(), "\n")
+	short := slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return strings.HasPrefix(s, "    ") })
+	if a.cmd.Name() == "test" || len(short) == len(lines) {
+		return failed
+	}
+	return &toldError{failed, strings.Join(short, "\n") + "\n`" + a.hint("logs", "--failed", "--run", runID) + "` shows all of it"}
+}
+
 // ended turns a workflow's error into what the user should read.
 func (a *app) ended(err error, runID string) error {
 	var canceled *temporal.CanceledError
@@ -324,7 +349,7 @@ func (a *app) ended(err error, runID string) error {
 		if failed.Type != workflows.FailedRun {
 			return &exitError{exitFailed, failed}
 		}
-		return &exitError{exitFailed, fmt.Errorf("%w\n%s", failed, goesOn)}
+		return &exitError{exitFailed, fmt.Errorf("%w\n%s", a.once(failed, runID), goesOn)}
 	case errors.As(err, &unknown):
 		return &exitError{exitFailed, fmt.Errorf("Temporal no longer knows run %s (%w); %s", runID, err, goesOn)}
 	}

@@ -38,15 +38,14 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 		return nil, inputError(errors.New("this store remembers no run"))
 	}
 	if back, ok := strings.CutPrefix(name, "last"); ok {
-		n := 0
+		var n uint64
 		if back != "" {
-			number, ok := strings.CutPrefix(back, "~")
-			n, err = strconv.Atoi(number)
-			if !ok || err != nil || n < 0 {
+			digits, ok := strings.CutPrefix(back, "~")
+			if n, err = strconv.ParseUint(digits, 10, 31); !ok || err != nil {
 				return nil, inputError(fmt.Errorf("%q is not last or last~N", name))
 			}
 		}
-		rec, of, err := a.lastRun(ctx, store, ids, n)
+		rec, of, err := a.lastRun(ctx, store, ids, int(n))
 		if err == nil && rec == nil {
 			err = inputError(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do leaves none", name, view.Count(of, "run")))
 		}

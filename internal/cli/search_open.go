@@ -69,7 +69,7 @@ func present(name string, look func() device.CUDA) error {
 	case c.Cards == 0:
 		return inputError(fmt.Errorf("--device %s: there is no card: %s", name, c.Why))
 	case err != nil || n >= c.Cards:
-		return inputError(fmt.Errorf("--device %s: this process has %d cards, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, c.Cards))
+		return inputError(fmt.Errorf("--device %s: this process has %s, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, view.Count(c.Cards, "card")))
 	}
 	return nil
 }

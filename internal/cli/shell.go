@@ -136,7 +136,7 @@ func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ")
 func (a *app) enter(dir string, p *step.Program) error {
 	shell := env("SHELL", "/bin/sh")
 	cmd := exec.Command(shell)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, os.Stdin, a.Out, a.Err
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, os.Stdin, os.Stdout, os.Stderr // the terminal itself: behind a pipe a shell does not prompt
 	cmd.Env = os.Environ()
 	what := "inputs under in/"
 	if p != nil {

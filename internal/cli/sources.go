@@ -270,6 +270,6 @@ func (a *app) printSources(states []sourceState) {
 		}
 		view.Printf(a.Out, "%-11s %-13s %s  %s\n", s.State, where, s.Source, note)
 	}
-	view.Printf(a.Out, "%d sources: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
-		len(states), n["ok"], n["unpinned"], n["changed"], n["unreachable"], stored)
+	view.Printf(a.Out, "%s: %d ok, %d unpinned, %d changed, %d unreachable; %d in the store.\n",
+		view.Count(len(states), "source"), n["ok"], n["unpinned"], n["changed"], n["unreachable"], stored)
 }

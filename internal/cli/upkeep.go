@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
@@ -44,7 +44,7 @@ and of each step an attestation, signed if there is a signing key.`,
 				}
 				return a.rebuild(cmd.Context(), o)
 			}
-			for _, name := range rebuildFlags {
+			for _, name := range slices.Concat(rebuildFlags, fromFlags) {
 				if cmd.Flags().Changed(name) {
 					return inputError(fmt.Errorf("--%s is for --rebuild, which says what to run again", name))
 				}
@@ -70,7 +70,7 @@ and of each step an attestation, signed if there is a signing key.`,
 				strays[i] = s.String()
 			}
 			if a.JSON {
-				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems, "strays": strays, "elsewhere": append([]artifacts.Elsewhere{}, r.Elsewhere...)})
+				err = view.WriteJSON(a.Out, map[string]any{"results": r.Results, "blobs": r.Blobs, "bytes": r.Bytes, "problems": problems, "strays": strays, "elsewhere": r.Elsewhere})
 			} else {
 				for _, p := range problems {
 					view.Println(a.Out, p)
@@ -97,6 +97,7 @@ and of each step an attestation, signed if there is a signing key.`,
 	cmd.Flags().StringVar(&o.target, "rebuild", "", "run this again, on this machine, and compare with the results, which stay: a step, or a table and all that it needs")
 	o.flags(cmd)
 	a.pipelineFlags(cmd)
+	a.fromFlags(cmd)
 	return cmd
 }
 
@@ -110,12 +111,11 @@ func newGCCmd(a *app) *cobra.Command {
   redsi gc --keep-runs 5 --free 50GB`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if free != "" {
-				n, err := humanize.ParseBytes(free)
-				if err != nil {
-					return inputError(fmt.Errorf("--free %s: want a size such as 50GB or 800MiB", free))
+			if cmd.Flags().Changed("free") { // also to "": 0 would be no limit
+				var err error
+				if o.Free, err = sizeOf("--free", free, "50GB"); err != nil {
+					return err
 				}
-				o.Free = int64(n)
 			}
 			if o.KeepRuns < 0 || o.Grace < 0 {
 				return inputError(errors.New("--keep-runs and --grace cannot be negative"))

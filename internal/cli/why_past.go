@@ -24,6 +24,7 @@ type whyPast struct {
 
 // whyRan answers for a run that has ended. The pipeline as it is now is not asked.
 func (a *app) whyRan(ctx context.Context, target, name string) error {
+	a.readResults(ctx)
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err

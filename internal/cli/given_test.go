@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/activities"
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/kinds"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+const twoSteps = `results {
+  from = ["gopher://x"]
+}
+step "command" "good" {
+  argv    = ["sh", "-c", "echo a > out/a"]
+  outputs = ["a"]
+}
+step "command" "bad" {
+  argv    = ["no-such-program"]
+  outputs = ["a"]
+}
+`
+
+// TestCommandLines: what is wrong with a command line is said before anything else is done,
+// and what is right is not refused.
+func TestCommandLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("TEMPORAL_ADDRESS", "")
+	if err := os.Mkdir("p", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"from.hcl": twoSteps, "two.hcl": twoSteps[strings.Index(twoSteps, "step"):]} {
+		if err := os.WriteFile(filepath.Join("p", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		line string // _ is an empty word
+		code int
+		said string
+	}{
+		{"gc --free 0B", exitInput, `--free 0B: want a size above 0, such as 50GB`},
+		{"gc --free _", exitInput, `--free : want a size`},
+		{"gc --free 10EB", exitInput, `want a size`},
+		{"publish x --without-blobs-over 10EB", exitInput, `want a size above 0, such as 100MB`},
+		{"graph --format gif", exitInput, `--format gif: want dot, svg or mermaid`},
+		{"graph --format gif --json", exitInput, `--format gif`},
+		{"graph -f p/two.hcl -t table.of.nothing", exitInput, "`redsi plan --all -f p/two.hcl` lists them"},
+		{"run --detach", exitInput, `--detach needs a cluster`},
+		{"verify --from x", exitInput, `--from is for --rebuild`},
+		{"metrics", exitInput, `(?s)Did you mean this.*\n\s+report\n\s+trace\n`},
+		{"repro", exitInput, `(?s)Did you mean this.*\n\s+run\n`},
+		{"dag", exitInput, `(?s)Did you mean this.*\n\s+graph\n`},
+		{"logs --failed --run last -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
+		{"why x --run last -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
+		{"diff a b -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
+		{"diff p/two.hcl p/from.hcl", exitInput, `no-such-program`},
+		{"plan -f p/two.hcl", exitInput, `(?s)^RUN +step.command.good .*1 step: 0 hit, 1 to run.*step.command.bad: .*no-such-program.*the plan has the other 1 step; what needs this is left out of it: 1 step\n$`},
+		{"plan -f p/two.hcl -t step.command.bad", exitInput, `^redsi: .*no-such-program.*\n$`},
+		{"plan -f p/two.hcl --out x.plan", exitInput, `^redsi: .*no-such-program.*\n$`},
+	} {
+		words := strings.Fields(c.line)
+		for i := range words {
+			words[i] = strings.TrimPrefix(words[i], "_")
+		}
+		var said bytes.Buffer
+		if code := execute(t.Context(), kinds.Registry(), words, &said, &said); code != c.code || !regexp.MustCompile(c.said).MatchString(said.String()) {
+			t.Errorf("%s: exit %d:\n%s", c.line, code, &said)
+		}
+	}
+	if _, err := os.Stat("x.plan"); err == nil {
+		t.Error("a plan without some of its steps was saved")
+	}
+}
+
+// TestFromFlags: verbs that read results of others have the flags that say whose.
+func TestFromFlags(t *testing.T) {
+	root := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard})
+	for _, verb := range []string{"check", "accept", "force", "verify", "lsp", "plan", "run", "report", "trace", "why", "logs"} {
+		cmd, _, err := root.Find([]string{verb})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range fromFlags {
+			if !understands(cmd, name) {
+				t.Errorf("%s has no --%s", verb, name)
+			}
+		}
+	}
+}
+
+// TestLastRuns: last~N is N and nothing behind it.
+func TestLastRuns(t *testing.T) {
+	store := mem.New()
+	a := &app{File: filepath.Join(t.TempDir(), "p.hcl")}
+	for i := range 2 {
+		if err := activities.WriteRun(t.Context(), store, workflows.RunRecord{RunID: fmt.Sprintf("2026010%dT000000Z-00000000", i+1), Pipeline: "p.hcl"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rec, err := a.findRun(t.Context(), store, "last~1"); err != nil || !strings.HasPrefix(rec.RunID, "20260101") {
+		t.Errorf("%+v, %v", rec, err)
+	}
+	for _, name := range []string{"last~1zzz", "last~", "last~+1", "last~-1", "last1", "last~1 "} {
+		if rec, err := a.findRun(t.Context(), store, name); err == nil || !strings.Contains(err.Error(), "is not last or last~N") {
+			t.Errorf("%q is %+v, %v", name, rec, err)
+		}
+	}
+}
+
+// TestShellHasTheTerminal: a shell is given the streams of the process, not what we print on.
+func TestShellHasTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	shell, seen := filepath.Join(dir, "shell"), filepath.Join(dir, "seen")
+	if err := os.WriteFile(shell, []byte("#!/bin/sh\necho prompt >&2\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHELL", shell)
+	f, err := os.Create(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	was := os.Stderr
+	os.Stderr = f
+	defer func() { os.Stderr = was }()
+	var ours bytes.Buffer
+	a := &app{Out: &ours, Err: &ours}
+	a.sayer.w = &ours
+	if err := a.enter(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(seen); err != nil || string(b) != "prompt\n" {
+		t.Errorf("standard error has %q, ours %q, %v", b, &ours, err)
+	}
+}
+
+// TestLostInOrder: the same results are named each time.
+func TestLostInOrder(t *testing.T) {
+	var first string
+	for range 20 {
+		var out bytes.Buffer
+		done := artifacts.Transferred{Lost: map[artifacts.Digest]string{}}
+		for i := range lostShown + 2 {
+			done.Lost[artifacts.Digest{byte(i)}] = "gone"
+		}
+		(&app{Out: &out}).sayTransferred(&artifacts.Transfer{}, done)
+		if first == "" {
+			first = out.String()
+		}
+		if out.String() != first || !strings.Contains(first, "\nand 2 more were to be copied") {
+			t.Fatalf("%s, before %s", &out, first)
+		}
+	}
+}
+
+// TestLogsOfARun: the results of a run are looked up together.
+func TestLogsOfARun(t *testing.T) {
+	store, counted := storetest.Faulty(mem.New())
+	rec := workflows.RunRecord{RunID: "20260101T000000Z-00000000", Pipeline: "p.hcl"}
+	for i := range 50 {
+		rec.Steps = append(rec.Steps, workflows.RunStep{Address: fmt.Sprintf("step.command.x[%q]", fmt.Sprint(i)), Key: artifacts.Digest{byte(i + 1)}, Outcome: workflows.Ran})
+	}
+	rec.Steps = slices.Insert(rec.Steps, 20, workflows.RunStep{Address: "step.command.y", Outcome: workflows.Failed, Error: "it broke"})
+	if err := activities.WriteRun(t.Context(), store, rec); err != nil {
+		t.Fatal(err)
+	}
+	before := counted.Calls(storetest.RecordsList)
+	logs, err := (&app{}).logsOfRun(t.Context(), store, "last", "", false)
+	if err != nil || len(logs) != 51 || logs[20].Address != "step.command.y" || !strings.Contains(logs[50].Note, "went with its result") {
+		t.Fatalf("%d logs: %+v, %v", len(logs), logs, err)
+	}
+	if n := counted.Calls(storetest.RecordsList) - before; n > 5 {
+		t.Errorf("%d listings", n)
+	}
+}
+
+// TestEndsInShort: the lines of a step's error that its FAIL line has shown are not said again.
+func TestEndsInShort(t *testing.T) {
+	root := newRoot(&app{Registry: &step.Registry{}, Out: io.Discard, Err: io.Discard})
+	failed := &workflows.RunError{Type: workflows.FailedRun, Text: "1 of 2 steps failed:\nstep.a: exit code 1\n    Traceback:\n      File x"}
+	for verb, want := range map[string]string{"run": "1 of 2 steps failed:\nstep.a: exit code 1\n`redsi logs --failed --run r` shows all of it", "test": failed.Text} {
+		cmd, _, err := root.Find([]string{verb})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&app{cmd: cmd}).once(failed, "r"); got.Error() != want {
+			t.Errorf("%s: %s", verb, got)
+		}
+	}
+}
+
+// TestOutcomesAreThoseOfPlan: an editor shows results of others as plan does, and counts
+// none that the pipeline does not believe.
+func TestOutcomesAreThoseOfPlan(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("REDSI_SIGNING_KEY", "")
+	root := t.TempDir()
+	file := filepath.Join(root, "pipelines.hcl")
+	if err := os.WriteFile(file, []byte("step \"command\" \"a\" {\n  argv    = [\"sh\", \"-c\", \"echo a > out/a\"]\n  outputs = [\"a\"]\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	app := func(state string) *app { // with the store that a state folder has
+		a := &app{Registry: kinds.Registry(), Out: io.Discard, Err: io.Discard, Log: slog.New(slog.DiscardHandler), File: file,
+			StateDir: filepath.Join(root, state), StoreURL: filepath.Join(root, state, "store")}
+		a.cmd = newRoot(&app{Registry: &step.Registry{}})
+		return a
+	}
+	a := app("theirs")
+	v, store, err := a.preview(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := artifacts.PutBytes(t.Context(), store.Blobs, []byte("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := artifacts.Result{Key: v.Items[0].Key, Preimage: v.Items[0].Preimage, Outputs: map[string]artifacts.Artifact{"stdout": {Type: "file", Digest: d, Size: 1}}}
+	if _, _, err := artifacts.Publish(t.Context(), store, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		state, from, untrusted, shared, want string
+	}{
+		{"mine", "", "", "", "RUN"},
+		{"theirs", "", "", "", "HIT"},
+		{"theirs", "", "", "run", "RUN"},
+		{"mine", "theirs/store", "use", "", "HIT"},
+		{"mine", "theirs/store", "", "", "RUN"},
+	} {
+		a := app(c.state)
+		a.others.untrusted = c.untrusted
+		if c.from != "" {
+			a.others.from = []string{c.from}
+		}
+		p, _, err := a.evaluate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Results.Shared = c.shared
+		got, err := a.outcomes(t.Context(), root, file, p)
+		if err != nil || got["step.command.a"].Word != c.want {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "mine", "store")); err == nil {
+		t.Error("a store was made")
+	}
+}

@@ -172,7 +172,10 @@ func (a *Activities) numbersOf(ctx context.Context, output string, of artifacts.
 func artifactRow(name string, x artifacts.Artifact) []string {
 	size := humanize.Bytes(uint64(max(x.Size, 0)))
 	if n := len(x.Files); n > 0 {
-		size = fmt.Sprintf("%s in %d files", size, n)
+		size += fmt.Sprintf(" in %d file", n)
+		if n > 1 {
+			size += "s"
+		}
 	}
 	return []string{code(name), code(x.Type), strings.ReplaceAll(size, " ", "\u00a0"), code(x.Digest.Hex())}
 }

@@ -220,7 +220,7 @@ func (f *facts) runs() (out []Answer) {
 	if means > 0 {
 		of = fmt.Sprintf(" of %d to %d values", least, most)
 		if least == most {
-			of = fmt.Sprintf(" of %d values", least)
+			of = " of " + counted(least, "value")
 		}
 	}
 	return append(out, Answer{Text: fmt.Sprintf("Numbers of tables: %s%s with the sample standard deviation, and %d without.", counted(means, "mean"), of, single), From: "cells of the tables"})

@@ -365,7 +365,7 @@ func (c *corpusFound) print(out io.Writer) {
 		view.Printf(out, "\n")
 	}
 	if n := c.Questions.Unjudged; n > 0 {
-		view.Printf(out, "%d queries without a relevant document are left out\n", n)
+		view.Printf(out, "left out for want of a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
 	}
 	view.Printf(out, "splits: %s\n", c.Splits)
 }

@@ -42,9 +42,9 @@ func (r *Result) Markdown(w io.Writer) error {
 	var b strings.Builder
 	verdict := "The paper says what the results say"
 	if r.Failed() {
-		verdict = fmt.Sprintf("%d numbers are no longer what a cell prints, %d cells are unknown", len(r.Stale), len(r.Unknown))
+		verdict = fmt.Sprintf("Numbers that are no longer what a cell prints: %d; unknown cells: %d", len(r.Stale), len(r.Unknown))
 	}
-	fmt.Fprintf(&b, "### Numbers in the paper\n\n%s: %d cells, %d `\\redsi`, %d of %d typed numbers are a cell's, %d say too little.\n", verdict, r.Cells, r.Uses, len(r.Typed), r.Numbers, r.Vague)
+	fmt.Fprintf(&b, "### Numbers in the paper\n\n%s. Cells: %d; `\\redsi`: %d; typed numbers: %d, of which %d are a cell's and %d say too little.\n", verdict, r.Cells, r.Uses, r.Numbers, len(r.Typed), r.Vague)
 	tables, rest := r.Tables, r.Sentences()
 	list := func(title string, n int, line func(i int) string) {
 		if n == 0 {

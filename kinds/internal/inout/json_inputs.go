@@ -131,13 +131,16 @@ func (d *JSONInputs) Find(in step.Input, path string) (any, error) {
 	}
 	at, err := Follow(doc, field)
 	var lost *step.NoFieldError
-	if errors.As(err, &lost) && lost.Within == "" {
-		switch lost.Is {
-		case step.List:
-			err = fmt.Errorf("%s: %w; rows are named by number, from 0: \"0.%s\"", file.Name, err, lost.Name)
-		case step.Float, step.String, step.Bool:
-			err = fmt.Errorf("%s: %w; it is a single value: write \".\" for the field", file.Name, err)
+	if errors.As(err, &lost) {
+		hint := ""
+		switch {
+		case lost.Within != "":
+		case lost.Is == step.List:
+			hint = fmt.Sprintf("; rows are named by number, from 0: \"0.%s\"", lost.Name)
+		case lost.Is != step.Object:
+			hint = "; it is a single value: write \".\" for the field"
 		}
+		err = fmt.Errorf("%s: %w%s", file.Name, err, hint)
 	}
 	if _, ok := at.(NotFinite); ok {
 		d.Told(in, path)

@@ -359,11 +359,15 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 }
 
 // filePinned files a result under the key that its pinned sources give it too,
-// so that the next plan finds it, and returns that key.
+// so that the next plan finds it, and returns that key. One that was accepted for its key
+// is filed under no other: nobody accepted it for that.
 func (a *Activities) filePinned(ctx context.Context, spec *step.Spec, task step.Task, res artifacts.Result) (artifacts.Digest, []step.Pin, error) {
 	pins, err := spec.Pins(task, res.Outputs)
 	if err != nil || len(pins) == 0 {
 		return res.Key, nil, err
+	}
+	if res.Origin.Accepted != "" {
+		return res.Key, pins, nil
 	}
 	settled, err := a.Registry.Resolved(ctx, pinned(pins), task)
 	if err != nil {

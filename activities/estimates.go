@@ -8,8 +8,12 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// runsAsked is how many run records are read for how long steps took, newest first.
-const runsAsked = 5
+// Bounds of what is read for how long steps took, newest first: runs of the pipeline, and
+// records of runs, of which others of the store may be most.
+const (
+	runsAsked  = 5
+	runsLooked = 50
+)
 
 // took is how many seconds the steps of a pipeline took when they last ran, by address:
 // as far as the newest records of its runs say so. Nothing depends on it but how the
@@ -22,12 +26,17 @@ func (a *Activities) took(ctx context.Context, project, pipeline string) map[str
 		return seconds
 	}
 	slices.Sort(names)
-	for n, name := range slices.Backward(names) {
-		if len(names)-n > runsAsked {
+	asked := 0
+	for _, name := range slices.Backward(names[max(0, len(names)-runsLooked):]) {
+		if asked == runsAsked {
 			break
 		}
-		rec, err := ReadRun(ctx, a.Store, strings.TrimPrefix(name, runPrefix))
+		rec, err := ReadRunHead(ctx, a.Store, strings.TrimPrefix(name, runPrefix))
 		if err != nil || !rec.Of(project, pipeline) {
+			continue
+		}
+		asked++
+		if readSteps(ctx, a.Store, rec) != nil {
 			continue
 		}
 		for _, s := range rec.Steps {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/artifacts/mem"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/step"
@@ -20,6 +21,56 @@ import (
 type sourceConfig struct {
 	URL    string `hcl:"url" help:"what to write"`
 	SHA256 string `hcl:"sha256,optional" help:"of it"`
+}
+
+// A result that was accepted for the key of a task is filed under no other key, where nothing
+// could use it.
+func TestPinnedAccepted(t *testing.T) {
+	kind := step.DefinePart(step.Kind[sourceConfig]{Name: "source", Version: 1, Doc: "Text.", Inline: true,
+		Outputs: []step.Output{{Name: "out", Type: "text", Help: "text"}},
+		Run:     func(context.Context, *step.IO, sourceConfig) error { return nil },
+		Resolve: func(_ context.Context, env step.Sources, c sourceConfig) (sourceConfig, error) {
+			p, _ := env.Pinned(c.URL)
+			c.SHA256 = p.SHA256.Hex()
+			return c, nil
+		},
+		Pins: func(c sourceConfig, outputs map[string]artifacts.Artifact) []step.Pin {
+			return []step.Pin{{Source: c.URL, SHA256: outputs["out"].Digest, Size: outputs["out"].Size}}
+		},
+	})
+	a := &Activities{Store: mem.New(), Registry: step.NewRegistry(kind.Spec)}
+	d, err := artifacts.PutBytes(t.Context(), a.Store.Blobs, []byte("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := artifacts.Result{Preimage: []byte(`{"format":"redsi-key/1","kind":"source"}`), Outputs: map[string]artifacts.Artifact{"out": {Type: "text", Digest: d, Size: 3}}}
+	of.Key = artifacts.KeyOf(of.Preimage)
+	task, err := kind.Task(sourceConfig{URL: "https://example.org/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, preimage, err := a.Registry.Key(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := artifacts.NewAcceptance(artifacts.Acceptance{Key: key, Of: of.Key, Outputs: of.OutputsDigest(), Reason: "r", By: "alice"}, nil)
+	if err == nil {
+		err = artifacts.Accept(t.Context(), a.Store, &of, preimage, said)
+	}
+	hit, lerr := artifacts.Lookup(t.Context(), a.Store, key)
+	if err = errors.Join(err, lerr); err != nil || hit == nil {
+		t.Fatal(hit, err)
+	}
+	under, pins, err := a.filePinned(t.Context(), &kind.Spec, task, *hit)
+	if err != nil || len(pins) != 1 {
+		t.Fatal(pins, err)
+	}
+	if got, err := artifacts.Lookup(t.Context(), a.Store, under); err != nil || got == nil {
+		t.Errorf("it is filed where it is no hit: %v", err)
+	}
+	if keys, err := artifacts.ResultKeys(t.Context(), a.Store); err != nil || len(keys) != 1 {
+		t.Errorf("%d results, %v", len(keys), err)
+	}
 }
 
 // What sources were found to be is state of the run: what its first execution found is in

@@ -98,19 +98,30 @@ func ReadRunHead(ctx context.Context, store artifacts.Store, id string) (*workfl
 // ReadRun reads the record of a run with its steps.
 func ReadRun(ctx context.Context, store artifacts.Store, id string) (*workflows.RunRecord, error) {
 	rec, err := ReadRunHead(ctx, store, id)
-	if err != nil || rec.Body == nil {
-		return rec, err
+	if err == nil {
+		err = readSteps(ctx, store, rec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// readSteps reads the steps of a long run into its record.
+func readSteps(ctx context.Context, store artifacts.Store, rec *workflows.RunRecord) error {
+	if rec.Body == nil {
+		return nil
 	}
 	var body runBody
 	if err := readJSON(ctx, store.Blobs, *rec.Body, &body); err != nil {
 		err = fmt.Errorf("its steps: %w", err)
 		if lost(err) {
-			return nil, &DamagedRunError{id, err}
+			return &DamagedRunError{rec.RunID, err}
 		}
-		return nil, fmt.Errorf("run %s: %w", id, err)
+		return fmt.Errorf("run %s: %w", rec.RunID, err)
 	}
 	rec.Steps = body.Steps
-	return rec, nil
+	return nil
 }
 
 // openRun is the record of a run that has none yet: while it stands, garbage

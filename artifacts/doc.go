@@ -21,6 +21,6 @@
 // exactly the bytes that the digest names, and anything else ends in an
 // IntegrityError. See docs/formats.md for the layout on disk.
 //
-// It must not know steps, kinds, pipelines, Temporal or models, and imports no
-// other package of this module.
+// It must not know steps, kinds, pipelines, Temporal or models. Of this module it imports
+// packages about readers, files and signatures alone.
 package artifacts

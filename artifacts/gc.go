@@ -29,7 +29,7 @@ type GCOptions struct {
 
 // Garbage is what Collect deleted or, in a dry run, would delete.
 type Garbage struct {
-	Results []DeadResult // in the order of deletion: cheapest to rebuild per byte first
+	Results []DeadResult // as they are chosen: cheapest to rebuild per byte first
 	Records []RecordInfo // old checkpoints and the like
 	Leases  []RecordInfo // that nobody has renewed for leaseAge
 	Blobs   []BlobInfo
@@ -332,7 +332,7 @@ func (c *contents) choose(g *Garbage, kept map[Digest]bool, dead []held, keys []
 	slices.SortFunc(g.Blobs, func(a, b BlobInfo) int { return a.Digest.Compare(b.Digest) })
 }
 
-// sweep deletes g, results first, then other records, then blobs.
+// sweep deletes g: its records, in no set order, then its blobs.
 func sweep(ctx context.Context, s Store, g Garbage) error {
 	var names []string
 	for _, r := range g.Results {

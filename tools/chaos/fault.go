@@ -38,6 +38,7 @@ type fault struct {
 	second  bool // may be the second of a round
 	rare    int  // once in so many cycles; 0: in each
 	many    bool // has several runs by itself
+	odd     bool // leaves other outputs than an undisturbed run
 	workers int
 	do      func(r *round, c choice) error
 	special func(r *round) // a whole round of its own, in place of do

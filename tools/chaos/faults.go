@@ -32,6 +32,7 @@ var faults = []fault{
 	{name: "helpers: kill -9", place: embedded, itself: true, do: byRole(roleOther, syscall.SIGKILL)},
 
 	{name: "several runs in one folder, some hurt", place: embedded, many: true, special: crowd},
+	{name: "two runs publish over what cannot be used", place: embedded, many: true, odd: true, special: rivals},
 	{name: "dev's server: kill -9", place: developer, itself: true, do: byRole(roleServer, syscall.SIGKILL)},
 	{name: "dev: kill -9", place: developer, itself: true, do: byDev(syscall.SIGKILL)},
 	{name: "dev: Ctrl-C", place: developer, itself: true, do: byDev(syscall.SIGINT)},

@@ -1,0 +1,106 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/redsi/redsi/artifacts"
+)
+
+// rival is the mark of the step that two publish at once.
+const rival = "slow-n0"
+
+// rivals has two runs that share nothing but the store publish a result of one key, over one
+// that is damaged or has lost a blob, at the same moment and with other outputs each: their
+// leases are taken away, and the step ends with the second in which both are at it. One of them must win, and
+// whatever else there was must be recorded.
+func rivals(r *round) {
+	ctx := context.Background()
+	first, err := r.run()
+	if err != nil || !first.wait(r.slack(recovery)) || first.code != 0 {
+		r.violate("a run that nobody hurts does not end well, %v: %s", err, first.out.tail(6))
+		return
+	}
+	store, ok := r.store(ctx)
+	if !ok {
+		r.violate("the store does not open")
+		return
+	}
+	old, err := resultOf(ctx, store, rival)
+	incomplete := r.rng.IntN(2) == 0
+	want := 1 // results that are recorded besides the winner
+	switch {
+	case err != nil:
+	case incomplete:
+		want++
+		for _, f := range old.Outputs["out"].Files {
+			if f.Name == "text" { // of this step alone
+				err = store.Blobs.Delete(ctx, f.Digest)
+			}
+		}
+	default:
+		err = store.Records.Put(ctx, artifacts.ResultName(old.Key), []byte(`{"format":"redsi.result/1"}`))
+	}
+	if err == nil {
+		err = os.WriteFile(r.path("marks", "rivals."+rival), nil, 0o644)
+	}
+	for i := 0; i < 2 && err == nil; i++ {
+		_, err = r.run("--store", r.path(".redsi", "store"), "--state", fmt.Sprintf("worker-%d", i), "--out", fmt.Sprintf("results-%d", i))
+	}
+	if err != nil {
+		r.violate("%v", err)
+		return
+	}
+	limit := r.slack(recovery)
+	if !eventually(limit, func() bool {
+		for _, lease := range within(r.path(".redsi", "store", "leases"), "*") {
+			_ = os.Remove(lease)
+		}
+		return marks(r.path("marks"))[rival] >= 3
+	}) {
+		r.violate("two runs are not at %s after %.0f s", rival, limit.Seconds())
+	}
+	r.gone = time.Now()
+	for _, p := range r.runs[1:] {
+		if !p.wait(limit-time.Since(r.gone)) || p.code != 0 {
+			r.violate("%s does not end well: %s", p.name, p.out.tail(6))
+		}
+	}
+	r.res.RecoveredS = time.Since(r.gone).Seconds()
+	won, err := artifacts.Lookup(ctx, store, old.Key)
+	if err != nil || won == nil || won.OutputsDigest() == old.OutputsDigest() {
+		r.violate("in the end the result of %s is %+v, %v", rival, won, err)
+		return
+	}
+	var lost []string
+	for info, err := range store.Records.List(ctx, "nondeterminism/"+old.Key.Hex()+"/") {
+		if err != nil || strings.HasSuffix(info.Name, won.OutputsDigest().Hex()) {
+			r.violate("the winner is recorded as what lost: %s, %v", info.Name, err)
+		}
+		lost = append(lost, info.Name)
+	}
+	if len(lost) != want {
+		r.violate("%d results that lost are recorded, not %d: %q", len(lost), want, lost)
+	}
+	r.res.By = "itself"
+	r.note("incomplete: %v, recorded: %d", incomplete, len(lost))
+}
+
+// resultOf finds the result of the step that leaves a mark.
+func resultOf(ctx context.Context, store artifacts.Store, mark string) (found artifacts.Result, err error) {
+	err = artifacts.EachResult(ctx, store, func(x *artifacts.Result) bool {
+		if markOf(x.Origin.Step) == mark {
+			found = *x
+		}
+		return found.Key.IsZero()
+	})
+	if err == nil && found.Key.IsZero() {
+		err = fmt.Errorf("%s has no result", mark)
+	}
+	return found, err
+}

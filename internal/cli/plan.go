@@ -34,7 +34,9 @@ If more than 20 steps are no hits, there is a line for each block. Times and siz
 are those of earlier results: of the step, else of its block, else of its kind. Where
 they differ, the median is followed by the 90 % quantile; sums add up either. Results
 of runs that lack a source of the step are no history. Steps without history are
-counted as such, and are in no sum. MAYBE steps count as if they ran.
+counted as such, and are in no sum. MAYBE steps count as if they ran. Steps whose program
+or source is missing are left out, with what needs them, and named at the end; the exit
+code is then 2.
 
 The wall time is a lower bound: neither the longest chain of steps nor the work that
 the slots share takes less. A step that resumes from a checkpoint counts whole.

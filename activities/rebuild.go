@@ -154,16 +154,6 @@ func (a *Activities) Compare(ctx context.Context, task step.Task, stands, made a
 		})
 }
 
-// Details looks for the places where what was made differs from the result that stands.
-func (a *Activities) Details(ctx context.Context, task step.Task, r Rebuilt) (list []alike.Detail, more int, err error) {
-	spec := a.Registry.Lookup(task.Kind)
-	rules, err := spec.Rules(task)
-	if err != nil {
-		return nil, 0, err
-	}
-	return alike.Details(ctx, a.Store.Blobs, spec.Outputs, rules, r.Stands.Outputs, r.Made.Outputs, r.Outputs)
-}
-
 // evaluateBoth runs the steps that evaluate a model on the one that stands, unless their
 // results are there, and on the one that was made, and compares what they say.
 func (a *Activities) evaluateBoth(ctx context.Context, output string, rule step.Evaluated, stands, made artifacts.Artifact, o RebuildOptions) (alike.Found, error) {

@@ -257,10 +257,15 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 		return done, err
 	}
 	done.Verdict, done.Outputs, done.Worst = again.Verdict, again.Outputs, again.Worst()
-	if done.Details, done.More, err = r.acts.Details(ctx, it.Task, again); err != nil {
+	spec := r.Registry.Lookup(it.Task.Kind)
+	rules, err := spec.Rules(it.Task)
+	if err != nil {
 		return done, err
 	}
-	if it.Task.Kind != "command" { // no other kind takes a rule
+	if done.Details, done.More, err = alike.Details(ctx, r.store.Blobs, spec.Outputs, rules, again.Stands.Outputs, again.Made.Outputs, again.Outputs); err != nil {
+		return done, err
+	}
+	if spec.Name != "command" { // no other kind takes a rule
 		for i := range done.Details {
 			done.Details[i].Allow = ""
 		}

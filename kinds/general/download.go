@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,8 +30,8 @@ type downloadConfig struct {
 var Download = step.Define(step.Kind[downloadConfig]{
 	Name:    "download",
 	Version: 1,
-	Doc: `Bring files from where they are published.
-An interrupted transfer goes on where it stopped, also in a later run. Every
+	Doc: `Bring files from where they are published, or from this machine.
+A source is an address or the path of a local file, which steps read as they do others. An interrupted transfer goes on where it stopped, also in a later run. Every
 file is checked against its checksum; a source without one is pinned by its
 first download in redsi.lock beside the pipeline. Each file is a part of its
 own: adding one downloads one. Cost: the bytes, once over the network and twice
@@ -169,7 +170,7 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 		case err != nil && sum != "":
 			return raw, sum, nil // pinned: the store may have it although the file is elsewhere
 		case err != nil:
-			return raw, sum, err
+			return raw, sum, localHint(s.Path, err)
 		case sum != "" && sum != pin.SHA256.Hex():
 			return raw, sum, fmt.Errorf("%s has sha256 %s, not %s", raw, pin.SHA256.Hex(), sum)
 		}
@@ -182,6 +183,18 @@ func resolveSource(ctx context.Context, env step.Sources, raw, sum string) (stri
 		return raw, pin.SHA256.Hex(), nil
 	}
 	return raw, placeholder + raw, nil
+}
+
+// localHint says of a local source that is no file how files are named.
+func localHint(path string, err error) error {
+	absent := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case absent && strings.ContainsAny(path, "*?["):
+		return fmt.Errorf("%w: urls takes no patterns; name each file", err)
+	case !absent && !errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: urls takes files, not folders; name each file of the folder, in one download block or in one block per file", err)
+	}
+	return err
 }
 
 // downloadFileConfig is one file of a download.

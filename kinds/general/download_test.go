@@ -1,0 +1,29 @@
+package general
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redsi/redsi/internal/lockfile"
+)
+
+// TestLocalSources: what is no file is refused with the way to name files.
+func TestLocalSources(t *testing.T) {
+	dir := t.TempDir()
+	s, err := lockfile.Open(filepath.Join(dir, lockfile.Name), dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		dir:         "urls takes files, not folders; name each file of the folder",
+		"*.fastq":   "urls takes no patterns; name each file",
+		"a.fastq":   "no such file or directory",
+		"nothing/x": "no such file or directory",
+	} {
+		_, err := resolveDownload(t.Context(), s, downloadConfig{URLs: []string{url}})
+		if err == nil || !strings.HasSuffix(strings.Split(err.Error(), ", in one")[0], want) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}

@@ -14,8 +14,18 @@ import (
 func TestTrainChecks(t *testing.T) {
 	in := step.In(artifacts.Artifact{Type: "files", Digest: artifacts.Sum([]byte("x"))})
 	whole := map[string]map[string]any{
-		"train":     {"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in},
-		"random_t5": {"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1)},
+		"atomic_ids":     {"documents": in},
+		"naive_ids":      {"documents": in, "tokenizer": in, "budget": int64(9)},
+		"semantic_ids":   {"documents": in, "embeddings": in, "tokenizer": in},
+		"residual_ids":   {"documents": in, "embeddings": in, "t5_tokenizer": in},
+		"keyword_ids":    {"documents": in, "corpus": in, "tokenizer": in},
+		"title_ids":      {"documents": in, "tokenizer": in},
+		"embed_hashing":  {"corpus": in, "documents": in},
+		"format_example": {"full": in, "simplified": in},
+		"compare":        {"systems": map[string]any{"a.b": in, "c.d": in, "e:f": in}, "baselines": []any{"a.b"}},
+		"export_run":     {"runs": map[string]any{"x y": in, "a b": in}, "documents": in, "queries": in},
+		"train":          {"model": in, "ids": in, "corpus": in, "queries": in, "tokenizer": in},
+		"random_t5":      {"layers": int64(1), "d_model": int64(8), "d_kv": int64(8), "d_ff": int64(8), "heads": int64(1)},
 	}
 	for _, c := range []struct {
 		kind string
@@ -55,6 +65,18 @@ func TestTrainChecks(t *testing.T) {
 		{"train", map[string]any{"device": "cpu", "precision": "fp16"}, "precision: fp16 trains on a CUDA device only; take fp32 or bf16, or another device"},
 		{"train", map[string]any{"precision": "int8"}, `precision: "int8" is not one of "fp32", "bf16", "fp16"`},
 		{"train", map[string]any{"init": "zeros"}, `init: "zeros" is not one of "weights", "random"`},
+		{"atomic_ids", map[string]any{"eos_token": int64(-1)}, "eos_token: must be a token id below first_token"},
+		{"naive_ids", map[string]any{"seed": int64(-1)}, "seed: must not be negative"},
+		{"naive_ids", map[string]any{"budget": int64(0), "times": 0.5}, "times: must be at least 1: every document needs a number"},
+		{"naive_ids", map[string]any{"times": 2.0}, "budget: give exactly one of budget and times"},
+		{"semantic_ids", map[string]any{"tol": -1.0, "max_iter": int64(0)}, "max_iter: must be at least 1; tol: must not be negative"},
+		{"residual_ids", map[string]any{"codes": int64(1), "seed": int64(-1)}, "codes: must be at least 2; seed: must not be negative"},
+		{"keyword_ids", map[string]any{"b": 2.0, "max_tokens": int64(0)}, "max_tokens: must be at least 1; b: must be from 0 to 1"},
+		{"title_ids", map[string]any{"words": int64(0)}, "words: must be at least 1"},
+		{"embed_hashing", map[string]any{"words": int64(0)}, "words: must be at least 1"},
+		{"format_example", map[string]any{"characters": int64(0)}, "characters: must be at least 1"},
+		{"compare", nil, `systems: "a.b" cannot be named in a path of the report: give a name without . and :; systems: "c.d" cannot be named in a path of the report: give a name without . and :; systems: "e:f" cannot be named in a path of the report: give a name without . and :`},
+		{"export_run", nil, `runs: "a b" is no name of a file and one word; runs: "x y" is no name of a file and one word`},
 		{"random_t5", nil, ""},
 		{"random_t5", map[string]any{"decoder_layers": int64(3), "feed_forward": "gated-gelu", "dropout": 0.0}, ""},
 		{"random_t5", map[string]any{"layers": int64(0), "heads": int64(1001)}, "layers: must be 1 to 1000; heads: must be 1 to 1000"},

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/redsi/redsi/internal/seq2seq"
 )
@@ -145,8 +147,8 @@ func (c Config) Validate() error {
 	if c.ForcedEOS != nil {
 		tokens["forced_eos_token_id"] = *c.ForcedEOS
 	}
-	for name, id := range tokens {
-		if id < 0 || id >= c.VocabSize {
+	for _, name := range slices.Sorted(maps.Keys(tokens)) {
+		if id := tokens[name]; id < 0 || id >= c.VocabSize {
 			return fmt.Errorf("BART config: %s %d is outside of the vocabulary of %d", name, id, c.VocabSize)
 		}
 	}

@@ -3,6 +3,7 @@ package trec
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +29,8 @@ func ParseMetadata(text string) (Metadata, error) {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	out := Metadata{}
-	for name, n := range m {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		n := m[name]
 		if !slices.Contains(Components, name) {
 			return nil, fmt.Errorf("metadata: %q is no component of ir_metadata; there are %q", name, Components)
 		}

@@ -36,15 +36,12 @@ found; a format whose files do not have it says so.`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/example", Help: "example_id, and full and simplified as text, as JSON", Fields: step.FieldsOf[formatExampleReport]()}},
 	Defaults: formatExampleConfig{Items: 1, Characters: 160},
 	Check: func(c formatExampleConfig) error {
-		if c.ExampleID != "" {
-			if _, err := strconv.ParseInt(c.ExampleID, 10, 64); err != nil {
-				return step.Problems{{Path: "example_id", Detail: "is not a whole number"}}
-			}
-		}
-		if c.Items < 1 || c.Characters < 1 {
-			return step.Problems{{Path: "items", Detail: "items and characters must be at least 1"}}
-		}
-		return nil
+		var ps step.Problems
+		_, err := strconv.ParseInt(c.ExampleID, 10, 64)
+		inout.Check(&ps, "example_id", c.ExampleID == "" || err == nil, "is not a whole number")
+		inout.Check(&ps, "items", c.Items >= 1, "must be at least 1")
+		inout.Check(&ps, "characters", c.Characters >= 1, "must be at least 1")
+		return ps.Err()
 	},
 	Run: func(ctx context.Context, x *step.IO, c formatExampleConfig) error {
 		id := c.ExampleID

@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
@@ -42,9 +43,8 @@ texts; memory is 4 bytes x documents x dimensions.`,
 	Defaults: embedHashingConfig{Split: "dev", Title: true, Dimensions: 512, Words: 512},
 	Check: func(c embedHashingConfig) error {
 		ps := c.embedded().check()
-		if c.Dimensions < 1 || c.Words < 1 {
-			ps = append(ps, step.Problem{Path: "dimensions", Detail: "dimensions and words must be at least 1"})
-		}
+		inout.Check(&ps, "dimensions", c.Dimensions >= 1, "must be at least 1")
+		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
 		return ps.Err()
 	},
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {

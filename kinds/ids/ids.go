@@ -41,10 +41,10 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	Outputs:  idOutputs,
 	Defaults: atomicIDsConfig{FirstToken: docid.FirstAtomicToken, EOSToken: 1},
 	Check: func(c atomicIDsConfig) error {
-		if c.FirstToken < 0 || c.FirstToken > math.MaxInt32 || c.EOSToken < 0 || c.EOSToken >= max(1, c.FirstToken) {
-			return step.Problems{{Path: "first_token", Detail: "first_token and eos_token must be token ids, eos_token below first_token"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.Check(&ps, "first_token", c.FirstToken >= 0 && c.FirstToken <= math.MaxInt32, "must be a token id, from 0 to 2147483647")
+		inout.Check(&ps, "eos_token", c.EOSToken >= 0 && c.EOSToken < max(1, c.FirstToken), "must be a token id below first_token")
+		return ps.Err()
 	},
 	Work: atomicIDsConfig.work,
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
@@ -88,15 +88,12 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 	Outputs:  idOutputs,
 	Defaults: naiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
 	Check: func(c naiveIDsConfig) error {
-		switch {
-		case c.Budget < 0 || c.Seed < 0 || c.Times < 0:
-			return step.Problems{{Path: "budget", Detail: "budget, times and seed must not be negative"}}
-		case (c.Budget == 0) == (c.Times == 0):
-			return step.Problems{{Path: "budget", Detail: "give exactly one of budget and times"}}
-		case c.Times != 0 && c.Times < 1:
-			return step.Problems{{Path: "times", Detail: "must be at least 1: every document needs a number"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.Check(&ps, "budget", c.Budget >= 0, "must not be negative")
+		inout.Check(&ps, "seed", c.Seed >= 0, "must not be negative")
+		inout.Check(&ps, "times", c.Times == 0 || c.Times >= 1, "must be at least 1: every document needs a number")
+		inout.Check(&ps, "budget", (c.Budget == 0) != (c.Times == 0), "give exactly one of budget and times")
+		return ps.Err()
 	},
 	Work: naiveIDsConfig.work,
 	Run: func(_ context.Context, x *step.IO, c naiveIDsConfig) error {
@@ -154,13 +151,12 @@ float32 8. The result does not depend on the number of processors.`,
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
 	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
 	Check: func(c semanticIDsConfig) error {
-		switch {
-		case c.Seed < 0 || c.Seed > math.MaxUint32:
-			return step.Problems{{Path: "seed", Detail: "must be from 0 to 4294967295"}}
-		case c.Starts < 1 || c.Iterations < 1 || c.Tolerance < 0:
-			return step.Problems{{Path: "n_init", Detail: "n_init and max_iter must be at least 1, tol not negative"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.Check(&ps, "seed", c.Seed >= 0 && c.Seed <= math.MaxUint32, "must be from 0 to 4294967295")
+		inout.Check(&ps, "n_init", c.Starts >= 1, "must be at least 1")
+		inout.Check(&ps, "max_iter", c.Iterations >= 1, "must be at least 1")
+		inout.Check(&ps, "tol", c.Tolerance >= 0, "must not be negative")
+		return ps.Err()
 	},
 	Work: semanticIDsConfig.work,
 	Run:  runSemanticIDs,

@@ -48,13 +48,12 @@ the identifiers.`,
 		step.Output{Name: "keywords", Type: "docid/titles", Help: "how many different words there are, and how many identifiers were cut or numbered, as JSON", Fields: step.FieldsOf[keywordsReport]()}),
 	Defaults: keywordIDsConfig{Words: 5, K1: 0.9, B: 0.4, MaxTokens: 24},
 	Check: func(c keywordIDsConfig) error {
-		if c.Words < 1 || c.MaxTokens < 1 {
-			return step.Problems{{Path: "words", Detail: "words and max_tokens must be at least 1"}}
-		}
-		if !(c.K1 >= 0) || !(c.B >= 0 && c.B <= 1) {
-			return step.Problems{{Path: "k1", Detail: "k1 must be at least 0, b from 0 to 1"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
+		inout.Check(&ps, "max_tokens", c.MaxTokens >= 1, "must be at least 1")
+		inout.Check(&ps, "k1", c.K1 >= 0, "must not be negative")
+		inout.Check(&ps, "b", c.B >= 0 && c.B <= 1, "must be from 0 to 1")
+		return ps.Err()
 	},
 	Work: keywordIDsConfig.work,
 	Run:  runKeywordIDs,

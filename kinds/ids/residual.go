@@ -40,10 +40,12 @@ number of processors.`,
 		step.Output{Name: "quantization", Type: "docid/quantization", Help: "codes and mean squared reconstruction error of every level, and the documents with equal codes, as JSON", Fields: step.FieldsOf[docid.Quantization]()}),
 	Defaults: residualIDsConfig{Levels: 3, Codes: 256, Seed: 42, FirstToken: docid.FirstResidualToken},
 	Check: func(c residualIDsConfig) error {
-		if c.Levels < 1 || c.Codes < 2 || c.Seed < 0 || c.FirstToken < 0 {
-			return step.Problems{{Path: "levels", Detail: "levels must be at least 1, codes at least 2, seed and first_token not negative"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.Check(&ps, "levels", c.Levels >= 1, "must be at least 1")
+		inout.Check(&ps, "codes", c.Codes >= 2, "must be at least 2")
+		inout.Check(&ps, "seed", c.Seed >= 0, "must not be negative")
+		inout.Check(&ps, "first_token", c.FirstToken >= 0, "must not be negative")
+		return ps.Err()
 	},
 	Work: residualIDsConfig.work,
 	Run:  runResidualIDs,

@@ -50,10 +50,10 @@ titles; cost is that of tokenizing them, 100,000 in 10 s on one core.`,
 		step.Output{Name: "titles", Type: "docid/titles", Help: "documents with and without a title, and how many titles were cut or numbered, as JSON", Fields: step.FieldsOf[titlesReport]()}),
 	Defaults: titleIDsConfig{MaxTokens: 24, Words: 8},
 	Check: func(c titleIDsConfig) error {
-		if c.MaxTokens < 1 || c.Words < 1 {
-			return step.Problems{{Path: "max_tokens", Detail: "max_tokens and words must be at least 1"}}
-		}
-		return nil
+		var ps step.Problems
+		inout.Check(&ps, "max_tokens", c.MaxTokens >= 1, "must be at least 1")
+		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
+		return ps.Err()
 	},
 	Work: titleIDsConfig.work,
 	Run:  runTitleIDs,

@@ -100,7 +100,7 @@ func checkCompare(c compareConfig) error {
 	if len(c.Systems) < 2 {
 		bad("systems", "needs at least two")
 	}
-	for name := range c.Systems {
+	for _, name := range slices.Sorted(maps.Keys(c.Systems)) {
 		if name == "" || strings.ContainsAny(name, ".:") {
 			bad("systems", "%q cannot be named in a path of the report: give a name without . and :", name)
 		}

@@ -59,7 +59,7 @@ a run, 150 bytes a row.`,
 		if len(c.Runs) == 0 {
 			ps = append(ps, step.Problem{Path: "runs", Detail: "needs at least one"})
 		}
-		for name := range c.Runs {
+		for _, name := range slices.Sorted(maps.Keys(c.Runs)) {
 			if err := artifacts.CheckFileName(name); err != nil || strings.Contains(name, "/") || metrics.EncodeName(name) != name {
 				ps = append(ps, step.Problem{Path: "runs", Detail: fmt.Sprintf("%q is no name of a file and one word", name)})
 			}
@@ -70,11 +70,11 @@ a run, 150 bytes a row.`,
 		if _, err := trec.ParseMetadata(c.PRIMAD); err != nil {
 			ps = append(ps, step.Problem{Path: "primad", Detail: err.Error()})
 		}
-		for name, text := range c.PRIMADOf {
+		for _, name := range slices.Sorted(maps.Keys(c.PRIMADOf)) {
 			if _, ok := c.Runs[name]; !ok {
 				ps = append(ps, step.Problem{Path: "primad_of", Detail: fmt.Sprintf("%q is none of the runs", name)})
 			}
-			if _, err := trec.ParseMetadata(text); err != nil {
+			if _, err := trec.ParseMetadata(c.PRIMADOf[name]); err != nil {
 				ps = append(ps, step.Problem{Path: fmt.Sprintf("primad_of[%q]", name), Detail: err.Error()})
 			}
 		}

@@ -45,9 +45,12 @@ func (s *significance) problems(c tableConfig) (ps step.Problems) {
 			bad("columns", "there is no column %q", id)
 		}
 	}
-	for what, n := range map[string]int{"rows": len(s.Rows), "columns": len(s.Columns), "letters": len(s.Letters)} {
-		if n == 0 {
-			bad(what, "needs at least one")
+	for _, list := range []struct {
+		name string
+		n    int
+	}{{"rows", len(s.Rows)}, {"columns", len(s.Columns)}, {"letters", len(s.Letters)}} {
+		if list.n == 0 {
+			bad(list.name, "needs at least one")
 		}
 	}
 	taken := map[string]string{}

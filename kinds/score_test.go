@@ -104,6 +104,9 @@ func TestImportFormats(t *testing.T) {
 		"run.trec":   "q2 Q0 d1 1 3 x\r\nq1 Q0 d2 1 2.5 x\nq1 Q0 d1 2 1 x\n",
 		"run.json":   "{\"q2\": {\"d1\": 3},\n \"q1\": {\"d1\": 1, \"d2\": 2.5}}\n",
 		"run.tsv":    "q2\td1\t1\n\nq1\td2\t1\nq1\td1\t2\n",
+		"a.qrels":    "q1 0 d1 1\n",
+		"b.qrels":    `{"q2": {"d1": 2}}`,
+		"c.qrels":    "q3 0 d1 1\n",
 		"qrels.trec": "q2 0 d1 2\nq1 0 d1 0\nq1 0 d2 -1\n",
 		"qrels.tsv":  "query-id\tcorpus-id\tscore\nq2\td1\t2\nq1\td1\t0\nq1\td2\t-1\n",
 		"qrels.json": `{"q2": {"d1": 2}, "q1": {"d1": 0, "d2": -1}}`,
@@ -124,6 +127,8 @@ step "import_qrels" "f" {
   files    = step.download.f.files
   file     = "qrels.${each.key}"
 }
+step "download" "mixed" { urls = ["a.qrels", "b.qrels", "c.qrels"] }
+step "import_qrels" "mixed" { files = step.download.mixed.files }
 `), nil)
 	if got, want := string(l.bytes(out[`step.import_run.f["trec"].run`])), "q2 Q0 d1 1 3 redsi\nq1 Q0 d2 1 2.5 redsi\nq1 Q0 d1 2 1 redsi\n"; got != want {
 		t.Errorf("run %q, want %q", got, want)
@@ -134,6 +139,10 @@ step "import_qrels" "f" {
 	same := func(a, b artifacts.Artifact) bool { return a.Digest == b.Digest }
 	if !same(out[`step.import_run.f["trec"].run`], out[`step.import_run.f["json"].run`]) {
 		t.Errorf("JSON gives another run than TREC")
+	}
+	var mixed struct{ Format string }
+	if l.json(out["step.import_qrels.mixed.report"], &mixed); mixed.Format != "trec, json" {
+		t.Errorf("files of two formats are reported as %q", mixed.Format)
 	}
 	for _, f := range []string{"json", "tsv"} {
 		if !same(out[`step.import_qrels.f["trec"].qrels`], out[`step.import_qrels.f["`+f+`"].qrels`]) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/trec"
@@ -50,6 +52,7 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 	if err != nil {
 		return err
 	}
+	var formats []string // in which files are, each once
 	for _, f := range files {
 		in, err := x.OpenFile(f)
 		if err != nil {
@@ -78,8 +81,11 @@ func (s importSource) each(x *step.IO, judgments bool, r *importReport, visit fu
 		if err != nil {
 			return inout.DataError(fmt.Errorf("%s: %w", f.Name, err))
 		}
-		r.Format = string(format)
+		if !slices.Contains(formats, string(format)) {
+			formats = append(formats, string(format))
+		}
 	}
+	r.Format = strings.Join(formats, ", ")
 	if r.Rows == 0 {
 		return step.Permanent(fmt.Errorf("no line was taken of %d files; %d name unknown queries, %d unknown documents", len(files), r.UnknownQueries, r.UnknownDocuments))
 	}

@@ -138,7 +138,7 @@ func whole(dir, program string, args []string) (sample, error) {
 	}
 	s.Processor = spent(after) - spent(before)
 	s.Written = float64(after.Oublock-before.Oublock) * 512
-	s.Resident = float64(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) * 1024
+	s.Resident = peak(c.ProcessState)
 	return s, nil
 }
 

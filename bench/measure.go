@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/atomicfile"
 )
 
 // resultsFile has the last row of each name, from the root of the repository.
@@ -41,7 +43,7 @@ func (e *env) store(rows []result) error {
 			return err
 		}
 	}
-	return os.WriteFile(resultsFile, out.Bytes(), 0o644)
+	return atomicfile.WriteFile(resultsFile, out.Bytes(), 0o644)
 }
 
 // measureAll measures lines and prints and stores a row for each. A line that

@@ -9,9 +9,9 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// TestTook: how long steps took is known however many runs of other pipelines the store has
+// TestTookOfPipeline: how long steps took is known however many runs of other pipelines the store has
 // had since, within bounds.
-func TestTook(t *testing.T) {
+func TestTookOfPipeline(t *testing.T) {
 	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler)}
 	write := func(n int, pipeline string) {
 		t.Helper()

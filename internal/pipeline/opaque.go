@@ -161,7 +161,7 @@ func (l *loader) attempt(f function.Function) function.Function {
 			watching := make([]cty.Value, len(args))
 			for i, a := range args {
 				c := *customdecode.ExpressionClosureFromVal(a)
-				c.Expression = &watchedExpr{c.Expression, w}
+				c.Expression = &watchedExpr{Expression: c.Expression, watched: w}
 				watching[i] = customdecode.ExpressionClosureVal(&c)
 			}
 			v, err := f.Call(watching)
@@ -188,14 +188,20 @@ type watched struct {
 	found error
 }
 
+// watchedExpr is evaluated once, though the library asks it twice: for its type, too.
 type watchedExpr struct {
 	hcl.Expression
 	*watched
+	value cty.Value // NilVal before
+	ds    hcl.Diagnostics
 }
 
 func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	v, ds := e.Expression.Value(ctx)
-	for _, d := range ds {
+	if e.value != cty.NilVal {
+		return e.value, e.ds
+	}
+	e.value, e.ds = e.Expression.Value(ctx)
+	for _, d := range e.ds {
 		x := limits(d)
 		if x == nil {
 			x = e.l.explainOpaque(d)
@@ -204,5 +210,5 @@ func (e *watchedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 			e.found = &told{x}
 		}
 	}
-	return v, ds
+	return e.value, e.ds
 }

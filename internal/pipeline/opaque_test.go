@@ -67,7 +67,8 @@ func TestArtifactInFunctions(t *testing.T) {
 		refused, handed := 0, 0
 		for _, args := range calls {
 			call := fmt.Sprintf("%s(%s)", f.Name, strings.Join(args, ", "))
-			if !strings.Contains(call, it) {
+			tooMany := len(args) > 1+strings.Count(f.Usage, ",") && !strings.Contains(f.Usage, "...")
+			if !strings.Contains(call, it) || tooMany || len(args) > 2 && strings.Contains(f.Usage, "(lists...") {
 				continue
 			}
 			got, failed := evaluated(s, call)

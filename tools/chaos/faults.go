@@ -32,7 +32,6 @@ var faults = []fault{
 	{name: "helpers: kill -9", place: embedded, itself: true, do: byRole(roleOther, syscall.SIGKILL)},
 
 	{name: "several runs in one folder, some hurt", place: embedded, many: true, special: crowd},
-	{name: "two runs publish over what cannot be used", place: embedded, many: true, odd: true, special: rivals},
 	{name: "dev's server: kill -9", place: developer, itself: true, do: byRole(roleServer, syscall.SIGKILL)},
 	{name: "dev: kill -9", place: developer, itself: true, do: byDev(syscall.SIGKILL)},
 	{name: "dev: Ctrl-C", place: developer, itself: true, do: byDev(syscall.SIGINT)},
@@ -63,6 +62,7 @@ var faults = []fault{
 	{name: "way to the store: slow", place: cluster, itself: true, do: byProxy(proxyRate)},
 	{name: "way to the store: a bit flips", place: cluster, itself: true, do: byProxy(proxyFlip)},
 
+	{name: "two runs publish over what cannot be used", place: cluster, many: true, odd: true, special: rivals},
 	{name: "20 runs at once on a cluster", place: cluster, rare: 3, many: true, workers: 2, special: twenty},
 	{name: "2,000 steps, a worker killed every 10 s", place: cluster, rare: 10, many: true, workers: 3, special: thousands},
 }

@@ -24,7 +24,6 @@ if [ "$3" = once ] && [ ! -e "$marks/died.$1" ]; then
 fi
 if [ -e "$marks/rivals.$1" ]; then
   until [ "$(wc -l <"$marks/$1")" -ge 3 ]; do sleep 0.1; done
-  now=$(date +%s) && while [ "$(date +%s)" = "$now" ]; do :; done
   set -- "$(cat /proc/sys/kernel/random/uuid)" 0
 fi
 i=0

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -33,6 +34,33 @@ type proxy struct {
 	share float64 // of requests that it breaks
 	rng   *rand.Rand
 	hurt  int // requests that were broken
+
+	put string        // the end of a path; "" is none
+	met chan struct{} // who puts there
+}
+
+// meeting is how long one who puts waits for another one.
+const meeting = 5 * time.Second
+
+// pair has those who put an object under a path that ends so wait for each other, two by two.
+func (p *proxy) pair(put string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.put = put
+}
+
+func (p *proxy) meet(r *http.Request) {
+	p.mu.Lock()
+	put := p.put
+	p.mu.Unlock()
+	if put == "" || r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, put) {
+		return
+	}
+	select {
+	case p.met <- struct{}{}:
+	case <-p.met:
+	case <-time.After(meeting):
+	}
 }
 
 func newProxy(backend string, seed uint64) (*proxy, error) {
@@ -40,7 +68,7 @@ func newProxy(backend string, seed uint64) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{address: l.Addr().String(), rng: rand.New(rand.NewPCG(seed, 3))}
+	p := &proxy{address: l.Addr().String(), met: make(chan struct{}), rng: rand.New(rand.NewPCG(seed, 3))}
 	target := &url.URL{Scheme: "http", Host: backend}
 	reverse := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -80,6 +108,7 @@ func (p *proxy) chosen() (mode string, n int) {
 }
 
 func (p *proxy) serve(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	p.meet(r)
 	mode, n := p.chosen()
 	switch mode {
 	case proxyReset:

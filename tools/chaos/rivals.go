@@ -17,13 +17,18 @@ const rival = "slow-n0"
 
 // rivals has two runs that share nothing but the store publish a result of one key, over one
 // that is damaged or has lost a blob, at the same moment and with other outputs each: their
-// leases are taken away, and the step ends with the second in which both are at it. One of them must win, and
-// whatever else there was must be recorded.
+// leases are taken away, the step ends when both are at it, and what they write under the key
+// meets on the way to the store. One of them must win, and whatever else there was must be
+// recorded.
 func rivals(r *round) {
 	ctx := context.Background()
 	first, err := r.run()
-	if err != nil || !first.wait(r.slack(recovery)) || first.code != 0 {
-		r.violate("a run that nobody hurts does not end well, %v: %s", err, first.out.tail(6))
+	if err != nil {
+		r.violate("%v", err)
+		return
+	}
+	if !first.wait(r.slack(recovery)) || first.code != 0 {
+		r.violate("a run that nobody hurts does not end well: %s", first.out.tail(6))
 		return
 	}
 	store, ok := r.store(ctx)
@@ -49,8 +54,13 @@ func rivals(r *round) {
 	if err == nil {
 		err = os.WriteFile(r.path("marks", "rivals."+rival), nil, 0o644)
 	}
-	for i := 0; i < 2 && err == nil; i++ {
-		_, err = r.run("--store", r.path(".redsi", "store"), "--state", fmt.Sprintf("worker-%d", i), "--out", fmt.Sprintf("results-%d", i))
+	r.proxy.pair("/" + artifacts.RecordPath(artifacts.ResultName(old.Key)))
+	for i := 0; i < 2 && err == nil; i++ { // each with a server of its own
+		var p *process
+		p, err = r.redsi(fmt.Sprintf("rival %d", i), append([]string{"run", "--state", fmt.Sprintf("worker-rival-%d", i), "--out", fmt.Sprintf("results-%d", i)}, r.storeArgs(false)...)...)
+		if err == nil {
+			r.runs = append(r.runs, p)
+		}
 	}
 	if err != nil {
 		r.violate("%v", err)
@@ -58,8 +68,10 @@ func rivals(r *round) {
 	}
 	limit := r.slack(recovery)
 	if !eventually(limit, func() bool {
-		for _, lease := range within(r.path(".redsi", "store", "leases"), "*") {
-			_ = os.Remove(lease)
+		for lease, err := range store.Leases.List(ctx, "") {
+			if err == nil {
+				_ = store.Leases.Delete(ctx, lease.Name)
+			}
 		}
 		return marks(r.path("marks"))[rival] >= 3
 	}) {

@@ -67,6 +67,11 @@ func TestEmbedAsPublished(t *testing.T) {
 	model["modules.json"] = []byte(`[{"path":"","type":"sentence_transformers.models.Transformer"},
 		{"path":"1_Pooling","type":"sentence_transformers.models.Pooling"}, {"path":"2_Normalize","type":"sentence_transformers.models.Normalize"}]`)
 	model["1_Pooling/config.json"] = []byte(`{"pooling_mode_cls_token":false,"pooling_mode_mean_tokens":true}`)
+	elsewhere := maps.Clone(tinyBERT(t))
+	elsewhere["modules.json"] = []byte(`[{"path":"pool/first","type":"sentence_transformers.models.Pooling"},{"path":"2","type":"sentence_transformers.models.Normalize"}]`)
+	elsewhere["pool/first/config.json"] = model["1_Pooling/config.json"]
+	untold := maps.Clone(elsewhere)
+	delete(untold, "pool/first/config.json")
 	dense := maps.Clone(model)
 	dense["modules.json"] = []byte(`[{"path":"2_Dense","type":"sentence_transformers.models.Dense"}]`)
 	outside := maps.Clone(model)
@@ -84,7 +89,7 @@ func TestEmbedAsPublished(t *testing.T) {
 		pooling   string
 		normalize bool
 		want      int64
-	}{{model, "mean", true, 0}, {model, "cls", true, 1}, {model, "cls", false, 2}, {dense, "mean", false, 1}, {tinyBERT(t), "cls", false, 0}} {
+	}{{model, "mean", true, 0}, {model, "cls", true, 1}, {model, "cls", false, 2}, {dense, "mean", false, 1}, {elsewhere, "mean", true, 0}, {elsewhere, "cls", false, 2}, {untold, "cls", false, 2}, {tinyBERT(t), "cls", false, 0}} {
 		if got, err := embed(c.files, c.pooling, c.normalize); err != nil || got != c.want {
 			t.Errorf("%s, %v: %d differences, want %d, %v", c.pooling, c.normalize, got, c.want, err)
 		}

@@ -11,10 +11,21 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/redsi/redsi/artifacts"
 )
 
-// moduleFiles are what a folder of sentence-transformers says beside the model.
-var moduleFiles = []string{"modules.json", "1_Pooling/config.json"}
+// moduleFiles are what a folder of sentence-transformers says beside the model: its
+// modules, and the configuration of each, wherever modules.json has it.
+func moduleFiles(files []artifacts.File) []string {
+	names := []string{"modules.json"}
+	for _, f := range files {
+		if path.Base(f.Name) == "config.json" && path.Dir(f.Name) != "." {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
 
 // asPublished says how a configuration differs from what a folder of sentence-transformers
 // computes, if it is one; the step computes what the configuration says.
@@ -38,8 +49,14 @@ func (c embedConfig) asPublished(folder string) (differences []string, err error
 				Weights bool `json:"pooling_mode_weightedmean_tokens"`
 				Last    bool `json:"pooling_mode_lasttoken"`
 			}
-			if ok, err := readModule(folder, path.Join(m.Path, "config.json"), &p); err != nil || !ok {
+			name := path.Join(m.Path, "config.json")
+			ok, err := readModule(folder, name, &p)
+			if err != nil {
 				return nil, err
+			}
+			if !ok {
+				differences = append(differences, fmt.Sprintf("pooling is %q; the model was published with one that its files do not tell, since %s is not among them", c.Pooling, name))
+				continue
 			}
 			var modes []string
 			for _, mode := range []struct {

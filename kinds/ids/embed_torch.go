@@ -129,7 +129,7 @@ func openEncoder(ctx context.Context, x *step.IO, c embedConfig) (*encoder, erro
 	if e.empty = len(special); c.MaxTokens < e.empty {
 		return nil, step.Permanent(fmt.Errorf("max_tokens is %d, and the tokenizer puts %d special ones around a text", c.MaxTokens, e.empty))
 	}
-	folder, err := inout.StageTree(x, c.Model, append(inout.ModelFiles(x, c.Model), moduleFiles...)...)
+	folder, err := inout.StageTree(x, c.Model, append(inout.ModelFiles(x, c.Model), moduleFiles(x.Files(c.Model, "file"))...)...)
 	if err != nil {
 		return nil, err
 	}

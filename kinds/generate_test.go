@@ -220,7 +220,7 @@ func TestBroughtQueries(t *testing.T) {
 		{nil, "{\"document\":\"D1\",\"queries\":\"a\"}\n", "field queries is not such a list"},
 		{nil, "D1\n", "queries-0, line 1: want a document's name, a tab"},
 		{nil, "D1\t?\n", "none of the 1 generated queries can be kept"},
-		{map[string]any{"model": f.config["model"]}, "D1\ta\n", "give a model that generates queries, or files"},
+		{map[string]any{"model": f.config["model"]}, "D1\ta\n", "set either model, which generates queries, or files"},
 		{map[string]any{"top_p": 0.0}, "D1\ta\n", "top_p"},
 		{map[string]any{"method": "beam", "beams": int64(2)}, "D1\ta\n", "beams"},
 	} {

@@ -185,13 +185,13 @@ step "import_corpus" "mine" {
 	const documents = `documents = step.download.f["docs.jsonl"].files` + "\n"
 	for attributes, want := range map[string]string{
 		"":                                    "give files, a tree that has documents, queries and judgments, or documents",
-		documents + `folder = "beir"`:         "is one of files",
+		documents + `folder = "beir"`:         "applies only together with files",
 		documents + `relevant = 0`:            "must be at least 1",
 		documents + `seed = -1`:               "must not be negative",
 		documents + `split = { train = 0.5 }`: `"train" is neither dev nor test; what is not drawn is train`,
 		documents + `split = { dev = 2 }`:     "dev is 2, want a share from 0 to 1",
-		documents + `split = { dev = 0.6, test = 0.6 }`: "the shares are more than all",
-		documents + `split_from = "train"`:              "is of split",
+		documents + `split = { dev = 0.6, test = 0.6 }`: "the shares add up to more than 1",
+		documents + `split_from = "train"`:              "applies only together with split",
 		documents + `fields = { body = "text" }`:        `"body" is none of [id title text url oldid page_id]`,
 		documents + `qrels_columns = ["qid"]`:           `"qid" is none of [query document grade]`,
 		documents + `pick = { docs = ["x"] }`:           `"docs" is none of [dev_qrels dev_queries documents qrels queries test_qrels test_queries train_qrels train_queries]`,

@@ -205,7 +205,7 @@ func (c *Collection) Finish() error {
 	}
 	asked := q.Report.Train.Asked + q.Report.Dev.Asked + q.Report.Test.Asked
 	if len(q.list) > 0 && asked == 0 {
-		return fmt.Errorf("none of the %d queries has a relevant document: are the judgments of these queries, and the names of documents in both the same?", len(q.list))
+		return fmt.Errorf("none of the %d queries has a relevant document: do the judgments belong to these queries, and do both use the same document names?", len(q.list))
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func halved(size int, say func(string), f func(from, size int) error) func(from 
 		}
 		once = true
 		if say != nil {
-			say(fmt.Sprintf("the card has no room to decode %d queries together: from here on %d; set batch to it, or to less", size, size/2))
+			say(fmt.Sprintf("the GPU is out of memory with %d queries at a time; continuing with %d. Set batch to at most that", size, size/2))
 		}
 		size /= 2
 		return size, f(from, size)

@@ -47,7 +47,7 @@ func advice(r tensor.Room) string {
 	if len(facts) > 0 {
 		text += ": " + strings.Join(facts, ", ")
 	}
-	return text + ". It would be again, so it is not tried again. Of a training: checkpoint_activations = true (the result stays), accumulate = 2 or more " +
-		"(the update stays, but for rounding), precision = \"bf16\" or \"fp16\", or a smaller batch (another update). Of a search or an embedding: a smaller batch or batch_tokens. " +
+	return text + ". A retry would fail the same way, so there is none. For training: checkpoint_activations = true (the result stays), accumulate = 2 or more " +
+		"(the update stays, but for rounding), precision = \"bf16\" or \"fp16\", or a smaller batch (another update). For a search or an embedding: a smaller batch or batch_tokens. " +
 		"Or fewer steps on the card (--gpu-slots), or a card with more memory"
 }

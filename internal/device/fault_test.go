@@ -22,12 +22,12 @@ func TestExplain(t *testing.T) {
 		t.Error(full)
 	}
 	for _, says := range []string{"update 7: tensor: Linear(F16[8 4])", "2.0 GiB more were asked for", "the card has 16 GiB", "1.0 GiB were free",
-		"this process had 10 GiB", "other programs had 5.0 GiB", "accumulate = 2", "checkpoint_activations = true", "precision = ", "smaller batch", "not tried again"} {
+		"this process had 10 GiB", "other programs had 5.0 GiB", "accumulate = 2", "checkpoint_activations = true", "precision = ", "smaller batch", "A retry would fail the same way"} {
 		if !strings.Contains(full.Error(), says) {
 			t.Errorf("%q is not in: %v", says, full)
 		}
 	}
-	if text := Explain(of("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")).Error(); !strings.Contains(text, "the card's memory is full. It would be again") {
+	if text := Explain(of("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")).Error(); !strings.Contains(text, "the card's memory is full. A retry would fail the same way") {
 		t.Error(text)
 	}
 	if old := Explain(of("CUDA error: no kernel image is available for execution on the device")); !step.IsPermanent(old) || !strings.Contains(old.Error(), "redsi doctor") {

@@ -162,7 +162,7 @@ func (c *Collection) Ask(split nq.Split, q *Questions, all bool, n *QuestionCoun
 		}
 	}
 	if n.Asked == 0 {
-		return fmt.Errorf("no %s query has a document: are the judgments of these queries, and the files of documents complete?", split)
+		return fmt.Errorf("no %s query has a document: do the judgments belong to these queries, and are the files of documents complete?", split)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (l *loader) asset(b *hclsyntax.Block) Asset {
 		l.diags.error(inner.TypeRange, "Unknown block", fmt.Sprintf("A %s of a checklist has attributes only: license, url, languages and about.", b.Type))
 	}
 	for _, a := range sortedAttributes(b.Body) {
-		const wrong = "A license, url and about are strings, languages are a list of strings."
+		const wrong = "license, url and about are strings; languages is a list of strings."
 		to := map[string]*string{"license": &x.License, "url": &x.URL, "about": &x.About}[a.Name]
 		switch {
 		case a.Name == "languages":

@@ -99,7 +99,7 @@ func checkImportCorpus(c importCorpusConfig) error {
 		bad("documents", "give files, a tree that has documents, queries and judgments, or documents")
 	}
 	if c.Folder != "" && len(c.Files) == 0 {
-		bad("folder", "is one of files")
+		bad("folder", "applies only together with files")
 	}
 	attributes := map[string]bool{}
 	for _, s := range c.sources() {
@@ -145,10 +145,10 @@ func checkImportCorpus(c importCorpusConfig) error {
 		sum += share
 	}
 	if sum > 1 {
-		bad("split", "the shares are more than all")
+		bad("split", "the shares add up to more than 1")
 	}
 	if c.SplitFrom != "unsplit" && len(c.Split) == 0 {
-		bad("split_from", "is of split")
+		bad("split_from", "applies only together with split")
 	}
 	return ps.Err()
 }

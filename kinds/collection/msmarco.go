@@ -81,7 +81,7 @@ func checkMSMarco(c msmarcoConfig) error {
 		bad("dev_qrels", "give dev_queries and dev_qrels, or neither")
 	}
 	if c.Limit != 0 && c.Documents == judgedDocuments {
-		bad("limit", `is of documents = "all"; the judged ones are all taken`)
+		bad("limit", `applies only to documents = "all"; judged documents are always all taken`)
 	}
 	if len(c.DevQueries) == 0 && c.DevLimit != 0 {
 		bad("dev_limit", "there are no dev_queries")

@@ -49,7 +49,7 @@ Cost: a copy; memory is 4 bytes x rows x columns.`,
 	Check: func(c importEmbeddingsConfig) error {
 		var ps step.Problems
 		if c.Documents.Set() == c.Queries.Set() {
-			ps = append(ps, step.Problem{Path: "documents", Detail: "or queries is needed, one of both: whose vectors they are"})
+			ps = append(ps, step.Problem{Path: "documents", Detail: "set exactly one of documents and queries: it says whose vectors these are"})
 		}
 		for _, p := range []struct{ attribute, pattern string }{{"file", c.File}, {"names_file", c.NamesFile}} {
 			if _, err := path.Match(p.pattern, ""); err != nil {

@@ -27,7 +27,7 @@ func (e embedded) check() step.Problems {
 	add := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
 	switch {
 	case !e.queries.Set() && !e.corpus.Set():
-		add("corpus", "is needed, or queries: one of both is embedded")
+		add("corpus", "set either corpus or queries; exactly one of them is embedded")
 	case !e.queries.Set() && e.title && !e.documents.Set():
 		add("documents", "is needed: the titles are theirs; or give title = false")
 	case e.queries.Set() && e.corpus.Set():

@@ -94,7 +94,7 @@ func checkGenerate(c generateConfig) error {
 	ps := device.Check(c.Device)
 	bad := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
 	if c.Model.Set() == (len(c.Files) > 0) {
-		bad("model", "give a model that generates queries, or files that have them")
+		bad("model", "set either model, which generates queries, or files, which contain them")
 	}
 	if c.Model.Set() && (!c.Corpus.Set() || len(c.Tokenizer) == 0) {
 		bad("corpus", "a model needs corpus, whose texts it reads, and its tokenizer")

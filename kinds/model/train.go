@@ -174,14 +174,14 @@ func checkTrain(c trainConfig) error {
 		case a.below > 0 && a.v >= a.below:
 			bad(a.path, "must be below %g", a.below)
 		case a.of != "" && a.is && c.Optimizer != a.of:
-			bad(a.path, "is of optimizer = %q, and it is %q", a.of, c.Optimizer)
+			bad(a.path, "applies only to optimizer = %q; here optimizer is %q", a.of, c.Optimizer)
 		}
 	}
 	if c.Epsilon == 0 {
 		bad("epsilon", "must be above 0, such as 1e-8")
 	}
 	if !c.ScaleParameter && c.Optimizer == adamwName {
-		bad("scale_parameter", "is of optimizer = %q, and it is %q", adafactorName, c.Optimizer)
+		bad("scale_parameter", "applies only to optimizer = %q; here optimizer is %q", adafactorName, c.Optimizer)
 	}
 	if _, err := c.metrics(true); err != nil {
 		bad("select", "%v", err)

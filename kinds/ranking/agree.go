@@ -74,7 +74,7 @@ repro_eval's. Cost: memory grows with the runs, 100 bytes a row.`,
 			bad("scores_b", "scores_a and scores_b are compared with each other: give both")
 		}
 		if !c.A.Set() && !c.ScoresA.Set() {
-			bad("a", "needs two runs, a and b, or scores of two")
+			bad("a", "give two runs (a and b) or the scores of two runs (scores_a and scores_b)")
 		}
 		if c.Depth < 1 {
 			bad("depth", "must be at least 1")

@@ -87,10 +87,10 @@ the queries that are appended, and the queries; a million passages of 60 words t
 			ps = append(ps, step.Problem{Path: "delta", Detail: "is of formulas bm25+, bm25l and bm25l_tf; leave it out"})
 		}
 		if c.Epsilon != nil && c.Formula != string(bm25.Okapi) {
-			ps = append(ps, step.Problem{Path: "epsilon", Detail: "is of formula okapi; leave it out"})
+			ps = append(ps, step.Problem{Path: "epsilon", Detail: "applies only to formula okapi; remove it"})
 		}
 		if c.Tokenizer != wordsTokenizer && (c.Stopwords != nil || c.Stemmer != nil) {
-			ps = append(ps, step.Problem{Path: "tokenizer", Detail: "stopwords and stemmer are of tokenizer words; " + c.Tokenizer + " has its own"})
+			ps = append(ps, step.Problem{Path: "tokenizer", Detail: "stopwords and stemmer apply only to tokenizer words; " + c.Tokenizer + " has its own"})
 		}
 		if _, err := c.analyzer(); err != nil {
 			ps = append(ps, step.Problem{Path: "stemmer", Detail: err.Error()})

@@ -38,7 +38,7 @@ type bestReport struct {
 
 // bestDoc is what choosing is, of rankings and of models.
 const bestDoc = `Of equal candidates the first by name is chosen. Only the field of dev chooses: nothing
-else of a candidate is read before that is done. Take development queries there, and the
+else of a candidate is read before that is done. Use development queries for dev, and the
 test queries where what was chosen is reported.`
 
 var Best = step.Define(step.Kind[bestConfig]{

@@ -104,7 +104,7 @@ func (m machine) take(version string) State {
 		return s
 	}
 	if status != 0 {
-		s.Reason = fmt.Sprintf("the driver of the NVIDIA card does not tell its version (error %d): look at nvidia-smi", status)
+		s.Reason = fmt.Sprintf("the driver of the NVIDIA card does not report its version (error %d); run nvidia-smi", status)
 		return s
 	}
 	s.Driver = cudaVersion(can)

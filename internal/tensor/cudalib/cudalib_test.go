@@ -105,7 +105,7 @@ func TestLoad(t *testing.T) {
 		{"a wrong folder, whatever else there is", map[string]string{"REDSI_CUDA": empty}, absent, one, "REDSI_CUDA=" + empty + " has no torch/lib/libtorch_cuda.so: name a folder that has, or off", empty},
 		{"no driver", nil, absent, one, "there is no driver of an NVIDIA card (" + absent + ")", ""},
 		{"no driver, with libraries", map[string]string{"REDSI_CUDA": good}, absent, one, "there is no driver", good},
-		{"a driver without a version", map[string]string{"REDSI_CUDA": good}, odd, one, "does not tell its version (error 999)", good},
+		{"a driver without a version", map[string]string{"REDSI_CUDA": good}, odd, one, "does not report its version (error 999)", good},
 		{"no libraries", nil, new13, one, "there is a driver (CUDA 13.0), but no libraries in " + part + ": make cuda", part},
 		{"an old driver", map[string]string{"REDSI_CUDA": good}, old12, one, "the driver is for CUDA 12.4, and the libraries need one for CUDA 13.0: install a newer driver, 580 or later", good},
 		{"of another torch", map[string]string{"REDSI_CUDA": fresh("torch 2.10.0\n", "versions")}, new13, one, " is of torch 2.10.0, and this program of torch 2.11.0: make cuda", "*"},

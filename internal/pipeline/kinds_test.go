@@ -40,10 +40,11 @@ type train struct {
 }
 
 type anyProgram struct {
-	Argv    []string              `hcl:"argv" help:"Program and arguments."`
+	Argv    []string              `hcl:"argv,optional" help:"Program and arguments."`
+	Script  string                `hcl:"script,optional" help:"Text of a script."`
 	Files   map[string]string     `hcl:"files,optional" help:"Its files."`
 	Inputs  map[string]step.Input `hcl:"inputs,optional" help:"What it reads."`
-	Outputs []string              `hcl:"outputs" help:"What it leaves."`
+	Outputs []string              `hcl:"outputs,optional" help:"What it leaves."`
 }
 
 type row struct {

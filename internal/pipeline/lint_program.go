@@ -19,8 +19,11 @@ const lintInstances = 100
 // lintProgram warns of files that a program will not have or will leave out. It looks at
 // kinds that start programs as "command" does.
 func (l *loader) lintProgram(n *node) {
-	argv := n.block.Body.Attributes["argv"]
-	if argv == nil || n.block.typ != "step" {
+	command := n.block.Body.Attributes["script"]
+	if command == nil {
+		command = n.block.Body.Attributes["argv"]
+	}
+	if command == nil || n.block.typ != "step" {
 		return
 	}
 	steps := l.steps[n]
@@ -29,7 +32,7 @@ func (l *loader) lintProgram(n *node) {
 		if err != nil {
 			continue
 		}
-		l.lintBeside(n, argv.Expr, tree)
+		l.lintBeside(n, command.Expr, tree)
 		if n.block.forEach != nil && l.literal(n.block.forEach) {
 			l.lintNamedByHand(n, s.Key, tree)
 		}
@@ -53,13 +56,21 @@ func filesNamed(arg string) (names []string) {
 	return names
 }
 
-// lintBeside warns of an argument that is a file beside the pipeline: the step's folder
+// lineOf is what a program is started with: its arguments, or the text of its script.
+func lineOf(tree map[string]any) []string {
+	if script, _ := tree["script"].(string); script != "" {
+		return []string{script}
+	}
+	return stringsOf(tree["argv"])
+}
+
+// lintBeside warns of a file beside the pipeline that a command names: the step's folder
 // does not have it.
-func (l *loader) lintBeside(n *node, argv hclsyntax.Expression, tree map[string]any) {
+func (l *loader) lintBeside(n *node, command hclsyntax.Expression, tree map[string]any) {
 	files, _ := tree["files"].(map[string]any)
-	for i, arg := range stringsOf(tree["argv"]) {
-		rng := argv.Range()
-		if list, ok := unwrap(argv).(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
+	for i, arg := range lineOf(tree) {
+		rng := command.Range()
+		if list, ok := unwrap(command).(*hclsyntax.TupleConsExpr); ok && i < len(list.Exprs) {
 			rng = list.Exprs[i].Range()
 		}
 		for _, name := range filesNamed(arg) {
@@ -94,9 +105,9 @@ func (l *loader) lintNamedByHand(n *node, key string, tree map[string]any) {
 		}
 		for _, folder := range l.foldersOf(in.Ref.Step) {
 			at := path.Join("in", name, folder) + "/"
-			for _, arg := range stringsOf(tree["argv"]) {
+			for _, arg := range lineOf(tree) {
 				_, rest, found := strings.Cut(arg, at)
-				if file, _, _ := strings.Cut(rest, " "); !found || !strings.Contains(file, key) {
+				if file := strings.Fields(rest); !found || len(file) == 0 || !strings.Contains(file[0], key) {
 					continue
 				}
 				l.diags.warn(n.block.forEach.Range(), "Files named by hand", fmt.Sprintf("These names choose files of out/%s of %s, which may leave others: what is not named here is in no result. "+

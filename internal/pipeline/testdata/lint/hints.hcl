@@ -70,3 +70,12 @@ step "command" "computed" {
   inputs   = { x = step.command.split.out }
   outputs  = ["a.txt"]
 }
+
+step "command" "by_script" {
+  for_each = toset(["seq_1", "seq_2"])
+  script   = <<-EOT
+    cut -c 1 in/x/seq/${each.key}
+    awk -f other/split.py in/x/counts.json
+  EOT
+  inputs   = { x = step.command.split.out }
+}

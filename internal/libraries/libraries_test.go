@@ -323,8 +323,14 @@ func TestMemory(t *testing.T) {
 	}
 	write(t, filepath.Join(site, "pip", "__init__.py"), "pop")
 	at(t, filepath.Join(site, "pip", "__init__.py"), installedAt)
+	if e, err := m.Recall(program, exec.LookPath); err != nil || e.Digest != first.Digest {
+		t.Errorf("what was read last: %v, %v", e, err)
+	}
 	if _, n := read(m); n == 0 {
 		t.Error("a file that changed was not looked at")
+	}
+	if e, err := m.Recall(filepath.Join(dir, "base", "bin", "python3.11"), exec.LookPath); e != nil || err != nil {
+		t.Errorf("what was never read: %v, %v", e, err)
 	}
 	write(t, file, "damaged")
 	if e, _ := read(&Memory{File: file}); e == nil {

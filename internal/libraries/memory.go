@@ -81,6 +81,23 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 	return environmentOf(at.Prefix, text)
 }
 
+// Recall is the environment of a program as it was last read, without a look at its files;
+// nil if it is not remembered. A later Of tells what has moved since.
+func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
+	at, ok, err := locate(program, look)
+	if err != nil || !ok {
+		return nil, err
+	}
+	m.mu.Lock()
+	m.load()
+	was, ok := m.known[at.Interpreter]
+	m.mu.Unlock()
+	if !ok || !reflect.DeepEqual(was.At, at) {
+		return nil, nil
+	}
+	return environmentOf(at.Prefix, []byte(was.Text))
+}
+
 // load reads what is kept; what is damaged is forgotten.
 func (m *Memory) load() {
 	if m.read {

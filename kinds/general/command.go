@@ -257,7 +257,7 @@ func runProgram(ctx context.Context, x *step.IO, c commandConfig, secrets secret
 			return err
 		}
 	}
-	if _, err := sameLibraries(ctx, x, c); err != nil {
+	if _, err := sameLibraries(ctx, x, c, librariesHere); err != nil {
 		return err
 	}
 	return noRoom(errors.Join(stdout.Close(), collectCommand(x, c, dir, secrets)), "the store has no room for what it left: make some")

@@ -25,6 +25,9 @@ type librariesFinder interface {
 	Libraries(ctx context.Context, program string) (*libraries.Environment, error)
 }
 
+// reader reads the environment of a program.
+type reader = func(ctx context.Context, program string) (*libraries.Environment, error)
+
 func checkLibraries(bad func(path, format string, args ...any), c commandConfig) {
 	for i, d := range c.Libraries {
 		if _, err := artifacts.ParseHex(d); err != nil {
@@ -63,14 +66,22 @@ func withLibraries(ctx context.Context, env step.Sources, c commandConfig) (comm
 	return c, nil
 }
 
+// librariesBefore spares a look at all files before a program starts, where they were looked
+// at before: what has moved since is found when the program has ended.
+func librariesBefore(ctx context.Context, program string) (*libraries.Environment, error) {
+	if e, err := installed.Recall(program, command.Find); e != nil || err != nil {
+		return e, err
+	}
+	return librariesHere(ctx, program)
+}
+
 func librariesHere(ctx context.Context, program string) (*libraries.Environment, error) {
 	return installed.Of(ctx, program, command.Find)
 }
 
 // environmentsOf are those of the interpreters that a step starts, each once, in the order
 // in which the step names them. missing is why a program was not found.
-func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup,
-	of func(context.Context, string) (*libraries.Environment, error)) (list []*libraries.Environment, missing, err error) {
+func environmentsOf(ctx context.Context, c commandConfig, find libraries.Lookup, of reader) (list []*libraries.Environment, missing, err error) {
 	for _, name := range append([]string{c.line()[0]}, c.Programs...) {
 		if own, ok := strings.CutPrefix(name, "./"); ok {
 			name = libraries.FirstLine(c.Files[own])
@@ -112,7 +123,7 @@ func sentence(list []*libraries.Environment) string {
 // keepLibraries makes sure that what is installed on this worker is what the key has, and
 // keeps the lists of it with the result.
 func keepLibraries(ctx context.Context, x *step.IO, c commandConfig) error {
-	list, err := sameLibraries(ctx, x, c)
+	list, err := sameLibraries(ctx, x, c, librariesBefore, librariesHere)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -127,18 +138,20 @@ func keepLibraries(ctx context.Context, x *step.IO, c commandConfig) error {
 	return nil
 }
 
-// sameLibraries refuses what differs from the key, by the packages that differ.
-func sameLibraries(ctx context.Context, x *step.IO, c commandConfig) ([]*libraries.Environment, error) {
+// sameLibraries refuses what differs from the key, by the packages that differ, if no
+// reader of environments finds what the key has.
+func sameLibraries(ctx context.Context, x *step.IO, c commandConfig, readers ...reader) (list []*libraries.Environment, err error) {
 	if !c.ProgramLibraries {
 		return nil, nil
 	}
-	list, _, err := environmentsOf(ctx, c, command.Find, librariesHere)
-	if err != nil {
-		return nil, err
-	}
-	now := digestsOf(list)
-	if slices.Equal(now, c.Libraries) {
-		return list, nil
+	var now []string
+	for _, of := range readers {
+		if list, _, err = environmentsOf(ctx, c, command.Find, of); err != nil {
+			return nil, err
+		}
+		if now = digestsOf(list); slices.Equal(now, c.Libraries) {
+			return list, nil
+		}
 	}
 	var words []string
 	for i, e := range list {

@@ -49,20 +49,6 @@ func checkScript(bad func(path, format string, args ...any), c commandConfig) {
 	}
 }
 
-// lint warns of failures that a shell hides, of programs that no key has and of scripts
-// that are not in the folder.
-func (c commandConfig) lint() (ps []step.Problem) {
-	for i, arg := range c.Argv {
-		if c.elsewhere(i, arg) && sources[path.Ext(arg)] {
-			ps = append(ps, step.Problem{Path: fmt.Sprintf("argv[%d]", i), Detail: fmt.Sprintf("%q is none of files, and the program starts in a folder of its own: files = { %q = file(%q) }", arg, arg, arg)})
-		}
-	}
-	return append(ps, c.lintShell()...)
-}
-
-// sources are the endings of texts that interpreters take.
-var sources = map[string]bool{".py": true, ".R": true, ".r": true, ".sh": true, ".pl": true, ".jl": true, ".js": true, ".rb": true, ".awk": true, ".lua": true}
-
 // elsewhere reports whether an argument looks like a file that is neither one of files
 // nor in a folder of the step.
 func (c commandConfig) elsewhere(i int, arg string) bool {
@@ -91,8 +77,8 @@ func (c commandConfig) withStrays(err error, dir string) error {
 	return err
 }
 
-// lintShell is lint of the text that a shell runs.
-func (c commandConfig) lintShell() (ps []step.Problem) {
+// lint warns of failures that a shell hides and of programs that no key has.
+func (c commandConfig) lint() (ps []step.Problem) {
 	line, text, at := c.line(), c.Script, "script"
 	if text == "" {
 		if text, _ = script.Inline(line); text == "" {

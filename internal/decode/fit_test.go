@@ -137,7 +137,7 @@ func TestNoRoom(t *testing.T) {
 	if err != nil || !slices.Equal(sizes, []int{8, 4, 4, 3}) || len(said) != 1 || len(slices.Compact(seen)) != 11 || len(seen) != 11 {
 		t.Errorf("%v, %v, %v, %v", sizes, said, seen, err)
 	}
-	if len(said) == 1 && !strings.Contains(said[0], "8 queries at a time: continuing with 4; set batch") {
+	if len(said) == 1 && !strings.Contains(said[0], "8 queries at a time; continuing with 4. Set batch") {
 		t.Error(said)
 	}
 	if sizes, said, _, err = run(3, full); err == nil || !errors.Is(err, full) || !slices.Equal(sizes, []int{8, 4}) || len(said) != 1 {

@@ -67,9 +67,9 @@ func TestEmbedQueries(t *testing.T) {
 		spec := l.Registry.Lookup(kind)
 		for want, tree := range map[string]map[string]any{
 			"corpus: set either corpus or queries": {},
-			"queries: and corpus are given": {"queries": queries, "corpus": l.corpusOf(nil)},
-			"documents: is of a corpus":     {"queries": queries, "documents": l.collectionOf("a")},
-			`"train", "dev", "test"`:        {"queries": queries, "split": "eval"},
+			"queries: and corpus are given":        {"queries": queries, "corpus": l.corpusOf(nil)},
+			"documents: is of a corpus":            {"queries": queries, "documents": l.collectionOf("a")},
+			`"train", "dev", "test"`:               {"queries": queries, "split": "eval"},
 		} {
 			maps.Copy(tree, config)
 			if _, err := spec.Complete(tree); err == nil || !strings.Contains(err.Error(), want) {

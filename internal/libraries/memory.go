@@ -47,11 +47,7 @@ func (m *Memory) Of(ctx context.Context, program string, look Lookup) (*Environm
 	if err != nil || !ok {
 		return nil, err
 	}
-	m.mu.Lock()
-	m.load()
-	was, ok := m.known[at.Interpreter]
-	m.mu.Unlock()
-	if ok && reflect.DeepEqual(was.At, at) {
+	if was, ok := m.remembered(at); ok {
 		if files, err := scan(ctx, was.Roots); err == nil {
 			if stamp, _ := stampOf(was.Roots, files); stamp == was.Stamp {
 				return environmentOf(at.Prefix, []byte(was.Text))
@@ -88,14 +84,20 @@ func (m *Memory) Recall(program string, look Lookup) (*Environment, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	m.mu.Lock()
-	m.load()
-	was, ok := m.known[at.Interpreter]
-	m.mu.Unlock()
-	if !ok || !reflect.DeepEqual(was.At, at) {
+	was, ok := m.remembered(at)
+	if !ok {
 		return nil, nil
 	}
 	return environmentOf(at.Prefix, []byte(was.Text))
+}
+
+// remembered is what was read of the environment that an interpreter is still in.
+func (m *Memory) remembered(at place) (remembered, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	was, ok := m.known[at.Interpreter]
+	return was, ok && reflect.DeepEqual(was.At, at)
 }
 
 // load reads what is kept; what is damaged is forgotten.

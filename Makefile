@@ -7,7 +7,7 @@
 include tools/versions.mk
 
 GO       ?= go
-TIMEOUT  ?= 20m
+TIMEOUT  ?= 30m
 # Parts compiled side by side; gotch's one large C++ file, which keeps a single core busy, is compiled beside them.
 JOBS     ?= 2
 PKGS     ?= ./...

@@ -127,6 +127,10 @@ const (
 	unsignedPauses = 10
 )
 
+// isUnsigned says of a record that is passed over that there may be no signature of it: the
+// one of another record may be of the record that it replaced.
+func isUnsigned(why Reason) bool { return why == Unsigned || why == NotSigned }
+
 // wait pauses and returns errChanged, unless the record has been found long enough.
 func (u *unsigned) wait(ctx context.Context, record []byte) error {
 	if d := Sum(record); u.record != d {
@@ -164,7 +168,7 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsig
 		return nil, false, fmt.Errorf("publish %s: %w", r.Key, have.Damage)
 	case have.Result == nil && have.Damage == nil && len(have.Passed) == 0:
 		return nil, false, errChanged
-	case len(have.Passed) > 0 && have.Passed[0].Reason == Unsigned && !bytes.Equal(there, encoded):
+	case len(have.Passed) > 0 && isUnsigned(have.Passed[0].Reason) && !bytes.Equal(there, encoded):
 		if err := wait.wait(ctx, there); err != nil {
 			return nil, false, err
 		}
@@ -201,13 +205,44 @@ func contend(ctx context.Context, s Store, r Result, encoded []byte, wait *unsig
 	return won, nondeterministic, nil
 }
 
-// signNew signs a record that was just filed, if the policy has a key for that and the
-// record was not replaced meanwhile: the signature of the one that is there stays.
+// signNew signs a record that was just filed, if the policy has a key for that. If it was
+// replaced meanwhile, also while it was being signed, it has lost: that is errChanged.
 func (s Store) signNew(ctx context.Context, key Digest, record []byte) error {
 	by := s.policy().Signer
 	if by == nil {
 		return nil
 	}
+	if err := s.isFiled(ctx, key, record); err != nil { // the signature of another one stays
+		return err
+	}
+	name := SignatureName(key, by.Public())
+	doc, err := sign(key, record, by)
+	if err == nil {
+		err = s.Records.Create(ctx, name, doc)
+	}
+	stale := false
+	if errors.Is(err, ErrExist) { // of this record by another publisher, or of one that was here before
+		if doc, err = s.Records.Get(ctx, name); err == nil {
+			_, other := signerOf(key, record, name, doc)
+			stale = other != nil
+		} else if errors.Is(err, ErrNotExist) {
+			return errChanged
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("sign the result of %s: %w", key, err)
+	}
+	if err := s.isFiled(ctx, key, record); err != nil || !stale {
+		return err
+	}
+	if err := dropStale(ctx, s, key, record); err != nil {
+		return fmt.Errorf("sign the result of %s: %w", key, err)
+	}
+	return errChanged // the next round signs it
+}
+
+// isFiled returns errChanged if a key's record is gone, or another one.
+func (s Store) isFiled(ctx context.Context, key Digest, record []byte) error {
 	there, err := s.Records.Get(ctx, ResultName(key))
 	if err == nil && !bytes.Equal(there, record) || errors.Is(err, ErrNotExist) {
 		return errChanged
@@ -215,7 +250,7 @@ func (s Store) signNew(ctx context.Context, key Digest, record []byte) error {
 	if err != nil {
 		return fmt.Errorf("sign the result of %s: %w", key, err)
 	}
-	return putSignature(ctx, s, key, record, by)
+	return nil
 }
 
 func recordNondeterminism(ctx context.Context, s Store, lost Result) error {

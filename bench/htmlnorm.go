@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/serialize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tokenize"
 )
 
@@ -82,7 +83,7 @@ func serializeRecords(args []string) (sample, error) {
 }
 
 func newSerializer(form serialize.Form) (*serialize.Serializer, func(), error) {
-	t5, err := tokenize.NewT5(tokenizers.T5)
+	t5, err := subword.NewT5(tokenizers.T5)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/internal/bert"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 )
 
 // TestEmbedOtherEncoders: encoders with tokenizers of other sorts, whose texts are cut to the
@@ -26,7 +26,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.Close()
-		tok, err := tokenize.LoadEncoder(path)
+		tok, err := subword.LoadEncoder(path)
 		if err != nil {
 			t.Fatal(err)
 		}

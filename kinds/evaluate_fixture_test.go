@@ -20,9 +20,9 @@ import (
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -57,7 +57,7 @@ func newAsked(t *testing.T, kind docid.Kind) *asked {
 	if kind == docid.KindAtomic {
 		e.ids, err = docid.Atomic(names, docid.FirstAtomicToken)
 	} else {
-		tok, loadErr := tokenize.LoadT5(tokenizer)
+		tok, loadErr := subword.LoadT5(tokenizer)
 		if loadErr != nil {
 			t.Fatal(loadErr)
 		}

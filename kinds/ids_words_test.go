@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/step"
 )
 
@@ -74,7 +74,7 @@ func TestTitleIDs(t *testing.T) {
 		"bart": {filepath.Join("..", "internal", "tokenize", "testdata", "bart-tokenizer.json"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tok, err := tokenize.LoadSubword(c.tokenizer)
+			tok, err := subword.LoadSubword(c.tokenizer)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/nq"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/step"
 )
 
@@ -27,7 +27,7 @@ import (
 // combinations.
 type training struct {
 	*local
-	tok     *tokenize.Subword
+	tok     *subword.Subword
 	encode  docid.Encoder
 	words   int32 // tokens of the tokenizer
 	rows    int32 // of the model's embedding
@@ -57,7 +57,7 @@ func newBARTTraining(t *testing.T, l *local) *training {
 func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]any) *training {
 	t.Helper()
 	device.UseThreads(1)
-	tok, err := tokenize.LoadSubword(tokenizer)
+	tok, err := subword.LoadSubword(tokenizer)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ type Kind[C any] struct {
 
 	// Run does the work. It reads and writes through io only, is deterministic
 	// in its configuration and inputs, and returns Permanent errors for what a
-	// retry cannot mend.
+	// retry cannot mend. Of a kind with Needs it is given by Compute.
 	Run func(ctx context.Context, io *IO, c C) error
 
 	// Stage, if set, fills a folder as Run does for the program that it runs, for people
@@ -115,16 +115,29 @@ type Kind[C any] struct {
 	// Work, if set, says what a card computes for a configuration, for `plan --hours`.
 	Work func(C) Work
 
-	Resumes bool   // it saves how far it is, and goes on from there: half of it is worth the time
-	Inline  bool   // short work that is not worth a workflow of its own
-	Block   bool   // written as a table, figure or claim block, not as a step
-	Claim   bool   // no work: it says something of cells, and has neither outputs nor Run
-	Queue   Queue  // default CPU
-	Needs   string // a build capability, such as "libtorch"; "" for none
+	Resumes bool  // it saves how far it is, and goes on from there: half of it is worth the time
+	Inline  bool  // short work that is not worth a workflow of its own
+	Block   bool  // written as a table, figure or claim block, not as a step
+	Claim   bool  // no work: it says something of cells, and has neither outputs nor Run
+	Queue   Queue // default CPU
 
-	// Available, if set, says why this build cannot run the kind.
-	Available func() error
+	// Needs says that the second program computes the kind, and for what: Libtorch or
+	// Tokenizers. "": redsi itself does.
+	Needs string
+
+	// Unless, if set, says of which configurations of a kind with Needs redsi's own Run
+	// does the work.
+	Unless func(C) bool
+
+	// Device, if set, is the attribute that says where it computes: "cpu", "auto", "cuda:1".
+	Device func(C) string
 }
+
+// What the second program has and redsi has not.
+const (
+	Libtorch   = "libtorch"
+	Tokenizers = "tokenizers"
+)
 
 // Spec is a Kind with its configuration type erased.
 type Spec struct {
@@ -140,7 +153,6 @@ type Spec struct {
 	Block, Claim       bool
 	Queue              Queue
 	Needs              string
-	Available          func() error
 
 	parts      []Spec
 	class      string
@@ -160,20 +172,22 @@ type Spec struct {
 	alike      func(any) map[string]Alike
 	trajectory func(any) []string
 	work       func(any) Work
+	unless     func(any) bool
+	device     func(any) string
 }
 
 // Define erases a Kind. A definition that cannot work (no name, no help text, a
 // type that has no place in a key) is a programming error and panics.
 func Define[C any](k Kind[C]) Spec {
-	if k.Name == "" || k.Version < 1 || k.Doc == "" || !k.Claim && (k.Run == nil || len(k.Outputs) == 0) {
-		panic(fmt.Sprintf("kind %q needs a name, a version, a doc, outputs and a Run", k.Name))
+	if k.Name == "" || k.Version < 1 || k.Doc == "" || !k.Claim && (k.Run == nil && k.Needs == "" || len(k.Outputs) == 0) {
+		panic(fmt.Sprintf("kind %q needs a name, a version, a doc, outputs and a Run, or Needs", k.Name))
 	}
 	if k.Queue == "" {
 		k.Queue = CPU
 	}
 	s := Spec{
 		Name: k.Name, Doc: k.Doc, Example: k.Example, Version: k.Version, Outputs: k.Outputs,
-		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs, Available: k.Available,
+		Inline: k.Inline, Resumes: k.Resumes, Counts: k.Counts, CountsTo: k.CountsTo, Block: k.Block, Claim: k.Claim, Queue: k.Queue, Needs: k.Needs,
 		parts:      k.Parts,
 		class:      k.Class,
 		configType: reflect.TypeOf(k.Defaults),
@@ -190,7 +204,15 @@ func Define[C any](k Kind[C]) Spec {
 			s.Attrs[i].Default = defaults[s.Attrs[i].Name]
 		}
 	}
-	s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+	if k.Run != nil {
+		s.run = func(ctx context.Context, io *IO, c any) error { return k.Run(ctx, io, c.(C)) }
+	}
+	if k.Unless != nil {
+		s.unless = func(c any) bool { return k.Unless(c.(C)) }
+	}
+	if k.Device != nil {
+		s.device = func(c any) string { return k.Device(c.(C)) }
+	}
 	if k.Trajectory != nil {
 		s.trajectory = func(c any) []string { return k.Trajectory(c.(C)) }
 	}
@@ -391,16 +413,14 @@ func (s *Spec) Split(ctx context.Context, io *IO, tree map[string]any) ([]Task, 
 	return s.split(ctx, io, c)
 }
 
-// Run runs a task whose inputs are all known.
+// Run runs a task whose inputs are all known, in this program: see Elsewhere.
 func (s *Spec) Run(ctx context.Context, io *IO, tree map[string]any) error {
-	if s.Available != nil {
-		if err := s.Available(); err != nil {
-			return Permanent(err)
-		}
-	}
 	c, err := s.decode(tree)
 	if err != nil {
 		return Permanent(err)
+	}
+	if s.elsewhere(c) {
+		return Permanent(fmt.Errorf("kind %s needs %s, which this program has not", s.Name, s.Needs))
 	}
 	return s.run(ctx, io, c)
 }

@@ -90,11 +90,6 @@ func TestRun(t *testing.T) {
 	if err := spec.Run(t.Context(), nil, map[string]any{}); !IsPermanent(err) {
 		t.Errorf("a wrong configuration: %v", err)
 	}
-	k.Available = func() error { return errors.New("not built in") }
-	spec = Define(k)
-	if err := spec.Run(t.Context(), nil, minimal()); !IsPermanent(err) {
-		t.Errorf("a kind that this build has not: %v", err)
-	}
 }
 
 func TestPermanent(t *testing.T) {

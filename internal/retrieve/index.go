@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/seq2seq"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 )
 
 // Catalog is a collection's identifiers, ready to be searched. It is immutable,
@@ -23,12 +23,12 @@ type Catalog struct {
 	documents int
 	trie      *docid.Trie // nil for identifiers of one token
 	texts     func() Texts
-	tokenizer *tokenize.Subword
+	tokenizer *subword.Subword
 }
 
 // NewCatalog checks a set and builds its trie. The tokenizer is the model's, must stay
 // open, and is needed only for what is valid by its text.
-func NewCatalog(ids *docid.Set, tokenizer *tokenize.Subword) (*Catalog, error) {
+func NewCatalog(ids *docid.Set, tokenizer *subword.Subword) (*Catalog, error) {
 	if len(ids.Identifiers) == 0 {
 		return nil, errors.New("the collection has no identifiers")
 	}

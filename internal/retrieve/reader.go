@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 )
 
 // Inputs are how texts become what a model reads. The special tokens that the tokenizer
@@ -33,13 +33,13 @@ func (in Inputs) Check() error {
 // evaluation and search.
 type Reader struct {
 	Inputs
-	Tokenizer    *tokenize.Subword
+	Tokenizer    *subword.Subword
 	index, query []int32 // tokens of the prefixes
 }
 
 // Reader reads as in says. A prefix is tokenized alone, so its tokens are the same before
 // any text. It fails if the query's prefix leaves no room for a query.
-func (in Inputs) Reader(t *tokenize.Subword) (Reader, error) {
+func (in Inputs) Reader(t *subword.Subword) (Reader, error) {
 	r := Reader{in, t, t.Pieces(in.IndexPrefix), t.Pieces(in.QueryPrefix)}
 	if in.MaxQuery > 0 && len(r.query) >= in.MaxQuery {
 		return Reader{}, fmt.Errorf("query_prefix %q has %d tokens, and max_query is %d: at least %d is needed", in.QueryPrefix, len(r.query), in.MaxQuery, len(r.query)+1)

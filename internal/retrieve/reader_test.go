@@ -9,17 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 )
 
-func tokenizers(t *testing.T) map[string]*tokenize.Subword {
+func tokenizers(t *testing.T) map[string]*subword.Subword {
 	t.Helper()
-	all := map[string]*tokenize.Subword{}
+	all := map[string]*subword.Subword{}
 	for name, path := range map[string]string{
 		"t5":   filepath.Join("..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
 		"bart": filepath.Join("..", "tokenize", "testdata", "bart-tokenizer.json"),
 	} {
-		tok, err := tokenize.LoadSubword(path)
+		tok, err := subword.LoadSubword(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func tokenizers(t *testing.T) map[string]*tokenize.Subword {
 }
 
 // readerOf reads as a settings file of these inputs says.
-func readerOf(t *testing.T, tok *tokenize.Subword, inputs string) Reader {
+func readerOf(t *testing.T, tok *subword.Subword, inputs string) Reader {
 	t.Helper()
 	s, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `",` + inputs + `}`))
 	if err != nil {

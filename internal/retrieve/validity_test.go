@@ -9,13 +9,13 @@ import (
 	published "github.com/redsi/redsi/assets/tokenizers"
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 )
 
 // TestValidity: T5 has several tokens for the same digits, and itself writes one of
 // them. By text the first that names a document counts, the next ones are not invalid.
 func TestValidity(t *testing.T) {
-	tok, err := tokenize.NewSubword(published.T5)
+	tok, err := subword.NewSubword(published.T5)
 	if err != nil {
 		t.Fatal(err)
 	}

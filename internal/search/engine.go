@@ -14,8 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 )
 
 // Engine is an opened, trained collection. Several goroutines may search it at
@@ -26,7 +26,7 @@ type Engine struct {
 	device   tensor.Device
 	ids      *docid.Set
 	cards    []Card // in the order of ids
-	tok      *tokenize.Subword
+	tok      *subword.Subword
 	read     retrieve.Reader
 	model    *seq2seq.Model
 	index    *retrieve.Index
@@ -56,7 +56,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	if e.cards, err = inOrder(e.ids, cards); err != nil {
 		return nil, err
 	}
-	if e.tok, err = tokenize.LoadSubword(f.Tokenizer); err != nil {
+	if e.tok, err = subword.LoadSubword(f.Tokenizer); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -18,9 +18,9 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 )
 
 var cards = []Card{{"A", "a"}, {"B", "b"}, {"C", "c"}, {"D", "d"}, {"E", "e"}}
@@ -53,7 +53,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 		check(t, err)
 		check(t, m.Extend(int64(len(names)), 8))
 	} else {
-		tok, err := tokenize.LoadT5(f.Tokenizer)
+		tok, err := subword.LoadT5(f.Tokenizer)
 		check(t, err)
 		defer tok.Close()
 		ids, err = docid.Naive(names, 1000, 42, docid.GeneratorPCG, tok.EncodeBatch)

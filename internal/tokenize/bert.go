@@ -25,19 +25,20 @@ type BERT struct {
 }
 
 // LoadBERT reads a tokenizer.json or tokenizer.json.gz.
-func LoadBERT(path string) (*BERT, error) { return load(path, NewBERT) }
+func LoadBERT(path string) (*BERT, error) { return Load(path, NewBERT) }
 
 // NewBERT builds the tokenizer from the bytes of a tokenizer.json, plain or
 // compressed.
 func NewBERT(data []byte) (*BERT, error) {
-	c, _, err := parse(data)
+	c, _, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("BERT tokenizer: %w", err)
 	}
-	return newBERT(c)
+	return BERTOf(c)
 }
 
-func newBERT(c *config) (_ *BERT, err error) {
+// BERTOf builds the tokenizer of a parsed file.
+func BERTOf(c *File) (_ *BERT, err error) {
 	if c.Model.Type != "WordPiece" {
 		return nil, fmt.Errorf("BERT tokenizer: its model is %q, want WordPiece", c.Model.Type)
 	}
@@ -52,7 +53,7 @@ func newBERT(c *config) (_ *BERT, err error) {
 		content string
 		id      *int32
 	}{{"[PAD]", &b.pad}, {"[CLS]", &b.cls}, {"[SEP]", &b.sep}} {
-		if *s.id, err = c.special(s.content); err != nil {
+		if *s.id, err = c.Special(s.content); err != nil {
 			return nil, fmt.Errorf("BERT tokenizer: %w", err)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // maxFile bounds what a compressed tokenizer file may unpack to.
 const maxFile = 256 << 20
 
-// config is what this package reads of a tokenizer.json.
-type config struct {
+// File is what is read of a tokenizer.json.
+type File struct {
 	Truncation   json.RawMessage `json:"truncation"`
 	Padding      json.RawMessage `json:"padding"`
 	PreTokenizer preTokenizer    `json:"pre_tokenizer"`
@@ -46,8 +46,8 @@ type preTokenizer struct {
 	Parts    []preTokenizer `json:"pretokenizers"`
 }
 
-// atBlanks says whether words end at blanks at least.
-func (p preTokenizer) atBlanks() bool {
+// AtBlanks says whether words end at blanks at least.
+func (p preTokenizer) AtBlanks() bool {
 	switch p.Type {
 	case "BertPreTokenizer", "Whitespace", "WhitespaceSplit":
 		return true
@@ -56,13 +56,13 @@ func (p preTokenizer) atBlanks() bool {
 	case "Metaspace":
 		return p.Split == nil || *p.Split
 	case "Sequence":
-		return slices.ContainsFunc(p.Parts, preTokenizer.atBlanks)
+		return slices.ContainsFunc(p.Parts, preTokenizer.AtBlanks)
 	}
 	return false
 }
 
-// special returns the id of an added token by its text.
-func (c *config) special(content string) (int32, error) {
+// Special returns the id of an added token by its text.
+func (c *File) Special(content string) (int32, error) {
 	for _, t := range c.AddedTokens {
 		if t.Content == content {
 			return t.ID, nil
@@ -71,8 +71,8 @@ func (c *config) special(content string) (int32, error) {
 	return 0, fmt.Errorf("the tokenizer has no special token %q", content)
 }
 
-// parse reads a tokenizer.json, plain or compressed, and returns its plain bytes too.
-func parse(data []byte) (*config, []byte, error) {
+// Parse reads a tokenizer.json, plain or compressed, and returns its plain bytes too.
+func Parse(data []byte) (*File, []byte, error) {
 	z, err := unpack.Open(bytes.NewReader(data))
 	if err != nil {
 		return nil, nil, fmt.Errorf("is not a Hugging Face tokenizer.json: %w", err)
@@ -87,15 +87,15 @@ func parse(data []byte) (*config, []byte, error) {
 	if len(data) == 0 {
 		return nil, nil, errors.New("is empty; want a Hugging Face tokenizer.json")
 	}
-	c := new(config)
+	c := new(File)
 	if err := json.Unmarshal(data, c); err != nil {
 		return nil, nil, fmt.Errorf("is not a Hugging Face tokenizer.json: %w", err)
 	}
 	return c, data, nil
 }
 
-// load opens path and builds a tokenizer from its bytes.
-func load[T any](path string, build func([]byte) (T, error)) (T, error) {
+// Load opens path and builds a tokenizer from its bytes.
+func Load[T any](path string, build func([]byte) (T, error)) (T, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		var none T

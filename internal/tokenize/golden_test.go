@@ -13,17 +13,6 @@ import (
 )
 
 // sharedT5 is built once: parsing the vocabulary takes a quarter of a second.
-var sharedT5 = sync.OnceValues(func() (*T5, error) { return NewT5(tokenizers.T5) })
-
-func testT5(t testing.TB) *T5 {
-	t.Helper()
-	tok, err := sharedT5()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
-}
-
 var sharedBERT = sync.OnceValues(func() (*BERT, error) { return NewBERT(tokenizers.BERTUncased) })
 
 func testBERT(t testing.TB) *BERT {
@@ -68,25 +57,6 @@ func golden(t *testing.T, path string, count int) []goldenLine {
 		t.Fatalf("%s: %d lines, want %d: %v", path, len(lines), count, sc.Err())
 	}
 	return lines
-}
-
-func TestT5EqualsTransformers(t *testing.T) {
-	tok := testT5(t)
-	lines := golden(t, "testdata/t5.jsonl.gz", 10_000)
-	texts := make([]string, len(lines))
-	for i, l := range lines {
-		texts[i] = l.Text
-	}
-	for i, ids := range tok.EncodeBatch(texts) {
-		l := lines[i]
-		if !slices.Equal(ids, l.IDs) {
-			t.Errorf("Encode(%q) = %v, want %v", l.Text, ids, l.IDs)
-		}
-		unknown := slices.Contains(l.IDs, tok.Unk())
-		if tok.HasUnknown(l.Text) != unknown {
-			t.Errorf("HasUnknown(%q) = %v", l.Text, !unknown)
-		}
-	}
 }
 
 func TestBERTEqualsTransformers(t *testing.T) {

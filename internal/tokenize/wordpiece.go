@@ -20,7 +20,7 @@ type wordPiece struct {
 }
 
 // newWordPiece returns the splitter and the vocabulary by id.
-func newWordPiece(c *config) (wordPiece, []string, error) {
+func newWordPiece(c *File) (wordPiece, []string, error) {
 	var vocab map[string]int32
 	if err := json.Unmarshal(c.Model.Vocab, &vocab); err != nil {
 		return wordPiece{}, nil, fmt.Errorf("vocab is not a map of piece to id: %w", err)

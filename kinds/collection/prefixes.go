@@ -7,6 +7,7 @@ import (
 
 	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -61,7 +62,7 @@ func runPrefixes(ctx context.Context, x *step.IO, c prefixesConfig) error {
 	if err != nil {
 		return err
 	}
-	t5, err := tokenize.LoadT5(path)
+	t5, err := subword.LoadT5(path)
 	if err != nil {
 		return step.Permanent(err)
 	}

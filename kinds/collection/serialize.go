@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/serialize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -126,7 +127,7 @@ func serializerTools(x *step.IO, t5, bert step.Inputs) (serialize.Tools, func(),
 		if err != nil {
 			return tools, done, err
 		}
-		tok, err := tokenize.LoadT5(path)
+		tok, err := subword.LoadT5(path)
 		if err != nil {
 			return tools, done, step.Permanent(err)
 		}

@@ -2,7 +2,6 @@ package ids
 
 import (
 	"github.com/redsi/redsi/internal/device"
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -43,10 +42,9 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 }`,
 	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round otherwise on another processor; the order of neighbours stays"}},
-	Defaults:  embedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
-	Queue:     step.GPU,
-	Needs:     "libtorch",
-	Available: tensor.Available,
+	Defaults: embedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
+	Queue:    step.GPU,
+	Needs:    "libtorch",
 	Check: func(c embedConfig) error {
 		ps := append(c.embedded().check(), device.Check(c.Device)...)
 		if c.MaxTokens < 2 {

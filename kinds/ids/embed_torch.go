@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/bert"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid/kmeans"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -101,7 +101,7 @@ func normalize(v []float32) {
 // encoder is a model with the tokenizer that makes its input.
 type encoder struct {
 	model *bert.Model
-	tok   tokenize.Encoder
+	tok   subword.Encoder
 	limit int
 	empty int // tokens of an empty text: the special ones
 }
@@ -116,7 +116,7 @@ func openEncoder(ctx context.Context, x *step.IO, c embedConfig) (*encoder, erro
 		return nil, err
 	}
 	e := &encoder{limit: c.MaxTokens}
-	if e.tok, err = tokenize.LoadEncoder(path); err != nil {
+	if e.tok, err = subword.LoadEncoder(path); err != nil {
 		return nil, step.Permanent(err)
 	}
 	whole := false

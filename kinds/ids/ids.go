@@ -10,7 +10,7 @@ import (
 
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -216,7 +216,7 @@ func idEncoder(x *step.IO, tokenizer step.Inputs) (docid.Encoder, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
-	tok, err := tokenize.LoadSubword(path)
+	tok, err := subword.LoadSubword(path)
 	if err != nil {
 		return nil, nil, step.Permanent(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -64,7 +64,7 @@ func runResidualIDs(ctx context.Context, x *step.IO, c residualIDsConfig) error 
 	if err != nil {
 		return err
 	}
-	tok, err := tokenize.LoadSubword(path)
+	tok, err := subword.LoadSubword(path)
 	if err != nil {
 		return step.Permanent(err)
 	}

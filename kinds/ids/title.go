@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/corpus"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -111,7 +111,7 @@ func runTitleIDs(ctx context.Context, x *step.IO, c titleIDsConfig) error {
 
 // untitled gives documents without a title that of the corpus or the first words of their
 // texts, and counts the latter.
-func (c titleIDsConfig) untitled(ctx context.Context, x *step.IO, tok *tokenize.Subword, keys, titles []string) (fromText int, err error) {
+func (c titleIDsConfig) untitled(ctx context.Context, x *step.IO, tok *subword.Subword, keys, titles []string) (fromText int, err error) {
 	if !c.Corpus.Set() {
 		for i, title := range titles {
 			if title == "" {
@@ -148,11 +148,11 @@ func firstWords(text string, n int) string {
 }
 
 // openTokenizer opens a model's tokenizer, the caller's to close.
-func openTokenizer(x *step.IO, tokenizer step.Inputs) (*tokenize.Subword, error) {
+func openTokenizer(x *step.IO, tokenizer step.Inputs) (*subword.Subword, error) {
 	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
 	if err != nil {
 		return nil, err
 	}
-	tok, err := tokenize.LoadSubword(path)
+	tok, err := subword.LoadSubword(path)
 	return tok, step.Permanent(err)
 }

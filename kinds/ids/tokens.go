@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -57,7 +57,7 @@ func runTokens(_ context.Context, x *step.IO, c tokensConfig) error {
 	if err != nil {
 		return err
 	}
-	tok, err := tokenize.LoadSubword(path)
+	tok, err := subword.LoadSubword(path)
 	if err != nil {
 		return step.Permanent(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -72,10 +71,9 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 		{Name: "report", Type: "dsi/metrics", Help: "means in percent, as JSON", Fields: step.FieldsOf[evaluation](),
 			Alike: sameMeans, Why: "a document that changes places changes its query's metrics"},
 	},
-	Defaults:  evaluateDefaults,
-	Queue:     step.GPU,
-	Needs:     "libtorch",
-	Available: tensor.Available,
+	Defaults: evaluateDefaults,
+	Queue:    step.GPU,
+	Needs:    "libtorch",
 	Check: func(c evaluateConfig) error {
 		ps := device.Check(c.Device)
 		for _, a := range []struct {
@@ -125,10 +123,9 @@ var evaluateShard = step.DefinePart(step.Kind[evaluateShardConfig]{
 		{Name: "run", Type: "trec/run", Help: "TREC run of these queries", Alike: sameRun},
 		{Name: "report", Type: "dsi/model_report", Help: "what the model is, as JSON"},
 	},
-	Queue:     step.GPU,
-	Needs:     "libtorch",
-	Available: tensor.Available,
-	Run:       runEvaluateShard,
+	Queue: step.GPU,
+	Needs: "libtorch",
+	Run:   runEvaluateShard,
 })
 
 // shardReport is what a part says of its model.

@@ -15,8 +15,8 @@ import (
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -93,7 +93,7 @@ func loadModel(ctx context.Context, x *step.IO, model step.Input, on string) (*s
 	return m, nil
 }
 
-func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, tok *tokenize.Subword, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
+func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, tok *subword.Subword, queries [][]int32, o retrieve.Options) ([]decode.Result, error) {
 	x.Report(step.Progress{Total: int64(len(queries)), Unit: "queries"})
 	catalog, err := retrieve.NewCatalog(ids, tok)
 	if err != nil {
@@ -112,7 +112,7 @@ func search(ctx context.Context, x *step.IO, m *seq2seq.Model, ids *docid.Set, t
 }
 
 // ranking names the documents of a result, and spells what is no identifier.
-func ranking(query string, found decode.Result, ids *docid.Set, tok *tokenize.Subword) metrics.Ranking {
+func ranking(query string, found decode.Result, ids *docid.Set, tok *subword.Subword) metrics.Ranking {
 	r := metrics.Ranking{Query: query, Hypotheses: make([]metrics.Hypothesis, len(found.Ranking))}
 	for i, h := range found.Ranking {
 		r.Hypotheses[i].Score = h.Score

@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/doc2query"
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -160,10 +159,9 @@ var generateShard = step.DefinePart(step.Kind[generateShardConfig]{
 	Doc:     "Some documents of a generate_queries step.",
 	Outputs: []step.Output{{Name: "generated", Type: "doc2query/generated", Help: "JSON lines, compressed: document, number and query",
 		Fields: step.FieldsOf[doc2query.Generated](), Alike: step.OfTheRun{}, Why: "the step compares the whole"}},
-	Queue:     step.GPU,
-	Needs:     "libtorch",
-	Available: tensor.Available,
-	Run:       runGenerateShard,
+	Queue: step.GPU,
+	Needs: "libtorch",
+	Run:   runGenerateShard,
 })
 
 // splitGenerate cuts a collection into parts; queries of files need none.

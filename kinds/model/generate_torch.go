@@ -14,8 +14,8 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/doc2query"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -124,12 +124,12 @@ func (c generateShardConfig) documents(ctx context.Context, x *step.IO, read doc
 }
 
 // openDocuments opens a model's tokenizer, the caller's to close, and reads documents with it.
-func openDocuments(x *step.IO, tokenizer step.Inputs, s doc2query.Settings) (*tokenize.Subword, doc2query.Reader, error) {
+func openDocuments(x *step.IO, tokenizer step.Inputs, s doc2query.Settings) (*subword.Subword, doc2query.Reader, error) {
 	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
 	if err != nil {
 		return nil, doc2query.Reader{}, err
 	}
-	tok, err := tokenize.LoadSubword(path)
+	tok, err := subword.LoadSubword(path)
 	if err != nil {
 		return nil, doc2query.Reader{}, step.Permanent(err)
 	}

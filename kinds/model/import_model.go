@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -33,11 +32,10 @@ Weights in formats that are not read are left out. Cost: the files are hashed on
 		{Name: "tokenizer", Type: "files", Tree: true, Help: "tokenizer.json"},
 		{Name: "report", Type: "model/report", Help: "what the model is, as JSON", Fields: step.FieldsOf[importModelReport]()},
 	},
-	Needs:     "libtorch",
-	Available: tensor.Available,
-	Check:     func(c importModelConfig) error { return checkFolder(c.Folder) },
-	Work:      importModelConfig.work,
-	Run:       runImportModel,
+	Needs: "libtorch",
+	Check: func(c importModelConfig) error { return checkFolder(c.Folder) },
+	Work:  importModelConfig.work,
+	Run:   runImportModel,
 })
 
 // importModelReport is the report of import_model.

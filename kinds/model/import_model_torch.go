@@ -13,8 +13,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/models"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -157,14 +157,14 @@ func (m *stagedModel) check() (models.Checked, int, error) {
 func tokensOf(path string, of models.Checked) (int, error) {
 	tokens := 0
 	if of.Encoder {
-		t, err := tokenize.LoadEncoder(path)
+		t, err := subword.LoadEncoder(path)
 		if err != nil {
 			return 0, err
 		}
 		defer t.Close()
 		tokens = t.VocabSize()
 	} else {
-		t, err := tokenize.LoadSubword(path)
+		t, err := subword.LoadSubword(path)
 		if err != nil {
 			return 0, err
 		}

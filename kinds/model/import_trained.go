@@ -1,7 +1,6 @@
 package model
 
 import (
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -26,9 +25,8 @@ same numbers. Cost: the files are hashed once.`,
 		{Name: "ids", Type: "docid/ids", Help: "the identifiers of identifiers.jsonl"},
 		{Name: "tokenizer", Type: "files", Tree: true, Help: "tokenizer.json"},
 	},
-	Needs:     "libtorch",
-	Available: tensor.Available,
-	Check:     func(c importTrainedConfig) error { return checkFolder(c.Folder) },
-	Work:      importTrainedConfig.work,
-	Run:       runImportTrained,
+	Needs: "libtorch",
+	Check: func(c importTrainedConfig) error { return checkFolder(c.Folder) },
+	Work:  importTrainedConfig.work,
+	Run:   runImportTrained,
 })

@@ -2,7 +2,7 @@ package model
 
 import (
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/tokenize"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -13,7 +13,7 @@ func openReader(x *step.IO, tokenizer step.Inputs, in retrieve.Inputs) (retrieve
 	if err != nil {
 		return retrieve.Reader{}, err
 	}
-	tok, err := tokenize.LoadSubword(path)
+	tok, err := subword.LoadSubword(path)
 	if err != nil {
 		return retrieve.Reader{}, step.Permanent(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -37,10 +36,9 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
   d_ff    = 256
   heads   = 4
 }`,
-	Outputs:   []step.Output{{Name: "model", Type: "hf/model", Tree: true, Help: "config.json and model.safetensors, which transformers opens"}},
-	Defaults:  randomT5Config{Family: "t5", Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
-	Needs:     "libtorch",
-	Available: tensor.Available,
+	Outputs:  []step.Output{{Name: "model", Type: "hf/model", Tree: true, Help: "config.json and model.safetensors, which transformers opens"}},
+	Defaults: randomT5Config{Family: "t5", Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
+	Needs:    "libtorch",
 	Check: func(c randomT5Config) error {
 		var ps step.Problems
 		for _, a := range []struct {

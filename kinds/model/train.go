@@ -8,7 +8,6 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/metrics"
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/step"
 )
@@ -118,12 +117,11 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 		Ratio: train.Natural.String(), Repeats: "uniform", Steps: 1_000_000, Batch: 128,
 		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto",
 		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
-	Queue:     step.GPU,
-	Needs:     "libtorch",
-	Available: tensor.Available,
-	Check:     checkTrain,
-	Work:      trainConfig.work,
-	Run:       runTrain,
+	Queue: step.GPU,
+	Needs: "libtorch",
+	Check: checkTrain,
+	Work:  trainConfig.work,
+	Run:   runTrain,
 })
 
 // The values of optimizer.

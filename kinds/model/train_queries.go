@@ -1,7 +1,6 @@
 package model
 
 import (
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -75,12 +74,11 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	},
 	Defaults: trainQueriesConfig{Init: "weights", MaxInput: 512, MaxQuery: 64, Lowercase: true, Steps: 100_000, Batch: 128,
 		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, DevQueries: 1000, Device: "auto"},
-	Queue:     step.GPU,
-	Needs:     "libtorch",
-	Available: tensor.Available,
-	Check:     checkTrainQueries,
-	Work:      trainQueriesConfig.work,
-	Run:       runTrainQueries,
+	Queue: step.GPU,
+	Needs: "libtorch",
+	Check: checkTrainQueries,
+	Work:  trainQueriesConfig.work,
+	Run:   runTrainQueries,
 })
 
 // sameQueriesReport takes two models for one if they find development queries about as likely.

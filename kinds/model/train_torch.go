@@ -21,8 +21,8 @@ import (
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/seq2seq"
+	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor"
-	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/internal/train"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -241,7 +241,7 @@ func (c trainConfig) model(x *step.IO, device tensor.Device) (*seq2seq.Model, er
 
 // extend gives the tokens of identifiers that have their own rows of the vocabulary,
 // and checks that texts and identifiers need no more than what there is.
-func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query, tok *tokenize.Subword) error {
+func (c trainConfig) extend(m *seq2seq.Model, ids *docid.Set, data *train.Data, dev []query, tok *subword.Subword) error {
 	size := m.Vocabulary().Size
 	inputs := func(yield func([]int32) bool) {
 		for _, examples := range [][]train.Example{data.Indexing, data.Retrieval} {

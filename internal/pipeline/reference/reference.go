@@ -25,7 +25,6 @@ type Kind struct {
 	Queue    string   `json:"queue"`
 	Needs    string   `json:"needs,omitempty"`
 	Parts    []string `json:"parts,omitempty"`
-	Missing  string   `json:"unavailable,omitempty"` // why this build cannot run it
 	Attrs    []Attr   `json:"attributes"`
 	Outputs  []Output `json:"outputs"`
 	Example  string   `json:"example,omitempty"`
@@ -113,11 +112,6 @@ func describe(s step.Spec) Kind {
 	if s.Block {
 		k.Block = strings.TrimPrefix(s.Name, "render_")
 		k.longName = k.Block + " block"
-	}
-	if s.Available != nil {
-		if err := s.Available(); err != nil {
-			k.Missing = err.Error()
-		}
 	}
 	for _, o := range s.Outputs {
 		out := Output{Name: o.Name, Type: o.Type, Tree: o.Tree, Help: sentence(o.Help), Compared: o.Rule().String(), Why: o.Why}

@@ -17,15 +17,11 @@ import (
 func List(w io.Writer, kinds []Kind) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range kinds {
-		note := ""
-		if k.Missing != "" {
-			note = " (not in this build)"
-		}
 		name := k.Name
 		if k.Block != "step" {
 			name = k.Block
 		}
-		fmt.Fprintf(t, "%s\t%s%s\n", name, k.Summary, note)
+		fmt.Fprintf(t, "%s\t%s\n", name, k.Summary)
 	}
 	return t.Flush()
 }
@@ -35,8 +31,8 @@ func Text(w io.Writer, k Kind, width int) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s (version %d, queue %s)\n\n", k.longName, k.Version, k.Queue)
 	fmt.Fprintf(b, "%s\n", wrap(k.Doc, width))
-	if k.Missing != "" {
-		fmt.Fprintf(b, "\nThis build cannot run it: %s\n", k.Missing)
+	if k.Needs != "" {
+		fmt.Fprintf(b, "\nComputed by redsi-models, for %s.\n", k.Needs)
 	}
 	fmt.Fprintf(b, "\nAttributes\n")
 	for _, r := range rows(k.Attrs, "") {

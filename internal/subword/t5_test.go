@@ -1,4 +1,4 @@
-package tokenize
+package subword
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/assets/tokenizers"
+	"github.com/redsi/redsi/internal/tokenize"
 )
 
 func TestT5Vocabulary(t *testing.T) {
@@ -199,7 +200,7 @@ func TestLoad(t *testing.T) {
 	}
 	bert := write("bert.json", plain)
 	t5 := write("t5.json.gz", tokenizers.T5)
-	if _, err := LoadBERT(bert); err != nil {
+	if _, err := tokenize.LoadBERT(bert); err != nil {
 		t.Error(err)
 	}
 	tok, err := LoadT5(t5)
@@ -222,7 +223,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: error %v, want it to name the file and say %q", c.name, err, c.want)
 		}
 	}
-	if _, err := LoadBERT(t5); err == nil || !strings.Contains(err.Error(), `its model is "Unigram", want WordPiece`) {
+	if _, err := tokenize.LoadBERT(t5); err == nil || !strings.Contains(err.Error(), `its model is "Unigram", want WordPiece`) {
 		t.Errorf("LoadBERT of T5: %v", err)
 	}
 }

@@ -1,8 +1,10 @@
-package tokenize
+package subword
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/redsi/redsi/internal/tokenize"
 )
 
 // T5 is T5's own tokenizer, SentencePiece's Unigram, with the ids of its special tokens.
@@ -14,12 +16,12 @@ type T5 struct {
 }
 
 // LoadT5 reads a tokenizer.json or tokenizer.json.gz.
-func LoadT5(path string) (*T5, error) { return load(path, NewT5) }
+func LoadT5(path string) (*T5, error) { return tokenize.Load(path, NewT5) }
 
 // NewT5 builds the tokenizer from the bytes of a tokenizer.json, plain or
 // compressed.
 func NewT5(data []byte) (*T5, error) {
-	c, plain, err := parse(data)
+	c, plain, err := tokenize.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("T5 tokenizer: %w", err)
 	}
@@ -31,7 +33,7 @@ func NewT5(data []byte) (*T5, error) {
 		content string
 		id      *int32
 	}{{"<pad>", &t.pad}, {"</s>", &t.eos}, {"<unk>", &t.unk}} {
-		if *s.id, err = c.special(s.content); err != nil {
+		if *s.id, err = c.Special(s.content); err != nil {
 			return nil, fmt.Errorf("T5 tokenizer: %w", err)
 		}
 	}

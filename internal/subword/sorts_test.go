@@ -1,4 +1,4 @@
-package tokenize
+package subword
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/tokenize"
 )
 
 // Tokenizers of other models give what tokenizers 0.19.1 makes of their files, whatever
@@ -129,7 +131,7 @@ func TestLoadEncoder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, own := tok.(*BERT); own != want {
+		if _, own := tok.(*tokenize.BERT); own != want {
 			t.Errorf("%s is %T", path, tok)
 		}
 		whole, cut := tok.EncodeTruncated("the castle near the river", 100)

@@ -1,4 +1,4 @@
-package tokenize
+package subword
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/daulet/tokenizers"
 	"github.com/goccy/go-json"
+
+	"github.com/redsi/redsi/internal/tokenize"
 )
 
 // Subword is the tokenizer of a model, whatever its sort: SentencePiece's Unigram (T5, mT5,
@@ -30,11 +32,11 @@ type Subword struct {
 }
 
 // LoadSubword reads a tokenizer.json or tokenizer.json.gz.
-func LoadSubword(path string) (*Subword, error) { return load(path, NewSubword) }
+func LoadSubword(path string) (*Subword, error) { return tokenize.Load(path, NewSubword) }
 
 // NewSubword builds the tokenizer from the bytes of a tokenizer.json, gzip or plain.
 func NewSubword(data []byte) (*Subword, error) {
-	c, plain, err := parse(data)
+	c, plain, err := tokenize.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer: %w", err)
 	}
@@ -45,8 +47,8 @@ func NewSubword(data []byte) (*Subword, error) {
 	return t, nil
 }
 
-func newSubword(c *config, plain []byte) (t *Subword, err error) {
-	t = &Subword{cuts: c.PreTokenizer.atBlanks()}
+func newSubword(c *tokenize.File, plain []byte) (t *Subword, err error) {
+	t = &Subword{cuts: c.PreTokenizer.AtBlanks()}
 	if t.pieces, err = piecesOf(c); err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func newSubword(c *config, plain []byte) (t *Subword, err error) {
 
 // unbounded takes the truncation and padding out of a file that somebody saved with them;
 // transformers too has neither unless it is asked.
-func unbounded(c *config, plain []byte) ([]byte, error) {
+func unbounded(c *tokenize.File, plain []byte) ([]byte, error) {
 	set := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 	if !set(c.Truncation) && !set(c.Padding) {
 		return plain, nil
@@ -88,7 +90,7 @@ func unbounded(c *config, plain []byte) ([]byte, error) {
 }
 
 // piecesOf lists the texts of all ids, added tokens included.
-func piecesOf(c *config) ([]string, error) {
+func piecesOf(c *tokenize.File) ([]string, error) {
 	of := map[int32]string{}
 	switch c.Model.Type {
 	case "Unigram":
@@ -148,15 +150,15 @@ type Encoder interface {
 
 // LoadEncoder reads a tokenizer.json, plain or compressed: BERT's uncased WordPiece as BERT
 // computes it, all others as their file says.
-func LoadEncoder(path string) (Encoder, error) { return load(path, newEncoder) }
+func LoadEncoder(path string) (Encoder, error) { return tokenize.Load(path, newEncoder) }
 
 func newEncoder(data []byte) (Encoder, error) {
-	c, plain, err := parse(data)
+	c, plain, err := tokenize.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer: %w", err)
 	}
 	if c.Model.Type == "WordPiece" && c.Normalizer.Type == "BertNormalizer" && c.Normalizer.Lowercase {
-		if b, err := newBERT(c); err == nil {
+		if b, err := tokenize.BERTOf(c); err == nil {
 			return b, nil
 		} // one of other special tokens, such as MPNet's
 	}
@@ -214,7 +216,7 @@ func (t *Subword) encode(text string, special bool) []int32 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.native == nil {
-		panic("tokenize: tokenizer used after Close")
+		panic("subword: tokenizer used after Close")
 	}
 	ids := t.native.EncodeWithOptions(text, special).IDs
 	out := make([]int32, len(ids))
@@ -263,7 +265,7 @@ func (t *Subword) Decode(ids []int32, skipSpecial bool) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.native == nil {
-		panic("tokenize: tokenizer used after Close")
+		panic("subword: tokenizer used after Close")
 	}
 	return t.native.Decode(known, skipSpecial)
 }

@@ -269,7 +269,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	span := a.Usage.Begin()
 	turn := a.Cards.Turn(func(card int) { noteCard(io, span, card) })
 	defer turn.End()
-	err = guard(func() error { return spec.Run(device.With(ctx, turn), io, tree) })
+	err = stepio.Guard(func() error { return spec.Run(device.With(ctx, turn), io, tree) })
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -286,7 +286,7 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 // threadsNote says with how many threads a step that computes began.
 const threadsNote = "threads"
 
-func guard(f func() error) (err error) {
+func stepio.Guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			cause, ok := p.(error)
@@ -324,7 +324,7 @@ func (a *Activities) split(ctx context.Context, req workflows.ExecuteRequest) ([
 		return nil, step.Permanent(err)
 	}
 	var tasks []step.Task
-	err = guard(func() error {
+	err = stepio.Guard(func() error {
 		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)
 		return err
 	})

@@ -20,7 +20,7 @@ const (
 // work is given out.
 func (a *Activities) took(ctx context.Context, project, pipeline string) map[string]float64 {
 	seconds := map[string]float64{}
-	names, err := recordNames(ctx, a.Store.Records, runPrefix)
+	names, err := artifacts.RecordNames(ctx, a.Store.Records, runPrefix)
 	if err != nil {
 		a.Log.Debug("how long steps took is not known", "err", err)
 		return seconds

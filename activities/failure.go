@@ -71,7 +71,7 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case a.misread(ctx, err):
 		return again(ctx, err)
-	case lost(err):
+	case artifacts.IsLost(err):
 		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.InputLostError, nil)
 	}
 	if advice := hopeless(err); advice != "" {
@@ -127,7 +127,7 @@ func attemptOf(ctx context.Context) int32 {
 func permanent(err error, attempt int32) bool {
 	var changed *step.SourceChangedError
 	switch {
-	case errors.As(err, &changed), lost(err):
+	case errors.As(err, &changed), artifacts.IsLost(err):
 		return false
 	case step.IsPoisoned(err):
 		return attempt >= poisonTries

@@ -97,7 +97,7 @@ type Remembered struct {
 // PermanentFailures reads what failed for good under keys, of the runs that the store
 // remembers. It lists all failures and reads those of the keys.
 func PermanentFailures(ctx context.Context, store artifacts.Store, keys map[artifacts.Digest]bool) (map[artifacts.Digest]Remembered, error) {
-	names, err := recordNames(ctx, store.Records, artifacts.FailedPrefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.FailedPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func FailuresOf(ctx context.Context, store artifacts.Store, run string, each fun
 	if run != "" {
 		prefix += run + "/"
 	}
-	names, err := recordNames(ctx, store.Records, prefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, prefix)
 	if err != nil {
 		return err
 	}

@@ -292,7 +292,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	if err := RecordHits(t.Context(), l.Store, p, rec); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := recordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 1 {
+	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 1 {
 		t.Errorf("records %v, %v: nothing was open", names, err)
 	}
 }
@@ -345,7 +345,7 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 		if err := RecordHits(t.Context(), l.Store, p, hits); err != nil {
 			t.Fatal(err)
 		}
-		if names, err := recordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != want {
+		if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != want {
 			t.Errorf("records %q, %v, want %d", names, err, want)
 		}
 	}
@@ -354,7 +354,7 @@ func TestOpenRunsOfOtherPlans(t *testing.T) {
 	if err := RecordHits(t.Context(), l.Store, p, changed); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := recordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 3 {
+	if names, err := artifacts.RecordNames(t.Context(), l.Store.Records, runPrefix); err != nil || len(names) != 3 {
 		t.Errorf("records %q, %v: other results were found", names, err)
 	}
 }

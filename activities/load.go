@@ -301,9 +301,3 @@ func (a *Activities) storeTask(ctx context.Context, t step.Task) (artifacts.Dige
 	d, _, err := a.Store.Blobs.Put(ctx, bytes.NewReader(b))
 	return d, err
 }
-
-// lost reports whether err says that stored bytes are gone or wrong.
-func lost(err error) bool {
-	var bad *artifacts.IntegrityError
-	return errors.As(err, &bad) || errors.Is(err, artifacts.ErrNotExist)
-}

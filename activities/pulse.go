@@ -29,7 +29,7 @@ func attempt[T any](ctx context.Context, a *Activities, f func(ctx context.Conte
 		beats.Wait() // no heartbeat of this attempt comes after its end
 	}()
 	var out T
-	err := guard(func() (err error) {
+	err := stepio.Guard(func() (err error) {
 		out, err = f(step.WithReporter(ctx, p.report), p)
 		return err
 	})

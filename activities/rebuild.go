@@ -239,7 +239,7 @@ func (a *Activities) pieces(ctx context.Context, req workflows.ExecuteRequest, s
 	if err != nil {
 		return nil, err
 	}
-	err = guard(func() error {
+	err = stepio.Guard(func() error {
 		tasks, err = spec.Split(ctx, step.NewIO(ctx, spec, a.newHost(ctx, req.Key), a.Log, nil), tree)
 		return err
 	})

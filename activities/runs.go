@@ -115,7 +115,7 @@ func readSteps(ctx context.Context, store artifacts.Store, rec *workflows.RunRec
 	var body runBody
 	if err := readJSON(ctx, store.Blobs, *rec.Body, &body); err != nil {
 		err = fmt.Errorf("its steps: %w", err)
-		if lost(err) {
+		if artifacts.IsLost(err) {
 			return &DamagedRunError{rec.RunID, err}
 		}
 		return fmt.Errorf("run %s: %w", rec.RunID, err)
@@ -174,7 +174,7 @@ func closeRuns(ctx context.Context, store artifacts.Store, rec workflows.RunReco
 }
 
 func openRuns(ctx context.Context, store artifacts.Store) ([]openRun, error) {
-	names, err := recordNames(ctx, store.Records, artifacts.OpenRunPrefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, artifacts.OpenRunPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func RecordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, rec w
 
 // unrecorded reports whether the last run record names another plan, or other results.
 func unrecorded(ctx context.Context, store artifacts.Store, rec workflows.RunRecord) (bool, error) {
-	names, err := recordNames(ctx, store.Records, runPrefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, runPrefix)
 	if err != nil || len(names) == 0 {
 		return true, err
 	}

@@ -45,7 +45,7 @@ const spentLooked = 1024
 // a failure, and of a result that those runs have: its time grows with them, its memory with
 // the number of different results.
 func SpentBy(ctx context.Context, store artifacts.Store, project, pipeline string) (*Spent, error) {
-	names, err := recordNames(ctx, store.Records, runPrefix)
+	names, err := artifacts.RecordNames(ctx, store.Records, runPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -74,3 +74,9 @@ func (e *DeniedError) Error() string { return e.What + ": the host does not show
 
 // Is makes it a miss.
 func (e *DeniedError) Is(target error) bool { return target == ErrNotExist }
+
+// IsLost reports whether err says that bytes are not in the store any more, or not as they were.
+func IsLost(err error) bool {
+	var bad *IntegrityError
+	return errors.As(err, &bad) || errors.Is(err, ErrNotExist)
+}

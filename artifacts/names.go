@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -100,4 +101,16 @@ func RecordFolder(prefix string) (path string, ok bool) {
 		return "", false
 	}
 	return strings.TrimSuffix(RecordPath(prefix[:i]+"/x"), "x"+recordSuffix), true
+}
+
+// RecordNames lists names first: a store is not changed while it is listed.
+func RecordNames(ctx context.Context, records Records, prefix string) ([]string, error) {
+	var names []string
+	for r, err := range records.List(ctx, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, r.Name)
+	}
+	return names, nil
 }

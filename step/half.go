@@ -2,6 +2,8 @@ package step
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"reflect"
 )
@@ -67,4 +69,13 @@ func (s *Spec) DeviceOf(tree map[string]any) (string, error) {
 		return "", err
 	}
 	return s.device(c), nil
+}
+
+// Fingerprint is the same in two programs that mean the same by a kind.
+func (s *Spec) Fingerprint() string {
+	b, err := json.Marshal(s.Attrs)
+	if err != nil {
+		panic(err) // a schema is made of texts, numbers and lists
+	}
+	return fmt.Sprintf("%d %x", s.Version, sha256.Sum256(b))
 }

@@ -69,32 +69,49 @@ func DriverFor(cuda nvidia.Version) string {
 // Fact is something that is kept beside a result.
 type Fact struct{ Name, Text string }
 
-// Name is a card for people: its number here, and what it is.
-func Name(card int) string {
-	if cards := nvidia.Visible().Cards; card < len(cards) {
-		return cudaName(card) + " " + cards[card].Name
+// Facts are what a process of the second program finds: what it computes with, and on which
+// cards it may.
+type Facts struct {
+	Libtorch     string         `json:"libtorch"`
+	Instructions string         `json:"instructions"` // of the processors, that libtorch computes with here, such as "AVX512"
+	Exact        bool           `json:"exact"`        // results are the same bits for any number of threads
+	CUDA         CUDA           `json:"cuda"`
+	Process      nvidia.Process `json:"process"`
+	Machine      nvidia.Machine `json:"machine"`
+}
+
+// Devices are for people what it computes on.
+func (f Facts) Devices() string {
+	if f.CUDA.Cards > 0 {
+		return fmt.Sprintf("cpu, cuda × %d", f.CUDA.Cards)
+	}
+	return "cpu"
+}
+
+// Name is a card for people: its number in the process, and what it is.
+func (f Facts) Name(card int) string {
+	if card < len(f.Process.Cards) {
+		return cudaName(card) + " " + f.Process.Cards[card].Name
 	}
 	return cudaName(card)
 }
 
-// FactsOf are those of a card by the number that this process sees: what it is, and by
-// which versions was computed.
-func FactsOf(card int) []Fact { return factsOf(card, nvidia.Visible(), nvidia.Here(), Card().Runtime) }
-
-func factsOf(card int, p nvidia.Process, m nvidia.Machine, runtime string) []Fact {
+// Of are the facts of a card by its number in the process: what it is, and by which
+// versions was computed.
+func (f Facts) Of(card int) []Fact {
 	facts := []Fact{{"card", cudaName(card)}}
-	if card < len(p.Cards) {
-		c := p.Cards[card]
+	if card < len(f.Process.Cards) {
+		c := f.Process.Cards[card]
 		facts = []Fact{{"card", c.Name}, {"card number", cudaName(card)}, {"card id", c.UUID}}
 	}
-	if m.Driver != "" {
-		facts = append(facts, Fact{"driver", m.Driver})
+	if f.Machine.Driver != "" {
+		facts = append(facts, Fact{"driver", f.Machine.Driver})
 	}
-	if p.CUDA != (nvidia.Version{}) {
-		facts = append(facts, Fact{"driver's CUDA", p.CUDA.String()})
+	if f.Process.CUDA != (nvidia.Version{}) {
+		facts = append(facts, Fact{"driver's CUDA", f.Process.CUDA.String()})
 	}
-	if runtime != "" {
-		facts = append(facts, Fact{"CUDA", runtime})
+	if f.CUDA.Runtime != "" {
+		facts = append(facts, Fact{"CUDA", f.CUDA.Runtime})
 	}
 	return facts
 }

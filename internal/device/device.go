@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redsi/redsi/step"
 )
@@ -20,27 +21,52 @@ func Check(name string) step.Problems {
 	return step.Problems{{Path: "device", Detail: "must be auto, cpu, cuda or cuda:N"}}
 }
 
+// Processors stands for no card.
+const Processors = -1
+
 // Choose is the card that a step of that device gets: of one that names none, a free one of
-// the worker's, for which it waits. ok is false if it computes on the processors: it asks
-// for that, or for no card of all and there is none.
-func Choose(ctx context.Context, name string, have int, why func() string) (index int, ok bool, err error) {
+// the worker's, for which it waits. It is Processors if it asks for these, or for no card of
+// all and the machine, which has so many, has none, for that reason. give, which is never
+// nil, is to be called when it ends.
+func (p *Pool) Choose(ctx context.Context, name string, have int, why string) (card int, waited time.Duration, give func(), err error) {
+	give = func() {}
 	number, named := strings.CutPrefix(name, "cuda:")
 	switch {
 	case name == "cpu" || name == "":
-		return 0, false, nil
+		return Processors, 0, give, nil
 	case name == "auto" && have == 0:
-		turnOf(ctx).pool.tellAlone(why())
-		return 0, false, nil
+		p.tellAlone(why)
+		return Processors, 0, give, nil
 	}
 	n := 0
 	if named {
 		if n, err = strconv.Atoi(number); err != nil {
-			return 0, false, step.Permanent(err)
+			return Processors, 0, give, step.Permanent(err)
 		}
 	}
-	index, err = turnOf(ctx).take(ctx, n, !named)
-	if err != nil && ctx.Err() == nil {
-		err = step.Permanent(err)
+	if p == nil {
+		return n, 0, give, nil
 	}
-	return index, err == nil, err
+	began := time.Now()
+	card, err = p.take(ctx, n, !named)
+	if err != nil {
+		if ctx.Err() == nil {
+			err = step.Permanent(err)
+		}
+		return Processors, 0, give, err
+	}
+	return card, time.Since(began), func() { p.give(card) }, nil
+}
+
+type givenKey struct{}
+
+// Give is a context for a step whose process was given a device, whatever it asks for.
+func Give(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, givenKey{}, name)
+}
+
+// Given is what Give was told; "" if it was not.
+func Given(ctx context.Context) string {
+	name, _ := ctx.Value(givenKey{}).(string)
+	return name
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Pool gives the cards of a worker to the steps at work in it. A nil Pool gives each step
@@ -122,74 +121,3 @@ func names(cards []int) string {
 }
 
 func cudaName(card int) string { return "cuda:" + strconv.Itoa(card) }
-
-// Turn is the card of one step, if it asks for one: from then until End.
-type Turn struct {
-	pool  *Pool
-	taken func(card int)
-
-	mu     sync.Mutex
-	held   bool
-	card   int
-	waited time.Duration
-}
-
-// Turn begins that of a step; taken, which may be nil, is told the card that it gets.
-func (p *Pool) Turn(taken func(card int)) *Turn { return &Turn{pool: p, taken: taken} }
-
-// Take gives the step a card: the one that it names, or any where it names none. It has
-// one card, however often it asks.
-func (t *Turn) take(ctx context.Context, named int, anyOne bool) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.held && (anyOne || t.card == named) {
-		return t.card, nil
-	}
-	if t.held {
-		return 0, fmt.Errorf("a step on %s asks for %s, too", cudaName(t.card), cudaName(named))
-	}
-	card := named
-	if t.pool != nil {
-		began := time.Now()
-		var err error
-		if card, err = t.pool.take(ctx, named, anyOne); err != nil {
-			return 0, err
-		}
-		t.waited += time.Since(began)
-	}
-	t.held, t.card = true, card
-	if t.taken != nil {
-		t.taken(card)
-	}
-	return card, nil
-}
-
-// Waited is how long the step has waited for its card: no part of its work.
-func (t *Turn) Waited() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.waited
-}
-
-// End gives the card back.
-func (t *Turn) End() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.held && t.pool != nil {
-		t.pool.give(t.card)
-	}
-	t.held = false
-}
-
-type turnKey struct{}
-
-// With is a context for a step, in which Of gives it its card.
-func With(ctx context.Context, t *Turn) context.Context { return context.WithValue(ctx, turnKey{}, t) }
-
-func turnOf(ctx context.Context) *Turn {
-	t, _ := ctx.Value(turnKey{}).(*Turn)
-	if t == nil {
-		t = (*Pool)(nil).Turn(nil)
-	}
-	return t
-}

@@ -1,5 +1,7 @@
 package nvidia
 
+import "os"
+
 // Process is what the driver gives this process: the cards in the order in which it counts
 // them, which CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER decide. Card N is cuda:N.
 type Process struct {
@@ -8,6 +10,17 @@ type Process struct {
 	Why   string  // why there are none; "" if there are
 }
 
-// visibleVariable names the cards that a process may use, by number or UUID; set and
+// VisibleVariable names the cards that a process may use, by number or UUID; set and
 // empty, none.
-const visibleVariable = "CUDA_VISIBLE_DEVICES"
+const VisibleVariable = "CUDA_VISIBLE_DEVICES"
+
+// Signs reports whether this machine may have a card: its driver has left something. Nothing
+// is loaded to know that.
+func Signs() bool {
+	for _, path := range []string{"/dev/nvidiactl", "/proc/driver/nvidia", "/dev/nvidia0", "/dev/dxg"} {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+	}
+	return false
+}

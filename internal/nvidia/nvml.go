@@ -1,9 +1,6 @@
 package nvidia
 
-import (
-	"fmt"
-	"sync"
-)
+import "fmt"
 
 // Machine is what the management library says of this machine: its driver and all its
 // cards, whether this process may use them or not.
@@ -22,14 +19,14 @@ type Card struct {
 	Free       int64   `json:"free"`             // of them, when it was asked
 	Capability Version `json:"capability,omitzero"`
 
-	joules func() (float64, bool)
+	Joules func() (float64, bool) `json:"-"` // that it has taken; nil: it does not say
 }
 
 // Version is a CUDA version or a compute capability: 13.0, 9.0. The zero value is not known.
 type Version struct{ Major, Minor int }
 
-// cudaVersion reads 13020 as NVIDIA's libraries write 13.2.
-func cudaVersion(n int) Version { return Version{n / 1000, n % 1000 / 10} }
+// CUDAVersion reads 13020 as NVIDIA's libraries write 13.2.
+func CUDAVersion(n int) Version { return Version{n / 1000, n % 1000 / 10} }
 
 // Less orders versions.
 func (v Version) Less(w Version) bool {
@@ -41,17 +38,19 @@ func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor)
 // MarshalText is the version as people write it.
 func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Here asks the library of this machine, once; cards that come later are not seen. How
-// much of a card is free is that of this moment: Look asks anew.
-var Here = sync.OnceValue(Look)
+// UnmarshalText reads it again.
+func (v *Version) UnmarshalText(text []byte) error {
+	_, err := fmt.Sscanf(string(text), "%d.%d", &v.Major, &v.Minor)
+	return err
+}
 
 // Joules is the energy that all cards have taken; not known unless each tells.
 func (m Machine) Joules() (sum float64, ok bool) {
 	for _, c := range m.Cards {
-		if c.joules == nil {
+		if c.Joules == nil {
 			return 0, false
 		}
-		j, ok := c.joules()
+		j, ok := c.Joules()
 		if !ok {
 			return 0, false
 		}

@@ -4,14 +4,12 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"github.com/redsi/redsi/internal/nvidia"
 )
 
-// Here is this process and machine.
-func Here() Machine {
+// Here is this process and machine, with counters of energy that somebody else reads.
+func Here(counters ...Counter) Machine {
 	m := Machine{CPU: ownCPU, Memory: Level{Now: resident(), High: mostResident}, Energy: processorEnergy(powercap)}
-	m.Energy = append(m.Energy, Counter{Of: "cards", Joule: func() (float64, bool) { return nvidia.Here().Joules() }})
+	m.Energy = append(m.Energy, counters...)
 	return m
 }
 

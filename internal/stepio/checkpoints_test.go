@@ -1,4 +1,4 @@
-package activities
+package stepio
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-func readCheckpoint(t *testing.T, c *checkpoints, f artifacts.File) string {
+func readCheckpoint(t *testing.T, c *Checkpoints, f artifacts.File) string {
 	t.Helper()
 	r, err := c.Open(t.Context(), f)
 	if err != nil {
@@ -29,7 +29,7 @@ func readCheckpoint(t *testing.T, c *checkpoints, f artifacts.File) string {
 	return string(b)
 }
 
-func saveCheckpoint(t *testing.T, c *checkpoints, n int64, name, text string) artifacts.File {
+func saveCheckpoint(t *testing.T, c *Checkpoints, n int64, name, text string) artifacts.File {
 	t.Helper()
 	f, err := c.Put(t.Context(), name, strings.NewReader(text))
 	if err == nil {
@@ -45,7 +45,7 @@ func saveCheckpoint(t *testing.T, c *checkpoints, n int64, name, text string) ar
 // the store puts there.
 func TestForgedCheckpoint(t *testing.T) {
 	s := mem.New()
-	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key"))}
+	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key"))}
 	f := saveCheckpoint(t, c, 7, "state", "seven")
 	for _, record := range []string{
 		`{"../../x":{"name":"../../x","digest":"%s","size":1}}`, `{"/etc/x":{"name":"/etc/x","digest":"%s","size":1}}`,
@@ -67,7 +67,7 @@ func TestForgedCheckpoint(t *testing.T) {
 
 // latest is the number of the newest checkpoint that is of use and the text of its
 // state; 0 if there is none. Those with one of the unfit texts are not.
-func latest(t *testing.T, c *checkpoints, unfit ...string) (used int64, text string, err error) {
+func latest(t *testing.T, c *Checkpoints, unfit ...string) (used int64, text string, err error) {
 	t.Helper()
 	ok, err := c.Latest(t.Context(), func(n int64, files map[string]artifacts.File) error {
 		if text = readCheckpoint(t, c, files["state"]); slices.Contains(unfit, text) {
@@ -90,7 +90,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	passed := map[string]int64{}
-	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(what string, n int64) { passed[what] += n }}
+	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(what string, n int64) { passed[what] += n }}
 	one := saveCheckpoint(t, c, 1, "state", "one")
 	two := saveCheckpoint(t, c, 2, "state", "two")
 	damage := func(f artifacts.File) {
@@ -125,7 +125,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 func TestUnfitCheckpoint(t *testing.T) {
 	s := mem.New()
 	var passed int64
-	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(_ string, n int64) { passed += n }}
+	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("key")), count: func(_ string, n int64) { passed += n }}
 	saveCheckpoint(t, c, 8, "state", "eight")
 	saveCheckpoint(t, c, 9, "state", "nine")
 	if n, text, err := latest(t, c, "nine"); err != nil || n != 8 || text != "eight" || passed != 1 {
@@ -137,7 +137,7 @@ func TestUnfitCheckpoint(t *testing.T) {
 	}
 	for n := int64(1); n <= 8; n++ {
 		saveCheckpoint(t, c, n, "state", fmt.Sprint(n))
-		again := &checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}
+		again := &Checkpoints{records: s.Records, blobs: s.Blobs, key: c.key}
 		if used, text, err := latest(t, again); err != nil || used != n || text != fmt.Sprint(n) {
 			t.Errorf("after checkpoint %d: %d, %q, %v", n, used, text, err)
 		}
@@ -162,7 +162,7 @@ func TestUnfitCheckpoint(t *testing.T) {
 // run goes is neither used nor said nor removed.
 func TestStatesFurtherThanAsked(t *testing.T) {
 	s := mem.New()
-	c := &checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("trajectory"))}
+	c := &Checkpoints{records: s.Records, blobs: s.Blobs, key: artifacts.Sum([]byte("trajectory"))}
 	saveCheckpoint(t, c, 10, "state", "ten")
 	saveCheckpoint(t, c, 50, "state", "fifty")
 	for most, want := range map[int64]int64{60: 50, 50: 50, 49: 10, 10: 10, 9: 0} {

@@ -1,6 +1,4 @@
-//go:build linux && cgo
-
-package nvidia
+package driver
 
 // #cgo LDFLAGS: -ldl
 // #include <stdlib.h>
@@ -10,16 +8,18 @@ import "C"
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
 
 // nvmlLibrary is what the driver of NVIDIA's cards installs.
 const nvmlLibrary = "libnvidia-ml.so.1"
 
 // Look asks the management library for the machine's cards.
-func Look() Machine { return lookIn(nvmlLibrary) }
+func Look() nvidia.Machine { return lookIn(nvmlLibrary) }
 
 // lookIn asks a library of that name: no cards if it is not there.
-func lookIn(library string) (m Machine) {
+func lookIn(library string) (m nvidia.Machine) {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	switch wrong := C.redsi_nvml_open(name); {
@@ -39,7 +39,7 @@ func lookIn(library string) (m Machine) {
 	}
 	var cuda C.int
 	if C.redsi_nvml_cuda(&cuda) == 0 {
-		m.CUDA = cudaVersion(int(cuda))
+		m.CUDA = nvidia.CUDAVersion(int(cuda))
 	}
 	for i := range C.redsi_nvml_cards() {
 		m.Cards = append(m.Cards, cardAt(i))
@@ -50,8 +50,8 @@ func lookIn(library string) (m Machine) {
 	return m
 }
 
-func cardAt(i C.uint) Card {
-	c := Card{Name: "unknown card", joules: func() (float64, bool) {
+func cardAt(i C.uint) nvidia.Card {
+	c := nvidia.Card{Name: "unknown card", Joules: func() (float64, bool) {
 		var mj C.ulonglong
 		wrong := C.redsi_nvml_energy(i, &mj)
 		return float64(mj) / 1000, wrong == 0
@@ -69,7 +69,7 @@ func cardAt(i C.uint) Card {
 	}
 	var major, minor C.int
 	if C.redsi_nvml_capability(i, &major, &minor) == 0 {
-		c.Capability = Version{int(major), int(minor)}
+		c.Capability = nvidia.Version{Major: int(major), Minor: int(minor)}
 	}
 	return c
 }

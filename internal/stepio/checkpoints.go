@@ -1,4 +1,4 @@
-package activities
+package stepio
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// checkpoints files a step's intermediate state as "checkpoints/<key>/<n>":
+// Checkpoints files a step's intermediate state as "checkpoints/<key>/<n>":
 // blobs first, then the record, so that any worker of any run of the same key
 // resumes at the newest one. The key may be that of a trajectory, which several steps
 // have in common.
-type checkpoints struct {
+type Checkpoints struct {
 	records artifacts.Records
 	blobs   artifacts.Blobs
 	key     artifacts.Digest
@@ -32,7 +32,7 @@ type checkpoints struct {
 const passedOver = "checkpoints_passed_over"
 
 // passOver says that a checkpoint is of no use, and counts it.
-func (c *checkpoints) passOver(name string, err error) {
+func (c *Checkpoints) passOver(name string, err error) {
 	if c.log != nil {
 		c.log.Warn("a checkpoint cannot be used; continuing from the one before it, or from the beginning", "checkpoint", name, "err", err)
 	}
@@ -51,15 +51,15 @@ var (
 // Put stores r's bytes after a line that names the key. So no result and no other
 // step's checkpoint shares the blob, and it can be deleted with its checkpoint: the
 // store does not grow with the number of checkpoints.
-func (c *checkpoints) Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
+func (c *Checkpoints) Put(ctx context.Context, name string, r io.Reader) (artifacts.File, error) {
 	d, n, err := c.blobs.Put(ctx, io.MultiReader(strings.NewReader(c.line()), r))
 	return artifacts.File{Name: name, Digest: d, Size: n}, err
 }
 
-func (c *checkpoints) line() string { return "redsi checkpoint " + c.key.Hex() + "\n" }
+func (c *Checkpoints) line() string { return "redsi checkpoint " + c.key.Hex() + "\n" }
 
 // Open returns the bytes that Put read.
-func (c *checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error) {
+func (c *Checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser, error) {
 	r, err := c.blobs.Open(ctx, f.Digest)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (c *checkpoints) Open(ctx context.Context, f artifacts.File) (io.ReadCloser
 // Save files checkpoint n and removes all but it and the one before, which is kept
 // in case the new one's blobs are lost. What Latest passed over is neither: it would
 // take the place of what can be used, being newer.
-func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifacts.File) error {
+func (c *Checkpoints) Save(ctx context.Context, n int64, files map[string]artifacts.File) error {
 	b, err := json.Marshal(files)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifa
 		return err
 	}
 	delete(c.useless, name)
-	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
+	names, err := artifacts.RecordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *checkpoints) Save(ctx context.Context, n int64, files map[string]artifa
 
 // remove deletes the old checkpoints, records first, and their blobs that none of
 // the kept ones has.
-func (c *checkpoints) remove(ctx context.Context, old, kept []string) error {
+func (c *Checkpoints) remove(ctx context.Context, old, kept []string) error {
 	if len(old) == 0 {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (c *checkpoints) remove(ctx context.Context, old, kept []string) error {
 }
 
 // files are those of a checkpoint's record; none, if it is gone or damaged.
-func (c *checkpoints) files(ctx context.Context, name string) (map[string]artifacts.File, error) {
+func (c *Checkpoints) files(ctx context.Context, name string) (map[string]artifacts.File, error) {
 	b, err := c.records.Get(ctx, name)
 	if errors.Is(err, artifacts.ErrNotExist) {
 		return nil, nil
@@ -159,7 +159,7 @@ func (c *checkpoints) files(ctx context.Context, name string) (map[string]artifa
 }
 
 // readable reads a file of a checkpoint to its end, where its bytes are verified.
-func (c *checkpoints) readable(ctx context.Context, f artifacts.File) error {
+func (c *Checkpoints) readable(ctx context.Context, f artifacts.File) error {
 	r, err := c.Open(ctx, f)
 	if err != nil {
 		return err
@@ -171,8 +171,8 @@ func (c *checkpoints) readable(ctx context.Context, f artifacts.File) error {
 // Latest gives use the newest checkpoint that can be read, every byte of it. One that
 // is damaged, or that use finds unfit, is said and passed over, for the one before it
 // or for none: it must not fail its step for good.
-func (c *checkpoints) Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error) {
-	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
+func (c *Checkpoints) Latest(ctx context.Context, use func(n int64, files map[string]artifacts.File) error) (ok bool, err error) {
+	names, err := artifacts.RecordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return false, err
 	}
@@ -196,7 +196,7 @@ func (c *checkpoints) Latest(ctx context.Context, use func(n int64, files map[st
 		switch {
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
-		case lost(err), errors.Is(err, errForeign), errors.Is(err, errRecord), step.IsUnfit(err):
+		case artifacts.IsLost(err), errors.Is(err, errForeign), errors.Is(err, errRecord), step.IsUnfit(err):
 			if c.useless == nil {
 				c.useless = map[string]bool{}
 			}
@@ -209,7 +209,7 @@ func (c *checkpoints) Latest(ctx context.Context, use func(n int64, files map[st
 	return false, errors.Join(failed...) // the store may answer the next attempt
 }
 
-func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map[string]artifacts.File, err error) {
+func (c *Checkpoints) read(ctx context.Context, name string) (n int64, files map[string]artifacts.File, err error) {
 	if _, n, err = artifacts.ParseCheckpointName(name); err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", errRecord, err)
 	}
@@ -240,26 +240,10 @@ func (c *checkpoints) read(ctx context.Context, name string) (n int64, files map
 }
 
 // Clear removes all checkpoints of a step that has its result.
-func (c *checkpoints) Clear(ctx context.Context) error {
-	names, err := recordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
+func (c *Checkpoints) Clear(ctx context.Context) error {
+	names, err := artifacts.RecordNames(ctx, c.records, artifacts.CheckpointPrefix(c.key))
 	if err != nil {
 		return err
 	}
 	return c.remove(ctx, names, nil)
-}
-
-// recordNames lists names first: a store is not changed while it is listed.
-func recordNames(ctx context.Context, records artifacts.Records, prefix string) ([]string, error) {
-	var names []string
-	for r, err := range records.List(ctx, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, r.Name)
-	}
-	return names, nil
-}
-
-func (a *Activities) checkpoints(key artifacts.Digest) *checkpoints {
-	return &checkpoints{records: a.Store.Records, blobs: a.Store.Blobs, key: key, log: a.Log}
 }

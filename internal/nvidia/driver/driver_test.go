@@ -1,11 +1,13 @@
-//go:build linux && cgo
+//go:build linux
 
-package nvidia
+package driver
 
 import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
 
 // driver is one whose cuInit and cuDeviceGetCount a test writes.
@@ -25,9 +27,9 @@ int cuDeviceGetAttribute(int *v, int a, int d) { *v = a == 75 ? 8 : a == 76 ? 6 
 // NVIDIA's programs write them.
 func TestDriver(t *testing.T) {
 	p := visibleBy(built(t, driver+"int cuInit(unsigned f) { return f; } int cuDeviceGetCount(int *n) { *n = 2; return 0; }"))
-	want := Process{CUDA: Version{13, 0}, Cards: []Card{
-		{Name: "first", UUID: "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f", Memory: 7000, Capability: Version{8, 6}},
-		{Name: "second", UUID: "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f", Memory: 8000, Capability: Version{8, 6}}}}
+	want := nvidia.Process{CUDA: nvidia.Version{Major: 13, Minor: 0}, Cards: []nvidia.Card{
+		{Name: "first", UUID: "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f", Memory: 7000, Capability: nvidia.Version{Major: 8, Minor: 6}},
+		{Name: "second", UUID: "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f", Memory: 8000, Capability: nvidia.Version{Major: 8, Minor: 6}}}}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v\n%+v", p, want)
 	}

@@ -1,6 +1,6 @@
-//go:build linux && cgo
+//go:build linux
 
-package nvidia
+package driver
 
 import (
 	"os"
@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
 
 // built is a library of that C code: few machines have NVIDIA's.
@@ -49,11 +51,11 @@ int nvmlDeviceGetCudaComputeCapability(void *d, int *major, int *minor) { *major
 		t.Errorf("%v J, %v", j, ok)
 	}
 	for i := range m.Cards {
-		m.Cards[i].joules = nil
+		m.Cards[i].Joules = nil
 	}
-	want := Machine{Driver: "580.95.05", CUDA: Version{13, 2}, Cards: []Card{
-		{Name: "A card", UUID: "GPU-1", Memory: 100, Free: 10, Capability: Version{9, 1}},
-		{Name: "A card", UUID: "GPU-2", Memory: 100, Free: 20, Capability: Version{9, 2}}}}
+	want := nvidia.Machine{Driver: "580.95.05", CUDA: nvidia.Version{Major: 13, Minor: 2}, Cards: []nvidia.Card{
+		{Name: "A card", UUID: "GPU-1", Memory: 100, Free: 10, Capability: nvidia.Version{Major: 9, Minor: 1}},
+		{Name: "A card", UUID: "GPU-2", Memory: 100, Free: 20, Capability: nvidia.Version{Major: 9, Minor: 2}}}}
 	if !reflect.DeepEqual(m, want) {
 		t.Errorf("%+v\n%+v", m, want)
 	}
@@ -78,12 +80,12 @@ func TestNoNVML(t *testing.T) {
 
 // TestVersion: versions are ordered by both numbers and written as people do.
 func TestVersion(t *testing.T) {
-	for _, v := range [][2]Version{{{7, 5}, {8, 0}}, {{8, 0}, {8, 6}}, {{9, 9}, {10, 0}}} {
+	for _, v := range [][2]nvidia.Version{{{7, 5}, {8, 0}}, {{8, 0}, {8, 6}}, {{9, 9}, {10, 0}}} {
 		if !v[0].Less(v[1]) || v[1].Less(v[0]) || v[0].Less(v[0]) {
 			t.Errorf("%s and %s", v[0], v[1])
 		}
 	}
-	if v := cudaVersion(12080); v.String() != "12.8" {
+	if v := nvidia.CUDAVersion(12080); v.String() != "12.8" {
 		t.Error(v)
 	}
 }

@@ -1,6 +1,4 @@
-//go:build linux && cgo
-
-package nvidia
+package driver
 
 // #include <stdlib.h>
 // #include "driver.h"
@@ -11,16 +9,22 @@ import (
 	"os"
 	"sync"
 	"unsafe"
+
+	"github.com/redsi/redsi/internal/nvidia"
 )
+
+// visibleVariable names the cards that a process may use, by number or UUID; set and
+// empty, none.
+const visibleVariable = nvidia.VisibleVariable
 
 // driverLibrary is the driver's half in processes.
 const driverLibrary = "libcuda.so.1"
 
 // Visible starts the driver in this process, once, and asks which cards it may compute on.
 // That takes no memory of a card.
-var Visible = sync.OnceValue(func() Process { return visibleBy(driverLibrary) })
+var Visible = sync.OnceValue(func() nvidia.Process { return visibleBy(driverLibrary) })
 
-func visibleBy(library string) (p Process) {
+func visibleBy(library string) (p nvidia.Process) {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	wrong := C.redsi_driver_open(name)
@@ -38,7 +42,7 @@ func visibleBy(library string) (p Process) {
 	}
 	var n C.int
 	if C.redsi_driver_version(&n) == 0 {
-		p.CUDA = cudaVersion(int(n))
+		p.CUDA = nvidia.CUDAVersion(int(n))
 	}
 	n = 0
 	wrong = C.redsi_driver_cards(&n)
@@ -48,8 +52,8 @@ func visibleBy(library string) (p Process) {
 		var total C.size_t
 		var major, minor C.int
 		if wrong = C.redsi_driver_card(i, &text[0], C.int(len(text)-1), &uuid[0], &total, &major, &minor); wrong == 0 {
-			p.Cards = append(p.Cards, Card{Name: C.GoString(&text[0]), UUID: written(C.GoBytes(unsafe.Pointer(&uuid[0]), 16)),
-				Memory: int64(total), Capability: Version{int(major), int(minor)}})
+			p.Cards = append(p.Cards, nvidia.Card{Name: C.GoString(&text[0]), UUID: written(C.GoBytes(unsafe.Pointer(&uuid[0]), 16)),
+				Memory: int64(total), Capability: nvidia.Version{Major: int(major), Minor: int(minor)}})
 		}
 	}
 	switch {

@@ -1,0 +1,66 @@
+package compute
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/step"
+)
+
+// wireError is an error with what is decided by: whether a retry can mend it, and what it
+// says of the store.
+type wireError struct {
+	Text      string                    `json:"text"`
+	Permanent bool                      `json:"permanent,omitempty"`
+	Poisoned  bool                      `json:"poisoned,omitempty"`
+	Cancelled bool                      `json:"cancelled,omitempty"`
+	Lost      bool                      `json:"lost,omitempty"`
+	Refused   bool                      `json:"refused,omitempty"`
+	Integrity *artifacts.IntegrityError `json:"integrity,omitempty"`
+	Errno     syscall.Errno             `json:"errno,omitempty"` // of the system, which is the same on both sides
+}
+
+func encodeError(err error) *wireError {
+	if err == nil {
+		return nil
+	}
+	e := &wireError{Text: err.Error(), Permanent: step.IsPermanent(err), Poisoned: step.IsPoisoned(err),
+		Cancelled: errors.Is(err, context.Canceled), Lost: errors.Is(err, artifacts.ErrNotExist)}
+	var refused *artifacts.RefusedError
+	e.Refused = errors.As(err, &refused)
+	errors.As(err, &e.Integrity)
+	errors.As(err, &e.Errno)
+	return e
+}
+
+// remote is an error of a process, which is all that it was there.
+type remote struct {
+	text string
+	is   []error
+}
+
+func (r *remote) Error() string   { return r.text }
+func (r *remote) Unwrap() []error { return r.is }
+
+func (e *wireError) decode() error {
+	if e == nil {
+		return nil
+	}
+	r := &remote{text: e.Text}
+	add := func(yes bool, err error) {
+		if yes {
+			r.is = append(r.is, err)
+		}
+	}
+	said := errors.New(e.Text)
+	add(e.Permanent, step.Permanent(said))
+	add(e.Poisoned, step.Poisoned(said))
+	add(e.Cancelled, context.Canceled)
+	add(e.Lost, artifacts.ErrNotExist)
+	add(e.Refused, &artifacts.RefusedError{Err: said})
+	add(e.Integrity != nil, e.Integrity)
+	add(e.Errno != 0, e.Errno)
+	return r
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package driver
+
+import "github.com/redsi/redsi/internal/nvidia"
+
+// Look finds no cards: this build cannot ask for them.
+func Look() nvidia.Machine { return nvidia.Machine{Why: "this build does not ask for cards"} }
+
+// Visible finds none, either.
+func Visible() nvidia.Process { return nvidia.Process{Why: "this build does not ask for cards"} }

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/compute"
 	"github.com/redsi/redsi/internal/cores"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/lease"
@@ -35,7 +36,8 @@ type Activities struct {
 	CacheDir string             // verified local copies of remote blobs
 	Leases   *lease.Keeper      // of the store
 	Cores    *cores.Cores       // of this process; nil: all for each step
-	Cards    *device.Pool       // of this process; nil: each step has what it names
+	Cards    *device.Pool       // of this machine; nil: each step has what it names
+	Models   *compute.Pool      // processes that compute what this one cannot; nil: there are none
 	Usage    *usage.Meter       // of this process; nil: what programs and the store tell only
 	Scratch  step.Scratch       // folders that steps work in
 	Features workflows.Features // what the server can do
@@ -51,9 +53,8 @@ type Activities struct {
 	// Fits, if set, says whether this worker has time for work of that length.
 	Fits func(took time.Duration) bool
 
-	// Broken, if set, is told why this process can compute no more: it is to be ended, so
-	// that its steps are done by another one. It is called once.
-	Broken func(err error)
+	// Lacks, if set, is why this worker leaves what Models would compute to others.
+	Lacks error
 
 	// Forget, if set, drops what this machine remembers of a local file's checksum.
 	Forget func(path string) error
@@ -61,9 +62,8 @@ type Activities struct {
 	// Accept are the folders whose pipeline files workflows may name; none: no file.
 	Accept []string
 
-	mu     sync.Mutex
-	plans  map[artifacts.Digest]*plan.Plan
-	broken error
+	mu    sync.Mutex
+	plans map[artifacts.Digest]*plan.Plan
 }
 
 // storedPlan reads a plan by its digest, keeping it for the next call.

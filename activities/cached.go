@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"maps"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/stepio"
 	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
@@ -82,7 +83,7 @@ func (a *Activities) executeAlone(ctx context.Context, req workflows.ExecuteRequ
 	if err := a.hasTime(req, task); err != nil {
 		return executed{}, err
 	}
-	if err := a.isWhole(req, task); err != nil {
+	if err := a.canCompute(req, task); err != nil {
 		return executed{}, err
 	}
 	if req.Again { // the other one has most likely left a result, which takes no turn
@@ -161,8 +162,8 @@ func (a *Activities) work(ctx context.Context, req workflows.ExecuteRequest, tas
 		return executed{}, a.dropCorrupt(ctx, err)
 	}
 	took := did.with(parts)
-	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: took, Used: did.used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Kept: did.kept, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
+	res := artifacts.Result{Key: key, Preimage: preimage, Outputs: did.Outputs, Took: took, Used: did.Used.With(parts),
+		Finished: time.Now().UTC(), Counts: did.Counts, Env: did.Env, Kept: did.Kept, Origin: a.origin(ctx, req), Log: log.keep(ctx, a, req.Address)}
 	won, differs, err := artifacts.Publish(ctx, a.Store, res)
 	if err != nil {
 		return executed{}, err
@@ -227,12 +228,8 @@ func (a *Activities) partResults(ctx context.Context, list workflows.Pages[artif
 
 // done is what a run of a kind left.
 type done struct {
-	outputs map[string]artifacts.Artifact
-	counts  map[string]int64
-	env     map[string]string
-	kept    []artifacts.File
-	used    *artifacts.Used // without its parts
-	took    time.Duration   // likewise; waiting for a card is none of it
+	stepio.Outcome               // its Used without its parts
+	took           time.Duration // likewise; waiting for a card is none of it
 }
 
 // with is how long a run and its parts took.
@@ -252,51 +249,40 @@ func (a *Activities) run(ctx context.Context, req workflows.ExecuteRequest, spec
 	if err != nil {
 		return d, step.Permanent(err)
 	}
-	host := a.newHost(ctx, req.Key)
+	elsewhere, err := spec.Elsewhere(tree)
+	if err != nil {
+		return d, step.Permanent(err)
+	}
+	var path *artifacts.Digest
 	if key, ok, err := a.Registry.Trajectory(task); err != nil {
 		return d, step.Permanent(err)
 	} else if ok && onward {
-		host.trajectory = &key
+		path = &key
 	}
-	io := step.NewIO(ctx, spec, host, log.logger(a.Log.With("step", req.Address)), parts)
-	io.Cache, io.Secrets, io.Stderr = a.CacheDir, a.Secrets, log
+	says := log.logger(a.Log.With("step", req.Address))
 	if a.Cores != nil {
-		defer a.Cores.Take(spec.Needs != "")()
+		defer a.Cores.Take(spec.Needs == step.Libtorch)()
 	}
-	if spec.Needs != "" {
-		io.Note(threadsNote, strconv.Itoa(device.Threads()))
+	var waited time.Duration
+	if elsewhere {
+		d.Outcome, waited, err = a.elsewhere(ctx, spec, tree, compute.Task{Step: req.Address, Key: req.Key, Trajectory: path, Task: task, Parts: parts}, says, log)
+	} else {
+		host := a.newHost(ctx, req.Key)
+		host.Path = path
+		io := step.NewIO(ctx, spec, host, says, parts)
+		io.Cache, io.Secrets, io.Stderr = a.CacheDir, a.Secrets, log
+		d.Outcome, err = stepio.Do(ctx, io, spec, tree, a.Usage.Begin().End)
 	}
-	span := a.Usage.Begin()
-	turn := a.Cards.Turn(func(card int) { noteCard(io, span, card) })
-	defer turn.End()
-	err = stepio.Guard(func() error { return spec.Run(device.With(ctx, turn), io, tree) })
-	if err == nil && ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if err = device.Explain(err); step.IsPoisoned(err) {
-		a.breaks(err)
-	}
-	d.outputs, d.counts, err = io.Finish(err)
-	d.took = time.Since(began) - turn.Waited()
-	d.kept = io.Kept()
-	d.env, d.used = io.Notes(a.Env), io.Used(span.End())
-	return d, err
-}
-
-// threadsNote says with how many threads a step that computes began.
-const threadsNote = "threads"
-
-func stepio.Guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			cause, ok := p.(error)
-			if !ok {
-				cause = fmt.Errorf("%v", p)
-			}
-			err = step.Permanent(fmt.Errorf("a bug in redsi: %w\n%s", cause, stack()))
+	d.took = time.Since(began) - waited
+	env := maps.Clone(a.Env)
+	for name, text := range d.Env {
+		if env == nil {
+			env = map[string]string{}
 		}
-	}()
-	return f()
+		env[name] = text
+	}
+	d.Env = env
+	return d, err
 }
 
 // Split cuts a task into parts, stores them and looks their keys up.

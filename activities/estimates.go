@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/workflows"
 )
 

@@ -32,13 +32,9 @@ const (
 // lost counts as a try, but more of those are allowed: see workflows.
 const errorTries = 10
 
-// poisonTries is how often a step may leave a process unable to go on. It may be the card,
-// so others try; if it is the step, no more of them are to be lost.
-const poisonTries = 3
-
-// poisonPause gives the process that is unable the time to end, so that the step goes to
-// another one.
-const poisonPause = 5 * time.Second
+// deadliest is how many processes a step may cost. It may be the card, or others that took
+// the memory; if it is the step, no more are to be lost.
+const deadliest = 3
 
 // pause is the time until the attempt after this one: 1, 2, 4, 8 and then 15 seconds.
 func pause(attempt int32) time.Duration {
@@ -55,8 +51,10 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case step.IsPoisoned(err) && !cancelled: // which ends the worker, too
-		return poisoned(attemptOf(ctx), err)
+	case step.IsPoisoned(err) && !cancelled:
+		return died(ctx, err)
+	case isProgram(err):
+		return temporal.NewNonRetryableApplicationError(errorText(err), workflows.PermanentError, nil)
 	case ended && !cancelled:
 		return again(ctx, fmt.Errorf("interrupted: %w", context.Cause(ctx)))
 	case ended, errors.Is(err, context.Canceled):
@@ -80,13 +78,22 @@ func (a *Activities) failure(ctx context.Context, err error) error {
 	return again(ctx, err)
 }
 
-// poisoned is the error of the n-th attempt at a step after which its process ends.
-func poisoned(n int32, err error) error {
-	if n >= poisonTries {
-		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\nits worker could compute no more after this, at attempt %d: it is not tried again. With device = \"cpu\" an operation that is asked what it must not be says so", err, n)), workflows.PermanentError, nil)
+// deadly says that a step has cost as many processes as it may.
+type deadly struct {
+	error
+	n int
+}
+
+func (d *deadly) Unwrap() error { return d.error }
+
+// died is the error of a step that its process did not survive, or of a card that failed:
+// the next attempt has a new one.
+func died(ctx context.Context, err error) error {
+	var last *deadly
+	if errors.As(err, &last) {
+		return temporal.NewNonRetryableApplicationError(errorText(fmt.Errorf("%w\nit has cost %d processes, so it is not tried again", err, last.n)), workflows.PermanentError, nil)
 	}
-	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%w\nits worker can compute no more and ends: left to another one", err)), workflows.TransientError,
-		temporal.ApplicationErrorOptions{NextRetryDelay: poisonPause})
+	return again(ctx, fmt.Errorf("%w\nit goes on in a new process, from its checkpoint if it has one", err))
 }
 
 // misread reports whether err is about a blob that has its right bytes when it is
@@ -129,8 +136,11 @@ func permanent(err error, attempt int32) bool {
 	switch {
 	case errors.As(err, &changed), artifacts.IsLost(err):
 		return false
+	case isProgram(err):
+		return false
 	case step.IsPoisoned(err):
-		return attempt >= poisonTries
+		var last *deadly
+		return errors.As(err, &last) || attempt >= errorTries
 	}
 	return step.IsPermanent(err) || hopeless(err) != "" || attempt >= errorTries
 }

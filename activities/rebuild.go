@@ -10,7 +10,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/alike"
-	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/stepio"
 	"github.com/redsi/redsi/step"
 	"github.com/redsi/redsi/workflows"
 )
@@ -52,11 +53,10 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 		return r, err
 	}
 	if o.Threads > 0 {
-		device.UseThreads(o.Threads)
-	} else if before != nil && device.ThreadsMatter() {
-		if n, err := strconv.Atoi(before.Env[step.NotePrefix+threadsNote]); err == nil {
-			device.UseThreads(n)
-		}
+		a.Models.SetThreads(o.Threads)
+		a.Models.Share(o.Threads)
+	} else if before != nil {
+		a.Models.Share(threadsOf(*before)) // which counts where results depend on it
 	}
 	r.Made, err = a.make(ctx, address, key, task, func(label string, key artifacts.Digest, part step.Task) (*artifacts.Result, error) {
 		p, err := a.Rebuild(ctx, label, key, part, o)
@@ -65,9 +65,7 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 	if err != nil {
 		return r, err
 	}
-	if a.Registry.Lookup(task.Kind).Needs != "" {
-		r.Threads = device.Threads()
-	}
+	r.Threads = threadsOf(*r.Made)
 	r.Verdict, r.First = alike.Same, before == nil
 	if r.Stands = before; before != nil {
 		if r.Comparison, err = a.Compare(ctx, task, *before, *r.Made, o); err != nil {
@@ -88,6 +86,15 @@ func (a *Activities) Rebuild(ctx context.Context, address string, key artifacts.
 		}
 	}
 	return r, a.checkpoints(key).Clear(ctx)
+}
+
+// threadsOf are those of an operation with which a result was computed; 0: not told.
+func threadsOf(r artifacts.Result) int {
+	n, err := strconv.Atoi(r.Env[step.NotePrefix+compute.ThreadsNote])
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // make runs a task whose parts part makes or finds. Nothing is published.
@@ -121,8 +128,8 @@ func (a *Activities) make(ctx context.Context, address string, key artifacts.Dig
 		a.sourceChanged(err)
 		return nil, a.dropCorrupt(ctx, fmt.Errorf("%s: %w", address, err))
 	}
-	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.outputs, Took: did.with(parts), Used: did.used.With(parts),
-		Finished: time.Now().UTC(), Counts: did.counts, Env: did.env, Kept: did.kept, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
+	return &artifacts.Result{Key: key, Preimage: preimage, Outputs: did.Outputs, Took: did.with(parts), Used: did.Used.With(parts),
+		Finished: time.Now().UTC(), Counts: did.Counts, Env: did.Env, Kept: did.Kept, Origin: artifacts.Origin{Step: address}, Log: log.keep(ctx, a, address)}, nil
 }
 
 // have returns the result of a task, made and published here if there is none.

@@ -127,3 +127,12 @@ func putAbout(ctx context.Context, to Records, key Digest, record []byte, name s
 	err = to.Put(ctx, name, text)
 	return err == nil, err
 }
+
+// Have copies blobs into s itself that it lacks and others behind it have, for who reads s
+// alone.
+func Have(ctx context.Context, s Store, ds []Digest) error {
+	if s.layers == nil || s.layers.none() {
+		return nil
+	}
+	return s.layers.fetchAll(ctx, ds, nil)
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Half is the computing half of a declared kind, which only the second program has.
@@ -49,7 +50,7 @@ func Whole(kinds []Spec, halves ...Half) []Spec {
 
 // Elsewhere says whether the second program computes a task, since this one cannot.
 func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
-	if s.run != nil && s.unless == nil {
+	if s.Whole() {
 		return false, nil
 	}
 	c, err := s.decode(tree)
@@ -57,6 +58,18 @@ func (s *Spec) Elsewhere(tree map[string]any) (bool, error) {
 }
 
 func (s *Spec) elsewhere(c any) bool { return s.run == nil || s.unless != nil && !s.unless(c) }
+
+// Whole says whether this program computes all tasks of the kind.
+func (s *Spec) Whole() bool { return s.run != nil && s.unless == nil }
+
+// NeedsSecond says whether a step of the configuration, or a part that it may be cut into,
+// is computed by the second program. Of a part all configurations count.
+func (s *Spec) NeedsSecond(tree map[string]any) bool {
+	if elsewhere, err := s.Elsewhere(tree); err != nil || elsewhere {
+		return err == nil
+	}
+	return slices.ContainsFunc(s.parts, func(p Spec) bool { return p.run == nil })
+}
 
 // DeviceOf is where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds that
 // do not ask.

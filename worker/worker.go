@@ -33,7 +33,6 @@ type Worker struct {
 	workers []worker.Worker
 	work    []worker.Worker // of these, those of queues of steps
 	shift   *shift
-	broken  chan error
 	leaving chan struct{} // closed when what is running is to be handed back
 	leave   func()
 	drain   func()
@@ -55,7 +54,7 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		o.GPU = max(1, len(o.Cards))
 	}
 	a.Features.Slots = o.CPU
-	w := &Worker{shift: newShift(o.Shift), broken: make(chan error, 1), leaving: make(chan struct{})}
+	w := &Worker{shift: newShift(o.Shift), leaving: make(chan struct{})}
 	w.leave = sync.OnceFunc(func() { close(w.leaving) })
 	w.drain = sync.OnceFunc(w.takeNoMore)
 	a.Fits = func(took time.Duration) bool {
@@ -65,7 +64,6 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		}
 		return ok
 	}
-	a.Broken = func(err error) { w.broken <- err } // called once
 	a.Cards = device.NewPool(poolOf(o, a))
 	for _, q := range o.Queues {
 		slots := o.CPU
@@ -77,11 +75,11 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 			w.add(c, a, workflows.ControlQueue(q), controlSlots, o.Deployment)
 		}
 	}
-	threads := o.Threads
-	if threads == 0 && device.ThreadsMatter() { // each slot has its share at all times
-		threads = max(1, runtime.NumCPU()/o.GPU)
+	a.Models.Share(max(1, runtime.NumCPU()/o.GPU)) // of each slot at all times
+	if o.Threads > 0 {
+		a.Models.Share(o.Threads)
 	}
-	a.Cores = cores.New(runtime.NumCPU(), threads, device.UseThreads)
+	a.Cores = cores.New(runtime.NumCPU(), o.Threads, a.Models.SetThreads)
 	return w
 }
 
@@ -166,10 +164,6 @@ func (w *Worker) Start() error {
 // Ended tells, once, why the worker is to be stopped though nobody has asked for it: its
 // shift is over.
 func (w *Worker) Ended() <-chan string { return w.shift.ended }
-
-// Broken tells, once, why this process can compute no more: it is to be ended, and what it
-// does is left to another one.
-func (w *Worker) Broken() <-chan error { return w.broken }
 
 // takeNoMore ends the polling for steps, and the shift when those that are running have
 // ended.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/compute"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/modules"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -66,6 +67,7 @@ type app struct {
 	lacks   error // which, and that they were left out
 
 	scratch *scratch.Area // once steps may run here
+	second  *compute.Pool // likewise
 	meter   *usage.Meter  // likewise
 
 	metricsAddress string

@@ -44,6 +44,7 @@ type runSummary struct {
 	Expectations *expect.Summary `json:"expectations,omitempty"`
 
 	preview *plan.Preview
+	lacks   error // why steps that the second program would compute failed
 }
 
 // renderedFile is one file of a table or figure.

@@ -290,23 +290,6 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	return conn, nil
 }
 
-// whileWhole is a context that ends, too, when this process's own worker can compute no
-// more: its run is cancelled then, and another process goes on from what is finished.
-func (a *app) whileWhole(ctx context.Context, conn *connection) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	if conn.worker != nil {
-		go func() {
-			select {
-			case err := <-conn.worker.Broken():
-				a.say("this process can compute no more, so its run ends here: " + err.Error())
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-	}
-	return ctx, cancel
-}
-
 // endLeftovers ends what killed processes left open on their embedded server: the
 // caller is the folder's only process, so no worker of them can be alive, and the
 // store has all that they finished.
@@ -338,7 +321,7 @@ func (a *app) activities(store artifacts.Store, conn *connection, features workf
 	}
 	acts := &activities.Activities{
 		Store: store, Leases: lease.New(store.Leases, a.Log), Registry: a.Registry, Log: a.Log, Client: conn.Client, Codec: conn.codec, Features: features, Env: hostEnv(), Telemetry: a.telemetry,
-		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(), Usage: a.usage(),
+		CacheDir: a.cacheDir(), Secrets: a.secrets, Scratch: a.scratchArea(), Usage: a.usage(), Models: a.secondProgram(),
 		Forget: func(path string) error { return lockfile.Forget(a.memoFile(), path) },
 	}
 	acts.Open = func(ctx context.Context, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/artifacts/open"
+	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/nvidia"
 	"github.com/redsi/redsi/internal/view"
@@ -95,7 +97,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fail
 
 // examine looks at everything.
 func (a *app) examine(ctx context.Context, o clusterOptions) []finding {
-	found := append([]finding{a.checkBuild(), checkCores()}, checkCards()...)
+	found := append([]finding{a.checkBuild(), checkCores()}, a.checkModels(ctx)...)
 	found = append(found, a.checkState())
 	found = append(found, a.checkStore(ctx)...)
 	a.readResults(ctx)
@@ -112,7 +114,6 @@ func (a *app) examine(ctx context.Context, o clusterOptions) []finding {
 	if text := a.local.sets(a.cmd.Flags(), a.Profile); text != "" {
 		found = append(found, finding{What: "settings", OK: true, Note: text})
 	}
-	found = append(found, a.checkKinds()...)
 	return append(found, checkTools()...)
 }
 
@@ -134,8 +135,8 @@ func (a *app) printFindings(found []finding) {
 var levelColour = map[string]string{"ok": "hit", "warn": "maybe", "fail": "failed"}
 
 func (a *app) checkBuild() finding {
-	return finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds, libtorch %s, devices %s",
-		revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()), libtorch(), devices())}
+	return finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds",
+		revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()))}
 }
 
 func checkCores() finding {
@@ -273,20 +274,16 @@ func (o *clusterOptions) checkPayloadKey() finding {
 	return f
 }
 
-// checkKinds names kinds that this build cannot run.
-func (a *app) checkKinds() []finding {
-	var out []finding
-	for _, k := range a.Registry.Kinds() {
-		if k.Available == nil || k.Hidden {
-			continue
-		}
-		f := finding{What: "kind " + k.Name, OK: true, Soft: true, Note: "needs " + k.Needs + ", which this build has"}
-		if err := k.Available(); err != nil {
-			f.OK, f.Note = false, err.Error()
-		}
-		out = append(out, f)
+// checkModels looks at the program that computes models, and at what it finds here.
+func (a *app) checkModels(ctx context.Context) []finding {
+	f := finding{What: "models", Soft: true}
+	facts, err := a.secondProgram().Facts(ctx)
+	if err != nil {
+		f.Note = fmt.Sprintf("%v; kinds that need it: %s", err, strings.Join(a.computed(), ", "))
+		return append([]finding{f}, cardFindings(nvidia.Machine{Why: "nobody to ask"}, device.Facts{})...)
 	}
-	return out
+	f.OK, f.Note = true, fmt.Sprintf("%s, libtorch %s with %s; devices: %s", compute.Find(), facts.Libtorch, facts.Instructions, facts.Devices())
+	return append([]finding{f}, cardFindings(facts.Machine, facts)...)
 }
 
 // checkTools looks for programs that set-up needs; a finished build runs

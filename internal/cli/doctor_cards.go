@@ -11,14 +11,9 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// checkCards looks at the machine's cards, their driver, and libtorch's half for them.
-func checkCards() []finding {
-	return cardFindings(nvidia.Look(), func() (nvidia.Process, device.CUDA) { return nvidia.Visible(), device.Card() })
-}
-
-// cardFindings says what a machine's cards are good for. The driver is started in this
-// process only where there are any.
-func cardFindings(m nvidia.Machine, process func() (nvidia.Process, device.CUDA)) []finding {
+// cardFindings says what a machine's cards, their driver and libtorch's half for them are
+// good for.
+func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
 	const elsewhere = `; steps with device = "auto" compute on the processors`
 	if len(m.Cards) == 0 {
 		f := finding{What: "GPU", OK: m.Driver == "" && strings.HasPrefix(m.Why, "no NVIDIA driver"), Soft: true, Note: "none: " + m.Why + elsewhere}
@@ -32,7 +27,7 @@ func cardFindings(m nvidia.Machine, process func() (nvidia.Process, device.CUDA)
 		driver.OK, driver.Note, driver.Do = false, m.Driver+": "+why, "install a newer driver: the system's packages, or NVIDIA's"
 	}
 	found := []finding{driver}
-	p, cuda := process()
+	p, cuda := facts.Process, facts.CUDA
 	for i, c := range m.Cards {
 		found = append(found, cardFinding(i, c, p))
 	}
@@ -110,8 +105,6 @@ func whatToDo(why string) string {
 	switch {
 	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):
 		return "unset CUDA_VISIBLE_DEVICES, or name cards in it"
-	case strings.Contains(why, "notorch"):
-		return "make build"
 	case strings.Contains(why, "make cuda"):
 		return "make cuda, which says first how much it downloads"
 	case strings.Contains(why, "REDSI_CUDA"):

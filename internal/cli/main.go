@@ -84,6 +84,7 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 
 // close ends what a verb has begun.
 func (a *app) close() {
+	a.second.Close()
 	if a.scratch != nil {
 		if left := a.scratch.Close(); left != nil {
 			a.Log.Warn("folders of steps", "err", left)

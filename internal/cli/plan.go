@@ -204,6 +204,6 @@ func hostEnv() map[string]string {
 	if err != nil {
 		host = "unknown"
 	}
-	return map[string]string{"host": host, "revision": revision(), "go": runtime.Version(), "libtorch": libtorch(),
+	return map[string]string{"host": host, "revision": revision(), "go": runtime.Version(),
 		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 }

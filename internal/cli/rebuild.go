@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/alike"
 	"github.com/redsi/redsi/internal/attest"
-	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
 	"github.com/redsi/redsi/internal/signature"
@@ -279,8 +278,8 @@ func (a *app) attestation(address, kind string, again activities.Rebuilt) attest
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
 		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
 	if a.Registry.Lookup(kind).Needs != "" {
-		said.Libraries["libtorch"] = libtorch()
-		said.Machine.Instructions, said.Machine.Threads = device.Capability(), again.Threads
+		said.Libraries["libtorch"] = again.Made.Env["libtorch"]
+		said.Machine.Instructions, said.Machine.Threads = again.Made.Env["instructions"], again.Threads
 		if u := again.Made.Used; u != nil {
 			said.Machine.Card = u.Card
 		}

@@ -170,6 +170,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err == nil && len(out.LeftOut) > 0 {
 		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need what did; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
 	}
+	if err != nil && out.lacks != nil {
+		err = inputError(fmt.Errorf("%w\n%w", err, out.lacks))
+	}
 	return cmp.Or(err, disagree(out.Compared))
 }
 
@@ -249,16 +252,21 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	if err := a.startTelemetry(ctx); err != nil {
 		return err
 	}
+	var ready <-chan error
+	if !o.cluster.given() {
+		ready = a.readySecond(ctx, out.preview) // while the server starts
+	}
 	conn, err := a.connect(ctx, o.cluster, store)
 	if err != nil {
 		return err
+	}
+	if ready != nil {
+		out.lacks = <-ready
 	}
 	defer func() {
 		defer a.waiting("waiting for the worker and the Temporal server to end")()
 		conn.Close()
 	}()
-	ctx, stop := a.whileWhole(ctx, conn)
-	defer stop()
 	sent := a.waiting("sending the plan to the store")
 	defer sent()
 	digest, err := activities.StorePlan(ctx, store.Blobs, pl)

@@ -119,7 +119,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 }
 
 // search asks the queries and prints the answers, as text while they come.
-func (a *app) search(ctx context.Context, t *trained, e *search.Engine, queries []string, k int) error {
+func (a *app) search(ctx context.Context, t *trained, e *engine, queries []string, k int) error {
 	report := searchReport{Model: t.Address, Search: e.About()}
 	start := time.Now()
 	invalid := 0

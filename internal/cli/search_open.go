@@ -15,7 +15,6 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/search"
-	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -58,12 +57,15 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 }
 
 // present says, before anything is fetched, that a card which is named is not there.
-func present(name string, look func() device.CUDA) error {
+func present(name string, look func() (device.CUDA, error)) error {
 	number, ok := strings.CutPrefix(name, "cuda")
 	if !ok {
 		return nil
 	}
-	c := look()
+	c, err := look()
+	if err != nil {
+		return err
+	}
 	n, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(number, ":"), "0"))
 	switch {
 	case c.Cards == 0:
@@ -75,15 +77,12 @@ func present(name string, look func() device.CUDA) error {
 }
 
 // openModel finds a trained model, fetches what belongs to it and opens it.
-func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.Engine, error) {
+func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *engine, error) {
 	t, err := a.findModel(ctx, m.model)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := tensor.Available(); err != nil {
-		return nil, nil, err
-	}
-	if err := present(m.options.Device, device.Card); err != nil {
+	if err := present(m.options.Device, func() (device.CUDA, error) { return a.secondProgram().Cards(ctx) }); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
@@ -95,9 +94,9 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *search.En
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
-	defer done()
-	e, err := search.Open(f, cards, m.options)
+	e, err := a.openEngine(ctx, f, done, cards, m.options)
 	if err != nil {
+		done()
 		return nil, nil, fmt.Errorf("%s: %w", t.Address, err)
 	}
 	about := e.About()

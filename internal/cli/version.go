@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
+	"github.com/redsi/redsi/internal/compute"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -14,14 +16,14 @@ type build struct {
 	Revision string `json:"revision"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	Libtorch string `json:"libtorch"` // "none" if it is not linked
-	Keys     string `json:"keys"`     // format of keys
+	Models   string `json:"models"` // the program that computes models; "none" if it is not there
+	Keys     string `json:"keys"`   // format of keys
 }
 
 func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print what this program was built from: revision, Go, libtorch",
+		Short:   "Print what this program was built from: revision, Go, and what computes models",
 		Example: `  redsi version --json`,
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
@@ -29,10 +31,14 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func (a *app) printVersion() error {
-	b := build{revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, libtorch(), step.KeyFormat}
+	models := compute.Find()
+	if _, err := os.Stat(models); err != nil {
+		models = "none"
+	}
+	b := build{revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, models, step.KeyFormat}
 	if a.JSON {
 		return view.WriteJSON(a.Out, b)
 	}
-	view.Printf(a.Out, "redsi     %s\nGo        %s, %s\nlibtorch  %s\nkeys      %s\n", b.Revision, b.Go, b.Platform, b.Libtorch, b.Keys)
+	view.Printf(a.Out, "redsi     %s\nGo        %s, %s\nmodels    %s\nkeys      %s\n", b.Revision, b.Go, b.Platform, b.Models, b.Keys)
 	return nil
 }

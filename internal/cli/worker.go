@@ -37,7 +37,9 @@ Steps that train, embed or evaluate are on queue redsi-gpu, one at a time on eac
 of --gpus. On a machine without a card a worker leaves them to others, and says so;
 with --allow-cpu it computes them on the processors. --queue redsi-gpu without a card
 is refused.
-A worker whose card has failed hands back what it does and exits with 1: start it again.
+A card that fails, or a step that takes too much memory, ends that step's process alone:
+the step goes on in a new one. A worker without redsi-models takes no steps that train,
+embed or evaluate, or need a model's tokenizer, and says which.
 
 On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
 --until ends one after a given time. Before that it takes no step that took longer last time
@@ -82,7 +84,7 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 				}
 				return printSbatch(a.Out, os.Args[1:], w, n)
 			}
-			shown, err := a.cardsFor(&w, cards)
+			shown, err := a.cardsFor(cmd.Context(), &w, cards)
 			if err != nil {
 				return err
 			}
@@ -173,6 +175,9 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, card
 	features := workflows.Features{SearchAttributes: a.registerAttributes(ctx, conn.Client, conn.ns)}
 	acts := a.activities(store, conn, features)
 	acts.Accept = o.accept
+	if acts.Lacks = a.lacking(ctx); acts.Lacks != nil {
+		a.say(leaves(a.computed(), acts.Lacks))
+	}
 	wk := worker.New(conn.Client, acts, w)
 	if err := wk.Start(); err != nil {
 		return err
@@ -192,9 +197,6 @@ func (a *app) work(ctx context.Context, o clusterOptions, w worker.Options, card
 	select {
 	case <-ctx.Done():
 	case why = <-wk.Ended():
-	case err := <-wk.Broken():
-		wk.Stop()
-		return &exitError{exitFailed, fmt.Errorf("this process can compute no more; its steps were handed back, and it is to be started again: %w", err)}
 	case err := <-failed:
 		wk.Stop()
 		return err
@@ -245,12 +247,8 @@ of the graph of each run, live and coloured by what became of its steps.`,
 			a.serveGraphs(cmd.Context(), page, conn, store)
 			view.Printf(a.Out, "Temporal: %s (process %d)\nUI:       %s\ngraphs:   http://%s\nstore:    %s\n", conn.server.Address, conn.server.PID, conn.ui, page.Addr(), store.URL)
 			view.Printf(a.Out, "start a run from anywhere:\n  %s\n", startLine(conn.server))
-			select {
-			case <-cmd.Context().Done():
-				return nil
-			case err := <-conn.worker.Broken():
-				return &exitError{exitFailed, fmt.Errorf("this process can compute no more, and is to be started again: %w", err)}
-			}
+			<-cmd.Context().Done()
+			return nil
 		},
 	}
 	o.embedFlags(cmd, 8233)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -98,11 +98,14 @@ func pollsGPU(w worker.Options) bool {
 // cardsFor gives a worker the cards that it was asked for. Without one it leaves the queue
 // redsi-gpu to others, since its steps would take months that nobody asked for; if that queue
 // or cards were asked for, that is an error.
-func (a *app) cardsFor(w *worker.Options, o cardOptions) (shown string, err error) {
+func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (shown string, err error) {
 	if !pollsGPU(*w) {
 		return "not needed", nil
 	}
-	cuda := device.Card()
+	cuda, err := a.secondProgram().Cards(ctx)
+	if err != nil {
+		cuda.Why = err.Error()
+	}
 	if cuda.Cards == 0 {
 		if o.allowCPU && o.gpus == "" {
 			return "none: " + cuda.Why, nil
@@ -129,11 +132,15 @@ func (a *app) cardsFor(w *worker.Options, o cardOptions) (shown string, err erro
 			return "", err
 		}
 	}
-	names := []string{device.Name(0)}
+	facts, err := a.secondProgram().Facts(ctx)
+	if err != nil {
+		return "", err
+	}
+	names := []string{facts.Name(0)}
 	if len(w.Cards) > 0 {
 		names = nil
 		for _, c := range w.Cards {
-			names = append(names, device.Name(c))
+			names = append(names, facts.Name(c))
 		}
 	}
 	return strings.Join(names, ", "), nil

@@ -118,6 +118,12 @@ func (p *Pool) Facts(ctx context.Context) (device.Facts, error) {
 	return f, err
 }
 
+// Check says what keeps the program from computing, by starting it. The process is kept for
+// the first step.
+func (p *Pool) Check(ctx context.Context) error {
+	return p.With(ctx, device.Processors, "", func(*Client) error { return nil })
+}
+
 // Cards are how many cards steps may compute on, or why there are none. The program is
 // started only on a machine with a sign of one.
 func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
@@ -177,23 +183,37 @@ type Client struct {
 	progress func(step.Progress)
 }
 
-// With gives f a process: one that is free, or a new one. It is kept for others afterwards,
-// unless it was lost or is not to be trusted any more.
+// With gives f a process for as long as it works.
 func (p *Pool) With(ctx context.Context, card int, store string, f func(*Client) error) error {
-	c, err := p.take(ctx, card, store)
+	c, err := p.Hold(ctx, card, store)
 	if err != nil {
 		return err
 	}
-	err = f(&Client{p: c})
-	if step.IsPoisoned(err) || c.unusable() {
-		c.end()
-		p.mu.Lock()
-		delete(p.all, c)
-		p.mu.Unlock()
-		return err
-	}
-	p.put(c)
+	err = f(c)
+	p.Release(c, err)
 	return err
+}
+
+// Hold gives a process, one that is free or a new one, until Release.
+func (p *Pool) Hold(ctx context.Context, card int, store string) (*Client, error) {
+	c, err := p.take(ctx, card, store)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{p: c}, nil
+}
+
+// Release keeps a process for others, unless it was lost or is not to be trusted any more,
+// as the last error of it says.
+func (p *Pool) Release(c *Client, last error) {
+	if !step.IsPoisoned(last) && !c.p.unusable() {
+		p.put(c.p)
+		return
+	}
+	c.p.end()
+	p.mu.Lock()
+	delete(p.all, c.p)
+	p.mu.Unlock()
 }
 
 func (p *Pool) take(ctx context.Context, card int, store string) (*process, error) {

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -27,6 +29,7 @@ import (
 // Serving is what a process computes with.
 type Serving struct {
 	Build      string
+	Env        map[string]string // recorded with every result, such as libtorch's version
 	Registry   *step.Registry
 	Facts      func() device.Facts
 	Exact      bool // results are the same bits for any number of threads
@@ -47,15 +50,15 @@ type Task struct {
 	Parts      []artifacts.Result `json:"parts,omitempty"`
 }
 
-// threadsNote says with how many threads a step that computes began.
-const threadsNote = "threads"
+// ThreadsNote says with how many threads a step that computes began.
+const ThreadsNote = "threads"
 
 // Serve answers what comes through in until it ends, and returns then: its parent has ended,
 // or has no use for it. The parent's signals are the parent's to answer.
 func Serve(s Serving, in io.Reader, out io.Writer) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	w := &writer{w: out}
-	p := &server{Serving: s, w: w, calls: map[int64]context.CancelFunc{}, area: scratch.In(scratch.DefaultRoot()),
+	p := &server{Serving: s, w: w, calls: map[int64]context.CancelFunc{}, queue: make(chan func(), 64), area: scratch.In(scratch.DefaultRoot()),
 		meter: usage.New(usage.Here(s.Energy...)), log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	kinds := map[string]string{}
 	for _, k := range s.Registry.Kinds() {
@@ -67,6 +70,7 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer p.end()
+	p.all.Go(p.work)
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
@@ -109,6 +113,17 @@ type server struct {
 	store *artifacts.Store
 	calls map[int64]context.CancelFunc
 	all   sync.WaitGroup
+	queue chan func()
+}
+
+// work does what was asked, one after another and always on the same thread of the system:
+// libtorch keeps a pool of threads for each one that calls it.
+func (p *server) work() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for do := range p.queue {
+		do()
+	}
 }
 
 func (p *server) take(m message) {
@@ -132,13 +147,13 @@ func (p *server) take(m message) {
 		p.mu.Lock()
 		p.calls[m.ID] = cancel
 		p.mu.Unlock()
-		p.all.Go(func() {
+		p.queue <- func() {
 			p.answer(ctx, m.ID, *m.Call)
 			cancel()
 			p.mu.Lock()
 			delete(p.calls, m.ID)
 			p.mu.Unlock()
-		})
+		}
 	}
 }
 
@@ -158,6 +173,7 @@ func (p *server) end() {
 		cancel()
 	}
 	p.mu.Unlock()
+	close(p.queue)
 	ended := make(chan struct{})
 	go func() { p.all.Wait(); close(ended) }()
 	select {
@@ -172,6 +188,11 @@ func (p *server) end() {
 
 func (p *server) answer(ctx context.Context, id int64, c call) {
 	var value any
+	p.mu.Lock()
+	if card := p.setup.Card; card != "" {
+		ctx = device.Give(ctx, card)
+	}
+	p.mu.Unlock()
 	err := stepio.Guard(func() (err error) {
 		switch other := p.Calls[c.Name]; {
 		case c.Name == runCall:
@@ -185,6 +206,9 @@ func (p *server) answer(ctx context.Context, id int64, c call) {
 		}
 		return err
 	})
+	if err != nil && p.Explain != nil {
+		err = p.Explain(err)
+	}
 	body, encodeErr := json.Marshal(value)
 	if encodeErr != nil && err == nil {
 		err = encodeErr
@@ -222,12 +246,9 @@ func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o ste
 	x := step.NewIO(ctx, spec, host, log, t.Parts)
 	x.Cache, x.Stderr = setup.CacheDir, said{p.w, id}
 	if spec.Needs == step.Libtorch && p.Threads != nil {
-		x.Note(threadsNote, strconv.Itoa(p.Threads()))
+		x.Note(ThreadsNote, strconv.Itoa(p.Threads()))
 	}
 	span := p.meter.Begin()
-	if setup.Card != "" {
-		ctx = device.Give(ctx, setup.Card)
-	}
 	if setup.Card != "" && setup.Card != "cpu" {
 		facts := p.Facts().Of(0)
 		for _, f := range facts {
@@ -241,9 +262,10 @@ func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o ste
 		}
 	}
 	o, err = stepio.Do(ctx, x, spec, tree, span.End)
-	if err != nil && p.Explain != nil {
-		err = p.Explain(err)
+	if o.Env == nil {
+		o.Env = map[string]string{}
 	}
+	maps.Copy(o.Env, p.Env)
 	return o, err
 }
 

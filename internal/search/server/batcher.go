@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -69,11 +68,7 @@ type reply struct {
 // NewBatcher shares a Searcher; Close ends what it starts.
 func NewBatcher(s Searcher, l Limits) *Batcher {
 	b := &Batcher{searcher: s, limits: l, wake: make(chan struct{}, 1), ended: make(chan struct{})}
-	go func() {
-		runtime.LockOSThread() // libtorch keeps a pool of threads per OS thread that calls it
-		defer runtime.UnlockOSThread()
-		b.work()
-	}()
+	go b.work()
 	return b
 }
 

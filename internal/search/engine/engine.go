@@ -1,18 +1,18 @@
-//go:build !notorch
-
-package search
+// Package engine asks a trained collection: it is the half of search that computes.
+package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
 
 	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/device/here"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tensor"
@@ -25,22 +25,21 @@ type Engine struct {
 	options  retrieve.Options
 	device   tensor.Device
 	ids      *docid.Set
-	cards    []Card // in the order of ids
 	tok      *subword.Subword
 	read     retrieve.Reader
 	model    *seq2seq.Model
 	index    *retrieve.Index
 }
 
-// Open reads the files and checks that they and the cards, by document number, belong
-// together.
-func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
+// Open reads the files and checks that they and so many documents, which have the numbers
+// from 0 on, belong together.
+func Open(ctx context.Context, f search.Files, documents int, o search.Options) (_ *Engine, err error) {
 	e := &Engine{options: retrieve.Default()}
 	e.options.Width, e.options.Constrained = o.Beams, !o.Unconstrained
 	if err := e.options.Check(); err != nil {
 		return nil, err
 	}
-	if e.device, err = tensor.ParseDevice(o.Device); err != nil {
+	if e.device, err = here.Of(ctx, o.Device); err != nil {
 		return nil, err
 	}
 	if e.settings, err = retrieve.ReadSettings(f.Model); err != nil {
@@ -53,7 +52,7 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	e.options.Search = e.settings.Search
-	if e.cards, err = inOrder(e.ids, cards); err != nil {
+	if err := paired(e.ids, documents); err != nil {
 		return nil, err
 	}
 	if e.tok, err = subword.LoadSubword(f.Tokenizer); err != nil {
@@ -78,17 +77,15 @@ func Open(f Files, cards []Card, o Options) (_ *Engine, err error) {
 	return e, err
 }
 
-// inOrder pairs documents' cards with their identifiers.
-func inOrder(ids *docid.Set, cards []Card) ([]Card, error) {
-	pairing, ordered := ids.PairWith("the texts"), make([]Card, len(ids.Identifiers))
-	for document, card := range cards {
-		place, err := pairing.Find(document)
-		if err != nil {
-			return nil, err
+// paired checks that each document has an identifier, and each identifier a document.
+func paired(ids *docid.Set, documents int) error {
+	pairing := ids.PairWith("the texts")
+	for n := range documents {
+		if _, err := pairing.Find(n); err != nil {
+			return err
 		}
-		ordered[place] = card
 	}
-	return ordered, pairing.Complete()
+	return pairing.Complete()
 }
 
 func readIDs(path string) (*docid.Set, error) {
@@ -112,25 +109,25 @@ func (e *Engine) Close() error {
 }
 
 // About says what is searched and how.
-func (e *Engine) About() About {
-	a := About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
-		Decoding: Unconstrained, Beams: e.options.Width, Device: e.device.String()}
+func (e *Engine) About() search.About {
+	a := search.About{Identifiers: string(e.settings.Identifiers), Documents: e.settings.Documents,
+		Decoding: search.Unconstrained, Beams: e.options.Width, Device: e.device.String()}
 	switch {
 	case e.settings.Identifiers.OneToken():
-		a.Decoding = Exhaustive
+		a.Decoding = search.Exhaustive
 	case e.options.Constrained:
-		a.Decoding = Constrained
+		a.Decoding = search.Constrained
 	}
 	return a
 }
 
 // Search returns for each query its k best documents, fewer where the model names
 // fewer.
-func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer, error) {
+func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]search.Answer, error) {
 	if k < 1 || k > e.options.Width {
 		return nil, fmt.Errorf("%d documents of a search of %d beams; between 1 and %d can be had", k, e.options.Width, e.options.Width)
 	}
-	answers, inputs := make([]Answer, len(queries)), make([][]int32, len(queries))
+	answers, inputs := make([]search.Answer, len(queries)), make([][]int32, len(queries))
 	for i, q := range queries {
 		inputs[i], answers[i].Truncated = e.read.Query(q)
 	}
@@ -144,25 +141,17 @@ func (e *Engine) Search(ctx context.Context, queries []string, k int) ([]Answer,
 			if rank == k {
 				break
 			}
-			hit, err := e.hit(rank+1, r)
-			if err != nil {
-				return nil, err
-			}
-			answers[i].Hits = append(answers[i].Hits, hit)
+			answers[i].Hits = append(answers[i].Hits, e.hit(rank+1, r))
 		}
 	}
 	return answers, nil
 }
 
-func (e *Engine) hit(rank int, r decode.Ranked) (Hit, error) {
-	if r.Document >= len(e.cards) {
-		return Hit{}, errors.New("the search names a document that the collection does not have")
-	}
+func (e *Engine) hit(rank int, r decode.Ranked) search.Hit {
 	logProbability := r.Score // of one token
 	if n := len(r.Tokens); n > 0 {
 		logProbability *= math.Pow(float64(n), e.options.LengthPenalty)
 	}
-	id, card := e.ids.Identifiers[r.Document], e.cards[r.Document]
-	return Hit{Rank: rank, Score: r.Score, Probability: math.Exp(logProbability), Title: card.Title,
-		Identifier: id.Text, Document: id.Document, Text: card.Text}, nil
+	id := e.ids.Identifiers[r.Document]
+	return search.Hit{Rank: rank, Score: r.Score, Probability: math.Exp(logProbability), Identifier: id.Text, Document: id.Document}
 }

@@ -1,0 +1,102 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/stepio"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+func (a *Activities) newHost(ctx context.Context, key artifacts.Digest) *stepio.Host {
+	return &stepio.Host{Store: a.Store, CacheDir: a.CacheDir, Areas: a.Scratch, Log: a.Log, Telemetry: a.Telemetry, Key: key, Progress: step.Reporter(ctx)}
+}
+
+func (a *Activities) checkpoints(key artifacts.Digest) *stepio.Checkpoints {
+	return stepio.CheckpointsOf(a.Store, key, a.Log)
+}
+
+// elsewhere has a step computed by a process of the second program, on the card that it asks
+// for, and says how long it waited for that.
+func (a *Activities) elsewhere(ctx context.Context, spec *step.Spec, tree map[string]any, t compute.Task, log *slog.Logger, said io.Writer) (o stepio.Outcome, waited time.Duration, err error) {
+	name, err := spec.DeviceOf(tree)
+	if err != nil {
+		return o, 0, step.Permanent(err)
+	}
+	cards, err := a.Models.Cards(ctx)
+	if err != nil {
+		return o, 0, err
+	}
+	card, waited, give, err := a.Cards.Choose(ctx, name, cards.Cards, cards.Why)
+	defer give()
+	if err != nil {
+		return o, waited, err
+	}
+	if err := artifacts.Have(ctx, a.Store, inputs(tree, t.Parts)); err != nil {
+		return o, waited, err
+	}
+	o, err = a.Models.Run(ctx, t, a.Store, card, log, said)
+	if n := a.Models.Deaths(t.Key); n >= deadliest {
+		err = &deadly{err, n}
+	}
+	return o, waited, err
+}
+
+// inputs are the blobs that a task may read.
+func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Digest) {
+	add := func(art artifacts.Artifact) {
+		if art.Files == nil {
+			all = append(all, art.Digest)
+		}
+		for _, f := range art.Files {
+			all = append(all, f.Digest)
+		}
+	}
+	_, err := step.MapInputs(tree, func(_ string, in step.Input) (step.Input, error) {
+		if in.Artifact != nil {
+			add(*in.Artifact)
+		}
+		return in, nil
+	})
+	if err != nil {
+		panic(err) // of the function above
+	}
+	for _, p := range parts {
+		for _, art := range p.Outputs {
+			add(art)
+		}
+	}
+	return all
+}
+
+// canCompute refuses, for another worker, what needs a program that this one has not.
+func (a *Activities) canCompute(req workflows.ExecuteRequest, task step.Task) error {
+	if a.Lacks == nil {
+		return nil
+	}
+	spec := a.Registry.Lookup(task.Kind)
+	tree, err := task.Tree()
+	if spec == nil || err != nil {
+		return nil // which is said in its place
+	}
+	if elsewhere, err := spec.Elsewhere(tree); err != nil || !elsewhere {
+		return nil
+	}
+	return temporal.NewApplicationErrorWithOptions(errorText(fmt.Errorf("%s: %w; left to another worker", req.Address, a.Lacks)),
+		workflows.TransientError, temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+}
+
+// isProgram reports an error that says that the second program is not to be used here.
+func isProgram(err error) bool {
+	var e *compute.ProgramError
+	return errors.As(err, &e)
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/search"
+	"github.com/redsi/redsi/internal/view"
+	"github.com/redsi/redsi/step"
+)
+
+// secondProgram are the processes that compute what this program cannot. None is started
+// before it is needed.
+func (a *app) secondProgram() *compute.Pool {
+	if a.second == nil {
+		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision(), Registry: a.Registry, CacheDir: a.cacheDir(), Log: a.Log})
+	}
+	return a.second
+}
+
+// lacking is why steps that the second program would compute cannot be: it is not there, or of
+// another build. It is started to know that.
+func (a *app) lacking(ctx context.Context) error {
+	err := a.secondProgram().Check(ctx)
+	var program *compute.ProgramError
+	if errors.As(err, &program) {
+		return program
+	}
+	return nil // what else went wrong is said by the step that it happens to
+}
+
+// computed are the kinds whose steps the second program computes, by name.
+func (a *app) computed() (names []string) {
+	for _, k := range a.Registry.Kinds() {
+		if k.Needs != "" && !k.Hidden && !k.Whole() {
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// readySecond sees to it that the second program is there for the steps of a run that need
+// it, and says how many those are if it is not. The result says why once it is known.
+func (a *app) readySecond(ctx context.Context, v *plan.Preview) <-chan error {
+	why := make(chan error, 1)
+	n := 0
+	for i, it := range v.Items {
+		tree, err := v.Plan.Steps[i].Task.Tree()
+		if it.Outcome == plan.Hit || err != nil {
+			continue
+		}
+		if a.Registry.Lookup(v.Plan.Steps[i].Task.Kind).NeedsSecond(tree) {
+			n++
+		}
+	}
+	if n == 0 {
+		why <- nil
+		return why
+	}
+	go func() {
+		err := a.lacking(ctx)
+		if err != nil {
+			a.say(fmt.Sprintf("%s cannot be computed here: %v. Steps that do not need it run", view.Count(n, "step"), err))
+		}
+		why <- err
+	}()
+	return why
+}
+
+// engine asks a trained collection, in a process that it has for itself. One that is lost is
+// replaced by another.
+type engine struct {
+	pool    *compute.Pool
+	client  *compute.Client
+	card    int
+	opening search.Opening
+	cards   []search.Card
+	about   search.About
+	done    func() // with the files
+}
+
+// open opens the collection in a process.
+func (e *engine) open(ctx context.Context) (err error) {
+	if e.client, err = e.pool.Hold(ctx, e.card, ""); err != nil {
+		return err
+	}
+	if err = e.client.Call(ctx, search.OpenCall, e.opening, &e.about); err != nil {
+		e.pool.Release(e.client, err)
+		e.client = nil
+		return err
+	}
+	if e.card >= 0 {
+		e.about.Device = fmt.Sprintf("cuda:%d", e.card) // in its process it is the first
+	}
+	return nil
+}
+
+// Search returns for each query its k best documents.
+func (e *engine) Search(ctx context.Context, queries []string, k int) (answers []search.Answer, err error) {
+	for range 2 {
+		if e.client == nil {
+			if err = e.open(ctx); err != nil {
+				return nil, err
+			}
+		}
+		answers = nil
+		if err = e.client.Call(ctx, search.AskCall, search.Asking{Queries: queries, K: k}, &answers); !step.IsPoisoned(err) {
+			break
+		}
+		e.pool.Release(e.client, err)
+		e.client = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answers, search.Fill(answers, e.cards)
+}
+
+// About says what is searched and how.
+func (e *engine) About() search.About { return e.about }
+
+// Close gives the process back.
+func (e *engine) Close() error {
+	if e.client != nil {
+		e.pool.Release(e.client, nil)
+	}
+	e.done()
+	return nil
+}
+
+// openEngine opens a collection on the card that is asked for, or on the processors.
+func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards []search.Card, o search.Options) (*engine, error) {
+	found, err := a.secondProgram().Cards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	card, _, _, err := (*device.Pool)(nil).Choose(ctx, o.Device, found.Cards, found.Why)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{pool: a.secondProgram(), card: card, opening: search.Opening{Files: f, Documents: len(cards), Options: o}, cards: cards, done: done}
+	return e, e.open(ctx)
+}
+
+// leaves says which kinds of steps a worker leaves to others.
+func leaves(names []string, why error) string {
+	return fmt.Sprintf("this worker takes no steps of the kinds %s, which others may take: %v", strings.Join(names, ", "), why)
+}

@@ -1,0 +1,41 @@
+package search
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// The calls that an Engine answers, and what they are given. Documents have the numbers from
+// 0 on.
+const (
+	OpenCall = "search.open" // Opening; answers About
+	AskCall  = "search.ask"  // Asking; answers []Answer without titles and texts
+)
+
+// Opening is what an Engine is opened from.
+type Opening struct {
+	Files     Files
+	Documents int
+	Options   Options
+}
+
+// Asking is what it is asked.
+type Asking struct {
+	Queries []string
+	K       int
+}
+
+// Fill adds to answers what people are shown of documents. A document that cards do not have
+// is an error.
+func Fill(answers []Answer, cards []Card) error {
+	for _, a := range answers {
+		for i := range a.Hits {
+			n, err := strconv.Atoi(a.Hits[i].Document)
+			if err != nil || n < 0 || n >= len(cards) {
+				return fmt.Errorf("the search names document %q, which the collection does not have", a.Hits[i].Document)
+			}
+			a.Hits[i].Title, a.Hits[i].Text = cards[n].Title, cards[n].Text
+		}
+	}
+	return nil
+}

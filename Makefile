@@ -33,7 +33,7 @@ PROGRAMS   := ./cmd/redsi ./bench ./tools/...
 FUZZTIME   ?= 1m
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
-LDFLAGS    = -ldflags "-X github.com/redsi/redsi/internal/cli.version=$(VERSION)"
+LDFLAGS    = -ldflags "-X github.com/redsi/redsi/internal/revision.version=$(VERSION)"
 
 OS       := $(shell uname -s | tr A-Z a-z)
 ARCH     := $(subst x86_64,amd64,$(subst aarch64,arm64,$(shell uname -m)))

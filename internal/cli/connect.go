@@ -26,6 +26,7 @@ import (
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/payload"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/telemetry"
 	"github.com/redsi/redsi/internal/usage"
@@ -81,7 +82,7 @@ func (a *app) startTelemetry(ctx context.Context) error {
 	if a.telemetry != nil {
 		return nil
 	}
-	t, err := telemetry.Start(ctx, telemetry.Options{Metrics: a.metricsAddress, Version: revision(), Log: a.Log})
+	t, err := telemetry.Start(ctx, telemetry.Options{Metrics: a.metricsAddress, Version: revision.Of(), Log: a.Log})
 	if err != nil {
 		return inputError(fmt.Errorf("--metrics-address: %w", err))
 	}

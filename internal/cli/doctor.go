@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/nvidia"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -136,7 +137,7 @@ var levelColour = map[string]string{"ok": "hit", "warn": "maybe", "fail": "faile
 
 func (a *app) checkBuild() finding {
 	return finding{What: "redsi", OK: true, Note: fmt.Sprintf("revision %s, %s, %s/%s, %d kinds",
-		revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()))}
+		revision.Of(), runtime.Version(), runtime.GOOS, runtime.GOARCH, len(a.Registry.Kinds()))}
 }
 
 func checkCores() finding {

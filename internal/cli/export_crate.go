@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/crate"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 )
 
 // crateSteps is how many results are held while a crate is written.
@@ -26,7 +27,7 @@ func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []d
 	p := x.p.Paper
 	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they came to be."),
 		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL,
-		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Revision: revision(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
+		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
 			if x.has(d) {
 				return archive.BlobsDir + artifacts.BlobPath(d), ""

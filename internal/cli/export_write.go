@@ -16,6 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/archive"
 	"github.com/redsi/redsi/internal/deposit"
 	"github.com/redsi/redsi/internal/escape"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 )
@@ -65,7 +66,7 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 		return err
 	}
 	m := archive.Manifest{Title: x.p.Paper.Title, Pipeline: x.project.pipeline, Variables: map[string]json.RawMessage{}, Targets: x.a.Targets, Sources: x.project.sources,
-		Results: x.Results, Records: records, Blobs: x.Blobs, Bytes: x.Bytes, LeftOut: x.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision()}
+		Results: x.Results, Records: records, Blobs: x.Blobs, Bytes: x.Bytes, LeftOut: x.LeftOut, Created: x.newest.UTC().Format(time.RFC3339), Revision: revision.Of()}
 	for _, name := range x.p.Given {
 		m.Variables[name] = x.p.Vars[name]
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -39,7 +40,7 @@ func (j *journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]activ
 			continue
 		}
 		x := view.Failed{Error: f.Error, Run: f.RunID, Host: f.Host, Ended: f.Ended, Attempt: f.Attempt, Revision: f.Revision, Times: f.Times}
-		if now := revision(); f.Revision != "" && f.Revision != now {
+		if now := revision.Of(); f.Revision != "" && f.Revision != now {
 			x.Other = now
 		}
 		found[i] = x

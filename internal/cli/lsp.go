@@ -14,6 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/lsp"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/testfile"
 )
 
@@ -39,7 +40,7 @@ client.`,
 			mods.Accept = func(string) error { return nil } // what is typed is not fetched: repositories are those that are pinned
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
 				Load:    a.options(cmd.Context(), g, mods),
-				Version: revision(), Log: a.Log, Outcomes: a.outcomes,
+				Version: revision.Of(), Log: a.Log, Outcomes: a.outcomes,
 				Local: a.localVariables, CheckOther: a.checkOther,
 			})
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/redsi/redsi/internal/compute"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -19,7 +20,7 @@ import (
 // before it is needed.
 func (a *app) secondProgram() *compute.Pool {
 	if a.second == nil {
-		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision(), Registry: a.Registry, CacheDir: a.cacheDir(), Log: a.Log})
+		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: a.Registry, CacheDir: a.cacheDir(), Log: a.Log})
 	}
 	return a.second
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -204,6 +205,6 @@ func hostEnv() map[string]string {
 	if err != nil {
 		host = "unknown"
 	}
-	return map[string]string{"host": host, "revision": revision(), "go": runtime.Version(),
+	return map[string]string{"host": host, "revision": revision.Of(), "go": runtime.Version(),
 		"platform": fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 )
 
@@ -85,7 +86,7 @@ type indexData struct {
 const mustShown = 20
 
 func (a *app) indexPage(p *pipeline.Pipeline, r *report.Report, pub *publication, o publishOptions) func(io.Writer) error {
-	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision(), URL: strings.TrimRight(o.url, "/"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
+	d := indexData{Title: p.Paper.Title, Paper: p.Paper, Pipeline: r.Pipeline, Revision: revision.Of(), URL: strings.TrimRight(o.url, "/"), Signer: pub.Signer, Steps: r.Rebuilt.Steps, Rebuilt: pub.Rebuilt,
 		Results: pub.All, Tables: pub.Tables, Figures: pub.Figures, Scales: strings.Join(r.Scales, ", "), Full: r.Full(), Hosts: pub.Hosts, Left: pub.Left,
 		Must: pub.Must[:min(mustShown, len(pub.Must))], MustMore: max(0, len(pub.Must)-mustShown), Mark: pageMark}
 	if d.Title == "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/attest"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/report"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/signature"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
@@ -276,7 +277,7 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 func (a *app) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
 	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
-		Libraries: map[string]string{"redsi": revision(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
+		Libraries: map[string]string{"redsi": revision.Of(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
 	if a.Registry.Lookup(kind).Needs != "" {
 		said.Libraries["libtorch"] = again.Made.Env["libtorch"]
 		said.Machine.Instructions, said.Machine.Threads = again.Made.Env["instructions"], again.Threads

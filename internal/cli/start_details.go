@@ -9,6 +9,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -37,7 +38,7 @@ func (a *app) runSummary(pl *plan.Plan) string {
 // runDetails is what the UI shows of a run from its start.
 func (a *app) runDetails(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
 	facts := []workflows.Fact{{Name: "targets", Value: cmp.Or(strings.Join(a.Targets, " "), "all")}, {Name: "steps", Value: view.Count(len(pl.Steps), "step")},
-		{Name: "revision", Value: revision()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}
+		{Name: "revision", Value: revision.Of()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}
 	for i, name := range slices.Sorted(maps.Keys(a.variables)) {
 		if i == variablesShown {
 			facts = append(facts, workflows.Fact{Name: "var.…", Value: "the plan in the store has the others"})

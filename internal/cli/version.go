@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -35,7 +36,7 @@ func (a *app) printVersion() error {
 	if _, err := os.Stat(models); err != nil {
 		models = "none"
 	}
-	b := build{revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, models, step.KeyFormat}
+	b := build{revision.Of(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, models, step.KeyFormat}
 	if a.JSON {
 		return view.WriteJSON(a.Out, b)
 	}

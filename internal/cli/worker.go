@@ -13,6 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/plan"
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/worker"
 	"github.com/redsi/redsi/workflows"
@@ -122,7 +123,7 @@ func (d deploymentOptions) parse() (worker.Deployment, error) {
 		}
 		return worker.Deployment{}, nil
 	}
-	build := revision()
+	build := revision.Of()
 	if build == "unknown" {
 		build = ""
 	}

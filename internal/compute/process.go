@@ -17,6 +17,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/redsi/redsi/internal/revision"
 	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/step"
 )
@@ -115,7 +116,8 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 
 // check refuses a process of another build.
 func (c *process) check(h *hello) error {
-	other := h.Protocol != protocol || h.Build != c.o.Build
+	unknown := h.Build == revision.Unknown || c.o.Build == revision.Unknown // kinds tell, then
+	other := h.Protocol != protocol || h.Build != c.o.Build && !unknown
 	var kinds []string
 	if c.o.Registry != nil && !other {
 		for _, k := range c.o.Registry.Kinds() {

@@ -1,0 +1,48 @@
+// Package revision says which build a program is: redsi and its second program are of one.
+package revision
+
+import "runtime/debug"
+
+// Of is the commit that this program was built from, as far as the build
+// recorded it; version may be set by the linker.
+var version = ""
+
+// Unknown is the build of a program that recorded none.
+const Unknown = "unknown"
+
+func Of() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Unknown
+	}
+	rev, dirty := Unknown, ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			rev = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	return rev + dirty
+}
+
+const module = "github.com/redsi/redsi"
+
+// Build is which redsi a program is, also one of another module with kinds of its own: two of
+// different builds do not work together. "unknown" where the build recorded nothing.
+func Build() string {
+	info, ok := debug.ReadBuildInfo()
+	if version != "" || !ok || info.Main.Path == module {
+		return Of()
+	}
+	for _, d := range info.Deps {
+		if d.Path == module && d.Replace == nil {
+			return d.Version
+		}
+	}
+	return Unknown
+}

@@ -138,6 +138,9 @@ func (p *Pool) Cards(ctx context.Context) (device.CUDA, error) {
 // logs, said what it writes on standard error. Of a step that its process did not survive
 // the error is Poisoned, and Deaths says how many it has cost.
 func (p *Pool) Run(ctx context.Context, t Task, store artifacts.Store, card int, log *slog.Logger, said io.Writer) (o stepio.Outcome, err error) {
+	if p == nil {
+		return o, errNoProgram
+	}
 	if err := shared(store); err != nil {
 		return o, err
 	}

@@ -1,0 +1,75 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/redsi/redsi/artifacts/mem"
+	"github.com/redsi/redsi/step"
+	"github.com/redsi/redsi/workflows"
+)
+
+// TestDied: a step that its process did not survive is tried again in a new one, also where
+// its worker is ending, until it has cost too many; what was cancelled is cancelled.
+func TestDied(t *testing.T) {
+	bad := step.Permanent(step.Poisoned(errors.New("the card is gone")))
+	for _, c := range []struct {
+		err  error
+		kind string
+		says string
+	}{
+		{bad, workflows.TransientError, "in a new process"},
+		{&deadly{bad, deadliest}, workflows.PermanentError, "it has cost 3 processes"},
+	} {
+		var app *temporal.ApplicationError
+		if got := new(Activities).failure(t.Context(), c.err); !errors.As(got, &app) || app.Type() != c.kind || !strings.Contains(app.Message(), "the card is gone") || !strings.Contains(app.Message(), c.says) {
+			t.Errorf("%v", got)
+		}
+		if permanent(c.err, 1) != (c.kind == workflows.PermanentError) {
+			t.Errorf("recorded as permanent: %v", permanent(c.err, 1))
+		}
+	}
+	var app *temporal.ApplicationError
+	ending, end := context.WithCancelCause(t.Context())
+	end(errors.New("the worker is ending"))
+	if err := new(Activities).failure(ending, bad); !errors.As(err, &app) || app.Type() != workflows.TransientError || !strings.Contains(app.Message(), "the card is gone") {
+		t.Error(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := new(Activities).failure(cancelled, bad); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestWithoutSecond: a worker without the second program leaves to others what that would
+// compute, and does all else; where nobody else is, the step says what to do and is not
+// remembered as one that fails.
+func TestWithoutSecond(t *testing.T) {
+	outputs := []step.Output{{Name: "out", Type: "text"}}
+	run := func(context.Context, *step.IO, struct{}) error { return nil }
+	a := &Activities{Store: mem.New(), Log: slog.New(slog.DiscardHandler), Lacks: errors.New("redsi-models is not there"), Registry: step.NewRegistry(
+		step.Define(step.Kind[struct{}]{Name: "computes", Version: 1, Doc: "D.", Outputs: outputs, Needs: step.Libtorch}),
+		step.Define(step.Kind[struct{}]{Name: "reads", Version: 1, Doc: "D.", Outputs: outputs, Run: run}))}
+	computes := step.Task{Kind: "computes", Config: []byte("{}")}
+	var app *temporal.ApplicationError
+	if err := a.canCompute(workflows.ExecuteRequest{Address: "step.computes.x"}, computes); !errors.As(err, &app) || app.Type() != workflows.TransientError || !strings.Contains(app.Message(), "left to another worker") {
+		t.Error(err)
+	}
+	if err := a.canCompute(workflows.ExecuteRequest{}, step.Task{Kind: "reads", Config: []byte("{}")}); err != nil {
+		t.Error(err)
+	}
+	a.Lacks = nil
+	_, err := a.run(t.Context(), workflows.ExecuteRequest{}, a.Registry.Lookup("computes"), computes, nil, &stepLog{}, false)
+	if err == nil || !strings.Contains(err.Error(), "make build") || permanent(err, 1) {
+		t.Fatal(err)
+	}
+	if err := a.failure(t.Context(), err); !errors.As(err, &app) || app.Type() != workflows.PermanentError {
+		t.Error(err)
+	}
+}

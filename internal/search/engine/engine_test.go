@@ -1,6 +1,4 @@
-//go:build !notorch
-
-package search
+package engine
 
 import (
 	"context"
@@ -17,16 +15,17 @@ import (
 	"github.com/redsi/redsi/internal/decode"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-var cards = []Card{{"A", "a"}, {"B", "b"}, {"C", "c"}, {"D", "d"}, {"E", "e"}}
+var cards = []search.Card{{"A", "a"}, {"B", "b"}, {"C", "c"}, {"D", "d"}, {"E", "e"}}
 
 // collection writes a tiny random model and a collection of five documents.
-func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
+func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name string, b []byte) string {
@@ -36,7 +35,7 @@ func collection(t *testing.T, kind docid.Kind, lowercase bool) Files {
 		}
 		return path
 	}
-	f := Files{
+	f := search.Files{
 		Model:     filepath.Join(dir, "model"),
 		Tokenizer: write("tokenizer.json.gz", tokenizers.T5),
 		IDs:       filepath.Join(dir, "ids"),
@@ -77,27 +76,28 @@ func check(t *testing.T, err error) {
 	}
 }
 
-func open(t *testing.T, f Files, o Options) *Engine {
+func open(t *testing.T, f search.Files, o search.Options) *Engine {
 	t.Helper()
-	e, err := Open(f, cards, o)
+	e, err := Open(t.Context(), f, len(cards), o)
 	check(t, err)
 	t.Cleanup(func() { check(t, e.Close()) })
 	return e
 }
 
-func ask(t *testing.T, e *Engine, k int, queries ...string) []Answer {
+func ask(t *testing.T, e *Engine, k int, queries ...string) []search.Answer {
 	t.Helper()
 	a, err := e.Search(context.Background(), queries, k)
 	check(t, err)
+	check(t, search.Fill(a, cards))
 	return a
 }
 
 // All documents are found, with probabilities of one.
 func TestAtomic(t *testing.T) {
-	e := open(t, collection(t, docid.KindAtomic, false), Options{Beams: 40, Device: "cpu"})
-	want := About{Identifiers: "atomic", Documents: 5, Decoding: Exhaustive, Beams: 40, Device: "cpu"}
+	e := open(t, collection(t, docid.KindAtomic, false), search.Options{Beams: 40, Device: "cpu"})
+	want := search.About{Identifiers: "atomic", Documents: 5, Decoding: search.Exhaustive, Beams: 40, Device: "cpu"}
 	if e.About() != want {
-		t.Errorf("About is %+v, want %+v", e.About(), want)
+		t.Errorf("search.About is %+v, want %+v", e.About(), want)
 	}
 	for _, a := range ask(t, e, 40, "who sings", "who is a queen") {
 		sum, seen := 0.0, map[string]bool{}
@@ -122,8 +122,8 @@ func TestAtomic(t *testing.T) {
 
 // A constrained search names documents only; a smaller k is the beginning.
 func TestConstrained(t *testing.T) {
-	e := open(t, collection(t, docid.KindNaive, false), Options{Beams: 40, Device: "auto"})
-	if d := e.About().Decoding; d != Constrained {
+	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 40, Device: "auto"})
+	if d := e.About().Decoding; d != search.Constrained {
 		t.Errorf("decoding is %s", d)
 	}
 	all := ask(t, e, 40, "who sings baby love", "x")
@@ -145,8 +145,8 @@ func TestConstrained(t *testing.T) {
 
 // A random model without constraint names no document, and says so.
 func TestUnconstrained(t *testing.T) {
-	e := open(t, collection(t, docid.KindNaive, false), Options{Beams: 4, Unconstrained: true, Device: "cpu"})
-	if d := e.About().Decoding; d != Unconstrained {
+	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
+	if d := e.About().Decoding; d != search.Unconstrained {
 		t.Errorf("decoding is %s", d)
 	}
 	if a := ask(t, e, 4, "who sings")[0]; a.Invalid+len(a.Hits) != 4 || a.Invalid == 0 {
@@ -157,8 +157,8 @@ func TestUnconstrained(t *testing.T) {
 // The model is asked as it was trained: lowercased, with its number of tokens, by its
 // search.
 func TestSettings(t *testing.T) {
-	lower := open(t, collection(t, docid.KindAtomic, true), Options{Beams: 5, Device: "cpu"})
-	cased := open(t, collection(t, docid.KindAtomic, false), Options{Beams: 5, Device: "cpu"})
+	lower := open(t, collection(t, docid.KindAtomic, true), search.Options{Beams: 5, Device: "cpu"})
+	cased := open(t, collection(t, docid.KindAtomic, false), search.Options{Beams: 5, Device: "cpu"})
 	const query = "WHO SINGS"
 	if a, b := ask(t, lower, 5, query), ask(t, cased, 5, strings.ToLower(query)); !reflect.DeepEqual(a, b) {
 		t.Errorf("lowercased by the engine %v, by hand %v", a, b)
@@ -176,7 +176,7 @@ func TestSettings(t *testing.T) {
 	check(t, err)
 	s.Search = retrieve.Search{EarlyStopping: decode.StopNever, Validity: retrieve.ByText}
 	check(t, s.Write(f.Model))
-	e := open(t, f, Options{Beams: 4, Unconstrained: true, Device: "cpu"})
+	e := open(t, f, search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
 	if a := ask(t, e, 4, query)[0]; e.options.Search != s.Search || a.Invalid+len(a.Hits) > 4 {
 		t.Errorf("searched by %+v, trained by %+v: %+v", e.options.Search, s.Search, a)
 	}
@@ -186,7 +186,7 @@ func TestSettings(t *testing.T) {
 // same documents in the same order, and scores that differ by rounding only.
 func TestTogether(t *testing.T) {
 	for _, kind := range []docid.Kind{docid.KindNaive, docid.KindAtomic} {
-		e := open(t, collection(t, kind, false), Options{Beams: 5, Device: "cpu"})
+		e := open(t, collection(t, kind, false), search.Options{Beams: 5, Device: "cpu"})
 		var queries []string
 		for i := range 40 { // more than are decoded together
 			queries = append(queries, strings.Repeat("who wrote book ", i%3)+fmt.Sprint(i))
@@ -207,7 +207,7 @@ func TestTogether(t *testing.T) {
 
 // Several goroutines may ask at once and get what each alone would get.
 func TestConcurrent(t *testing.T) {
-	e := open(t, collection(t, docid.KindNaive, false), Options{Beams: 5, Device: "cpu"})
+	e := open(t, collection(t, docid.KindNaive, false), search.Options{Beams: 5, Device: "cpu"})
 	want := make([]string, 4)
 	for i := range want {
 		want[i] = fmt.Sprint(documentsOf(ask(t, e, 5, fmt.Sprint("query ", i))[0]))
@@ -224,7 +224,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-func documentsOf(a Answer) (out []string) {
+func documentsOf(a search.Answer) (out []string) {
 	for _, h := range a.Hits {
 		out = append(out, h.Document)
 	}
@@ -233,26 +233,26 @@ func documentsOf(a Answer) (out []string) {
 
 func TestOpenErrors(t *testing.T) {
 	atomic, naive := collection(t, docid.KindAtomic, false), collection(t, docid.KindNaive, false)
-	options := Options{Beams: 40, Device: "cpu"}
-	with := func(f Files, change func(*Files)) Files { change(&f); return f }
+	options := search.Options{Beams: 40, Device: "cpu"}
+	with := func(f search.Files, change func(*search.Files)) search.Files { change(&f); return f }
 	for name, c := range map[string]struct {
-		files   Files
+		files   search.Files
 		options Options
 		want    string
 	}{
-		"other identifiers": {with(atomic, func(f *Files) { f.IDs = naive.IDs }), options, "trained on atomic identifiers of 5 documents, ids are naive"},
-		"no settings":       {with(atomic, func(f *Files) { f.Model = t.TempDir() }), options, "train it by a train step"},
-		"no weights":        {with(atomic, func(f *Files) { f.Model = onlySettings(t, f.IDs) }), options, "config.json"},
-		"no tokenizer":      {with(atomic, func(f *Files) { f.Tokenizer = f.IDs }), options, ""},
-		"no identifiers":    {with(atomic, func(f *Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},
-		"no beams":          {atomic, Options{Device: "cpu"}, "width 0"},
-		"device":            {atomic, Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
+		"other identifiers": {with(atomic, func(f *search.Files) { f.IDs = naive.IDs }), options, "trained on atomic identifiers of 5 documents, ids are naive"},
+		"no settings":       {with(atomic, func(f *search.Files) { f.Model = t.TempDir() }), options, "train it by a train step"},
+		"no weights":        {with(atomic, func(f *search.Files) { f.Model = onlySettings(t, f.IDs) }), options, "config.json"},
+		"no tokenizer":      {with(atomic, func(f *search.Files) { f.Tokenizer = f.IDs }), options, ""},
+		"no identifiers":    {with(atomic, func(f *search.Files) { f.IDs = f.Tokenizer }), options, "identifiers: line 1"},
+		"no beams":          {atomic, search.Options{Device: "cpu"}, "width 0"},
+		"device":            {atomic, search.Options{Beams: 1, Device: "abacus"}, `unknown device "abacus"`},
 	} {
-		if _, err := Open(c.files, cards, c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Open(t.Context(), c.files, len(cards), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Open(atomic, cards[:4], options); err == nil || !strings.Contains(err.Error(), "document 4 of ids is not in the texts") {
+	if _, err := Open(t.Context(), atomic, 4, options); err == nil || !strings.Contains(err.Error(), "document 4 of ids is not in the texts") {
 		t.Errorf("other texts: error %v", err)
 	}
 	e := open(t, atomic, options)

@@ -237,7 +237,7 @@ func TestOpenErrors(t *testing.T) {
 	with := func(f search.Files, change func(*search.Files)) search.Files { change(&f); return f }
 	for name, c := range map[string]struct {
 		files   search.Files
-		options Options
+		options search.Options
 		want    string
 	}{
 		"other identifiers": {with(atomic, func(f *search.Files) { f.IDs = naive.IDs }), options, "trained on atomic identifiers of 5 documents, ids are naive"},

@@ -1,4 +1,4 @@
-// Command own is redsi with one more kind: all verbs, its worker included, know it.
+// Command own is redsi with two more kinds: all verbs, its worker included, know them.
 package main
 
 import (
@@ -7,4 +7,4 @@ import (
 	"github.com/redsi/redsi"
 )
 
-func main() { redsi.Main(append(redsi.Kinds(), words.Count)...) }
+func main() { redsi.Main(append(redsi.Kinds(), words.Count, words.Longest)...) }

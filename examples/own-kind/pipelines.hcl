@@ -1,4 +1,4 @@
-# Run by this folder's own program: `go build -o own . && ./own run`.
+# Run by this folder's own programs: see README.md.
 step "download" "letters" {
   urls = ["letters/first.txt", "letters/second.txt"]
 }
@@ -9,6 +9,10 @@ step "word_count" "letters" {
   letters  = each.value
 }
 
+step "longest_word" "letters" {
+  files = step.download.letters.files
+}
+
 table "words" {
   paper   = "tab:words"
   caption = "Words in two letters."
@@ -17,4 +21,12 @@ table "words" {
   rows    = [for k in keys(step.word_count.letters) : { id = k, titles = [k], value = step.word_count.letters[k].report }]
 
   expect "all.words" { value = 12 }
+}
+
+table "longest" {
+  paper   = "tab:longest"
+  caption = "Letters of the longest word."
+  stubs   = ["Texts"]
+  columns = [{ id = "letters", title = "Letters", format = "integer" }]
+  rows    = [{ id = "letters", titles = ["letters"], value = step.longest_word.letters.report }]
 }

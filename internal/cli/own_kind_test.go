@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/compute"
 )
 
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
@@ -18,19 +18,21 @@ func TestOwnKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "own-redsi")
-	args := []string{"build", "-o", program, "."}
-	if tensor.Available() != nil { // as this test was built
-		args = []string{"build", "-tags", "notorch", "-o", program, "."}
-	}
-	build := exec.Command("go", args...)
-	build.Dir = example("own-kind")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for path, pkg := range map[string]string{program: ".", filepath.Join(dir, compute.Name): "./models"} {
+		build := exec.Command("go", "build", "-o", path, pkg)
+		build.Dir = example("own-kind")
+		if path == program {
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	own := func(code int, want string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(program, args...)
 		cmd.Dir = filepath.Join(dir, "own")
+		cmd.Env = append(os.Environ(), compute.Variable+"=") // what lies beside it
 		out, _ := cmd.CombinedOutput()
 		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), want) {
 			t.Errorf("%v: exit %d instead of %d, or no %q:\n%s", args, got, code, want, out)
@@ -39,16 +41,16 @@ func TestOwnKind(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, "own", name) }
 	own(exitOK, "artifact of type files, required", "kinds", "word_count")
 	own(exitOK, "is valid", "validate")
-	own(exitOK, "4 steps: 0 hit, 4 ran", "run")
-	own(exitOK, "4 steps: 4 hit", "plan", "--detailed-exitcode")
-	own(exitOK, "10 results", "verify")
+	own(exitOK, "6 steps: 0 hit, 6 ran", "run")
+	own(exitOK, "6 steps: 6 hit", "plan", "--detailed-exitcode")
+	own(exitOK, "12 results", "verify")
 
 	// Another file: the one that stayed is not counted again.
 	if err := os.WriteFile(file("letters/second.txt"), []byte("It has words\nto be counted again.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	own(exitOK, "all.words: paper 12, rebuilt 13", "run")
-	own(exitOK, "17 results", "verify") // 10 before; a download, its one file, two counts with one file each, a table
+	own(exitOK, "20 results", "verify") // 12 before; a download, its one file, two counts with one file each, a longest word, two tables
 
 	b, err := os.ReadFile(file("pipelines.hcl"))
 	if err != nil {

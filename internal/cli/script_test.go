@@ -15,14 +15,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/redsi/redsi/artifacts/storetest"
+	"github.com/redsi/redsi/internal/compute"
+	"github.com/redsi/redsi/internal/compute/computetest"
 	"github.com/redsi/redsi/internal/isolation"
-	"github.com/redsi/redsi/internal/tensor"
 )
 
 // TestMain lets the scripts call this test program as redsi, and holds what it prints to it.
 func TestMain(m *testing.M) {
 	isolation.Helper() // if this process is one
-	testscript.Main(m, map[string]func(){"redsi": func() { os.Exit(mainHeld()) }})
+	testscript.Main(computetest.Tests{M: m}, map[string]func(){"redsi": func() { os.Exit(mainHeld()) }})
 }
 
 // TestScripts runs testdata/script/*.txtar: whole command lines, on a real
@@ -61,7 +62,7 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		t.Fatal(err)
 	}
 	p.Setup = func(e *testscript.Env) error {
-		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS"} {
+		for _, k := range []string{"REDSI_TEMPORAL_SERVER", "REDSI_TEMPORAL", "REDSI_MINIO", "REDSI_DEPS", compute.Variable} {
 			if v := os.Getenv(k); v != "" {
 				e.Setenv(k, v)
 			}
@@ -100,12 +101,6 @@ func scripts(t *testing.T, p testscript.Params) testscript.Params {
 		"private": private,
 		"sign-as": signAs,
 		"unpack":  unpackCommand,
-	}
-	p.Condition = func(name string) (bool, error) { // `make race` tests a build without libtorch
-		if name != "libtorch" {
-			return false, fmt.Errorf("there is no condition %q", name)
-		}
-		return tensor.Available() == nil, nil
 	}
 	p.UpdateScripts = os.Getenv("REDSI_UPDATE") != ""
 	return p

@@ -7,24 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/redsi/redsi/internal/tensor"
 )
 
 // TestPostgreSQLExample: the study runs at scale quick, whole where there is libtorch and
-// without its models where there is none, and its baselines score what docs/studies.md says.
+// with its models, and its baselines score what docs/studies.md says.
 func TestPostgreSQLExample(t *testing.T) {
 	dir := t.TempDir()
 	p := &paper{t: t, out: filepath.Join(dir, "results"),
 		args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", filepath.Join(dir, "state")}}
 	verb := []string{"run", "--quiet", "--out", p.out}
 	baselines := map[string]float64{"bm25": 57.3, "bm25_expanded": 59.7}
-	if tensor.Available() != nil {
-		for name := range baselines {
-			verb = append(verb, "-t", `step.score.manual["`+name+`"]`)
-		}
-		verb = append(verb, "-t", `step.score.manual["dense"]`, "-t", "step.overlap.manual", "-t", "step.title_ids.manual", "-t", "step.semantic_ids.manual")
-	}
 	p.run(verb...)
 	for name, want := range baselines {
 		var report struct {
@@ -35,9 +27,6 @@ func TestPostgreSQLExample(t *testing.T) {
 		if got := report.Percent["ndcg_10"]; report.Queries != 376 || got < want-0.05 || got > want+0.05 {
 			t.Errorf("%s: %d queries, nDCG@10 %.2f, want %.1f", name, report.Queries, got, want)
 		}
-	}
-	if tensor.Available() != nil {
-		return
 	}
 	b, err := os.ReadFile(filepath.Join(p.out, "tables", "systems.json"))
 	if err != nil {

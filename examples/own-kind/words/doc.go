@@ -1,2 +1,3 @@
-// Package words counts words: a step kind that redsi does not have.
+// Package words has step kinds that redsi does not have: it counts words, and declares what
+// package compute finds.
 package words

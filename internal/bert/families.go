@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package bert
 
 // family is a model_type: its defaults, as transformers' configuration class has them, and

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package seq2seq
 
 // A card is asked for a training step at once where one of the same shapes was recorded. So batches

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package seq2seq
 
 import "github.com/redsi/redsi/internal/tensor"

@@ -30,10 +30,4 @@
 // Nothing here knows of models, files of a certain layout, optimizers or steps.
 // The subpackages safetensors and torchfile read and write files and need no
 // libtorch.
-//
-// # Build tag notorch
-//
-// With the tag notorch this package has no operations: only Available, which
-// returns an error that names the tag, and Error with what its words mean. The packages t5, bert, adafactor, train
-// and decode are empty under that tag.
 package tensor

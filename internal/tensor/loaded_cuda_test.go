@@ -1,4 +1,4 @@
-//go:build cuda && !notorch
+//go:build cuda
 
 package tensor
 

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package tensor
 
 import lib "github.com/sugarme/gotch/libtch"

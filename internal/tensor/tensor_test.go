@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package tensor
 
 import (
@@ -182,9 +180,6 @@ func TestNames(t *testing.T) {
 	}
 	if _, err := ParseDType("fp8"); err == nil {
 		t.Error("fp8 was accepted")
-	}
-	if Available() != nil {
-		t.Error(Available())
 	}
 }
 

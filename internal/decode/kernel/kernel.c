@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // Vectors are written out with the compiler's vector types: the same operations in
 // the same order on every processor, for whose widest unit they are compiled.
 #include "kernel.h"

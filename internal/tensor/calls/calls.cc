@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // What one operator is called with and gives, for tests that hold it against libtorch's own account of what only a
 // card can run.
 #include "calls.h"

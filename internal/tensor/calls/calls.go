@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package calls
 
 // /* libtorch is a release build: what its headers hold of debugging would not fit. */

@@ -1,4 +1,4 @@
-//go:build linux && !notorch
+//go:build linux
 
 // A card of software under libtorch's dispatch key of CUDA: see doc.go.
 #include "card.h"

@@ -1,4 +1,4 @@
-//go:build linux && !notorch
+//go:build linux
 
 #include "memory.h"
 #include "recording.h"

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 #include "autograd.h"
 #include "common.h"
 

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // The functions of composed.h.
 #include "composed.h"
 #include "cpu_kernels.h"

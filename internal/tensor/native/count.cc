@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // What a card would be asked for: operators are watched as libtorch's dispatcher calls them.
 //
 // A launch is an operator with a kernel of its own for the CPU, whatever that kernel calls, or one that

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // A block of c, 12 rows by 32 columns, is summed in 24 registers of 16 numbers: for
 // each number of depth two of b are loaded and twelve of a broadcast. Sums run in
 // the order of depth, so that neither threads nor neighbours change a result.

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // Plain loops, compiled for the vector units that x86 processors have; the one
 // that runs is chosen when the program starts. Sums may be reordered here (and
 // only here), in one fixed way per processor type.

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // Dropout, ReLU and RMS norm: forward and backward in one pass each. On another
 // device or type than CPU and float32 each is composed of libtorch's operations.
 #include "adafactor.h"

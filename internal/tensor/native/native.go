@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package native
 
 // /* Without OpenMP at::parallel_for, a template, would run its loops on one thread. */

@@ -18,6 +18,7 @@ type wireError struct {
 	Cancelled bool                      `json:"cancelled,omitempty"`
 	Lost      bool                      `json:"lost,omitempty"`
 	Refused   bool                      `json:"refused,omitempty"`
+	Changed   string                    `json:"changed,omitempty"` // source
 	Integrity *artifacts.IntegrityError `json:"integrity,omitempty"`
 	Errno     syscall.Errno             `json:"errno,omitempty"` // of the system, which is the same on both sides
 }
@@ -30,6 +31,10 @@ func encodeError(err error) *wireError {
 		Cancelled: errors.Is(err, context.Canceled), Lost: errors.Is(err, artifacts.ErrNotExist)}
 	var refused *artifacts.RefusedError
 	e.Refused = errors.As(err, &refused)
+	var changed *step.SourceChangedError
+	if errors.As(err, &changed) {
+		e.Changed = changed.Path
+	}
 	errors.As(err, &e.Integrity)
 	errors.As(err, &e.Errno)
 	return e
@@ -60,6 +65,7 @@ func (e *wireError) decode() error {
 	add(e.Cancelled, context.Canceled)
 	add(e.Lost, artifacts.ErrNotExist)
 	add(e.Refused, &artifacts.RefusedError{Err: said})
+	add(e.Changed != "", &step.SourceChangedError{Path: e.Changed, Err: said})
 	add(e.Integrity != nil, e.Integrity)
 	add(e.Errno != 0, e.Errno)
 	return r

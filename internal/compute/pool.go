@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/nvidia"
+	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/stepio"
 	"github.com/redsi/redsi/step"
 )
@@ -213,10 +215,7 @@ func (p *Pool) Release(c *Client, last error) {
 		p.put(c.p)
 		return
 	}
-	c.p.end()
-	p.mu.Lock()
-	delete(p.all, c.p)
-	p.mu.Unlock()
+	p.end(c.p)
 }
 
 func (p *Pool) take(ctx context.Context, card int, store string) (*process, error) {
@@ -224,30 +223,29 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 		return nil, errNoProgram
 	}
 	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return nil, errors.New("this program is ending")
-	}
+	closed := p.closed
 	for i, c := range slices.Backward(p.free) { // the one that was used last
 		if c.card != card {
 			continue
 		}
 		p.free = slices.Delete(p.free, i, i+1)
-		if c.idle.Stop() && !c.unusable() {
+		if c.idle.Stop() && !c.unusable() && p.setup(c, store) == nil {
 			p.mu.Unlock()
-			return c, c.setup(p.setupOf(c, store))
+			return c, nil
 		}
-		delete(p.all, c)
-		go c.end()
+		go p.end(c) // it was lost while nobody asked it
 	}
 	facts := p.facts
 	p.mu.Unlock()
+	if closed {
+		return nil, errEnding
+	}
 	env := p.o.Env
 	switch {
-	case card >= 0 && facts != nil && card < len(facts.Process.Cards):
+	case card >= 0 && facts != nil && card < len(facts.Process.Cards) && facts.Process.Cards[card].UUID != "":
 		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+facts.Process.Cards[card].UUID)
 	case card >= 0:
-		env = append(slices.Clone(env), fmt.Sprintf("%s=%d", nvidia.VisibleVariable, card))
+		env = append(slices.Clone(env), nvidia.VisibleVariable+"="+numbered(card, os.Getenv(nvidia.VisibleVariable)))
 	}
 	c, err := start(ctx, p.o, env, card)
 	if err != nil {
@@ -255,18 +253,33 @@ func (p *Pool) take(ctx context.Context, card int, store string) (*process, erro
 	}
 	p.mu.Lock()
 	p.all[c] = true
-	closed := p.closed
-	p.mu.Unlock()
-	if closed {
-		c.end()
-		return nil, errors.New("this program is ending")
+	if closed = p.closed; !closed {
+		err = p.setup(c, store)
 	}
-	return c, c.setup(p.setupOf(c, store))
+	p.mu.Unlock()
+	switch {
+	case closed:
+		err = errEnding
+	case err != nil:
+		err = c.lost()
+	default:
+		return c, nil
+	}
+	p.end(c)
+	return nil, err
 }
 
-func (p *Pool) setupOf(c *process, store string) Setup {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// numbered names a card by its number among those that this process sees.
+func numbered(card int, visible string) string {
+	if seen := strings.Split(visible, ","); visible != "" && card < len(seen) {
+		return seen[card]
+	}
+	return strconv.Itoa(card)
+}
+
+// setup tells a process what it is to know; it is called locked, as tell is, so that what is
+// told last holds.
+func (p *Pool) setup(c *process, store string) error {
 	s := Setup{Store: store, CacheDir: p.o.CacheDir, Threads: p.threadsOf(c)}
 	switch {
 	case c.card >= 0:
@@ -274,7 +287,22 @@ func (p *Pool) setupOf(c *process, store string) Setup {
 	case store != "":
 		s.Card = "cpu"
 	}
-	return s
+	return c.w.send(message{Setup: &s})
+}
+
+// end ends a process, and removes the folders of one that was lost.
+func (p *Pool) end(c *process) {
+	lost := c.unusable()
+	c.end()
+	p.mu.Lock()
+	delete(p.all, c)
+	p.mu.Unlock()
+	if !lost {
+		return
+	}
+	if _, err := scratch.In(scratch.DefaultRoot()).Sweep(); err != nil && p.o.Log != nil {
+		p.o.Log.Warn("what a lost process left in its folders", "err", err)
+	}
 }
 
 // put keeps a process for the next one, or ends it after a while.
@@ -282,16 +310,14 @@ func (p *Pool) put(c *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		go c.end()
-		return
+		return // Close ends it
 	}
 	p.free = append(p.free, c)
 	c.idle = time.AfterFunc(p.o.Idle, func() {
 		p.mu.Lock()
 		p.free = slices.DeleteFunc(p.free, func(o *process) bool { return o == c })
-		delete(p.all, c)
 		p.mu.Unlock()
-		c.end()
+		p.end(c)
 	})
 }
 
@@ -303,11 +329,11 @@ func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
 	all := slices.Collect(maps.Keys(p.all))
-	p.free, p.all = nil, map[*process]bool{}
+	p.free = nil
 	p.mu.Unlock()
 	var ended sync.WaitGroup
 	for _, c := range all {
-		ended.Go(c.end)
+		ended.Go(func() { p.end(c) })
 	}
 	ended.Wait()
 }

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,11 +35,11 @@ type process struct {
 	idle  *time.Timer // while it is free
 	last  *tail       // of its standard error
 
-	ended chan struct{} // closed when it has ended, and wait says how
-	wait  error
+	ended chan struct{} // closed when it has ended
 
 	mu    sync.Mutex
-	heard int // frames
+	heard int  // how often something was
+	hears bool // it is listened to: what was heard last has been taken
 	calls map[int64]chan message
 	next  int64
 	wrong error // why it is not asked any more
@@ -46,6 +48,10 @@ type process struct {
 
 // startTime bounds a process's first word: a cold disk has half a gigabyte to read.
 const startTime = 2 * time.Minute
+
+// lastWords is how long is listened to what a process that has ended had said: what it
+// started may keep its pipes open. A variable for tests.
+var lastWords = time.Second
 
 // start starts a process and hears its first word.
 func start(ctx context.Context, o Options, env []string, card int) (*process, error) {
@@ -63,6 +69,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 	c.cmd.Stdout, c.cmd.Stderr = c.last, c.last // a library that prints is not heard as a frame
 	c.cmd.ExtraFiles = []*os.File{in, toOut}
 	c.cmd.SysProcAttr = attributes()
+	c.cmd.WaitDelay = lastWords
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // the system ends a child with the thread that started it
@@ -72,15 +79,20 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 		toOut.Close()
 		started <- err
 		if err == nil {
-			c.wait = c.cmd.Wait()
+			_ = c.cmd.Wait() // ProcessState has it
 			toIn.Close()
+			_ = out.SetReadDeadline(time.Now().Add(lastWords))
 			close(c.ended)
 		}
 	}()
 	if err := <-started; err != nil {
 		toIn.Close()
 		out.Close()
-		return nil, &ProgramError{fmt.Errorf("start %s: %w", o.Program, err)}
+		err = fmt.Errorf("start %s: %w", o.Program, err)
+		if slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}, func(e error) bool { return errors.Is(err, e) }) {
+			return nil, err // the machine is short of something, or the program is being written
+		}
+		return nil, &ProgramError{err}
 	}
 	first := make(chan message, 1)
 	go c.listen(out, first)
@@ -95,9 +107,12 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 			err = errGarbage
 		default:
 			<-c.ended
-			if _, killed := ended(c.cmd.ProcessState); killed {
+			switch _, killed := ended(c.cmd.ProcessState); {
+			case c.unfit() != nil:
+				err = &ProgramError{fmt.Errorf("%s is another program: %w", o.Program, c.unfit())}
+			case killed:
 				err = c.lost()
-			} else {
+			default:
 				err = &ProgramError{fmt.Errorf("%s does not start: %s", o.Program, c.death())}
 			}
 		}
@@ -138,7 +153,7 @@ func (c *process) check(h *hello) error {
 // listen takes frames until there are no more.
 func (c *process) listen(out io.ReadCloser, first chan<- message) {
 	defer out.Close()
-	r := bufio.NewReaderSize(out, 1<<16)
+	r := bufio.NewReaderSize(&ear{c, out}, 1<<16)
 	told := false
 	defer func() {
 		if !told {
@@ -160,7 +175,6 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 			continue
 		}
 		c.mu.Lock()
-		c.heard++
 		to := c.calls[m.ID]
 		c.mu.Unlock()
 		if to != nil {
@@ -177,6 +191,25 @@ func (c *process) listen(out io.ReadCloser, first chan<- message) {
 	c.calls = nil
 }
 
+// ear notes when something is heard. While that is taken, which a slow disk may make long,
+// nothing more is, and the process is not silent.
+type ear struct {
+	c *process
+	r io.Reader
+}
+
+func (e *ear) Read(b []byte) (int, error) {
+	e.c.mu.Lock()
+	e.c.hears = true
+	e.c.mu.Unlock()
+	n, err := e.r.Read(b)
+	e.c.mu.Lock()
+	e.c.hears = false
+	e.c.heard++
+	e.c.mu.Unlock()
+	return n, err
+}
+
 // watch ends a process that is silent for too long. It counts its own waking, not the
 // clock: after a night of the machine nobody is late.
 func (c *process) watch() {
@@ -190,9 +223,9 @@ func (c *process) watch() {
 		case <-t.C:
 		}
 		c.mu.Lock()
-		now := c.heard
+		now, hears := c.heard, c.hears
 		c.mu.Unlock()
-		if silent++; now != heard {
+		if silent++; now != heard || !hears {
 			heard, silent = now, 0
 		}
 		if silent > int(silentFor/aliveEvery) {
@@ -203,15 +236,9 @@ func (c *process) watch() {
 	}
 }
 
-func (c *process) setup(s Setup) error {
-	if err := c.w.send(message{Setup: &s}); err != nil {
-		return c.lost()
-	}
-	return nil
-}
-
-// cancelTime is how long a process has to answer a call that nobody wants any more.
-const cancelTime = 8 * time.Second
+// cancelTime is how long a process has to answer a call that nobody wants any more, and to
+// end. A variable for tests.
+var cancelTime = 8 * time.Second
 
 func (c *process) call(ctx context.Context, what call, to *Client) (*reply, error) {
 	answers := make(chan message, 16)
@@ -261,6 +288,12 @@ func (c *process) fault(err error) {
 	}
 }
 
+func (c *process) unfit() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrong
+}
+
 func (c *process) unusable() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -285,11 +318,19 @@ func (c *process) end() {
 
 // lost is the error of who asked a process that has ended.
 func (c *process) lost() error {
-	c.kill() // if it only closed its pipe
-	<-c.ended
+	select {
+	case <-c.ended:
+	case <-time.After(cancelTime):
+		c.fault(errors.New("it closed its pipe, and was ended"))
+		c.kill()
+		<-c.ended
+	}
 	c.mu.Lock()
-	wrong := c.wrong
+	wrong, ours := c.wrong, c.ours
 	c.mu.Unlock()
+	if ours && wrong == nil {
+		return errEnding
+	}
 	return step.Poisoned(&DiedError{Program: c.o.Program, How: c.death(), Why: wrong})
 }
 
@@ -297,6 +338,10 @@ func (c *process) lost() error {
 func (c *process) death() string {
 	state := c.cmd.ProcessState
 	how, killed := ended(state)
+	words, signal := c.last.words(state.ExitCode() == goCrash)
+	if signal != "" { // Go's runtime takes signals of C code, and exits with a code
+		how = fmt.Sprintf("signal %q ended it", signal)
+	}
 	if peak := peakOf(state); peak > 0 {
 		how += fmt.Sprintf("; it had %s of memory at most", humanize.IBytes(uint64(peak)))
 	}
@@ -306,7 +351,7 @@ func (c *process) death() string {
 	if killed && !ours {
 		how += memoryAdvice
 	}
-	if words := c.last.String(); words != "" {
+	if words != "" {
 		return how + "; its last words:\n" + words
 	}
 	return how + "; it said nothing"
@@ -353,11 +398,22 @@ func advice(err error) string {
 
 var (
 	errBuild     = errors.New("they are of different builds")
+	errEnding    = errors.New("this program is ending")
 	errNoProgram = &ProgramError{fmt.Errorf("%s is not there: %w", Name, os.ErrNotExist)}
 )
 
-// tailBytes is what is kept of what a process says outside of its frames.
-const tailBytes = 4 << 10
+// tailBytes is what is kept of what a process says outside of its frames, and wordsBytes
+// what is shown.
+const (
+	tailBytes  = 256 << 10
+	wordsBytes = 4 << 10
+)
+
+// goCrash is the code with which Go's runtime exits after one.
+const goCrash = 2
+
+// crash is how Go's runtime begins its last words, which end in pages of goroutines.
+var crash = regexp.MustCompile(`(?m)^(?:SIG[A-Z]+: (.*)|(?:fatal error|panic): .*(?:\n\[signal SIG[A-Z]+: ([a-z ]+?) code=.*)?)$`)
 
 // tail keeps the end of what is written.
 type tail struct {
@@ -369,16 +425,27 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, b...)
-	if more := len(t.text) - tailBytes; more > 0 {
-		t.text = bytes.Clone(t.text[more:])
+	if len(t.text) > 2*tailBytes {
+		t.text = bytes.Clone(t.text[len(t.text)-tailBytes:])
 	}
 	return len(b), nil
 }
 
-func (t *tail) String() string {
+// words are the last ones: the end, or how a crash began and what was said before that, with
+// the signal that Go's runtime names.
+func (t *tail) words(crashed bool) (words, signal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "\uFFFD")
+	from, to := max(0, len(t.text)-wordsBytes), len(t.text)
+	if all := crash.FindAllSubmatchIndex(t.text, -1); crashed && all != nil {
+		at := all[len(all)-1]
+		from = max(0, at[0]-wordsBytes/2)
+		to = min(to, from+wordsBytes)
+		if i := slices.IndexFunc([]int{2, 4}, func(i int) bool { return at[i] >= 0 }); i >= 0 {
+			signal = string(t.text[at[2+2*i]:at[3+2*i]])
+		}
+	}
+	return strings.ToValidUTF8(strings.TrimSpace(string(t.text[from:to])), "\uFFFD"), signal
 }
 
 // peakOf is the most memory that a process had, in bytes; 0 if that is not known.

@@ -56,7 +56,12 @@ const ThreadsNote = "threads"
 // Serve answers what comes through in until it ends, and returns then: its parent has ended,
 // or has no use for it. The parent's signals are the parent's to answer.
 func Serve(s Serving, in io.Reader, out io.Writer) error {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // to ignore them would be inherited
+	for _, pipe := range []any{in, out} {
+		if f, ok := pipe.(*os.File); ok {
+			syscall.CloseOnExec(int(f.Fd())) // a program that a step leaves behind must not keep it open
+		}
+	}
 	w := &writer{w: out}
 	p := &server{Serving: s, w: w, calls: map[int64]context.CancelFunc{}, queue: make(chan func(), 64), area: scratch.In(scratch.DefaultRoot()),
 		meter: usage.New(usage.Here(s.Energy...)), log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
@@ -110,10 +115,13 @@ type server struct {
 
 	mu    sync.Mutex
 	setup Setup
-	store *artifacts.Store
 	calls map[int64]context.CancelFunc
 	all   sync.WaitGroup
 	queue chan func()
+
+	opening sync.Mutex // a bucket takes its time, in which a call can be cancelled
+	store   *artifacts.Store
+	opened  string // its address
 }
 
 // work does what was asked, one after another and always on the same thread of the system:
@@ -130,7 +138,7 @@ func (p *server) take(m message) {
 	switch {
 	case m.Setup != nil:
 		p.mu.Lock()
-		p.setup, p.store = *m.Setup, nil
+		p.setup = *m.Setup
 		p.mu.Unlock()
 		p.threads(m.Setup.Threads)
 	case m.Threads > 0:
@@ -213,7 +221,11 @@ func (p *server) answer(ctx context.Context, id int64, c call) {
 	if encodeErr != nil && err == nil {
 		err = encodeErr
 	}
-	if err := p.w.send(message{ID: id, Reply: &reply{body, encodeError(err)}}); err != nil {
+	err = p.w.send(message{ID: id, Reply: &reply{body, encodeError(err)}})
+	if errors.Is(err, errLong) {
+		err = p.w.send(message{ID: id, Reply: &reply{Error: encodeError(step.Permanent(err))}})
+	}
+	if err != nil {
 		p.log.Error("the answer cannot be given", "err", err)
 	}
 }
@@ -226,7 +238,7 @@ func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o ste
 	}
 	spec := p.Registry.Lookup(t.Task.Kind)
 	if spec == nil {
-		return o, step.Permanent(fmt.Errorf("%s: no kind %q in this build", t.Step, t.Task.Kind))
+		return o, step.Permanent(fmt.Errorf("%s: the program that computes this has no kind %q: build it with that (models.Main)", t.Step, t.Task.Kind))
 	}
 	if key, _, err := p.Registry.Key(t.Task); err != nil || key != t.Key {
 		return o, step.Permanent(fmt.Errorf("%s has another key here: %s and %s, %w", t.Step, key, t.Key, errors.Join(err, errBuild)))
@@ -269,18 +281,21 @@ func (p *server) run(ctx context.Context, id int64, args json.RawMessage) (o ste
 	return o, err
 }
 
-// open opens the store, once.
+// open opens the store; of steps of one store, once.
 func (p *server) open(ctx context.Context) (artifacts.Store, Setup, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.store == nil {
-		s, err := open.Store(ctx, p.setup.Store, open.Options{})
+	setup := p.setup
+	p.mu.Unlock()
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.store == nil || p.opened != setup.Store {
+		s, err := open.Store(ctx, setup.Store, open.Options{})
 		if err != nil {
-			return s, p.setup, err
+			return s, setup, err
 		}
-		p.store = &s
+		p.store, p.opened = &s, setup.Store
 	}
-	return *p.store, p.setup, nil
+	return *p.store, setup, nil
 }
 
 // reportEvery thins out what a step says of its progress.
@@ -345,12 +360,12 @@ type handler struct {
 	attrs [][2]string
 }
 
-func (h *handler) Enabled(context.Context, slog.Level) bool { return true }
+func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	l := &line{Level: r.Level, Text: r.Message, Attrs: h.attrs[:len(h.attrs):len(h.attrs)]}
 	r.Attrs(func(a slog.Attr) bool {
-		l.Attrs = append(l.Attrs, [2]string{a.Key, a.Value.String()})
+		l.Attrs = append(l.Attrs, [2]string{a.Key, a.Value.Resolve().String()})
 		return true
 	})
 	return h.w.send(message{ID: h.id, Log: l})
@@ -360,7 +375,7 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	more := *h
 	more.attrs = h.attrs[:len(h.attrs):len(h.attrs)]
 	for _, a := range attrs {
-		more.attrs = append(more.attrs, [2]string{a.Key, a.Value.String()})
+		more.attrs = append(more.attrs, [2]string{a.Key, a.Value.Resolve().String()})
 	}
 	return &more
 }

@@ -79,7 +79,10 @@ const (
 	maxFrame = 256 << 20
 )
 
-var errGarbage = errors.New("what came through the pipe is no message of redsi's")
+var (
+	errGarbage = errors.New("what came through the pipe is no message of redsi's")
+	errLong    = errors.New("which is longer than any that is sent")
+)
 
 // writer sends frames, from several goroutines.
 type writer struct {
@@ -93,7 +96,7 @@ func (w *writer) send(m message) error {
 		return err
 	}
 	if len(body) > maxFrame {
-		return fmt.Errorf("a message of %d bytes is longer than any that is sent", len(body))
+		return fmt.Errorf("a message of %d bytes, %w", len(body), errLong)
 	}
 	frame := make([]byte, header, header+len(body))
 	copy(frame, magic)
@@ -135,8 +138,8 @@ const (
 )
 
 // aliveEvery is how often a process says that it is there, and silentFor how long it may be
-// silent: as long as the server waits for a heartbeat.
-const (
+// silent: as long as the server waits for a heartbeat. Variables for tests.
+var (
 	aliveEvery = time.Second
 	silentFor  = 15 * time.Second
 )

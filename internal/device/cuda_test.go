@@ -67,12 +67,21 @@ func TestDriverFor(t *testing.T) {
 // TestFacts: what is kept with a result is what is known of the card that it was made on.
 func TestFacts(t *testing.T) {
 	p := nvidia.Process{CUDA: nvidia.Version{Major: 13, Minor: 2}, Cards: []nvidia.Card{{Name: "NVIDIA H200", UUID: "GPU-1"}, {Name: "NVIDIA L4", UUID: "GPU-2"}}}
+	f := Facts{Process: p, Machine: nvidia.Machine{Driver: "595.1"}, CUDA: CUDA{Runtime: "13.0"}}
 	want := []Fact{{"card", "NVIDIA L4"}, {"card number", "cuda:1"}, {"card id", "GPU-2"}, {"driver", "595.1"}, {"driver's CUDA", "13.2"}, {"CUDA", "13.0"}}
-	if got := factsOf(1, p, nvidia.Machine{Driver: "595.1"}, "13.0"); !reflect.DeepEqual(got, want) {
+	if got := f.Of(1); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 	want = []Fact{{"card", "cuda:2"}}
-	if got := factsOf(2, nvidia.Process{}, nvidia.Machine{}, ""); !reflect.DeepEqual(got, want) {
+	if got := (Facts{}).Of(2); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
+	}
+	for n, want := range []string{"cuda:0 NVIDIA H200", "cuda:1 NVIDIA L4", "cuda:2"} {
+		if got := f.Name(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if f.CUDA.Cards = 2; f.Devices() != "cpu, cuda × 2" || (Facts{}).Devices() != "cpu" {
+		t.Error(f.Devices(), (Facts{}).Devices())
 	}
 }

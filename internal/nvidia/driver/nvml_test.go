@@ -77,15 +77,3 @@ func TestNoNVML(t *testing.T) {
 		}
 	}
 }
-
-// TestVersion: versions are ordered by both numbers and written as people do.
-func TestVersion(t *testing.T) {
-	for _, v := range [][2]nvidia.Version{{{7, 5}, {8, 0}}, {{8, 0}, {8, 6}}, {{9, 9}, {10, 0}}} {
-		if !v[0].Less(v[1]) || v[1].Less(v[0]) || v[0].Less(v[0]) {
-			t.Errorf("%s and %s", v[0], v[1])
-		}
-	}
-	if v := nvidia.CUDAVersion(12080); v.String() != "12.8" {
-		t.Error(v)
-	}
-}

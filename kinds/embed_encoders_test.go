@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package kinds_test
 
 import (
@@ -20,7 +18,7 @@ func TestEmbedOtherEncoders(t *testing.T) {
 	l := newLocal(t)
 	texts := []string{"", "the King of the castle", strings.Repeat("who sings ", 40), "Ärmelkanal"}
 	for model, tokenizer := range map[string]string{"mpnet": "mpnet", "roberta": "xlm-roberta", "distilbert": "bert-cased"} {
-		folder, path := "../internal/bert/testdata/"+model, "../internal/tokenize/testdata/sorts/"+tokenizer+".json"
+		folder, path := "../internal/bert/testdata/"+model, "../internal/subword/testdata/sorts/"+tokenizer+".json"
 		m, err := bert.Load(folder, tensor.CPU)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package kinds_test
 
 import (
@@ -71,7 +69,7 @@ func TestTitleIDs(t *testing.T) {
 	}{
 		"t5": {filepath.Join("..", "assets", "tokenizers", "t5-tokenizer.json.gz"), []string{"The Walking Dead (season 8)", "rmelkanal – Tunnel",
 			"The Walking Dead (season 8) (2)", "one two three", "untitled", "hill top", "ngström fine", strings.TrimSpace(strings.Repeat("long title ", 12))}},
-		"bart": {filepath.Join("..", "internal", "tokenize", "testdata", "bart-tokenizer.json"), nil},
+		"bart": {filepath.Join("..", "internal", "subword", "testdata", "bart-tokenizer.json"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tok, err := subword.LoadSubword(c.tokenizer)

@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !notorch
+//go:build linux && amd64
 
 package kinds_test
 

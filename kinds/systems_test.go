@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package kinds_test
 
 import (
@@ -8,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/tensor"
 )
 
 // TestSystemsExample: all systems of the example train and are evaluated end to end, those of
 // generated queries on these.
 func TestSystemsExample(t *testing.T) {
 	l := newLocal(t)
-	device.UseThreads(1)
+	tensor.SetNumThreads(1)
 	pl := l.plan(filepath.Join("..", "examples", "systems.hcl"), map[string]string{"documents": "60", "steps": "10"})
 	results := l.run(pl)
 	rows := 0

@@ -24,7 +24,7 @@ var boxes = []box{
 	{"workflows", []string{"workflows"}},
 	{"kinds", []string{"kinds"}},
 	{"plan", []string{"internal/plan", "internal/estimate", "internal/hours", "internal/impact", "internal/modules", "internal/pipeline", "internal/lockfile", "internal/alike", "internal/attest"}},
-	{"models", []string{"internal/search", "internal/retrieve", "internal/train", "internal/decode", "internal/models", "internal/seq2seq", "internal/t5", "internal/bart", "internal/bert", "internal/adafactor", "internal/amp", "internal/tensor", "internal/device", "internal/doc2query", "internal/adamw"}},
+	{"models", []string{"internal/search", "internal/retrieve", "internal/train", "internal/decode", "internal/models", "internal/seq2seq", "internal/t5", "internal/bart", "internal/bert", "internal/adafactor", "internal/amp", "internal/tensor", "internal/device", "internal/doc2query", "internal/adamw", "internal/subword"}},
 	{"documents", []string{"internal/hub", "internal/synth", "internal/export", "internal/msmarco", "internal/collect", "internal/nq320k", "internal/serialize", "internal/dedup", "internal/corpus", "internal/docid", "internal/metrics", "internal/wikipedia", "internal/nq", "internal/tokenize", "internal/render", "internal/prose", "internal/unpack", "internal/fetch", "internal/trec", "internal/significance", "internal/bm25", "internal/dense", "internal/topk", "internal/overlap"}},
 	{"step", []string{"step"}},
 	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/usage", "internal/command", "internal/isolation", "internal/libraries"}},

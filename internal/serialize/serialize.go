@@ -56,13 +56,16 @@ func New(form Form, o Options, tools Tools) (*Serializer, error) {
 	if form == NciNorm && o.NCINormalizeTitle && tools.BertNormalize == nil {
 		return nil, errors.New("serialize: nci_normalize_title needs a BERT tokenizer")
 	}
-	if form == HtmlNorm && o.Pronunciation == "remove" && tools.HasUnknown == nil {
+	if form.NeedsUnknown(o) && tools.HasUnknown == nil {
 		return nil, errors.New(`serialize: htmlnorm needs a T5 tokenizer to find pronunciations; give one, or set pronunciation = "keep"`)
 	}
 	s := &Serializer{form: form, o: o, tools: tools, rules: compile(o)}
 	s.pool.New = func() any { return &scanner{rules: s.rules, o: &s.o} }
 	return s, nil
 }
+
+// NeedsUnknown reports whether a form asks what T5's tokenizer does not know.
+func (f Form) NeedsUnknown(o Options) bool { return f == HtmlNorm && o.Pronunciation == "remove" }
 
 // Document serializes one record. HtmlNorm needs a full record, the other forms
 // take either format. The result shares no memory with r.

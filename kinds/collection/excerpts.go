@@ -15,8 +15,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// excerptsConfig shows pages in several serializations.
-type excerptsConfig struct {
+// ExcerptsConfig shows pages in several serializations.
+type ExcerptsConfig struct {
 	Headers    step.Inputs       `hcl:"headers" accepts:"nq/headers" help:"headers of the records, to find the pages by title"`
 	Records    step.Inputs       `hcl:"records" accepts:"nq/records" help:"the records themselves, in the order of the headers"`
 	Titles     []string          `hcl:"titles,optional" help:"titles of the pages, as their URLs have them; default: the first record"`
@@ -27,7 +27,7 @@ type excerptsConfig struct {
 	Options    serialize.Options `hcl:"options,optional" help:"rules, as of a serialize step"`
 }
 
-var Excerpts = step.Define(step.Kind[excerptsConfig]{
+var Excerpts = step.Define(step.Kind[ExcerptsConfig]{
 	Name:    "text_examples",
 	Version: 2,
 	Doc: `Show pages in several serializations side by side (fig:nq-text-representation-example).
@@ -40,9 +40,9 @@ records that it is in. A title that no record has is counted and said to be abse
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs: []step.Output{{Name: "report", Type: "serialize/examples", Help: "per page: title, revision, and per form its text, as JSON", Fields: step.FieldsOf[excerptsReport]()}},
-	Defaults: excerptsConfig{Forms: []string{"simplified", "simplenorm", "htmlnorm"}, Characters: 1800,
+	Defaults: ExcerptsConfig{Forms: []string{"simplified", "simplenorm", "htmlnorm"}, Characters: 1800,
 		Options: serialize.Defaults()},
-	Check: func(c excerptsConfig) error {
+	Check: func(c ExcerptsConfig) error {
 		for _, f := range c.Forms {
 			if !slices.Contains(serialize.Forms, serialize.Form(f)) {
 				return step.Problems{{Path: "forms", Detail: fmt.Sprintf("there is no serialization %q; there are %v", f, serialize.Forms)}}
@@ -53,7 +53,13 @@ records that it is in. A title that no record has is counted and said to be abse
 		}
 		return c.Options.Validate()
 	},
-	Run: runExcerpts,
+	Needs: step.Tokenizers,
+	Unless: func(c ExcerptsConfig) bool {
+		return len(c.T5) == 0 || !slices.ContainsFunc(c.Forms, func(f string) bool { return serialize.Form(f).NeedsUnknown(c.Options) })
+	},
+	Run: func(ctx context.Context, x *step.IO, c ExcerptsConfig) error {
+		return WriteExcerpts(ctx, x, c, nil)
+	},
 })
 
 type excerptsReport struct {
@@ -72,12 +78,12 @@ type excerpt struct {
 // errFound ends a scan early.
 var errFound = errors.New("found")
 
-func runExcerpts(_ context.Context, x *step.IO, c excerptsConfig) error {
-	tools, done, err := serializerTools(x, c.T5, c.BERT)
+// WriteExcerpts shows the pages.
+func WriteExcerpts(_ context.Context, x *step.IO, c ExcerptsConfig, hasUnknown Unknown) error {
+	tools, err := serializerTools(x, hasUnknown, c.BERT)
 	if err != nil {
 		return err
 	}
-	defer done()
 	forms := make([]*serialize.Serializer, len(c.Forms))
 	for i, f := range c.Forms {
 		if forms[i], err = serialize.New(serialize.Form(f), c.Options, tools); err != nil {
@@ -125,7 +131,7 @@ func cutText(s string, limit int) (string, int) {
 }
 
 // recordTitled reads the first record whose URL has that title; nil if none has.
-func recordTitled(x *step.IO, c excerptsConfig, title string) (*nq.Record, error) {
+func recordTitled(x *step.IO, c ExcerptsConfig, title string) (*nq.Record, error) {
 	for i, in := range c.Headers {
 		for j, file := range x.Files(in, "headers") {
 			at := int64(-1)

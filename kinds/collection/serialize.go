@@ -11,7 +11,6 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/serialize"
-	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/internal/tokenize"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -56,14 +55,14 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	},
 	Defaults: serializeConfig{Options: serialize.Defaults()},
 	Check:    func(c serializeConfig) error { return c.Options.Validate() },
-	Parts:    []step.Spec{serializeFile.Spec},
+	Parts:    []step.Spec{SerializeFile.Spec},
 	Split: func(_ context.Context, x *step.IO, c serializeConfig) ([]step.Task, error) {
 		var tasks []step.Task
 		for _, in := range c.Records {
 			for _, f := range x.Files(in, "records") {
-				p := serializeFileConfig{Records: step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size}),
+				p := SerializeFileConfig{Records: step.In(artifacts.Artifact{Type: "nq/records", Digest: f.Digest, Size: f.Size}),
 					Documents: c.Documents, Form: c.Form, T5: c.T5, BERT: c.BERT, Options: c.Options}
-				t, err := serializeFile.Task(p)
+				t, err := SerializeFile.Task(p)
 				if err != nil {
 					return nil, step.Permanent(err)
 				}
@@ -75,8 +74,8 @@ corpus_text. Cost: about a millisecond per document; memory is bounded.`,
 	Run: mergeSerialized,
 })
 
-// serializeFileConfig is one records file of a serialize step.
-type serializeFileConfig struct {
+// SerializeFileConfig is one records file of a serialize step.
+type SerializeFileConfig struct {
 	Records   step.Input        `hcl:"records" help:"records@1 stream"`
 	Documents step.Input        `hcl:"documents,optional" help:"collection"`
 	Form      string            `hcl:"form" help:"serialization"`
@@ -85,7 +84,7 @@ type serializeFileConfig struct {
 	Options   serialize.Options `hcl:"options" help:"rules"`
 }
 
-var serializeFile = step.DefinePart(step.Kind[serializeFileConfig]{
+var SerializeFile = step.DefinePart(step.Kind[SerializeFileConfig]{
 	Name:    "serialize_file",
 	Version: 3,
 	Doc:     "One records file of a serialize step.",
@@ -93,7 +92,13 @@ var serializeFile = step.DefinePart(step.Kind[serializeFileConfig]{
 		{Name: "corpus", Type: "nq/corpus", Help: "the documents that this file's records represent"},
 		{Name: "report", Type: "report", Help: "serialize.Tally as JSON"},
 	},
-	Run: runSerializeFile,
+	Needs: step.Tokenizers,
+	Unless: func(c SerializeFileConfig) bool {
+		return len(c.T5) == 0 || !serialize.Form(c.Form).NeedsUnknown(c.Options)
+	},
+	Run: func(ctx context.Context, x *step.IO, c SerializeFileConfig) error {
+		return WriteTexts(ctx, x, c, nil)
+	},
 })
 
 // representatives maps the record that stands for each document to its number.
@@ -118,46 +123,36 @@ func representatives(x *step.IO, in step.Input) (map[nq.Key]int32, error) {
 	return docs, nil
 }
 
-// serializerTools loads the tokenizers that were given.
-func serializerTools(x *step.IO, t5, bert step.Inputs) (serialize.Tools, func(), error) {
-	var tools serialize.Tools
-	done := func() {}
-	if len(t5) > 0 {
-		path, err := inout.OnlyFile(x, t5, "t5_tokenizer")
-		if err != nil {
-			return tools, done, err
-		}
-		tok, err := subword.LoadT5(path)
-		if err != nil {
-			return tools, done, step.Permanent(err)
-		}
-		tools.HasUnknown = tok.HasUnknown
-		done = func() { tok.Close() }
-	}
+// Unknown says whether T5's tokenization of a text has <unk>. Only the second program has one.
+type Unknown = func(text string) bool
+
+// serializerTools are those that there are: the BERT tokenizer is loaded.
+func serializerTools(x *step.IO, hasUnknown Unknown, bert step.Inputs) (serialize.Tools, error) {
+	tools := serialize.Tools{HasUnknown: hasUnknown}
 	if len(bert) > 0 {
 		path, err := inout.OnlyFile(x, bert, "bert_tokenizer")
 		if err != nil {
-			return tools, done, err
+			return tools, err
 		}
 		tok, err := tokenize.LoadBERT(path)
 		if err != nil {
-			return tools, done, step.Permanent(err)
+			return tools, step.Permanent(err)
 		}
 		tools.BertNormalize = tok.Normalize
 	}
-	return tools, done, nil
+	return tools, nil
 }
 
-func runSerializeFile(ctx context.Context, x *step.IO, c serializeFileConfig) error {
+// WriteTexts serializes the records of a file.
+func WriteTexts(ctx context.Context, x *step.IO, c SerializeFileConfig, hasUnknown Unknown) error {
 	docs, err := representatives(x, c.Documents)
 	if err != nil {
 		return err
 	}
-	tools, done, err := serializerTools(x, c.T5, c.BERT)
+	tools, err := serializerTools(x, hasUnknown, c.BERT)
 	if err != nil {
 		return err
 	}
-	defer done()
 	s, err := serialize.New(serialize.Form(c.Form), c.Options, tools)
 	if err != nil {
 		return step.Permanent(err)

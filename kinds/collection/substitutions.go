@@ -11,14 +11,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// substitutionsConfig counts stored tokens that differ from their HTML.
-type substitutionsConfig struct {
+// SubstitutionsConfig counts stored tokens that differ from their HTML.
+type SubstitutionsConfig struct {
 	Records step.Inputs `hcl:"records" accepts:"nq/records" help:"full-format records; the paper counts the development set"`
 	T5      step.Inputs `hcl:"t5_tokenizer" accepts:"files" help:"T5 tokenizer.json, for the columns about <unk>"`
 	Top     int         `hcl:"top,optional" help:"how many pairs the table has"`
 }
 
-var Substitutions = step.Define(step.Kind[substitutionsConfig]{
+var Substitutions = step.Define(step.Kind[SubstitutionsConfig]{
 	Name:    "substitutions",
 	Version: 1,
 	Doc: `Count the tokens that NQ's preprocessing rewrote (appendix "Character Substitutions").
@@ -29,22 +29,20 @@ records once; memory is per distinct pair.`,
   t5_tokenizer = step.download.t5_tokenizer.files
 }`,
 	Outputs:  []step.Output{{Name: "report", Type: "nq/substitutions", Help: "nq.SubstitutionReport as JSON", Fields: step.FieldsOf[nq.SubstitutionReport]()}},
-	Defaults: substitutionsConfig{Top: 10},
-	Run: func(ctx context.Context, x *step.IO, c substitutionsConfig) error {
-		tools, done, err := serializerTools(x, c.T5, nil)
-		if err != nil {
-			return err
-		}
-		defer done()
-		var s nq.Substitutions
-		if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { s.Add(r); return nil }); err != nil {
-			return err
-		}
-		x.Count("compared", s.Compared)
-		x.Count("mismatches", s.Mismatches)
-		return inout.WriteJSON(x, "report", s.Report(c.Top, tools.HasUnknown))
-	},
+	Defaults: SubstitutionsConfig{Top: 10},
+	Needs:    step.Tokenizers,
 })
+
+// CountSubstitutions writes the report.
+func CountSubstitutions(ctx context.Context, x *step.IO, c SubstitutionsConfig, hasUnknown Unknown) error {
+	var s nq.Substitutions
+	if err := eachRecord(ctx, x, c.Records, func(r *nq.Record) error { s.Add(r); return nil }); err != nil {
+		return err
+	}
+	x.Count("compared", s.Compared)
+	x.Count("mismatches", s.Mismatches)
+	return inout.WriteJSON(x, "report", s.Report(c.Top, hasUnknown))
+}
 
 // eachRecord reads record streams in the order of their files. The record is
 // only valid during the call.

@@ -2,11 +2,12 @@ package ids
 
 import (
 	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// embedConfig embeds texts by an encoder.
-type embedConfig struct {
+// EmbedConfig embeds texts by an encoder.
+type EmbedConfig struct {
 	Corpus      step.Input  `hcl:"corpus,optional" accepts:"nq/corpus" help:"texts of the collection's documents"`
 	Queries     step.Input  `hcl:"queries,added" accepts:"nq/queries" help:"instead of a corpus: queries, a row for each of the split in their order"`
 	Split       string      `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
@@ -22,7 +23,7 @@ type embedConfig struct {
 	Device      string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
-var Embed = step.Define(step.Kind[embedConfig]{
+var Embed = step.Define(step.Kind[EmbedConfig]{
 	Name:    "embed",
 	Resumes: true, Counts: "document",
 	Version: 2,
@@ -42,11 +43,12 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 }`,
 	Outputs: []step.Output{{Name: "embeddings", Type: "docid/embeddings", Help: ".npy, float32, one row per document or query",
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-3}, Cosine: 0.9999}, Why: "layers of float32 sums round otherwise on another processor; the order of neighbours stays"}},
-	Defaults: embedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
+	Defaults: EmbedConfig{Split: "dev", Title: true, Pooling: "cls", MaxTokens: 512, BatchTokens: 8192, Device: "auto"},
 	Queue:    step.GPU,
-	Needs:    "libtorch",
-	Check: func(c embedConfig) error {
-		ps := append(c.embedded().check(), device.Check(c.Device)...)
+	Needs:    step.Libtorch,
+	Device:   func(c EmbedConfig) string { return c.Device },
+	Check: func(c EmbedConfig) error {
+		ps := append(c.Texts().Check(), device.Check(c.Device)...)
 		if c.MaxTokens < 2 {
 			ps = append(ps, step.Problem{Path: "max_tokens", Detail: "must be at least 2: [CLS] and [SEP]"})
 		}
@@ -55,10 +57,10 @@ width, and 4 bytes x texts x hidden size for the vectors.`,
 		}
 		return ps.Err()
 	},
-	Work: embedConfig.work,
-	Run:  runEmbed,
+	Work: EmbedConfig.work,
 })
 
-func (c embedConfig) embedded() embedded {
-	return embedded{corpus: c.Corpus, documents: c.Documents, title: c.Title, queries: c.Queries, split: c.Split}
+// Texts are what is embedded.
+func (c EmbedConfig) Texts() inout.Texts {
+	return inout.Texts{Corpus: c.Corpus, Documents: c.Documents, Title: c.Title, Queries: c.Queries, Split: c.Split}
 }

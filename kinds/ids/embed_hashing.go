@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
@@ -42,20 +41,20 @@ texts; memory is 4 bytes x documents x dimensions.`,
 		Alike: step.Vectors{Margin: step.Margin{Rel: 1e-6}, Cosine: 1 - 1e-9}, Why: "a processor that multiplies and adds at once rounds a sum otherwise"}},
 	Defaults: embedHashingConfig{Split: "dev", Title: true, Dimensions: 512, Words: 512},
 	Check: func(c embedHashingConfig) error {
-		ps := c.embedded().check()
+		ps := c.texts().Check()
 		inout.Check(&ps, "dimensions", c.Dimensions >= 1, "must be at least 1")
 		inout.Check(&ps, "words", c.Words >= 1, "must be at least 1")
 		return ps.Err()
 	},
 	Run: func(ctx context.Context, x *step.IO, c embedHashingConfig) error {
-		in, done, err := c.embedded().open(x)
+		in, done, err := c.texts().Open(x)
 		if err != nil {
 			return err
 		}
 		defer done()
 		m := kmeans.Matrix{Cols: c.Dimensions}
 		for {
-			text, err := in.next()
+			text, err := in.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
@@ -67,12 +66,12 @@ texts; memory is 4 bytes x documents x dimensions.`,
 			m.Data = append(m.Data, hashWords(text, c.Words, c.Dimensions)...)
 			m.Rows++
 		}
-		return writeVectors(x, m, c.embedded().unit())
+		return inout.WriteVectors(x, m, c.texts().Unit())
 	},
 })
 
-func (c embedHashingConfig) embedded() embedded {
-	return embedded{corpus: c.Corpus, documents: c.Documents, title: c.Title, queries: c.Queries, split: c.Split}
+func (c embedHashingConfig) texts() inout.Texts {
+	return inout.Texts{Corpus: c.Corpus, Documents: c.Documents, Title: c.Title, Queries: c.Queries, Split: c.Split}
 }
 
 // hashWords is the signed hashing trick over a text's first words.
@@ -110,14 +109,4 @@ func hashWords(text string, words, dimensions int) []float32 {
 		out[i] = float32(a / math.Sqrt(norm))
 	}
 	return out
-}
-
-// writeVectors writes the rows, of which unit is what they stand for.
-func writeVectors(x *step.IO, m kmeans.Matrix, unit string) error {
-	w, err := x.Create("embeddings")
-	if err != nil {
-		return err
-	}
-	x.Count(unit, int64(m.Rows))
-	return errors.Join(docid.WriteVectors(w, m), w.Close())
 }

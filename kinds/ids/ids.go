@@ -2,15 +2,10 @@ package ids
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
-	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
-	"github.com/redsi/redsi/internal/subword"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -48,7 +43,7 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 	},
 	Work: atomicIDsConfig.work,
 	Run: func(_ context.Context, x *step.IO, c atomicIDsConfig) error {
-		names, err := documentNames(x, c.Documents)
+		names, err := inout.DocumentNames(x, c.Documents)
 		if err != nil {
 			return err
 		}
@@ -60,12 +55,12 @@ the digits of the last one. With BART, first_token is 50265 and eos_token 2.`,
 		if err != nil {
 			return step.Permanent(err)
 		}
-		return writeIDs(x, set)
+		return inout.WriteIDs(x, set)
 	},
 })
 
-// naiveIDsConfig assigns random numbers.
-type naiveIDsConfig struct {
+// NaiveIDsConfig assigns random numbers.
+type NaiveIDsConfig struct {
 	Documents step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Tokenizer step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Budget    int         `hcl:"budget,optional" help:"identifiers are numbers below it; the paper follows DSI with 320,000"`
@@ -74,7 +69,7 @@ type naiveIDsConfig struct {
 	Generator string      `hcl:"generator,optional" enum:"python,pcg" help:"how the seed permutes the numbers: as Python's random.Random(seed).shuffle, or by a PCG generator, whose memory does not grow with the budget"`
 }
 
-var NaiveIDs = step.Define(step.Kind[naiveIDsConfig]{
+var NaiveIDs = step.Define(step.Kind[NaiveIDsConfig]{
 	Name:    "naive_ids",
 	Version: 2,
 	Doc: `Give every document a random number below a budget (figure "naive identifier").
@@ -86,8 +81,8 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
   budget    = 320000
 }`,
 	Outputs:  idOutputs,
-	Defaults: naiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
-	Check: func(c naiveIDsConfig) error {
+	Defaults: NaiveIDsConfig{Seed: 42, Generator: string(docid.GeneratorPython)},
+	Check: func(c NaiveIDsConfig) error {
 		var ps step.Problems
 		inout.Check(&ps, "budget", c.Budget >= 0, "must not be negative")
 		inout.Check(&ps, "seed", c.Seed >= 0, "must not be negative")
@@ -95,31 +90,12 @@ tokenized as the model is. Memory is 4 bytes x budget, with generator pcg none.`
 		inout.Check(&ps, "budget", (c.Budget == 0) != (c.Times == 0), "give exactly one of budget and times")
 		return ps.Err()
 	},
-	Work: naiveIDsConfig.work,
-	Run: func(_ context.Context, x *step.IO, c naiveIDsConfig) error {
-		names, err := documentNames(x, c.Documents)
-		if err != nil {
-			return err
-		}
-		encode, done, err := idEncoder(x, c.Tokenizer)
-		if err != nil {
-			return err
-		}
-		defer done()
-		budget := uint64(c.Budget)
-		if c.Times != 0 {
-			budget = uint64(math.Ceil(c.Times * float64(len(names))))
-		}
-		set, err := docid.Naive(names, budget, uint64(c.Seed), docid.Generator(c.Generator), encode)
-		if err != nil {
-			return step.Permanent(err)
-		}
-		return writeIDs(x, set)
-	},
+	Work:  NaiveIDsConfig.work,
+	Needs: step.Tokenizers,
 })
 
-// semanticIDsConfig spells paths through recursive clustering.
-type semanticIDsConfig struct {
+// SemanticIDsConfig spells paths through recursive clustering.
+type SemanticIDsConfig struct {
 	Documents  step.Input  `hcl:"documents" accepts:"nq/documents" help:"collection"`
 	Embeddings step.Input  `hcl:"embeddings" accepts:"docid/embeddings" help:"one vector per document, in document order"`
 	Tokenizer  step.Inputs `hcl:"tokenizer,was=t5_tokenizer" accepts:"files" help:"the model's tokenizer.json"`
@@ -133,7 +109,7 @@ type semanticIDsConfig struct {
 	Tolerance  float64     `hcl:"tol,optional" help:"a k-means ends when its centres move by less, relative to the variance of the vectors"`
 }
 
-var SemanticIDs = step.Define(step.Kind[semanticIDsConfig]{
+var SemanticIDs = step.Define(step.Kind[SemanticIDsConfig]{
 	Name:    "semantic_ids",
 	Version: 2,
 	Doc: `Give every document its path through recursive k-means (appendix "Semantic Identifiers").
@@ -149,8 +125,8 @@ float32 8. The result does not depend on the number of processors.`,
 }`,
 	Outputs: append(slices.Clone(idOutputs),
 		step.Output{Name: "tree", Type: "docid/tree", Help: "every leaf with its prefix and number of documents, as JSON", Fields: step.FieldsOf[docid.Tree]()}),
-	Defaults: semanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
-	Check: func(c semanticIDsConfig) error {
+	Defaults: SemanticIDsConfig{Clusters: 10, LeafSize: 100, Seed: 42, NodeSeeds: "derived", Precision: "float64", Starts: 1, Iterations: 300, Tolerance: 1e-4},
+	Check: func(c SemanticIDsConfig) error {
 		var ps step.Problems
 		inout.Check(&ps, "seed", c.Seed >= 0 && c.Seed <= math.MaxUint32, "must be from 0 to 4294967295")
 		inout.Check(&ps, "n_init", c.Starts >= 1, "must be at least 1")
@@ -158,83 +134,6 @@ float32 8. The result does not depend on the number of processors.`,
 		inout.Check(&ps, "tol", c.Tolerance >= 0, "must not be negative")
 		return ps.Err()
 	},
-	Work: semanticIDsConfig.work,
-	Run:  runSemanticIDs,
+	Work:  SemanticIDsConfig.work,
+	Needs: step.Tokenizers,
 })
-
-func runSemanticIDs(ctx context.Context, x *step.IO, c semanticIDsConfig) error {
-	names, err := documentNames(x, c.Documents)
-	if err != nil {
-		return err
-	}
-	vectors, err := inout.ReadVectors(x, c.Embeddings)
-	if err != nil {
-		return err
-	}
-	encode, done, err := idEncoder(x, c.Tokenizer)
-	if err != nil {
-		return err
-	}
-	defer done()
-	o := docid.SemanticOptions{Clusters: c.Clusters, LeafSize: c.LeafSize, Seed: uint32(c.Seed), SameSeed: c.NodeSeeds == "same",
-		Single: c.Precision == "float32", Starts: c.Starts, MaxIterations: c.Iterations, Tolerance: c.Tolerance,
-		Progress: func(n, of int) { x.Report(step.Progress{Done: int64(n), Total: int64(of), Unit: "documents"}) }}
-	if c.Tolerance == 0 {
-		o.Tolerance = -1 // 0 is the default
-	}
-	set, tree, err := docid.Semantic(ctx, names, vectors, o, encode)
-	if err != nil {
-		return inout.DataError(err)
-	}
-	x.Count("leaves", int64(len(tree.Leaves)))
-	x.Count("k_means", int64(tree.Fits))
-	x.Count("dealt_nodes", int64(tree.Dealt))
-	if err := inout.WriteJSON(x, "tree", tree); err != nil {
-		return err
-	}
-	return writeIDs(x, set)
-}
-
-// documentNames are the numbers of a collection's documents, which name them in
-// identifiers, rankings and qrels.
-func documentNames(x *step.IO, in step.Input) ([]string, error) {
-	r, err := x.Open(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var names []string
-	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
-		names = append(names, strconv.Itoa(int(d.Doc)))
-		return nil
-	})
-	return names, inout.DataError(err)
-}
-
-func idEncoder(x *step.IO, tokenizer step.Inputs) (docid.Encoder, func(), error) {
-	path, err := inout.OnlyFile(x, tokenizer, "tokenizer")
-	if err != nil {
-		return nil, nil, err
-	}
-	tok, err := subword.LoadSubword(path)
-	if err != nil {
-		return nil, nil, step.Permanent(err)
-	}
-	return tok.EncodeBatch, func() { tok.Close() }, nil
-}
-
-func writeIDs(x *step.IO, set *docid.Set) error {
-	w, err := x.Create("ids")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(set.Write(w), w.Close()); err != nil {
-		return err
-	}
-	stats, err := set.Statistics()
-	if err != nil {
-		return step.Permanent(fmt.Errorf("identifiers: %w", err))
-	}
-	x.Count("documents", int64(len(set.Identifiers)))
-	return inout.WriteJSON(x, "report", stats)
-}

@@ -91,7 +91,7 @@ func runImportEmbeddings(ctx context.Context, x *step.IO, c importEmbeddingsConf
 		return step.Permanent(err)
 	}
 	x.Count("rows_left_out", int64(v.row-len(owners)))
-	return writeVectors(x, v.matrix, embedded{queries: c.Queries}.unit())
+	return inout.WriteVectors(x, v.matrix, inout.Texts{Queries: c.Queries}.Unit())
 }
 
 // owners are the names of what has a row, in the order of the rows.

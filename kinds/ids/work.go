@@ -21,32 +21,32 @@ func (c atomicIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, OneToken: true, Tokens: tokens}}
 }
 
-func (c naiveIDsConfig) work() step.Work {
+func (c NaiveIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: numberTokens}}
 }
 
-func (c semanticIDsConfig) work() step.Work {
+func (c SemanticIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: pathTokens}}
 }
 
-func (c residualIDsConfig) work() step.Work {
+func (c ResidualIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Rows: c.Levels * c.Codes, Tokens: float64(c.Levels) + 1}}
 }
 
 // Titles have six tokens on average, if so many are taken.
-func (c titleIDsConfig) work() step.Work {
+func (c TitleIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: math.Min(6, float64(c.MaxTokens)) + 1}}
 }
 
-func (c embedConfig) work() step.Work {
+func (c EmbedConfig) work() step.Work {
 	return step.Work{Embeds: &step.Embedding{Model: c.Model, Corpus: c.Corpus, Queries: c.Queries, Split: c.Split, MaxTokens: c.MaxTokens, BatchTokens: c.BatchTokens}}
 }
 
-func (c keywordIDsConfig) work() step.Work {
+func (c KeywordIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: math.Min(1.5*float64(c.Words), float64(c.MaxTokens)) + 1}}
 }
 
 // Of identifiers of others no more is known than what they are called.
-func (c importIDsConfig) work() step.Work {
+func (c ImportIDsConfig) work() step.Work {
 	return step.Work{Identifiers: &step.FutureIdentifiers{Documents: c.Documents, Tokens: pathTokens}}
 }

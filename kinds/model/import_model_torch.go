@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/subword"
-	"github.com/redsi/redsi/internal/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/tensor/safetensors"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -90,7 +90,7 @@ func stageModel(x *step.IO, trees step.Inputs, folder string, tokenizer step.Inp
 	for _, f := range m.files {
 		names = append(names, f.Name)
 	}
-	m.weights = checkpoint.Files(names)
+	m.weights = safetensors.Files(names)
 	for _, f := range m.files {
 		if !slices.Contains(m.weights, f.Name) && !besideWeights(f.Name) {
 			continue

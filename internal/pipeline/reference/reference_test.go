@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -50,15 +49,14 @@ func registry() *step.Registry {
 		Outputs:  []step.Output{{Name: "out", Type: "nq/out", Help: "one line per record"}, {Name: "files", Type: "x", Tree: true}},
 		Defaults: config{Key: "a", Options: options{Gap: 3}, Mirrors: []string{"x<y"}},
 		Example:  "\nstep \"read\" \"a\" {\n  records = step.x.y.records\n}\n",
-		Queue:    step.GPU, Needs: "libtorch",
-		Available: func() error { return errors.New("built without libtorch") },
-		Run:       run,
+		Queue:    step.GPU, Needs: step.Libtorch,
+		Run: run,
 	}
 	part := kind
 	part.Name = "read_part"
 	kind.Parts = []step.Spec{step.DefinePart(part).Spec}
 	table := kind
-	table.Name, table.Block, table.Parts, table.Available, table.Needs, table.Queue = "render_table", true, nil, nil, "", step.CPU
+	table.Name, table.Block, table.Parts, table.Needs, table.Queue = "render_table", true, nil, "", step.CPU
 	return step.NewRegistry(step.Define(table), step.Define(kind))
 }
 

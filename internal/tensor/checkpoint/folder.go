@@ -9,30 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/redsi/redsi/internal/tensor/safetensors"
 )
-
-// The files that a folder's weights are in, in the order in which transformers looks.
-var weightFiles = []string{"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}
-
-// Files are those of a folder's files that Weights reads.
-func Files(names []string) (used []string) {
-	for _, first := range weightFiles {
-		if !slices.Contains(names, first) {
-			continue
-		}
-		used = append(used, first)
-		if stem, ok := strings.CutSuffix(first, ".index.json"); ok { // the index says which of these
-			for _, name := range names {
-				if name != stem && filepath.Ext(name) == filepath.Ext(stem) {
-					used = append(used, name)
-				}
-			}
-		}
-		break
-	}
-	return used
-}
 
 // maxIndex bounds what is read of an index.
 const maxIndex = 64 << 20
@@ -41,7 +20,7 @@ const maxIndex = 64 << 20
 // files that model.safetensors.index.json lists, or pytorch_model.bin, or its index's.
 // Errors name the file and, where it does not fit, say what to do.
 func Weights(folder string, read func(*File) error) error {
-	for _, name := range weightFiles {
+	for _, name := range safetensors.WeightFiles {
 		path := filepath.Join(folder, name)
 		f, size, err := open(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +46,7 @@ func Weights(folder string, read func(*File) error) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s has none of %v", folder, weightFiles)
+	return fmt.Errorf("%s has none of %v", folder, safetensors.WeightFiles)
 }
 
 // open opens a file and says how long it is.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/redsi/redsi/internal/corpus"
+	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/step"
@@ -61,6 +63,22 @@ func EachDocument(ctx context.Context, x *step.IO, in step.Input, visit func(*co
 	}
 }
 
+// DocumentNames are the numbers of a collection's documents, which name them in
+// identifiers, rankings and qrels.
+func DocumentNames(x *step.IO, in step.Input) ([]string, error) {
+	r, err := x.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var names []string
+	err = dedup.ReadDocuments(r, func(d *dedup.Document) error {
+		names = append(names, strconv.Itoa(int(d.Doc)))
+		return nil
+	})
+	return names, DataError(err)
+}
+
 // ReadVectors reads embeddings whole.
 func ReadVectors(x *step.IO, in step.Input) (kmeans.Matrix, error) {
 	r, err := x.Open(in)
@@ -81,6 +99,33 @@ func ReadIDs(x *step.IO, in step.Input) (*docid.Set, error) {
 	defer r.Close()
 	set, err := docid.Read(r)
 	return set, DataError(err)
+}
+
+// WriteVectors writes the rows as embeddings; unit is what they stand for, in the plural.
+func WriteVectors(x *step.IO, m kmeans.Matrix, unit string) error {
+	w, err := x.Create("embeddings")
+	if err != nil {
+		return err
+	}
+	x.Count(unit, int64(m.Rows))
+	return errors.Join(docid.WriteVectors(w, m), w.Close())
+}
+
+// WriteIDs writes a collection's identifiers as ids, and what they are like as report.
+func WriteIDs(x *step.IO, set *docid.Set) error {
+	w, err := x.Create("ids")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(set.Write(w), w.Close()); err != nil {
+		return err
+	}
+	stats, err := set.Statistics()
+	if err != nil {
+		return step.Permanent(fmt.Errorf("identifiers: %w", err))
+	}
+	x.Count("documents", int64(len(set.Identifiers)))
+	return WriteJSON(x, "report", stats)
 }
 
 // DataError marks what a reader says about the data itself as permanent. A

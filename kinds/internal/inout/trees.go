@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package inout
 
 import (
@@ -11,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/tensor/checkpoint"
+	"github.com/redsi/redsi/internal/tensor/safetensors"
 	"github.com/redsi/redsi/step"
 )
 
@@ -75,5 +73,5 @@ func ModelFiles(x *step.IO, in step.Input) []string {
 	for _, f := range x.Files(in, "file") {
 		names = append(names, f.Name)
 	}
-	return append([]string{"config.json"}, checkpoint.Files(names)...)
+	return append([]string{"config.json"}, safetensors.Files(names)...)
 }

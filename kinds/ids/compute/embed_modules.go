@@ -1,6 +1,4 @@
-//go:build !notorch
-
-package ids
+package compute
 
 import (
 	"encoding/json"
@@ -13,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/redsi/redsi/artifacts"
+	"github.com/redsi/redsi/kinds/ids"
 )
 
 // moduleFiles are what a folder of sentence-transformers says beside the model: its
@@ -29,7 +28,7 @@ func moduleFiles(files []artifacts.File) []string {
 
 // asPublished says how a configuration differs from what a folder of sentence-transformers
 // computes, if it is one; the step computes what the configuration says.
-func (c embedConfig) asPublished(folder string) (differences []string, err error) {
+func asPublished(c ids.EmbedConfig, folder string) (differences []string, err error) {
 	var modules []struct{ Path, Type string }
 	if ok, err := readModule(folder, "modules.json", &modules); err != nil || !ok {
 		return nil, err

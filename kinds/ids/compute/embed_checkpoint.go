@@ -1,6 +1,4 @@
-//go:build !notorch
-
-package ids
+package compute
 
 import (
 	"bytes"

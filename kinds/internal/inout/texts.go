@@ -1,4 +1,4 @@
-package ids
+package inout
 
 import (
 	"errors"
@@ -9,59 +9,66 @@ import (
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/wikipedia"
-	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
 
-// embedded says what an embed step embeds: the documents of a corpus, or queries.
-type embedded struct {
-	corpus, documents step.Input
-	title             bool
-	queries           step.Input
-	split             string
+// Texts are what becomes vectors: the documents of a corpus, or queries.
+type Texts struct {
+	Corpus, Documents step.Input
+	Title             bool
+	Queries           step.Input
+	Split             string
 }
 
-// check says which attributes do not go together.
-func (e embedded) check() step.Problems {
+// Check says which attributes do not go together.
+func (t Texts) Check() step.Problems {
 	var ps step.Problems
 	add := func(path, detail string) { ps = append(ps, step.Problem{Path: path, Detail: detail}) }
 	switch {
-	case !e.queries.Set() && !e.corpus.Set():
+	case !t.Queries.Set() && !t.Corpus.Set():
 		add("corpus", "set either corpus or queries; exactly one of them is embedded")
-	case !e.queries.Set() && e.title && !e.documents.Set():
+	case !t.Queries.Set() && t.Title && !t.Documents.Set():
 		add("documents", "is needed: the titles are theirs; or give title = false")
-	case e.queries.Set() && e.corpus.Set():
+	case t.Queries.Set() && t.Corpus.Set():
 		add("queries", "and corpus are given: a step embeds one of both, so take another step for the other")
-	case e.queries.Set() && e.documents.Set():
+	case t.Queries.Set() && t.Documents.Set():
 		add("documents", "is of a corpus: queries have no titles")
 	}
 	return ps
 }
 
-// unit is what the texts are, in the plural.
-func (e embedded) unit() string {
-	if e.queries.Set() {
+// Unit is what the texts are, in the plural.
+func (t Texts) Unit() string {
+	if t.Queries.Set() {
 		return "queries"
 	}
 	return "documents"
 }
 
-// textReader gives texts one after another, io.EOF after the last.
-type textReader interface{ next() (string, error) }
-
-// open reads the texts, in the order of the rows that they become.
-func (e embedded) open(x *step.IO) (textReader, func(), error) {
-	if !e.queries.Set() {
-		return openTexts(x, e.corpus, e.documents, e.title)
+// One is what each of them is.
+func (t Texts) One() string {
+	if t.Queries.Set() {
+		return "query"
 	}
-	questions, err := inout.ReadQuestions(x, e.queries, nq.Split(e.split), nil)
+	return "document"
+}
+
+// TextReader gives texts one after another, io.EOF after the last.
+type TextReader interface{ Next() (string, error) }
+
+// Open reads the texts, in the order of the rows that they become.
+func (t Texts) Open(x *step.IO) (TextReader, func(), error) {
+	if !t.Queries.Set() {
+		return openTexts(x, t.Corpus, t.Documents, t.Title)
+	}
+	questions, err := ReadQuestions(x, t.Queries, nq.Split(t.Split), nil)
 	return &queryTexts{questions}, func() {}, err
 }
 
 // queryTexts are the texts of the questions that are left.
-type queryTexts struct{ left []inout.Question }
+type queryTexts struct{ left []Question }
 
-func (q *queryTexts) next() (string, error) {
+func (q *queryTexts) Next() (string, error) {
 	if len(q.left) == 0 {
 		return "", io.EOF
 	}
@@ -87,7 +94,7 @@ func openTexts(x *step.IO, in, documents step.Input, title bool) (*documentTexts
 			return nil, nil, err
 		}
 	}
-	rd, done, err := inout.OpenCorpus(x, in)
+	rd, done, err := OpenCorpus(x, in)
 	t.corpus = rd
 	return t, done, err
 }
@@ -109,12 +116,12 @@ func titles(x *step.IO, in step.Input) ([]string, error) {
 		all = append(all, title)
 		return nil
 	})
-	return all, inout.DataError(err)
+	return all, DataError(err)
 }
 
-// next is the next document's text, after its title and a blank if titles are wanted;
+// Next is the next document's text, after its title and a blank if titles are wanted;
 // io.EOF after the last.
-func (t *documentTexts) next() (string, error) {
+func (t *documentTexts) Next() (string, error) {
 	d, err := t.corpus.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -123,7 +130,7 @@ func (t *documentTexts) next() (string, error) {
 		}
 		return "", err
 	case err != nil:
-		return "", inout.DataError(err)
+		return "", DataError(err)
 	case int(d.Doc) != t.read:
 		return "", step.Permanent(fmt.Errorf("corpus: document %d where %d was due: vectors are of all documents, in their order", d.Doc, t.read))
 	}

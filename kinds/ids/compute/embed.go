@@ -1,6 +1,4 @@
-//go:build !notorch
-
-package ids
+package compute
 
 import (
 	"context"
@@ -12,9 +10,10 @@ import (
 	"runtime"
 
 	"github.com/redsi/redsi/internal/bert"
-	"github.com/redsi/redsi/internal/device"
+	"github.com/redsi/redsi/internal/device/here"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/subword"
+	"github.com/redsi/redsi/kinds/ids"
 	"github.com/redsi/redsi/kinds/internal/inout"
 	"github.com/redsi/redsi/step"
 )
@@ -23,7 +22,7 @@ import (
 // length.
 const embedChunk = 256
 
-func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
+func runEmbed(ctx context.Context, x *step.IO, c ids.EmbedConfig) error {
 	runtime.LockOSThread() // libtorch keeps a pool of threads per thread that calls it
 	defer runtime.UnlockOSThread()
 	e, err := openEncoder(ctx, x, c)
@@ -31,14 +30,14 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		return err
 	}
 	defer e.close()
-	of := c.embedded()
-	in, done, err := of.open(x)
+	of := c.Texts()
+	in, done, err := of.Open(x)
 	if err != nil {
 		return err
 	}
 	defer done()
 	m := kmeans.Matrix{Cols: int(e.model.Config.Hidden)}
-	pieces, err := resumeVectors(ctx, x, &m, of.unit())
+	pieces, err := resumeVectors(ctx, x, &m, of.Unit())
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 	for ended := false; !ended; {
 		var texts [][]int32
 		for len(texts) < embedChunk {
-			text, err := in.next()
+			text, err := in.Next()
 			if errors.Is(err, io.EOF) {
 				ended = true
 				break
@@ -63,27 +62,27 @@ func runEmbed(ctx context.Context, x *step.IO, c embedConfig) error {
 		}
 		vectors, err := e.model.Embed(texts, bert.Pooling(c.Pooling), c.BatchTokens)
 		if err != nil {
-			return fmt.Errorf("embed, %s from %d: %w", of.unit(), m.Rows, err)
+			return fmt.Errorf("embed, %s from %d: %w", of.Unit(), m.Rows, err)
 		}
 		for i, v := range vectors {
 			if c.Normalize {
 				normalize(v)
 			}
 			if one := (kmeans.Matrix{Rows: 1, Cols: len(v), Data: v}); one.CheckFinite() != nil {
-				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: are these the weights that config.json is of?", of.one(), m.Rows+i))
+				return step.Permanent(fmt.Errorf("model: the vector of %s %d is not finite: are these the weights that config.json is of?", of.One(), m.Rows+i))
 			}
 			m.Data = append(m.Data, v...)
 		}
 		m.Rows += len(vectors)
 		if err := pieces.save(ctx, m); err != nil {
-			return fmt.Errorf("checkpoint of %d %s: %w", m.Rows, of.unit(), err)
+			return fmt.Errorf("checkpoint of %d %s: %w", m.Rows, of.Unit(), err)
 		}
-		x.Report(step.Progress{Done: int64(m.Rows), Unit: of.unit()})
+		x.Report(step.Progress{Done: int64(m.Rows), Unit: of.Unit()})
 	}
 	if read < m.Rows {
-		return fmt.Errorf("a checkpoint has the vectors of %d %s, there are %d: remove this step's records below checkpoints/ in the store", m.Rows, of.unit(), read)
+		return fmt.Errorf("a checkpoint has the vectors of %d %s, there are %d: remove this step's records below checkpoints/ in the store", m.Rows, of.Unit(), read)
 	}
-	return writeVectors(x, m, of.unit())
+	return inout.WriteVectors(x, m, of.Unit())
 }
 
 // normalize gives a vector unit length, as torch's normalize does: one of zeros stays so.
@@ -106,8 +105,8 @@ type encoder struct {
 	empty int // tokens of an empty text: the special ones
 }
 
-func openEncoder(ctx context.Context, x *step.IO, c embedConfig) (*encoder, error) {
-	device, err := device.Of(ctx, c.Device)
+func openEncoder(ctx context.Context, x *step.IO, c ids.EmbedConfig) (*encoder, error) {
+	device, err := here.Of(ctx, c.Device)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func openEncoder(ctx context.Context, x *step.IO, c embedConfig) (*encoder, erro
 	if err != nil {
 		return nil, err
 	}
-	differences, err := c.asPublished(folder)
+	differences, err := asPublished(c, folder)
 	if err != nil {
 		return nil, step.Permanent(fmt.Errorf("model: %w", err))
 	}
@@ -176,12 +175,4 @@ func (e *encoder) tokens(x *step.IO, text string) []int32 {
 		x.Count("empty_texts", 1)
 	}
 	return ids
-}
-
-// one is what each of them is.
-func (e embedded) one() string {
-	if e.queries.Set() {
-		return "query"
-	}
-	return "document"
 }

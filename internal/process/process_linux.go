@@ -54,10 +54,11 @@ func Given(dir string) ([]Identity, error) {
 		return nil, err
 	}
 	var found []Identity
+	self := strconv.Itoa(os.Getpid())
 	env := make([]byte, 1<<13)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() {
+		if err != nil || name == self {
 			continue
 		}
 		var n int

@@ -36,6 +36,7 @@ var rules = []rule{
 	{"internal/filetype", nil},
 	{"internal/readers", nil},
 	{"internal/splitmix", nil},
+	{"internal/heapfloor", nil},
 	{"internal/signature", nil},
 	{"internal/script", nil},
 	{"internal/secret", nil},

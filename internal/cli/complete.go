@@ -69,7 +69,8 @@ func (a *app) complete(root *cobra.Command) {
 		if c := args[strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")]; c != nil && cmd != root {
 			cmd.ValidArgsFunction = a.completion(c)
 		}
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		cmd.Flags().AddFlagSet(cmd.PersistentFlags())
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			switch c := flags[f.Name]; {
 			case c != nil && f.Value.Type() != "bool":
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completion(c)) // an error: it has one already

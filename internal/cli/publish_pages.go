@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/report"
@@ -21,7 +22,9 @@ const pageMark = `<meta name="generator" content="redsi publish">`
 //go:embed publish_index.tmpl
 var indexText string
 
-var indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{"size": view.Size, "count": view.Count}).Parse(indexText))
+var indexTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("index").Funcs(template.FuncMap{"size": view.Size, "count": view.Count}).Parse(indexText))
+})
 
 // marked is a page with the mark in its head.
 func marked(write func(io.Writer) error) func(io.Writer) error {
@@ -99,7 +102,7 @@ func (a *app) indexPage(p *pipeline.Pipeline, r *report.Report, pub *publication
 		d.Vars = append(d.Vars, name+"="+value)
 	}
 	slices.Sort(d.Vars)
-	return func(w io.Writer) error { return indexTemplate.Execute(w, d) }
+	return func(w io.Writer) error { return indexTemplate().Execute(w, d) }
 }
 
 func (a *app) printPublication(pub *publication, o publishOptions) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redsi/redsi/internal/loopback"
@@ -54,7 +55,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // policy lets a page show itself and nothing else.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -139,7 +140,7 @@ func (h *handler) run(w http.ResponseWriter, r *http.Request) {
 func (h *handler) show(w http.ResponseWriter, c content) {
 	c.Style, c.Now = template.CSS(pageStyle), time.Now().Format(time.TimeOnly)
 	var b bytes.Buffer
-	if err := page.Execute(&b, c); err != nil {
+	if err := page().Execute(&b, c); err != nil {
 		h.fail(w, err)
 		return
 	}

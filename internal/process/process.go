@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -45,13 +46,21 @@ func Self() (Identity, error) { return Of(os.Getpid()) }
 
 // Here is this machine in its present boot.
 func Here() (Host, error) {
-	boot, numbers, err := bootID()
-	if err != nil {
-		return Host{}, fmt.Errorf("identify this boot: %w", err)
+	h := here.Load()
+	if h == nil {
+		boot, numbers, err := bootID()
+		if err != nil {
+			return Host{}, fmt.Errorf("identify this boot: %w", err)
+		}
+		h = &Host{Boot: boot, Numbers: numbers}
+		here.Store(h)
 	}
 	machine, err := os.Hostname()
-	return Host{machine, boot, numbers}, err
+	return Host{machine, h.Boot, h.Numbers}, err
 }
+
+// here is what stays as it is as long as this process lives, once it was read.
+var here atomic.Pointer[Host]
 
 // Running reports whether the very process runs, on this machine. One that has
 // ended and waits to be collected does not run.

@@ -42,19 +42,31 @@ func bootID() (boot, numbers string, err error) {
 
 // Given lists this user's processes that were started with HOME or TMPDIR in a
 // folder: what a program that was given them has started, wherever it went since.
+// Every program's end waits for it: it asks the kernel of a process no more than it must.
 func Given(dir string) ([]Identity, error) {
-	list, err := os.ReadDir("/proc")
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer proc.Close()
+	names, err := proc.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
 	var found []Identity
-	for _, e := range list {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
+	self := strconv.Itoa(os.Getpid())
+	env := make([]byte, 1<<13)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || name == self {
 			continue
 		}
-		info, err := e.Info()
-		if err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Getuid()) || !given(pid, dir) {
+		var n int
+		if env, n = environ(name, env); !given(string(env[:n]), dir) {
+			continue
+		}
+		info, err := os.Lstat("/proc/" + name)
+		if err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Getuid()) {
 			continue
 		}
 		if id, err := Of(pid); err == nil {
@@ -64,11 +76,27 @@ func Given(dir string) ([]Identity, error) {
 	return found, nil
 }
 
-// given reads the environment that the kernel keeps of a process's start; of one
-// that may not be read, there is none.
-func given(pid int, dir string) bool {
-	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	for v := range strings.SplitSeq(string(env), "\x00") {
+// environ reads the environment that the kernel keeps of a process's start into b, which
+// it makes longer if need be; of one that may not be read, there is none.
+func environ(pid string, b []byte) ([]byte, int) {
+	fd, err := syscall.Open("/proc/"+pid+"/environ", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return b, 0
+	}
+	defer syscall.Close(fd)
+	for n := 0; ; {
+		more, err := syscall.Read(fd, b[n:])
+		if err != nil || more <= 0 {
+			return b, n
+		}
+		if n += more; n == len(b) {
+			b = append(b, make([]byte, len(b))...)
+		}
+	}
+}
+
+func given(env, dir string) bool {
+	for v := range strings.SplitSeq(env, "\x00") {
 		name, value, _ := strings.Cut(v, "=")
 		if (name == "HOME" || name == "TMPDIR") && (value == dir || strings.HasPrefix(value, dir+"/")) {
 			return true

@@ -25,7 +25,7 @@ type Card struct {
 	// Capability is NVIDIA's number of its instructions.
 	Capability nvidia.Version `json:"capability"`
 
-	is *regexp.Regexp // of the names that drivers have for it
+	is string // a regular expression for the names that drivers have for it
 }
 
 // PriceDate is when prices were assumed: what renting one card of the kind costs by the
@@ -51,22 +51,20 @@ const (
 // a sheet gives products with sparsity, half of it stands here.
 func Cards() []Card {
 	return []Card{
-		{Name: "v100", Title: "NVIDIA V100 SXM2, 16 GB", Half: 125e12, Float: 15.7e12, Bandwidth: 900e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.6, Capability: nvidia.Version{Major: 7}, is: names(`V100.*16 ?GB|V100`)},
-		{Name: "t4", Title: "NVIDIA T4, 16 GB", Half: 65e12, Float: 8.1e12, Bandwidth: 320e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.35, Capability: nvidia.Version{Major: 7, Minor: 5}, is: names(`Tesla T4|\bT4\b`)},
-		{Name: "a10", Title: "NVIDIA A10, 24 GB", Half: 125e12, BF16: 125e12, Float: 31.2e12, Bandwidth: 600e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.75, Capability: nvidia.Version{Major: 8, Minor: 6}, is: names(`\bA10G?\b`)},
-		{Name: "l4", Title: "NVIDIA L4, 24 GB", Half: 121e12, BF16: 121e12, Float: 30.3e12, Bandwidth: 300e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.7, Capability: nvidia.Version{Major: 8, Minor: 9}, is: names(`\bL4\b`)},
-		{Name: "rtx4090", Title: "NVIDIA GeForce RTX 4090, 24 GB", Half: 165.2e12, BF16: 165.2e12, Float: 82.6e12, Bandwidth: 1008e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.4, Capability: nvidia.Version{Major: 8, Minor: 9}, is: names(`RTX 4090`)},
-		{Name: "l40s", Title: "NVIDIA L40S, 48 GB", Half: 362e12, BF16: 362e12, Float: 91.6e12, Bandwidth: 864e9, Memory: gb(48), Bus: pcie4, Launch: launch, Price: 1, Capability: nvidia.Version{Major: 8, Minor: 9}, is: names(`\bL40S\b`)},
-		{Name: "a100-40", Title: "NVIDIA A100, 40 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 1555e9, Memory: gb(40), Bus: pcie4, Launch: launch, Price: 1.3, Capability: nvidia.Version{Major: 8}, is: names(`A100.*40 ?GB`)},
-		{Name: "a100", Title: "NVIDIA A100, 80 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 2039e9, Memory: gb(80), Bus: pcie4, Launch: launch, Price: 1.8, Capability: nvidia.Version{Major: 8}, is: names(`A100.*80 ?GB`)},
-		{Name: "h100", Title: "NVIDIA H100 SXM, 80 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 3350e9, Memory: gb(80), Bus: pcie5, Launch: launch, Price: 3, Capability: nvidia.Version{Major: 9}, is: names(`H100`)},
-		{Name: "h200", Title: "NVIDIA H200 SXM, 141 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 4800e9, Memory: gb(141), Bus: pcie5, Launch: launch, Price: 3.8, Capability: nvidia.Version{Major: 9}, is: names(`H200`)},
+		{Name: "v100", Title: "NVIDIA V100 SXM2, 16 GB", Half: 125e12, Float: 15.7e12, Bandwidth: 900e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.6, Capability: nvidia.Version{Major: 7}, is: `V100.*16 ?GB|V100`},
+		{Name: "t4", Title: "NVIDIA T4, 16 GB", Half: 65e12, Float: 8.1e12, Bandwidth: 320e9, Memory: gb(16), Bus: pcie3, Launch: launch, Price: 0.35, Capability: nvidia.Version{Major: 7, Minor: 5}, is: `Tesla T4|\bT4\b`},
+		{Name: "a10", Title: "NVIDIA A10, 24 GB", Half: 125e12, BF16: 125e12, Float: 31.2e12, Bandwidth: 600e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.75, Capability: nvidia.Version{Major: 8, Minor: 6}, is: `\bA10G?\b`},
+		{Name: "l4", Title: "NVIDIA L4, 24 GB", Half: 121e12, BF16: 121e12, Float: 30.3e12, Bandwidth: 300e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.7, Capability: nvidia.Version{Major: 8, Minor: 9}, is: `\bL4\b`},
+		{Name: "rtx4090", Title: "NVIDIA GeForce RTX 4090, 24 GB", Half: 165.2e12, BF16: 165.2e12, Float: 82.6e12, Bandwidth: 1008e9, Memory: gb(24), Bus: pcie4, Launch: launch, Price: 0.4, Capability: nvidia.Version{Major: 8, Minor: 9}, is: `RTX 4090`},
+		{Name: "l40s", Title: "NVIDIA L40S, 48 GB", Half: 362e12, BF16: 362e12, Float: 91.6e12, Bandwidth: 864e9, Memory: gb(48), Bus: pcie4, Launch: launch, Price: 1, Capability: nvidia.Version{Major: 8, Minor: 9}, is: `\bL40S\b`},
+		{Name: "a100-40", Title: "NVIDIA A100, 40 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 1555e9, Memory: gb(40), Bus: pcie4, Launch: launch, Price: 1.3, Capability: nvidia.Version{Major: 8}, is: `A100.*40 ?GB`},
+		{Name: "a100", Title: "NVIDIA A100, 80 GB", Half: 312e12, BF16: 312e12, Float: 19.5e12, Bandwidth: 2039e9, Memory: gb(80), Bus: pcie4, Launch: launch, Price: 1.8, Capability: nvidia.Version{Major: 8}, is: `A100.*80 ?GB`},
+		{Name: "h100", Title: "NVIDIA H100 SXM, 80 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 3350e9, Memory: gb(80), Bus: pcie5, Launch: launch, Price: 3, Capability: nvidia.Version{Major: 9}, is: `H100`},
+		{Name: "h200", Title: "NVIDIA H200 SXM, 141 GB", Half: 989.4e12, BF16: 989.4e12, Float: 66.9e12, Bandwidth: 4800e9, Memory: gb(141), Bus: pcie5, Launch: launch, Price: 3.8, Capability: nvidia.Version{Major: 9}, is: `H200`},
 	}
 }
 
 func gb(n int64) int64 { return n * 1_000_000_000 }
-
-func names(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) }
 
 // CardNamed finds a card by the name that --on takes.
 func CardNamed(name string) (Card, error) {
@@ -83,7 +81,7 @@ func CardNamed(name string) (Card, error) {
 // CardOf finds a card by the name that its driver has for it, such as "NVIDIA H100 80GB HBM3".
 func CardOf(model string) (Card, bool) {
 	for _, c := range Cards() {
-		if c.is.MatchString(model) {
+		if regexp.MustCompile(`(?i)` + c.is).MatchString(model) {
 			return c, true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/command"
@@ -144,8 +145,8 @@ func programOf(ctx context.Context, name, planned string) (program, error) {
 	if err != nil {
 		return program{}, step.Permanent(fmt.Errorf("on this worker: %w", err))
 	}
-	p := program{path: path}
-	if p.digest, p.seen, err = artifacts.HashFile(ctx, path, nil); err != nil {
+	p, err := hashed(ctx, path)
+	if err != nil {
 		return p, err
 	}
 	if sum := p.digest.Hex(); sum != strings.ToLower(planned) {
@@ -153,6 +154,25 @@ func programOf(ctx context.Context, name, planned string) (program, error) {
 			"this worker's %s has sha256 %s, the plan was made with %s: plan and run again if it has changed, and give all workers the same program", path, sum, planned)}
 	}
 	return p, nil
+}
+
+// known has the programs, by path, that this process has hashed.
+var known sync.Map
+
+// hashed is the program at a path. It is read once, as long as its stamp proves that it is
+// the same: thousands of steps may start one program, and an interpreter has megabytes.
+func hashed(ctx context.Context, path string) (program, error) {
+	if last, ok := known.Load(path); ok {
+		if now, err := artifacts.StampOf(path); err == nil && last.(program).seen.Proves(now) {
+			return last.(program), nil
+		}
+	}
+	p := program{path: path}
+	var err error
+	if p.digest, p.seen, err = artifacts.HashFile(ctx, path, nil); err == nil {
+		known.Store(path, p)
+	}
+	return p, err
 }
 
 // unchanged makes sure that what was started is what had been hashed.

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/dustin/go-humanize"
 
@@ -28,13 +29,15 @@ var policy = func() string {
 		"'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"percent": search.Percent,
-	"hundred": func(p float64) string { return fmt.Sprintf("%.2f", 100*p) },
-	"score":   func(s float64) string { return fmt.Sprintf("%.3f", s) },
-	"count":   func(n int) string { return humanize.Comma(int64(n)) },
-	"took":    func(ms float64) string { return fmt.Sprintf("%.3g", ms) },
-}).Parse(pageText))
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"percent": search.Percent,
+		"hundred": func(p float64) string { return fmt.Sprintf("%.2f", 100*p) },
+		"score":   func(s float64) string { return fmt.Sprintf("%.3f", s) },
+		"count":   func(n int) string { return humanize.Comma(int64(n)) },
+		"took":    func(ms float64) string { return fmt.Sprintf("%.3g", ms) },
+	}).Parse(pageText))
+})
 
 // page is what the template shows.
 type page struct {
@@ -66,7 +69,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := pageTemplate().Execute(&b, p); err != nil {
 		h.o.Log.Error("page", "err", err)
 		h.fail(w, &problem{Status: http.StatusInternalServerError, Message: "the page could not be made; the server's log says why"})
 		return

@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/redsi/redsi/internal/compute"
 )
 
 // env is where a run keeps things and how thorough it is.
@@ -92,6 +95,10 @@ func (e *env) quiet(name string, args ...string) error {
 	return nil
 }
 
-func (e *env) buildRedsi(dir string) error {
-	return e.quiet("go", "build", "-o", filepath.Join(dir, "redsi"), "./cmd/redsi")
+// redsi builds anew what users have, redsi and beside it the program that computes models, and returns redsi's path.
+func (e *env) redsi() (string, error) {
+	path := filepath.Join(e.dir, "redsi", "redsi")
+	return path, errors.Join(
+		e.quiet("env", "CGO_ENABLED=0", "go", "build", "-o", path, "./cmd/redsi"),
+		e.quiet("go", "build", "-o", filepath.Join(filepath.Dir(path), compute.Name), "./cmd/redsi-models"))
 }

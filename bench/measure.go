@@ -174,7 +174,7 @@ func (e *env) threads() []string {
 }
 
 // peak is the resident memory of a process at its highest. Linux counts in what this
-// program had when it started the process: 130 MB with libtorch, 20 without.
+// program had when it started the process: 130 MB, most of it libtorch's. startMemory does without.
 func peak(p *os.ProcessState) float64 {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

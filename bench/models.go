@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package main
 
 import (
@@ -75,12 +73,6 @@ var workloads = map[string]func(args []string) (*workload, error){
 	"card-trie":      func(args []string) (*workload, error) { return cardSearch(args, true) },
 	"card-atomic":    cardAtomic,
 	"card-bert":      cardBert,
-}
-
-// modelPieces are the pieces that a program with libtorch has beside the others.
-var modelPieces = map[string]func(args []string) (sample, error){
-	"serve":     driveServer,
-	"run-train": runTraining,
 }
 
 // weights is the folder of a model that a peer's script makes, with random weights.

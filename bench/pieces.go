@@ -29,6 +29,11 @@ func pieces() map[string]func(args []string) (sample, error) {
 		"dag":           runDAG,
 		"dag-fill":      fillDAG,
 		"launches":      countLaunches,
+		"starts":        runStarts,
+		"memory":        startMemory,
+		"worker":        workerMemory,
+		"serve":         driveServer,
+		"run-train":     runTraining,
 	}
 }
 
@@ -40,9 +45,6 @@ func runPiece(name string, args []string) error {
 		return nil
 	}
 	run, ok := pieces()[name]
-	if !ok {
-		run, ok = modelPieces[name]
-	}
 	if !ok {
 		return fmt.Errorf("there is no piece %q", name)
 	}

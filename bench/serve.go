@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package main
 
 import (
@@ -24,27 +22,24 @@ import (
 // servedModel is the toy model with the longest identifiers.
 const servedModel = `step.train.dsi["title/nci_norm/tiny/naive/42"]`
 
-// serveLine is one of the models' lines: it needs libtorch.
 var serveLine = line{
 	name: "serve_200_p99_vs_2s", target: 1, value: seconds,
 	doc:  "the slowest hundredth of the answers of redsi serve to 200 clients that ask without pause, the toy model, against a bound of 2 s",
 	ours: served("-clients=200"), peer: side{bound: 2},
 }
 
-// served drives the server of a toy model that is trained once; the program is
+// served drives the server of a toy model that is trained once; the programs are
 // built for each run.
 func served(args ...string) side {
 	return side{command: func(e *env) ([]string, error) {
-		dir, err := e.keep("serve1", func(dir string) error {
-			if err := e.buildRedsi(dir); err != nil {
-				return err
-			}
-			return e.quiet(filepath.Join(dir, "redsi"), toy(dir, "run", "-t", servedModel, "--out", filepath.Join(dir, "results"))...)
-		})
-		if err == nil {
-			err = e.buildRedsi(dir)
+		program, err := e.redsi()
+		if err != nil {
+			return nil, err
 		}
-		return ours("serve", append(slices.Clone(args), dir)...), err
+		dir, err := e.keep("serve1", func(dir string) error {
+			return e.quiet(program, toy(dir, "run", "-t", servedModel, "--out", filepath.Join(dir, "results"))...)
+		})
+		return ours("serve", append(slices.Clone(args), program, dir)...), err
 	}}
 }
 
@@ -67,7 +62,7 @@ func driveServer(args []string) (s sample, err error) {
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
-	c := exec.Command(filepath.Join(set.Arg(0), "redsi"), toy(set.Arg(0), "serve", "--listen", "127.0.0.1:0", "-m", servedModel)...)
+	c := exec.Command(set.Arg(0), toy(set.Arg(1), "serve", "--listen", "127.0.0.1:0", "-m", servedModel)...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 // Command counts writes what operations of the paper's models ask of a card, counted on a CPU
 // that is taken for one: internal/roofline/counts.json.
 //

@@ -1,4 +1,4 @@
-//go:build linux && !notorch
+//go:build linux
 
 package main
 

@@ -6,9 +6,8 @@
 //
 // A table whose label is its name (tab:dedup-counts is table.dedup_counts) is
 // compared cell by cell, with its headers, titles and bold cells; so a number
-// that is missing in the pipeline is found, too. Run it as make runs Go, or with
-// -tags notorch. It exits with 1 if something differs, and with 2 if something
-// cannot be read.
+// that is missing in the pipeline is found, too. It exits with 1 if something
+// differs, and with 2 if something cannot be read.
 package main
 
 import (

@@ -176,12 +176,12 @@ func TestMany(t *testing.T) {
 	q := newTester(t, Options{})
 	began, lost := make(chan bool, 1), make(chan error)
 	go func() {
-		_, err := q.run(step.WithReporter(t.Context(), func(step.Progress) { began <- true }), device.Processors, "waits")
+		_, err := q.run(step.WithReporter(t.Context(), func(step.Progress) { began <- true }), device.Processors, "waits, whatever is asked")
 		lost <- err
 	}()
 	soon(t, "the step does not begin", began)
 	q.p.Close()
-	if err := <-lost; err == nil || step.IsPoisoned(err) && q.p.Deaths(q.task("waits").Key) > 0 {
+	if err := <-lost; !errors.Is(err, errEnding) || step.IsPoisoned(err) {
 		t.Error("a pool that was closed: ", err)
 	}
 	if _, err := q.run(t.Context(), device.Processors, "x"); !errors.Is(err, errEnding) || len(q.p.all) > 0 {
@@ -240,7 +240,11 @@ func TestDeaths(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			p, do := newTester(t, Options{}), "dies by "+how
 			key := p.task(do).Key
+			began := time.Now()
 			_, err := p.run(t.Context(), device.Processors, do)
+			if took := time.Since(began); took > 15*time.Second {
+				t.Error("it waits for what the process started: ", took)
+			}
 			var died *DiedError
 			if !step.IsPoisoned(err) || !errors.As(err, &died) || p.p.Deaths(key) != 1 {
 				t.Fatal(err, p.p.Deaths(key))
@@ -396,13 +400,15 @@ func TestOrphan(t *testing.T) {
 		}
 		parent := exec.Command(os.Args[0])
 		parent.Env = append(os.Environ(), role+"="+first, address+"="+l.Addr().String())
-		if err := parent.Start(); err != nil {
+		ready, err := parent.StdoutPipe()
+		if err = errors.Join(err, parent.Start()); err != nil {
 			t.Fatal(err)
 		}
 		c, err := l.Accept()
-		if err == nil {
-			_, err = io.ReadFull(c, make([]byte, 1))
+		if err != nil {
+			t.Fatal(err)
 		}
+		_, err = io.ReadFull(ready, make([]byte, len("ready")))
 		if err = errors.Join(err, parent.Process.Kill(), c.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
 			t.Fatal(err)
 		}

@@ -58,14 +58,17 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "in"))
 	case "first", "first, the second stopped":
 		p := New(Options{Program: os.Args[0], Env: []string{role + "=second"}, Build: "b1", Registry: registry(1)})
-		err := p.With(context.Background(), device.Processors, "", func(c *Client) error {
-			call := map[string]string{"first": "connect"}[os.Getenv(role)]
-			if call == "" {
-				call = "connect, stop"
+		panic(p.With(context.Background(), device.Processors, "", func(c *Client) error {
+			err := c.Call(context.Background(), "connect", nil, nil)
+			if os.Getenv(role) != "first" {
+				err = errors.Join(err, c.p.cmd.Process.Signal(syscall.SIGSTOP))
 			}
-			return c.Call(context.Background(), call, nil, nil)
-		})
-		panic(err)
+			if err == nil {
+				fmt.Println("ready")
+				time.Sleep(time.Minute)
+			}
+			return err
+		}))
 	}
 }
 
@@ -80,20 +83,16 @@ func registry(version int) *step.Registry {
 	return step.NewRegistry(step.Whole([]step.Spec{declared}, step.Compute(declared, do))...)
 }
 
-var threads atomic.Int64
+var (
+	threads   atomic.Int64
+	connected net.Conn // which ends with this process
+)
 
 func second() Serving {
 	v, _ := strconv.Atoi(os.Getenv(version))
 	b := os.Getenv(build)
 	if b == "" {
 		b = "b1"
-	}
-	connect := func(context.Context, json.RawMessage) (any, error) {
-		c, err := net.Dial("tcp", os.Getenv(address))
-		if err == nil {
-			_, err = c.Write([]byte{1})
-		}
-		return nil, err
 	}
 	return Serving{
 		Build: b, Registry: registry(max(1, v)), Exact: os.Getenv(exact) != "",
@@ -110,14 +109,8 @@ func second() Serving {
 				return text + text, err
 			},
 			"none": func(context.Context, json.RawMessage) (any, error) { return make(chan int), nil },
-			"connect": func(ctx context.Context, args json.RawMessage) (any, error) {
-				_, err := connect(ctx, args)
-				<-ctx.Done()
-				return nil, err
-			},
-			"connect, stop": func(ctx context.Context, args json.RawMessage) (any, error) {
-				_, err := connect(ctx, args)
-				self(syscall.SIGSTOP)
+			"connect": func(context.Context, json.RawMessage) (_ any, err error) {
+				connected, err = net.Dial("tcp", os.Getenv(address))
 				return nil, err
 			},
 		},
@@ -204,9 +197,10 @@ func do(ctx context.Context, x *step.IO, c config) error {
 		}
 		select {}
 	case "threads":
-		for threads.Load() != int64(c.Size) {
-			x.Report(step.Progress{Done: threads.Load()})
-			time.Sleep(time.Millisecond)
+		for deadline := time.Now().Add(10 * time.Second); threads.Load() != int64(c.Size); x.Report(step.Progress{}) {
+			if time.Now().After(deadline) {
+				return fmt.Errorf("there are %d threads", threads.Load())
+			}
 		}
 	case "reads":
 		r, err := x.Open(c.In)

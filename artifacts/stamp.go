@@ -59,9 +59,7 @@ func stampOf(f *os.File) (Stamp, error) {
 		return Stamp{}, err
 	}
 	st := Stamp{Size: info.Size(), MTime: info.ModTime().UnixNano()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		st.Dev, st.Inode, st.CTime = uint64(sys.Dev), sys.Ino, changeTime(sys)
-	}
+	st.tell(info)
 	return st, nil
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gofrs/flock"
+
 	"github.com/redsi/redsi/artifacts"
 )
 
@@ -85,13 +87,10 @@ func (r *Records) Put(ctx context.Context, name string, data []byte) error {
 // Replace looks and renames under a lock on the store, which ends with its holder. A record
 // that is deleted and created anew between the two is not told from old.
 func (r *Records) Replace(ctx context.Context, name string, old, data []byte) error {
-	lock, err := os.OpenFile(filepath.Join(r.root, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return explain("replace a record", err)
-	}
+	lock := flock.New(filepath.Join(r.root, lockFile), flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o666))
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return explain("replace a record", &fs.PathError{Op: "lock", Path: lock.Name(), Err: err})
+	if err := lock.Lock(); err != nil {
+		return explain("replace a record", fmt.Errorf("lock %s: %w", lock.Path(), err))
 	}
 	switch there, err := r.Get(ctx, name); {
 	case err != nil:

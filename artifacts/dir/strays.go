@@ -14,6 +14,7 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/filetype"
+	"github.com/redsi/redsi/internal/system"
 )
 
 // asideDir keeps what was found in the place of a blob or a record, or beside them.
@@ -33,7 +34,7 @@ func openOurs(path string) (f *os.File, size int64, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, 0, errNotOurs
 	}
-	f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err = os.OpenFile(path, os.O_RDONLY|system.NoFollow|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, 0, errNotOurs
 	}

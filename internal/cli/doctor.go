@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/devserver"
 	"github.com/redsi/redsi/internal/nvidia"
 	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/workflows"
 )
@@ -205,11 +205,10 @@ func (a *app) checkState() finding {
 // withDisk adds to a finding of a folder how much is free on its disk.
 func withDisk(f finding, dir string) finding {
 	f.OK = true
-	var s syscall.Statfs_t
-	if syscall.Statfs(dir, &s) != nil {
+	free, ok := system.Free(dir)
+	if !ok {
 		return f // the system does not tell
 	}
-	free := int64(s.Bavail) * int64(s.Bsize)
 	f.Note += ", " + view.Size(free) + " free"
 	if free < diskLow {
 		f.OK, f.Soft, f.Do = false, free >= diskFull, "free space on its disk, or name another folder"

@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/revision"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/view"
 	"github.com/redsi/redsi/step"
 )
@@ -156,11 +156,10 @@ func roomOf(store artifacts.Store) int64 {
 	if err != nil || u.Scheme != "file" {
 		return -1
 	}
-	var s syscall.Statfs_t
-	if syscall.Statfs(filepath.FromSlash(u.Path), &s) != nil {
-		return -1
+	if free, ok := system.Free(filepath.FromSlash(u.Path)); ok {
+		return free
 	}
-	return int64(s.Bavail) * int64(s.Bsize)
+	return -1
 }
 
 // preview loads the pipeline and looks its results up.

@@ -1,9 +1,15 @@
 package command
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/redsi/redsi/internal/system"
+)
 
 // childAttributes makes the program lead a session of its own, without a terminal
 // that it could stop at to ask, and ends it with the thread that starts it.
 func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	a := system.Session()
+	a.Pdeathsig = syscall.SIGKILL
+	return a
 }

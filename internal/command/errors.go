@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/system"
 )
 
 // StartError says why a program did not start.
@@ -60,11 +62,11 @@ const outOfMemory = "out of memory, perhaps"
 
 func (e *ExitError) cause() string {
 	switch e.Signal {
-	case syscall.SIGXFSZ:
+	case system.SIGXFSZ:
 		return "it wrote a file larger than this worker may: ulimit -f"
-	case syscall.SIGXCPU:
+	case system.SIGXCPU:
 		return "it used more processor time than this worker may: ulimit -t"
-	case syscall.SIGSEGV, syscall.SIGILL, syscall.SIGFPE, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGSYS, syscall.SIGTRAP:
+	case syscall.SIGSEGV, syscall.SIGILL, syscall.SIGFPE, syscall.SIGBUS, syscall.SIGABRT, system.SIGSYS, syscall.SIGTRAP:
 		return "it crashed"
 	}
 	return outOfMemory

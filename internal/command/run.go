@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redsi/redsi/internal/isolation"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/usage"
 )
 
@@ -71,7 +72,7 @@ func (r Run) Do(ctx context.Context) error {
 	cmd.Args, cmd.Dir, cmd.Env = r.Argv, r.Dir, environ(r.Env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, stderr
 	cmd.SysProcAttr = childAttributes()
-	cmd.Cancel = func() error { return endGroup(cmd.Process.Pid) }
+	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = stragglers
 	own := usage.Own()
 	boxed, err := r.start(cmd)
@@ -85,7 +86,7 @@ func (r Run) Do(ctx context.Context) error {
 		}
 	}
 	err = cmd.Wait()
-	if gone := endGroup(cmd.Process.Pid); gone != nil && err == nil {
+	if gone := system.KillGroup(cmd.Process.Pid); gone != nil && err == nil {
 		err = gone
 	}
 	if late := filtered(); late != nil && err == nil {
@@ -141,7 +142,7 @@ func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err er
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case limited.Err() != nil && ws != 0:
+	case limited.Err() != nil && ws.ExitStatus() != 0:
 		return &TimeoutError{r.Argv, r.Timeout, tail}
 	case errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("%s: %w", r.Argv[0], ErrLeftRunning)
@@ -160,15 +161,6 @@ func (r Run) outcome(ctx, limited context.Context, ws syscall.WaitStatus, err er
 		r.Exited(ws.ExitStatus())
 	}
 	return nil
-}
-
-// endGroup kills a process group; one that is empty is no error.
-func endGroup(leader int) error {
-	err := syscall.Kill(-leader, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // EPERM: macOS, of a group of zombies
-		return nil
-	}
-	return err
 }
 
 func environ(env map[string]string) []string {

@@ -75,10 +75,19 @@ func AwaitEnd(ctx context.Context, dir string) error {
 // alive reports whether the process that wrote the file is there.
 func (i Info) alive() bool {
 	if i.Start == "" { // a system that does not tell
-		return syscall.Kill(i.PID, 0) == nil
+		return i.signal(syscall.Signal(0)) == nil
 	}
 	_, start := process(i.PID)
 	return start == i.Start
+}
+
+func (i Info) signal(s os.Signal) error {
+	p, err := os.FindProcess(i.PID)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	return p.Signal(s)
 }
 
 // process tells the state letter of a process and when it began, as the server

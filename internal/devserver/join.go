@@ -137,7 +137,7 @@ func (s *Server) agree(ctx context.Context, alone bool) error {
 	} else if answers && !s.wanted(i) {
 		switch {
 		case alone:
-			_ = syscall.Kill(i.PID, syscall.SIGTERM)
+			_ = i.signal(syscall.SIGTERM)
 			if err := s.awaitEnd(ctx, i.PID); err != nil {
 				return err
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/redsi/redsi/internal/system"
 )
 
 // A server is not started with less than roomNeeded bytes free: an empty database
@@ -16,13 +18,9 @@ const (
 
 // shortage says what to do about the disk of a folder with less than so many bytes
 // free; "" if it has more, or the system does not tell.
-func shortage(dir string, least uint64) string {
-	var s syscall.Statfs_t
-	if syscall.Statfs(dir, &s) != nil {
-		return ""
-	}
-	free := uint64(s.Bavail) * uint64(s.Bsize)
-	if free >= least {
+func shortage(dir string, least int64) string {
+	free, ok := system.Free(dir)
+	if !ok || free >= least {
 		return ""
 	}
 	return fmt.Sprintf("the disk of %s has %d kB left: free space there", dir, free>>10)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/redsi/redsi/internal/system"
 )
 
 // logFile takes what servers of a folder print, logMost the size at which it is
@@ -153,7 +155,7 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 	}
 	cmd := exec.Command(s.o.Program, args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = system.Session()
 	if err := cmd.Start(); err != nil {
 		return 0, nil, fmt.Errorf("start %s: %w", s.o.Program, err)
 	}

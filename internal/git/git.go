@@ -9,8 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/system"
 )
 
 // Schemes are the transports that neither run a program of a URL's choice nor take bytes
@@ -30,8 +31,8 @@ func To(ctx context.Context, out io.Writer, env []string, args ...string) error 
 	cmd.Env = append(environment(), env...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its helpers end with it, and have no terminal to ask on
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.SysProcAttr = system.Session() // its helpers end with it, and have no terminal to ask on
+	cmd.Cancel = func() error { return system.KillGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	switch {

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/redsi/redsi/internal/system"
 )
 
 // Identity is a process of some machine, at any time.
@@ -74,11 +76,7 @@ func (i Identity) EndGroup() error {
 	if i.PID <= 1 || !i.Running() {
 		return nil
 	}
-	err := syscall.Kill(-i.PID, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // EPERM: macOS, of a group of zombies
-		return nil
-	}
-	return err
+	return system.KillGroup(i.PID)
 }
 
 // End kills the process, and is no error if it has ended.

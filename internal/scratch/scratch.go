@@ -21,6 +21,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/redsi/redsi/internal/process"
+	"github.com/redsi/redsi/internal/system"
 )
 
 // What lies in a place, beside the folders.
@@ -168,8 +169,8 @@ func openRoot(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || st.Uid != uint32(os.Getuid()) || info.Mode().Perm()&0o022 != 0 {
-		return "", fmt.Errorf("%s is not a folder that only this account can write to: remove it, or name another folder by TMPDIR", root)
+	if err := system.Private(info); err != nil {
+		return "", fmt.Errorf("%s %w: remove it, or name another folder by TMPDIR", root, err)
 	}
 	return filepath.EvalSymlinks(root)
 }

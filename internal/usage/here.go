@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -14,19 +13,13 @@ func Here(counters ...Counter) Machine {
 }
 
 func ownCPU() (time.Duration, bool) {
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
-		return 0, false
-	}
-	return CPU(&r), true
+	r, ok := self()
+	return CPU(&r), ok
 }
 
 func mostResident() (int64, bool) {
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
-		return 0, false
-	}
-	return MaxMemory(&r), true
+	r, ok := self()
+	return MaxMemory(&r), ok
 }
 
 // Program is what the processes of a program used, those that it waited for included.
@@ -50,17 +43,4 @@ func OfProgram(r *syscall.Rusage, own int64) Program {
 func Own() int64 {
 	n, _ := mostResident()
 	return n
-}
-
-// CPU is the processor time of a record of the system, user and system.
-func CPU(r *syscall.Rusage) time.Duration {
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
-}
-
-// MaxMemory is the most memory that a record of the system has, in bytes.
-func MaxMemory(r *syscall.Rusage) int64 {
-	if runtime.GOOS == "darwin" {
-		return int64(r.Maxrss)
-	}
-	return int64(r.Maxrss) << 10
 }

@@ -1,0 +1,54 @@
+//go:build unix
+
+// Package system asks of the operating system what Go's library has no one word for. It
+// must not know what redsi asks it for.
+//
+// Windows is compiled for and not run: what is missing there says so.
+package system
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// NoFollow opens no symbolic link.
+const NoFollow = syscall.O_NOFOLLOW
+
+// Signals that not every system has.
+const (
+	SIGXCPU = syscall.SIGXCPU
+	SIGXFSZ = syscall.SIGXFSZ
+	SIGSYS  = syscall.SIGSYS
+)
+
+// Session makes a program lead a session of its own, so a process group, without a
+// terminal that it could stop at to ask.
+func Session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// KillGroup kills a process group; one that is empty is no error.
+func KillGroup(leader int) error {
+	err := syscall.Kill(-leader, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // EPERM: macOS, of a group of zombies
+		return nil
+	}
+	return err
+}
+
+// Free is how many bytes the disk of a folder has left; false if the system does not tell.
+func Free(dir string) (int64, bool) {
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil {
+		return 0, false
+	}
+	return int64(s.Bavail) * int64(s.Bsize), true
+}
+
+// Private is nil if only this account can write to a folder.
+func Private(info fs.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || st.Uid != uint32(os.Getuid()) || info.Mode().Perm()&0o022 != 0 {
+		return errors.New("is not a folder that only this account can write to")
+	}
+	return nil
+}

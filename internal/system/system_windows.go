@@ -1,0 +1,31 @@
+package system
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
+
+// NoFollow is not there on Windows: whoever opens a file looks what it is before.
+const NoFollow = 0
+
+// No program is ended by a signal on Windows: these are of no number that there is.
+const (
+	SIGXCPU = syscall.Signal(-1 - iota)
+	SIGXFSZ
+	SIGSYS
+)
+
+// Session starts a program as any other.
+func Session() *syscall.SysProcAttr { return nil }
+
+// KillGroup fails.
+func KillGroup(int) error { return errors.New("process groups are not there on Windows") }
+
+// Free is not known.
+func Free(string) (int64, bool) { return 0, false }
+
+// Private fails.
+func Private(fs.FileInfo) error {
+	return errors.New("is not used: who may write to a folder is not looked up on Windows")
+}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package usage
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// self is what the system recorded of this process.
+func self() (r syscall.Rusage, ok bool) {
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &r)
+	return r, err == nil
+}
+
+// CPU is the processor time of a record of the system, user and system.
+func CPU(r *syscall.Rusage) time.Duration {
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// MaxMemory is the most memory that a record of the system has, in bytes.
+func MaxMemory(r *syscall.Rusage) int64 {
+	if runtime.GOOS == "darwin" {
+		return int64(r.Maxrss)
+	}
+	return int64(r.Maxrss) << 10
+}

@@ -11,26 +11,32 @@ TIMEOUT  ?= 30m
 # Parts compiled side by side; gotch's one large C++ file, which keeps a single core busy, is compiled beside them.
 JOBS     ?= 2
 PKGS     ?= ./...
-# The paper's pipeline on a generated corpus, with models of a few thousand parameters.
+# The paper's pipeline on a generated corpus, with models of a few thousand parameters; its tables that need no models.
 TOY := --var scale=toy
+FIRST := -t table.dedup_counts -t table.nq_document_collections_splits
 # What `make bench` runs; each line replaces its rows in bench/results.jsonl.
 BENCH      ?= $(GO) run ./bench
 # Packages with tests that need a card (build tag cuda).
 CARD       ?= ./internal/... ./kinds/...
+CARD_TAGS   = cuda$(TAGS:%=,%)
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
 ROUNDS     ?= 43
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
-# What `make race` tests: all that needs no libtorch. Those where things go on at once are enough for each change.
-RACE       ?= $$($(GO) list -tags notorch ./... | grep -v -e /internal/cli$$ -e /tools/chaos$$)
+# What `make race` tests: all that is linked without gotch and tokenizers, which would be compiled once more for it.
+# Those where things go on at once are enough for each change.
+RACE       ?= $$($(GO) list -test -f '{{.ImportPath}} {{.Deps}}' ./... | grep '\.test ' | \
+	grep -v -e sugarme/gotch -e daulet/tokenizers | sed 's/\.test .*//' | grep -v -e /internal/cli$$ -e /tools/chaos$$)
 CONCURRENT := ./activities ./artifacts/... ./step ./workflows ./worker \
-	$(addprefix ./internal/,atomicfile command cores devserver fetch lease livegraph lockfile lsp modules payload scratch search/... secret telemetry)
+	$(addprefix ./internal/,atomicfile command compute cores devserver fetch lease livegraph lockfile lsp modules payload scratch search search/server secret telemetry)
 # Checkers, pinned in a go.mod of their own, and the programs that deadcode begins at.
 CHECKER    := $(GO) tool -modfile=tools/check/go.mod
-PROGRAMS   := ./cmd/redsi ./bench ./tools/...
+PROGRAMS   := ./cmd/redsi ./cmd/redsi-models ./bench ./tools/...
 # How long `make fuzz` tries each target.
 FUZZTIME   ?= 1m
+# Where redsi is compiled and vetted for, besides here.
+CROSS      := linux/arm64 darwin/arm64 darwin/amd64 windows/amd64
 
 # The revision that results record and `redsi doctor` shows; never part of a key.
 LDFLAGS    = -ldflags "-X github.com/redsi/redsi/internal/revision.version=$(VERSION)"
@@ -43,6 +49,7 @@ ifeq ($(OS),darwin)
   CACHE  := $(HOME)/Library/Caches
   CXXGCC :=
   NEWDTAGS :=
+  TAGS   :=
 else
   CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
   # gotch asks for -g -O3, after all flags that are given here. -gtoggle takes the 50 MB of debugging symbols back, the
@@ -50,6 +57,9 @@ else
   CXXGCC  = -gtoggle -specs=$(GOTCH)/quick.specs
   # RUNPATH, not RPATH: LD_LIBRARY_PATH can then put another libtorch 2.11 in front.
   NEWDTAGS := -Wl,--enable-new-dtags
+  # The packages net and os/user without C, also in redsi-models and in tests. Else all that imports them, such as Temporal's
+  # SDK, would be compiled twice: for redsi without cgo, and for the others with it.
+  TAGS   := netgo,osusergo
 endif
 REDSI_DEPS ?= $(CACHE)/redsi
 override REDSI_DEPS := $(abspath $(subst $() ,?,$(strip $(REDSI_DEPS))))
@@ -62,16 +72,17 @@ SERVER_SUM := $(shell find tools/temporal-server -name '*.go' ! -name '*_test.go
 TEMPORAL_SERVER := $(REDSI_DEPS)/temporal-server/$(TEMPORAL_SERVER_VERSION)-$(SERVER_SUM)-$(PLATFORM)
 TEMPORAL   := $(REDSI_DEPS)/temporal/$(TEMPORAL_VERSION)-$(PLATFORM)
 MINIO      := $(REDSI_DEPS)/minio/$(MINIO_VERSION)-$(PLATFORM)
-# bin/redsi looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
+# bin/redsi-models looks for CUDA here by where its libtorch lies. The second holds what a test asks for kernels.
 CUDA       := $(REDSI_DEPS)/cuda/$(LIBTORCH_VERSION)-$(PLATFORM)
 KERNELS    := $(REDSI_DEPS)/cuda-kernels/$(LIBTORCH_VERSION)-$(PLATFORM)
-# What records and replays on a card, compiled of a source of ours, whose sum is in the folder's name. bin/redsi looks for
-# the one of its own source.
+# What records and replays on a card, compiled of a source of ours, whose sum is in the folder's name. bin/redsi-models
+# looks for the one of its own source.
 GRAPHS_SUM := $(if $(filter linux,$(OS)),$(shell cat internal/tensor/cudagraph/library/graph.cc internal/tensor/cudagraph/table.h | sha256sum | cut -c 1-12))
 GRAPHS     := $(REDSI_DEPS)/cuda-graphs/$(LIBTORCH_VERSION)-$(GRAPHS_SUM)-$(PLATFORM)
-# What redsi itself runs with, and what its tests start besides: other programs of Temporal, and MinIO.
+# What redsi-models is built with, what redsi runs with, and what tests start besides: other programs of Temporal, and MinIO.
 TORCH_PARTS := libtorch=$(LIBTORCH) gotch=$(GOTCH)
-RUN_PARTS   := $(TORCH_PARTS) tokenizers=$(TOKENIZERS) temporal-server=$(TEMPORAL_SERVER)
+MODEL_PARTS := $(TORCH_PARTS) tokenizers=$(TOKENIZERS)
+RUN_PARTS   := $(MODEL_PARTS) temporal-server=$(TEMPORAL_SERVER)
 TEST_PARTS  := temporal=$(TEMPORAL) minio=$(MINIO)
 KERNEL_PART := $(if $(filter linux,$(OS)),cuda-kernels=$(KERNELS))
 GRAPHS_PART := $(if $(filter linux,$(OS)),cuda-graphs=$(GRAPHS))
@@ -86,7 +97,7 @@ export REDSI_CUDA_GRAPHS  := $(GRAPHS)
 export CGO_ENABLED    := 1
 # Without it a package's key in Go's build cache has the clone's folder, and every clone would compile redsi anew. What
 # `go env -w` has set is kept: a variable of the environment takes its place.
-export GOFLAGS        := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath)
+export GOFLAGS        := $(strip $(filter-out -trimpath $(TAGS:%=-tags=%),$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath $(TAGS:%=-tags=%))
 export CGO_CFLAGS     := -O2 -w -g0
 export CGO_CXXFLAGS   := -include $(GOTCH)/gotch-libtorch211.h -I$(LIBTORCH)/include -I$(LIBTORCH)/include/torch/csrc/api/include -O2 -w $(CXXGCC)
 export CGO_LDFLAGS    := -L$(GOTCH)/stubs -L$(LIBTORCH)/lib -L$(TOKENIZERS) -Wl,-rpath,$(LIBTORCH)/lib $(NEWDTAGS)
@@ -102,24 +113,33 @@ need_pip        = $(if $(call missing,$(1)),python3 pip)
 folder          = $(lastword $(subst =, ,$(1)))
 missing         = $(strip $(foreach part,$(1),$(if $(wildcard $(call folder,$(part))/done),,$(part))))
 # Nothing is started, not even the installer, when all is there.
-install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installer'; $(GO) run ./tools/deps -platform $(PLATFORM) -jobs $(JOBS) $(1))
+install         = @$(if $(call missing,$(1)),echo 'redsi: compiling the installer'; $(GO) run ./tools/deps -platform $(PLATFORM) -jobs $(JOBS) $(2) $(1))
 # Runs a long command and says how far it is.
 SHOW            := $(GO) run ./tools/deps show
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-run deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build build-notorch quickstart toy-paper test ci chaos fuzz race check fmt bench try-docs docs dist \
+.PHONY: help deps deps-run deps-models deps-tokenizers deps-embedded deps-servers deps-torch deps-graphs cuda tools build bin/redsi bin/redsi-models quickstart first-tables beside toy-paper test ci cross chaos fuzz race check fmt bench try-docs docs dist \
 	doctor env clean python-test
 
 help: ## list the targets
 	@echo 'usage: make TARGET [REDSI_DEPS=folder for native parts, now $(REDSI_DEPS)]'
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile | sort
+	@awk -F ':.*## ' '/^[a-z][a-z\/-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile | sort
 
-quickstart: build ## from a bare machine to the first tables, three small models, a search, a report, and what is expected of them
-	bin/redsi run $(TOY) -t table.dedup_counts -t table.nq_document_collections_splits -t table.smallest_models
+quickstart: beside build ## from a bare machine to the first tables, three small models, a search, a report, and what is expected of them
+	bin/redsi run $(TOY) $(FIRST) -t table.smallest_models
 	@echo; bin/redsi search $(TOY) --log-level warn --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 \
 		'when was the castle fagide built'
 	@echo; bin/redsi report $(TOY)
-	@echo; bin/redsi check $(TOY) -t table.dedup_counts -t table.nq_document_collections_splits -t table.smallest_models
+	@echo; bin/redsi check $(TOY) $(FIRST) -t table.smallest_models
+
+# Tables that need no models are there long before what computes models is: they are rebuilt and shown while its parts are
+# installed. Those have the processors that the tables leave.
+beside: tools
+	$(call install,$(MODEL_PARTS),-first '$(FIRST_TABLES)')
+FIRST_TABLES := $(MAKE) --no-print-directory first-tables
+
+first-tables: bin/redsi deps-embedded ## two tables of the generated corpus that need no models, for which Go is enough
+	bin/redsi run $(TOY) $(FIRST)
 
 toy-paper: build ## every table and figure of the paper on the generated corpus, and the report
 	bin/redsi run $(TOY)
@@ -127,44 +147,47 @@ toy-paper: build ## every table and figure of the paper on the generated corpus,
 	@echo; bin/redsi report $(TOY)
 	@echo; bin/redsi check $(TOY) --strict
 
-build: deps-run ## bin/redsi
-	@$(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -o bin/redsi ./cmd/redsi
+build: deps-run bin/redsi bin/redsi-models ## both programs, and what they run with
 
-build-notorch: deps-tokenizers ## bin/redsi without libtorch: plans everything, runs all but the model kinds
-	@$(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -tags notorch -o bin/redsi ./cmd/redsi
+bin/redsi: tools ## redsi itself, for which Go is enough: it plans everything, and runs what needs no models
+	@CGO_ENABLED=0 $(SHOW) bin/redsi $(GO) build -v $(LDFLAGS) -o bin/redsi ./cmd/redsi
+
+bin/redsi-models: deps-models ## the program that computes models, which redsi starts
+	@$(SHOW) bin/redsi-models $(GO) build -v $(LDFLAGS) -o bin/redsi-models ./cmd/redsi-models
 
 test: deps check ## install what is missing, then gofmt, vet and all tests
 	$(GO) test -timeout $(TIMEOUT) $(PKGS)
 	$(GO) -C tools/temporal-server test -vet=off ./...
 
-ci: test ## what .ci/run does: make test, and what is concurrent under the race detector
+ci: test cross ## what .ci/run does: make test, other platforms, and what is concurrent under the race detector
 	$(MAKE) --no-print-directory race RACE="$(CONCURRENT)"
+
+cross: tools ## compile and vet redsi for the platforms that it is not tested on
+	@for to in $(CROSS); do echo "redsi for $$to"; export CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/}; \
+		$(GO) vet $$($(GO) list -deps -f '{{with .Module}}{{if .Main}}{{$$.ImportPath}}{{end}}{{end}}' ./cmd/redsi) || exit 1; done
 
 chaos: build deps-servers ## kill, stop and starve redsi, its servers and disks at random moments: SEED= ROUNDS= PARALLEL= OUT=
 	$(GO) build -o bin/chaos ./tools/chaos
 	bin/chaos -redsi bin/redsi -seed $(SEED) -rounds $(ROUNDS) -parallel $(PARALLEL) $(if $(ROUND),-round $(ROUND),-out $(OUT))
 
-fuzz: deps-tokenizers ## every fuzz target for FUZZTIME= each, one after the other; without libtorch, which need not be instrumented
+fuzz: tools ## every fuzz target for FUZZTIME= each, one after the other
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*_test.go:func | |' | sort -u | while read dir name; do \
-		echo "== $$dir $$name"; $(GO) test -tags notorch $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
+		echo "== $$dir $$name"; $(GO) test $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
-race: deps-tokenizers deps-embedded deps-servers ## tests that need no libtorch under the race detector, but for whole command lines; RACE=packages
-	$(GO) test -race -short -vet=off -tags notorch -timeout $(TIMEOUT) $(RACE)
+race: deps-run deps-servers ## tests that link no libtorch under the race detector, but for whole command lines; RACE=packages
+	$(GO) test -race -short -vet=off -timeout $(TIMEOUT) $(RACE)
 
 # With -trimpath all clones share what Go's cache keeps of cgo, in which the folder of the clone that compiled it stands:
 # vet's cgocall reads the file there and fails if that clone is gone.
-# What is dead is looked for in both builds. Without libtorch most of internal/train is: only its stubs count there.
-check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
+check: deps-models ## gofmt, vet, staticcheck, workflowcheck, deadcode, go.mod tidy, known vulnerabilities
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt'd (run make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) vet -cgocall=false $(PKGS)
 	$(GO) -C tools/temporal-server vet ./...
 	$(CHECKER) staticcheck $(PKGS)
-	$(GO) vet -cgocall=false -tags cuda $(CARD)
-	$(CHECKER) staticcheck -tags cuda $(CARD)
-	$(CHECKER) staticcheck -tags notorch -tests=false $(PKGS)
+	$(GO) vet -cgocall=false -tags $(CARD_TAGS) $(CARD)
+	$(CHECKER) staticcheck -tags $(CARD_TAGS) $(CARD)
 	$(CHECKER) workflowcheck -config tools/check/workflowcheck.yaml ./workflows
-	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; stubs=$$($(CHECKER) deadcode -tags notorch $(PROGRAMS)) || exit 1; \
-		dead=$$(printf '%s\n%s' "$$dead" "$$(echo "$$stubs" | grep _notorch.go: )" | grep . ); \
+	@dead=$$($(CHECKER) deadcode $(PROGRAMS)) || exit 1; \
 		test -z "$$dead" || { echo "what no program uses:"; echo "$$dead"; exit 1; }
 	@for dir in . examples/own-kind tools/dist tools/temporal-server; do $(GO) -C $$dir mod tidy -diff || { echo "run go mod tidy in $$dir"; exit 1; }; done
 	@sh tools/check/vulnerabilities.sh "$(CHECKER)" $(PKGS)
@@ -172,16 +195,16 @@ check: deps-torch deps-tokenizers ## gofmt, vet, staticcheck, workflowcheck, dea
 .PHONY: test-cuda bench-cuda card-pack
 # The same tests run in `make test` on a card of software.
 test-cuda: deps-torch deps-graphs ## the tests of what a card computes, on this machine's card; what was compared: bin/test-cuda.json
-	$(GO) test -c -tags cuda -o bin/cardtest.test ./internal/cardtest
+	$(GO) test -c -tags $(CARD_TAGS) -o bin/cardtest.test ./internal/cardtest
 	cd internal/cardtest && ../../bin/cardtest.test -card=real -report ../../bin/test-cuda.json
 	@packages=$$(find internal kinds -name '*_cuda_test.go' | xargs -r -n 1 dirname | sort -u | sed 's|^|./|'); \
-		test -z "$$packages" || $(GO) test -tags cuda -run '^TestCard' $$packages
+		test -z "$$packages" || $(GO) test -tags $(CARD_TAGS) -run '^TestCard' $$packages
 
 bench-cuda: build deps ## training, evaluation and embedding on this machine's card beside transformers, into bench/results.jsonl
 	$(GO) run ./bench -only cuda/...
 
 card-pack: deps-torch deps-graphs ## the tests of test-cuda for a machine without a network: dist/card.tar.gz
-	$(GO) test -c -tags cuda -ldflags '-s -w' -o bin/cardtest.test ./internal/cardtest
+	$(GO) test -c -tags $(CARD_TAGS) -ldflags '-s -w' -o bin/cardtest.test ./internal/cardtest
 	tools/card/pack.sh bin/cardtest.test $(GRAPHS)/libredsi_graphs.so dist/card.tar.gz $(LIBTORCH_VERSION)
 
 fmt: ## gofmt all Go files
@@ -196,7 +219,7 @@ try-docs: build ## every command of README, docs and --help, in order, in a copy
 python-test: ## install python/redsi from the tree and test it (needs python3 and a package index)
 	tools/python/check.sh
 
-docs: build ## generate docs/kinds.md
+docs: bin/redsi ## generate docs/kinds.md
 	bin/redsi kinds --markdown > docs/kinds.md.new && mv docs/kinds.md.new docs/kinds.md
 
 # Versions are tags; between them the archive says how far behind which one the tree is.
@@ -206,7 +229,7 @@ DIST    = dist/redsi-$(VERSION)-$(PLATFORM).tar.gz
 dist: build deps-graphs ## an archive that runs where there is no compiler: programs, libraries, pipeline, licences, bill of materials
 	@mkdir -p dist
 	$(GO) -C tools/dist build -o $(CURDIR)/bin/dist .
-	bin/dist -redsi bin/redsi -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS) \
+	bin/dist -redsi bin/redsi -models bin/redsi-models -server $(TEMPORAL_SERVER)/temporal-server -libtorch $(LIBTORCH) -libtorch-version $(LIBTORCH_VERSION) -graphs $(GRAPHS) \
 		-version $(VERSION) -time $$(git log -1 --format=%ct) -out $(DIST)
 	@ls -l $(DIST)
 	@echo 'redsi: the archive has no CUDA libraries. For a card, where it is unpacked: pip install --target cuda torch==$(LIBTORCH_VERSION)'
@@ -225,8 +248,10 @@ clean: ## remove what was built here; the parts in REDSI_DEPS stay
 
 deps: tools ## all parts
 	$(call install,$(RUN_PARTS) $(TEST_PARTS) $(KERNEL_PART) $(GRAPHS_PART))
-deps-run: tools ## the parts that bin/redsi is built and runs with
+deps-run: tools ## the parts that redsi and redsi-models are built and run with
 	$(call install,$(RUN_PARTS))
+deps-models: tools ## the parts that redsi-models is built with
+	$(call install,$(MODEL_PARTS))
 deps-tokenizers: tools ## libtokenizers.a
 	$(call install,tokenizers=$(TOKENIZERS))
 deps-embedded: tools ## the embedded Temporal server
@@ -237,19 +262,19 @@ deps-torch: tools ## libtorch and what gotch needs to compile against it
 	$(call install,$(TORCH_PARTS))
 deps-graphs: tools ## on Linux, the library that records and replays what a card is asked for
 	$(if $(GRAPHS_PART),$(call install,libtorch=$(LIBTORCH) $(GRAPHS_PART)))
-cuda: tools ## what bin/redsi needs to compute on NVIDIA's cards: 2.5 GB to download, for Linux
+cuda: tools ## what redsi-models needs to compute on NVIDIA's cards: 2.5 GB to download, for Linux
 	$(if $(filter linux,$(OS)),,@echo 'redsi: there is no CUDA for $(PLATFORM): models compute on the processors' >&2; exit 1)
 	$(call install,$(CUDA_PARTS))
-	@echo 'redsi: CUDA libraries are in $(CUDA); bin/redsi takes them where there is a driver, from 580 on (redsi doctor)'
+	@echo 'redsi: CUDA libraries are in $(CUDA); bin/redsi-models takes them where there is a driver, from 580 on (redsi doctor)'
 
-deps-tokenizers build-notorch: NEED := $(NEED_TOKENIZERS)
-deps-embedded deps-servers: NEED := go c++
+deps-tokenizers: NEED := $(NEED_TOKENIZERS)
+bin/redsi first-tables deps-embedded deps-servers cross fuzz docs: NEED := go
 deps-torch: NEED := $(NEED_TORCH)
 cuda: NEED := $(if $(filter linux,$(OS)),go $(call need_pip,$(CUDA_PARTS)) $(if $(call missing,$(GRAPHS_PART)),c++))
 deps test bench: NEED := $(sort $(NEED) $(call need_pip,$(KERNEL_PART) $(GRAPHS_PART)))
 deps-graphs: NEED := $(sort $(NEED_TORCH) $(call need_pip,$(GRAPHS_PART)))
 dist test-cuda card-pack: NEED := $(sort $(NEED) $(call need_pip,$(GRAPHS_PART)))
-deps-run build quickstart toy-paper chaos fuzz race check docs: NEED := $(NEED)
+deps-run deps-models build bin/redsi-models quickstart toy-paper chaos race check: NEED := $(NEED)
 
 tools:
 	@case '$(PLATFORM)' in linux-amd64|linux-arm64|darwin-arm64) ;; \

@@ -15,7 +15,8 @@ var order = []string{"temporal-server", "tokenizers", "minio", "temporal"}
 
 // installAll installs the parts that are missing, o.jobs of them at a time. libtorch, which is downloaded, and gotch,
 // whose one large file keeps one core busy longest, wait for none of the others. CUDA's parts are downloaded after
-// libtorch, whose wheel or headers they take too, while gotch is compiled.
+// libtorch, whose wheel or headers they take too, while gotch is compiled. A part that fails does not end o.first, whose
+// failure ends the parts.
 func installAll(ctx context.Context, o options, b *board) error {
 	var missing []string
 	for _, name := range append([]string{"libtorch", "cuda-kernels", "cuda", "cuda-graphs", "gotch"}, order...) {
@@ -47,6 +48,13 @@ func installAll(ctx context.Context, o options, b *board) error {
 	}
 	part := func(name string) bool {
 		return !slices.Contains(missing, name) || try(install(within, name, o.dirs[name], b.part(name), builders(o)[name]))
+	}
+	if o.first != "" {
+		b.hold()
+		wg.Go(func() {
+			try(runFirst(o.first))
+			b.release()
+		})
 	}
 	wg.Go(func() {
 		if !part("libtorch") {

@@ -25,6 +25,40 @@ func TestInstallAllTellsTheFirstFailure(t *testing.T) {
 	}
 }
 
+// What is said of the parts waits for the end of the command that comes first; a part's failure does not end it.
+func TestInstallAllBeside(t *testing.T) {
+	deps := t.TempDir()
+	table := filepath.Join(deps, "table")
+	for _, tt := range []struct {
+		first, want string
+		table       bool
+	}{
+		{"touch " + table, "gotch: open no such header", true},
+		{"false", "false: exit status 1", false},
+	} {
+		os.Remove(table)
+		var out bytes.Buffer
+		b := newBoard(&out)
+		o := options{header: "no such header", jobs: 1, first: tt.first, dirs: map[string]string{"gotch": filepath.Join(deps, "gotch", "1-linux")}}
+		if !tt.table { // the part waits for this lock, and would for ever
+			held, err := lock(t.Context(), filepath.Join(deps, "gotch", ".1-linux.lock"), quiet())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+		}
+		if err := installAll(t.Context(), o, b); !errorHas(err, tt.want) {
+			t.Errorf("%s: error %v", tt.first, err)
+		}
+		if _, err := os.Stat(table); (err == nil) != tt.table {
+			t.Errorf("%s: its file: %v", tt.first, err)
+		}
+		if b.holds() {
+			t.Errorf("%s: the terminal is still held", tt.first)
+		}
+	}
+}
+
 // What is complete is neither announced nor touched.
 func TestInstallAllComplete(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gotch", "1-linux")
@@ -93,6 +127,19 @@ func TestBoard(t *testing.T) {
 		"\x1b[1A\x1b[J"
 	if out.String() != want {
 		t.Errorf("got  %q\nwant %q", out.String(), want)
+	}
+
+	out.Reset()
+	b.drawn = 0
+	b.hold()
+	one.state("a")
+	two.line("ready")
+	if out.Len() > 0 {
+		t.Errorf("printed %q while held", out.String())
+	}
+	b.release()
+	if want := "two: ready\none: a\n"; out.String() != want {
+		t.Errorf("after it got %q, want %q", out.String(), want)
 	}
 
 	out.Reset()

@@ -98,13 +98,13 @@ func tokenizers(ctx context.Context, p partPlace, show *progress) error {
 }
 
 // server builds a program of another Go module, so that its dependencies are not redsi's. It is built as redsi is,
-// because Go's build cache then has what both are made of: its own library, and modules of equal versions.
+// because Go's build cache then has what both are made of: its own library, and modules of equal versions. None needs C.
 type server struct{ moduleDir, pkg string }
 
 func (s server) build(ctx context.Context, p partPlace, show *progress) error {
 	cmd := exec.Command("go", "build", "-v", "-ldflags", "-s -w", "-o", filepath.Join(p.new, path.Base(s.pkg)), s.pkg)
 	cmd.Dir = s.moduleDir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	return runShown(ctx, p, show, "compiling", cmd, nil)
 }
 

@@ -126,7 +126,7 @@ func TestMakeCuda(t *testing.T) {
 	}{
 		{"darwin", "darwin-arm64", "redsi: there is no CUDA for darwin-arm64: models compute on the processors\n", true},
 		{"linux", "linux-amd64", "redsi: CUDA libraries are in " + filepath.Join(deps, "cuda", values["LIBTORCH_VERSION"]+"-linux-amd64") +
-			"; bin/redsi takes them where there is a driver, from 580 on (redsi doctor)\n", false},
+			"; bin/redsi-models takes them where there is a driver, from 580 on (redsi doctor)\n", false},
 	} {
 		cmd := exec.Command("make", "--no-print-directory", "-C", clone, "cuda", "OS="+tt.os, "PLATFORM="+tt.platform, "REDSI_DEPS="+deps)
 		cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")

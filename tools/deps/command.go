@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +26,9 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 	cmd.Stdout, cmd.Stderr = writer, writer
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children end with it
 	cmd.ExtraFiles = p.locks
+	if show.board.holds() {
+		giveWay(cmd)
+	}
 	start, expected := time.Now(), costs[show.name]
 	defer show.end()
 	if err := cmd.Start(); err != nil {
@@ -87,6 +92,26 @@ func runShown(ctx context.Context, p partPlace, show *progress, what string, cmd
 				state()
 			}
 		}
+	}
+}
+
+// runFirst runs a command on the terminal, to its end: Ctrl-C reaches it from there, and it ends in its own way.
+func runFirst(command string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+command)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return nil
+}
+
+// giveWay has a command that has not started leave the processors to all others.
+func giveWay(cmd *exec.Cmd) {
+	if nice, err := exec.LookPath("nice"); err == nil {
+		cmd.Path, cmd.Args = nice, append([]string{"nice", "-n", "19"}, cmd.Args...)
 	}
 }
 

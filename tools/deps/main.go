@@ -25,6 +25,9 @@ const usage = `usage: deps [options] PART=DIR...     install parts, several at o
   tokenizers=DIR        libtokenizers.a, from the module in go.mod
   temporal-server=DIR, temporal=DIR, minio=DIR   a program, from the module in tools/
 
+With -first, a command runs on the terminal while the parts are installed beside it: they have the processor time that
+it leaves, and what is said of them waits until it has ended.
+
 options:
 `
 
@@ -56,6 +59,7 @@ type options struct {
 	jobs                       int
 	dirs                       map[string]string // part -> its folder
 	keep                       string            // the distribution whose wheel two of the missing parts take
+	first                      string            // a command that the parts give way to, "" for none
 }
 
 func parse(args []string) (options, error) {
@@ -68,6 +72,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.header, "header", "tools/native/gotch-libtorch211.h", "`file` that is forced into gotch's sources")
 	flags.StringVar(&o.graphs, "graphs", "internal/tensor/cudagraph", "`folder` with the source of cuda-graphs")
 	flags.IntVar(&o.jobs, "jobs", 2, "how many parts are compiled at once, gotch beside them")
+	flags.StringVar(&o.first, "first", "", "`command` that runs before all else, the installation beside it")
 	flags.Usage = func() {}
 	err := flags.Parse(args)
 	for _, arg := range flags.Args() {

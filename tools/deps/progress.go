@@ -18,6 +18,8 @@ type board struct {
 	every    time.Duration // between a part's plain lines
 	rows     []*progress   // those with a state, in the order of their beginning
 	drawn    int           // lines of the terminal that hold states
+	held     bool          // another program has the terminal
+	kept     []string      // lines that wait for it to end
 }
 
 // progress is one part's share of the board.
@@ -48,6 +50,27 @@ func (b *board) line(format string, args ...any) {
 	b.print("redsi: " + fmt.Sprintf(format, args...))
 }
 
+// hold leaves the terminal to another program until release, which prints the lines that were to stay since.
+func (b *board) hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = true
+}
+
+func (b *board) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = false
+	b.print(strings.Join(b.kept, "\n"))
+	b.kept = nil
+}
+
+func (b *board) holds() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held
+}
+
 // line prints a line that stays; the part's state ends.
 func (p *progress) line(format string, args ...any) {
 	p.board.mu.Lock()
@@ -64,7 +87,7 @@ func (p *progress) state(format string, args ...any) {
 	defer b.mu.Unlock()
 	text := p.name + ": " + fmt.Sprintf(format, args...)
 	if !b.terminal {
-		if time.Since(p.last) >= b.every {
+		if !b.held && time.Since(p.last) >= b.every {
 			fmt.Fprintln(b.out, text)
 			p.last = time.Now()
 		}
@@ -115,6 +138,12 @@ func (p *progress) drop() {
 
 // print writes a line, "" for none, and the states below it. The caller holds mu.
 func (b *board) print(line string) {
+	if b.held {
+		if line != "" {
+			b.kept = append(b.kept, line)
+		}
+		return
+	}
 	var text strings.Builder
 	if b.drawn > 0 {
 		fmt.Fprintf(&text, "\x1b[%dA\x1b[J", b.drawn)

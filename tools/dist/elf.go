@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// runpath is where the archive's programs look for libraries.
-const runpath = "$ORIGIN/../lib"
+// runpath is where redsi-models looks for libraries: it lies among them.
+const runpath = "$ORIGIN"
 
 // relocated is a program that looks for its libraries beside itself: its search path, which
 // names a folder of the machine that built it, is written over.

@@ -22,6 +22,7 @@ func main() {
 	out := flag.String("out", "", "archive to write, .tar.gz; its files are in a folder of that name")
 	flag.StringVar(&d.root, "root", ".", "the tree")
 	flag.StringVar(&d.redsi, "redsi", "bin/redsi", "the program")
+	flag.StringVar(&d.models, "models", "bin/redsi-models", "the program that computes models")
 	flag.StringVar(&d.server, "server", "", "the embedded Temporal server")
 	flag.StringVar(&d.libtorch, "libtorch", "", "folder of libtorch, with lib and licenses")
 	flag.StringVar(&d.graphs, "graphs", "", "folder of the library that records what a card is asked for, with licenses")
@@ -56,7 +57,7 @@ func run(d *dist, out string, when time.Time) error {
 
 // dist is a release: what it is made of, and its files by their names in the archive.
 type dist struct {
-	root, redsi, server, libtorch, graphs, version, libtorchVersion string
+	root, redsi, models, server, libtorch, graphs, version, libtorchVersion string
 
 	files map[string]file
 }
@@ -86,20 +87,21 @@ func (d *dist) addTree(folder string) error {
 
 func (d *dist) collect() error {
 	d.files = map[string]file{}
-	program, err := relocated(d.redsi)
+	models, err := relocated(d.models)
 	if err != nil {
 		return err
 	}
-	d.files["bin/redsi"] = file{data: program, mode: 0o755}
+	d.add("bin/redsi", d.redsi, 0o755)
 	d.add("bin/redsi-temporal-server", d.server, 0o755)
-	libraries, err := needed(d.redsi, filepath.Join(d.libtorch, "lib"))
+	d.files["lib/redsi-models"] = file{data: models, mode: 0o755} // redsi starts it there
+	libraries, err := needed(d.models, filepath.Join(d.libtorch, "lib"))
 	if err != nil {
 		return err
 	}
 	for name, path := range libraries {
 		d.add("lib/"+name, path, 0o755)
 	}
-	d.add("lib/libredsi_graphs.so", filepath.Join(d.graphs, "libredsi_graphs.so"), 0o755) // redsi looks for it beside libtorch
+	d.add("lib/libredsi_graphs.so", filepath.Join(d.graphs, "libredsi_graphs.so"), 0o755) // redsi-models looks for it beside libtorch
 	for _, name := range []string{"pipelines.hcl", "README.md", "CHANGELOG.md", "SECURITY.md", "CITATION.cff", "LICENSE"} {
 		d.add(name, filepath.Join(d.root, name), 0o644)
 	}

@@ -23,7 +23,7 @@ func (d *dist) addMaterials() error {
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "redsi", Version: d.version, BOMRef: "redsi"}}
 	components := map[string]cdx.Component{}
-	for program, root := range map[string]string{d.redsi: d.root, d.server: filepath.Join(d.root, "tools", "temporal-server")} {
+	for program, root := range map[string]string{d.redsi: d.root, d.models: d.root, d.server: filepath.Join(d.root, "tools", "temporal-server")} {
 		if err := d.addModules(program, root, components); err != nil {
 			return err
 		}

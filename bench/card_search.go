@@ -6,6 +6,7 @@ import (
 
 	"github.com/redsi/redsi/internal/bert"
 	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/drawn"
 )
@@ -23,7 +24,7 @@ func cardSearch(args []string, constrained bool) (*workload, error) {
 		draw := drawn.Numbers(3)
 		queries := draw.Sequences(p.queries, 8, 16)
 		b := decode.NewBeam(beamTokens, nil)
-		b.EarlyStopping = decode.StopHeuristic // as the peer, which takes transformers' default
+		b.EarlyStopping = stopping.Heuristic // as the peer, which takes transformers' default
 		if constrained {
 			if b.Trie, err = docid.NewTrie(draw.Identifiers(p.documents)); err != nil {
 				return err

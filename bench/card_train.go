@@ -8,6 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/adafactor"
 	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/train/fit"
 )
 
 // warmTraining is how many slices do not count: graphs of most shapes are recorded in them.
@@ -42,7 +43,7 @@ func (nowhere) Latest(context.Context, string, func(int64) error) (bool, error) 
 }
 
 // graphsOf says what of a training's updates was replayed; nil: it computes on no card.
-func graphsOf(l *train.Seq2Seq) *graphs {
+func graphsOf(l *fit.Seq2Seq) *graphs {
 	if !l.Model.Device.IsCUDA() {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (p *placed) examples() (inputs, labels [][]int32) {
 }
 
 // learner is a model with its optimizer.
-func (p *placed) learner() (*train.Seq2Seq, error) {
+func (p *placed) learner() (*fit.Seq2Seq, error) {
 	m, err := p.open()
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (p *placed) learner() (*train.Seq2Seq, error) {
 		return nil, err
 	}
 	p.later(optimizer.Close)
-	l, err := train.NewSeq2Seq(m, optimizer, 1)
+	l, err := fit.NewSeq2Seq(m, optimizer, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func cardTrain(args []string) (*workload, error) {
 }
 
 // training makes the updates of a slice at each call. It begins at the first one, and ends by close.
-func (p *placed) training(learner *train.Seq2Seq, folder string) func() (float64, error) {
+func (p *placed) training(learner *fit.Seq2Seq, folder string) func() (float64, error) {
 	data := &train.Data{}
 	inputs, labels := p.examples()
 	for i := range inputs {

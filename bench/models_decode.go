@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/t5"
@@ -27,7 +28,7 @@ func beamWork(args []string) (*workload, error) {
 	d := drawn.Numbers(3)
 	queries := d.Sequences(beamQueries, 8, 16)
 	b := decode.NewBeam(beamTokens, nil)
-	b.EarlyStopping = decode.StopHeuristic // as the peer, which takes transformers' default
+	b.EarlyStopping = stopping.Heuristic // as the peer, which takes transformers' default
 	if mode == "trie" {
 		if b.Trie, err = docid.NewTrie(d.Identifiers(beamIDs)); err != nil {
 			return nil, err

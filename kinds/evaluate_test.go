@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/redsi/redsi/artifacts"
-	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/nq"
@@ -246,7 +246,7 @@ func TestEvaluateValidity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings.Search = retrieve.Search{EarlyStopping: decode.StopHeuristic, Validity: retrieve.ByText}
+	settings.Search = retrieve.Search{EarlyStopping: stopping.Heuristic, Validity: retrieve.ByText}
 	own := e.check(e.evaluate(map[string]any{"model": e.with(settings)}), 40, "unconstrained")
 	if own.Validity != "text" || own.EarlyStopping != "heuristic" {
 		t.Errorf("a model of other settings: %+v", own)

@@ -19,6 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/fakecard"
 	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/train/fit"
 )
 
 // families are toys of both.
@@ -68,7 +69,7 @@ func TestRecorded(t *testing.T) {
 		{"bart", "adamw", tensor.F16, 1, false}, {"bart", "adafactor", tensor.F32, 2, false},
 	} {
 		t.Run(fmt.Sprint(c.family, c.optimizer, c.dtype, c.parts, c.single), func(t *testing.T) {
-			fit := func(oneByOne bool) (losses []float32, params []float32, of train.Recorded) {
+			fitted := func(oneByOne bool) (losses []float32, params []float32, of fit.Recorded) {
 				m, err := seq2seq.Init(families()[c.family], 5, card)
 				if err != nil {
 					t.Fatal(err)
@@ -76,7 +77,7 @@ func TestRecorded(t *testing.T) {
 				defer m.Close()
 				m.Compute = c.dtype
 				var o interface {
-					train.Optimizer
+					fit.Optimizer
 					Close()
 				}
 				if o, err = adamw.New(m.Params(), adamw.Options{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.01}); c.optimizer == "adafactor" {
@@ -87,7 +88,7 @@ func TestRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer o.Close()
-				l, err := train.NewSeq2Seq(m, o, 9)
+				l, err := fit.NewSeq2Seq(m, o, 9)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,8 +148,8 @@ func TestRecorded(t *testing.T) {
 				})
 				return append(losses, values(all)...), params, of
 			}
-			losses, params, of := fit(false)
-			wantLosses, want, single := fit(true)
+			losses, params, of := fitted(false)
+			wantLosses, want, single := fitted(true)
 			if len(losses) != steps || of.Failed != nil || of.Graphs < 2 || of.Replays < 10 || single.Graphs+int(single.Replays) != 0 {
 				t.Errorf("%d losses; recorded %+v, one by one %+v", len(losses), of, single)
 			}
@@ -170,9 +171,9 @@ func values(all []train.Loss) (out []float32) {
 
 // TestShared: trainings that share a card at the same time are those that have it alone.
 func TestShared(t *testing.T) {
-	learners := map[int64]*train.Seq2Seq{}
+	learners := map[int64]*fit.Seq2Seq{}
 	var want, got [2][]float32
-	fit := func(seed int64) []float32 {
+	fitted := func(seed int64) []float32 {
 		var losses []float32
 		for step := range int64(30) {
 			if err := learners[seed].Step(context.Background(), lengths(uint64(step)%3, uint64(step+100*seed), true), step, 1e-3); err != nil {
@@ -195,12 +196,12 @@ func TestShared(t *testing.T) {
 	}
 	fresh()
 	for seed := range want {
-		want[seed] = fit(int64(seed))
+		want[seed] = fitted(int64(seed))
 	}
 	fresh()
 	var all sync.WaitGroup
 	for seed := range got {
-		all.Go(func() { got[seed] = fit(int64(seed)) })
+		all.Go(func() { got[seed] = fitted(int64(seed)) })
 	}
 	all.Wait()
 	for seed := range got {
@@ -212,7 +213,7 @@ func TestShared(t *testing.T) {
 }
 
 // waiting is an optimizer that waits for the card, which nothing that is recorded may.
-type waiting struct{ train.Optimizer }
+type waiting struct{ fit.Optimizer }
 
 func (w waiting) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp.Scaler) {
 	rate.Float32s()
@@ -221,7 +222,7 @@ func (w waiting) StepOn(grads []*tensor.Tensor, rate *tensor.Tensor, scaler *amp
 
 // TestRecordingFails: a training whose updates can not be recorded goes on operation by operation, as if nobody had tried.
 func TestRecordingFails(t *testing.T) {
-	fit := func(oneByOne bool) ([]float32, train.Recorded) {
+	fitted := func(oneByOne bool) ([]float32, fit.Recorded) {
 		l := toy(t, card, tensor.F16, 0.1)
 		defer l.Close()
 		l.OneByOne, l.Optimizer = oneByOne, waiting{l.Optimizer}
@@ -236,8 +237,8 @@ func TestRecordingFails(t *testing.T) {
 		}
 		return values(all), l.Recorded()
 	}
-	got, of := fit(false)
-	want, _ := fit(true)
+	got, of := fitted(false)
+	want, _ := fitted(true)
 	if of.Failed == nil || of.Graphs != 0 || of.Replays != 0 || of.Single != 20 {
 		t.Errorf("%+v", of)
 	}

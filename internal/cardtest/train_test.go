@@ -17,10 +17,11 @@ import (
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/train/fit"
 )
 
 // toy is a T5 of 100 tokens, on dev.
-func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64) *train.Seq2Seq {
+func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64) *fit.Seq2Seq {
 	t.Helper()
 	c := t5.Defaults()
 	c.VocabSize, c.DModel, c.DKV, c.DFF, c.NumLayers, c.NumDecoderLayers, c.NumHeads = 100, 16, 8, 32, 2, 2, 2
@@ -36,7 +37,7 @@ func toy(t *testing.T, dev tensor.Device, compute tensor.DType, dropout float64)
 		t.Fatal(err)
 	}
 	t.Cleanup(o.Close)
-	l, err := train.NewSeq2Seq(m, o, 9)
+	l, err := fit.NewSeq2Seq(m, o, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func (s *shelf) Latest(_ context.Context, folder string, use func(int64) error) 
 }
 
 // trained fits l for so many steps of a task that documents of two tokens can be told by.
-func trained(t *testing.T, l *train.Seq2Seq, keep *shelf, steps int64) []float64 {
+func trained(t *testing.T, l *fit.Seq2Seq, keep *shelf, steps int64) []float64 {
 	t.Helper()
 	d := &train.Data{}
 	for i := range int32(30) {

@@ -13,12 +13,12 @@ import (
 	"github.com/redsi/redsi/internal/amp"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/tensor/checkpoint"
-	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/train/fit"
 )
 
 // updater is what both optimizers are.
 type updater interface {
-	train.Optimizer
+	fit.Optimizer
 	Steps() int64
 	Close()
 }

@@ -6,30 +6,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 )
-
-// EarlyStopping says when a query's search ends before MaxTokens (transformers'
-// option of that name).
-type EarlyStopping string
-
-const (
-	// StopFull (True) ends once Beams hypotheses are finished.
-	StopFull EarlyStopping = "full"
-	// StopHeuristic (False) ends once the worst of Beams finished hypotheses is at
-	// least as good as the best candidate would be if it ended now.
-	StopHeuristic EarlyStopping = "heuristic"
-	// StopNever ("never") ends once no continuation can be better.
-	StopNever EarlyStopping = "never"
-)
-
-// Check says whether it is one of them.
-func (s EarlyStopping) Check() error {
-	if s != StopFull && s != StopHeuristic && s != StopNever {
-		return fmt.Errorf("early stopping %q; it is %q, %q or %q", s, StopFull, StopHeuristic, StopNever)
-	}
-	return nil
-}
 
 // Beam is a configuration of beam search. The paper's is NewBeam's.
 type Beam struct {
@@ -37,7 +16,7 @@ type Beam struct {
 	Return        int           // num_return_sequences, at most Width
 	MaxTokens     int           // max_new_tokens, the end of sequence included
 	LengthPenalty float64       // a hypothesis scores its log-probability / length^LengthPenalty
-	EarlyStopping EarlyStopping //
+	EarlyStopping stopping.Rule //
 	Start         int32         // decoder_start_token_id
 	EOS           int32         // ends a hypothesis
 	Trie          *docid.Trie   // nil: every token may follow
@@ -50,7 +29,7 @@ type Beam struct {
 // identifiers of at most maxTokens tokens (</s> included) of a T5 model. When it ends is
 // as in the paper's released code; the paper does not say.
 func NewBeam(maxTokens int, trie *docid.Trie) Beam {
-	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: StopFull, Start: 0, EOS: 1, Trie: trie}
+	return Beam{Width: 40, Return: 40, MaxTokens: maxTokens, LengthPenalty: 1, EarlyStopping: stopping.Full, Start: 0, EOS: 1, Trie: trie}
 }
 
 // Check says what is wrong with the configuration.
@@ -117,7 +96,7 @@ type Candidate struct {
 // NOTE: transformers starts Width equal beams, all but one at -1e9, and refills
 // with masked candidates where a trie offers fewer than it wants. Here a query has
 // only the beams that exist, so that no repeated or forbidden sequence is
-// returned; there may then be fewer than Return. StopFull counts only real ones.
+// returned; there may then be fewer than Return. Full counts only real ones.
 func Search(ctx context.Context, s Stepper, n int, b Beam) ([][]Hypothesis, error) {
 	if err := b.Check(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 )
 
@@ -142,7 +143,7 @@ type goldenCase struct {
 
 func (c *goldenCase) beam(t *testing.T) Beam {
 	b := Beam{Width: c.Beams, Return: c.Returned, MaxTokens: c.Tokens, LengthPenalty: c.Penalty, EOS: 1,
-		EarlyStopping: map[any]EarlyStopping{false: StopHeuristic, true: StopFull, "never": StopNever}[c.Early]}
+		EarlyStopping: map[any]stopping.Rule{false: stopping.Heuristic, true: stopping.Full, "never": stopping.Never}[c.Early]}
 	if c.IDs > 0 {
 		b.Trie = trieOf(t, sequences(c.Seed, c.Vocab, c.IDs, c.Longest))
 	}
@@ -198,7 +199,7 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 	}
 	slices.SortFunc(want, func(a, b Hypothesis) int { return -compare(a.Score, b.Score) })
 	b := NewBeam(4, trieOf(t, ids))
-	b.Width, b.Return, b.EarlyStopping = 100, 100, StopNever
+	b.Width, b.Return, b.EarlyStopping = 100, 100, stopping.Never
 	got, err := Search(context.Background(), m, 1, b)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
@@ -62,7 +63,7 @@ func TestCardEqualsCPU(t *testing.T) {
 		}
 		var runs []run
 		for name, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie)} {
-			for _, stop := range []EarlyStopping{StopFull, StopNever} {
+			for _, stop := range []stopping.Rule{stopping.Full, stopping.Never} {
 				b.EarlyStopping = stop
 				runs = append(runs, run{folder + " " + name + " " + string(stop), func(m *seq2seq.Model, batch int) ([][]Hypothesis, error) {
 					return find(ctx, m, g.Queries, b, batch, nil)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 )
 
@@ -202,9 +203,9 @@ func (k *hypotheses) done(b *Beam, best float32, step int) bool {
 	}
 	length := step
 	switch {
-	case b.EarlyStopping == StopFull:
+	case b.EarlyStopping == stopping.Full:
 		return true
-	case b.EarlyStopping == StopNever && b.LengthPenalty > 0:
+	case b.EarlyStopping == stopping.Never && b.LengthPenalty > 0:
 		length = b.MaxTokens
 	}
 	return k.worst >= float64(best)/math.Pow(float64(length), b.LengthPenalty)

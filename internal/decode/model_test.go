@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/tensor"
@@ -91,7 +92,7 @@ func equalsTransformers(t *testing.T, folder string, g *beamGolden, names ...str
 		for _, batch := range []int{1, 2, 64} {
 			for mode, b := range map[string]Beam{"free": NewBeam(6, nil), "trie": NewBeam(6, trie), "free/full": NewBeam(6, nil), "trie/full": NewBeam(6, trie)} {
 				if !strings.HasSuffix(mode, "/full") {
-					b.EarlyStopping = StopHeuristic
+					b.EarlyStopping = stopping.Heuristic
 				}
 				got, err := find(context.Background(), m, g.Queries, b, batch, nil)
 				if err != nil {

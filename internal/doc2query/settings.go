@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/redsi/redsi/internal/retrieve"
-	"github.com/redsi/redsi/internal/subword"
 )
 
 // SettingsFile lies beside config.json in the folder of a model that was trained here to
@@ -54,7 +53,7 @@ func ParseSettings(text []byte) (Settings, error) {
 }
 
 // Reader reads documents as training does and generation after it.
-func (s Settings) Reader(t *subword.Subword) (Reader, error) {
+func (s Settings) Reader(t retrieve.Tokenizer) (Reader, error) {
 	r, err := retrieve.Inputs{MaxInput: s.MaxInput, MaxQuery: s.MaxQuery, IndexPrefix: s.Prefix, Lowercase: s.Lowercase}.Reader(t)
 	return Reader{r}, err
 }

@@ -3,7 +3,7 @@ package retrieve
 import (
 	"fmt"
 
-	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 )
 
 // Options are how documents are searched.
@@ -19,16 +19,16 @@ type Options struct {
 // its Settings, and who asks it takes it from there. It has no effect on atomic
 // identifiers.
 type Search struct {
-	EarlyStopping decode.EarlyStopping `json:"early_stopping"`
-	Validity      Validity             `json:"validity"` // no effect along the trie, where all is valid
+	EarlyStopping stopping.Rule `json:"early_stopping"`
+	Validity      Validity      `json:"validity"` // no effect along the trie, where all is valid
 }
 
 // DefaultSearch is the paper's validity; when a search ends is its released code's
 // choice, the paper being silent.
-func DefaultSearch() Search { return Search{EarlyStopping: decode.StopFull, Validity: ByTokens} }
+func DefaultSearch() Search { return Search{EarlyStopping: stopping.Full, Validity: ByTokens} }
 
 // formerSearch is that of models which say nothing of it.
-func formerSearch() Search { return Search{EarlyStopping: decode.StopHeuristic, Validity: ByTokens} }
+func formerSearch() Search { return Search{EarlyStopping: stopping.Heuristic, Validity: ByTokens} }
 
 // Default is the paper's search ("Experimental Setup"): 40 beams over the whole
 // vocabulary.

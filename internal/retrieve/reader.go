@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/subword"
 )
 
 // Inputs are how texts become what a model reads. The special tokens that the tokenizer
@@ -29,17 +28,25 @@ func (in Inputs) Check() error {
 	return nil
 }
 
+// Tokenizer is a model's, as *subword.Subword is.
+type Tokenizer interface {
+	Pieces(text string) []int32
+	PiecesPrefix(text string, limit int) []int32
+	Whole(ids []int32) []int32
+	EncodeTruncated(text string, limit int) (tokens []int32, truncated bool)
+}
+
 // Reader turns documents and queries into what a model reads: the same in training,
 // evaluation and search.
 type Reader struct {
 	Inputs
-	Tokenizer    *subword.Subword
+	Tokenizer    Tokenizer
 	index, query []int32 // tokens of the prefixes
 }
 
 // Reader reads as in says. A prefix is tokenized alone, so its tokens are the same before
 // any text. It fails if the query's prefix leaves no room for a query.
-func (in Inputs) Reader(t *subword.Subword) (Reader, error) {
+func (in Inputs) Reader(t Tokenizer) (Reader, error) {
 	r := Reader{in, t, t.Pieces(in.IndexPrefix), t.Pieces(in.QueryPrefix)}
 	if in.MaxQuery > 0 && len(r.query) >= in.MaxQuery {
 		return Reader{}, fmt.Errorf("query_prefix %q has %d tokens, and max_query is %d: at least %d is needed", in.QueryPrefix, len(r.query), in.MaxQuery, len(r.query)+1)

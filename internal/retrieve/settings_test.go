@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 )
 
@@ -15,7 +15,7 @@ var assignment = strings.Repeat("5", 64)
 func TestSettings(t *testing.T) {
 	for _, kind := range docid.Kinds() {
 		for _, in := range []Inputs{{MaxInput: 64}, {32, 64, "index:", "query:", true}} {
-			want, folder := Settings{kind, 109_739, assignment, in, Search{decode.StopNever, ByText}}, t.TempDir()
+			want, folder := Settings{kind, 109_739, assignment, in, Search{stopping.Never, ByText}}, t.TempDir()
 			if err := want.Write(folder); err != nil {
 				t.Fatal(err)
 			}
@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 // TestFormerSettings: what a model says nothing of was so when it was trained.
 func TestFormerSettings(t *testing.T) {
 	got, err := ParseSettings([]byte(`{"identifiers":"naive","documents":3,"assignment":"` + assignment + `","max_input":32,"lowercase":true}`))
-	if want := (Search{decode.StopHeuristic, ByTokens}); err != nil || got.Search != want {
+	if want := (Search{stopping.Heuristic, ByTokens}); err != nil || got.Search != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }
@@ -46,7 +46,7 @@ func TestSettingsErrors(t *testing.T) {
 		{Settings{docid.KindNaive, 1, assignment, Inputs{MaxInput: 32, MaxQuery: -1}, DefaultSearch()}, "max_query -1; at least 1"},
 		{Settings{docid.KindNaive, 1, "", in, DefaultSearch()}, `assignment ""; a SHA-256`},
 		{Settings{docid.KindNaive, 1, assignment, in, Search{"soon", ByText}}, `search: early stopping "soon"; it is "full", "heuristic" or "never"`},
-		{Settings{docid.KindNaive, 1, assignment, in, Search{decode.StopFull, "sight"}}, `search: validity "sight"; it is one of ["tokens" "text"]`},
+		{Settings{docid.KindNaive, 1, assignment, in, Search{stopping.Full, "sight"}}, `search: validity "sight"; it is one of ["tokens" "text"]`},
 	} {
 		folder := t.TempDir()
 		if err := c.settings.Write(folder); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -59,4 +59,5 @@ func (c *Curve) Write(w io.Writer) error {
 	return e.Encode(c)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Finite says whether v is a number, and not an infinite one.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

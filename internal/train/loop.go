@@ -268,7 +268,7 @@ func (r *run) losses(all bool) error {
 		r.known++
 		switch {
 		case l.Left:
-		case l.Gradients, !finite(l.Value):
+		case l.Gradients, !Finite(l.Value):
 			return &DivergedError{Step: r.known, Loss: l.Value, Grads: l.Gradients, Kept: r.saved}
 		default:
 			r.state.add(l.Value)

@@ -76,11 +76,11 @@ func (s *sum) Load(folder string) error {
 	if err == nil {
 		s.Value = v
 	}
-	return unfit(err)
+	return Unfit(err)
 }
 func (s *sum) CheckModel(folder string) error {
 	_, err := os.Stat(filepath.Join(folder, "model"))
-	return unfit(err)
+	return Unfit(err)
 }
 
 // shelf keeps checkpoints in a folder per step.

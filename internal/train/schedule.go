@@ -52,7 +52,7 @@ func (s Schedule) DependsOnSteps() bool { return s.Form == Linear || s.Form == C
 // check says what is wrong with the schedule.
 func (s Schedule) check() error {
 	switch {
-	case !(s.Rate > 0) || !finite(s.Rate):
+	case !(s.Rate > 0) || !Finite(s.Rate):
 		return fmt.Errorf("learning rate %v; it must be above 0", s.Rate)
 	case s.Warmup < 0:
 		return fmt.Errorf("warmup of %d steps", s.Warmup)

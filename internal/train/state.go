@@ -41,9 +41,9 @@ func (e *BeyondError) Error() string {
 	return fmt.Sprintf("it is of step %d, and with this patience training ends at step %d", e.Step, e.Stops)
 }
 
-// unfit makes an error of reading a checkpoint's files an *UnfitError, unless it was
+// Unfit makes an error of reading a checkpoint's files an *UnfitError, unless it was
 // the system that could not read them.
-func unfit(err error) error {
+func Unfit(err error) error {
 	var system syscall.Errno
 	if err == nil || errors.As(err, &system) && system != syscall.ENOENT && system != syscall.ENOTDIR && system != syscall.EISDIR {
 		return err
@@ -83,7 +83,7 @@ func (s *state) add(loss float64) {
 
 // point ends the curve's current interval.
 func (s *state) point(rate float64, metrics map[string]float64) error {
-	if v, ok := metrics[s.Curve.Select]; !ok || !finite(v) {
+	if v, ok := metrics[s.Curve.Select]; !ok || !Finite(v) {
 		return fmt.Errorf("the evaluation at step %d gave no %s that checkpoints could be selected by", s.Step, s.Curve.Select)
 	}
 	p := Point{Step: s.Step, Seconds: s.Seconds, Rate: rate, Metrics: metrics}
@@ -130,17 +130,17 @@ func (r *run) latest(ctx context.Context, of Checkpoints) (found bool, err error
 func (r *run) restore(folder string, step int64) error {
 	data, err := os.ReadFile(filepath.Join(folder, stateFile))
 	if err != nil {
-		return unfit(err)
+		return Unfit(err)
 	}
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
-		return unfit(fmt.Errorf("%s: %w", stateFile, err))
+		return Unfit(fmt.Errorf("%s: %w", stateFile, err))
 	}
 	if s.Step != step {
-		return unfit(fmt.Errorf("%s is of step %d", stateFile, s.Step))
+		return Unfit(fmt.Errorf("%s is of step %d", stateFile, s.Step))
 	}
 	if err := r.check(&s); err != nil {
-		return unfit(fmt.Errorf("%s: %w", stateFile, err))
+		return Unfit(fmt.Errorf("%s: %w", stateFile, err))
 	}
 	if at, stops := s.Curve.Stops(r.Patience); stops && at < s.Step {
 		return &BeyondError{s.Step, at}

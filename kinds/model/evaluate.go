@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
@@ -68,12 +68,11 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 			Alike: sameRun, Why: "scores differ in their last digits, and documents of nearly equal scores change places"},
 		{Name: "qrels", Type: "trec/qrels", Help: "TREC qrels of the queries"},
 		{Name: "queries", Type: "dsi/queries", Help: "TSV: each query's raw and post-filtered metrics", Alike: step.Follows{Output: "run"}},
-		{Name: "report", Type: "dsi/metrics", Help: "means in percent, as JSON", Fields: step.FieldsOf[evaluation](),
+		{Name: "report", Type: "dsi/metrics", Help: "means in percent, as JSON", Fields: step.FieldsOf[Evaluation](),
 			Alike: sameMeans, Why: "a document that changes places changes its query's metrics"},
 	},
 	Defaults: evaluateDefaults,
 	Queue:    step.GPU,
-	Needs:    "libtorch",
 	Check: func(c evaluateConfig) error {
 		ps := device.Check(c.Device)
 		for _, a := range []struct {
@@ -86,7 +85,7 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 		}
 		return ps.Err()
 	},
-	Parts: []step.Spec{evaluateShard.Spec},
+	Parts: []step.Spec{EvaluateShard.Spec},
 	Split: splitEvaluation,
 	Work:  evaluateConfig.work,
 	Run:   joinEvaluation,
@@ -95,11 +94,11 @@ prefix of the trie, 8 bytes x d_model x decoder layers x tokens x beams x batch,
 // The two ways to decode.
 const (
 	unconstrained = "unconstrained"
-	constrained   = "constrained"
+	Constrained   = "constrained"
 )
 
-// evaluateShardConfig is some queries of an evaluate step.
-type evaluateShardConfig struct {
+// EvaluateShardConfig is some queries of an evaluate step.
+type EvaluateShardConfig struct {
 	Model         step.Input  `hcl:"model" help:"trained model"`
 	IDs           step.Input  `hcl:"ids" help:"identifiers"`
 	Queries       step.Input  `hcl:"queries" help:"queries"`
@@ -115,7 +114,7 @@ type evaluateShardConfig struct {
 	Device        string      `hcl:"device,nokey" help:"where it is computed"`
 }
 
-var evaluateShard = step.DefinePart(step.Kind[evaluateShardConfig]{
+var EvaluateShard = step.DefinePart(step.Kind[EvaluateShardConfig]{
 	Name:    "evaluate_shard",
 	Version: 1,
 	Doc:     "Some queries of an evaluate step.",
@@ -123,20 +122,20 @@ var evaluateShard = step.DefinePart(step.Kind[evaluateShardConfig]{
 		{Name: "run", Type: "trec/run", Help: "TREC run of these queries", Alike: sameRun},
 		{Name: "report", Type: "dsi/model_report", Help: "what the model is, as JSON"},
 	},
-	Queue: step.GPU,
-	Needs: "libtorch",
-	Run:   runEvaluateShard,
+	Queue:  step.GPU,
+	Needs:  step.Libtorch,
+	Device: func(c EvaluateShardConfig) string { return c.Device },
 })
 
-// shardReport is what a part says of its model.
-type shardReport struct {
+// ShardReport is what a part says of its model.
+type ShardReport struct {
 	Identifiers docid.Kind `json:"identifiers"`
 	Parameters  int64      `json:"parameters"` // trainable numbers, tied ones counted once
 }
 
 // splitEvaluation checks what belongs together before a model is loaded.
 func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Task, error) {
-	settings, err := modelSettings(x, c.Model)
+	settings, err := Settings(x, c.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +146,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	if err := settings.Match(ids); err != nil {
 		return nil, step.Permanent(err)
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, ids)
+	queries, err := AskedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +157,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 	}
 	var tasks []step.Task
 	for from := 0; from < len(queries); from += c.Shard {
-		t, err := evaluateShard.Task(evaluateShardConfig{
+		t, err := EvaluateShard.Task(EvaluateShardConfig{
 			Model: c.Model, IDs: c.IDs, Queries: c.Queries, Tokenizer: c.Tokenizer, Split: c.Split,
 			Decoding: c.Decoding, Beams: c.Beams, LengthPenalty: c.LengthPenalty, EarlyStopping: string(stopping),
 			From: from, To: min(from+c.Shard, len(queries)), Batch: c.Batch, Device: c.Device,
@@ -175,7 +174,7 @@ func splitEvaluation(_ context.Context, x *step.IO, c evaluateConfig) ([]step.Ta
 func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
 	search := s.Search
 	if c.EarlyStopping != nil {
-		search.EarlyStopping = decode.EarlyStopping(*c.EarlyStopping)
+		search.EarlyStopping = stopping.Rule(*c.EarlyStopping)
 	}
 	if c.Validity != nil {
 		search.Validity = retrieve.Validity(*c.Validity)
@@ -183,9 +182,9 @@ func (c evaluateConfig) search(s retrieve.Settings) retrieve.Search {
 	return search
 }
 
-// modelSettings reads how the model was trained, without its weights.
-func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
-	text, err := modelFile(x, model, retrieve.SettingsFile)
+// Settings reads how the model was trained, without its weights.
+func Settings(x *step.IO, model step.Input) (retrieve.Settings, error) {
+	text, err := File(x, model, retrieve.SettingsFile)
 	if err != nil {
 		return retrieve.Settings{}, err
 	}
@@ -193,8 +192,8 @@ func modelSettings(x *step.IO, model step.Input) (retrieve.Settings, error) {
 	return s, step.Permanent(err)
 }
 
-// modelFile reads a small file of a model; nil if there is none.
-func modelFile(x *step.IO, model step.Input, name string) ([]byte, error) {
+// File reads a small file of a model; nil if there is none.
+func File(x *step.IO, model step.Input, name string) ([]byte, error) {
 	f, ok := model.Artifact.File(name)
 	if !ok {
 		return nil, nil
@@ -207,14 +206,14 @@ func modelFile(x *step.IO, model step.Input, name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// askedQuery is a query and its relevant documents.
-type askedQuery struct {
+// AskedQuery is a query and its relevant documents.
+type AskedQuery struct {
 	inout.Question
 	targets []int // places of the documents among the identifiers
 }
 
-// askedQueries reads the queries of a split and pairs those of all splits with identifiers.
-func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]askedQuery, error) {
+// AskedQueries reads the queries of a split and pairs those of all splits with identifiers.
+func AskedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]AskedQuery, error) {
 	pairing := ids.PairWith("queries")
 	questions, err := inout.ReadQuestions(x, in, nq.Split(split), func(q *dedup.Query) error {
 		_, err := pairing.Find(int(q.Doc))
@@ -223,7 +222,7 @@ func askedQueries(x *step.IO, in step.Input, split string, ids *docid.Set) ([]as
 	if err != nil {
 		return nil, err
 	}
-	out := make([]askedQuery, len(questions))
+	out := make([]AskedQuery, len(questions))
 	for i, q := range questions {
 		out[i].Question = q
 		for _, d := range q.Documents {

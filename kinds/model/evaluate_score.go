@@ -15,8 +15,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// evaluation is the report of an evaluate step.
-type evaluation struct {
+// Evaluation is the report of an evaluate step.
+type Evaluation struct {
 	Percent struct {
 		rulePercent                // of the validity below
 		ByTokens    rulePercent    `json:"by_tokens"`
@@ -52,7 +52,7 @@ type effectiveness struct {
 
 // joinEvaluation puts the parts' runs together and scores them.
 func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
-	settings, err := modelSettings(x, c.Model)
+	settings, err := Settings(x, c.Model)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err := writeJoined(x, rankings[search.Validity]); err != nil {
 		return err
 	}
-	queries, err := askedQueries(x, c.Queries, c.Split, ids)
+	queries, err := AskedQueries(x, c.Queries, c.Split, ids)
 	if err != nil {
 		return err
 	}
@@ -90,11 +90,11 @@ func joinEvaluation(_ context.Context, x *step.IO, c evaluateConfig) error {
 	if err := errors.Join(qrels.Write(w), w.Close()); err != nil {
 		return err
 	}
-	var model shardReport
+	var model ShardReport
 	if err := inout.ReadJSON(x, step.In(x.Parts()[0].Outputs["report"]), &model); err != nil {
 		return err
 	}
-	e := evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
+	e := Evaluation{Queries: len(queries), Width: c.Beams, Decoding: c.Decoding, EarlyStopping: string(search.EarlyStopping),
 		Validity: string(search.Validity), Identifiers: model.Identifiers, Parameters: model.Parameters}
 	if err := e.score(x, rankings, &qrels, queries); err != nil {
 		return err
@@ -153,12 +153,12 @@ func writeJoined(x *step.IO, all []metrics.Ranking) error {
 // metric has their number in its name.
 const invalidDepth = 40
 
-func invalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
+func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
 // score fills in the percentages and writes each query's metrics.
-func (e *evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, qrels *metrics.Qrels, queries []askedQuery) error {
+func (e *Evaluation) score(x *step.IO, rankings map[retrieve.Validity][]metrics.Ranking, qrels *metrics.Qrels, queries []AskedQuery) error {
 	var measures []metrics.Metric
-	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", invalidMetric(e.Width)} {
+	for _, name := range []string{"Hits@1", "Hits@10", "MRR@10", InvalidMetric(e.Width)} {
 		m, err := metrics.Parse(name)
 		if err != nil {
 			return step.Permanent(err)
@@ -204,7 +204,7 @@ func percent(mean []float64) effectiveness {
 
 // meanOf is the mean and number of the queries that are seen, or of those that are not;
 // rows are in the order of queries.
-func meanOf(rows []metrics.QueryScore, queries []askedQuery, seen bool) (*effectiveness, int) {
+func meanOf(rows []metrics.QueryScore, queries []AskedQuery, seen bool) (*effectiveness, int) {
 	mean, n := make([]float64, 3), 0
 	for i, q := range queries {
 		if q.Seen != seen {

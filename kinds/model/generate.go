@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/dedup"
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/doc2query"
@@ -46,11 +46,11 @@ type generateConfig struct {
 // The two ways to generate.
 const (
 	bySample = "sample"
-	byBeam   = "beam"
+	ByBeam   = "beam"
 )
 
 var generateDefaults = generateConfig{Names: "key", PerDocument: 5, Method: bySample, TopK: 10, TopP: 1, Temperature: 1, Seed: 42,
-	LengthPenalty: 1, EarlyStopping: string(decode.StopHeuristic), MaxTokens: 64, KeepTrain: true, Shard: 1024, Device: "auto"}
+	LengthPenalty: 1, EarlyStopping: string(stopping.Heuristic), MaxTokens: 64, KeepTrain: true, Shard: 1024, Device: "auto"}
 
 var GenerateQueries = step.Define(step.Kind[generateConfig]{
 	Name:    "generate_queries",
@@ -83,7 +83,7 @@ sequences, the own training queries, and some 40 bytes for each query that is ke
 	Defaults: generateDefaults,
 	Queue:    step.GPU,
 	Check:    checkGenerate,
-	Parts:    []step.Spec{generateShard.Spec},
+	Parts:    []step.Spec{GenerateShard.Spec},
 	Split:    splitGenerate,
 	Work:     generateConfig.work,
 	Run:      joinGenerated,
@@ -110,7 +110,7 @@ func checkGenerate(c generateConfig) error {
 	if c.MaxInput != nil && *c.MaxInput < 1 {
 		bad("max_input", "must be at least 1")
 	}
-	if c.Method == byBeam && c.Beams != 0 && c.Beams < c.PerDocument {
+	if c.Method == ByBeam && c.Beams != 0 && c.Beams < c.PerDocument {
 		bad("beams", "must be 0 or at least per_document")
 	}
 	if !(c.TopP > 0 && c.TopP <= 1) {
@@ -128,9 +128,9 @@ var sameGenerated = step.Numbers{Margin: step.Margin{Rel: 0.1}, Fields: map[stri
 	"shared": {Skip: true}, "examples": {Skip: true}, "leaked": {Skip: true},
 }}
 
-// generateShardConfig is some documents of a generate_queries step. What does not matter
+// GenerateShardConfig is some documents of a generate_queries step. What does not matter
 // to its method has the default.
-type generateShardConfig struct {
+type GenerateShardConfig struct {
 	Corpus        step.Input  `hcl:"corpus" help:"texts"`
 	Model         step.Input  `hcl:"model" help:"model that writes queries"`
 	Tokenizer     step.Inputs `hcl:"tokenizer" help:"its tokenizer"`
@@ -153,15 +153,15 @@ type generateShardConfig struct {
 	Device        string      `hcl:"device,nokey" help:"where it is computed"`
 }
 
-var generateShard = step.DefinePart(step.Kind[generateShardConfig]{
+var GenerateShard = step.DefinePart(step.Kind[GenerateShardConfig]{
 	Name:    "generate_queries_shard",
 	Version: 1,
 	Doc:     "Some documents of a generate_queries step.",
 	Outputs: []step.Output{{Name: "generated", Type: "doc2query/generated", Help: "JSON lines, compressed: document, number and query",
 		Fields: step.FieldsOf[doc2query.Generated](), Alike: step.OfTheRun{}, Why: "the step compares the whole"}},
-	Queue: step.GPU,
-	Needs: "libtorch",
-	Run:   runGenerateShard,
+	Queue:  step.GPU,
+	Needs:  step.Libtorch,
+	Device: func(c GenerateShardConfig) string { return c.Device },
 })
 
 // splitGenerate cuts a collection into parts; queries of files need none.
@@ -169,7 +169,7 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	if !c.Model.Set() {
 		return nil, nil
 	}
-	text, err := modelFile(x, c.Model, doc2query.SettingsFile)
+	text, err := File(x, c.Model, doc2query.SettingsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -181,12 +181,12 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	if err != nil {
 		return nil, err
 	}
-	p := generateShardConfig{Corpus: c.Corpus, Model: c.Model, Tokenizer: c.Tokenizer, PerDocument: c.PerDocument, Method: c.Method,
+	p := GenerateShardConfig{Corpus: c.Corpus, Model: c.Model, Tokenizer: c.Tokenizer, PerDocument: c.PerDocument, Method: c.Method,
 		TopK: c.TopK, TopP: c.TopP, Temperature: c.Temperature, Seed: c.Seed, Beams: max(c.Beams, c.PerDocument), LengthPenalty: c.LengthPenalty,
 		EarlyStopping: c.EarlyStopping, MaxTokens: c.MaxTokens, MaxInput: or(c.MaxInput, settings.MaxInput), Prefix: or(c.Prefix, settings.Prefix),
 		Lowercase: or(c.Lowercase, settings.Lowercase), Batch: c.Batch, Device: c.Device}
 	d := generateDefaults
-	if c.Method == byBeam {
+	if c.Method == ByBeam {
 		p.TopK, p.TopP, p.Temperature, p.Seed = d.TopK, d.TopP, d.Temperature, d.Seed
 	} else {
 		p.Beams, p.LengthPenalty, p.EarlyStopping = d.Beams, d.LengthPenalty, d.EarlyStopping
@@ -194,7 +194,7 @@ func splitGenerate(_ context.Context, x *step.IO, c generateConfig) ([]step.Task
 	var tasks []step.Task
 	for from := 0; from < len(keys); from += c.Shard {
 		p.From, p.To = from, min(from+c.Shard, len(keys))
-		t, err := generateShard.Task(p)
+		t, err := GenerateShard.Task(p)
 		if err != nil {
 			return nil, step.Permanent(err)
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importModelConfig takes a model of others.
-type importModelConfig struct {
+// ImportModelConfig takes a model of others.
+type ImportModelConfig struct {
 	Files     step.Inputs `hcl:"files" accepts:"files,hf/model,hub/model" help:"config.json, the weights in one file or several, tokenizer.json; in one tree or several"`
 	Folder    string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
 	Tokenizer step.Inputs `hcl:"tokenizer,optional" accepts:"files" help:"tokenizer.json, plain or compressed, if it is not among the files"`
 }
 
-var ImportModel = step.Define(step.Kind[importModelConfig]{
+var ImportModel = step.Define(step.Kind[ImportModelConfig]{
 	Name:    "import_model",
 	Version: 1,
 	Doc: `Take a model of others, checked before anything is computed with it.
@@ -30,16 +30,15 @@ Weights in formats that are not read are left out. Cost: the files are hashed on
 	Outputs: []step.Output{
 		{Name: "model", Type: "hf/model", Tree: true, Help: "config.json, the weights and what else says how the model is used"},
 		{Name: "tokenizer", Type: "files", Tree: true, Help: "tokenizer.json"},
-		{Name: "report", Type: "model/report", Help: "what the model is, as JSON", Fields: step.FieldsOf[importModelReport]()},
+		{Name: "report", Type: "model/report", Help: "what the model is, as JSON", Fields: step.FieldsOf[ImportModelReport]()},
 	},
-	Needs: "libtorch",
-	Check: func(c importModelConfig) error { return checkFolder(c.Folder) },
-	Work:  importModelConfig.work,
-	Run:   runImportModel,
+	Needs: step.Libtorch,
+	Check: func(c ImportModelConfig) error { return checkFolder(c.Folder) },
+	Work:  ImportModelConfig.work,
 })
 
-// importModelReport is the report of import_model.
-type importModelReport struct {
+// ImportModelReport is the report of import_model.
+type ImportModelReport struct {
 	Type       string   `json:"model_type"` // of config.json
 	Encoder    bool     `json:"encoder"`    // it is for embed; else an encoder-decoder
 	Parameters int64    `json:"parameters,omitempty"`

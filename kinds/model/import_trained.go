@@ -4,13 +4,13 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// importTrainedConfig takes a model that was trained by redsi elsewhere.
-type importTrainedConfig struct {
+// ImportTrainedConfig takes a model that was trained by redsi elsewhere.
+type ImportTrainedConfig struct {
 	Files  step.Inputs `hcl:"files" accepts:"files,hub/model" help:"the files that export_model wrote"`
 	Folder string      `hcl:"folder,optional" help:"the files are those below this folder of the trees"`
 }
 
-var ImportTrained = step.Define(step.Kind[importTrainedConfig]{
+var ImportTrained = step.Define(step.Kind[ImportTrainedConfig]{
 	Name:    "import_trained",
 	Version: 1,
 	Doc: `Take a trained model of others with its identifiers and tokenizer: what export_model wrote.
@@ -25,8 +25,7 @@ same numbers. Cost: the files are hashed once.`,
 		{Name: "ids", Type: "docid/ids", Help: "the identifiers of identifiers.jsonl"},
 		{Name: "tokenizer", Type: "files", Tree: true, Help: "tokenizer.json"},
 	},
-	Needs: "libtorch",
-	Check: func(c importTrainedConfig) error { return checkFolder(c.Folder) },
-	Work:  importTrainedConfig.work,
-	Run:   runImportTrained,
+	Needs: step.Libtorch,
+	Check: func(c ImportTrainedConfig) error { return checkFolder(c.Folder) },
+	Work:  ImportTrainedConfig.work,
 })

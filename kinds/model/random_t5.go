@@ -7,8 +7,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// randomT5Config sizes a T5 or BART model.
-type randomT5Config struct {
+// RandomT5Config sizes a T5 or BART model.
+type RandomT5Config struct {
 	Family        string  `hcl:"family,added" enum:"t5,mt5,umt5,bart" help:"what the model is; sizes are called as T5's for each"`
 	Layers        int     `hcl:"layers" help:"encoder layers"`
 	DecoderLayers int     `hcl:"decoder_layers,optional" help:"default: as many as layers"`
@@ -22,7 +22,7 @@ type randomT5Config struct {
 	Seed          int     `hcl:"seed,optional" help:"of the weights"`
 }
 
-var RandomT5 = step.Define(step.Kind[randomT5Config]{
+var RandomT5 = step.Define(step.Kind[RandomT5Config]{
 	Name:    "random_t5",
 	Version: 1,
 	Doc: `Make a T5, mT5, umT5 or BART model with random weights, where no pretrained one is at hand.
@@ -37,9 +37,9 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
   heads   = 4
 }`,
 	Outputs:  []step.Output{{Name: "model", Type: "hf/model", Tree: true, Help: "config.json and model.safetensors, which transformers opens"}},
-	Defaults: randomT5Config{Family: "t5", Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
-	Needs:    "libtorch",
-	Check: func(c randomT5Config) error {
+	Defaults: RandomT5Config{Family: "t5", Dropout: 0.1, Vocabulary: 32128, FeedForward: "relu", Seed: 42},
+	Needs:    step.Libtorch,
+	Check: func(c RandomT5Config) error {
 		var ps step.Problems
 		for _, a := range []struct {
 			path             string
@@ -67,6 +67,5 @@ number of parameters, of which vocabulary x d_model are the embedding.`,
 		}
 		return ps.Err()
 	},
-	Work: randomT5Config.work,
-	Run:  runRandomT5,
+	Work: RandomT5Config.work,
 })

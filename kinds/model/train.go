@@ -12,8 +12,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// trainConfig fits a model to a collection.
-type trainConfig struct {
+// TrainConfig fits a model to a collection.
+type TrainConfig struct {
 	Model           step.Input  `hcl:"model" accepts:"files,hf/model,dsi/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin; or the model of a train step, which is trained on"`
 	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
 	IDs             step.Input  `hcl:"ids" accepts:"docid/ids" help:"identifiers of the collection's documents"`
@@ -56,7 +56,7 @@ type trainConfig struct {
 	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
-var Train = step.Define(step.Kind[trainConfig]{
+var Train = step.Define(step.Kind[TrainConfig]{
 	Name:    "train",
 	Resumes: true, Counts: "step", CountsTo: "steps",
 	Version: 2,
@@ -103,42 +103,42 @@ checkpoint_activations, of one of its layers, the examples' tokens, and, while e
 			Alike: sameCurve, Why: "losses and metrics on the way to a model that is compared by itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",
 			Alike: step.OfTheRun{}, Why: "it has the times at which the curve was drawn"},
-		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[trainReport](),
+		{Name: "report", Type: "train/report", Help: "parameters, examples, the best development metrics as fractions, and when they were reached, as JSON", Fields: step.FieldsOf[TrainReport](),
 			Alike: sameReport, Why: "the best of several evaluations may be another one where two are nearly as good"},
 	},
-	Declares: trainConfig.declares,
-	Trajectory: func(c trainConfig) []string {
-		if c.schedule().DependsOnSteps() {
+	Declares: TrainConfig.declares,
+	Trajectory: func(c TrainConfig) []string {
+		if c.Rates().DependsOnSteps() {
 			return nil
 		}
 		return []string{"steps", "patience"}
 	},
-	Defaults: trainConfig{Optimizer: adafactorName, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
+	Defaults: TrainConfig{Optimizer: Adafactor, Schedule: train.Constant, Accumulate: 1, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Init: "weights", MaxInput: 32, MaxQuery: 64, IndexPrefix: "index:", QueryPrefix: "query:", Lowercase: true,
 		Ratio: train.Natural.String(), Repeats: "uniform", Steps: 1_000_000, Batch: 128,
 		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, Select: "MRR@10", Beams: 40, Device: "auto",
 		EarlyStopping: string(retrieve.DefaultSearch().EarlyStopping), Validity: string(retrieve.DefaultSearch().Validity)},
-	Queue: step.GPU,
-	Needs: "libtorch",
-	Check: checkTrain,
-	Work:  trainConfig.work,
-	Run:   runTrain,
+	Queue:  step.GPU,
+	Needs:  step.Libtorch,
+	Device: func(c TrainConfig) string { return c.Device },
+	Check:  checkTrain,
+	Work:   TrainConfig.work,
 })
 
 // The values of optimizer.
 const (
-	adafactorName = "adafactor"
-	adamwName     = "adamw"
+	Adafactor = "adafactor"
+	AdamW     = "adamw"
 )
 
-// schedule is the learning rate's.
-func (c trainConfig) schedule() train.Schedule {
+// Rates is the schedule of the learning rate.
+func (c TrainConfig) Rates() train.Schedule {
 	return train.Schedule{Rate: c.LearningRate, Warmup: int64(c.Warmup), Form: c.Schedule, Steps: int64(c.Steps)}
 }
 
-// byQueries is the value of repeats that asks for train.Data.Repeats.
-const byQueries = "by_queries"
+// ByQueries is the value of repeats that asks for train.Data.Repeats.
+const ByQueries = "by_queries"
 
-func checkTrain(c trainConfig) error {
+func checkTrain(c TrainConfig) error {
 	ps := checkFit(c.Device, c.Precision, c.LearningRate, c.Dropout,
 		atLeast{"max_input", c.MaxInput, 1}, atLeast{"max_query", c.MaxQuery, 1}, atLeast{"steps", c.Steps, 1}, atLeast{"batch", c.Batch, 1},
 		atLeast{"warmup", c.Warmup, 0}, atLeast{"seed", c.Seed, 0}, atLeast{"evaluate_every", c.EvaluateEvery, 1}, atLeast{"beams", c.Beams, 1},
@@ -149,7 +149,7 @@ func checkTrain(c trainConfig) error {
 	if _, err := train.ParseRatio(c.Ratio); err != nil {
 		bad("ratio", "%v", err)
 	}
-	if c.Repeats == byQueries && c.Ratio != "1:1" {
+	if c.Repeats == ByQueries && c.Ratio != "1:1" {
 		bad("repeats", "by_queries is a way to have ratio = \"1:1\"; with ratio = %q take uniform", c.Ratio)
 	}
 	if c.Accumulate > c.Batch && c.Batch > 0 {
@@ -163,8 +163,8 @@ func checkTrain(c trainConfig) error {
 		is    bool    // another value than the default
 	}{
 		{"clip_norm", c.ClipNorm, 0, "", false}, {"label_smoothing", c.LabelSmoothing, 1, "", false},
-		{"weight_decay", c.WeightDecay, 0, adamwName, c.WeightDecay != 0}, {"epsilon", c.Epsilon, 0, adamwName, c.Epsilon != 1e-8},
-		{"beta1", c.Beta1, 1, adamwName, c.Beta1 != 0.9}, {"beta2", c.Beta2, 1, adamwName, c.Beta2 != 0.999},
+		{"weight_decay", c.WeightDecay, 0, AdamW, c.WeightDecay != 0}, {"epsilon", c.Epsilon, 0, AdamW, c.Epsilon != 1e-8},
+		{"beta1", c.Beta1, 1, AdamW, c.Beta1 != 0.9}, {"beta2", c.Beta2, 1, AdamW, c.Beta2 != 0.999},
 	} {
 		switch {
 		case !(a.v >= 0) || math.IsInf(a.v, 0):
@@ -178,10 +178,10 @@ func checkTrain(c trainConfig) error {
 	if c.Epsilon == 0 {
 		bad("epsilon", "must be above 0, such as 1e-8")
 	}
-	if !c.ScaleParameter && c.Optimizer == adamwName {
-		bad("scale_parameter", "applies only to optimizer = %q; here optimizer is %q", adafactorName, c.Optimizer)
+	if !c.ScaleParameter && c.Optimizer == AdamW {
+		bad("scale_parameter", "applies only to optimizer = %q; here optimizer is %q", Adafactor, c.Optimizer)
 	}
-	if _, err := c.metrics(true); err != nil {
+	if _, err := c.Metrics(true); err != nil {
 		bad("select", "%v", err)
 	}
 	return ps.Err()
@@ -214,14 +214,14 @@ func checkFit(on, precision string, rate float64, dropout *float64, numbers ...a
 	return ps
 }
 
-// metrics are those of the paper and the one that selects. Invalid@k, which looks at
+// Metrics are those of the paper and the one that selects. Invalid@k, which looks at
 // the whole beam, is one where identifiers can be invalid.
-func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
+func (c TrainConfig) Metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	names := []string{"Hits@1", "Hits@10", "MRR@10"}
 	if canBeInvalid && c.Beams > 0 {
-		names = append(names, invalidMetric(c.Beams))
+		names = append(names, InvalidMetric(c.Beams))
 	}
-	selected, err := c.selected()
+	selected, err := c.Selected()
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +239,8 @@ func (c trainConfig) metrics(canBeInvalid bool) ([]metrics.Metric, error) {
 	return all, nil
 }
 
-// selected is the name under which reports have the metric of select.
-func (c trainConfig) selected() (string, error) {
+// Selected is the name under which reports have the metric of select.
+func (c TrainConfig) Selected() (string, error) {
 	m, err := metrics.Parse(c.Select)
 	if err != nil {
 		return "", err

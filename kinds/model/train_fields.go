@@ -8,8 +8,8 @@ import (
 // declares names the metrics that the curve and the report of a training have, so that a
 // figure or table that asks for another is a mistake before anything runs. Invalid@k is not
 // there for identifiers that cannot be invalid, which is known when they are.
-func (c trainConfig) declares() map[string]*step.Fields {
-	list, err := c.metrics(true)
+func (c TrainConfig) declares() map[string]*step.Fields {
+	list, err := c.Metrics(true)
 	if err != nil {
 		return nil
 	}
@@ -17,7 +17,7 @@ func (c trainConfig) declares() map[string]*step.Fields {
 	for _, m := range list {
 		names = append(names, m.String())
 	}
-	return map[string]*step.Fields{"curve": curveFields(names...), "report": metricFields(step.FieldsOf[trainReport](), "metrics", names)}
+	return map[string]*step.Fields{"curve": curveFields(names...), "report": metricFields(step.FieldsOf[TrainReport](), "metrics", names)}
 }
 
 // curveFields are those of a curve whose points have these metrics.

@@ -4,8 +4,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// trainQueriesConfig fits a model that writes queries.
-type trainQueriesConfig struct {
+// TrainQueriesConfig fits a model that writes queries.
+type TrainQueriesConfig struct {
 	Model           step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a T5 or BART model: config.json and model.safetensors or pytorch_model.bin"`
 	Init            string      `hcl:"init,optional" enum:"weights,random" help:"weights: start from the model's; random: take its config.json alone and draw weights from seed"`
 	Corpus          step.Input  `hcl:"corpus" accepts:"nq/corpus" help:"texts of the collection's documents"`
@@ -29,8 +29,8 @@ type trainQueriesConfig struct {
 	Device          string      `hcl:"device,optional,nokey" help:"cpu, cuda, cuda:1 …; auto: a free card of the worker, else the CPU"`
 }
 
-// trainQueriesReport is the report of a train_queries step.
-type trainQueriesReport struct {
+// TrainQueriesReport is the report of a train_queries step.
+type TrainQueriesReport struct {
 	Parameters  int64   `json:"parameters"` // trainable numbers, tied ones counted once
 	Steps       int64   `json:"steps"`
 	BestStep    int64   `json:"best_step"`
@@ -44,7 +44,7 @@ type trainQueriesReport struct {
 	ResumedAt   int64   `json:"resumed_at"` // step at which the last process went on; 0: at the start
 }
 
-var TrainQueries = step.Define(step.Kind[trainQueriesConfig]{
+var TrainQueries = step.Define(step.Kind[TrainQueriesConfig]{
 	Name:    "train_queries",
 	Resumes: true, Counts: "step", CountsTo: "steps",
 	Version: 1,
@@ -65,20 +65,20 @@ bytes each, the activations of a batch, and the examples' tokens, of each docume
 	Outputs: []step.Output{
 		{Name: "model", Type: "hf/model", Tree: true, Help: "the selected checkpoint: config.json and model.safetensors, which transformers opens, and doc2query.json, how it reads documents",
 			Alike: step.OfTheRun{}, Why: "roundings of another processor grow from update to update; the report says how good it is"},
-		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and the likelihood of development queries at each evaluation, as JSON", Fields: curveFields(likelihood),
+		{Name: "curve", Type: "train/curve", Help: "loss, rate, seconds and the likelihood of development queries at each evaluation, as JSON", Fields: curveFields(Likelihood),
 			Alike: sameCurve, Why: "losses and metrics on the way to a model that is compared by itself"},
 		{Name: "events", Type: "tensorboard/events", Help: "the curve for TensorBoard; name it events.out.tfevents.SOMETHING",
 			Alike: step.OfTheRun{}, Why: "it has the times at which the curve was drawn"},
-		{Name: "report", Type: "train/queries_report", Help: "parameters, examples, and loss and perplexity of development queries, as JSON", Fields: step.FieldsOf[trainQueriesReport](),
+		{Name: "report", Type: "train/queries_report", Help: "parameters, examples, and loss and perplexity of development queries, as JSON", Fields: step.FieldsOf[TrainQueriesReport](),
 			Alike: sameQueriesReport, Why: "the best of several evaluations may be another one where two are nearly as good"},
 	},
-	Defaults: trainQueriesConfig{Init: "weights", MaxInput: 512, MaxQuery: 64, Lowercase: true, Steps: 100_000, Batch: 128,
+	Defaults: TrainQueriesConfig{Init: "weights", MaxInput: 512, MaxQuery: 64, Lowercase: true, Steps: 100_000, Batch: 128,
 		LearningRate: 1e-3, ScaleParameter: true, Seed: 42, Precision: "fp32", EvaluateEvery: 5000, DevQueries: 1000, Device: "auto"},
-	Queue: step.GPU,
-	Needs: "libtorch",
-	Check: checkTrainQueries,
-	Work:  trainQueriesConfig.work,
-	Run:   runTrainQueries,
+	Queue:  step.GPU,
+	Needs:  step.Libtorch,
+	Device: func(c TrainQueriesConfig) string { return c.Device },
+	Check:  checkTrainQueries,
+	Work:   TrainQueriesConfig.work,
 })
 
 // sameQueriesReport takes two models for one if they find development queries about as likely.
@@ -87,12 +87,12 @@ var sameQueriesReport = step.Numbers{Margin: step.Margin{Rel: 1e-6}, Fields: map
 	"dev_loss": {Rel: 0.02}, "dev_perplexity": {Rel: 0.1}, "best_step": {Rel: 0.5},
 }}
 
-func checkTrainQueries(c trainQueriesConfig) error {
+func checkTrainQueries(c TrainQueriesConfig) error {
 	return checkFit(c.Device, c.Precision, c.LearningRate, c.Dropout,
 		atLeast{"max_input", c.MaxInput, 1}, atLeast{"max_query", c.MaxQuery, 1}, atLeast{"steps", c.Steps, 1}, atLeast{"batch", c.Batch, 1},
 		atLeast{"warmup", c.Warmup, 0}, atLeast{"seed", c.Seed, 0}, atLeast{"evaluate_every", c.EvaluateEvery, 1},
 		atLeast{"dev_queries", c.DevQueries, 0}, atLeast{"checkpoint_every", c.CheckpointEvery, 0}).Err()
 }
 
-// likelihood is the metric that selects: e to minus the mean loss of a token.
-const likelihood = "likelihood"
+// Likelihood is the metric that selects: e to minus the mean loss of a token.
+const Likelihood = "likelihood"

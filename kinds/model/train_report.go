@@ -1,8 +1,8 @@
 package model
 
-// trainReport is the report of a train step. Metrics are fractions; seconds are
+// TrainReport is the report of a train step. Metrics are fractions; seconds are
 // wall clock, evaluations and resumed parts included.
-type trainReport struct {
+type TrainReport struct {
 	Parameters int64              `json:"parameters"` // trainable numbers, tied ones counted once
 	Steps      int64              `json:"steps"`      // updates made
 	BestStep   int64              `json:"best_step"`

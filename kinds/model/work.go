@@ -7,7 +7,7 @@ import (
 
 // work is the updates and the evaluations on the way, all of them: patience may end both
 // earlier.
-func (c trainConfig) work() step.Work {
+func (c TrainConfig) work() step.Work {
 	return step.Work{
 		Trains: &step.Training{Model: c.Model, Identifiers: c.IDs, Corpus: c.Corpus, Queries: c.Queries,
 			Updates: c.Steps, Batch: c.Batch, Accumulate: c.Accumulate, Optimizer: c.Optimizer, Precision: c.Precision,
@@ -34,15 +34,15 @@ func shareOf(ratio string) float64 {
 // work is the search; parts share it.
 func (c evaluateConfig) work() step.Work {
 	return step.Work{Searches: &step.Searching{Model: c.Model, Identifiers: c.IDs, Queries: c.Queries, Split: c.Split, Times: 1,
-		Beams: c.Beams, Constrained: c.Decoding == constrained, Batch: c.Batch, Part: c.Shard, Precision: "fp32"}}
+		Beams: c.Beams, Constrained: c.Decoding == Constrained, Batch: c.Batch, Part: c.Shard, Precision: "fp32"}}
 }
 
 // work is the updates. An evaluation is one forward pass of the development queries, less
 // than a hundredth of the updates before it, and is not counted.
-func (c trainQueriesConfig) work() step.Work {
+func (c TrainQueriesConfig) work() step.Work {
 	return step.Work{
 		Trains: &step.Training{Model: c.Model, Corpus: c.Corpus, Queries: c.Queries, Updates: c.Steps, Batch: c.Batch,
-			Optimizer: adafactorName, Precision: c.Precision, MaxDocument: c.MaxInput, MaxQuery: c.MaxQuery, Documents: 1},
+			Optimizer: Adafactor, Precision: c.Precision, MaxDocument: c.MaxInput, MaxQuery: c.MaxQuery, Documents: 1},
 		Model: &step.FutureModel{Like: c.Model},
 	}
 }
@@ -53,7 +53,7 @@ func (c generateConfig) work() step.Work {
 		return step.Work{}
 	}
 	w := &step.Writing{Model: c.Model, Documents: c.Documents, PerDocument: c.PerDocument, MaxTokens: c.MaxTokens, Batch: c.Batch}
-	if c.Method == byBeam {
+	if c.Method == ByBeam {
 		w.Beams = max(c.Beams, c.PerDocument)
 	}
 	if c.MaxInput != nil {
@@ -63,7 +63,7 @@ func (c generateConfig) work() step.Work {
 }
 
 // work says of which sizes the model will be.
-func (c randomT5Config) work() step.Work {
+func (c RandomT5Config) work() step.Work {
 	decoder := c.DecoderLayers
 	if decoder == 0 {
 		decoder = c.Layers
@@ -79,12 +79,12 @@ func (c randomT5Config) work() step.Work {
 }
 
 // work says that the model is that of its files.
-func (c importModelConfig) work() step.Work {
+func (c ImportModelConfig) work() step.Work {
 	return step.Work{Model: &step.FutureModel{Like: oneOf(c.Files)}}
 }
 
 // work says that the model is that of its files.
-func (c importTrainedConfig) work() step.Work {
+func (c ImportTrainedConfig) work() step.Work {
 	return step.Work{Model: &step.FutureModel{Like: oneOf(c.Files)}}
 }
 

@@ -1,4 +1,4 @@
-"""What transformers 4.44.1 launches: the peer's side of internal/train/launches_test.go.
+"""What transformers 4.44.1 launches: the peer's side of internal/train/fit/launches_test.go.
 
 Counts with torch.profiler, on the CPU, the kernels that a CUDA card would be asked for in a
 training step of T5 (forward, backward, transformers' Adafactor as the paper sets it) and in
@@ -14,7 +14,7 @@ batches of internal/t5/bench_test.go and on two rows of them; Small and Base are
 two rows.
 
     pip install -r tools/golden/launches_requirements.txt
-    python tools/golden/launches.py internal/train/testdata/launches.json
+    python tools/golden/launches.py internal/train/fit/testdata/launches.json
 """
 import collections
 import functools

@@ -11,6 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/t5"
 	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/internal/train"
+	"github.com/redsi/redsi/internal/train/fit"
 )
 
 // Sizes are the models that are counted, by their names.
@@ -76,7 +77,7 @@ func Train(of string, sizes roofline.Model, batch, precision string) (c roofline
 		return c, err
 	}
 	defer o.Close()
-	learner, err := train.NewSeq2Seq(m, o, 1)
+	learner, err := fit.NewSeq2Seq(m, o, 1)
 	if err != nil {
 		return c, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/drawn"
 	"github.com/redsi/redsi/internal/roofline"
@@ -66,7 +67,7 @@ func Search(of, precision string) ([]roofline.Counted, error) {
 		for i, into := range []*roofline.Counted{&two, &four} {
 			tokens := 2 + 2*i
 			b := decode.NewBeam(tokens, nil)
-			b.EarlyStopping = decode.StopNever
+			b.EarlyStopping = stopping.Never
 			if along {
 				if b.Trie, err = docid.NewTrie(identifiers(tokens)); err != nil {
 					return nil, err

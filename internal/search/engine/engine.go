@@ -12,6 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/models"
 	"github.com/redsi/redsi/internal/retrieve"
+	"github.com/redsi/redsi/internal/retrieve/index"
 	"github.com/redsi/redsi/internal/search"
 	"github.com/redsi/redsi/internal/seq2seq"
 	"github.com/redsi/redsi/internal/subword"
@@ -28,7 +29,7 @@ type Engine struct {
 	tok      *subword.Subword
 	read     retrieve.Reader
 	model    *seq2seq.Model
-	index    *retrieve.Index
+	index    *index.Index
 }
 
 // Open reads the files and checks that they and so many documents, which have the numbers
@@ -66,14 +67,14 @@ func Open(ctx context.Context, f search.Files, documents int, o search.Options) 
 	if e.read, err = e.settings.Reader(e.tok); err != nil {
 		return nil, err
 	}
-	catalog, err := retrieve.NewCatalog(e.ids, e.tok)
+	catalog, err := index.NewCatalog(e.ids, e.tok)
 	if err != nil {
 		return nil, err
 	}
 	if e.model, err = models.Load(f.Model, e.device); err != nil {
 		return nil, err
 	}
-	e.index, err = retrieve.NewIndex(e.model, catalog)
+	e.index, err = index.New(e.model, catalog)
 	return e, err
 }
 

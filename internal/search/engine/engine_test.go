@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	tokenizers "github.com/redsi/redsi/assets/tokenizers"
-	"github.com/redsi/redsi/internal/decode"
+	"github.com/redsi/redsi/internal/decode/stopping"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/retrieve"
 	"github.com/redsi/redsi/internal/search"
@@ -174,7 +174,7 @@ func TestSettings(t *testing.T) {
 	f := collection(t, docid.KindNaive, true)
 	s, err := retrieve.ReadSettings(f.Model)
 	check(t, err)
-	s.Search = retrieve.Search{EarlyStopping: decode.StopNever, Validity: retrieve.ByText}
+	s.Search = retrieve.Search{EarlyStopping: stopping.Never, Validity: retrieve.ByText}
 	check(t, s.Write(f.Model))
 	e := open(t, f, search.Options{Beams: 4, Unconstrained: true, Device: "cpu"})
 	if a := ask(t, e, 4, query)[0]; e.options.Search != s.Search || a.Invalid+len(a.Hits) > 4 {

@@ -1,0 +1,19 @@
+package compute
+
+import (
+	"github.com/redsi/redsi/internal/tensor"
+	"github.com/redsi/redsi/internal/train/fit"
+	"github.com/redsi/redsi/step"
+)
+
+// logRecorded says how a card was asked for a training's updates; of processors nothing.
+func logRecorded(x *step.IO, r fit.Recorded) {
+	switch {
+	case r.Failed != nil:
+		x.Log.Warn("the card was asked for one operation at a time: an update could not be recorded", "why", r.Failed, "recorded", r.Graphs, "replayed", r.Replays)
+	case r.Graphs > 0:
+		x.Log.Info("updates were recorded and replayed", "recorded", r.Graphs, "replayed", r.Replays, "one operation at a time", r.Single)
+	case r.Single > 0 && !r.Possible:
+		x.Log.Info("the card was asked for one operation at a time", "why", tensor.Card().GraphsReason)
+	}
+}

@@ -148,7 +148,7 @@ func (l *Seq2Seq) end() {
 func (l *Seq2Seq) read() {
 	defer turn(l.Model.Device)()
 	state, updates := l.card.Read()
-	l.scaler, l.skipped = Scaler{Scale: state.Scale, Good: state.Good}, state.Skipped
+	l.scaler, l.skipped = train.Scaler{Scale: state.Scale, Good: state.Good}, state.Skipped
 	half := l.Model.Compute == tensor.F16
 	for _, u := range updates {
 		loss := train.Loss{Value: u.Loss}

@@ -48,7 +48,7 @@ type Seq2Seq struct {
 	// OneByOne asks a card for each operation of every update: nothing is recorded and replayed.
 	OneByOne bool
 
-	scaler  Scaler
+	scaler  train.Scaler
 	skipped int64
 	inRow   int // updates left out one after another, because of the loss itself
 	losses  []train.Loss
@@ -69,7 +69,7 @@ func NewSeq2Seq(m *seq2seq.Model, o Optimizer, seed int64) (*Seq2Seq, error) {
 	if m.Compute == tensor.F16 && !m.Device.IsCUDA() {
 		return nil, ErrFP16
 	}
-	return &Seq2Seq{Model: m, Optimizer: o, Seed: seed, scaler: NewScaler()}, nil
+	return &Seq2Seq{Model: m, Optimizer: o, Seed: seed, scaler: train.NewScaler()}, nil
 }
 
 // Skipped is how many updates were left out because fp16 gradients overflowed.
@@ -212,9 +212,9 @@ const (
 
 // scalerState is what of a learner is neither model nor optimizer.
 type scalerState struct {
-	Scaler  Scaler `json:"scaler"`
-	Skipped int64  `json:"skipped"`
-	InRow   int    `json:"in_row"`
+	Scaler  train.Scaler `json:"scaler"`
+	Skipped int64        `json:"skipped"`
+	InRow   int          `json:"in_row"`
 }
 
 // Save implements train.Learner.

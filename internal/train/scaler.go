@@ -1,4 +1,4 @@
-package fit
+package train
 
 // Scaler chooses the factor by which an fp16 loss is multiplied, so that small
 // gradients do not vanish (torch's GradScaler with its defaults).

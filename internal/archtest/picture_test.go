@@ -29,7 +29,7 @@ var boxes = []box{
 	{"step", []string{"step"}},
 	{"machine", []string{"internal/devserver", "internal/payload", "internal/telemetry", "internal/lease", "internal/scratch", "internal/cores", "internal/usage", "internal/command", "internal/isolation", "internal/libraries"}},
 	{"artifacts", []string{"artifacts", "internal/archive", "internal/crate", "internal/deposit"}},
-	{"ground", []string{"internal/nvidia", "internal/process", "internal/loopback", "internal/script", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/questions", "internal/readers", "internal/splitmix", "internal/heapfloor", "internal/signature", "internal/git", "internal/roofline"}},
+	{"ground", []string{"internal/system", "internal/nvidia", "internal/process", "internal/loopback", "internal/script", "internal/secret", "internal/escape", "internal/filetype", "internal/atomicfile", "internal/questions", "internal/readers", "internal/splitmix", "internal/heapfloor", "internal/signature", "internal/git", "internal/roofline"}},
 }
 
 // apart are packages that are no part of the program.

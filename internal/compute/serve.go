@@ -22,6 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/scratch"
 	"github.com/redsi/redsi/internal/stepio"
+	"github.com/redsi/redsi/internal/system"
 	"github.com/redsi/redsi/internal/usage"
 	"github.com/redsi/redsi/step"
 )
@@ -59,7 +60,7 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // to ignore them would be inherited
 	for _, pipe := range []any{in, out} {
 		if f, ok := pipe.(*os.File); ok {
-			syscall.CloseOnExec(int(f.Fd())) // a program that a step leaves behind must not keep it open
+			system.CloseOnExec(f) // a program that a step leaves behind must not keep it open
 		}
 	}
 	w := &writer{w: out}

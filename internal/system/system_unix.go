@@ -36,6 +36,9 @@ func KillGroup(leader int) error {
 	return err
 }
 
+// CloseOnExec keeps a file from the programs that this process starts.
+func CloseOnExec(f *os.File) { syscall.CloseOnExec(int(f.Fd())) }
+
 // Free is how many bytes the disk of a folder has left; false if the system does not tell.
 func Free(dir string) (int64, bool) {
 	var s syscall.Statfs_t

@@ -3,6 +3,7 @@ package system
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -21,6 +22,9 @@ func Session() *syscall.SysProcAttr { return nil }
 
 // KillGroup fails.
 func KillGroup(int) error { return errors.New("process groups are not there on Windows") }
+
+// CloseOnExec keeps a file from the programs that this process starts.
+func CloseOnExec(f *os.File) { syscall.CloseOnExec(syscall.Handle(f.Fd())) }
 
 // Free is not known.
 func Free(string) (int64, bool) { return 0, false }

@@ -19,7 +19,6 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 	"github.com/redsi/redsi/internal/plan"
 	"github.com/redsi/redsi/internal/scratch"
-	"github.com/redsi/redsi/kinds"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -35,7 +34,7 @@ type local struct {
 
 func newLocal(t *testing.T) *local {
 	store := mem.New()
-	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: kinds.Registry(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
+	return &local{t: t, Activities: &activities.Activities{Store: store, Leases: lease.New(store.Leases, slog.New(slog.DiscardHandler)), Registry: whole(), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir(), Scratch: scratch.In(t.TempDir())}}
 }
 
 // plan loads a pipeline file, with its local sources hashed.

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package kinds_test
 
 import (
@@ -14,11 +12,11 @@ import (
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/dedup"
-	"github.com/redsi/redsi/internal/device"
 	"github.com/redsi/redsi/internal/docid"
 	"github.com/redsi/redsi/internal/docid/kmeans"
 	"github.com/redsi/redsi/internal/nq"
 	"github.com/redsi/redsi/internal/subword"
+	"github.com/redsi/redsi/internal/tensor"
 	"github.com/redsi/redsi/step"
 )
 
@@ -56,7 +54,7 @@ func newBARTTraining(t *testing.T, l *local) *training {
 // newTrainingOf is with a small random model of options.
 func newTrainingOf(t *testing.T, l *local, tokenizer string, options map[string]any) *training {
 	t.Helper()
-	device.UseThreads(1)
+	tensor.SetNumThreads(1)
 	tok, err := subword.LoadSubword(tokenizer)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package kinds_test
 
 import (

@@ -1,5 +1,3 @@
-//go:build !notorch
-
 package kinds_test
 
 import (
@@ -78,7 +76,7 @@ const storeOfKilled = "REDSI_TEST_TRAIN_STORE"
 func TestTrainKilled(t *testing.T) {
 	if folder := os.Getenv(storeOfKilled); folder != "" {
 		f := newTrainingIn(t, folder)
-		f.Store.Records = stopping{f.Store.Records}
+		f.Store.Records = dying{f.Store.Records}
 		_, err := f.do("train", f.with(resumed))
 		t.Fatalf("the training ended: %v", err)
 	}
@@ -118,11 +116,11 @@ func TestTrainKilled(t *testing.T) {
 
 const atStep30 = "at step 30"
 
-// stopping is records that never get the checkpoint of step 30: who files it says so
+// dying is records that never get the checkpoint of step 30: who files it says so
 // and waits for the end.
-type stopping struct{ artifacts.Records }
+type dying struct{ artifacts.Records }
 
-func (s stopping) Put(ctx context.Context, name string, data []byte) error {
+func (s dying) Put(ctx context.Context, name string, data []byte) error {
 	if strings.HasPrefix(name, "checkpoints/") && strings.HasSuffix(name, "/0000000000000030") {
 		fmt.Println(atStep30)
 		select {}

@@ -149,10 +149,10 @@ func writeJoined(x *step.IO, all []metrics.Ranking) error {
 	return inout.WriteRun(x, all)
 }
 
-// invalidDepth is how many hypotheses the paper's Invalid@40 looks at. Of fewer beams the
-// metric has their number in its name.
+// invalidDepth is how many hypotheses the paper's Invalid@40 looks at.
 const invalidDepth = 40
 
+// InvalidMetric is the metric's name: of fewer beams it has their number.
 func InvalidMetric(beams int) string { return "Invalid@" + strconv.Itoa(min(beams, invalidDepth)) }
 
 // score fills in the percentages and writes each query's metrics.

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -74,17 +77,36 @@ func (r *round) snapshot() snapshot {
 
 // outcome is what an undisturbed run leaves.
 type outcome struct {
-	outputs string            // `redsi artifacts ls --json`
+	outputs string            // by name, a line each
 	results map[string]string // files of tables, by name
 	took    time.Duration
 }
+
+var seconds = regexp.MustCompile(`"seconds":[^,}]*`)
 
 func (r *round) outcome() (outcome, error) {
 	out, err := r.ask("artifacts", "ls", "--json")
 	if err != nil {
 		return outcome{}, err
 	}
-	o := outcome{outputs: out, results: map[string]string{}}
+	o := outcome{results: map[string]string{}}
+	var all []struct{ Address, Output, Digest string }
+	if err := json.Unmarshal([]byte(out), &all); err != nil {
+		return o, fmt.Errorf("redsi artifacts ls: %w", err)
+	}
+	for _, a := range all {
+		name := a.Address + "." + a.Output
+		switch name {
+		case training + "report", training + "events": // they have times
+			continue
+		case training + "curve":
+			if a.Digest, err = r.ask("artifacts", "cat", name); err != nil {
+				return o, err
+			}
+			a.Digest = seconds.ReplaceAllString(a.Digest, "")
+		}
+		o.outputs += name + " " + a.Digest + "\n"
+	}
 	results := r.path("results")
 	if r.results != "" {
 		results = r.path(r.results)
@@ -101,10 +123,62 @@ func (r *round) outcome() (outcome, error) {
 	return o, err
 }
 
+// trained is the update of the newest checkpoint of a training that has no result yet.
+func (r *round) trained() (at int) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.slack(20*time.Second))
+	defer cancel()
+	store, ok := r.store(ctx)
+	if !ok || r.shape.Updates == 0 {
+		return 0
+	}
+	for info, err := range store.Records.List(ctx, "checkpoints/") {
+		if n, wrong := strconv.Atoi(path.Base(info.Name)); err == nil && wrong == nil {
+			at = max(at, n)
+		}
+	}
+	return at
+}
+
+// checkTraining compares how a training went with an undisturbed one, and whether it began
+// anew where it could have gone on.
+func (r *round) checkTraining() {
+	out, err := r.ask("artifacts", "cat", training+"report")
+	var report struct {
+		From int `json:"resumed_at"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &report)
+	}
+	switch {
+	case err != nil:
+		r.violate("%v", err)
+	case r.resumes && report.From == 0:
+		r.violate("the training had a checkpoint and began anew")
+	default:
+		r.note("the training's last part began at update %d", report.From)
+	}
+	for mark, n := range marks(r.path("marks")) {
+		if n > 1 && len(r.runs) == 1 && !mortal(mark) {
+			r.violate("%s ran %d times, though the second program alone was hurt", mark, n)
+		}
+	}
+	if at := r.trained(); at > 0 {
+		r.violate("a checkpoint at update %d is left of a training that has ended", at)
+	}
+	ctx := context.Background()
+	store, _ := r.store(ctx)
+	for l, err := range store.Leases.List(ctx, "") {
+		r.note("left until garbage collection: lease %s, %v", l.Name, err) // of who was killed between result and release
+	}
+}
+
 // check compares what is there now with what an undisturbed run leaves.
 func (r *round) check() {
 	if !r.plan.fault.odd {
 		r.compare()
+	}
+	if r.shape.Updates > 0 {
+		r.checkTraining()
 	}
 	r.verify()
 	r.checkLost()

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -14,6 +15,8 @@ const (
 	whenStart    = "start"    // so long after the run began
 	whenDatabase = "database" // so long after the first file of the server's database is there
 	whenDone     = "done"     // so long after so many steps are done
+	whenModels   = "models"   // so long after the second program is there
+	whenTraining = "training" // so long after a training has a checkpoint
 )
 
 // choice is one fault as a seed has drawn it.
@@ -89,6 +92,10 @@ func drawOne(f *fault, s shape, r *rand.Rand) choice {
 		c.HoldMS = 22000 + r.IntN(6000) // longer than what servers and workers forgive
 	}
 	switch {
+	case f.place == models && r.IntN(3) == 0:
+		c.When, c.AfterMS = whenModels, r.IntN(2500)
+	case f.place == models:
+		c.When, c.AfterMS = whenTraining, r.IntN(1500)
 	case f.moment == momentFirst:
 		c.When, c.AfterMS = whenDatabase, r.IntN(250)
 	case f.moment == momentLast:
@@ -114,8 +121,23 @@ func byRun(s syscall.Signal, times int) func(*round, choice) error {
 			r.violate("the run does not end %.0f s after %v", r.slack(leaving).Seconds(), s)
 			r.cli.kill()
 		}
+		if !eventually(r.slack(following), func() bool { return len(r.victims(roleModels)) == 0 }) {
+			r.violate("the second program is there %.0f s after the run that started it", r.slack(following).Seconds())
+		}
 		return nil
 	}
+}
+
+// byAll kills the run and the second program at once.
+func byAll(r *round, c choice) error {
+	all := r.victims(roleModels)
+	if c.N%2 == 0 {
+		r.cli.signal(syscall.SIGKILL)
+	}
+	for _, f := range all {
+		f.signal(r.dir, syscall.SIGKILL)
+	}
+	return byRun(syscall.SIGKILL, 1)(r, c)
 }
 
 // pause stops a process for a while.
@@ -148,7 +170,12 @@ func byRole(role string, s syscall.Signal) func(*round, choice) error {
 			f.signal(r.dir, s)
 		}
 		if s == syscall.SIGSTOP {
-			c.hold()
+			if role == roleModels {
+				c.HoldMS += silentMS
+			}
+			eventually(time.Duration(c.HoldMS)*time.Millisecond, func() bool {
+				return !slices.ContainsFunc(all, func(f found) bool { return f.alive(r.dir) })
+			})
 			for _, f := range all {
 				f.signal(r.dir, syscall.SIGCONT)
 			}
@@ -156,6 +183,9 @@ func byRole(role string, s syscall.Signal) func(*round, choice) error {
 		return nil
 	}
 }
+
+// silentMS is for how long the second program may say nothing.
+const silentMS = 15000
 
 // often kills the embedded server again and again within one run.
 func often(r *round, c choice) error {
@@ -242,11 +272,14 @@ func undone(do func(*round, choice) (func(), error)) func(*round, choice) error 
 	}
 }
 
-// limited applies a limit to the run and to its server.
-func limited(set func(pid int, c choice) (func(), error)) func(*round, choice) (func(), error) {
+// limited applies a limit to processes of a role, and with a server's to the run.
+func limited(role string, set func(pid int, c choice) (func(), error)) func(*round, choice) (func(), error) {
 	return func(r *round, c choice) (func(), error) {
-		pids := []int{r.cli.pid()}
-		for _, f := range r.victims(roleServer) {
+		var pids []int
+		if role == roleServer {
+			pids = append(pids, r.cli.pid())
+		}
+		for _, f := range r.victims(role) {
 			pids = append(pids, f.pid)
 		}
 		var undos []func()

@@ -39,8 +39,8 @@ var faults = []fault{
 
 	{name: "disk full", place: disk, second: true, do: undone(func(r *round, _ choice) (func(), error) { return fill(r.path(".redsi")) })},
 	{name: "disk read-only", place: disk, second: true, do: undone(func(r *round, _ choice) (func(), error) { return readOnly(r.path(".redsi")) })},
-	{name: "few open files", place: embedded, do: undone(limited(func(pid int, c choice) (func(), error) { return limitFiles(pid, c.N) }))},
-	{name: "little memory", place: embedded, do: undone(limited(func(pid int, c choice) (func(), error) { return limitMemory(pid, uint64(c.N)<<20) }))},
+	{name: "few open files", place: embedded, do: undone(limited(roleServer, func(pid int, c choice) (func(), error) { return limitFiles(pid, c.N) }))},
+	{name: "little memory", place: embedded, do: undone(limited(roleServer, func(pid int, c choice) (func(), error) { return limitMemory(pid, uint64(c.N)<<20) }))},
 
 	{name: "clock: the times of all files jump by a year", place: embedded, itself: true, second: true, do: jump},
 
@@ -61,6 +61,14 @@ var faults = []fault{
 	{name: "way to the store: delay", place: cluster, itself: true, do: byProxy(proxyDelay)},
 	{name: "way to the store: slow", place: cluster, itself: true, do: byProxy(proxyRate)},
 	{name: "way to the store: a bit flips", place: cluster, itself: true, do: byProxy(proxyFlip)},
+
+	{name: "second program: kill -9", place: models, itself: true, second: true, do: byRole(roleModels, syscall.SIGKILL)},
+	{name: "second program: stopped for too long", place: models, itself: true, do: byRole(roleModels, syscall.SIGSTOP)},
+	{name: "second program: little memory", place: models, itself: true, second: true, do: undone(limited(roleModels, func(pid int, c choice) (func(), error) { return limitMemory(pid, uint64(c.N)<<20) }))},
+	{name: "run and second program: kill -9", place: models, do: byAll},
+	{name: "run of a training: kill -9", place: models, second: true, do: byRun(syscall.SIGKILL, 1)},
+	{name: "run of a training: Ctrl-C", place: models, second: true, do: byRun(syscall.SIGINT, 1)},
+	{name: "run of a training: Ctrl-C twice", place: models, do: byRun(syscall.SIGINT, 2)},
 
 	{name: "two runs publish over what cannot be used", place: cluster, many: true, odd: true, special: rivals},
 	{name: "20 runs at once on a cluster", place: cluster, rare: 3, many: true, workers: 2, special: twenty},

@@ -146,6 +146,9 @@ func (h *harness) round(ctx context.Context, seed uint64, n int, f *fault) (resu
 	case "server: kill -9 twenty times":
 		s = shape{Name: "long", Fast: 30, Slow: 8, Tenths: 60}
 	}
+	if f.place == models {
+		s = shape{Name: "training", Fast: 4, Slow: 3, Tenths: 40, Updates: 1500}
+	}
 	r := &round{h: h, shape: s, rng: rng, plan: draw(f, s, rng)}
 	r.res = result{Seed: seed, Round: n, Revision: h.revision, Fault: f.name, Shape: s.Name, Place: f.place, Choices: r.plan.choices}
 	if len(r.plan.choices) > 1 {

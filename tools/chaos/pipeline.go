@@ -47,6 +47,7 @@ type shape struct {
 	Once    int    `json:"once,omitempty"`    // steps that die the first time
 	Corpus  bool   `json:"corpus,omitempty"`  // a generated corpus, extracted in parts
 	Private bool   `json:"private,omitempty"` // steps of its own for each value of the variable "run"
+	Updates int    `json:"updates,omitempty"` // of a small model's training, with a checkpoint at each tenth of them
 }
 
 // shapes are what rounds choose from.
@@ -67,6 +68,9 @@ func (s shape) steps() int {
 	}
 	if s.Private {
 		n++
+	}
+	if s.Updates > 0 {
+		n += 6
 	}
 	return n
 }
@@ -109,6 +113,9 @@ func (s shape) hcl() string {
 		p("step \"extract\" \"dev\" {\n  files = step.synth.corpus.dev\n  split = \"dev\"\n}")
 		last = append(last, "headers = [step.extract.train.headers, step.extract.dev.headers]")
 	}
+	if s.Updates > 0 {
+		p(learned, s.Updates, s.Updates/10)
+	}
 	p("step \"command\" \"all\" {\n  argv = [\"sh\", \"work.sh\", \"all\", \"1\", \"\"]\n  files = local.work")
 	p("  outputs = [\"text\", \"numbers.json\"]\n  lists = {\n    %s\n  }\n}", strings.Join(last, "\n    "))
 	p(`table "lines" {
@@ -118,6 +125,62 @@ func (s shape) hcl() string {
   rows    = [{ id = "all", titles = ["all"], value = step.command.all.out, at = "numbers.json:" }]
 }`)
 	return b.String()
+}
+
+// training begins the names of a training's outputs.
+const training = "step.train.small."
+
+// learned has a training of so many updates, with an evaluation and a checkpoint after so many.
+const learned = `step "synth_msmarco" "few" {
+  documents     = 40
+  train_queries = 100
+  dev_queries   = 20
+}
+step "import_corpus" "few" {
+  documents     = step.synth_msmarco.few.documents
+  train_queries = step.synth_msmarco.few.train_queries
+  train_qrels   = step.synth_msmarco.few.train_qrels
+  dev_queries   = step.synth_msmarco.few.dev_queries
+  dev_qrels     = step.synth_msmarco.few.dev_qrels
+}
+step "atomic_ids" "few" {
+  documents   = step.import_corpus.few.documents
+  first_token = 64
+}
+step "download" "tokenizer" { urls = ["tokenizer.json"] }
+step "random_t5" "small" {
+  layers     = 2
+  d_model    = 16
+  d_kv       = 8
+  d_ff       = 32
+  heads      = 2
+  vocabulary = 64
+}
+step "train" "small" {
+  model          = step.random_t5.small.model
+  ids            = step.atomic_ids.few.ids
+  corpus         = step.import_corpus.few.corpus
+  queries        = step.import_corpus.few.queries
+  tokenizer      = step.download.tokenizer.files
+  steps          = %d
+  batch          = 4
+  evaluate_every = %d
+}`
+
+// tokenizer is one of T5's kind that knows letters.
+func tokenizer() string {
+	vocabulary := `["<pad>",0],["</s>",0],["<unk>",-9]`
+	for _, r := range "▁abcdefghijklmnopqrstuvwxyz0123456789" {
+		vocabulary += fmt.Sprintf(`,["%c",-3]`, r)
+	}
+	special := `{"id":%d,"content":%q,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}`
+	return fmt.Sprintf(`{"version":"1.0","truncation":null,"padding":null,"added_tokens":[`+special+`,`+special+`,`+special+`],
+"normalizer":{"type":"NFKC"},"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true},
+"post_processor":{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}}],
+"pair":[{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"B","type_id":0}}],
+"special_tokens":{"</s>":{"id":"</s>","ids":[1],"tokens":["</s>"]}}},
+"decoder":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true},
+"model":{"type":"Unigram","unk_id":2,"vocab":[%s],"byte_fallback":false}}`, 0, "<pad>", 1, "</s>", 2, "<unk>", vocabulary)
 }
 
 // numbers is the expression of the list 0 to n-1: a range has 1,024 values at most.
@@ -135,10 +198,16 @@ func numbers(n int) string {
 
 // write puts the pipeline into a folder.
 func (s shape) write(dir string) error {
-	if err := os.WriteFile(filepath.Join(dir, "work.sh"), []byte(work), 0o644); err != nil {
-		return err
+	files := map[string]string{"work.sh": work, "pipelines.hcl": s.hcl()}
+	if s.Updates > 0 {
+		files["tokenizer.json"] = tokenizer()
 	}
-	return os.WriteFile(filepath.Join(dir, "pipelines.hcl"), []byte(s.hcl()), 0o644)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // markOf is the mark that the step of an address leaves; "" for one that is no

@@ -92,6 +92,7 @@ func (p *process) kill() {
 const (
 	roleServer = "server" // the embedded Temporal server
 	roleStep   = "step"   // a program of a step, or what it started
+	roleModels = "models" // the second program, which computes
 	roleOther  = "other"  // a supervisor, a helper
 )
 
@@ -152,6 +153,8 @@ func look(pid int, dir string) (found, bool) {
 	switch {
 	case strings.HasPrefix(program, "temporal"):
 		f.role = roleServer
+	case program == "redsi-models":
+		f.role = roleModels
 	case strings.Contains(cwd, "redsi-step-") || strings.Contains(cwd, filepath.Join(dir, "tmp")):
 		f.role = roleStep
 	default:

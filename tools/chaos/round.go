@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ const (
 	speechless = 20 * time.Second // a run says nothing for longer: a violation
 	recovery   = 90 * time.Second // from the end of a fault to the end of the run
 	leaving    = 20 * time.Second // a process that is asked to end
+	following  = 5 * time.Second  // the second program, after the run that started it
 	cleared    = 30 * time.Second // processes, folders and locks, after the last run
 	slowest    = 4
 )
@@ -67,6 +69,7 @@ type round struct {
 	closer  []func()
 	looked  time.Time // when somebody looked after the workers
 	before  []snapshot
+	resumes bool   // a training must have gone on from a checkpoint
 	results string // folder of the tables; "" is the usual one
 }
 
@@ -138,6 +141,9 @@ func (r *round) run(more ...string) (*process, error) {
 	args := append([]string{"run"}, r.storeArgs(false)...)
 	if r.lord != nil {
 		args = append(args, "--temporal-address", r.lord.address)
+	}
+	if r.shape.Updates > 0 {
+		args = append(args, "--threads", "1") // two that wait for each other are slow where much else is at work
 	}
 	p, err := r.redsi(fmt.Sprintf("run %d", len(r.runs)), append(args, more...)...)
 	if err == nil {
@@ -237,12 +243,17 @@ func (r *round) hurt() {
 			continue
 		}
 		r.before = append(r.before, r.snapshot())
+		at, computing := r.trained(), r.victims(roleModels)
 		f := faultNamed(c.Fault)
 		if err := f.do(r, c); err != nil {
 			r.violate("fault %s could not be made: %v", c.Fault, err)
 			return
 		}
 		r.gone = time.Now()
+		if len(computing) > 0 && !slices.ContainsFunc(computing, func(f found) bool { return f.alive(r.dir) }) {
+			r.note("a training with a checkpoint at update %d lost its process", at)
+			r.resumes = r.resumes || at > 0 && at <= r.shape.Updates/2
+		}
 		if !r.cli.running() && (r.cli.code != 0 || c != r.plan.choices[len(r.plan.choices)-1]) {
 			if !r.again(f) {
 				return
@@ -319,6 +330,10 @@ func (r *round) moment(c choice) bool {
 			found, _ := filepath.Glob(r.path(".redsi", "temporal", "*.db*"))
 			return len(found) > 0 || !p.running()
 		})
+	case whenModels:
+		r.attended(limit, func() bool { return !p.running() || len(r.victims(roleModels)) > 0 })
+	case whenTraining:
+		r.attended(limit, func() bool { return !p.running() || r.trained() > 0 })
 	case whenDone:
 		r.attended(limit, func() bool { return !p.running() || p.out.done() >= c.Done })
 	}

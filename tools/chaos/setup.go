@@ -19,6 +19,7 @@ const (
 	developer place = "dev"     // the same, and `redsi dev`
 	cluster   place = "cluster" // a Temporal server, MinIO behind a proxy, two workers
 	disk      place = "disk"    // as folder, with its state on a small disk of its own
+	models    place = "models"  // as folder, with a training, which the second program computes
 )
 
 // diskBytes is the size of that disk.

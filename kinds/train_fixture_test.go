@@ -45,7 +45,7 @@ func newTraining(t *testing.T, l *local) *training {
 // more for a text than T5's. It has 600, the embedding 40 rows more.
 func newBARTTraining(t *testing.T, l *local) *training {
 	t.Helper()
-	f := newTrainingOf(t, l, filepath.Join("..", "internal", "tokenize", "testdata", "bart-tokenizer.json"),
+	f := newTrainingOf(t, l, filepath.Join("..", "internal", "subword", "testdata", "bart-tokenizer.json"),
 		map[string]any{"family": "bart", "vocabulary": int64(640)})
 	f.config["max_input"], f.config["learning_rate"] = int64(48), 2e-2 // BART's first weights are small, so are its scaled steps
 	return f

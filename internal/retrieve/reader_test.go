@@ -17,7 +17,7 @@ func tokenizers(t *testing.T) map[string]*subword.Subword {
 	all := map[string]*subword.Subword{}
 	for name, path := range map[string]string{
 		"t5":   filepath.Join("..", "..", "assets", "tokenizers", "t5-tokenizer.json.gz"),
-		"bart": filepath.Join("..", "tokenize", "testdata", "bart-tokenizer.json"),
+		"bart": filepath.Join("..", "subword", "testdata", "bart-tokenizer.json"),
 	} {
 		tok, err := subword.LoadSubword(path)
 		if err != nil {

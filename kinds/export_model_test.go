@@ -95,7 +95,7 @@ func TestExportModelRefuses(t *testing.T) {
 	other.Identifiers = append([]docid.Identifier(nil), other.Identifiers...)
 	other.Identifiers[0], other.Identifiers[1] = docid.Identifier{Document: "0", Text: other.Identifiers[1].Text, Tokens: other.Identifiers[1].Tokens},
 		docid.Identifier{Document: "1", Text: other.Identifiers[0].Text, Tokens: other.Identifiers[0].Tokens}
-	bart := readFile(t, "../internal/tokenize/testdata/bart-tokenizer.json")
+	bart := readFile(t, "../internal/subword/testdata/bart-tokenizer.json")
 	for want, change := range map[string]map[string]any{
 		"another assignment of naive identifiers": {"ids": e.set(&other)},
 		"it is not the model's":                   {"tokenizer": e.blob("files", []byte(`{"added_tokens": []}`))},

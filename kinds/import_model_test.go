@@ -41,7 +41,7 @@ func names(a artifacts.Artifact) (all []string) {
 	return all
 }
 
-const smallTokenizer = "../internal/tokenize/testdata/sorts/mt5.json"
+const smallTokenizer = "../internal/subword/testdata/sorts/mt5.json"
 
 // TestImportModel: what is needed of a folder comes through, told by its headers.
 func TestImportModel(t *testing.T) {
@@ -114,7 +114,7 @@ func TestImportModelMistakes(t *testing.T) {
 			files["tokenizer.json"], _ = json.Marshal(all)
 		},
 		"tokenizer.json ends texts with token 2, eos_token_id of config.json is 1": func(files map[string][]byte) {
-			files["tokenizer.json"] = readFile(t, "../internal/tokenize/testdata/sorts/xlm-roberta.json")
+			files["tokenizer.json"] = readFile(t, "../internal/subword/testdata/sorts/xlm-roberta.json")
 		},
 		"tokenizer.json has 32100 tokens, the model embeds 160": func(files map[string][]byte) {
 			delete(files, "tokenizer.json")

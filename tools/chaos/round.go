@@ -250,7 +250,8 @@ func (r *round) hurt() {
 			return
 		}
 		r.gone = time.Now()
-		if len(computing) > 0 && !slices.ContainsFunc(computing, func(f found) bool { return f.alive(r.dir) }) {
+		lost := func() bool { return !slices.ContainsFunc(computing, func(f found) bool { return f.alive(r.dir) }) }
+		if len(computing) > 0 && eventually(time.Second, lost) && (r.cli.running() || r.cli.code != 0) {
 			r.note("a training with a checkpoint at update %d lost its process", at)
 			r.resumes = r.resumes || at > 0 && at <= r.shape.Updates/2
 		}

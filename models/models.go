@@ -1,10 +1,3 @@
-// Package models is the second program for other modules to build: redsi has it compute what
-// it cannot itself.
-//
-//	func main() { models.Main(append(models.Kinds(), mine.Kind)...) }
-//
-// A kind of another module is in both programs: declared in redsi's with step.Kind's Needs,
-// and here with its half, by step.Whole. examples/own-kind is such a module.
 package models
 
 import (

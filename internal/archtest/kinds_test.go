@@ -48,7 +48,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said[folder] = said[folder] || regexp.MustCompile(`(?m)^// (Package|Command) \w+ `).Match(b)
+		said[folder] = said[folder] || regexp.MustCompile(`(?m)^// (Package|Command) [\w-]+ `).Match(b)
 	}
 	for folder, ok := range said {
 		if !ok {

@@ -107,7 +107,7 @@ func TestPaperHours(t *testing.T) {
 			t.Fatalf("%s has no table %q", path, begin)
 		}
 		if got != want && os.Getenv("REDSI_UPDATE") == "" {
-			t.Errorf("docs/performance.md has another table of %s; if that is meant, `REDSI_UPDATE=1 go test -tags notorch ./internal/cli -run TestPaperHours`:\n%s\nis\n%s", name, got, want)
+			t.Errorf("docs/performance.md has another table of %s; if that is meant, `REDSI_UPDATE=1 go test ./internal/cli -run TestPaperHours`:\n%s\nis\n%s", name, got, want)
 		}
 		text = before + begin + want + end + after
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/redsi/redsi/internal/tensor"
 )
 
-var cards = []search.Card{{"A", "a"}, {"B", "b"}, {"C", "c"}, {"D", "d"}, {"E", "e"}}
+var cards = []search.Card{{Title: "A", Text: "a"}, {Title: "B", Text: "b"}, {Title: "C", Text: "c"}, {Title: "D", Text: "d"}, {Title: "E", Text: "e"}}
 
 // collection writes a tiny random model and a collection of five documents.
 func collection(t *testing.T, kind docid.Kind, lowercase bool) search.Files {

@@ -40,7 +40,7 @@ func runKeywordIDs(ctx context.Context, x *step.IO, c ids.KeywordIDsConfig) erro
 		return step.Permanent(err)
 	}
 	x.Count("numbered_documents", int64(counts.Numbered))
-	if err := inout.WriteJSON(x, "keywords", ids.KeywordsReport{len(names), vocabulary, *counts}); err != nil {
+	if err := inout.WriteJSON(x, "keywords", ids.KeywordsReport{Documents: len(names), Vocabulary: vocabulary, TitleCounts: *counts}); err != nil {
 		return err
 	}
 	return inout.WriteIDs(x, set)

@@ -45,7 +45,7 @@ func runTokens(_ context.Context, x *step.IO, c ids.TokensConfig) error {
 			locate(&examples[i], &tree)
 		}
 	}
-	return inout.WriteJSON(x, "report", ids.TokensReport{examples})
+	return inout.WriteJSON(x, "report", ids.TokensReport{Examples: examples})
 }
 
 func chosenIDs(x *step.IO, c ids.TokensConfig) ([]docid.Identifier, error) {

@@ -1,4 +1,3 @@
-// Package compute has the halves of kinds of package model that the second program computes.
 package compute
 
 import (

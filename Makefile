@@ -158,8 +158,8 @@ bin/redsi: tools ## redsi itself, for which Go is enough: it plans everything, a
 bin/redsi-models: deps-models ## the program that computes models, which redsi starts
 	@$(SHOW) bin/redsi-models $(GO) build -v $(LDFLAGS) -o bin/redsi-models ./cmd/redsi-models
 
-test: deps check ## install what is missing, then gofmt, vet and all tests
-	$(GO) test -timeout $(TIMEOUT) $(PKGS)
+test: deps check bin/redsi-models ## install what is missing, then gofmt, vet and all tests
+	REDSI_MODELS=$(CURDIR)/bin/redsi-models $(GO) test -timeout $(TIMEOUT) $(PKGS)
 	$(GO) -C tools/temporal-server test -vet=off ./...
 
 ci: test cross ## what .ci/run does: make test, other platforms, and what is concurrent under the race detector

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -69,6 +70,16 @@ func (s *Spec) NeedsSecond(tree map[string]any) bool {
 		return err == nil
 	}
 	return slices.ContainsFunc(s.parts, func(p Spec) bool { return p.run == nil })
+}
+
+// SecondFor is what the second program is needed for by steps of the kind or by their parts;
+// "" if by none.
+func (s *Spec) SecondFor() string {
+	needs := s.Needs
+	for _, p := range s.parts {
+		needs = cmp.Or(needs, p.Needs)
+	}
+	return needs
 }
 
 // DeviceOf is where a task is to compute: "cpu", "auto", "cuda", "cuda:1"; "" for kinds that

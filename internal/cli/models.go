@@ -39,7 +39,7 @@ func (a *app) lacking(ctx context.Context) error {
 // computed are the kinds whose steps the second program computes, by name.
 func (a *app) computed() (names []string) {
 	for _, k := range a.Registry.Kinds() {
-		if k.Needs != "" && !k.Hidden && !k.Whole() {
+		if k.SecondFor() != "" && !k.Hidden {
 			names = append(names, k.Name)
 		}
 	}

@@ -278,7 +278,7 @@ func (a *app) attestation(address, kind string, again activities.Rebuilt) attest
 	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
 		Libraries: map[string]string{"redsi": revision.Of(), "go": runtime.Version()}, When: time.Now().UTC().Truncate(time.Second)}
-	if a.Registry.Lookup(kind).Needs != "" {
+	if a.Registry.Lookup(kind).SecondFor() != "" {
 		said.Libraries["libtorch"] = again.Made.Env["libtorch"]
 		said.Machine.Instructions, said.Machine.Threads = again.Made.Env["instructions"], again.Threads
 		if u := again.Made.Used; u != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"

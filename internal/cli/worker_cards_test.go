@@ -107,7 +107,7 @@ func TestCardFindings(t *testing.T) {
 		"hidden": {machine, nvidia.Process{}, device.CUDA{Why: `CUDA_VISIBLE_DEVICES="" hides all cards`}, []string{
 			"ok GPU driver||", "ok GPU 0|GPU-1|", "warn GPU 1||", "ok GPU memory||", "warn GPU libraries|hides all cards|unset CUDA_VISIBLE_DEVICES"}},
 	} {
-		found := cardFindings(c.m, func() (nvidia.Process, device.CUDA) { return c.p, c.cuda })
+		found := cardFindings(c.m, device.Facts{Process: c.p, CUDA: c.cuda})
 		if len(found) != len(c.want) {
 			t.Errorf("%s: %+v", name, found)
 			continue

@@ -74,7 +74,7 @@ func kind(b *bufio.Writer, k Kind) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\n", k.longName, k.Doc)
 	fmt.Fprintf(b, "Version %d, queue `%s`", k.Version, k.Queue)
 	if k.Needs != "" {
-		fmt.Fprintf(b, ", computed by redsi-models for %s", k.Needs)
+		fmt.Fprintf(b, ", what of it needs %s is computed by redsi-models", k.Needs)
 	}
 	if len(k.Parts) > 0 {
 		fmt.Fprintf(b, ", cut into parts that are cached one by one")

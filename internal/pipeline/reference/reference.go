@@ -106,7 +106,7 @@ func Find(reg *step.Registry, name string) (Kind, error) {
 }
 
 func describe(s step.Spec) Kind {
-	k := Kind{Name: s.Name, Block: "step", Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.Needs,
+	k := Kind{Name: s.Name, Block: "step", Version: s.Version, Doc: strings.TrimSpace(s.Doc), Queue: string(s.Queue), Needs: s.SecondFor(),
 		Parts: s.Parts, Attrs: attributes(s.Attrs, nil), Example: strings.Trim(s.Example, "\n"), longName: s.Name}
 	k.Summary, _, _ = strings.Cut(k.Doc, "\n")
 	if s.Block {

@@ -374,6 +374,10 @@ func TestPrograms(t *testing.T) {
 			}
 		}
 	}
+	_, err := newTester(t, Options{}, role+"=without memory").run(t.Context(), device.Processors, "x")
+	if errors.As(err, new(*ProgramError)) || !step.IsPoisoned(err) || !strings.Contains(err.Error(), memoryAdvice) {
+		t.Error(err)
+	}
 	if err := os.Chmod(file, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -374,6 +374,11 @@ func TestPrograms(t *testing.T) {
 			}
 		}
 	}
+	none := newTester(t, Options{}, role+"=without memory")
+	_, err := none.run(t.Context(), device.Processors, "x")
+	if errors.As(err, new(*ProgramError)) || none.p.Deaths(none.task("x").Key) > 0 || !step.IsPoisoned(err) || !strings.Contains(err.Error(), memoryAdvice) {
+		t.Error(err)
+	}
 	if err := os.Chmod(file, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,9 @@ func TestMain(m *testing.M) {
 	case "without libraries":
 		fmt.Fprintln(os.Stderr, "error while loading shared libraries: libtorch_cpu.so: cannot open shared object file")
 		os.Exit(127)
+	case "without memory":
+		fmt.Fprintln(os.Stderr, "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc")
+		os.Exit(134)
 	case "another":
 		_, _ = os.NewFile(4, "out").WriteString("usage: another program\n")
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "in"))

@@ -146,18 +146,20 @@ func (p *Pool) Run(ctx context.Context, t Task, store artifacts.Store, card int,
 	if err := shared(store); err != nil {
 		return o, err
 	}
+	asked := false // a process that is lost before is not the step's doing
 	err = p.With(ctx, card, store.URL, func(c *Client) error {
+		asked = true
 		c.log, c.said, c.progress = log, said, step.Reporter(ctx)
 		return c.Call(ctx, runCall, t, &o)
 	})
-	if step.IsPoisoned(err) {
-		p.mu.Lock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !asked:
+	case step.IsPoisoned(err):
 		p.deaths[t.Key]++
-		p.mu.Unlock()
-	} else {
-		p.mu.Lock()
+	default:
 		delete(p.deaths, t.Key)
-		p.mu.Unlock()
 	}
 	return o, err
 }

@@ -110,7 +110,7 @@ func start(ctx context.Context, o Options, env []string, card int) (*process, er
 			switch _, killed := ended(c.cmd.ProcessState); {
 			case c.unfit() != nil:
 				err = &ProgramError{fmt.Errorf("%s is another program: %w", o.Program, c.unfit())}
-			case killed:
+			case killed || c.starved():
 				err = c.lost()
 			default:
 				err = &ProgramError{fmt.Errorf("%s does not start: %s", o.Program, c.death())}
@@ -348,7 +348,7 @@ func (c *process) death() string {
 	c.mu.Lock()
 	ours := c.wrong != nil || c.ours
 	c.mu.Unlock()
-	if killed && !ours {
+	if (killed || c.starved()) && !ours {
 		how += memoryAdvice
 	}
 	if words != "" {
@@ -357,7 +357,17 @@ func (c *process) death() string {
 	return how + "; it said nothing"
 }
 
-// memoryAdvice is for what the system has killed: nothing else on a machine does that.
+// starved reports a process whose last words say that it got no memory, as those of C++, Go
+// and the loader of libraries do: the next one may get it.
+func (c *process) starved() bool {
+	words, _ := c.last.words(c.cmd.ProcessState.ExitCode() == goCrash)
+	return noMemory.MatchString(words)
+}
+
+var noMemory = regexp.MustCompile(`std::bad_alloc|[Cc]annot allocate memory|out of memory`)
+
+// memoryAdvice is for what got no memory, and for what the system has killed: nothing else on
+// a machine does that.
 const memoryAdvice = ". The system kills for memory what takes too much of it: give the machine or its container more, or have fewer steps at a time (--gpu-slots, --slots); " +
 	"for a training checkpoint_activations = true (the result stays), accumulate = 2 or more (the result stays, but for rounding) or a smaller batch, for a search or an embedding a smaller batch"
 

@@ -92,6 +92,8 @@ func drawOne(f *fault, s shape, r *rand.Rand) choice {
 		c.HoldMS = 22000 + r.IntN(6000) // longer than what servers and workers forgive
 	}
 	switch {
+	case f.place == models && f.moment == momentFirst:
+		c.When, c.AfterMS = whenModels, r.IntN(250)
 	case f.place == models && r.IntN(3) == 0:
 		c.When, c.AfterMS = whenModels, r.IntN(2500)
 	case f.place == models:

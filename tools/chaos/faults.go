@@ -65,6 +65,7 @@ var faults = []fault{
 	{name: "second program: kill -9", place: models, itself: true, second: true, do: byRole(roleModels, syscall.SIGKILL)},
 	{name: "second program: stopped for too long", place: models, itself: true, do: byRole(roleModels, syscall.SIGSTOP)},
 	{name: "second program: little memory", place: models, itself: true, second: true, do: undone(limited(roleModels, func(pid int, _ choice) (func(), error) { return limitMemory(pid, 0) }))},
+	{name: "second program: little memory at the start", place: models, itself: true, moment: momentFirst, do: undone(limited(roleModels, func(pid int, c choice) (func(), error) { return limitMemory(pid, uint64(c.N)<<20) }))},
 	{name: "run and second program: kill -9", place: models, do: byAll},
 	{name: "run of a training: kill -9", place: models, second: true, do: byRun(syscall.SIGKILL, 1)},
 	{name: "run of a training: Ctrl-C", place: models, second: true, do: byRun(syscall.SIGINT, 1)},

@@ -201,7 +201,7 @@ func (r *round) finish() result {
 			r.violate("%s said nothing for %.0f s, after: %s", p.name, s.Length.Seconds(), s.After)
 		}
 	}
-	if len(r.res.Violations) > 0 {
+	if len(r.res.Violations) > 0 || r.h.keep {
 		r.save()
 	}
 	return r.res

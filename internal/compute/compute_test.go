@@ -459,6 +459,7 @@ func TestFrames(t *testing.T) {
 
 // TestFind: the program is where the environment says, beside this one, or in lib.
 func TestFind(t *testing.T) {
+	t.Setenv(Variable, "")
 	self, err := filepath.EvalSymlinks(os.Args[0])
 	if err != nil {
 		t.Fatal(err)

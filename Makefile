@@ -21,7 +21,7 @@ CARD       ?= ./internal/... ./kinds/...
 CARD_TAGS   = cuda$(TAGS:%=,%)
 # What `make chaos` does. ROUND=n repeats one round; rounds that are in OUT already are not done again.
 SEED       ?= 1
-ROUNDS     ?= 43
+ROUNDS     ?= 51
 PARALLEL   ?= 2
 OUT        ?= bin/chaos.jsonl
 # What `make race` tests: all that is linked without gotch and tokenizers, which would be compiled once more for it.

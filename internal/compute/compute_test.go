@@ -286,6 +286,11 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%s: %v", do, err)
 		}
 	}
+	p.p.SetThreads(tooMany)
+	if _, err := p.run(t.Context(), device.Processors, "x"); !step.IsPoisoned(err) || !strings.Contains(err.Error(), "it was silent for 1.5s") {
+		t.Error(err)
+	}
+	p.p.SetThreads(1)
 	_, pid := p.ok(device.Processors, "pid", "x")
 	for _, do := range []string{"waits", "waits, whatever is asked"} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -31,6 +31,9 @@ const (
 	address = "REDSI_TEST_ADDRESS" // of who wants to notice its end
 )
 
+// tooMany are more threads than the system gives.
+const tooMany = 1 << 20
+
 func TestMain(m *testing.M) {
 	aliveEvery, silentFor, cancelTime, lastWords = 50*time.Millisecond, 1500*time.Millisecond, 500*time.Millisecond, 200*time.Millisecond
 	switch os.Getenv(role) {
@@ -99,7 +102,12 @@ func second() Serving {
 	}
 	return Serving{
 		Build: b, Registry: registry(max(1, v)), Exact: os.Getenv(exact) != "",
-		Threads: func() int { return int(threads.Load()) }, SetThreads: func(n int) { threads.Store(int64(n)) },
+		Threads: func() int { return int(threads.Load()) }, SetThreads: func(n int) {
+			if n == tooMany {
+				select {} // as libtorch does, if it gets none
+			}
+			threads.Store(int64(n))
+		},
 		Facts: func() device.Facts {
 			return device.Facts{Libtorch: "fake", Process: nvidia.Process{Cards: []nvidia.Card{{Name: "A card", UUID: "GPU-a"}, {Name: "B card", UUID: "GPU-b"}}}}
 		},

@@ -79,12 +79,17 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 	p.all.Go(p.work)
 	stop := make(chan struct{})
 	defer close(stop)
+	var taking sync.Mutex // who takes no message is not alive: libtorch waits for ever for threads that the system does not give
 	go func() {
 		t := time.NewTicker(aliveEvery)
 		defer t.Stop()
 		for {
 			select {
 			case <-t.C:
+				if !taking.TryLock() {
+					continue
+				}
+				taking.Unlock()
 				if w.send(message{Alive: true}) != nil {
 					return
 				}
@@ -102,7 +107,9 @@ func Serve(s Serving, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+		taking.Lock()
 		p.take(m)
+		taking.Unlock()
 	}
 }
 

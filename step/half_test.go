@@ -11,8 +11,8 @@ import (
 // what is missing; what Unless names runs in either program.
 func TestHalf(t *testing.T) {
 	type config struct {
-		Count  int    `hcl:"count"`
-		Device string `hcl:"device,optional,nokey"`
+		Count  int    `hcl:"count" help:"h"`
+		Device string `hcl:"device,optional,nokey" help:"h"`
 	}
 	out := []Output{{Name: "out", Type: "text"}}
 	kind := Kind[config]{Name: "fit", Version: 1, Doc: "d", Outputs: out, Needs: Libtorch, Device: func(c config) string { return c.Device }}

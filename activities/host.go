@@ -53,17 +53,9 @@ func (a *Activities) elsewhere(ctx context.Context, spec *step.Spec, tree map[st
 
 // inputs are the blobs that a task may read.
 func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Digest) {
-	add := func(art artifacts.Artifact) {
-		if art.Files == nil {
-			all = append(all, art.Digest)
-		}
-		for _, f := range art.Files {
-			all = append(all, f.Digest)
-		}
-	}
 	_, err := step.MapInputs(tree, func(_ string, in step.Input) (step.Input, error) {
 		if in.Artifact != nil {
-			add(*in.Artifact)
+			all = append(all, in.Artifact.Blobs()...)
 		}
 		return in, nil
 	})
@@ -72,7 +64,7 @@ func inputs(tree map[string]any, parts []artifacts.Result) (all []artifacts.Dige
 	}
 	for _, p := range parts {
 		for _, art := range p.Outputs {
-			add(art)
+			all = append(all, art.Blobs()...)
 		}
 	}
 	return all

@@ -104,7 +104,7 @@ func RecordFolder(prefix string) (path string, ok bool) {
 }
 
 // RecordNames lists names first: a store is not changed while it is listed.
-func RecordNames(ctx context.Context, records Records, prefix string) ([]string, error) {
+func RecordNames(ctx context.Context, records recordLister, prefix string) ([]string, error) {
 	var names []string
 	for r, err := range records.List(ctx, prefix) {
 		if err != nil {

@@ -138,13 +138,10 @@ func Signatures(ctx context.Context, s Store, key Digest) ([]Signed, error) {
 // namesOf lists the names of records, all of them before the first is given.
 func namesOf(ctx context.Context, records recordLister, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		var names []string
-		for info, err := range records.List(ctx, prefix) {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			names = append(names, info.Name)
+		names, err := RecordNames(ctx, records, prefix)
+		if err != nil {
+			yield("", err)
+			return
 		}
 		for _, name := range names {
 			if !yield(name, nil) {

@@ -35,7 +35,7 @@ const (
 type Manifest struct {
 	Format    string                     `json:"format"`
 	Title     string                     `json:"title,omitempty"`
-	Pipeline  string                     `json:"pipeline"`            // below project/: an .hcl file, or a folder of them; "." is project/
+	Pipeline  string                     `json:"pipeline"`            // below project/, as -f takes it; "." is project/
 	Variables map[string]json.RawMessage `json:"variables,omitempty"` // whose values are not their defaults
 	Targets   []string                   `json:"targets,omitempty"`
 	Files     []artifacts.File           `json:"files"`             // below project/

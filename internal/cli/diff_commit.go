@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/redsi/redsi/artifacts"
 	"github.com/redsi/redsi/internal/git"
@@ -74,15 +73,19 @@ func (c *commitFiles) read(name string) ([]byte, error) {
 	return nil, fmt.Errorf("commit %.12s has only a pointer of Git LFS for %s, and the bytes are not those of the file here", c.ID, name)
 }
 
-// pipelineFiles are the pipeline files at a path: one, or those of a folder.
+// pipelineFiles are what pipeline.Read has of a path, in the commit.
 func (c *commitFiles) pipelineFiles(name string) (map[string][]byte, error) {
 	clean := filepath.ToSlash(filepath.Clean(name))
 	names := []string{clean}
+	folder, whole := pipeline.Folder(clean)
 	if !c.Has(clean) {
+		folder, whole = clean, true
+	}
+	if whole {
 		names = nil
-		for _, f := range c.List(clean) {
-			if strings.HasSuffix(f, ".hcl") && !pipeline.IsBeside(f) && !strings.HasPrefix(f, ".") {
-				names = append(names, path.Join(clean, f))
+		for _, f := range c.List(folder) {
+			if pipeline.IsPart(f) {
+				names = append(names, path.Join(filepath.ToSlash(folder), f))
 			}
 		}
 	}

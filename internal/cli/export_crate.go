@@ -81,7 +81,7 @@ func (x *exporting) mainFile() string {
 	folder := strings.TrimPrefix(x.project.pipeline+"/", "./")
 	first := folder + pipeline.DefaultFile
 	for _, f := range slices.Backward(x.project.files) {
-		if name, ok := strings.CutPrefix(f.name, folder); ok && strings.HasSuffix(name, ".hcl") && !strings.Contains(name, "/") && !pipeline.IsBeside(name) {
+		if name, ok := strings.CutPrefix(f.name, folder); ok && pipeline.IsPart(name) && !strings.Contains(name, "/") {
 			first = f.name
 		}
 	}

@@ -25,8 +25,8 @@ func newFmtCmd(a *app) *cobra.Command {
 		Use:   "fmt [FILE|FOLDER...]",
 		Short: "Bring files of pipelines and tests into the usual form",
 		Long: `Rewrites files of pipelines and tests in place: indentation, and = signs in one
-column. Of a folder all *.hcl in it, with --recursive also those in folders within
-it, but for hidden ones. The names of files that change are printed. What a file
+column. Of a folder, and of pipelines.hcl, which stands for its folder, all *.hcl,
+with --recursive also those in folders within it, but for hidden ones. The names of files that change are printed. What a file
 means never changes. If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check examples     # exit 2 if a file would change

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/redsi/redsi/internal/lockfile"
 	"github.com/redsi/redsi/internal/modules"
 	"github.com/redsi/redsi/internal/pipeline"
@@ -130,6 +132,14 @@ func (a *app) read(ctx context.Context, file string, g given, mods *modules.Read
 	if err != nil {
 		return nil, pipeline.Diagnostics{}, err
 	}
+	for name := range sources { // a link in an accepted folder may lead out of it
+		if mods.Accept == nil {
+			break
+		}
+		if err := mods.Accept(filepath.FromSlash(name)); err != nil {
+			return nil, pipeline.Diagnostics{}, err
+		}
+	}
 	began := time.Now()
 	o := a.options(ctx, g, mods)
 	o.Lint = a.lint
@@ -182,6 +192,10 @@ func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 	err := ds.Write(a.Err, pipeline.Style{Width: min(terminal(a.Err), 100), Color: a.style(a.Err).Color})
 	if n, _ := ds.Count(); n > 0 {
 		view.Printf(a.Err, "%s: %s\n", a.File, ds.Summary())
+		undeclared := slices.ContainsFunc(ds.List, func(d *hcl.Diagnostic) bool { return strings.HasPrefix(d.Summary, "Undeclared ") })
+		if around := pipeline.Around(a.File); undeclared && around != "" {
+			view.Printf(a.Err, "%s was read alone. To read it as part of the pipeline in its folder: -f %s\n", a.File, around)
+		}
 	}
 	return err
 }

@@ -195,6 +195,23 @@ func TestLanguageServerFolder(t *testing.T) {
 	}
 }
 
+// TestLanguageServerParts: a file beside pipelines.hcl is checked together with it, also one
+// that could stand alone.
+func TestLanguageServerParts(t *testing.T) {
+	whole := "step \"download\" \"nq\" {\n  urls = [local.x]\n}\n"
+	e := startEditor(t, map[string]string{"pipelines.hcl": whole, "part.hcl": "locals {\n  x = \"a\"\n}\n", "part.test.hcl": "", ".part.hcl": "no"})
+	e.initialize()
+	if d := e.open("pipelines.hcl", whole); d != "" {
+		t.Errorf("pipelines.hcl: %s", d)
+	}
+	if d := e.open("part.hcl", "locals {\n  x = \"a\"\n}\nstep \"download\" \"nq\" {\n  urls = []\n}\n"); !strings.Contains(d, "Declared twice") {
+		t.Errorf("part.hcl: %s", d)
+	}
+	if code := e.end(); code != exitOK {
+		t.Errorf("exit %d: %s", code, e.errs)
+	}
+}
+
 // TestLanguageServerBadMessages: each is answered by an error that says what is wrong, and
 // the server goes on.
 func TestLanguageServerBadMessages(t *testing.T) {

@@ -1,17 +1,17 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/redsi/redsi/activities"
 	"github.com/redsi/redsi/kinds"
 )
 
-// TestWorkerModules: the modules of a pipeline that a workflow names lie where the worker
-// accepts pipelines.
+// TestWorkerModules: the files and modules of a pipeline that a workflow names lie where the
+// worker accepts pipelines.
 func TestWorkerModules(t *testing.T) {
 	top := t.TempDir()
 	for name, text := range map[string]string{
@@ -20,6 +20,11 @@ func TestWorkerModules(t *testing.T) {
 		"in/remote.hcl": "module \"m\" {\n  source = \"git::file:///nowhere?ref=v1\"\n}\n",
 		"in/m.hcl":      "",
 		"out/m.hcl":     "",
+
+		"in/whole/pipelines.hcl":  "locals {\n  x = local.y\n}\n",
+		"in/whole/more.hcl":       "locals {\n  y = 1\n}\n",
+		"in/linked/pipelines.hcl": "",
+		"in/module.hcl":           "module \"m\" {\n  source = \"./linked\"\n}\n",
 	} {
 		path := filepath.Join(top, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -29,15 +34,14 @@ func TestWorkerModules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &app{Registry: kinds.Registry(), StateDir: filepath.Join(top, "state")}
-	refused := errors.New("only pipelines of in/")
-	accept := func(file string) error {
-		if filepath.Base(filepath.Dir(file)) != "in" {
-			return refused
-		}
-		return nil
+	if err := os.Symlink(filepath.Join(top, "out", "m.hcl"), filepath.Join(top, "in", "linked", "more.hcl")); err != nil {
+		t.Fatal(err)
 	}
-	for file, want := range map[string]string{"good.hcl": "", "bad.hcl": refused.Error(), "remote.hcl": "is not pinned"} {
+	a := &app{Registry: kinds.Registry(), StateDir: filepath.Join(top, "state")}
+	accept := (&activities.Activities{Accept: []string{filepath.Join(top, "in")}}).Accepts
+	const refused = "does not accept"
+	for file, want := range map[string]string{"good.hcl": "", "bad.hcl": refused, "remote.hcl": "is not pinned",
+		"whole/pipelines.hcl": "", "linked/pipelines.hcl": refused, "linked": refused, "module.hcl": refused} {
 		_, _, err := a.openForWorker(t.Context(), accept, filepath.Join(top, "in", file), nil, nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", file, err, want)

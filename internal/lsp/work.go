@@ -158,8 +158,10 @@ func (w *work) load(path string) error {
 		return w.publish(path, []string{path}, ds)
 	}
 	before := w.loaded(path)
-	now, ds := w.open(d, before.folder)
-	if ds.HasErrors() && now.scope != nil { // is it the other way a pipeline?
+	_, whole := pipeline.Folder(path)
+	whole = whole || pipeline.Around(path) != ""
+	now, ds := w.open(d, before.folder || whole)
+	if ds.HasErrors() && now.scope != nil && !whole { // is it the other way a pipeline?
 		if other, ods := w.open(d, !before.folder); other.scope != nil && errorsOf(ods) < errorsOf(ds) {
 			now, ds = other, ods
 		}
@@ -190,7 +192,8 @@ func errorsOf(ds pipeline.Diagnostics) int {
 	return n
 }
 
-// open loads a document alone or with its folder.
+// open loads a document alone or with its folder, which it belongs to if pipelines.hcl is
+// there.
 func (w *work) open(d *document, folder bool) (*loaded, pipeline.Diagnostics) {
 	sources := map[string][]byte{d.path: []byte(d.src)}
 	if folder {

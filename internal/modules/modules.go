@@ -58,10 +58,23 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 		return nil, err
 	}
 	if !isGit {
-		if err := r.accepts(folder, source); err != nil {
+		at := source
+		if !path.IsAbs(at) {
+			at = path.Join(folder, source)
+		}
+		if err := r.accepts(at); err != nil && pipeline.IsLocalModule(source) {
 			return nil, err
 		}
-		return pipeline.LocalModule(folder, source)
+		files, err := pipeline.LocalModule(folder, source)
+		if err != nil {
+			return nil, err
+		}
+		for name := range files { // a link in a folder may lead out of it
+			if err := r.accepts(name); err != nil {
+				return nil, err
+			}
+		}
+		return files, nil
 	}
 	began := time.Now()
 	dir, err := r.checkout(ctx, repository)
@@ -74,13 +87,9 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 
 // accepts refuses a path that leads out of the folders that are accepted; what lies in
 // a commit that is pinned is.
-func (r *Reader) accepts(folder, source string) error {
-	if r.Accept == nil || !pipeline.IsLocalModule(source) {
+func (r *Reader) accepts(file string) error {
+	if r.Accept == nil {
 		return nil
-	}
-	file := source
-	if !path.IsAbs(source) {
-		file = path.Join(folder, source)
 	}
 	if inside, err := filepath.Rel(r.Cache, filepath.FromSlash(file)); err == nil && filepath.IsLocal(inside) {
 		return nil

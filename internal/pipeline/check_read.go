@@ -148,9 +148,12 @@ func (r *checkReader) of(a *hclsyntax.Attribute, v cty.Value) (addresses []strin
 			}
 			return in, nil
 		})
-		if _, given := r.tree[name]; !given {
+		switch _, given := r.tree[name]; {
+		case !given:
 			r.wrong(a.Expr.Range(), "The step has no attribute %q. %s", name, suggest(name, slices.Sorted(maps.Keys(r.tree)), "attribute"))
-		} else if found == 0 {
+		case found == 0 && r.failed(): // reported
+			r.ok = false
+		case found == 0:
 			r.wrong(a.Expr.Range(), "Attribute %q takes no output of a step.", name)
 		}
 	}

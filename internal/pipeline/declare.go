@@ -59,7 +59,7 @@ func (l *loader) declare() {
 	for _, b := range l.bodies {
 		for _, a := range sortedAttributes(b.Body) {
 			l.diags.error(a.NameRange, "Attribute outside a block",
-				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }.", a.Name))
+				fmt.Sprintf("A value that is used in several places is written in a locals block: locals { %s = … }. A file for --var-file that stands beside pipelines.hcl does not end in .hcl.", a.Name))
 		}
 		for _, blk := range b.Blocks {
 			switch blk.Type {

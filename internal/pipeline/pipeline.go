@@ -33,7 +33,7 @@ type Step struct {
 
 // Pipeline is a loaded pipeline.
 type Pipeline struct {
-	// Steps stand in the order of the sources (files by name), the instances of a
+	// Steps stand in the order of the sources (pipelines.hcl, then files by name), the instances of a
 	// block in the order of their keys. Those of modules follow, module by module.
 	Steps []Step
 

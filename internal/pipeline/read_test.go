@@ -15,7 +15,8 @@ import (
 
 func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"p/b.hcl": "b", "p/a.hcl": "a", "p/.hidden.hcl": "h", "p/notes.txt": "n", "p/sub/c.hcl": "c", "empty/x.txt": "", "alone.hcl": "alone"} {
+	for name, text := range map[string]string{"p/b.hcl": "b", "p/a.hcl": "a", "p/.hidden.hcl": "h", "p/notes.txt": "n", "p/sub/c.hcl": "c", "empty/x.txt": "", "alone.hcl": "alone",
+		"whole/pipelines.hcl": "", "whole/a.hcl": "", "whole/a.test.hcl": "", "whole/redsi.local.hcl": "", "whole/.hidden.hcl": "", "whole/sub/b.hcl": "", "my.pipelines.hcl": ""} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -29,6 +30,15 @@ func TestRead(t *testing.T) {
 		{"alone.hcl", "alone.hcl", ""},
 		{"empty", "", "has no *.hcl file"},
 		{"p/notes.txt", "", "does not end in .hcl"},
+		{"whole/pipelines.hcl", "whole/a.hcl whole/pipelines.hcl", ""},
+		{"./whole/../whole/pipelines.hcl", "whole/a.hcl whole/pipelines.hcl", ""},
+		{"whole", "whole/a.hcl whole/pipelines.hcl", ""},
+		{"whole/a.hcl", "whole/a.hcl", ""},
+		{"whole/a.test.hcl", "", "is a test file"},
+		{"whole/redsi.local.hcl", "", "has settings for the one beside it"},
+		{"whole/.hidden.hcl", "whole/.hidden.hcl", ""},
+		{"p/pipelines.hcl", "", "p/pipelines.hcl"},
+		{"my.pipelines.hcl", "my.pipelines.hcl", ""},
 		{"nowhere.hcl", "", "nowhere.hcl"},
 		{"", "", "there is no pipelines.hcl here"},
 		{pipeline.DefaultFile, "", "there is no pipelines.hcl here"},
@@ -44,8 +54,14 @@ func TestRead(t *testing.T) {
 	if err := os.WriteFile(pipeline.DefaultFile, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := pipeline.Read(""); err != nil || len(got) != 1 {
+	if got, err := pipeline.Read(""); err != nil || strings.Join(sortedNames(got), " ") != "alone.hcl my.pipelines.hcl pipelines.hcl" {
 		t.Errorf("the default: %v, %v", got, err)
+	}
+	for file, want := range map[string]string{"whole/a.hcl": "whole/pipelines.hcl", "alone.hcl": "pipelines.hcl", "whole/pipelines.hcl": "", "whole/a.test.hcl": "",
+		"whole/.hidden.hcl": "", "p/a.hcl": "", "whole": ""} {
+		if got := pipeline.Around(file); got != want {
+			t.Errorf("around %s stands %q, want %q", file, got, want)
+		}
 	}
 }
 

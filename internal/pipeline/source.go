@@ -27,8 +27,28 @@ const (
 	maxDepth  = 1000    // brackets, blocks, templates and operators within each other
 )
 
-// Read collects the pipeline files that a path means: that file, or all *.hcl
-// of that folder, or DefaultFile in the current one if the path is empty.
+// Folder says which pipeline files stand for more than themselves: one named DefaultFile is
+// all Parts of its folder. Any other is a pipeline of its own.
+func Folder(name string) (folder string, ok bool) {
+	return filepath.Dir(name), filepath.Base(name) == DefaultFile
+}
+
+// IsPart reports whether a file belongs to the pipeline that is its folder: every *.hcl but
+// tests, settings and hidden files.
+func IsPart(name string) bool { return isPipelineFile(name) && !isHidden(name) }
+
+// Around is the DefaultFile beside a pipeline file of another name; "" if there is none.
+func Around(name string) string {
+	folder, whole := Folder(name)
+	around := filepath.Join(folder, DefaultFile)
+	if info, err := os.Stat(around); whole || err != nil || info.IsDir() || !IsPart(name) {
+		return ""
+	}
+	return around
+}
+
+// Read collects the pipeline files that a path means: the Parts of that folder, or of the one
+// that the file stands for, or that file; DefaultFile in the current one if the path is empty.
 func Read(name string) (map[string][]byte, error) { return readFiles(name, isPipelineFile) }
 
 // ReadAll is Read that takes files of tests, too.
@@ -61,7 +81,11 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the pipeline: %w", err)
 	}
-	if !info.IsDir() {
+	folder, whole := Folder(name)
+	switch {
+	case info.IsDir():
+		folder = name
+	case !whole:
 		switch {
 		case !isHCLFile(name):
 			return nil, fmt.Errorf("%s is not a pipeline: its name does not end in .hcl", name)
@@ -72,23 +96,25 @@ func filesOf(name string, takes func(file string) bool) ([]string, error) {
 		}
 		return []string{filepath.Clean(name)}, nil
 	}
-	entries, err := os.ReadDir(name)
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("read the pipeline: %w", err)
 	}
 	var files []string
 	for _, e := range entries {
-		if !e.IsDir() && takes(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
-			files = append(files, filepath.Join(name, e.Name()))
+		if !e.IsDir() && takes(e.Name()) && !isHidden(e.Name()) {
+			files = append(files, filepath.Join(folder, e.Name()))
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("the folder %s has no *.hcl file", name)
+		return nil, fmt.Errorf("the folder %s has no *.hcl file", folder)
 	}
 	return files, nil
 }
 
 func isHCLFile(name string) bool { return strings.HasSuffix(name, ".hcl") }
+
+func isHidden(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") }
 
 func isPipelineFile(name string) bool {
 	return isHCLFile(name) && !IsBeside(name)
@@ -123,7 +149,13 @@ func (l *loader) parse() {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
+	order := func(name string) string {
+		if _, whole := Folder(name); whole {
+			return "" // the file that stands for the others is first
+		}
+		return name
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 	if len(names) == 0 {
 		l.diags.error(hcl.Range{Filename: DefaultFile, Start: hcl.InitialPos, End: hcl.InitialPos},
 			"No pipeline", "There is no file whose name ends in .hcl.")

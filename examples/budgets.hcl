@@ -1,5 +1,5 @@
 # Another budget of naive identifiers: numbers below 64 |D|, beside the largest of fig:budget-decoding.
-# Beside pipelines.hcl: cp examples/budgets.hcl . && redsi plan -f .
+# Beside pipelines.hcl: cp examples/budgets.hcl . && redsi plan
 
 step "naive_ids" "sparse" {
   documents = step.dedup.nq["title"].documents

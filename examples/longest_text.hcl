@@ -1,5 +1,5 @@
 # Another choice where the paper is silent: the longest snapshot of a page stands for it, not the first.
-# Beside pipelines.hcl: cp examples/longest_text.hcl . && redsi plan -f .
+# Beside pipelines.hcl: cp examples/longest_text.hcl . && redsi plan
 
 step "serialize" "simplified_records" {
   records = local.all_records

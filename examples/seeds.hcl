@@ -1,5 +1,5 @@
 # Another seed set: T5-Small, which the paper trains once, with three seeds on NQ320K-Title/NciNorm. Cells are mean ± std.
-# Beside pipelines.hcl: cp examples/seeds.hcl . && redsi plan -f .
+# Beside pipelines.hcl: cp examples/seeds.hcl . && redsi plan
 
 locals {
   # The paper's runs of this model with another seed each. Those of seed 42 have the paper's key: they are not trained again.

@@ -1,5 +1,5 @@
 # Another serialization: pronunciations stay, navigation boxes too. How many prefixes does that change?
-# Beside pipelines.hcl: cp examples/serializer_option.hcl . && redsi plan -f .
+# Beside pipelines.hcl: cp examples/serializer_option.hcl . && redsi plan
 
 step "serialize" "kept" {
   records      = local.all_records

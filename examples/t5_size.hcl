@@ -1,5 +1,5 @@
 # Another T5 size, between Efficient-Tiny and Small: Efficient-Mini, 31M parameters, under each identifier type.
-# Beside pipelines.hcl: cp examples/t5_size.hcl . && redsi plan -f .
+# Beside pipelines.hcl: cp examples/t5_size.hcl . && redsi plan
 
 step "download" "t5_mini" {
   for_each = local.full ? ["google/t5-efficient-mini"] : []

@@ -1,5 +1,5 @@
 # A new deduplication key: two snapshots are one document if their HtmlNorm texts begin alike.
-# Beside pipelines.hcl: cp examples/text_key.hcl . && redsi plan -f .
+# Beside pipelines.hcl: cp examples/text_key.hcl . && redsi plan
 
 step "serialize" "every_record" {
   records      = local.all_records

@@ -2,7 +2,6 @@ package kinds_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/redsi/redsi/internal/pipeline"
@@ -14,12 +13,12 @@ import (
 // which model and for which identifiers; its sources say what they will be.
 func TestPaperWork(t *testing.T) {
 	t.Chdir("..")
-	src, err := os.ReadFile("pipelines.hcl")
+	src, err := pipeline.Read(pipeline.DefaultFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reg := kinds.Registry()
-	p, ds := pipeline.Load(map[string][]byte{filepath.Join(".", "pipelines.hcl"): src}, pipeline.Options{Registry: reg, ReadFile: os.ReadFile})
+	p, ds := pipeline.Load(src, pipeline.Options{Registry: reg, ReadFile: os.ReadFile})
 	if ds.HasErrors() {
 		t.Fatal(ds.Err())
 	}

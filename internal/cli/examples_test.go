@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -143,25 +144,34 @@ func TestSeedsShareTheFirst(t *testing.T) {
 	}
 }
 
-// TestLongerLists: a word more in a list of pipelines.hcl is a variant, and costs
-// what docs/reproduction.md says.
+// TestLongerLists: what the head of pipelines.hcl gives as examples, and a word more in
+// another list, are variants, and cost what docs/reproduction.md says.
 func TestLongerLists(t *testing.T) {
-	base := loadPaper(t, nil)
+	base, src := loadPaper(t, nil), string(paperSources(t)[pipeline.DefaultFile])
 	for _, v := range []struct {
-		name, old, new string
-		want           map[string]int // steps added, by kind
+		variable, value string
+		want            map[string]int // steps added, by kind
 	}{
-		{"seed", "[42, 43, 44, 45, 46]", "[42, 43, 44, 45, 46, 47]", map[string]int{"train": 12, "evaluate": 12}},
-		{"ratio", `"32:1", "64:1"]` + "\n", `"32:1", "64:1", "2:1"]` + "\n", map[string]int{"train": 3, "evaluate": 3}},
-		{"budget", `"32x" = 32 }`, `"32x" = 32, "64x" = 64 }`, map[string]int{"naive_ids": 1, "train": 1, "evaluate": 2}},
-		{"input length", `{ "32" = 32, "64" = 64 }`, `{ "32" = 32, "64" = 64, "128" = 128 }`, map[string]int{"train": 18, "evaluate": 18}},
+		{"seeds", "[42, 43, 44, 45, 46, 47]", map[string]int{"train": 12, "evaluate": 12}},
+		{"more_dedup", `{ page_or_title = { key = "page_id", fallback = "title" } }`, map[string]int{"dedup": 1}},
+		{"ratios", `["0:1", "natural", "1:1", "2:1", "4:1", "8:1", "16:1", "32:1", "64:1"]`, map[string]int{"train": 3, "evaluate": 3}},
+		{"budgets", "[1, 2, 4, 8, 16, 32, 64]", map[string]int{"naive_ids": 1, "train": 1, "evaluate": 2}},
+		{"max_input", `{ "32" = 32, "64" = 64, "128" = 128 }`, map[string]int{"train": 18, "evaluate": 18}},
 	} {
-		t.Run(v.name, func(t *testing.T) {
-			src := paperSource(t)
-			if n := bytes.Count(src, []byte(v.old)); n != 1 {
-				t.Fatalf("pipelines.hcl has %q %d times", v.old, n)
+		t.Run(v.variable, func(t *testing.T) {
+			var edited map[string]step.Task
+			if v.variable == "max_input" { // a local value
+				const old = `{ "32" = 32, "64" = 64 }`
+				if n := strings.Count(src, old); n != 1 {
+					t.Fatalf("pipelines.hcl has %q %d times", old, n)
+				}
+				edited = loadPaper(t, map[string][]byte{pipeline.DefaultFile: []byte(strings.Replace(src, old, v.value, 1))})
+			} else {
+				if !strings.Contains(src, ": "+v.value+"\nvariable \""+v.variable+"\"") {
+					t.Errorf("pipelines.hcl has no such example of %s", v.variable)
+				}
+				edited = loadPaper(t, nil, v.variable, v.value)
 			}
-			edited := loadPaper(t, map[string][]byte{"pipelines.hcl": bytes.Replace(src, []byte(v.old), []byte(v.new), 1)})
 			got := map[string]int{}
 			for _, address := range difference(t, base, edited) {
 				got[edited[address].Kind]++
@@ -238,12 +248,17 @@ func TestReproductionIsListed(t *testing.T) {
 	}
 }
 
-func paperSource(t *testing.T) []byte {
-	src, err := os.ReadFile(filepath.Join("..", "..", "pipelines.hcl"))
+// paperSources are the files of the paper's pipeline.
+func paperSources(t *testing.T) map[string][]byte {
+	files, err := pipeline.Read(filepath.Join("..", "..", pipeline.DefaultFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return src
+	sources := map[string][]byte{}
+	for name, src := range files {
+		sources[filepath.Base(name)] = src
+	}
+	return sources
 }
 
 // loadPaper loads the paper's pipeline, with files beside it or in its place, at toy
@@ -254,10 +269,8 @@ func loadPaper(t *testing.T, beside map[string][]byte, variables ...string) map[
 	for i := 0; i < len(variables); i += 2 {
 		vars[variables[i]] = variables[i+1]
 	}
-	sources := map[string][]byte{"pipelines.hcl": paperSource(t)}
-	for name, src := range beside {
-		sources[name] = src
-	}
+	sources := paperSources(t)
+	maps.Copy(sources, beside)
 	p, ds := pipeline.Load(sources, pipeline.Options{Registry: kinds.Registry(), Vars: vars,
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join("..", "..", name)) }})
 	if ds.HasErrors() {
@@ -381,10 +394,10 @@ func TestMSMarcoExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.Rename(p.args[1], folder), os.Rename(filepath.Join(folder, "assets"), filepath.Join(folder, "..", "assets")),
-		os.WriteFile(filepath.Join(folder, "pipelines.hcl"), src, 0o644)); err != nil {
+		os.WriteFile(filepath.Join(folder, "msmarco.hcl"), src, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	p.args[1] = folder
+	p.args[1] = filepath.Join(folder, "msmarco.hcl")
 	verb := []string{"run", "--quiet", "--out", p.out}
 	for _, name := range []string{"msmarco.documents", "atomic_ids.documents", "naive_ids.documents", "semantic_ids.documents", "export.msmarco"} {
 		verb = append(verb, "-t", "step."+name)

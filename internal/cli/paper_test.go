@@ -38,12 +38,14 @@ func newPaper(t *testing.T, beside ...string) *paper {
 	if err := os.Symlink(filepath.Join(root, "assets"), filepath.Join(folder, "assets")); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(beside, filepath.Join(root, "pipelines.hcl")) {
-		b, err := os.ReadFile(f)
-		if err != nil {
+	files := paperSources(t)
+	for _, f := range beside {
+		if files[filepath.Base(f)], err = os.ReadFile(f); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, filepath.Base(f)), b, 0o644); err != nil {
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -102,8 +102,14 @@ func (d *dist) collect() error {
 		d.add("lib/"+name, path, 0o755)
 	}
 	d.add("lib/libredsi_graphs.so", filepath.Join(d.graphs, "libredsi_graphs.so"), 0o755) // redsi-models looks for it beside libtorch
-	for _, name := range []string{"pipelines.hcl", "README.md", "CHANGELOG.md", "SECURITY.md", "CITATION.cff", "LICENSE"} {
-		d.add(name, filepath.Join(d.root, name), 0o644)
+	pipeline, err := filepath.Glob(filepath.Join(d.root, "[a-z]*.hcl"))
+	if err != nil {
+		return err
+	}
+	for _, name := range append(pipeline, "README.md", "CHANGELOG.md", "SECURITY.md", "CITATION.cff", "LICENSE") {
+		if name = filepath.Base(name); name != "redsi.local.hcl" {
+			d.add(name, filepath.Join(d.root, name), 0o644)
+		}
 	}
 	for _, folder := range []string{"assets", "docs", "examples", "pipelines"} {
 		if err := d.addTree(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {

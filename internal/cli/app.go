@@ -93,7 +93,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 // pipelineFlags are those of verbs that read a pipeline.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: an .hcl file, or a folder of them, for which its pipelines.hcl stands")
+	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
 	a.variableFlags(cmd)
 }
 

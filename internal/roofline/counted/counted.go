@@ -65,7 +65,7 @@ func count(into *roofline.Counted, f func()) error {
 func Train(of string, sizes roofline.Model, batch, precision string) (c roofline.Counted, err error) {
 	b := Batches()[batch]
 	c = roofline.Counted{Operation: roofline.OpTrain, Of: of, Model: sizes, Precision: precision, Optimizer: "adafactor", Batch: Shape(b), Name: batch}
-	defer tensor.Emulate()()
+	defer tensor.EmulateShapes()()
 	m, err := seq2seq.Init(Config(sizes), 1, tensor.CUDA(0))
 	if err != nil {
 		return c, err

@@ -34,7 +34,7 @@ func Embed(of string, sizes roofline.Model, texts int) (c roofline.Counted, err 
 	if err := WriteEncoder(folder, sizes); err != nil {
 		return c, err
 	}
-	defer tensor.Emulate()()
+	defer tensor.EmulateShapes()()
 	m, err := bert.Load(folder, tensor.CUDA(0))
 	if err != nil {
 		return c, err

@@ -39,7 +39,7 @@ func asks(queries [][]int32) roofline.Batch {
 // token each: what begins it, and what each token takes, which is the difference of searches
 // of two and four.
 func Search(of, precision string) ([]roofline.Counted, error) {
-	defer tensor.Emulate()()
+	defer tensor.EmulateShapes()()
 	m, err := seq2seq.Init(Config(Sizes()[of]), 1, tensor.CUDA(0))
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func Rank(of, precision string) (c roofline.Counted, err error) {
 	sizes := Sizes()[of].Extended(Documents)
 	queries := asked(64)
 	c = roofline.Counted{Operation: roofline.OpRank, Of: of, Model: sizes, Precision: precision, Batch: asks(queries), Name: "queries", Beams: Beams}
-	defer tensor.Emulate()()
+	defer tensor.EmulateShapes()()
 	m, err := seq2seq.Init(Config(sizes), 1, tensor.CUDA(0))
 	if err != nil {
 		return c, err

@@ -62,13 +62,10 @@ func CardFree(device int) (free, total int64, msg string) {
 func CPUCapability() string { return message(C.redsi_cpu_capability()) }
 
 // Emulate says whether the CPU is taken for a card.
-func Emulate(on bool) {
-	n := C.int(0)
-	if on {
-		n = 1
-	}
-	C.redsi_emulate(n)
-}
+func Emulate(on bool) { C.redsi_emulate(flag(on)) }
+
+// SkipProducts says whether the CPU's matrix products are zeros.
+func SkipProducts(on bool) { C.redsi_skip_products(flag(on)) }
 
 // Upload is a tensor of numbers on a card, or on the CPU (-1), in one transfer.
 func Upload(numbers []int64, device int) (out Tensor, msg string) {

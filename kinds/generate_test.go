@@ -74,7 +74,7 @@ func (l *local) queriesOf(r *artifacts.Result) (out []dedup.Query) {
 // writes follows the own queries, and a model that is trained on it alone finds documents.
 func TestGenerateQueries(t *testing.T) {
 	live := tensor.Live()
-	f := newTraining(t, newLocal(t))
+	f := newTrainingOf(t, newLocal(t), t5Tokenizer, nil)
 	writer := map[string]any{"model": f.config["model"], "corpus": f.config["corpus"], "queries": f.config["queries"], "tokenizer": f.config["tokenizer"],
 		"device": "cpu", "steps": int64(60), "batch": int64(16), "evaluate_every": int64(20), "learning_rate": 1e-2, "dropout": 0.0, "max_input": int64(16)}
 	wrote, err := f.do("train_queries", writer)

@@ -48,7 +48,7 @@ func TestTrain(t *testing.T) {
 		testTrain(t, newTraining(t, newLocal(t)), kinds, 80, 3)
 	})
 	t.Run("by text", func(t *testing.T) {
-		f := newTraining(t, newLocal(t))
+		f := newTrainingOf(t, newLocal(t), t5Tokenizer, nil)
 		f.config["validity"] = "text"
 		testTrain(t, f, []docid.Kind{docid.KindNaive}, 80, 3)
 	})
@@ -251,7 +251,7 @@ func TestTrainRepeats(t *testing.T) {
 // TestTrainRefuses: what does not belong together, or diverges, is told at once and
 // not tried again, and leaves no tensor.
 func TestTrainRefuses(t *testing.T) {
-	f := newTraining(t, newLocal(t))
+	f := newTrainingOf(t, newLocal(t), t5Tokenizer, nil)
 	live := tensor.Live()
 	atomic, naive := f.ids(docid.KindAtomic), f.ids(docid.KindNaive)
 	shifted := &docid.Set{Kind: docid.KindAtomic, Identifiers: slices.Clone(atomic.Identifiers)}

@@ -7,6 +7,8 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
+	"github.com/redsi/redsi/internal/devserver"
+	"github.com/redsi/redsi/internal/devserver/devservertest"
 	"github.com/redsi/redsi/workflows"
 )
 
@@ -14,14 +16,25 @@ import (
 // although one of its steps is at work for longer than all others; that one is
 // waited for where it runs, and counts as this run's.
 func TestLongHistory(t *testing.T) {
+	program, err := devserver.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := devservertest.Start(t.Context(), devserver.Options{Program: program, SearchAttributes: workflows.SearchAttributes(), Long: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer long.Stop()
+	defer func(all *devservertest.Alone, grown int) { server, workflows.GrownEvents = all, grown }(server, workflows.GrownEvents)
+	server, workflows.GrownEvents = long, 150
 	b := newBench(t)
 	w := b.start(`
 step "text" "long" {
   text = "long history"
   hold = true
 }
-step "split" "many" { # each in a workflow of its own: three events at least, of the 4,096 after which the server speaks up
-  for_each = toset(flatten([for i in range(14) : [for j in range(100) : tostring(100 * i + j)]]))
+step "split" "many" { # each in a workflow of its own: three events at least, of the 300 after which this server speaks up
+  for_each = toset([for i in range(120) : tostring(i)])
   text     = "many ${each.key}"
 }
 step "short" "last" {
@@ -45,7 +58,7 @@ step "short" "last" {
 	}
 	close(b.hold)
 	var r workflows.ReproduceResult
-	if err := w.Get(ctx, &r); err != nil || r.Ran != 1402 || r.Hit != 0 {
+	if err := w.Get(ctx, &r); err != nil || r.Ran != 122 || r.Hit != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	b.keep("long-1", w.GetID(), first)

@@ -9,12 +9,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// A run goes on in another execution when the server says that the history is long
+// GrownEvents: a run goes on in another execution when the server says that the history is long
 // and this much of it was added since the plan was loaded: a large plan alone must
 // not be a reason.
+var GrownEvents = 2000 // tests make it less
+
 const (
-	grownEvents = 2000
-	grownBytes  = 2 << 20
+	grownBytes = 2 << 20
 
 	handOver = 20 * time.Second // for steps that are about to end
 )
@@ -31,7 +32,7 @@ const (
 func (r *run) grown(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	return info.GetContinueAsNewSuggested() &&
-		(info.GetCurrentHistoryLength()-r.events >= grownEvents || info.GetCurrentHistorySize()-r.bytes >= grownBytes)
+		(info.GetCurrentHistoryLength()-r.events >= GrownEvents || info.GetCurrentHistorySize()-r.bytes >= grownBytes)
 }
 
 // continuation is the error by which the next execution goes on with all that this

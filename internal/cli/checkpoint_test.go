@@ -14,6 +14,7 @@ import (
 // TestCheckpoints: a step that was interrupted says how far it is, in the units of its
 // kind, by its newest checkpoint.
 func TestCheckpoints(t *testing.T) {
+	t.Parallel()
 	store := mem.New()
 	pl := &plan.Plan{}
 	keys := map[int]artifacts.Digest{}

@@ -12,6 +12,7 @@ import (
 
 // TestKindsReference compares docs/kinds.md with what the kinds say of themselves.
 func TestKindsReference(t *testing.T) {
+	t.Parallel()
 	var out, errs bytes.Buffer
 	if code := execute(context.Background(), kinds.Registry(), []string{"kinds", "--markdown"}, &out, &errs); code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs.String())

@@ -24,6 +24,7 @@ func example(name string) string { return filepath.Join("..", "..", "examples", 
 // TestExamples loads each example, alone or beside the paper's pipeline, and
 // checks that it is laid out as fmt does.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(example("*.hcl"))
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d examples, %v", len(files), err)
@@ -59,6 +60,7 @@ func TestExamples(t *testing.T) {
 
 // TestExamplesOfTests runs the tests that the tree has of its own pipelines.
 func TestExamplesOfTests(t *testing.T) {
+	t.Parallel()
 	p := &paper{t: t}
 	out := p.run("test", example("kmeans-study"), filepath.Join("..", "..", "pipelines.test.hcl"))
 	if !bytes.Contains(out, []byte("6 tests: 6 passed")) {
@@ -107,6 +109,7 @@ var added = map[string][]string{
 }
 
 func TestAddedSteps(t *testing.T) {
+	t.Parallel()
 	base := loadPaper(t, nil)
 	for name, want := range added {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +130,7 @@ func TestAddedSteps(t *testing.T) {
 // TestSeedsShareTheFirst: what the example trains under the paper's seed is the
 // paper's own step under another name, so that it is not trained again.
 func TestSeedsShareTheFirst(t *testing.T) {
+	t.Parallel()
 	src, err := os.ReadFile(example("seeds.hcl"))
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +151,7 @@ func TestSeedsShareTheFirst(t *testing.T) {
 // TestLongerLists: what the head of pipelines.hcl gives as examples, and a word more in
 // another list, are variants, and cost what docs/reproduction.md says.
 func TestLongerLists(t *testing.T) {
+	t.Parallel()
 	base, src := loadPaper(t, nil), string(paperSources(t)[pipeline.DefaultFile])
 	for _, v := range []struct {
 		variable, value string
@@ -186,6 +191,7 @@ func TestLongerLists(t *testing.T) {
 // TestMoreIdentifiers: the variable turns a type of identifiers on, at both scales, in
 // every collection, form and size, and takes nothing from the paper's steps.
 func TestMoreIdentifiers(t *testing.T) {
+	t.Parallel()
 	for _, scale := range []string{"toy", "full"} {
 		base := loadPaper(t, nil, "scale", scale)
 		for _, id := range []string{"residual", "title"} {
@@ -207,6 +213,7 @@ func TestMoreIdentifiers(t *testing.T) {
 // TestReproductionIsListed: docs/reproduction.md names every table and figure of
 // the paper's pipeline with its label in the paper, no other, and every example.
 func TestReproductionIsListed(t *testing.T) {
+	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "reproduction.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -305,6 +312,7 @@ func difference(t *testing.T, base, variant map[string]step.Task) []string {
 // TestPublishedPackage: the example reads what the paper's pipeline exports in the layout in
 // which NQ320K was published, and makes the identifiers that the export has.
 func TestPublishedPackage(t *testing.T) {
+	t.Parallel()
 	p := newPaper(t)
 	p.args = append(p.args, "--var", "toy_pages=12")
 	const address = `step.export.nq320k["title/nci_norm"]`
@@ -350,6 +358,7 @@ func TestPublishedPackage(t *testing.T) {
 // TestVariantsRunAlone: once the steps that it builds on have results, what an example says
 // it costs is exactly what it adds.
 func TestVariantsRunAlone(t *testing.T) {
+	t.Parallel()
 	variants := []string{"text_key.hcl", "longest_text.hcl", "serializer_option.hcl"}
 	p := newPaper(t)
 	p.args = append(p.args, "--var", "toy_pages=12")
@@ -387,6 +396,7 @@ func TestVariantsRunAlone(t *testing.T) {
 // TestMSMarcoExample: what needs no libtorch of the example runs on generated files, and names
 // documents as MS MARCO does; models and the table are all that is left.
 func TestMSMarcoExample(t *testing.T) {
+	t.Parallel()
 	p := newPaper(t)
 	folder := filepath.Join(filepath.Dir(p.args[1]), "examples") // its paths begin beside the assets of the pipeline
 	src, err := os.ReadFile(example("msmarco.hcl"))

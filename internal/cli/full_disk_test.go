@@ -70,6 +70,7 @@ func fillDisk(t *testing.T, dir string) (undo func()) {
 // one whose disk has room for a beginning only; the folder works once there is room. A
 // run whose disk fills up says so while it waits, and goes on when there is room again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if !withMounts(t) {
 		return
 	}

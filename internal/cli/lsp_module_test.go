@@ -114,6 +114,7 @@ func moduleFeatures(t *testing.T, e *editor, file, uses string) {
 
 // TestLanguageServerModules: of a folder, whose files may be open as well.
 func TestLanguageServerModules(t *testing.T) {
+	t.Parallel()
 	uses := strings.ReplaceAll(secondPaper, "SOURCE", "./first")
 	e := startEditor(t, map[string]string{"first/p.hcl": firstPaper, "second.hcl": uses})
 	e.initialize()
@@ -136,6 +137,7 @@ func TestLanguageServerModules(t *testing.T) {
 // TestLanguageServerRepository: a module of a git repository is known if it is pinned, and
 // is not fetched otherwise.
 func TestLanguageServerRepository(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}

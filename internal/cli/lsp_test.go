@@ -36,6 +36,7 @@ step "dedup" "nq" {
 `
 
 func TestLanguageServer(t *testing.T) {
+	t.Parallel()
 	e := startEditor(t, map[string]string{"pipelines.hcl": edited})
 	e.initialize()
 	if d := e.open("pipelines.hcl", edited); d != "" {
@@ -144,6 +145,7 @@ func TestLanguageServer(t *testing.T) {
 
 // TestLanguageServerAtOnce asks about a step before its pipeline has been loaded.
 func TestLanguageServerAtOnce(t *testing.T) {
+	t.Parallel()
 	e := startEditor(t, nil)
 	e.initialize()
 	e.notify("textDocument/didOpen", object{"textDocument": object{"uri": e.uri("p.hcl"), "languageId": "hcl", "version": 1, "text": edited}})
@@ -156,6 +158,7 @@ func TestLanguageServerAtOnce(t *testing.T) {
 
 // TestLanguageServerFolder: files of one folder are one pipeline if they are not one each.
 func TestLanguageServerFolder(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{
 		"a.hcl": "locals {\n  x = 1\n}\n",
 		"b.hcl": "step \"download\" \"nq\" {\n  urls = [\"${local.x}\"]\n}\n",
@@ -198,6 +201,7 @@ func TestLanguageServerFolder(t *testing.T) {
 // TestLanguageServerParts: a file beside pipelines.hcl is checked together with it, also one
 // that could stand alone.
 func TestLanguageServerParts(t *testing.T) {
+	t.Parallel()
 	whole := "step \"download\" \"nq\" {\n  urls = [local.x]\n}\n"
 	e := startEditor(t, map[string]string{"pipelines.hcl": whole, "part.hcl": "locals {\n  x = \"a\"\n}\n", "part.test.hcl": "", ".part.hcl": "no"})
 	e.initialize()

@@ -11,6 +11,7 @@ import (
 // TestMap: the head of pipelines.hcl names the sections of each file in their order, each
 // with its tables and figures.
 func TestMap(t *testing.T) {
+	t.Parallel()
 	files := paperSources(t)
 	head, rest, _ := strings.Cut(string(files[pipeline.DefaultFile]), "\n\n")
 	files[pipeline.DefaultFile] = []byte(rest)

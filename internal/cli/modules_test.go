@@ -13,6 +13,7 @@ import (
 // TestWorkerModules: the files and modules of a pipeline that a workflow names lie where the
 // worker accepts pipelines.
 func TestWorkerModules(t *testing.T) {
+	t.Parallel()
 	top := t.TempDir()
 	for name, text := range map[string]string{
 		"in/good.hcl":   "module \"m\" {\n  source = \"./m.hcl\"\n}\n",

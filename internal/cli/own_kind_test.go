@@ -13,6 +13,7 @@ import (
 // TestOwnKind builds examples/own-kind, a module of its own, against this tree, and has it
 // do what redsi does, with a kind that this tree does not have.
 func TestOwnKind(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "own"), os.DirFS(example("own-kind"))); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ const night = 12 * time.Hour
 // TestPaperHours holds the tables of docs/performance.md to what is computed for the paper
 // without any result. REDSI_UPDATE=1 writes them.
 func TestPaperHours(t *testing.T) {
+	t.Parallel()
 	v := paperPreview(t)
 	var table, spent, floor, nights, memory strings.Builder
 	table.WriteString("| card | hours of one | days with 1 | with 8 | with 64 | the longest training | cost |\n|---|---|---|---|---|---|---|\n")

@@ -73,6 +73,7 @@ func fullSteps(t *testing.T) map[string]map[string]fullStep {
 // "Identifier Type Robustness", and the appendices on ratios, hyperparameters,
 // implementation, variability and budgets.
 func TestFullScaleModels(t *testing.T) {
+	t.Parallel()
 	all := fullSteps(t)
 	rates, warmups := map[string]float64{"1e-3": 1e-3, "5e-4": 5e-4}, map[string]int{"0": 0, "10K": 10_000, "100K": 100_000}
 	counts := map[string]int{}

@@ -141,6 +141,7 @@ type pair struct {
 // TestPipelineFindsTheTruth runs pipelines.hcl and the examples on the generated
 // corpus and compares what they count with what the generator knows.
 func TestPipelineFindsTheTruth(t *testing.T) {
+	t.Parallel()
 	p := newPaper(t, filepath.Join("testdata", "truth.hcl"),
 		filepath.Join("..", "..", "examples", "text_key.hcl"), filepath.Join("..", "..", "examples", "longest_text.hcl"))
 	run := []string{"run", "--quiet", "--out", p.out}

@@ -63,6 +63,7 @@ func modelKinds() *step.Registry {
 // TestRebuildAsks: the steps that evaluate a model are found in the whole pipeline, though
 // the model needs none of them, and those of other models are left alone.
 func TestRebuildAsks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pipelines.hcl")
 	err := os.WriteFile(file, []byte(`

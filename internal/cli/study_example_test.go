@@ -12,6 +12,7 @@ import (
 // TestPostgreSQLExample: the study runs at scale quick, whole where there is libtorch and
 // with its models, and its baselines score what docs/studies.md says.
 func TestPostgreSQLExample(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := &paper{t: t, out: filepath.Join(dir, "results"),
 		args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", filepath.Join(dir, "state")}}
@@ -41,6 +42,7 @@ func TestPostgreSQLExample(t *testing.T) {
 // TestPostgreSQLExampleAtFullScale: what it trains is what the documentation names, from the
 // files of the encoder that it was measured with.
 func TestPostgreSQLExampleAtFullScale(t *testing.T) {
+	t.Parallel()
 	p := &paper{t: t, args: []string{"-f", example(filepath.Join("postgresql", "pipelines.hcl")), "--state", t.TempDir(), "--var", "scale=full"}}
 	var got planned
 	p.json(&got, "plan", "--json")

@@ -52,7 +52,7 @@ func member(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
-	s, err := Join(ctx, Options{Program: program, Dir: dir})
+	s, err := Join(ctx, Options{Program: program, Dir: dir, Idle: idle})
 	if err != nil {
 		return err
 	}
@@ -70,6 +70,9 @@ func member(dir string) error {
 	return err
 }
 
+// idle is how long servers of these tests stay without a client.
+const idle = 300 * time.Millisecond
+
 // patient bounds what a busy machine may take.
 const patient = 3 * time.Minute
 
@@ -80,6 +83,7 @@ func joined(t *testing.T, o Options) *Server {
 	if o.Program == "" {
 		o.Program = found(t)
 	}
+	o.Idle = idle
 	s, err := Join(ctx, o)
 	if err != nil {
 		t.Fatal(err)

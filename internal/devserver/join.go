@@ -24,6 +24,8 @@ type Options struct {
 	Port, UIPort     int    // wanted ports; 0: the last ones, or free ones
 	Strict           bool   // a running server with other ports is an error
 	SearchAttributes []string
+	Idle             time.Duration // how long it stays without a client; 0: two seconds
+	Long             int           // events after which a workflow is told that its history is long; 0: as a cluster has it
 
 	// First is called by the first process of a folder, before any other may join.
 	First func(context.Context, *Server) error

@@ -150,6 +150,12 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 	if s.o.Memory {
 		args = append(args, "--memory")
 	}
+	if s.o.Idle > 0 {
+		args = append(args, "--idle", s.o.Idle.String())
+	}
+	if s.o.Long > 0 {
+		args = append(args, "--long", strconv.Itoa(s.o.Long))
+	}
 	for _, a := range s.o.SearchAttributes {
 		args = append(args, "--attribute", a)
 	}

@@ -29,6 +29,7 @@ type options struct {
 	attributes   list // keyword search attributes
 	notes        list // what a person should know of this start
 	idle         time.Duration
+	long         int    // events
 	create       string // only make a database there
 }
 
@@ -45,6 +46,7 @@ func main() {
 	flag.IntVar(&o.port, "port", 0, "port of the gRPC frontend; 0: the last one, or a free one")
 	flag.IntVar(&o.uiPort, "ui-port", 0, "port of the web UI; 0: the last one, or a free one")
 	flag.DurationVar(&o.idle, "idle", 2*time.Second, "how long to stay without a client")
+	flag.IntVar(&o.long, "long", 4096, "events after which a workflow is told that its history is long")
 	flag.Var(&o.attributes, "attribute", "keyword search attribute to have; may be repeated")
 	flag.Var(&o.notes, "note", "what to tell the person who started this; may be repeated")
 	flag.StringVar(&o.create, "create", "", "make an empty database in that file and end")

@@ -52,6 +52,7 @@ func serve(ctx context.Context, o options, database string, last info, k *keys) 
 	for name, v := range tuning {
 		dynamic[dynamicconfig.Key(name)] = v
 	}
+	dynamic["limit.historyCount.suggestContinueAsNew"] = o.long
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, s := range conf.Services {
 		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(hostPort(s.RPC.GRPCPort))

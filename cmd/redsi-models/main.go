@@ -1,5 +1,5 @@
-// Command redsi-models computes what redsi asks it to: steps that need libtorch, a card or a
-// model's tokenizer, and searches. redsi starts it; nobody else does.
+// Command redsi-models computes for redsi what needs libtorch, a card or a model's tokenizer:
+// steps and searches. Only redsi starts it.
 package main
 
 import "github.com/redsi/redsi/models"

@@ -7,24 +7,24 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Candidate is a blob that an archive may have.
+// Candidate is a blob that an archive may contain.
 type Candidate struct {
 	Digest artifacts.Digest
 	Size   int64
 	Use    Use
-	Away   bool // it is not here, but where the archive says: it stays there if only steps read it
+	Away   bool // not here but at its address, where it stays if only steps read it
 	Taken  bool
 }
 
-// Use says what a blob is for; the most important use of several counts.
+// Use says what a blob is for; of several uses the most important one counts.
 type Use int
 
 // The uses of blobs.
 const (
-	Said         Use = iota // what a step said, without which its result is one
+	Said         Use = iota // a step's log, without which its result is still valid
 	Intermediate            // what only other steps read
-	Rendered                // of a table or figure, or its data
-	Necessary               // without it nothing can be planned: the body of a record, a file of the project
+	Rendered                // a table or figure, or its data
+	Necessary               // nothing can be planned without it: the body of a record, a file of the project
 )
 
 // The names of choices.
@@ -34,15 +34,15 @@ const (
 	None   = "none"   // only what a plan needs
 )
 
-// Choice says which blobs an archive has.
+// Choice says which blobs an archive contains.
 type Choice struct {
 	Which string // All, Tables or None
 	Over  int64  // leave out larger ones; 0: none
-	Fit   int64  // what is not rendered must fit into so many bytes, the smallest first; 0: any
+	Fit   int64  // other blobs than rendered ones must fit into so many bytes, smallest first; 0: any
 }
 
-// Take marks the candidates that the archive has. What is necessary always is, and what is
-// rendered unless None says otherwise. Equal candidates are chosen alike.
+// Take marks the candidates that the archive contains: necessary ones always, and rendered
+// ones unless the choice is None. Equal candidates are treated alike.
 func (c Choice) Take(all []*Candidate) {
 	order := slices.Clone(all)
 	slices.SortFunc(order, func(a, b *Candidate) int {

@@ -9,9 +9,9 @@ import (
 	"github.com/redsi/redsi/internal/readers"
 )
 
-// WriteProject writes the files of the project below folder, which has none of them:
-// verified, and those that lie in the store only from there. Names have been checked when
-// the archive was opened, and no link leads out of the folder.
+// WriteProject writes the files of the project, verified, into folder, which has none of them
+// yet. Files that are only in the store are taken from there. Opening the archive has checked
+// names, and no link leads out of the folder.
 func (a *Reader) WriteProject(ctx context.Context, folder string, store artifacts.Blobs) error {
 	for _, f := range a.Manifest.Files {
 		r, err := a.Project(f)

@@ -12,10 +12,10 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// Format is the version of archives that this code writes.
+// Format is the version of the archives that this code writes.
 const Format = "redsi-archive/1"
 
-// What an archive has, by name.
+// The contents of an archive, by name.
 const (
 	ManifestName = "redsi-archive.json"
 	ReadmeName   = "README.md"
@@ -29,17 +29,17 @@ const (
 	RecordsDir   = "store/records/" // the store's layout
 )
 
-// Manifest says what an archive is: its file redsi-archive.json, which a key may sign. It
-// names the digest of every other file and of all records, which name those of the blobs,
-// so that who signs it signs all that is there.
+// Manifest is an archive's file redsi-archive.json, which may be signed. It has the digests of
+// every other file and of all records, which have those of the blobs, so that its signature
+// covers everything.
 type Manifest struct {
 	Format    string                     `json:"format"`
 	Title     string                     `json:"title,omitempty"`
 	Pipeline  string                     `json:"pipeline"`            // below project/, as -f takes it; "." is project/
-	Variables map[string]json.RawMessage `json:"variables,omitempty"` // whose values are not their defaults
+	Variables map[string]json.RawMessage `json:"variables,omitempty"` // with values other than their defaults
 	Targets   []string                   `json:"targets,omitempty"`
 	Files     []artifacts.File           `json:"files"`             // below project/
-	Sources   []artifacts.File           `json:"sources,omitempty"` // files of the project that lie in the store only
+	Sources   []artifacts.File           `json:"sources,omitempty"` // files of the project that are only in the store
 	Others    []artifacts.File           `json:"others"`            // for people and other programs
 	Results   int                        `json:"results"`
 	Records   RecordsDigest              `json:"records"`
@@ -56,15 +56,15 @@ type RecordsDigest struct {
 	Digest artifacts.Digest `json:"digest"` // of lines "NAME sha256:HEX\n", sorted by name
 }
 
-// LeftOut says which blobs of a step are not in the archive.
+// LeftOut describes the blobs of a step that are not in the archive.
 type LeftOut struct {
 	Step  string `json:"step"`
 	Blobs int    `json:"blobs"`
 	Bytes int64  `json:"bytes"`
-	URL   string `json:"url,omitempty"` // where the first of them lies, if it is known
+	URL   string `json:"url,omitempty"` // address of the first of them, if known
 
-	// Elsewhere is how many of them have records that say where they lie. If each does, the
-	// step's result is used without them.
+	// Elsewhere is how many of them have records with their addresses. If all do, the step's
+	// result is used without them.
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
@@ -79,11 +79,11 @@ func (l LeftOut) Fetched() string {
 	return fmt.Sprintf("%s and %d more", l.URL, l.Blobs-1)
 }
 
-// recordPrefixes are the records that an archive may have. No root of garbage collection
-// and nothing of a run is among them.
+// recordPrefixes are the records that an archive may contain: no roots of garbage collection
+// and nothing of runs.
 var recordPrefixes = []string{"results/", "signatures/", "attestations/", "elsewhere/"}
 
-// TakesRecord reports whether archives have records of that name.
+// TakesRecord reports whether archives may contain records of that name.
 func TakesRecord(name string) bool {
 	for _, p := range recordPrefixes {
 		if strings.HasPrefix(name, p) {
@@ -93,8 +93,8 @@ func TakesRecord(name string) bool {
 	return false
 }
 
-// CheckProjectFile reports a name that no file of a project has: one that is another file
-// elsewhere, and what would change how programs work in the folder.
+// CheckProjectFile refuses names that a project's files must not have: those that other
+// systems take for a different file, and those that change how programs work in the folder.
 func CheckProjectFile(name string) error {
 	if err := artifacts.CheckFileName(name); err != nil {
 		return err
@@ -103,21 +103,21 @@ func CheckProjectFile(name string) error {
 	for seg := range strings.SplitSeq(rest, "/") {
 		switch s := fold(seg); {
 		case s == ".git" || s == ".redsi" || strings.HasPrefix(s, "git~"):
-			return fmt.Errorf("%q: an archive has no folder %s", name, seg)
+			return fmt.Errorf("%q: an archive must not have a folder %s", name, seg)
 		case s == localSettings:
-			return fmt.Errorf("%q: an archive has no settings of a person", name)
+			return fmt.Errorf("%q: an archive must not have personal settings", name)
 		}
 	}
 	return nil
 }
 
-// ModulesDir is where, below project/, the commits of modules' repositories lie in the state folder.
+// ModulesDir is where the commits of modules' repositories are, below project/.
 const ModulesDir = ".redsi/modules/"
 
 // localSettings is pipeline.LocalFile.
 const localSettings = "redsi.local.hcl"
 
-// fold is a name as file systems may take it: without regard to case and composition.
+// fold is a name as file systems may compare it: regardless of case and composition.
 func fold(name string) string {
 	if ascii(name) {
 		return strings.ToLower(name)
@@ -140,7 +140,7 @@ func parseManifest(b []byte) (m Manifest, by signature.Public, err error) {
 		return m, by, err
 	}
 	if m.Format != Format {
-		return m, by, fmt.Errorf("its format is %.100q; this redsi reads %s: a newer one may have made it", m.Format, Format)
+		return m, by, fmt.Errorf("its format is %.100q, but this redsi reads %s: a newer version may have made it", m.Format, Format)
 	}
 	if by, err = signature.Signer(b); err != nil {
 		return m, by, err

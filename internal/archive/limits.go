@@ -12,17 +12,17 @@ import (
 	"github.com/redsi/redsi/internal/filetype"
 )
 
-// Limits bound what is read of an archive that a stranger made.
+// Limits bound what is read from an untrusted archive.
 type Limits struct {
 	Entries   int   // files in it
-	Directory int64 // bytes of its table of contents, which is held in memory
-	Size      int64 // bytes of all files as they come out
+	Directory int64 // bytes of its central directory, which is held in memory
+	Size      int64 // bytes of all files, unpacked
 	Files     int   // of the project
 	File      int64 // bytes of each file of the project, and of the manifest
 }
 
-// Usual are the limits of an archive of size bytes. What comes out of it may be a hundred
-// times as long, and 1 GiB longer.
+// Usual are the limits for an archive of size bytes. Unpacked it may be a hundred times as
+// large, plus 1 GiB.
 func Usual(size int64) Limits {
 	const most = 1 << 62
 	l := Limits{Entries: 4_000_000, Directory: 1 << 30, Size: most, Files: 100_000, File: 64 << 20}
@@ -58,8 +58,8 @@ const (
 	locator64   = 20
 )
 
-// directory bounds a table of contents before anything of it is kept: package zip reads
-// from where it begins for as long as what is there looks like one.
+// directory bounds the central directory before any of it is kept: package zip reads on from
+// its beginning as long as the bytes look like one.
 func directory(r io.ReaderAt, size int64, l Limits) error {
 	tail := make([]byte, min(size, endLength+endComment+locator64))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -73,14 +73,14 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 		}
 	}
 	if at < 0 {
-		return bad("", "it is no ZIP file, or its end is missing: it was cut off on the way")
+		return bad("", "it is not a ZIP file, or its end is missing: it was truncated")
 	}
 	end := tail[at:]
 	entries, length, begin := uint64(binary.LittleEndian.Uint16(end[10:])), uint64(binary.LittleEndian.Uint32(end[12:])), uint64(binary.LittleEndian.Uint32(end[16:]))
 	if at >= locator64 && binary.LittleEndian.Uint32(tail[at-locator64:]) == 0x07064b50 {
 		where := binary.LittleEndian.Uint64(tail[at-locator64+8:])
 		if where > uint64(size) || uint64(size)-where < end64Length {
-			return bad("", "its table of contents is said to end outside of it")
+			return bad("", "its table of contents ends outside of the file")
 		}
 		b := make([]byte, end64Length)
 		if _, err := r.ReadAt(b, int64(where)); err != nil {
@@ -92,7 +92,7 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 	}
 	switch {
 	case begin > uint64(size) || length > uint64(size)-begin:
-		return bad("", "its table of contents is said to lie outside of it")
+		return bad("", "its table of contents is outside of the file")
 	case entries > uint64(l.Entries):
 		return bad("", "it has %d files, more than %d", entries, l.Entries)
 	case max(length, uint64(size)-begin) > uint64(l.Directory):
@@ -104,8 +104,8 @@ func directory(r io.ReaderAt, size int64, l Limits) error {
 // deflateMost is how many bytes one byte of deflate can stand for.
 const deflateMost = 1032
 
-// check refuses entries that no archive needs and that hide something: links, devices,
-// encryption, sizes that cannot be, data that two entries share.
+// check refuses suspicious entries that no archive needs: links, devices, encryption,
+// impossible sizes, data shared by two entries.
 func check(files []*zip.File, size int64, l Limits) error {
 	if len(files) > l.Entries {
 		return bad("", "it has %d files, more than %d", len(files), l.Entries)
@@ -123,26 +123,26 @@ func check(files []*zip.File, size int64, l Limits) error {
 		case folder && (f.UncompressedSize64 != 0 || mode.Type()&^fs.ModeDir != 0):
 			return bad(f.Name, "a folder with content")
 		case !folder && mode.Type() != 0:
-			return bad(f.Name, "it is a %s, and an archive has regular files only", filetype.Name(mode))
+			return bad(f.Name, "it is a %s, but an archive may have only regular files", filetype.Name(mode))
 		case f.Flags&(1|1<<5|1<<6|1<<13) != 0:
 			return bad(f.Name, "it is encrypted, or a patch")
 		case f.Method != zip.Store && f.Method != zip.Deflate:
-			return bad(f.Name, "it is compressed by method %d: an archive has stored and deflated files only", f.Method)
+			return bad(f.Name, "it is compressed with method %d, but an archive may have only stored and deflated files", f.Method)
 		case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
-			return bad(f.Name, "it is said to have %d bytes and takes %d", f.UncompressedSize64, f.CompressedSize64)
+			return bad(f.Name, "its size is given as %d bytes, but it takes %d", f.UncompressedSize64, f.CompressedSize64)
 		case f.CompressedSize64 > uint64(size) || f.UncompressedSize64 > deflateMost*(f.CompressedSize64+1):
-			return bad(f.Name, "it is said to have %d bytes, which %d cannot hold", f.UncompressedSize64, f.CompressedSize64)
+			return bad(f.Name, "its size is given as %d bytes, which %d compressed bytes cannot hold", f.UncompressedSize64, f.CompressedSize64)
 		}
 		total += f.UncompressedSize64 // each is bounded by the file's size
 		if total > uint64(l.Size) {
-			return bad(f.Name, "with it the archive has more than %d bytes when unpacked: if that is right, allow it by --max-size", l.Size)
+			return bad(f.Name, "with it the archive unpacks to more than %d bytes: if that is intended, allow it with --max-size", l.Size)
 		}
 		at, err := f.DataOffset()
 		if err != nil {
-			return bad(f.Name, "its beginning is not where the table of contents says: %w", err)
+			return bad(f.Name, "it does not start where the table of contents says: %w", err)
 		}
 		if at < 0 || at > size || uint64(size-at) < f.CompressedSize64 {
-			return bad(f.Name, "it is cut off")
+			return bad(f.Name, "it is truncated")
 		}
 		if f.CompressedSize64 > 0 {
 			spans = append(spans, span{at, at + int64(f.CompressedSize64), f.Name})

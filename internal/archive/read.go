@@ -18,12 +18,12 @@ import (
 )
 
 // Reader is an archive whose table of contents has been checked: every name is where it
-// belongs and the same file everywhere, and nothing is larger than the limits. The bytes of
-// a file are checked when they are read.
+// belongs and means the same file on every system, and nothing exceeds the limits. The bytes
+// of a file are verified when they are read.
 type Reader struct {
 	Manifest Manifest
-	Signer   signature.Public // of the manifest; zero: nobody
-	Others   []string         // files that are none of an archive's; they are not read
+	Signer   signature.Public // of the manifest; zero: not signed
+	Others   []string         // files that do not belong in an archive; not read
 
 	where   string
 	project map[string]*zip.File
@@ -33,12 +33,12 @@ type Reader struct {
 	people  map[string]*zip.File
 }
 
-// NewReader reads the table of contents and the manifest of an archive of size bytes. where
-// is its name, for people.
+// NewReader reads the table of contents and the manifest of an archive of size bytes; where
+// is its name for messages.
 func NewReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, error) {
 	a, err := newReader(r, size, l, where)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no archive that can be read: %w", where, err)
+		return nil, fmt.Errorf("%s is not a readable archive: %w", where, err)
 	}
 	return a, nil
 }
@@ -60,7 +60,7 @@ func newReader(r io.ReaderAt, size int64, l Limits, where string) (*Reader, erro
 	}
 	f := a.people[ManifestName]
 	if f == nil {
-		return nil, bad("", "it has no %s: redsi export --archive makes archives", ManifestName)
+		return nil, bad("", "it has no %s: archives are made by redsi export --archive", ManifestName)
 	}
 	b, err := readAll(f, l.File)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *Reader) sort(files []*zip.File, l Limits) error {
 		}
 		key := fold(name)
 		if other, twice := seen[key]; twice {
-			return bad(f.Name, "%.200q is the same file where case does not matter", other)
+			return bad(f.Name, "%.200q is the same file if case is ignored", other)
 		}
 		seen[key] = f.Name
 		if folder {
@@ -116,7 +116,7 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 			return bad(f.Name, "the project has more than %d files", l.Files)
 		}
 		if f.UncompressedSize64 > uint64(l.File) {
-			return bad(f.Name, "a file of the project has at most %d bytes, this one %d", l.File, f.UncompressedSize64)
+			return bad(f.Name, "a file of the project may have at most %d bytes, but this one has %d", l.File, f.UncompressedSize64)
 		}
 		a.project[name] = f
 		return nil
@@ -124,7 +124,7 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 	if at, ok := strings.CutPrefix(f.Name, BlobsDir); ok {
 		d, err := artifacts.ParseHex(strings.Replace(at, "/", "", 1))
 		if err != nil || artifacts.BlobPath(d) != at {
-			return bad(f.Name, "this is no place of a blob")
+			return bad(f.Name, "this is not the path of a blob")
 		}
 		a.blobs[d] = f
 		return nil
@@ -132,10 +132,10 @@ func (a *Reader) put(f *zip.File, l Limits) error {
 	if at, ok := strings.CutPrefix(f.Name, RecordsDir); ok {
 		name, ok := artifacts.RecordName(at)
 		if !ok || !TakesRecord(name) {
-			return bad(f.Name, "an archive has no such record")
+			return bad(f.Name, "an archive must not have such a record")
 		}
 		if f.UncompressedSize64 > artifacts.MaxRecord {
-			return bad(f.Name, "a record has at most %d bytes, this one %d", artifacts.MaxRecord, f.UncompressedSize64)
+			return bad(f.Name, "a record may have at most %d bytes, but this one has %d", artifacts.MaxRecord, f.UncompressedSize64)
 		}
 		a.records[name] = f
 		return nil
@@ -162,7 +162,7 @@ func (a *Reader) complete(l Limits) error {
 			return err
 		}
 		if key := fold(f.Name); named[key] {
-			return bad(f.Name, "the manifest has this file of the project twice")
+			return bad(f.Name, "the manifest lists this file of the project twice")
 		} else {
 			named[key] = true
 		}
@@ -170,14 +170,14 @@ func (a *Reader) complete(l Limits) error {
 	for name := range named {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			if named[dir] {
-				return bad(name, "%.200q is a file of the project, and no folder", dir)
+				return bad(name, "%.200q is a file of the project, not a folder", dir)
 			}
 		}
 	}
 	if len(named) > l.Files {
 		return bad("", "the project has %d files, more than %d", len(named), l.Files)
 	}
-	left := l.Size // one blob may stand for many files: each is written
+	left := l.Size // one blob may be many files: each is written
 	for _, f := range a.blobs {
 		left -= int64(f.UncompressedSize64)
 	}
@@ -185,35 +185,35 @@ func (a *Reader) complete(l Limits) error {
 		b := a.blobs[f.Digest]
 		switch {
 		case b == nil:
-			return bad(f.Name, "the archive has not this file of the project")
+			return bad(f.Name, "the archive lacks this file of the project")
 		case b.UncompressedSize64 != uint64(f.Size):
 			return bad(f.Name, "it has %d bytes, not %d as the manifest says", b.UncompressedSize64, f.Size)
 		}
 		if left -= f.Size; left < 0 {
-			return bad(f.Name, "with it the archive has more than %d bytes when unpacked: if that is right, allow it by --max-size", l.Size)
+			return bad(f.Name, "with it the archive unpacks to more than %d bytes: if that is intended, allow it with --max-size", l.Size)
 		}
 	}
 	for _, f := range m.Files {
 		if a.project[f.Name] == nil {
-			return bad(ProjectDir+f.Name, "the archive has lost this file")
+			return bad(ProjectDir+f.Name, "the archive lacks this file")
 		}
 	}
 	if len(a.project) != len(m.Files) {
-		return bad("", "it has %d files of the project, and its manifest names %d", len(a.project), len(m.Files))
+		return bad("", "it has %d files of the project, but its manifest lists %d", len(a.project), len(m.Files))
 	}
 	if len(a.people) != len(m.Others)+1 { // and the manifest
-		return bad("", "it has %d files for people, and its manifest says %d", len(a.people)-1, len(m.Others))
+		return bad("", "it has %d files for people, but its manifest says %d", len(a.people)-1, len(m.Others))
 	}
 	for _, f := range m.Others {
 		if a.people[f.Name] == nil || f.Name == ManifestName {
-			return bad(f.Name, "the archive has lost this file")
+			return bad(f.Name, "the archive lacks this file")
 		}
 	}
 	if len(a.names) != m.Records.Count {
-		return bad("", "it has %d records, and its manifest says %d", len(a.names), m.Records.Count)
+		return bad("", "it has %d records, but its manifest says %d", len(a.names), m.Records.Count)
 	}
 	if len(a.blobs) != m.Blobs {
-		return bad("", "it has %d blobs, and its manifest says %d", len(a.blobs), m.Blobs)
+		return bad("", "it has %d blobs, but its manifest says %d", len(a.blobs), m.Blobs)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (a *Reader) Verify(ctx context.Context) error {
 		fmt.Fprintf(sum, "%s %s\n", name, artifacts.Sum(b))
 	}
 	if got := artifacts.Digest(sum.Sum(nil)); got != a.Manifest.Records.Digest {
-		return fmt.Errorf("%s: its records are not those of its manifest: they have the digest %s, not %s", a.where, got, a.Manifest.Records.Digest)
+		return fmt.Errorf("%s: its records do not match its manifest: their digest is %s, not %s", a.where, got, a.Manifest.Records.Digest)
 	}
 	for _, f := range a.Manifest.Others {
 		if err := a.verified(ctx, f, a.people[f.Name], io.Discard); err != nil {
@@ -243,7 +243,7 @@ func (a *Reader) Verify(ctx context.Context) error {
 	return nil
 }
 
-// verified copies an entry whose digest is known.
+// verified copies an entry with a known digest.
 func (a *Reader) verified(ctx context.Context, f artifacts.File, z *zip.File, to io.Writer) error {
 	r, err := open(z)
 	if err != nil {
@@ -264,7 +264,7 @@ func (a *Reader) Has(d artifacts.Digest) bool { return a.blobs[d] != nil }
 func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
 	z := a.project[f.Name]
 	if z == nil {
-		return nil, bad(ProjectDir+f.Name, "the archive has lost this file")
+		return nil, bad(ProjectDir+f.Name, "the archive lacks this file")
 	}
 	r, err := open(z)
 	if err != nil {
@@ -273,7 +273,7 @@ func (a *Reader) Project(f artifacts.File) (io.ReadCloser, error) {
 	return artifacts.VerifyReader(r, f.Digest, a.where+", "+z.Name), nil
 }
 
-// open opens an entry, of which no more comes out than it is said to have.
+// open opens an entry, limited to its stated size.
 func open(f *zip.File) (io.ReadCloser, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -282,7 +282,7 @@ func open(f *zip.File) (io.ReadCloser, error) {
 	return &entry{r, f}, nil
 }
 
-// entry names the file in what goes wrong.
+// entry adds the file's name to errors.
 type entry struct {
 	io.ReadCloser
 	f *zip.File

@@ -12,12 +12,12 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Store is the archive as a store that is only read.
+// Store is the archive as a read-only store.
 func (a *Reader) Store() artifacts.Store {
 	return artifacts.Store{Blobs: blobs{a}, Records: records{a}, Leases: none{}, URL: a.where}
 }
 
-var errReadOnly = &artifacts.RefusedError{Err: errors.New("an archive is only read")}
+var errReadOnly = &artifacts.RefusedError{Err: errors.New("an archive is read-only")}
 
 type blobs struct{ a *Reader }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/artifacts"
 )
 
-// Summed passes bytes on to a writer, and knows their digest and number.
+// Summed passes bytes on to a writer, and counts and hashes them.
 type Summed struct {
 	Size int64
 
@@ -17,12 +17,12 @@ type Summed struct {
 	each func(n int64)
 }
 
-// NewSummed writes to out, and tells each, which may be nil, of pieces.
+// NewSummed writes to out, and calls each, which may be nil, for each write.
 func NewSummed(out io.Writer, each func(n int64)) *Summed {
 	return &Summed{out: out, sum: sha256.New(), each: each}
 }
 
-// Digest is that of what was written so far.
+// Digest is the digest of what was written so far.
 func (s *Summed) Digest() artifacts.Digest { return artifacts.Digest(s.sum.Sum(nil)) }
 
 func (s *Summed) Write(p []byte) (int, error) {

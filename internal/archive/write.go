@@ -19,8 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// Writer writes an archive from its beginning to its end. Equal calls give equal bytes, as
-// long as Go's compressor is the same.
+// Writer writes an archive sequentially. Equal calls give equal bytes with the same version of
+// Go's compressor.
 type Writer struct {
 	zip    *zip.Writer
 	names  map[string]bool
@@ -28,14 +28,14 @@ type Writer struct {
 	others []artifacts.File
 }
 
-// NewWriter writes to w, which needs no seeking.
+// NewWriter writes to w, without seeking.
 func NewWriter(w io.Writer) *Writer {
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
 	return &Writer{zip: z, names: map[string]bool{}}
 }
 
-// fixed is the time of every entry: the first that a ZIP can have.
+// fixed is the time of every entry: the earliest that a ZIP can have.
 var fixed = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (w *Writer) create(name string, deflate bool) (io.Writer, error) {
@@ -51,8 +51,7 @@ func (w *Writer) create(name string, deflate bool) (io.Writer, error) {
 	return w.zip.CreateHeader(h)
 }
 
-// Stream adds a file of any length for people and other programs, whose digest the
-// manifest has.
+// Stream adds a file of any length for people and other programs, listed in the manifest.
 func (w *Writer) Stream(name string, write func(io.Writer) error) error {
 	out, err := w.create(name, true)
 	if err != nil {
@@ -66,7 +65,7 @@ func (w *Writer) Stream(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Copy is Stream of a blob, verified to its last byte.
+// Copy is Stream of a blob, verified.
 func (w *Writer) Copy(ctx context.Context, name string, from artifacts.Blobs, d artifacts.Digest) error {
 	r, err := from.Open(ctx, d)
 	if err != nil {
@@ -87,7 +86,7 @@ func (w *Writer) Bytes(name string, b []byte) error {
 	})
 }
 
-// plain adds a short file that the manifest knows otherwise.
+// plain adds a short file that the manifest does not list as others.
 func (w *Writer) plain(name string, b []byte) error {
 	out, err := w.create(name, true)
 	if err == nil {
@@ -108,10 +107,10 @@ func (w *Writer) Project(name string, b []byte) error {
 	return nil
 }
 
-// sample is how much of a blob tells whether it is worth compressing.
+// sample is how much of a blob is tried to see whether it is worth compressing.
 const sample = 64 << 10
 
-// Blob adds a blob, verified to its last byte. size is what its result says.
+// Blob adds a blob, verified. size is its size by its result.
 func (w *Writer) Blob(ctx context.Context, from artifacts.Blobs, d artifacts.Digest) (err error) {
 	r, err := from.Open(ctx, d)
 	if err != nil {
@@ -143,7 +142,7 @@ func (w *Writer) Blob(ctx context.Context, from artifacts.Blobs, d artifacts.Dig
 }
 
 // shrinks reports whether compression makes the beginning of a blob a third shorter: less is
-// not worth the time that weights of models would take.
+// not worth the time, with models' weights.
 func shrinks(head []byte) bool {
 	if len(head) < 256 {
 		return false
@@ -165,7 +164,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Records collects what a manifest says of an archive's records, which are added in the
+// Records collects what a manifest says about an archive's records, which are added in the
 // order of their names.
 type Records struct {
 	w    *Writer
@@ -177,14 +176,14 @@ type Records struct {
 	}
 }
 
-// Records begins the records of the archive.
+// Records begins the archive's records.
 func (w *Writer) Records() *Records { return &Records{w: w, sum: sha256.New()} }
 
 // Add adds the next record.
 func (r *Records) Add(name string, b []byte) error {
 	switch {
 	case !TakesRecord(name):
-		return fmt.Errorf("an archive has no record %s", name)
+		return fmt.Errorf("an archive must not have a record %s", name)
 	case name <= r.last:
 		return fmt.Errorf("record %s comes after %s", name, r.last)
 	}
@@ -194,7 +193,7 @@ func (r *Records) Add(name string, b []byte) error {
 	return r.w.plain(RecordsDir+artifacts.RecordPath(name), b)
 }
 
-// Digest covers the records that were added.
+// Digest is the digest of the records that were added.
 func (r *Records) Digest() RecordsDigest {
 	return RecordsDigest{Count: r.n, Digest: artifacts.Digest(r.sum.Sum(nil))}
 }

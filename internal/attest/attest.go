@@ -26,39 +26,39 @@ const Prefix = "attestations/"
 // idLength is how many hex digits of a document's digest name it.
 const idLength = 32
 
-// Attestation says what came of running a step again. The members signer and signature
-// follow, if it is signed.
+// Attestation is the outcome of running a step again. If it is signed, the members signer and
+// signature follow.
 type Attestation struct {
 	Format    string            `json:"format"`
 	Key       artifacts.Digest  `json:"key"`
-	Step      string            `json:"step,omitempty"` // as it was called then
+	Step      string            `json:"step,omitempty"` // its address then
 	Stands    artifacts.Digest  `json:"stands"`         // artifacts.Result.OutputsDigest of the result that stood
 	Made      artifacts.Digest  `json:"made"`           // and of what was made
 	Verdict   alike.Verdict     `json:"verdict"`
-	Outputs   []alike.Found     `json:"outputs,omitempty"` // those with other bytes
+	Outputs   []alike.Found     `json:"outputs,omitempty"` // outputs that differ
 	TookS     float64           `json:"took_s"`
 	Machine   Machine           `json:"machine"`
 	Libraries map[string]string `json:"libraries,omitempty"` // libtorch, redsi, go
 	When      time.Time         `json:"when"`
-	By        string            `json:"by,omitempty"` // who, as they say; of a signed one the key's name
+	By        string            `json:"by,omitempty"` // who made it, in their words; if signed, the key's name
 }
 
 // Read is an attestation as a store has it.
 type Read struct {
 	Attestation
 	ID     string           `json:"id"`
-	Signer signature.Public `json:"-"` // zero: nobody
+	Signer signature.Public `json:"-"` // zero: not signed
 }
 
-// Worst is the greatest difference; nil if there is none.
+// Worst is the greatest difference; nil: none.
 func (a Attestation) Worst() *alike.Difference {
 	return alike.Comparison{Verdict: a.Verdict, Outputs: a.Outputs}.Worst()
 }
 
-// CheckBy says what is wrong with a name that somebody gives themselves.
+// CheckBy checks a self-declared name.
 func CheckBy(name string) error {
 	if !utf8.ValidString(name) || strings.TrimSpace(name) == "" || len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("%.200q is no name: want one line of at most 100 bytes", name)
+		return fmt.Errorf("%.200q is not a valid name: want one line of at most 100 bytes", name)
 	}
 	return nil
 }
@@ -97,14 +97,14 @@ func (a *Attestation) check() error {
 	case a.Format != Format:
 		return fmt.Errorf("its format is %q, not %q", a.Format, Format)
 	case a.Key.IsZero() || a.Stands.IsZero() || a.Made.IsZero():
-		return errors.New("it does not say of what it is")
+		return errors.New("it does not say what it is about")
 	case a.Verdict != alike.Same && a.Verdict != alike.Within && a.Verdict != alike.Differs:
-		return fmt.Errorf("%.100q is no verdict", a.Verdict)
+		return fmt.Errorf("%.100q is not a verdict", a.Verdict)
 	}
 	m := a.Machine
 	for _, s := range []string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card} {
 		if len(s) > 300 {
-			return errors.New("what it says of its machine is longer than 300 bytes")
+			return errors.New("its description of the machine is longer than 300 bytes")
 		}
 	}
 	if a.By != "" {
@@ -125,8 +125,8 @@ type DamagedError struct {
 func (e *DamagedError) Error() string { return fmt.Sprintf("%s does not count: %v", e.Name, e.Why) }
 func (e *DamagedError) Unwrap() error { return e.Why }
 
-// Of reads the attestations of a key, oldest first. Those that are no attestations of it,
-// or were changed, are told in bad and left out.
+// Of reads the attestations of a key, oldest first. Those that are invalid, about another key,
+// or changed, are returned in bad and left out.
 func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Read, bad []error, err error) {
 	prefix := Prefix + key.Hex() + "/"
 	n := 0
@@ -135,7 +135,7 @@ func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Rea
 			return nil, nil, fmt.Errorf("read attestations: %w", err)
 		}
 		if n++; n > mostOf {
-			bad = append(bad, &DamagedError{info.Name, fmt.Errorf("there are more than %d of one step", mostOf)})
+			bad = append(bad, &DamagedError{info.Name, fmt.Errorf("there are more than %d for one step", mostOf)})
 			break
 		}
 		doc, err := s.Records.Get(ctx, info.Name)
@@ -147,7 +147,7 @@ func Of(ctx context.Context, s artifacts.Store, key artifacts.Digest) (all []Rea
 		}
 		r, err := parse(doc)
 		if err == nil && (r.Key != key || info.Name != name(r.Key, r.ID)) {
-			err = errors.New("it is not of the key or the bytes that its name has")
+			err = errors.New("it does not match the key or the digest in its name")
 		}
 		if err != nil {
 			bad = append(bad, &DamagedError{info.Name, err})
@@ -171,13 +171,13 @@ func parse(doc []byte) (r Read, err error) {
 		return r, err
 	}
 	if !r.Signer.IsZero() && r.By != r.Signer.Name {
-		return r, fmt.Errorf("it says to be by %q and is signed by %s", r.By, r.Signer.Name)
+		return r, fmt.Errorf("it claims to be by %q but is signed by %s", r.By, r.Signer.Name)
 	}
 	r.ID = idOf(doc)
 	return r, nil
 }
 
-// Keys lists the keys that have attestations, at one listing of the store.
+// Keys lists the keys that have attestations, with one listing of the store.
 func Keys(ctx context.Context, s artifacts.Store) (map[artifacts.Digest]bool, error) {
 	keys := map[artifacts.Digest]bool{}
 	for info, err := range s.Records.List(ctx, Prefix) {

@@ -175,11 +175,11 @@ func TestPlanted(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for name, change := range map[string]func(*Attestation){
-		"no key":       func(a *Attestation) { a.Key = artifacts.Digest{} },
-		"no outputs":   func(a *Attestation) { a.Stands = artifacts.Digest{} },
-		"no verdict":   func(a *Attestation) { a.Verdict = "fine" },
-		"two lines":    func(a *Attestation) { a.By = "a\nb" },
-		"a long story": func(a *Attestation) { a.Machine.CPU = strings.Repeat("x", 301) },
+		"no key":        func(a *Attestation) { a.Key = artifacts.Digest{} },
+		"no outputs":    func(a *Attestation) { a.Stands = artifacts.Digest{} },
+		"not a verdict": func(a *Attestation) { a.Verdict = "fine" },
+		"two lines":     func(a *Attestation) { a.By = "a\nb" },
+		"a long story":  func(a *Attestation) { a.Machine.CPU = strings.Repeat("x", 301) },
 	} {
 		a := attestation(alike.Same, "X", 1)
 		change(&a)

@@ -9,28 +9,28 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// Book is the attestations of a store. Whether a step has some is known from one listing.
+// Book is the attestations of a store. One listing says which steps have some.
 type Book struct {
 	store artifacts.Store
 	ring  signature.Ring
 	keys  map[artifacts.Digest]bool
 }
 
-// Open lists which results of a store were rebuilt. What revoked keys of the ring signed
-// does not count.
+// Open lists which results of a store were rebuilt. Signatures by the ring's revoked keys do
+// not count.
 func Open(ctx context.Context, s artifacts.Store, ring signature.Ring) (*Book, error) {
 	keys, err := Keys(ctx, s)
 	return &Book{s, ring, keys}, err
 }
 
-// Has reports whether there are attestations of a key. The nil Book has none.
+// Has reports whether a key has attestations. A nil Book has none.
 func (b *Book) Has(key artifacts.Digest) bool { return b != nil && b.keys[key] }
 
-// Told is what people left about one result.
+// Told is the attestations of one result.
 type Told struct {
 	Summary
-	List    []Shown `json:"attestations,omitempty"` // newest first, of the outputs that stand
-	Damaged int     `json:"damaged,omitempty"`      // that do not count
+	List    []Shown `json:"attestations,omitempty"` // newest first, about the existing outputs
+	Damaged int     `json:"damaged,omitempty"`      // not counted
 
 	counted []Read
 }
@@ -40,7 +40,7 @@ type Shown struct {
 	ID      string            `json:"id"`
 	Verdict alike.Verdict     `json:"verdict"`
 	By      string            `json:"by,omitempty"`
-	Signer  string            `json:"signer,omitempty"` // public key; "" if nobody signed it
+	Signer  string            `json:"signer,omitempty"` // public key; "": not signed
 	When    string            `json:"when"`
 	Machine string            `json:"machine"`
 	Worst   *alike.Difference `json:"worst,omitempty"`
@@ -49,8 +49,8 @@ type Shown struct {
 // mostShown bounds the attestations of one result that are shown; all are counted.
 const mostShown = 20
 
-// Of is what people left about a result whose outputs have the digest stands; nil if
-// nobody did.
+// Of is the attestations of a result whose outputs have the digest stands; nil if there are
+// none.
 func (b *Book) Of(ctx context.Context, key, stands artifacts.Digest) (*Told, error) {
 	if !b.Has(key) {
 		return nil, nil
@@ -89,15 +89,15 @@ func (t *Told) String() string {
 	return s
 }
 
-// Total counts what people left about many results.
+// Total counts the attestations of many results.
 type Total struct {
-	Steps            int // that somebody rebuilt
+	Steps            int // that were rebuilt
 	Signed, Unsigned Verdicts
 
 	people, platforms map[string]bool
 }
 
-// Add takes over what was left about one result; nothing if nobody left anything.
+// Add adds the attestations of one result, if it has any.
 func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
 	if of == nil || of.Signed.All()+of.Unsigned.All() == 0 {
 		return
@@ -114,8 +114,8 @@ func (t *Total) Add(b *Book, of *Told, stands artifacts.Digest) {
 	}
 }
 
-// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nobody
-// rebuilt anything.
+// Words are "rebuilt by 3 people on 2 platforms: 30 same bytes, 2 within"; "" if nothing was
+// rebuilt.
 func (t *Total) Words() string {
 	return Summary{People: len(t.people), Platforms: len(t.platforms), Signed: t.Signed, Unsigned: t.Unsigned}.String()
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// cpuModel is what the kernel calls the processor; "" where it has no word for it.
+// cpuModel is the kernel's name for the processor; "" if it has none.
 func cpuModel() string {
 	b, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package attest
 
-// cpuModel is not known here.
+// cpuModel is unknown here.
 func cpuModel() string { return "" }

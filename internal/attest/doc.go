@@ -1,6 +1,6 @@
-// Package attest owns what is recorded of a step that somebody ran again: the records
-// "attestations/<hex key>/<id>", their format, and how they are counted.
+// Package attest owns the records of steps that were run again,
+// "attestations/<hex key>/<id>": their format, and how they are counted.
 //
-// It must not know how steps are run or compared, and decides nothing: no plan goes by an
-// attestation.
+// It must not know how steps are run or compared, and decides nothing: plans do not depend on
+// attestations.
 package attest

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Machine is where a step was run, as far as its results may depend on it. It names no
-// host and nobody.
+// Machine is where a step ran, as far as its results may depend on it. It names no host and no
+// person.
 type Machine struct {
 	OS           string `json:"os"`
 	Arch         string `json:"arch"`
 	CPU          string `json:"cpu,omitempty"`          // model
-	Instructions string `json:"instructions,omitempty"` // that were computed with, such as AVX2; "" where none are chosen
+	Instructions string `json:"instructions,omitempty"` // in use, such as AVX2; "" if none are chosen
 	Processors   int    `json:"processors"`
-	Threads      int    `json:"threads,omitempty"` // of an operation
-	Card         string `json:"card,omitempty"`    // that was computed on; of older releases all of the machine
+	Threads      int    `json:"threads,omitempty"` // per operation
+	Card         string `json:"card,omitempty"`    // in use; in older releases all of the machine's
 }
 
 // ThisMachine is where this process runs.
@@ -22,12 +22,12 @@ func ThisMachine() Machine {
 	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), Processors: runtime.NumCPU()}
 }
 
-// Platform is what tells machines apart of which two results may differ.
+// Platform distinguishes machines whose results may differ.
 func (m Machine) Platform() string {
 	return strings.Join([]string{m.OS, m.Arch, m.CPU, m.Instructions, m.Card}, "|")
 }
 
-// String is the machine for people.
+// String describes the machine.
 func (m Machine) String() string {
 	list := []string{m.OS + "/" + m.Arch}
 	for _, s := range []string{m.CPU, m.Instructions, m.Card} {

@@ -9,26 +9,26 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// Summary counts the attestations of a result. One person, that is one key, counts once
-// for each platform, by their newest word; who signed nothing is counted apart.
+// Summary counts the attestations of a result. One person, that is one key, counts once for
+// each platform, with the newest attestation; unsigned ones are counted separately.
 type Summary struct {
 	People    int      `json:"people"`            // keys that signed
 	Trusted   int      `json:"trusted,omitempty"` // of them
-	Platforms int      `json:"platforms"`         // on which they did
+	Platforms int      `json:"platforms"`         // that they used
 	Signed    Verdicts `json:"signed"`
 	Unsigned  Verdicts `json:"unsigned"`
-	Revoked   int      `json:"revoked,omitempty"` // signed by keys that count for nothing
-	Others    int      `json:"others,omitempty"`  // about other outputs than those that stand
+	Revoked   int      `json:"revoked,omitempty"` // signed by revoked keys
+	Others    int      `json:"others,omitempty"`  // about outputs other than the existing ones
 }
 
-// Verdicts counts them.
+// Verdicts counts verdicts.
 type Verdicts struct {
 	Same    int `json:"same"`
 	Within  int `json:"within"`
 	Differs int `json:"differs"`
 }
 
-// All is their number.
+// All is the total.
 func (v Verdicts) All() int { return v.Same + v.Within + v.Differs }
 
 // Sum adds two counts.
@@ -66,8 +66,8 @@ func (s Summary) Any() bool { return s.Signed.All()+s.Unsigned.All()+s.Revoked >
 // Count sums up attestations, oldest first, of a result whose outputs have the digest stands.
 func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary) {
 	type who struct {
-		signer   string // "" for nobody
-		by       string // of nobody, what they call themselves
+		signer   string // "": not signed
+		by       string // if not signed, the name given
 		platform string
 	}
 	newest := map[who]alike.Verdict{}
@@ -104,7 +104,7 @@ func Count(all []Read, stands artifacts.Digest, ring signature.Ring) (s Summary)
 	return s
 }
 
-// String is "rebuilt by 3 people on 2 platforms: 2 same bytes, 1 within"; "" if nobody did.
+// String is "rebuilt by 3 people on 2 platforms: 2 same bytes, 1 within"; "" without any.
 func (s Summary) String() string {
 	var list []string
 	if s.People > 0 {

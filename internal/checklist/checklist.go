@@ -13,7 +13,7 @@ import (
 // Format names the form of a checklist in JSON.
 const Format = "redsi-checklist/1"
 
-// Input is what answers are made of.
+// Input is what answers are made from.
 type Input struct {
 	List       questions.List
 	Said       pipeline.Checklist         // what people said
@@ -21,7 +21,7 @@ type Input struct {
 	Plan       *plan.Plan
 	Report     *report.Report
 	Spent      *activities.Spent
-	Parameters map[string][]int64 // sizes of models, by block
+	Parameters map[string][]int64 // model sizes, by block
 	Command    func(verb string, args ...string) string
 }
 
@@ -40,26 +40,26 @@ type Checklist struct {
 	Questions []Question        `json:"questions"`
 	Commands  []Command         `json:"commands"`
 	Spent     *activities.Spent `json:"spent"`
-	Blank     int               `json:"blank"` // questions that nothing answers
+	Blank     int               `json:"blank"` // unanswered questions
 }
 
-// Question is one question with what answers it.
+// Question is one question with its answers.
 type Question struct {
 	Number  string   `json:"number"`
 	Section string   `json:"section,omitempty"`
 	Title   string   `json:"title"`
 	Answers []Answer `json:"answers"`
-	Blank   bool     `json:"blank"` // nothing answers it
+	Blank   bool     `json:"blank"` // it has no answer
 }
 
-// Answer is a piece of an answer. A blank one says what is not known.
+// Answer is a part of an answer. A blank one says what is unknown.
 type Answer struct {
 	Text  string `json:"text"`
 	From  string `json:"from,omitempty"` // where it comes from
 	Blank bool   `json:"blank,omitempty"`
 }
 
-// Fill answers a list as far as it is known.
+// Fill answers a checklist as far as possible.
 func Fill(in Input) *Checklist {
 	r := in.Report
 	c := &Checklist{Format: Format, Name: in.List.Name, Title: in.List.Title, Source: in.List.Source, Paper: r.Paper.Title, Pipeline: r.Pipeline,

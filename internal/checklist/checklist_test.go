@@ -175,8 +175,8 @@ func TestNothingKnown(t *testing.T) {
 	text := c.Markdown()
 	for _, want := range []string{
 		unanswered + " the licence of what step.download.x brings in (p.hcl:1)",
-		unanswered + " the number of parameters of models: no result tells one",
-		unanswered + " how what is reported was selected",
+		unanswered + " the number of parameters of models: no result has one",
+		unanswered + " how the reported results were selected",
 		unanswered + " means and deviations: no table has run",
 		"| tab:x | `redsi run --target table.x` | 0 of 5 | ? | – | ? | 0 B and 1 file of unknown size |",
 	} {

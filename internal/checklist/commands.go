@@ -12,8 +12,8 @@ type Command struct {
 	Address  string  `json:"address"`
 	Paper    string  `json:"paper,omitempty"`
 	Command  string  `json:"command"`
-	Steps    int     `json:"steps"`              // that it needs, itself included
-	Known    int     `json:"steps_with_results"` // of them: the time and bytes are theirs
+	Steps    int     `json:"steps"`              // that it needs, including itself
+	Known    int     `json:"steps_with_results"` // which the time and bytes are for
 	TookS    float64 `json:"took_s"`             // one step after another
 	CardS    float64 `json:"card_s"`
 	Disk     int64   `json:"disk"` // bytes of results
@@ -24,7 +24,7 @@ type Command struct {
 	Place    string  `json:"place"`
 }
 
-// commands are those of all tables and figures that the report shows.
+// commands are the commands for all tables and figures that the report shows.
 func commands(in Input) []Command {
 	type fetched struct {
 		bytes   int64
@@ -64,7 +64,7 @@ func commands(in Input) []Command {
 
 func (f *facts) commandsAnswer() []Answer {
 	if len(f.commands) == 0 {
-		return []Answer{blank("the commands: the pipeline has no tables and no figures")}
+		return []Answer{blank("the commands: the pipeline has neither tables nor figures")}
 	}
 	left := ""
 	if n := f.Report.Left.Items; n > 0 {
@@ -74,7 +74,7 @@ func (f *facts) commandsAnswer() []Answer {
 		len(f.commands), left, f.Command("run")), From: f.Report.Pipeline}}
 }
 
-// title is how a table or figure is called: as in the paper.
+// title is the name of a table or figure, as in the paper.
 func (c *Command) title() string {
 	if c.Paper != "" {
 		return c.Paper

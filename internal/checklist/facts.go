@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/report"
 )
 
-// mostShown bounds what an answer lists.
+// mostShown bounds the items that an answer lists.
 const mostShown = 20
 
 // facts answers topics.
@@ -27,7 +27,7 @@ type facts struct {
 	commands []Command
 }
 
-// about is what is known of a topic. What should be there and is not is a blank answer.
+// about is what is known about a topic. What is missing becomes a blank answer.
 func (f *facts) about(t questions.Topic) []Answer {
 	switch t {
 	case questions.Code:
@@ -64,7 +64,7 @@ func (f *facts) about(t questions.Topic) []Answer {
 
 func blank(what string) Answer { return Answer{Text: what, Blank: true} }
 
-// ofResults is where recorded figures come from.
+// ofResults names the origin of recorded figures.
 const ofResults = "records of results"
 
 func (f *facts) code() (out []Answer) {
@@ -87,7 +87,7 @@ func (f *facts) code() (out []Answer) {
 		f.Report.Pipeline, counted(len(f.Plan.Steps), "step"), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")), From: f.Report.Pipeline})
 }
 
-// data is what was brought in by each block, and what the pipeline says of datasets and models.
+// data is what each block brings in, and what the pipeline says about datasets and models.
 func (f *facts) data() (out []Answer) {
 	type brought struct {
 		files, unsized int
@@ -157,7 +157,7 @@ func (f *facts) data() (out []Answer) {
 	return out
 }
 
-// hostOf says where a file comes from: a host, or files beside the pipeline.
+// hostOf says where a file comes from: a host, or local files.
 func hostOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")
@@ -209,7 +209,7 @@ func (f *facts) models() (out []Answer) {
 		out = append(out, Answer{Text: text + ".", From: "reports and counts of results"})
 	}
 	if len(out) == 0 {
-		out = append(out, blank("the number of parameters of models: no result tells one"))
+		out = append(out, blank("the number of parameters of models: no result has one"))
 	}
 	return out
 }
@@ -220,18 +220,18 @@ func (f *facts) compute() (out []Answer) {
 		hours(s.Took().Seconds()), hours(s.Results.Took.Seconds()), counted(s.Results.Steps, "result"), counted(s.Runs, "run"),
 		hours(s.Failed.TookS), counted(s.Failed.Steps, "step"), hours(s.Cancelled.TookS), counted(s.Cancelled.Steps, "step")), From: from})
 	if s.Results.CardMemory == 0 {
-		out = append(out, blank("hours on cards: no result says that it was made on one"))
+		out = append(out, blank("hours on cards: no result was recorded as made on one"))
 	}
 	for _, r := range s.Results.Rows()[1:] {
 		out = append(out, Answer{Text: upper(r.What) + ": " + r.Value + ".", From: ofResults})
 	}
 	if s.Results.EnergyOf == 0 {
-		out = append(out, blank("energy: no machine told it"))
+		out = append(out, blank("energy: no machine measured it"))
 	}
 	if s.Damaged > 0 {
 		out = append(out, blank(fmt.Sprintf("the work of %s whose records are damaged", counted(s.Damaged, "run"))))
 	}
-	return append(out, blank("work that left no record here: on other stores, before it was collected, by other programs"))
+	return append(out, blank("work without a record here: in other stores, collected since, or by other programs"))
 }
 
 func (f *facts) machines() (out []Answer) {
@@ -259,7 +259,7 @@ func (f *facts) machines() (out []Answer) {
 		out = append(out, Answer{Text: "Cards: " + counts(cards, "step") + ".", From: ofResults})
 	}
 	if len(out) == 0 {
-		out = append(out, blank("the machines: no result says where it was made"))
+		out = append(out, blank("the machines: no result has a record of its machine"))
 	}
 	return out
 }
@@ -279,7 +279,7 @@ func (f *facts) expected() (out []Answer) {
 	for _, v := range slices.Sorted(maps.Keys(verdicts)) {
 		list = append(list, fmt.Sprintf("%d %s", verdicts[v], v))
 	}
-	return []Answer{{Text: fmt.Sprintf("The pipeline states what the paper has, as %s: of these results %s. Each has the difference that is allowed; the list of commands has the largest of each table.",
+	return []Answer{{Text: fmt.Sprintf("The pipeline states the paper's values, as %s: of these results %s. Each has an allowed difference; the list of commands has the largest for each table.",
 		counted(n, "expectation"), strings.Join(list, ", ")), From: "expect blocks of " + f.Report.Pipeline}}
 }
 
@@ -344,7 +344,7 @@ func place(p pipeline.Pos) string {
 	return file + ":" + strconv.Itoa(p.Line)
 }
 
-// largest is the disk of the command that needs most.
+// largest is the disk space of the command that needs most.
 func largest(list []Command) (n int64) {
 	for _, c := range list {
 		n = max(n, c.Disk)

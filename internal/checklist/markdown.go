@@ -8,10 +8,10 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 )
 
-// unanswered marks what people must answer.
+// unanswered marks questions that people must answer.
 const unanswered = "**[to be answered by the authors]**"
 
-// Markdown is the list for people to complete.
+// Markdown writes the checklist for people to complete.
 func (c *Checklist) Markdown() string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -19,8 +19,8 @@ func (c *Checklist) Markdown() string {
 	if c.Paper != "" {
 		p("%s\n\n", plain(c.Paper))
 	}
-	p("Filled from the records of the pipeline %s: %s of %s have results. Questions are told by their numbers, in short; their words are at <%s>. "+
-		"What no record and no line of the pipeline says is marked %s: %s.\n",
+	p("Filled from the records of the pipeline %s: %s of %s have results. Questions are abbreviated; their full text is at <%s>. "+
+		"Questions that neither records nor the pipeline answer are marked %s: %s.\n",
 		plain(c.Pipeline), counted(c.Done, "step"), counted(c.Steps, "step"), c.Source, unanswered, counted(c.Blank, "question"))
 	if c.Other {
 		p("\n**Scale %s: not the paper's.** Sizes, hours and results below are those of these runs, not of the paper.\n", plain(strings.Join(c.Scales, ", ")))
@@ -52,8 +52,8 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	if len(c.Commands) == 0 {
 		return
 	}
-	p("\n## One command for each table and figure\n\nTimes are of steps one after another on the machines of these runs, bytes of their results; steps that several need are in each. " +
-		"“of” says how many of the steps are known.\n\n")
+	p("\n## One command for each table and figure\n\nTimes are for steps run one after another on the machines of these runs, sizes those of their results; steps that several need count in each. " +
+		"“of” says for how many of the steps they are known.\n\n")
 	p("| result | command | steps | time | on cards | disk | download | expected | allowed |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for i := range c.Commands {
 		k := &c.Commands[i]
@@ -76,7 +76,7 @@ func (c *Checklist) commandsTable(p func(string, ...any)) {
 	}
 }
 
-// plain is a text as Markdown shows it, on one line.
+// plain is a text escaped for Markdown, on one line.
 func plain(s string) string {
 	text := []rune(strings.Join(strings.Fields(escape.Line(strings.Join(strings.Fields(s), " "))), " "))
 	word := func(i int) bool {
@@ -92,7 +92,7 @@ func plain(s string) string {
 	return b.String()
 }
 
-// code is a command to be pasted, within a cell of a table.
+// code is a command to copy, in a table cell.
 func code(s string) string {
 	s = strings.ReplaceAll(escape.Line(s), "|", `\|`)
 	if strings.Contains(s, "`") {

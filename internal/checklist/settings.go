@@ -12,13 +12,13 @@ import (
 	"github.com/redsi/redsi/internal/report"
 )
 
-// seedName is what an attribute, variable or argument with a seed is called.
+// seedName matches the names of attributes, variables and arguments with a seed.
 var seedName = regexp.MustCompile(`(?i)(^|[._-])seed$`)
 
-// seedArgument is a program's argument with a seed.
+// seedArgument matches a program's argument with a seed.
 var seedArgument = regexp.MustCompile(`(?i)^-{0,2}seed=(.+)$`)
 
-// Bounds of what is told of one block's settings.
+// Bounds of what is shown of one block's settings.
 const (
 	mostValues = 12 // of one attribute
 	mostLeaves = 60
@@ -63,7 +63,7 @@ func (f *facts) experiments() []*experiment {
 	return list
 }
 
-// walk notes the values of a configuration; inputs are none.
+// walk records the values of a configuration, without inputs.
 func (e *experiment) walk(path string, v any) {
 	leaf := v
 	switch v := v.(type) {
@@ -112,7 +112,7 @@ func (e *experiment) walk(path string, v any) {
 	}
 }
 
-// arguments notes the seeds among a program's arguments, and returns the others as they are.
+// arguments records the seeds among a program's arguments, and returns the others unchanged.
 func (e *experiment) arguments(list []any) []any {
 	others := slices.Clone(list)
 	for i, x := range list {
@@ -131,7 +131,7 @@ func (e *experiment) arguments(list []any) []any {
 	return others
 }
 
-// settings tells what was varied, what was not, and how results were chosen.
+// settings says what was varied, what was not, and how results were chosen.
 func (f *facts) settings() (out []Answer) {
 	list := f.experiments()
 	for i, e := range list {
@@ -152,14 +152,14 @@ func (f *facts) settings() (out []Answer) {
 			}
 		}
 		if len(varied) > 0 {
-			out = append(out, Answer{Text: fmt.Sprintf("%s, what its %s differ in: %s.", e.block, counted(e.steps, "step"), strings.Join(cut(varied), "; ")), From: e.place})
+			out = append(out, Answer{Text: fmt.Sprintf("%s, differing among its %s: %s.", e.block, counted(e.steps, "step"), strings.Join(cut(varied), "; ")), From: e.place})
 		}
 		if len(fixed) > 0 {
 			out = append(out, Answer{Text: fmt.Sprintf("%s, the same in all: %s.", e.block, strings.Join(cut(fixed), "; ")), From: e.place})
 		}
 	}
 	if len(list) == 0 {
-		out = append(out, blank("hyperparameters: no step's configuration has a seed, so none is known to be an experiment"))
+		out = append(out, blank("hyperparameters: no step's configuration has a seed, so no step is known to be an experiment"))
 	}
 	for _, b := range f.Said.Search {
 		out = append(out, Answer{Text: fmt.Sprintf("Search, %s: %s.", b.Name, strings.TrimSuffix(b.Text, ".")), From: place(b.Pos)})
@@ -170,7 +170,7 @@ func (f *facts) settings() (out []Answer) {
 	if s := f.Said.Selection; s.Text != "" {
 		out = append(out, Answer{Text: "Selection: " + strings.TrimSuffix(s.Text, ".") + ".", From: place(s.Pos)})
 	} else {
-		out = append(out, blank("how what is reported was selected (selection of the checklist block)"))
+		out = append(out, blank("how the reported results were selected (selection of the checklist block)"))
 	}
 	return out
 }
@@ -182,7 +182,7 @@ func cut(list []string) []string {
 	return list
 }
 
-// runs tells seeds, how many runs there are of what, and which numbers are means.
+// runs lists seeds and the number of runs with them, and says which numbers are means.
 func (f *facts) runs() (out []Answer) {
 	list := f.experiments()
 	for i, e := range list {

@@ -16,10 +16,10 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// parametersField is what a report or a count with the size of a model is called.
+// parametersField is the name of a report's field or a count with the size of a model.
 const parametersField = "parameters"
 
-// Bounds of what is read for the sizes of models.
+// Bounds of what is read to find the sizes of models.
 const (
 	mostReports = 2000
 	mostReport  = 64 << 10 // bytes
@@ -39,12 +39,12 @@ type sized struct {
 	digest artifacts.Digest
 }
 
-// NewSizes begins with a plan.
+// NewSizes begins for a plan.
 func NewSizes(reg *step.Registry, p *plan.Plan) *Sizes {
 	return &Sizes{reg: reg, plan: p, found: map[string]map[int64]bool{}}
 }
 
-// Note takes note of the result of step i.
+// Note records the result of step i.
 func (s *Sizes) Note(i int, r *artifacts.Result) {
 	block := pipeline.BlockOf(s.plan.Steps[i].Address)
 	if n := r.Counts[parametersField]; n > 0 {

@@ -21,7 +21,7 @@ func counted(n int, what string) string {
 
 func size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
-// hours is a number of seconds, in hours from one on.
+// hours is a number of seconds as text, in hours if at least one.
 func hours(seconds float64) string {
 	switch {
 	case seconds >= 3600:
@@ -39,7 +39,7 @@ func millions(n int64) string {
 	return humanize.Comma(n)
 }
 
-// counts lists texts with how many of what have each, the most frequent first.
+// counts lists texts with how many have each, the most frequent first.
 func counts(of map[string]int, what string) string {
 	names := slices.Collect(maps.Keys(of))
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })

@@ -26,7 +26,7 @@ type acceptOptions struct {
 	revoke         string
 }
 
-// acceptable is a step that must run, with the result that may stand for it.
+// acceptable is a step that must run, with the earlier result that may stand in for it.
 type acceptable struct {
 	Address string           `json:"address"`
 	Key     artifacts.Digest `json:"key"`
@@ -42,24 +42,24 @@ func newAcceptCmd(a *app) *cobra.Command {
 	var o acceptOptions
 	cmd := &cobra.Command{
 		Use:   "accept STEP --reason TEXT | --list | --revoke STEP",
-		Short: "Declare that a step's earlier result stands for it as it is now: the change makes no difference to it",
-		Long: `Declare that a step's earlier result stands for it as it is now, because what has changed
-since makes no difference to what the step leaves: a comment in a program, or another
-version of a kind that does this step as before.
+		Short: "Declare that a step's earlier result is still valid: the change does not affect it",
+		Long: `Declare that a step's earlier result is still valid, because what has changed since does
+not affect it: a comment in a program, or a new version of a kind that does this step as
+before.
 
-What differs is shown first, and whoever is at the terminal is asked; scripts say --yes.
-From then on the step is a HIT. Who said so, when and why is recorded, signed if you have
-a key, and shown wherever the result is: by plan, why, trace and in the lineages of the
-report. redsi proves nothing of it: verify --rebuild does.
+The differences are shown first, and you are asked to confirm; scripts give --yes. From
+then on the step is a HIT. Who accepted it, when and why is recorded, signed if you have a
+key, and shown with the result: by plan, why, trace and in the lineages of the report.
+redsi does not check the claim: verify --rebuild does.
 
-The newest result is taken; --of takes another one, by its key or that of a run. STEP may
-be a block with for_each: all of its steps that must run are accepted for one reason. Of a
-step that is cut into parts the whole is accepted, and its parts need no results.
+The newest result is taken; --of names another one, by its key or by a run. STEP may be a
+block with for_each: all of its steps that must run are accepted for the same reason. A
+step that is split into parts is accepted as a whole; its parts need no results.
 
 --revoke takes it back: the result is forgotten under the new key, and the next run does
-the step. That it was accepted and revoked stays on record. What other steps made of
-its bytes is as it is: they made it of these bytes. Where the project trusts keys, what
-none of them signed does not count, nor ever what a revoked key signed.`,
+the step. The acceptance and its revocation stay on record. Results that other steps made
+from its bytes stay. Where the project trusts keys, only acceptances that one of them
+signed count; those of a revoked key never do.`,
 		Example: `  redsi accept step.command.fit --reason "only a comment in fit.py"
   redsi accept step.dedup.nq --reason "version 4 differs for titles only" --yes
   redsi accept step.command.fit --of last~3 --reason "as it was in March"
@@ -81,7 +81,7 @@ none of them signed does not count, nor ever what a revoked key signed.`,
 			case o.revoke != "":
 				return a.revokeAccepted(cmd.Context(), o)
 			case strings.TrimSpace(o.reason) == "":
-				return inputError(errors.New(`--reason is needed: why does what has changed make no difference to the result? It is shown wherever the result is`))
+				return inputError(errors.New(`--reason is required: say why the change does not affect the result; it is shown with the result`))
 			}
 			return a.accept(cmd.Context(), args[0], o)
 		},
@@ -89,12 +89,12 @@ none of them signed does not count, nor ever what a revoked key signed.`,
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.reason, "reason", "", "why what has changed makes no difference")
-	f.StringVar(&o.of, "of", "", "the result to take: its `KEY`, or a run that had it; default: the newest")
+	f.StringVar(&o.reason, "reason", "", "why the change does not affect the result")
+	f.StringVar(&o.of, "of", "", "the result to accept: its `KEY`, or a run that had it; default: the newest")
 	f.StringVar(&o.by, "by", "", "who accepts or revokes it; default: the name of your key")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&o.list, "list", false, "list what was accepted in this store")
-	f.StringVar(&o.revoke, "revoke", "", "take it back for this `STEP`")
+	f.StringVar(&o.revoke, "revoke", "", "revoke the acceptance of this `STEP`")
 	return cmd
 }
 
@@ -108,13 +108,13 @@ func (a *app) who(by string) (string, *signature.Private, error) {
 		by = cmp.Or(by, k.Public().Name)
 	}
 	if by == "" {
-		return "", nil, inputError(errors.New("who accepts it? You have no key to sign with: give --by NAME"))
+		return "", nil, inputError(errors.New("you have no signing key: say who accepts it with --by NAME"))
 	}
 	return by, k, nil
 }
 
-// accept goes on until no step that is meant must run: what is accepted lets the keys of
-// steps behind it be known.
+// accept repeats until no selected step must run: accepting one makes the keys of the steps
+// after it known.
 func (a *app) accept(ctx context.Context, target string, o acceptOptions) error {
 	by, k, err := a.who(o.by)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *app) accept(ctx context.Context, target string, o acceptOptions) error 
 		}
 		if len(todo) == 0 {
 			if round == 0 {
-				return inputError(fmt.Errorf("nothing to accept of %s: %s", target, strings.Join(left, "; ")))
+				return inputError(fmt.Errorf("nothing to accept for %s: %s", target, strings.Join(left, "; ")))
 			}
 			return a.tellAccepted(done, left)
 		}
@@ -166,7 +166,7 @@ func (a *app) accept(ctx context.Context, target string, o acceptOptions) error 
 	}
 }
 
-// Bounds of the changes that an acceptance keeps; the preimages have them whole.
+// Bounds of the changes that an acceptance keeps; the preimages have all of them.
 const (
 	changesKept = 100
 	valueKept   = 1000
@@ -179,8 +179,8 @@ func bounded(text string) string {
 	return text
 }
 
-// acceptables are the steps of a target that must run and have an earlier result, and in
-// words why the others are none.
+// acceptables are the steps of a target that must run and have an earlier result, and, in
+// words, why the others do not qualify.
 func (a *app) acceptables(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, o acceptOptions) (todo []acceptable, left []string, err error) {
 	meant := func(i int) bool { return plan.Matches(target, pl.Steps[i].Address) }
 	v, err := a.previewOf(ctx, store, pl, func(int, *plan.Item) bool { return false })
@@ -204,7 +204,7 @@ func (a *app) acceptables(ctx context.Context, store artifacts.Store, pl *plan.P
 			left = append(left, s.Address+" is a HIT")
 			continue
 		case it.Outcome == plan.Maybe:
-			left = append(left, fmt.Sprintf("the key of %s is known after %s has run, or is accepted", s.Address, pl.Steps[it.Waits[0]].Address))
+			left = append(left, fmt.Sprintf("the key of %s is not known until %s has run or is accepted", s.Address, pl.Steps[it.Waits[0]].Address))
 			continue
 		}
 		x := acceptable{Address: s.Address, Key: it.Key, preimage: it.Preimage}
@@ -223,7 +223,7 @@ func (a *app) acceptables(ctx context.Context, store artifacts.Store, pl *plan.P
 		todo = append(todo, x)
 	}
 	if len(todo) > 1 && isKey(o.of) {
-		return nil, nil, inputError(fmt.Errorf("--of %s is the result of one step, and %s means %d that must run: name one", o.of, target, len(todo)))
+		return nil, nil, inputError(fmt.Errorf("--of %s is the result of one step, but %s has %d steps that must run: name one", o.of, target, len(todo)))
 	}
 	return todo, left, nil
 }
@@ -233,14 +233,14 @@ func isKey(of string) bool {
 	return err == nil
 }
 
-// namedResult says of a step which key has the result that is meant, or why none has.
+// namedResult finds the key of the result that is meant for a step, or says why there is none.
 func (a *app) namedResult(ctx context.Context, store artifacts.Store, of string) (func(address string, past *journal) (artifacts.Digest, string), error) {
 	if of == "" {
 		return func(address string, past *journal) (artifacts.Digest, string) {
 			if key, ok := past.key[address]; ok {
 				return key, ""
 			}
-			return artifacts.Digest{}, address + " has no earlier result that a run here knows: give --of KEY"
+			return artifacts.Digest{}, address + " has no earlier result from a run here: give --of KEY"
 		}, nil
 	}
 	if isKey(of) {
@@ -265,10 +265,10 @@ func (a *app) namedResult(ctx context.Context, store artifacts.Store, of string)
 	}, nil
 }
 
-// fits fills in the result that is to stand for a step, or says why it cannot.
+// fits fills in the result to accept for a step, or says why it cannot be used.
 func (a *app) fits(ctx context.Context, store artifacts.Store, s plan.Step, x *acceptable) (why string, err error) {
 	if x.Of == x.Key {
-		return fmt.Sprintf("nothing has changed for %s: its result is no longer whole in the store, and has to be made again", s.Address), nil
+		return fmt.Sprintf("nothing has changed for %s: its result is incomplete in the store and must be made again", s.Address), nil
 	}
 	entries, err := artifacts.Inspect(ctx, store, []artifacts.Digest{x.Of})
 	if err != nil {
@@ -291,11 +291,11 @@ func (a *app) fits(ctx context.Context, store artifacts.Store, s plan.Step, x *a
 	for _, out := range spec.Outputs {
 		have, ok := e.Result.Outputs[out.Name]
 		if !ok || have.Type != out.Type || out.Tree != (have.Files != nil) {
-			return fmt.Sprintf("the earlier result of %s has no output %s of type %s, which kind %s leaves today", s.Address, out.Name, out.Type, spec.Name), nil
+			return fmt.Sprintf("the earlier result of %s has no output %s of type %s, which kind %s has today", s.Address, out.Name, out.Type, spec.Name), nil
 		}
 	}
 	if len(e.Result.Outputs) != len(spec.Outputs) {
-		return fmt.Sprintf("the earlier result of %s has %s, and kind %s leaves %d today", s.Address, view.Count(len(e.Result.Outputs), "output"), spec.Name, len(spec.Outputs)), nil
+		return fmt.Sprintf("the earlier result of %s has %s, but kind %s has %d today", s.Address, view.Count(len(e.Result.Outputs), "output"), spec.Name, len(spec.Outputs)), nil
 	}
 	return "", nil
 }
@@ -315,11 +315,11 @@ func (a *app) mayAccept(ctx context.Context, todo []acceptable, o acceptOptions)
 		}
 		return nil
 	}
-	yes, asked := ask(ctx, b.String()+"Does none of this change what the step leaves?")
+	yes, asked := ask(ctx, b.String()+"Is it right that none of this changes the result?")
 	switch {
 	case !asked:
 		view.Printf(a.Err, "%s", view.Document(b.String()))
-		return inputError(errors.New("nobody is at a terminal to be asked; --yes says it without a question"))
+		return inputError(errors.New("cannot ask for confirmation without a terminal: give --yes"))
 	case !yes:
 		return &exitError{exitFailed, errors.New("nothing was accepted")}
 	}
@@ -339,7 +339,7 @@ func (a *app) tellAccepted(done []acceptable, left []string) error {
 	return nil
 }
 
-// revokeAccepted takes back what lets steps be hits.
+// revokeAccepted revokes acceptances, so that their steps are no longer hits.
 func (a *app) revokeAccepted(ctx context.Context, o acceptOptions) error {
 	by, _, err := a.who(o.by)
 	if err != nil {
@@ -362,7 +362,7 @@ func (a *app) revokeAccepted(ctx context.Context, o acceptOptions) error {
 		revoked = append(revoked, s.Address)
 	}
 	if len(revoked) == 0 {
-		return inputError(fmt.Errorf("no result of %s stands by an acceptance: `%s` lists those that do", o.revoke, a.hint("accept", "--list")))
+		return inputError(fmt.Errorf("no result of %s was accepted: `%s` lists those that were", o.revoke, a.hint("accept", "--list")))
 	}
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"revoked": revoked})
@@ -370,7 +370,7 @@ func (a *app) revokeAccepted(ctx context.Context, o acceptOptions) error {
 	for _, s := range revoked {
 		view.Println(a.Out, s)
 	}
-	view.Printf(a.Out, "%s revoked; `%s` does that work. What was made of its bytes stays.\n", view.Count(len(revoked), "acceptance"), a.hint("run", "--target", o.revoke))
+	view.Printf(a.Out, "%s revoked; `%s` runs the step again. Results made from its bytes stay.\n", view.Count(len(revoked), "acceptance"), a.hint("run", "--target", o.revoke))
 	return nil
 }
 

@@ -34,7 +34,7 @@ import (
 // app is what all verbs share: the kinds, the outputs, and the flags.
 type app struct {
 	Registry *step.Registry
-	cmd      *cobra.Command // the verb at work
+	cmd      *cobra.Command // the verb that is running
 	Out, Err io.Writer
 	Log      *slog.Logger
 	sayer    sayer
@@ -58,12 +58,12 @@ type app struct {
 	local    local
 	LogLevel string
 
-	variables map[string]string // of the pipeline that was read, for people
-	libraries planLibraries     // of all plans; it asks for nothing
+	variables map[string]string // of the pipeline that was read, to show
+	libraries planLibraries     // of all plans
 
-	lock string // the lock file; "" is that beside the pipeline
+	lock string // the lock file; "": the one beside the pipeline
 
-	partial bool  // a plan may leave out steps of which a source or program is not there
+	partial bool  // a plan may leave out steps whose source or program is missing
 	lacks   error // which, and that they were left out
 
 	scratch *scratch.Area // once steps may run here
@@ -77,7 +77,7 @@ type app struct {
 	waits   waits
 }
 
-// say tells the person at the terminal what they should know now.
+// say tells the person at the terminal something they should know now.
 func (a *app) say(text string) { a.sayer.say(text) }
 
 // globalFlags are understood by every verb.
@@ -90,7 +90,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.StoreURL, "store", env("REDSI_STORE", ""), "where results live: a folder, or s3://bucket/prefix?endpoint=HOST:PORT (default STATE/store)")
 }
 
-// pipelineFlags are those of verbs that read a pipeline.
+// pipelineFlags are the flags of verbs that read a pipeline.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&a.File, "file", "f", env("REDSI_FILE", "pipelines.hcl"), "pipeline: a folder of .hcl files, for which its pipelines.hcl stands, or one other .hcl file")
@@ -134,7 +134,7 @@ func (a *app) setup(cmd *cobra.Command) error {
 	return nil
 }
 
-// terminal is the width of w's terminal; 0 if it is none.
+// terminal is the width of w's terminal; 0 if it is not one.
 func terminal(w io.Writer) int {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -154,8 +154,8 @@ func (a *app) style(w io.Writer) view.Style {
 // cacheDir keeps local copies of remote blobs and partial downloads.
 func (a *app) cacheDir() string { return filepath.Join(a.StateDir, "cache") }
 
-// openStore opens the store with the results of others behind it, as the pipeline that was
-// read and the flags say.
+// openStore opens the store, with the other stores behind it that the pipeline and the flags
+// name.
 func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
 	own, err := a.openOwn(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (a *app) openStore(ctx context.Context) (artifacts.Store, error) {
 	return a.withOthers(ctx, own)
 }
 
-// openOwn opens the store alone, which may say that blobs lie elsewhere.
+// openOwn opens the store alone, which may have addresses of blobs elsewhere.
 func (a *app) openOwn(ctx context.Context) (artifacts.Store, error) {
 	defer a.waiting("waiting for the store")()
 	s, err := open.Store(ctx, a.StoreURL, open.Options{})
@@ -231,7 +231,7 @@ func (a *app) lockOf(file string) string {
 	return filepath.Join(projectDir(file), lockfile.Name)
 }
 
-// project is the id of the pipeline's project; "" if it has none.
+// project is the id of the pipeline's project; "": none.
 func (a *app) project() string {
 	f, err := lockfile.Read(a.lockFile())
 	if err != nil {
@@ -247,8 +247,8 @@ func (a *app) planOf(ctx context.Context, p *pipeline.Pipeline, file string, tar
 	return a.planAgain(ctx, p, file, targets, nil)
 }
 
-// planAgain is planOf that hashes the sources and programs of some steps whatever
-// is remembered of them.
+// planAgain is planOf that hashes the sources and programs of some steps again, whatever
+// checksums are remembered.
 func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, targets, changed []string) (*plan.Plan, error) {
 	pl, err := plan.Build(filepath.Base(file), p, a.Registry, targets)
 	if err != nil {
@@ -263,14 +263,14 @@ func (a *app) planAgain(ctx context.Context, p *pipeline.Pipeline, file string, 
 	var un *unresolved
 	if a.partial && errors.As(err, &un) {
 		if rest, _ := pl.Without(func(i int) bool { return un.steps[i] }); len(rest.Steps) > 0 {
-			a.lacks = fmt.Errorf("%w\nthe plan has the other %s; what needs this is left out of it: %s", err, view.Count(len(rest.Steps), "step"), view.Count(len(pl.Steps)-len(rest.Steps), "step"))
+			a.lacks = fmt.Errorf("%w\nthe plan has the other %s; left out, since they need this: %s", err, view.Count(len(rest.Steps), "step"), view.Count(len(pl.Steps)-len(rest.Steps), "step"))
 			return rest, nil
 		}
 	}
 	return pl, err
 }
 
-// unresolved says of which steps a source or program is not there, and why.
+// unresolved names the steps whose source or program is missing, and says why.
 type unresolved struct {
 	error
 	steps map[int]bool

@@ -23,7 +23,7 @@ import (
 // savedPlanFormat names the form of saved plans.
 const savedPlanFormat = "redsi-saved-plan/1"
 
-// savedPlan is what `redsi plan --out` showed, with what it was made of.
+// savedPlan is what `redsi plan --out` showed, and what it was made from.
 type savedPlan struct {
 	Format   string       `json:"format"`
 	Saved    time.Time    `json:"saved"`
@@ -40,13 +40,13 @@ type savedPlan struct {
 	keys map[string]artifacts.Digest // by address, where they are known
 }
 
-// other reports whether a hit has another key than in the saved plan, if there is one:
-// its preimage says why.
+// other reports whether a hit has a different key than in the saved plan, if there is one;
+// the preimages say why.
 func (s *savedPlan) other(pl *plan.Plan, i int, it *plan.Item) bool {
 	return s != nil && s.keys[pl.Steps[i].Address] != it.Key
 }
 
-// savedStep is a step with its key, or, where that is known later, with its
+// savedStep is a step with its key or, where that is not known yet, with its
 // configuration, in which inputs are references.
 type savedStep struct {
 	Address  string            `json:"address"`
@@ -112,7 +112,7 @@ func readSavedPlan(path string) (*savedPlan, error) {
 	}
 	var s savedPlan
 	if err := json.Unmarshal(b, &s); err != nil || s.Format != savedPlanFormat {
-		return nil, inputError(fmt.Errorf("%s is not a plan that `redsi plan --out FILE` saved (format %q, this build reads %q)", path, s.Format, savedPlanFormat))
+		return nil, inputError(fmt.Errorf("%s is not a plan saved by `redsi plan --out FILE` (format %q; this build reads %q)", path, s.Format, savedPlanFormat))
 	}
 	s.name, s.keys = path, map[string]artifacts.Digest{}
 	for _, x := range s.Steps {
@@ -127,13 +127,13 @@ func newApplyCmd(a *app) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
-		Short: "Run a plan that `redsi plan --out FILE` saved, if it would still do exactly that",
-		Long: `Run a plan that ` + "`redsi plan --out FILE`" + ` saved, if it would still do exactly that.
+		Short: "Run a plan saved by `redsi plan --out FILE`, if it would still do exactly the same",
+		Long: `Run a plan saved by ` + "`redsi plan --out FILE`" + `, if it would still do exactly the same.
 
 The pipeline is loaded again with the saved variables and targets. If any step
-has another key than in the plan, because the HCL, a source, a program or redsi
-itself has changed, nothing runs and the differences are shown. Results that
-others have added to the store since are used.`,
+has a different key, because the HCL, a source, a program or redsi itself has
+changed, nothing runs and the differences are shown. Results that have been
+added to the store since are used.`,
 		Example: `  redsi plan --target table.dedup_counts --out counts.plan
   redsi apply counts.plan`,
 		Args: cobra.ExactArgs(1),
@@ -163,7 +163,7 @@ others have added to the store since are used.`,
 	return cmd
 }
 
-// drift is a step that is not as it was planned.
+// drift is a step that is no longer as it was planned.
 type drift struct {
 	Address string        `json:"address"`
 	What    string        `json:"what"` // "changed", "new" or "gone"
@@ -188,7 +188,7 @@ func (a *app) refuse(s *savedPlan, v *plan.Preview) error {
 			}
 		}
 	}
-	return inputError(fmt.Errorf("%s not as in %s; nothing was run: plan again", view.Count(len(drifts), "step"), s.name))
+	return inputError(fmt.Errorf("%s no longer as planned in %s; nothing was run: plan again", view.Count(len(drifts), "step"), s.name))
 }
 
 // driftOf compares two plans: keys where both are known, else configurations.

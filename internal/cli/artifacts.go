@@ -19,7 +19,7 @@ import (
 )
 
 func newArtifactsCmd(a *app) *cobra.Command {
-	cmd := group("artifacts", "List, print, locate and take out what steps have left, and what they used")
+	cmd := group("artifacts", "List, print, locate and copy the outputs of steps, and show what steps used")
 	ls := &cobra.Command{
 		Use:     "ls [STEP]",
 		Short:   "List the outputs of steps that have results",
@@ -41,7 +41,7 @@ func newArtifactsCmd(a *app) *cobra.Command {
 				Output  string `json:"output"`
 				artifacts.Artifact
 				Accepted string       `json:"accepted,omitempty"` // by whom and why, if it was made under another key
-				Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // the step, by people
+				Rebuilt  *attest.Told `json:"rebuilt,omitempty"`  // who rebuilt the step
 				files    int
 				last     bool // of its step
 			}
@@ -101,8 +101,8 @@ func newArtifactsCmd(a *app) *cobra.Command {
 	cat := &cobra.Command{
 		Use:   "cat STEP.OUTPUT[/FILE]",
 		Short: "Print an output's bytes, verified",
-		Long: `Prints an output's bytes, verified to the last one: as they are where a file or a
-program reads them; on a terminal, control characters are shown as escapes.`,
+		Long: `Prints an output's bytes, verified: unchanged to a file or a program; on a terminal,
+control characters are shown as escapes.`,
 		Example: `  redsi artifacts cat 'step.dedup.nq["url"].counts'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,7 +166,7 @@ func (a *app) output(cmd *cobra.Command, arg string) (artifacts.Store, artifacts
 // splitOutput cuts ADDRESS.OUTPUT/FILE; without an output, all of it is an address.
 func splitOutput(arg string) (address, output, file string) {
 	_, local := pipeline.SplitAddress(arg)
-	names := 2 // after the type of the block: the kind of a step and its name
+	names := 2 // after the type of the block: a step's kind and its name
 	if isRendered(arg) {
 		names = 1
 	}
@@ -210,7 +210,7 @@ func (a *app) resultOf(ctx context.Context, address string) (artifacts.Store, *a
 		}
 		return store, it.Result, nil
 	}
-	return store, nil, inputError(fmt.Errorf("%s is not one step; name one instance of it", address))
+	return store, nil, inputError(fmt.Errorf("%s is more than one step; name one instance", address))
 }
 
 func outputOf(address string, r *artifacts.Result, output string) (artifacts.Artifact, error) {
@@ -232,5 +232,5 @@ func fileOf(store artifacts.Store, art artifacts.Artifact, file string) (artifac
 		}
 		names = append(names, f.Name)
 	}
-	return store, artifacts.Digest{}, inputError(errors.New("this is a tree; add a slash and one of its files: " + strings.Join(names, ", ")))
+	return store, artifacts.Digest{}, inputError(errors.New("this is a tree: append a slash and the name of one of its files: " + strings.Join(names, ", ")))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// errDetached is the end of following a run that goes on.
+// errDetached says that following a run has ended while the run goes on.
 var errDetached = errors.New("detached")
 
 func newAttachCmd(a *app) *cobra.Command {
@@ -24,10 +24,10 @@ func newAttachCmd(a *app) *cobra.Command {
 		Short: "Follow an open run, as `redsi run` shows it; Ctrl-C leaves it running",
 		Long: `Follow an open run, as ` + "`redsi run`" + ` shows it; Ctrl-C leaves it running.
 
-RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; without one, the
-open run that began last is followed. Looks where status looks: at the cluster
-that was named, else at the server of the state folder. Exits with 0 if the run
-ended well, with 1 if not, or if it was left running.`,
+RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; the default is the
+open run that began last. Looks where status looks: at the cluster that was
+named, else at the server of the state folder. Exits with 0 if the run succeeded,
+with 1 if not, or if it was left running.`,
 		Example: `  redsi attach
   redsi attach 20261121T1625
   redsi attach --temporal-address 127.0.0.1:7233`,
@@ -48,7 +48,7 @@ func (a *app) attach(ctx context.Context, o clusterOptions, name string) error {
 	view.Printf(a.Err, "run %s\nTemporal UI: %s\n", run.RunID, run.URL)
 	res, err := a.follow(ctx, conn, conn.Client.GetWorkflow(ctx, run.Workflow, ""), true)
 	if errors.Is(err, errDetached) {
-		return &exitError{exitFailed, fmt.Errorf("detached: run %s goes on\n%s follows it again, %s cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID))}
+		return &exitError{exitFailed, fmt.Errorf("detached: run %s continues\n%s follows it again, %s cancels it", run.RunID, a.hint("attach", run.RunID), a.hint("cancel", run.RunID))}
 	}
 	if err != nil {
 		return a.ended(err, run.RunID)
@@ -61,8 +61,8 @@ func (a *app) attach(ctx context.Context, o clusterOptions, name string) error {
 }
 
 // openRunsNamed connects to where runs may be open and finds those that are named, each by
-// its id or the beginning of it, "" and "last" being the one that began last; with no
-// name, all. The caller closes the connection, which is there unless there is an error.
+// its id or the beginning of it ("" and "last": the one that began last); with no name,
+// all. Unless there is an error, the caller must close the connection.
 func (a *app) openRunsNamed(ctx context.Context, o clusterOptions, names []string) (*connection, []runStatus, error) {
 	var where statusReport
 	conn, err := a.running(ctx, o, &where)
@@ -82,7 +82,7 @@ func (a *app) openRunsNamed(ctx context.Context, o clusterOptions, names []strin
 	return nil, nil, err
 }
 
-// pick finds open runs: all that are named, or none, and the names of which there is none.
+// pick finds open runs: all that are named or, if some do not exist, only their names.
 func (a *app) pick(ctx context.Context, conn *connection, names []string) (runs []runStatus, missing []string, err error) {
 	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
 	if err != nil || len(open) == 0 {
@@ -111,15 +111,14 @@ func (a *app) pick(ctx context.Context, conn *connection, names []string) (runs 
 	return runs, nil, nil
 }
 
-// runOf is the id of the run that a workflow does, unless it was started by other means:
-// then that is the workflow's.
+// runOf is the id of a workflow's run; the workflow's own if redsi did not start it.
 func runOf(workflow string) string {
 	return strings.TrimPrefix(workflow, workflows.ReproduceWorkflowID(""))
 }
 
-// noneOpen says why there is no open run of those names: all have ended, or never were.
+// noneOpen says why there is no open run of those names: it has ended, or never existed.
 func (a *app) noneOpen(ctx context.Context, server string, names []string) error {
-	where := "no server is up for " + a.StateDir
+	where := "no server is running for " + a.StateDir
 	if server != "" {
 		where = "at " + server
 	}
@@ -144,7 +143,7 @@ func (a *app) noneOpen(ctx context.Context, server string, names []string) error
 	return inputError(errors.New("no run is open (" + where + ")"))
 }
 
-// first is the first of some words; "" if there is none.
+// first is the first word; "" if there is none.
 func first(words []string) string {
 	if len(words) == 0 {
 		return ""

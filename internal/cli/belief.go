@@ -13,12 +13,12 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// belief is what a preview found of results that are there and are not used, and of those
-// that are used though nobody who is trusted signed them.
+// belief is what a preview found out about results that exist and are not used, and about
+// results that are used although no trusted key signed them.
 type belief struct {
 	passed   map[artifacts.Digest][]artifacts.Passed // of keys without a result
-	unsigned map[string]int                          // results that are used, by the store that has them
-	compares bool                                    // with what is run here
+	unsigned map[string]int                          // results in use, by store
+	compares bool                                    // with results made here
 }
 
 func (a *app) newBelief() *belief {
@@ -26,7 +26,7 @@ func (a *app) newBelief() *belief {
 	return &belief{passed: map[artifacts.Digest][]artifacts.Passed{}, unsigned: map[string]int{}, compares: err == nil && p.Foreign == artifacts.VerifyUntrusted}
 }
 
-// lookup is artifacts.LookupMany that notes what it passes over.
+// lookup is artifacts.LookupMany that records what it passes over.
 func (b *belief) lookup(ctx context.Context, store artifacts.Store, keys []artifacts.Digest) (map[artifacts.Digest]*artifacts.Result, error) {
 	entries, err := artifacts.Inspect(ctx, store, keys)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *belief) lookup(ctx context.Context, store artifacts.Store, keys []artif
 	return hits, nil
 }
 
-// explain adds to why steps must run that there are results of them which are not used.
+// explain adds, to the reasons why steps must run, results of them that are not used.
 func (b *belief) explain(v *plan.Preview, why map[int]string) {
 	for i, it := range v.Items {
 		if it.Outcome != plan.Run {
@@ -64,15 +64,15 @@ func (b *belief) explain(v *plan.Preview, why map[int]string) {
 	}
 }
 
-// kind is what passed results are counted by: who, where and why.
+// kind is what passed-over results are grouped by: who, where and why.
 type passedKind struct {
 	from   string
 	reason artifacts.Reason
 	signer string
 }
 
-// summary counts what was passed over, once for each store, signer and reason, with what
-// the person can do about it.
+// summary counts what was passed over, for each store, signer and reason, and says what to
+// do about it.
 func (b *belief) summary() (out []view.Passed) {
 	if b == nil {
 		return nil
@@ -80,7 +80,7 @@ func (b *belief) summary() (out []view.Passed) {
 	counted := map[passedKind]*view.Passed{}
 	for _, key := range slices.SortedFunc(maps.Keys(b.passed), artifacts.Digest.Compare) {
 		for _, p := range b.passed[key] {
-			if p.Reason == artifacts.NoAnswer { // a store that is down is told of as such
+			if p.Reason == artifacts.NoAnswer { // reported as a store that is down
 				continue
 			}
 			k := passedKind{from: p.From, reason: p.Reason}
@@ -102,10 +102,10 @@ func (b *belief) summary() (out []view.Passed) {
 	return out
 }
 
-// whatToDo says how a result would be used that is passed over; "" if there is no way.
+// whatToDo says how a result that is passed over could be used; "" if there is no way.
 func (b *belief) whatToDo(p artifacts.Passed) string {
 	if b.compares && p.From != "" && (p.Reason == artifacts.Unsigned || p.Reason == artifacts.UnknownKey) {
-		return "the step runs here, and the run compares at its end"
+		return "the step runs here, and the run compares the results at its end"
 	}
 	where := "untrusted"
 	if p.From == "" {
@@ -114,9 +114,9 @@ func (b *belief) whatToDo(p artifacts.Passed) string {
 	switch p.Reason {
 	case artifacts.Unsigned:
 		if p.From != "" {
-			return "--untrusted verify runs its steps here and compares, --untrusted use believes it"
+			return "--untrusted verify runs the steps here and compares, --untrusted use accepts it"
 		}
-		return fmt.Sprintf("key sign signs it, %s = \"use\" in the results block believes it", where)
+		return fmt.Sprintf("key sign signs it, %s = \"use\" in the results block accepts it", where)
 	case artifacts.UnknownKey:
 		return fmt.Sprintf("if you know whose key this is: results { trust = [%q] }", p.Signer.String())
 	}

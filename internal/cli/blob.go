@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/atomicfile"
 )
 
-// readBlob reads a small blob whole: its bytes are verified at their end.
+// readBlob reads a small blob into memory, verified.
 func readBlob(ctx context.Context, store artifacts.Store, d artifacts.Digest) ([]byte, error) {
 	r, err := store.Blobs.Open(ctx, d)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// fetched counts the bytes of blobs that came from stores of others, by their names.
+// fetched counts the bytes of blobs that came from other stores, by the stores' names.
 type fetched struct {
 	mu    sync.Mutex
 	bytes map[string]int64
@@ -30,7 +30,7 @@ func (f *fetched) add(from string, n int64) {
 	}
 }
 
-// tell has told called with the bytes from now on, until it is called with nil.
+// tell sets the function that is called with the bytes from now on; nil: none.
 func (f *fetched) tell(told func(n int64)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +43,7 @@ func (f *fetched) from(name string) int64 {
 	return f.bytes[name]
 }
 
-// countedBlobs are those of a store of others, counted as they are read.
+// countedBlobs are the blobs of another store, counted as they are read.
 type countedBlobs struct {
 	artifacts.Blobs
 	name string
@@ -69,14 +69,14 @@ func (r countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bringAsked copies the results that a run is for, as far as others have them, into the
-// store. What only other steps read comes when they do, unless all of it is asked for.
+// bringAsked copies the results that a run is for into the store, as far as other stores
+// have them. What only other steps read is fetched when they run, unless all is asked for.
 func (a *app) bringAsked(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
 	return a.bring(ctx, store, v, func(i int) bool { return a.isAsked(v.Plan, i) })
 }
 
-// bringRead copies the results of others that steps read which are no hits: the workers of
-// a cluster may look at other stores than this command does.
+// bringRead copies the results in other stores that steps without a result read: the workers
+// of a cluster may not look at the same stores as this command.
 func (a *app) bringRead(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
 	read, err := readOf(v)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *app) bring(ctx context.Context, store artifacts.Store, v *plan.Preview,
 		}
 		for n, i := range some {
 			if results[n] == nil {
-				return fmt.Errorf("%s: its result in %s is gone since the plan was made; run again", v.Plan.Steps[i].Address, v.Items[i].From)
+				return fmt.Errorf("%s: its result in %s has gone since the plan was made; run again", v.Plan.Steps[i].Address, v.Items[i].From)
 			}
 			if err := artifacts.Bring(ctx, store, results[n], nil); err != nil {
 				return fmt.Errorf("%s, from %s: %w", v.Plan.Steps[i].Address, v.Items[i].From, err)
@@ -118,14 +118,14 @@ func (a *app) bring(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	return nil
 }
 
-// hitFrom is what a run took of a store of others.
+// hitFrom is what a run took from another store.
 type hitFrom struct {
 	Name  string `json:"name"`
 	Hits  int    `json:"hits"`
 	Bytes int64  `json:"fetched_bytes"`
 }
 
-// hitsFrom sums up what a run took of others.
+// hitsFrom sums up what a run took from other stores.
 func (a *app) hitsFrom(v *plan.Preview) (out []hitFrom) {
 	for _, o := range a.others.opened {
 		h := hitFrom{Name: o.Name, Bytes: a.others.fetched.from(o.Name)}

@@ -16,10 +16,10 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// cancelledRun is what became of a run that was to be cancelled.
+// cancelledRun is what happened to a run that was to be cancelled.
 type cancelledRun struct {
 	RunID string `json:"run"`
-	End   string `json:"end"` // "cancelled", "completed", "failed", or "open": asked, and not ended yet
+	End   string `json:"end"` // "cancelled", "completed", "failed", or "open": asked, not ended yet
 	Waits string `json:"waits_for,omitempty"`
 }
 
@@ -29,14 +29,14 @@ func newCancelCmd(a *app) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "cancel [RUN...]",
-		Short: "Cancel open runs and wait until they have ended; what is finished stays",
-		Long: `Cancel open runs and wait until they have ended; what is finished stays, and the
-next run continues from there.
+		Short: "Cancel open runs and wait for them to end; finished results are kept",
+		Long: `Cancel open runs and wait for them to end; finished results are kept, and the next
+run continues from there.
 
-RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; without one, the
-open run that began last is cancelled. Looks where status looks: at the cluster
-that was named, else at the server of the state folder. A step that other runs
-wait for too goes on for them.`,
+RUN is the id that ` + "`redsi status`" + ` prints, or the beginning of it; the default is the
+open run that began last. Looks where status looks: at the cluster that was
+named, else at the server of the state folder. A step that other runs also wait
+for keeps running for them.`,
 		Example: `  redsi cancel
   redsi cancel 20261121T1625 --wait 5m
   redsi cancel --all --temporal-address 127.0.0.1:7233`,
@@ -45,7 +45,7 @@ wait for too goes on for them.`,
 			case wait < 0:
 				return inputError(errors.New("--wait cannot be negative"))
 			case all && len(args) > 0:
-				return inputError(errors.New("--all cancels every open run: give it or name runs"))
+				return inputError(errors.New("give either --all or the names of runs"))
 			case !all && len(args) == 0:
 				args = []string{"last"}
 			}
@@ -54,11 +54,11 @@ wait for too goes on for them.`,
 	}
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "cancel all open runs")
-	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "wait so long for the runs to end; 0: not at all")
+	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "how long to wait for the runs to end; 0: do not wait")
 	return cmd
 }
 
-// cancel cancels the runs that are named, without names all.
+// cancel cancels the named runs; without names, all.
 func (a *app) cancel(ctx context.Context, o clusterOptions, names []string, wait time.Duration) error {
 	conn, runs, err := a.openRunsNamed(ctx, o, names)
 	if err != nil {
@@ -116,8 +116,8 @@ func (x cancelledRun) says() string {
 	return "asked to cancel"
 }
 
-// awaitCancelled waits for the end of a run that was asked to cancel, and says from time to
-// time what it waits for.
+// awaitCancelled waits for a cancelled run to end, and says from time to time what it waits
+// for.
 func (a *app) awaitCancelled(ctx context.Context, conn *connection, run runStatus, wf client.WorkflowRun, out *cancelledRun) {
 	done := make(chan error, 1)
 	go func() { done <- awaitEnd(ctx, wf).err }()
@@ -146,14 +146,14 @@ func (a *app) awaitCancelled(ctx context.Context, conn *connection, run runStatu
 	}
 }
 
-// holds says what a run that is cancelling waits for.
+// holds says what a run that is being cancelled waits for.
 func (a *app) holds(ctx context.Context, conn *connection, run runStatus, wf client.WorkflowRun) string {
 	if why := a.obstacle(ctx, conn, wf); why != "" {
 		return why
 	}
 	s, err := workflows.Ask[workflows.State](ctx, conn.Client, run.Workflow, workflows.StateQuery)
 	if err != nil {
-		return "it does not say what it is at"
+		return "its state is not known"
 	}
 	var at []string
 	for _, x := range s.Steps {
@@ -162,7 +162,7 @@ func (a *app) holds(ctx context.Context, conn *connection, run runStatus, wf cli
 		}
 	}
 	if len(at) == 0 {
-		return "its record is written"
+		return "writing its record"
 	}
-	return view.Count(s.Counts[workflows.Running], "step") + " at work: " + strings.Join(at, ", ")
+	return view.Count(s.Counts[workflows.Running], "step") + " running: " + strings.Join(at, ", ")
 }

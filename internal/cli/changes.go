@@ -5,8 +5,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// comparePreimages compares two preimages or tasks, as their differences may be shown: URLs
-// in them without what lets somebody in.
+// comparePreimages compares two preimages or tasks in a form that may be shown: URLs without
+// credentials.
 func comparePreimages(before, after []byte) ([]step.Change, error) {
 	changes, err := step.Diff(before, after)
 	for i, c := range changes {

@@ -24,20 +24,20 @@ func newCheckCmd(a *app) *cobra.Command {
 	var tex *texOptions
 	cmd := &cobra.Command{
 		Use:   "check [FILE.tex...]",
-		Short: "Judge the results that are there by what the paper says; with FILE.tex, the paper by the results",
+		Short: "Compare the results with what the paper says; with FILE.tex, the paper with the results",
 		Long: `Compares the cells of tables and figures that have results with what the pipeline
-expects of them, and judges its claims. Nothing runs, and nothing has to: what is expected
-is in no key, so a claim that is edited is judged anew at once.
+expects of them, and evaluates its claims. Nothing runs: expectations are not part of any
+key, so an edited claim is evaluated again at once.
 
-An expectation matches or holds; is near, which fails nothing; or differs or is broken.
-What the paper says is compared at the paper's scale only, what is expected at another
-scale, such as toy, at that. What has not run is counted; with --strict it fails, too.
---values writes what the cells are, which a pipeline can then expect at this scale: such
-values say that a later run gives the same, and nothing of the paper.
-With --target only those tables and figures are judged, and the claims that are about no
+An expectation matches or holds; is near, which is not a failure; or differs or is broken.
+The paper's values are compared at the paper's scale only, those expected at another scale,
+such as toy, at that scale. What has not run is counted; with --strict it fails as well.
+--values writes the cells as they are, for a pipeline to expect at this scale: such values
+check that a later run gives the same, and say nothing about the paper.
+With --target, only those tables and figures are checked, and the claims that are about no
 others.
 
-Exit code 0 if nothing fails, 1 if something of severity error does.
+Exit code 0 if nothing fails, 1 if an expectation of severity error does.
 
 With FILE.tex:
 ` + checkTexHelp,
@@ -53,15 +53,15 @@ With FILE.tex:
 			ctx := cmd.Context()
 			switch {
 			case isTex(args) && (junit != "" || values != "" || strict):
-				return inputError(errors.New("--junit, --values and --strict are of results: leave out the paper"))
+				return inputError(errors.New("--junit, --values and --strict cannot be used with a paper"))
 			case isTex(args):
 				tex.Markdown, tex.Each = markdown, all
 				return a.checkTex(ctx, args, *tex)
 			case *tex != (texOptions{}):
-				return inputError(errors.New("--numbers, --since and --against are of a paper: name its FILE.tex"))
+				return inputError(errors.New("--numbers, --since and --against need a paper: name its FILE.tex"))
 			}
 			if files := slices.DeleteFunc([]string{junit, markdown, values}, func(s string) bool { return s == "" }); len(slices.Compact(slices.Sorted(slices.Values(files)))) < len(files) {
-				return inputError(errors.New("--junit, --markdown and --values write different things: give each a file of its own"))
+				return inputError(errors.New("--junit, --markdown and --values must be given different files"))
 			}
 			pl, p, err := a.loadPlan(ctx)
 			if err != nil {
@@ -94,11 +94,11 @@ With FILE.tex:
 					return err
 				}
 			case !sum.Any():
-				view.Printf(a.Out, "%s expects nothing of its tables and figures: expect and claim blocks say what.\n", a.File)
+				view.Printf(a.Out, "%s has no expectations: add expect or claim blocks.\n", a.File)
 			case forms["-"] == nil:
 				view.Expectations(a.Out, j, all)
 				if sum.NotRun > 0 {
-					view.Printf(a.Out, "what has not run: %s\n", a.hint("run", targetArgs(a.Targets)...))
+					view.Printf(a.Out, "to run the rest: %s\n", a.hint("run", targetArgs(a.Targets)...))
 				}
 			}
 			if !sum.Ok(strict) {
@@ -113,9 +113,9 @@ With FILE.tex:
 	f := cmd.Flags()
 	f.StringVar(&junit, "junit", "", "also write JUnit's XML to this `FILE`; - is standard output")
 	f.StringVar(&markdown, "markdown", "", "also write Markdown to this `FILE`; - is standard output")
-	f.StringVar(&values, "values", "", "also write what each cell is now, as CSV, to this `FILE`: for expectations at a scale that the paper does not have")
+	f.StringVar(&values, "values", "", "also write the cells' present values, as CSV, to this `FILE`: for expectations at a scale that the paper does not have")
 	f.BoolVar(&strict, "strict", false, "exit 1 also if something has not run")
-	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; of a paper every number")
+	f.BoolVarP(&all, "verbose", "v", false, "list every expectation, also those that hold; with a paper, every number")
 	tex = texFlags(cmd)
 	return cmd
 }
@@ -130,7 +130,7 @@ func (a *app) judge(ctx context.Context, store artifacts.Store, v *plan.Preview,
 	return j.Only(), nil
 }
 
-// writeJudged writes a form of what was judged to a file, or to standard output.
+// writeJudged writes one form of the verdicts to a file, or to standard output.
 func (a *app) writeJudged(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil

@@ -13,12 +13,12 @@ import (
 	"github.com/redsi/redsi/internal/prose"
 )
 
-// numbersSince reads the numbers.tex that a paper's repository had at a revision: the file
-// that is named, or the only one that is there. Nothing is checked out and no filter runs.
+// numbersSince reads the numbers.tex that a paper's repository had at a revision: the named
+// file, or the only one there. Nothing is checked out and no filter runs.
 func numbersSince(ctx context.Context, folder, revision, file string) (*prose.Numbers, error) {
 	commit, err := gitIn(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		return nil, inputError(fmt.Errorf("--since %s: %s is in no repository of git that has this revision: %w", quoted(revision), folder, err))
+		return nil, inputError(fmt.Errorf("--since %s: %s is not in a git repository that has this revision: %w", quoted(revision), folder, err))
 	}
 	name, err := numbersAt(ctx, folder, commit, file)
 	if err != nil {
@@ -74,7 +74,7 @@ func numbersAt(ctx context.Context, folder, commit, file string) (string, error)
 	return "", fmt.Errorf("that revision has %s: say which with --numbers", strings.Join(found, " and "))
 }
 
-// gitIn runs git in a folder and returns what it prints, without the line ends behind it.
+// gitIn runs git in a folder and returns what it prints, without trailing line breaks.
 func gitIn(ctx context.Context, folder string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := git.To(ctx, &out, []string{"GIT_OPTIONAL_LOCKS=0"}, append([]string{"-C", folder}, args...)...)

@@ -24,16 +24,16 @@ type texOptions struct {
 	Since    string // revision of git to compare its numbers.tex with
 	Against  string // run to compare with
 	Markdown string
-	Each     bool // every number of a table that is typed by hand
+	Each     bool // list every number of a hand-typed table
 }
 
-// texFlags adds the flags of check that are about papers.
+// texFlags adds check's flags for papers.
 func texFlags(cmd *cobra.Command) *texOptions {
 	var o texOptions
 	f := cmd.Flags()
-	f.StringVar(&o.Numbers, "numbers", "", "of a paper: a numbers.tex instead of the pipeline's results")
-	f.StringVar(&o.Since, "since", "", "of a paper: tell what has changed since this revision of git, by the numbers.tex there")
-	f.StringVar(&o.Against, "against", "", "of a paper: tell what has changed since a run: an id, last, last~1")
+	f.StringVar(&o.Numbers, "numbers", "", "with a paper: a numbers.tex to use instead of the pipeline's results")
+	f.StringVar(&o.Since, "since", "", "with a paper: show what has changed since this git revision, by its numbers.tex")
+	f.StringVar(&o.Against, "against", "", "with a paper: show what has changed since a run: an id, last, last~1")
 	return &o
 }
 
@@ -43,7 +43,7 @@ func isTex(args []string) bool { return len(args) > 0 }
 // checkTex compares LaTeX files with the cells of the pipeline.
 func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error {
 	if o.Since != "" && o.Against != "" {
-		return inputError(errors.New("--since and --against are two states to compare with: give one"))
+		return inputError(errors.New("give either --since or --against, not both"))
 	}
 	p, err := readPaper(files)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) checkTex(ctx context.Context, files []string, o texOptions) error 
 			if len(r.NotRun) == 1 {
 				have = " has"
 			}
-			view.Printf(a.Out, "%s not run, and no number was compared with them: %s\n", countItems(len(r.NotRun))+have, a.hint("run", targetArgs(a.Targets)...))
+			view.Printf(a.Out, "%s not run, so no number was compared with them: %s\n", countItems(len(r.NotRun))+have, a.hint("run", targetArgs(a.Targets)...))
 		}
 	}
 	if err == nil && r.Failed() {
@@ -89,18 +89,18 @@ func countItems(n int) string {
 	return fmt.Sprintf("%d tables and figures", n)
 }
 
-// readPaper reads LaTeX files with what they read; all lie in the first one's folder or
+// readPaper reads LaTeX files with what they read; all are in the first one's folder or
 // below it. Their names are shown as they were given.
 func readPaper(files []string) (*prose.Paper, error) {
 	dir := filepath.Dir(files[0])
 	var names []string
 	for _, f := range files {
 		if filepath.Ext(f) != ".tex" {
-			return nil, fmt.Errorf("%s is no LaTeX file: check takes files that end in .tex", f)
+			return nil, fmt.Errorf("%s is not a LaTeX file: its name must end in .tex", f)
 		}
 		name, err := filepath.Rel(dir, f)
 		if err != nil || !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("%s is not in the folder of %s: papers of two folders are checked one by one", f, files[0])
+			return nil, fmt.Errorf("%s is not in the folder of %s: check papers in different folders one at a time", f, files[0])
 		}
 		names = append(names, filepath.ToSlash(name))
 	}
@@ -124,7 +124,7 @@ func readPaper(files []string) (*prose.Paper, error) {
 func (a *app) texNumbers(ctx context.Context, file string, o texOptions) (now, before *prose.Numbers, err error) {
 	if o.Numbers != "" {
 		if o.Against != "" {
-			return nil, nil, inputError(errors.New("--against needs the pipeline's results: leave --numbers out"))
+			return nil, nil, inputError(errors.New("--against needs the pipeline's results and cannot be used with --numbers"))
 		}
 		b, err := os.ReadFile(o.Numbers)
 		if err != nil {
@@ -181,18 +181,18 @@ func (a *app) writeTexMarkdown(path string, r *prose.Result) error {
 	return atomicfile.Write(path, 0o644, r.Markdown)
 }
 
-// checkTexHelp is what the help of check says of papers.
-const checkTexHelp = `With LaTeX files, which are read with what they \input from their folder, check
-compares the paper with the cells of tables and figures. It says
+// checkTexHelp is the part of check's help about papers.
+const checkTexHelp = `Reads LaTeX files, with the files in their folder that they \input, and compares the
+paper with the cells of tables and figures. It reports
 
-  - which \redsi{TABLE:ROW.COLUMN} name no cell, and the nearest one;
-  - with --since REVISION or --against RUN, which numbers are no longer what a cell
-    prints, and which \redsi cells have changed;
-  - which numbers are typed by hand that a cell has, with the \redsi{...} to write;
-  - which tables and figures the paper does not include.
+  - each \redsi{TABLE:ROW.COLUMN} that names no cell, and the nearest one;
+  - with --since REVISION or --against RUN, numbers that are no longer what a cell
+    prints, and \redsi cells that have changed;
+  - numbers that are typed by hand although a cell has them, and the \redsi{...} to write;
+  - tables and figures that the paper does not include.
 
-A number is taken for a cell if it is hardly one by chance, for its digits and for the
-words beside it; a 2 or a 40 says too little, and is only counted. Of a table that is
-typed by hand one line is shown; --verbose shows its numbers.
+A number is taken for a cell's if its digits and the words beside it make a coincidence
+unlikely; numbers such as 2 or 40 say too little and are only counted. A table that is
+typed by hand gets one line; --verbose shows its numbers.
 
-Exit code 1 if the paper says what the results do not: the first two of these.`
+Exit code 1 if the paper disagrees with the results: the first two of these.`

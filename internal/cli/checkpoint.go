@@ -18,14 +18,14 @@ type checkpoint struct {
 	At      int64  `json:"at"`
 	Of      int64  `json:"of,omitempty"`     // 0: not known
 	Unit    string `json:"unit,omitempty"`   // of both
-	Onward  bool   `json:"onward,omitempty"` // another step kept it, which does not go as far
+	Onward  bool   `json:"onward,omitempty"` // kept by another, shorter step
 }
 
-// String is a reason: has a checkpoint at step 600 of 1,000.
+// String is a reason such as: has a checkpoint at step 600 of 1,000.
 func (c checkpoint) String() string {
 	text := "has a checkpoint"
 	if c.Onward {
-		text = "goes on from what a shorter one kept"
+		text = "continues from a shorter step's checkpoint"
 	}
 	if c.Unit != "" {
 		text += fmt.Sprintf(" at %s %s", c.Unit, humanize.Comma(c.At))
@@ -61,8 +61,8 @@ func (a *app) checkpoints(ctx context.Context, store artifacts.Store, pl *plan.P
 	return found, nil
 }
 
-// resumable are the checkpoints that the steps of a preview go on from, their own or kept
-// by another step: only steps without a result have one.
+// resumable are the checkpoints that the steps of a preview without a result continue from,
+// their own or another step's.
 func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]checkpoint, error) {
 	keys := map[int]artifacts.Digest{}
 	for i, it := range v.Items {
@@ -89,7 +89,7 @@ func (a *app) resumable(ctx context.Context, store artifacts.Store, v *plan.Prev
 	return found, nil
 }
 
-// keptFor is the state of another step that a task goes on from; nil: there is none.
+// keptFor is the state of another step that a task continues from; nil: none.
 func (a *app) keptFor(ctx context.Context, store artifacts.Store, address string, task step.Task) (*checkpoint, error) {
 	key, ok, err := a.Registry.Trajectory(task)
 	if err != nil || !ok {

@@ -90,8 +90,8 @@ func TestKeptState(t *testing.T) {
 		schedule string
 		want     string // "": nothing
 	}{
-		{5000, "constant", "goes on from what a shorter one kept at step 1,000 of 5,000"},
-		{9000, "constant", "goes on from what a shorter one kept at step 8,000 of 9,000"},
+		{5000, "constant", "continues from a shorter step's checkpoint at step 1,000 of 5,000"},
+		{9000, "constant", "continues from a shorter step's checkpoint at step 8,000 of 9,000"},
 		{500, "constant", ""}, {5000, "inverse_sqrt", ""}, {5000, "linear", ""},
 	} {
 		v := of(c.steps, c.schedule)

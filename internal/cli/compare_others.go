@@ -18,19 +18,19 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// compared is how the result of a step that ran here compares, by the rules of its kind,
-// with one of others that nobody who is trusted signed.
+// compared is how the result of a step that ran here compares, by the rules of its kind, with
+// one from another store that no trusted key signed.
 type compared struct {
 	Address     string            `json:"address"`
 	From        string            `json:"from"`
 	Verdict     alike.Verdict     `json:"verdict"`
-	Outputs     []alike.Found     `json:"outputs,omitempty"` // with other bytes: theirs stand, ours were made
+	Outputs     []alike.Found     `json:"outputs,omitempty"` // that differ: theirs stood, ours was made
 	Worst       *alike.Difference `json:"worst,omitempty"`
 	Attestation string            `json:"attestation,omitempty"` // "" if another machine ran the step
 }
 
-// compareOthers compares what a run made with the results of others that it was not to
-// believe: untrusted = "verify". What was made on this machine is attested.
+// compareOthers compares what a run made with other stores' results that it was told to
+// verify: untrusted = "verify". What was made on this machine is attested.
 func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan.Plan, runID string) (out []compared, err error) {
 	p, err := a.policy()
 	if err != nil || p.Foreign != artifacts.VerifyUntrusted || len(a.others.opened) == 0 {
@@ -38,7 +38,7 @@ func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan
 	}
 	rec, err := activities.ReadRun(ctx, store, runID)
 	if errors.Is(err, artifacts.ErrNotExist) {
-		return nil, nil // told by who reads the results
+		return nil, nil // reported where the results are read
 	}
 	if err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (a *app) compareOthers(ctx context.Context, store artifacts.Store, pl *plan
 	return out, nil
 }
 
-// compareOther compares the result of a step with theirs, and attests what came of it if
-// this machine made it.
+// compareOther compares the result of a step with theirs, and attests the outcome if this
+// machine made the result.
 func (r *rebuilder) compareOther(ctx context.Context, v *plan.Preview, i int, theirs *artifacts.Result) (compared, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	found, err := r.acts.Compare(ctx, it.Task, *theirs, *it.Result, activities.RebuildOptions{
@@ -105,8 +105,8 @@ func (r *rebuilder) compareOther(ctx context.Context, v *plan.Preview, i int, th
 	return c, err
 }
 
-// printCompared says how results of others compare with what ran here: how many are the
-// same or within what is allowed, and each that is not.
+// printCompared reports how other stores' results compare with what ran here: how many are
+// the same or within tolerance, and each that is not.
 func (a *app) printCompared(all []compared) {
 	type count struct{ same, within int }
 	counts := map[string]*count{}
@@ -129,15 +129,15 @@ func (a *app) printCompared(all []compared) {
 	var names []string
 	for _, o := range a.others.opened {
 		if n := counts[o.Name]; n.same+n.within > 0 {
-			names = append(names, fmt.Sprintf("%s of %s (%d the same bytes, %d within)", view.Count(n.same+n.within, "result"), o.Name, n.same, n.within))
+			names = append(names, fmt.Sprintf("%s of %s (%d the same bytes, %d within tolerance)", view.Count(n.same+n.within, "result"), o.Name, n.same, n.within))
 		}
 	}
 	if len(names) > 0 {
-		view.Printf(a.Out, "what was made here agrees with %s\n", strings.Join(names, " and "))
+		view.Printf(a.Out, "results made here agree with %s\n", strings.Join(names, " and "))
 	}
 }
 
-// disagree is the error of a run of which some results are not those of others.
+// disagree is the error of a run some of whose results differ from other stores'.
 func disagree(all []compared) error {
 	n := 0
 	for _, c := range all {
@@ -148,5 +148,5 @@ func disagree(all []compared) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{exitFailed, fmt.Errorf("what was made here differs by more than is allowed from %s of others; what was made here is used", view.Count(n, "result"))}
+	return &exitError{exitFailed, fmt.Errorf("results made here differ by more than is allowed from %s in other stores; those made here are used", view.Count(n, "result"))}
 }

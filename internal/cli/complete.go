@@ -19,17 +19,17 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// completeWithin bounds what a person waits for at the tabulator key.
+// completeWithin bounds the wait after the Tab key.
 const completeWithin = 10 * time.Second
 
-// Completions that end in one of these go on, so that no blank follows.
+// Completions that end in one of these continue, so no blank follows.
 const goesOn = "=:"
 
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print what completes command lines in your shell: verbs, steps, cells, kinds, runs, variables",
-		Long: `Print what completes command lines in your shell: verbs, steps, cells, kinds, runs, variables.
+		Short: "Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables",
+		Long: `Print a completion script for your shell: verbs, steps, cells, kinds, runs, variables.
 
   bash        source <(redsi completion bash)               in ~/.bashrc
   zsh         source <(redsi completion zsh)                in ~/.zshrc, after compinit
@@ -53,7 +53,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 	}
 }
 
-// complete tells cobra what may stand where names of the pipeline and the store do.
+// complete tells cobra how to complete names of the pipeline and the store.
 func (a *app) complete(root *cobra.Command) {
 	args := map[string]completer{
 		"why": a.stepNames, "force": a.stepNames, "accept": a.stepNames, "artifacts ls": a.stepNames, "artifacts used": a.stepNames, "logs": a.stepNames, "shell": a.stepNames,
@@ -73,7 +73,7 @@ func (a *app) complete(root *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			switch c := flags[f.Name]; {
 			case c != nil && f.Value.Type() != "bool":
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completion(c)) // an error: it has one already
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completion(c)) // an error: it already has one
 			case f.Name == "file":
 				_ = cmd.MarkFlagFilename(f.Name, "hcl")
 			}
@@ -86,14 +86,14 @@ func (a *app) complete(root *cobra.Command) {
 	root.AddCommand(newBashCmd(a))
 }
 
-// completer lists what may stand for a word that begins so; what does not begin so is left
-// out by the caller.
+// completer lists candidates for a word that has been begun; the caller drops those that do
+// not begin so.
 type completer func(ctx context.Context, begun string) []string
 
 func words(list ...string) completer { return func(context.Context, string) []string { return list } }
 
-// completion is a completer for cobra. What is wrong with the pipeline or the store leaves
-// nothing to complete: the verb says it.
+// completion is a completer for cobra. If the pipeline or the store cannot be read there are
+// no candidates; the verb reports the error.
 func (a *app) completion(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if a.setup(cmd) != nil {
@@ -116,8 +116,8 @@ func (a *app) completion(c completer) cobra.CompletionFunc {
 	}
 }
 
-// stepNames lists blocks, and the instances of one once it alone is left: only those need
-// the pipeline's expressions.
+// stepNames lists blocks and, once only one is left, its instances: only those need the
+// pipeline's expressions.
 func (a *app) stepNames(ctx context.Context, begun string) []string {
 	var blocks []string
 	for _, b := range a.blocks() {
@@ -138,7 +138,7 @@ func (a *app) stepNames(ctx context.Context, begun string) []string {
 	return a.instances(ctx, begun)
 }
 
-// instances lists the steps whose addresses begin so, and their blocks.
+// instances lists the steps whose addresses begin with a word, and their blocks.
 func (a *app) instances(ctx context.Context, begun string) (all []string) {
 	for _, s := range a.loaded(ctx) {
 		if block := pipeline.BlockOf(s.Address); !slices.Contains(all, block) && strings.HasPrefix(block, begun) {
@@ -158,7 +158,7 @@ func (a *app) blocks() (blocks []*hclsyntax.Block) {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		f, _ := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos) // what is wrong in it the verb says
+		f, _ := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos) // the verb reports what is wrong in it
 		if body, ok := f.Body.(*hclsyntax.Body); ok {
 			blocks = append(blocks, body.Blocks...)
 		}

@@ -27,8 +27,8 @@ _redsi() {
 complete -o default -F _redsi redsi
 `
 
-// newBashCmd is what the script calls: it prints a line of options, then the words that
-// may stand in place of the last one, as bash is to insert them.
+// newBashCmd is what the script calls: it prints a line of options, then the candidates for
+// the last word, as bash is to insert them.
 func newBashCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "__bash LINE BREAKS", Hidden: true, DisableFlagParsing: true, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,15 +65,15 @@ func newBashCmd(a *app) *cobra.Command {
 type typed struct {
 	before []string // whole words after the program's name, without their quotes
 	last   string   // the word at the cursor, without its quotes
-	kept   int      // so much of it stands before what bash replaces
+	kept   int      // how much of it precedes what bash replaces
 	quote  rune     // that is open at the cursor; 0 if none
-	escape bool     // a backslash stands in what bash replaces
+	escape bool     // what bash replaces has a backslash
 }
 
 func (l typed) words() []string { return append(l.before, l.last) }
 
-// splitLine parts a line into words as the shell does. Bash replaces what stands after the
-// last of the breaks, or after the quote that is open.
+// splitLine splits a line into words as the shell does. Bash replaces what follows the last
+// of the breaks, or the open quote.
 func splitLine(line, breaks string) (l typed) {
 	var word strings.Builder
 	var words []string
@@ -114,11 +114,11 @@ func splitLine(line, breaks string) (l typed) {
 	return l
 }
 
-// replies are the words that begin as the last one does, each without what is kept of it
-// and quoted like it.
+// replies are the words that begin as the last one does, each without the part that is kept
+// and quoted the same way.
 func (l typed) replies(found []string) (out []string) {
 	begun := l.last
-	if strings.HasPrefix(begun, "-") { // cobra completes what stands after the sign
+	if strings.HasPrefix(begun, "-") { // cobra completes what follows the sign
 		if flag, value, ok := strings.Cut(begun, "="); ok {
 			begun, l.kept = value, max(0, l.kept-len(flag)-1)
 		}

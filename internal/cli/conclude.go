@@ -17,7 +17,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// runSummary is what a run came to, for people and as JSON.
+// runSummary is the outcome of a run, for people and as JSON.
 type runSummary struct {
 	Pipeline string `json:"pipeline"`
 	RunID    string `json:"run,omitempty"` // "" if there was nothing to do
@@ -34,7 +34,7 @@ type runSummary struct {
 
 	Checkpoints []checkpoint `json:"checkpoints,omitempty"` // of steps that were cancelled
 
-	From     []hitFrom  `json:"from,omitempty"` // hits of others
+	From     []hitFrom  `json:"from,omitempty"` // hits in other stores
 	Compared []compared `json:"compared,omitempty"`
 
 	Started  time.Time      `json:"started"`
@@ -44,7 +44,7 @@ type runSummary struct {
 	Expectations *expect.Summary `json:"expectations,omitempty"`
 
 	preview *plan.Preview
-	lacks   error // why steps that the second program would compute failed
+	lacks   error // why steps that need the second program failed
 }
 
 // renderedFile is one file of a table or figure.
@@ -54,11 +54,10 @@ type renderedFile struct {
 	Digest  artifacts.Digest `json:"digest"`
 }
 
-// tablesPrinted is how many tables a run prints in full; of more it lists files.
+// tablesPrinted is how many tables a run prints in full; for more it lists files.
 const tablesPrinted = 3
 
-// conclude writes the tables and figures of the plan as files and prints what
-// the run came to.
+// conclude writes the tables and figures of the plan as files and prints the outcome.
 func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, p *pipeline.Pipeline, out *runSummary) error {
 	var tables []string
 	out.Rendered = []renderedFile{}
@@ -68,7 +67,7 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 		s := pl.Steps[i]
 		block, name := pipeline.BlockType(s.Address), renderedName(s.Address)
 		res := out.preview.Items[i].Result
-		if res == nil { // it failed, or what it reads
+		if res == nil { // it, or what it reads, failed
 			continue
 		}
 		base := filepath.Join(o.outDir, block+"s", fileName(name))
@@ -110,8 +109,8 @@ func (a *app) conclude(ctx context.Context, o runOptions, store artifacts.Store,
 	return o.unmet(sum)
 }
 
-// unmet is the end of a strict run that left something other than is expected. What has not
-// run has its own error.
+// unmet is the error of a strict run whose results are not as expected. Steps that have not
+// run have their own error.
 func (o runOptions) unmet(s expect.Summary) error {
 	if o.strict && !s.Ok(false) {
 		return &exitError{code: exitFailed}
@@ -119,7 +118,7 @@ func (o runOptions) unmet(s expect.Summary) error {
 	return nil
 }
 
-// sum says what became of all steps.
+// sum says how all steps ended.
 func (s *runSummary) sum(steps int) string {
 	text := fmt.Sprintf("%d hit, %d ran", steps-s.Ran-s.Failed-s.Skipped-s.Cancelled-s.NotStarted, s.Ran)
 	for _, n := range []struct {
@@ -136,14 +135,14 @@ func (s *runSummary) sum(steps int) string {
 	return text
 }
 
-// isRendered reports whether an address is that of a table or figure.
+// isRendered reports whether an address is a table's or figure's.
 func isRendered(address string) bool {
 	block := pipeline.BlockType(address)
 	return block == "table" || block == "figure"
 }
 
-// renderedName is what a table or figure is called beside others: dedup_counts, and
-// first.dedup_counts of a module.
+// renderedName is the name of a table or figure: dedup_counts, or first.dedup_counts in a
+// module.
 func renderedName(address string) string {
 	module, local := pipeline.SplitAddress(address)
 	_, name, _ := strings.Cut(local, ".")

@@ -20,7 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// confirmOptions says before which runs a person at a terminal is asked.
+// confirmOptions says which runs need a confirmation at the terminal.
 type confirmOptions struct {
 	above string
 	yes   bool
@@ -28,24 +28,24 @@ type confirmOptions struct {
 
 func (o *confirmOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", usualLimits), "ask on a terminal before a run of more work or more to download, as TIME, SIZE or both; never: do not ask")
+	f.StringVar(&o.above, "confirm-above", env("REDSI_CONFIRM_ABOVE", usualLimits), "on a terminal, ask before a run of more work or downloads than this: TIME, SIZE or both; never: do not ask")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 }
 
 const usualLimits = "4h,20GB"
 
-// unknownSteps is how many steps without history follow downloads of unknown size in a
-// run that a person is asked about: nobody knows what that costs.
+// unknownSteps is how many steps without history, after downloads of unknown size, make a run
+// need a confirmation: its cost is unknown.
 const unknownSteps = 20
 
-// limits are what a run may take without a question.
+// limits are what a run may take without a confirmation.
 type limits struct {
 	work     time.Duration
 	download int64
 }
 
-// limits reads --confirm-above; nil if nothing is to be asked. What it does not name keeps
-// its usual limit.
+// limits reads --confirm-above; nil: never ask. What it does not name keeps its default
+// limit.
 func (o *confirmOptions) limits() (*limits, error) {
 	if o == nil {
 		return nil, nil
@@ -73,8 +73,8 @@ func (l *limits) exceeded(e *estimate.Estimate) bool {
 	return e.WorkP50 > l.work || e.Download.Bytes > l.download || e.Download.Unknown > 0 && e.Unknown > unknownSteps
 }
 
-// confirm asks the person at the terminal about a run that takes much. Nobody is asked
-// without a terminal. An error says that it is not to be.
+// confirm asks at the terminal, if there is one, before a large run. An error says that the
+// answer was no.
 func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.Store, v *plan.Preview) error {
 	l, err := o.limits()
 	if err != nil || l == nil || v.Done() || !term.IsTerminal(int(os.Stdin.Fd())) {
@@ -88,13 +88,13 @@ func (a *app) confirm(ctx context.Context, o *confirmOptions, store artifacts.St
 	if err != nil || !l.exceeded(e) && !(isDown(store) && e.Unknown > unknownSteps) {
 		return err
 	}
-	if yes, asked := ask(ctx, cost(e)+"Go on?"); yes || !asked {
+	if yes, asked := ask(ctx, cost(e)+"Continue?"); yes || !asked {
 		return nil
 	}
-	return &exitError{exitFailed, errors.New("nothing was run; --yes runs without a question, --target less of it")}
+	return &exitError{exitFailed, errors.New("nothing was run: use --yes to skip this question, or --target to run less")}
 }
 
-// ask asks the person at the terminal; asked is false if there is nobody.
+// ask asks the person at the terminal; asked is false if there is no terminal.
 func ask(ctx context.Context, question string) (yes, asked bool) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return false, false
@@ -106,7 +106,7 @@ func ask(ctx context.Context, question string) (yes, asked bool) {
 	defer tty.Close()
 	view.Printf(tty, "%s [y/N] ", view.Document(question))
 	answer := make(chan string, 1)
-	go func() { // ended with the process
+	go func() { // ends with the process
 		line, _ := bufio.NewReader(io.LimitReader(os.Stdin, 1000)).ReadString('\n')
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
@@ -118,8 +118,8 @@ func ask(ctx context.Context, question string) (yes, asked bool) {
 	}
 }
 
-// isDown reports whether a store of others does not answer: who has the steps of a run, and
-// how long they take, may be known there alone.
+// isDown reports whether another store does not answer: it alone may have results, and know
+// how long steps take.
 func isDown(store artifacts.Store) bool {
 	return slices.ContainsFunc(store.Others(), func(o artifacts.OtherState) bool { return o.Err != nil })
 }
@@ -132,13 +132,13 @@ func cost(e *estimate.Estimate) string {
 	}
 	fmt.Fprintf(&s, "This run is large: %s to do.\n", view.Count(e.Steps, "step"))
 	if known := e.Steps - e.Unknown; known > 0 {
-		line("work", "%s, %s if each step is slow", view.Seconds(e.WorkP50), view.Seconds(e.WorkP90))
+		line("work", "%s; %s if every step is slow", view.Seconds(e.WorkP50), view.Seconds(e.WorkP90))
 	}
 	if e.GPUP50 > 0 {
 		line("on GPUs", "%s of it", view.Seconds(e.GPUP50))
 	}
 	if e.Unknown > 0 {
-		line("unknown", "what %s without history take", view.Count(e.Unknown, "step"))
+		line("unknown", "%s without history", view.Count(e.Unknown, "step"))
 	}
 	if d := e.Download; d.Sources > 0 {
 		var parts []string
@@ -153,7 +153,7 @@ func cost(e *estimate.Estimate) string {
 	if e.Bytes > 0 {
 		text := view.Size(e.Bytes)
 		if e.BytesUnknown > 0 {
-			text += ", without those of " + view.Count(e.BytesUnknown, "step") + " whose size is unknown"
+			text += ", not counting " + view.Count(e.BytesUnknown, "step") + " of unknown size"
 		}
 		line("results", "%s", text)
 	}

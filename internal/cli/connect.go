@@ -41,24 +41,24 @@ type clusterOptions struct {
 	port, uiPort                    int
 	slots, threads                  int      // of the worker of this process
 	strict                          bool     // the ports were asked for by the person
-	embedded                        bool     // whatever cluster the environment names
+	embedded                        bool     // even if the environment names a cluster
 	accept                          []string // folders of pipelines that the worker may be told to load
 }
 
-// flags are those of verbs that talk to a cluster that is there.
+// flags are the flags of verbs that talk to an existing cluster.
 func (o *clusterOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.address, "temporal-address", "", "HOST:PORT of an existing cluster (also TEMPORAL_ADDRESS or a profile)")
+	f.StringVar(&o.address, "temporal-address", "", "HOST:PORT of an existing cluster (or set TEMPORAL_ADDRESS or a profile)")
 	f.StringVar(&o.namespace, "temporal-namespace", "", "namespace there")
 	f.StringVar(&o.profile, "temporal-profile", os.Getenv("TEMPORAL_PROFILE"), "profile of Temporal's own configuration file: address, TLS, API key")
 	f.StringVar(&o.ui, "temporal-ui", os.Getenv("REDSI_TEMPORAL_UI"), "address of the cluster's web UI, for links")
 	o.payloadFlag(cmd)
 }
 
-// payloadFlag is that of verbs that send anything through Temporal.
+// payloadFlag is for verbs that send anything through Temporal.
 func (o *clusterOptions) payloadFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.payloadKey, "payload-key", os.Getenv("REDSI_PAYLOAD_KEY"),
-		"file of the keys that encrypt what Temporal stores of runs; each process of a run needs it")
+		"file of the keys that encrypt what Temporal stores about runs; every process of a run needs it")
 }
 
 // codec reads the keys.
@@ -70,10 +70,10 @@ func (o *clusterOptions) codec() (payload.Codec, error) {
 	return c, nil
 }
 
-// metricsFlag is that of verbs that work.
+// metricsFlag is for verbs that run steps.
 func (a *app) metricsFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.metricsAddress, "metrics-address", "",
-		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone is one of this machine only (default: none)")
+		"serve Prometheus metrics at http://HOST:PORT/metrics; a PORT alone listens on this machine only (default: none)")
 }
 
 // startTelemetry serves metrics and sends traces, as flags and environment say, until the
@@ -92,13 +92,13 @@ func (a *app) startTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// sealed makes a client encrypt with a codec, and decrypt.
+// sealed makes a client encrypt and decrypt with a codec.
 func sealed(o client.Options, c payload.Codec) client.Options {
 	o.DataConverter, o.FailureConverter = c.DataConverter(), workflows.Failures(c.FailureConverter())
 	return o
 }
 
-// embedFlags are those of verbs that may start a server of their own.
+// embedFlags are the flags of verbs that may start a server of their own.
 func (o *clusterOptions) embedFlags(cmd *cobra.Command, uiPort int) {
 	f := cmd.Flags()
 	f.IntVar(&o.uiPort, "ui-port", uiPort, "port of the embedded server's web UI; 0: a free one")
@@ -106,25 +106,25 @@ func (o *clusterOptions) embedFlags(cmd *cobra.Command, uiPort int) {
 	f.IntVar(&o.threads, "threads", 0, threadsHelp)
 }
 
-const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, half of them at least)"
+const threadsHelp = "threads of a step that trains or evaluates (default: the cores that no other step uses, at least half of all)"
 
-// checkShare refuses numbers that no worker can have, or that are for somebody else's.
+// checkShare refuses numbers that no worker can have, or that are meant for another worker.
 func (o *clusterOptions) checkShare() error {
 	switch {
 	case o.slots < 0 || o.threads < 0:
 		return inputError(errors.New("--slots and --threads cannot be negative"))
 	case o.given() && (o.slots > 0 || o.threads > 0):
-		return inputError(errors.New("--slots and --threads set up this command's own worker, but the run uses the cluster's workers: start those with them"))
+		return inputError(errors.New("--slots and --threads configure this command's own worker, but the run uses the cluster's workers: give them to those"))
 	}
 	return nil
 }
 
-// given reports whether a cluster was named in any way.
+// given reports whether a cluster was named.
 func (o *clusterOptions) given() bool {
 	return !o.embedded && (o.address != "" || o.profile != "" || os.Getenv("TEMPORAL_ADDRESS") != "")
 }
 
-// connection is a client, with what this process runs behind it.
+// connection is a client, and what this process runs for it.
 type connection struct {
 	Client client.Client
 	ui     string
@@ -132,11 +132,10 @@ type connection struct {
 	host   string        // host:port
 	codec  payload.Codec // of its payloads
 	worker *worker.Worker
-	server *devserver.Server // of the state folder; nil on a cluster
+	server *devserver.Server // of the state folder; nil with a cluster
 }
 
-// Close stops the worker and the client, and leaves the server, which ends when
-// no process uses it any more.
+// Close stops the worker and the client. The server ends when no process uses it any more.
 func (c *connection) Close() {
 	if c.worker != nil {
 		c.worker.Stop()
@@ -149,7 +148,7 @@ func (c *connection) Close() {
 	}
 }
 
-// condition says in words what is known of the server.
+// condition says in words what is known about the server.
 func (c *connection) condition() string {
 	if c.server != nil {
 		return c.server.Condition()
@@ -164,17 +163,17 @@ func (c *connection) runURL(workflowID, runID string) string {
 	return fmt.Sprintf("%s/namespaces/%s/workflows/%s/%s", c.ui, c.ns, url.PathEscape(workflowID), runID)
 }
 
-// otherStore says what to do where the cluster's workers have another store than this
-// command.
+// otherStore says what to do if the cluster's workers have a different store from this
+// command's.
 func (a *app) otherStore(ours, theirs string) string {
 	if ours == theirs {
-		return fmt.Sprintf("This command and the cluster's workers have the store %s, which is another folder on their machine: give both one that they share, such as a bucket", ours)
+		return fmt.Sprintf("This command and the cluster's workers both use the store %s, but it is a different folder on their machine: use a store that both can reach, such as a bucket", ours)
 	}
 	args := slices.Clone(a.cmd.Flags().Args())
 	if targets := a.cmd.Flags().Lookup("target"); targets != nil {
 		args = append(args, targetArgs(values(targets))...)
 	}
-	return fmt.Sprintf("This command has the store %s, the cluster's workers have %s. Use theirs: `%s`; or start them with yours: `%s`",
+	return fmt.Sprintf("This command uses the store %s, the cluster's workers use %s. Use theirs: `%s`; or start them with yours: `%s`",
 		ours, theirs, a.hint(a.cmd.Name(), append(args, "--store", theirs)...), a.hint("worker", "--store", ours))
 }
 
@@ -217,8 +216,8 @@ func (a *app) dial(ctx context.Context, o clusterOptions) (*connection, error) {
 	return &connection{Client: c, ui: o.ui, ns: opts.Namespace, host: opts.HostPort, codec: codec}, nil
 }
 
-// embed uses the server of the state folder, starting it if no other redsi runs
-// one, and adds a worker of its own.
+// embed uses the server of the state folder, starting it if needed, and adds a worker of its
+// own.
 func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store) (*connection, error) {
 	codec, err := o.codec()
 	if err != nil {
@@ -262,7 +261,7 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 		}
 		err = inputError(fmt.Errorf("%w; choose another with %s; 0 picks a free one", err, flag))
 	case errors.Is(err, devserver.ErrOther):
-		err = inputError(fmt.Errorf("%w; omit the port flags to use it, or end the redsi processes that use it", err))
+		err = inputError(fmt.Errorf("%w; omit the port flags to use it, or stop the redsi processes that use it", err))
 	case errors.Is(err, devserver.ErrDir):
 		err = inputError(fmt.Errorf("--state: %w; name another folder", err))
 	case errors.Is(err, fs.ErrPermission):
@@ -291,17 +290,16 @@ func (a *app) embed(ctx context.Context, o clusterOptions, store artifacts.Store
 	return conn, nil
 }
 
-// endLeftovers ends what killed processes left open on their embedded server: the
-// caller is the folder's only process, so no worker of them can be alive, and the
-// store has all that they finished.
-// What somebody else's client has started since is none of it.
+// endLeftovers ends what killed processes left open on their embedded server: the caller is
+// the folder's only process, so none of their workers can be alive, and the store has all
+// that they finished. What other clients have started since is left alone.
 func (a *app) endLeftovers(ctx context.Context, c client.Client, began time.Time) error {
 	req := &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
 		Query: fmt.Sprintf("ExecutionStatus = 'Running' AND StartTime < '%s'", began.UTC().Format(time.RFC3339Nano))}
 	for {
 		page, err := c.ListWorkflow(ctx, req)
 		if err != nil {
-			return fmt.Errorf("list what an earlier run left: %w", err)
+			return fmt.Errorf("list what an earlier run left open: %w", err)
 		}
 		for _, w := range page.Executions {
 			if err := c.TerminateWorkflow(ctx, w.Execution.WorkflowId, w.Execution.RunId, "the process that ran this ended"); err != nil {
@@ -314,8 +312,8 @@ func (a *app) endLeftovers(ctx context.Context, c client.Client, began time.Time
 	}
 }
 
-// activities are those of this process; conn is nil for work without a server, as
-// `force` and `verify --rebuild` do it.
+// activities are those of this process; conn is nil for work without a server, such as that
+// of `force` and `verify --rebuild`.
 func (a *app) activities(store artifacts.Store, conn *connection, features workflows.Features) *activities.Activities {
 	if conn == nil {
 		conn = &connection{}
@@ -339,7 +337,7 @@ func (a *app) usage() *usage.Meter {
 	return a.meter
 }
 
-// scratchArea is where this process's steps work, rid of what dead processes left.
+// scratchArea is where this process's steps work, cleared of what dead processes left.
 func (a *app) scratchArea() *scratch.Area {
 	if a.scratch == nil {
 		a.scratch = scratch.In(scratch.DefaultRoot())
@@ -354,8 +352,8 @@ func (a *app) scratchArea() *scratch.Area {
 	return a.scratch
 }
 
-// registerAttributes adds the search attributes to a cluster; false if it may
-// not, in which case runs go without them.
+// registerAttributes adds the search attributes to a cluster; false if that is not allowed:
+// then runs go without them.
 func (a *app) registerAttributes(ctx context.Context, c client.Client, namespace string) bool {
 	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {

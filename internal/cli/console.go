@@ -22,14 +22,14 @@ func newConsoleCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "console [EXPRESSION...]",
 		Short: "Evaluate expressions of a pipeline: local values, for_each keys, functions, references",
-		Long: `Evaluates expressions as if they stood in a locals block of the pipeline, and
-prints their values as HCL, or with --json as JSON. Without arguments it reads
-one expression from each line of its input. Nothing is run. What a step leaves
-is shown as its address, with what the plan says of it: a hit's key and the
-digest of the output.
+		Long: `Evaluates expressions as in a locals block of the pipeline, and prints their
+values as HCL, or with --json as JSON. Without arguments it reads one expression
+per line of standard input. Nothing is run. A step's output is shown as its
+address, with what the plan says about it: a hit's key and the digest of the
+output.
 
-Exit code 0 if all could be evaluated, 2 if not; the others are evaluated all
-the same.`,
+Exit code 0 if all could be evaluated, 2 if not; the others are evaluated
+anyway.`,
 		Example: `  redsi console 'keys(step.train.dsi)' 'local.sizes'
   echo 'local.sizes' | redsi console --var scale=toy
   echo 'var.scale' | redsi console --json | jq .value`,
@@ -62,17 +62,17 @@ type console struct {
 	scope    *pipeline.Scope
 	pipeline *pipeline.Pipeline
 	failed   bool
-	made     map[string]made // of hits and runs, by address; once asked for
+	made     map[string]made // hits and runs by address, once asked for
 }
 
-// made is what the plan says of a step.
+// made is what the plan says about a step.
 type made struct {
 	outcome plan.Outcome
 	key     artifacts.Digest
 	outputs map[string]artifacts.Artifact // of a hit
 }
 
-// read evaluates each line; a person at a terminal is asked for them.
+// read evaluates each line, with a prompt on a terminal.
 func (c *console) read(in *os.File) error {
 	prompt := term.IsTerminal(int(in.Fd())) && terminal(c.Out) > 0
 	lines := bufio.NewReader(in)
@@ -90,7 +90,7 @@ func (c *console) read(in *os.File) error {
 			}
 		}
 		switch {
-		case err == io.EOF && prompt: // the person has said all
+		case err == io.EOF && prompt: // end of input at the prompt
 			view.Println(c.Out)
 			return nil
 		case err == io.EOF:
@@ -112,7 +112,7 @@ func (c *console) end() error {
 type consoleJSON struct {
 	Expression  string                `json:"expression"`
 	Value       any                   `json:"value"`
-	Diagnostics *pipeline.Diagnostics `json:"diagnostics,omitempty"` // then there is no value
+	Diagnostics *pipeline.Diagnostics `json:"diagnostics,omitempty"` // instead of a value
 }
 
 // consoleRef is an output of a step in such an answer.
@@ -164,7 +164,7 @@ func (r consoleRef) note() string {
 	return text
 }
 
-// ref looks an output of a step up.
+// ref looks up an output of a step.
 func (c *console) ref(r step.Ref) (consoleRef, error) {
 	out := consoleRef{Ref: r.String()}
 	if c.made == nil {
@@ -182,7 +182,7 @@ func (c *console) ref(r step.Ref) (consoleRef, error) {
 	return out, nil
 }
 
-// preview finds out about all steps, once.
+// preview looks up all steps, once.
 func (c *console) preview() error {
 	pl, err := c.planOf(c.ctx, c.pipeline, c.File, nil)
 	if err != nil {

@@ -25,28 +25,28 @@ func newDiffCmd(a *app) *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff RUN_A RUN_B | REV | REV..[REV] | DIR_A DIR_B",
-		Short: "Compare two runs, or say what a change costs: which steps lose their results, why, and for how long",
+		Short: "Compare two runs, or show what a change costs: which steps lose their results, why, and how long they take",
 		Long: `Compare two runs, or two versions of the pipeline.
 
-Of two runs: which steps differ, what changed in their keys, which outputs have other
-bytes, and which comparisons with the paper came to another verdict. Of tables and
-figures the cells that differ are shown, of JSON the fields, of short texts the lines, of
-others sizes. A run is named by its id or a part of it that is its own, last, or last~1
-for the one before. Steps that do the same work under another name are shown as such.
+For two runs: which steps differ, what changed in their keys, which outputs differ, and
+which comparisons with the paper have a new verdict. For tables and figures the cells that
+differ are shown, for JSON the fields, for short texts the lines, otherwise the sizes. A
+run is named by its id or a unique part of it, last, or last~1 for the one before. Steps
+that do the same work under another name are shown as such.
 
-Of two versions, what the change costs: which steps go from HIT to RUN or MAYBE, which
-attribute at which line does that, what tables and claims they touch, and what running
-them is expected to take. Nothing is run.
+For two versions, what the change costs: which steps go from HIT to RUN or MAYBE, which
+attribute at which line causes that, which tables and claims are affected, and how long
+the steps are expected to take. Nothing is run.
 
   REV               that commit, branch or tag, and the files as they are here
   REV..REV2         two commits; REV.. is REV..HEAD
   REV...REV2        the last commit that both have in common, and REV2
   DIR_A DIR_B       two folders or pipeline files
 
-Files of a commit are read where git keeps them: nothing is checked out, no hook and no
-filter runs, and of what Git LFS keeps its pointer is enough. Files that the commit does
-not have, such as data that is not under version control, are read as they are here.
-What is a run as well as a folder is an error: write ./NAME for the folder.`,
+Files of a commit are read from git's objects: nothing is checked out, no hook and no
+filter runs, and for Git LFS the pointer is enough. Files that the commit does not have,
+such as data that is not under version control, are read as they are here. A name that
+is both a run and a folder is an error: write ./NAME for the folder.`,
 		Example: `  redsi diff last~1 last
   redsi diff last~1 last --verbose                   # all values and lines
   redsi diff 20261121T103628Z-7710bece last --json
@@ -62,8 +62,8 @@ What is a run as well as a folder is an error: write ./NAME for the folder.`,
 	a.targetFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "verbose", "v", false, "show all values, lines and steps that differ")
-	f.StringVar(&o.markdown, "markdown", "", "of versions: write what the change costs as Markdown, for a pull request, to this `FILE` or - for standard output")
-	f.BoolVar(&o.exitCode, "exit-code", false, "of versions: exit 3 if the change makes something run")
+	f.StringVar(&o.markdown, "markdown", "", "for versions: write what the change costs as Markdown, for a pull request, to this `FILE`; - is standard output")
+	f.BoolVar(&o.exitCode, "exit-code", false, "for versions: exit 3 if the change makes something run")
 	return cmd
 }
 
@@ -92,22 +92,22 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 		for i, arg := range args {
 			if isFolder[i] && !strings.ContainsAny(arg, "/.") {
 				if _, err := a.findRun(ctx, store, arg); err == nil {
-					return inputError(fmt.Errorf("%s is a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
+					return inputError(fmt.Errorf("%s is both a run and a file or folder here: write ./%[1]s for the latter, or the run's whole id", arg))
 				}
 			}
 		}
 		for i, arg := range args {
 			if !isFolder[i] {
-				return inputError(fmt.Errorf("%s is a file or folder, and there is no %s: give two folders, two runs, or one range of commits such as main..HEAD", args[1-i], arg))
+				return inputError(fmt.Errorf("%s is a file or folder, but %s does not exist: give two folders, two runs, or one range of commits such as main..HEAD", args[1-i], arg))
 			}
 		}
 		if a.cmd.Flags().Changed("file") {
-			return inputError(errors.New("--file names one pipeline, and two are given: leave it out"))
+			return inputError(errors.New("--file names one pipeline, but two are given: leave it out"))
 		}
 		return a.diffVariants(ctx, variant{name: args[0], file: args[0]}, variant{name: args[1], file: args[1]}, o)
 	}
 	if o.markdown != "" || o.exitCode {
-		return inputError(fmt.Errorf("--markdown and --exit-code are of two versions, and %s and %s are two runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
+		return inputError(fmt.Errorf("--markdown and --exit-code compare two versions, but %s and %s are runs: give a range of commits such as main..HEAD, or two folders", args[0], args[1]))
 	}
 	a.readResults(ctx)
 	store, err := a.openStore(ctx)
@@ -125,12 +125,12 @@ func (a *app) diff(ctx context.Context, args []string, o diffOptions) error {
 	return a.compareRuns(ctx, store, x, y, o.all)
 }
 
-// runOf is findRun that says so if a commit was meant.
+// runOf is findRun with a hint in case a commit was meant.
 func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i int) (*workflows.RunRecord, error) {
 	rec, err := a.findRun(ctx, store, args[i])
 	if err != nil {
 		if _, other := git.Resolve(ctx, projectDir(a.File), args[i]); other == nil {
-			return nil, inputError(fmt.Errorf("%w; of two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
+			return nil, inputError(fmt.Errorf("%w; for two commits write %s", err, a.hint("diff", args[0]+".."+args[1])))
 		}
 	}
 	return rec, err
@@ -139,13 +139,13 @@ func (a *app) runOf(ctx context.Context, store artifacts.Store, args []string, i
 // revisions reads REV, REV.., REV..REV2 and REV...REV2.
 func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err error) {
 	if info, serr := os.Stat(arg); serr == nil && (info.IsDir() || strings.HasSuffix(arg, ".hcl")) {
-		return x, y, inputError(fmt.Errorf("%s is a file or folder: give the one to compare it with, too; a branch of that name is written refs/heads/NAME", arg))
+		return x, y, inputError(fmt.Errorf("%s is a file or folder: give another one to compare it with; a branch of that name is written refs/heads/NAME", arg))
 	}
 	folder := projectDir(a.File)
 	from, to, isRange := strings.Cut(arg, "..")
 	to, common := strings.CutPrefix(to, ".")
 	if from == "" || strings.Contains(to, "..") {
-		return x, y, inputError(fmt.Errorf("%s is no range of commits: write REV, REV..REV2 or REV...REV2; of two folders give both, of two runs both", arg))
+		return x, y, inputError(fmt.Errorf("%s is not a range of commits: write REV, REV..REV2 or REV...REV2, or give two folders or two runs", arg))
 	}
 	if x, err = a.commit(ctx, folder, from); err != nil {
 		return x, y, err
@@ -163,7 +163,7 @@ func (a *app) revisions(ctx context.Context, arg string) (x, y variant, err erro
 	if err != nil {
 		return x, y, inputError(fmt.Errorf("%s: %w", arg, err))
 	}
-	x.id, x.name = base, fmt.Sprintf("%.12s, which %s and %s have in common", base, from, to)
+	x.id, x.name = base, fmt.Sprintf("%.12s, the common ancestor of %s and %s", base, from, to)
 	return x, y, nil
 }
 
@@ -171,9 +171,9 @@ func (a *app) commit(ctx context.Context, folder, name string) (variant, error) 
 	id, err := git.Resolve(ctx, folder, name)
 	if err != nil {
 		if _, terr := git.Run(ctx, "-C", folder, "rev-parse", "--show-toplevel"); terr != nil {
-			return variant{}, inputError(fmt.Errorf("%s is in no git repository that can be read (%w): give two folders to compare, or two runs", quoted(folder), terr))
+			return variant{}, inputError(fmt.Errorf("%s is not in a git repository that can be read (%w): give two folders to compare, or two runs", quoted(folder), terr))
 		}
-		return variant{}, inputError(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; a run has to be compared with another one, so give two", name, quoted(folder)))
+		return variant{}, inputError(fmt.Errorf("there is no commit, branch or tag %s in the repository of %s; to compare runs, give two", name, quoted(folder)))
 	}
 	return variant{name: fmt.Sprintf("%s (%.12s)", name, id), file: a.File, id: id}, nil
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// checkDiff is a comparison with what is expected that came to another verdict.
+// checkDiff is a comparison with an expectation whose verdict changed.
 type checkDiff struct {
-	A    render.Verdict `json:"a,omitempty"` // "" where only the second run has it
+	A    render.Verdict `json:"a,omitempty"` // "": only in the second run
 	B    render.Verdict `json:"b"`
-	Said string         `json:"said"` // what is asked, and what the second run has
+	Said string         `json:"said"` // the expectation, and what the second run has
 }
 
-// asks are the configurations of a run's tables and figures by address: what is expected of
-// cells is in them, and in no key. Of a run whose plan is gone there are none.
+// asks are the configurations of a run's tables and figures by address, for their
+// expectations, which are not part of keys. None if the run's plan has gone.
 func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (map[string][]byte, error) {
 	p, err := activities.ReadPlan(ctx, store.Blobs, r.Plan)
 	if errors.Is(err, artifacts.ErrNotExist) || r.Plan.IsZero() {
@@ -38,8 +38,8 @@ func asks(ctx context.Context, store artifacts.Store, r *workflows.RunRecord) (m
 	return configs, nil
 }
 
-// diffChecks compares what two results of a table or figure come to by what the second run
-// expected of it.
+// diffChecks compares the verdicts on two results of a table or figure by the second run's
+// expectations.
 func diffChecks(ctx context.Context, store artifacts.Store, address string, config []byte, was, is *artifacts.Result) (ds []checkDiff, err error) {
 	if config == nil {
 		return nil, nil

@@ -21,26 +21,26 @@ import (
 
 // variant is one of the two pipelines that are compared.
 type variant struct {
-	claims *[]pipeline.Claim // filled in where it is set
-	name   string            // for people
+	claims *[]pipeline.Claim // filled in if set
+	name   string            // to show
 	file   string            // of the pipeline
 	id     string            // of a commit; "" if the files are read as they are here
 }
 
-// commitFiles reads the files of a pipeline from a commit, and from this machine those
-// that the commit does not have.
+// commitFiles reads a pipeline's files from a commit, and those that the commit does not have
+// from this machine.
 type commitFiles struct {
 	*git.Commit
 	ctx  context.Context
 	here map[string]bool // what was read from this machine
 
-	cache string // of modules: what lies there is of commits of their own
+	cache string // of modules, which have commits of their own
 }
 
 // maxLock is how long a lock file may be.
 const maxLock = 64 << 20
 
-// read reads what an expression or the lock file asks for.
+// read reads a file for an expression or as the lock file.
 func (c *commitFiles) read(name string) ([]byte, error) {
 	most := int64(pipeline.MaxFile)
 	if path.Base(filepath.ToSlash(name)) == lockfile.Name {
@@ -50,7 +50,7 @@ func (c *commitFiles) read(name string) ([]byte, error) {
 		if most == maxLock && (inCache(c.cache, name) || !c.Covers(name)) { // a module's
 			return os.ReadFile(name)
 		} else if most == maxLock {
-			return nil, fs.ErrNotExist // today's is no lock file of the commit
+			return nil, fs.ErrNotExist // today's lock file is not the commit's
 		}
 		b, err := pipeline.ReadFile(name)
 		if err != nil {
@@ -70,7 +70,7 @@ func (c *commitFiles) read(name string) ([]byte, error) {
 	if now, err := pipeline.ReadFile(name); err == nil && artifacts.Sum(now) == artifacts.Digest(sum) {
 		return now, nil
 	}
-	return nil, fmt.Errorf("commit %.12s has only a pointer of Git LFS for %s, and the bytes are not those of the file here", c.ID, name)
+	return nil, fmt.Errorf("commit %.12s has only a Git LFS pointer for %s, and the file here has different bytes", c.ID, name)
 }
 
 // pipelineFiles are what pipeline.Read has of a path, in the commit.
@@ -103,14 +103,14 @@ func (c *commitFiles) pipelineFiles(name string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// commitSources answers what a plan of a commit asks about sources.
+// commitSources answers the questions of a commit's plan about sources.
 type commitSources struct {
 	planSources
 	files *commitFiles
 	base  func() string // folder that relative paths start from
 }
 
-// LocalFile has the digest of a file of the commit; of another one, that of this machine.
+// LocalFile is the digest of a file in the commit or, if it is not there, on this machine.
 func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, error) {
 	full := name
 	if !filepath.IsAbs(full) {
@@ -131,8 +131,8 @@ func (s commitSources) LocalFile(ctx context.Context, name string) (step.Pin, er
 	return step.Pin{Source: abs, SHA256: artifacts.Digest(sum), Size: size}, err
 }
 
-// planVariant reads a variant of the pipeline and fills in what is known of its sources.
-// A target that it does not have is left out: missing says which. The plan is nil if it
+// planVariant reads a variant of the pipeline and fills in what is known about its sources.
+// Targets that it does not have are left out and returned in missing. The plan is nil if it
 // has none of them.
 func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missing, notes []string, err error) {
 	over := a.waiting("reading " + v.name)
@@ -171,12 +171,12 @@ func (a *app) planVariant(ctx context.Context, v variant) (pl *plan.Plan, missin
 		return nil, nil, nil, fmt.Errorf("%s: %w", v.name, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files.here)) {
-		notes = append(notes, fmt.Sprintf("%s is not in %s and was read as it is here", name, v.name))
+		notes = append(notes, fmt.Sprintf("%s is not in %s, so the file here was read", name, v.name))
 	}
 	return pl, missing, notes, nil
 }
 
-// loadVariant evaluates a variant of the pipeline. Of files on this machine, files is nil.
+// loadVariant evaluates a variant of the pipeline. files is nil for files on this machine.
 func (a *app) loadVariant(ctx context.Context, v variant) (*pipeline.Pipeline, *commitFiles, error) {
 	g, err := a.given()
 	if err != nil {
@@ -248,7 +248,7 @@ func (a *app) readCommit(ctx context.Context, v variant, g given) (*pipeline.Pip
 	return p, ds, files, nil
 }
 
-// inCache reports whether a path is of a module that was fetched.
+// inCache reports whether a path belongs to a fetched module.
 func inCache(cache, name string) bool {
 	in, err := filepath.Rel(cache, filepath.FromSlash(name))
 	return err == nil && filepath.IsLocal(in)

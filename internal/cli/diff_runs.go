@@ -17,7 +17,7 @@ import (
 // runDiff is how one step differs between two runs.
 type runDiff struct {
 	Address string           `json:"address"`
-	Was     string           `json:"was,omitempty"` // its address in A, where it is the same work under another name
+	Was     string           `json:"was,omitempty"` // its address in A, if the same work has another name there
 	A       workflows.Status `json:"a,omitempty"`   // "" if the run has no such step
 	B       workflows.Status `json:"b,omitempty"`
 	Changes []step.Change    `json:"changes,omitempty"`
@@ -28,7 +28,7 @@ type runDiff struct {
 	asks []byte // configuration of a table or figure in the second run
 }
 
-// outputDiff is an output whose bytes differ, or that only one side has.
+// outputDiff is an output that differs, or that only one side has.
 type outputDiff struct {
 	Output string `json:"output"`
 	A      string `json:"a,omitempty"`
@@ -39,10 +39,10 @@ type outputDiff struct {
 	Values []valueDiff `json:"values,omitempty"` // of tables, figures and JSON
 	Lines  string      `json:"lines,omitempty"`  // of texts: a unified diff
 
-	rendering bool // of a table or figure whose cells another output has
+	rendering bool // a form of a table or figure whose cells are in another output
 }
 
-// compareRuns says how two runs differ.
+// compareRuns prints how two runs differ.
 func (a *app) compareRuns(ctx context.Context, store artifacts.Store, x, y *workflows.RunRecord, all bool) error {
 	ds, same, err := diffRuns(ctx, store, a.differ(ctx, store), x, y)
 	if err != nil {
@@ -110,7 +110,7 @@ func finished(s workflows.RunStep) bool {
 	return s.Outcome == workflows.Hit || s.Outcome == workflows.Ran
 }
 
-// compare says what became of the key and the outputs of one step.
+// compare says how the key and the outputs of one step differ.
 func (d *runDiff) compare(ctx context.Context, store artifacts.Store, differ differ, x, y workflows.RunStep) error {
 	switch {
 	case d.Was != "":
@@ -131,7 +131,7 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, differ dif
 	was, is := entries[x.Key].Result, entries[y.Key].Result
 	if was == nil || is == nil {
 		if d.Note == "" {
-			d.Note = "its key differs; a result is no longer in the store, so what changed is not known"
+			d.Note = "its key differs; a result is no longer in the store, so what changed is unknown"
 		}
 		return nil
 	}
@@ -154,14 +154,14 @@ func (d *runDiff) compare(ctx context.Context, store artifacts.Store, differ dif
 	return err
 }
 
-// outputFile is an output, or a file of one that is a tree.
+// outputFile is an output, or a file in a tree output.
 type outputFile struct {
 	digest artifacts.Digest
 	typ    string
 	size   int64
 }
 
-// diffOutputs lists the outputs, of trees the files, whose bytes differ.
+// diffOutputs lists the outputs, and for trees the files, that differ.
 func diffOutputs(a, b map[string]artifacts.Artifact) (ds []outputDiff) {
 	x, y := flatten(a), flatten(b)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
@@ -234,7 +234,7 @@ func orNone(s workflows.Status) string {
 	return string(s)
 }
 
-// shortDigest is the head of a digest's hex digits.
+// shortDigest is the first hex digits of a digest.
 func shortDigest(d string) string {
 	if d == "" {
 		return "none"

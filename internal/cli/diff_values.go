@@ -18,8 +18,8 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// Bounds of what is compared by what it says: larger outputs, and more of them in a step,
-// are compared by their sizes.
+// Bounds of what is compared by content; larger outputs, or more of them in a step, are
+// compared by size.
 const (
 	jsonCompared  = 16 << 20 // bytes
 	textCompared  = 1 << 20  // bytes
@@ -34,14 +34,14 @@ const (
 type valueDiff struct {
 	At   string `json:"at"`             // ROW.COLUMN, SERIES.POINT.y, or the path of a field
 	Name string `json:"name,omitempty"` // of a cell, for people: its column and row
-	A    string `json:"a,omitempty"`    // of a cell as it is printed, of a field as JSON; "" where there is none
+	A    string `json:"a,omitempty"`    // a cell as printed, a field as JSON; "": none
 	B    string `json:"b,omitempty"`
 
 	ANumber *float64 `json:"a_number,omitempty"` // of a cell, not rounded
 	BNumber *float64 `json:"b_number,omitempty"`
 }
 
-// contents says by what two outputs differ, as far as they are tables, JSON or text.
+// contents fills in how two outputs differ, if they are tables, JSON or text.
 func (d *outputDiff) contents(ctx context.Context, store artifacts.Store, x, y outputFile) error {
 	kind, form, _ := strings.Cut(y.typ, "/")
 	rendered := kind == "table" || kind == "figure"
@@ -74,7 +74,7 @@ func (d *outputDiff) contents(ctx context.Context, store artifacts.Store, x, y o
 
 func isText(b []byte) bool { return utf8.Valid(b) && !bytes.ContainsRune(b, 0) }
 
-// unified is the difference of two texts by lines, without the heads that name files.
+// unified is the line difference of two texts, without the headers that name files.
 func unified(before, after []byte) string {
 	_, lines, _ := strings.Cut(string(diff.Diff("a", before, "b", after)), "\n+++ b\n")
 	return lines
@@ -137,7 +137,7 @@ func namedCells(kind string, b []byte) ([]render.Named, error) {
 	return f.Named(), err
 }
 
-// bothJSON reads two documents that are objects or lists.
+// bothJSON reads two JSON documents that are objects or lists.
 func bothJSON(before, after []byte) (x, y any, ok bool) {
 	for _, d := range []struct {
 		b  []byte
@@ -175,7 +175,7 @@ func diffFields(before, after any) (ds []valueDiff) {
 	return ds[:min(len(ds), valuesKept)]
 }
 
-// fieldsOf notes the leaves of a document as JSON, by their paths.
+// fieldsOf collects the leaves of a document as JSON, by their paths.
 func fieldsOf(to map[string]string, path string, v any) {
 	below := func(name string) string {
 		if path == "" {
@@ -198,7 +198,7 @@ func fieldsOf(to map[string]string, path string, v any) {
 	}
 }
 
-// printOutput prints how one output differs; all is without bounds.
+// printOutput prints how one output differs; all: without bounds.
 func (a *app) printOutput(o outputDiff, all bool) {
 	st := a.style(a.Out)
 	view.Printf(a.Out, "       output %s: %s -> %s", o.Output, shortDigest(o.A), shortDigest(o.B))
@@ -237,7 +237,7 @@ func (a *app) printOutput(o outputDiff, all bool) {
 	more(len(lines)-len(shown), "line")
 }
 
-// after is the value of the second run; with its digits, where both print alike.
+// after is the second run's value, unrounded where both print the same.
 func (v valueDiff) after() string {
 	if v.A == v.B && v.ANumber != nil && v.BNumber != nil {
 		return fmt.Sprintf("%s (%v → %v, not rounded)", v.B, *v.ANumber, *v.BNumber)
@@ -245,7 +245,7 @@ func (v valueDiff) after() string {
 	return cmp.Or(v.B, "none")
 }
 
-// clip keeps a text to a line that can be read.
+// clip shortens a text to a readable line.
 func clip(s string) string {
 	const most = 160
 	if r := []rune(s); len(r) > most {

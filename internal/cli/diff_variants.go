@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// diffVariants says what the change from one variant of the pipeline to another costs.
+// diffVariants shows what the change from one variant of the pipeline to another costs.
 func (a *app) diffVariants(ctx context.Context, x, y variant, o diffOptions) error {
 	was, noneA, notesA, err := a.planVariant(ctx, x)
 	if err != nil {
@@ -99,15 +99,15 @@ func (a *app) tellImpact(r *impact.Report, o diffOptions) error {
 	return nil
 }
 
-// newestPreimages reads what the newest results of steps that are no hits were made of,
-// many at a time.
+// newestPreimages reads the preimages of the newest results of steps that are not hits, many
+// at a time.
 type newestPreimages struct {
 	a       *app
 	store   artifacts.Store
 	preview *plan.Preview
 	past    *journal
 	held    map[int][]byte
-	upTo    int // steps before it were read
+	upTo    int // how many steps were read
 }
 
 func (n *newestPreimages) of(ctx context.Context, i int) ([]byte, error) {

@@ -27,19 +27,19 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// finding is one thing that doctor looked at.
+// finding is the result of one check.
 type finding struct {
 	What  string `json:"what"`
 	OK    bool   `json:"ok"`
 	Level string `json:"level"`          // "ok", "warn" or "fail"
 	Note  string `json:"note"`           // what was found
 	Do    string `json:"do,omitempty"`   // what to do about it
-	Soft  bool   `json:"soft,omitempty"` // only some uses need it: it warns
+	Soft  bool   `json:"soft,omitempty"` // only some uses need it: a warning
 
 	Card *nvidia.Card `json:"card,omitempty"` // that this is about
 }
 
-// level is what a finding comes to.
+// level is a finding's level.
 func (f finding) level() string {
 	switch {
 	case f.OK:
@@ -53,20 +53,20 @@ func (f finding) level() string {
 // Bounds of doctor.
 const (
 	answersWithin = 10 * time.Second // a program or a server
-	diskLow       = 10 << 30         // bytes free that it warns below
-	diskFull      = 100 << 20        // and with fewer nothing runs
+	diskLow       = 10 << 30         // warns below so many bytes free
+	diskFull      = 100 << 20        // and fails below this
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
 	var o clusterOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what redsi needs on this machine, and say how to get what is missing",
-		Long: `Check what redsi needs on this machine, and say how to get what is missing: the
-program, processors, GPUs, disks, the store (a few bytes are written and deleted),
-the key that signs, whom the pipeline trusts, the stores of others (--from), the Temporal server or the cluster that was named, and what set-up needs.
+		Short: "Check this machine for what redsi needs, and say how to get what is missing",
+		Long: `Check this machine for what redsi needs, and say how to get what is missing: the
+program, CPU, GPUs, disks, the store (a few bytes are written and deleted), the signing
+key, the keys that the pipeline trusts, other stores (--from), the Temporal server or cluster, and what set-up needs.
 
-Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fails.`,
+Each line is ok, warn (only some uses need it) or FAIL. Exit code 1 if a check fails.`,
 		Example: `  redsi doctor
   redsi doctor --temporal-address 127.0.0.1:7233 --json`,
 		Args: cobra.NoArgs,
@@ -96,7 +96,7 @@ Each line is ok, warn (only some uses need it) or FAIL. Exits with 1 if one fail
 	return cmd
 }
 
-// examine looks at everything.
+// examine runs all checks.
 func (a *app) examine(ctx context.Context, o clusterOptions) []finding {
 	found := append([]finding{a.checkBuild(), checkCores()}, a.checkModels(ctx)...)
 	found = append(found, a.checkState())
@@ -132,7 +132,7 @@ func (a *app) printFindings(found []finding) {
 	}
 }
 
-// levelColour has the outcome whose colour a level is shown in.
+// levelColour maps a level to the outcome whose colour it has.
 var levelColour = map[string]string{"ok": "hit", "warn": "maybe", "fail": "failed"}
 
 func (a *app) checkBuild() finding {
@@ -141,7 +141,7 @@ func (a *app) checkBuild() finding {
 }
 
 func checkCores() finding {
-	f := finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; a training uses those that no other step does (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	f := finding{What: "processors", OK: true, Soft: true, Note: fmt.Sprintf("%d, of which redsi uses %d; training uses those that no other step uses (--slots, --threads)", runtime.NumCPU(), runtime.GOMAXPROCS(0))}
 	if n := os.Getenv("OMP_NUM_THREADS"); n != "" {
 		f.Note += "; OMP_NUM_THREADS=" + n
 	}
@@ -159,14 +159,14 @@ func checkServer() finding {
 	return f
 }
 
-// checkCluster dials the cluster that was named and looks who polls its queues.
+// checkCluster dials the named cluster and checks that its queues are polled.
 func (a *app) checkCluster(ctx context.Context, o clusterOptions) []finding {
 	f := finding{What: "cluster", Note: o.address}
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
 	conn, err := a.dial(ctx, o)
 	if err != nil {
-		f.Note, f.Do = err.Error(), "look at --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
+		f.Note, f.Do = err.Error(), "check --temporal-address, the profile and its TLS; `temporal operator cluster health` asks the cluster itself"
 		return []finding{f}
 	}
 	defer conn.Close()
@@ -175,12 +175,12 @@ func (a *app) checkCluster(ctx context.Context, o clusterOptions) []finding {
 	for _, queue := range []string{workflows.TaskQueue, workflows.GPUTaskQueue} {
 		is, err := polled(ctx, conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil)
 		if err != nil {
-			out[0].Note, out[0].Do = out[0].Note+": "+err.Error(), "look at --temporal-namespace, and whether the account may use it"
+			out[0].Note, out[0].Do = out[0].Note+": "+err.Error(), "check --temporal-namespace, and whether the account may use it"
 			return out[:1]
 		}
 		w := finding{What: "workers", OK: is, Soft: true, Note: fmt.Sprintf("queue %s is polled", queue)}
 		if !is {
-			w.Note, w.Do = "nobody polls queue "+queue, a.hint("worker", "--queue", queue)
+			w.Note, w.Do = "no worker polls queue "+queue, a.hint("worker", "--queue", queue)
 		}
 		out = append(out, w)
 	}
@@ -202,12 +202,12 @@ func (a *app) checkState() finding {
 	return withDisk(f, a.StateDir)
 }
 
-// withDisk adds to a finding of a folder how much is free on its disk.
+// withDisk adds the free space of its disk to a finding about a folder.
 func withDisk(f finding, dir string) finding {
 	f.OK = true
 	free, ok := system.Free(dir)
 	if !ok {
-		return f // the system does not tell
+		return f // unknown
 	}
 	f.Note += ", " + view.Size(free) + " free"
 	if free < diskLow {
@@ -216,7 +216,7 @@ func withDisk(f finding, dir string) finding {
 	return f
 }
 
-// checkStore reads the store, and writes and deletes a few bytes of no result.
+// checkStore reads the store, and writes and deletes a few bytes there.
 func (a *app) checkStore(ctx context.Context) []finding {
 	f := finding{What: "store", Note: open.Shown(a.StoreURL)}
 	s, err := a.openOwn(ctx)
@@ -233,9 +233,9 @@ func (a *app) checkStore(ctx context.Context) []finding {
 	left, err := probe(ctx, s)
 	switch {
 	case err != nil:
-		f.Note, f.Do = f.Note+": can be read but not written: "+err.Error(), "runs need a store that they may write: rights, quota, or another --store"
+		f.Note, f.Do = f.Note+": can be read but not written: "+err.Error(), "runs need a writable store: check permissions and quota, or give another --store"
 	case left != nil:
-		f.Note, f.Do, f.Soft = f.Note+": cannot delete: "+left.Error(), "runs go on; gc and force do not", true
+		f.Note, f.Do, f.Soft = f.Note+": cannot delete: "+left.Error(), "runs work, but gc and force do not", true
 	default:
 		f.OK, f.Note = true, f.Note+", can be read and written"
 	}
@@ -245,8 +245,8 @@ func (a *app) checkStore(ctx context.Context) []finding {
 	return []finding{f}
 }
 
-// probe writes a blob and a record that nobody else has and deletes them; left is why that
-// cannot be.
+// probe writes a blob and a record under unique names and deletes them; left is why deleting
+// failed.
 func probe(ctx context.Context, s artifacts.Store) (left, err error) {
 	name := "doctor/" + strings.ToLower(rand.Text())
 	d, _, err := s.Blobs.Put(ctx, strings.NewReader(name))
@@ -260,13 +260,13 @@ func probe(ctx context.Context, s artifacts.Store) (left, err error) {
 	return errors.Join(left, s.Records.Delete(ctx, name)), nil
 }
 
-// checkPayloadKey looks at the file that a run would encrypt with. Nothing of a key is
-// shown but its id.
+// checkPayloadKey checks the file that a run would encrypt with. Only the ids of keys are
+// shown.
 func (o *clusterOptions) checkPayloadKey() finding {
 	f := finding{What: "payload key", Note: o.payloadKey}
 	codec, err := o.codec()
 	if err != nil {
-		f.Note, f.Do = err.Error(), "give the file that the runs' other processes use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
+		f.Note, f.Do = err.Error(), "give the file that the other processes of the run use, readable only by you; `(umask 077; openssl rand -hex 32 > FILE)` makes a new one"
 		return f
 	}
 	ids := codec.IDs()
@@ -274,20 +274,19 @@ func (o *clusterOptions) checkPayloadKey() finding {
 	return f
 }
 
-// checkModels looks at the program that computes models, and at what it finds here.
+// checkModels checks the program that computes models, and what it finds on this machine.
 func (a *app) checkModels(ctx context.Context) []finding {
 	f := finding{What: "models", Soft: true}
 	facts, err := a.secondProgram().Facts(ctx)
 	if err != nil {
 		f.Note = fmt.Sprintf("%v; kinds that need it: %s", err, strings.Join(a.computed(), ", "))
-		return append([]finding{f}, cardFindings(nvidia.Machine{Why: "nobody to ask"}, device.Facts{})...)
+		return append([]finding{f}, cardFindings(nvidia.Machine{Why: "not checked"}, device.Facts{})...)
 	}
 	f.OK, f.Note = true, fmt.Sprintf("%s, libtorch %s with %s; devices: %s", compute.Find(), facts.Libtorch, facts.Instructions, facts.Devices())
 	return append([]finding{f}, cardFindings(facts.Machine, facts)...)
 }
 
-// checkTools looks for programs that set-up needs; a finished build runs
-// without them.
+// checkTools looks for the programs that set-up needs; a finished build does not.
 func checkTools() []finding {
 	var out []finding
 	for _, t := range []struct{ program, use, do string }{

@@ -11,14 +11,13 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// cardFindings says what a machine's cards, their driver and libtorch's half for them are
-// good for.
+// cardFindings checks a machine's GPUs, their driver, and libtorch's libraries for them.
 func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
-	const elsewhere = `; steps with device = "auto" compute on the processors`
+	const elsewhere = `; steps with device = "auto" run on the CPU`
 	if len(m.Cards) == 0 {
 		f := finding{What: "GPU", OK: m.Driver == "" && strings.HasPrefix(m.Why, "no NVIDIA driver"), Soft: true, Note: "none: " + m.Why + elsewhere}
 		if !f.OK {
-			f.Do = "look at the driver: nvidia-smi; after an update of it, restart the machine"
+			f.Do = "check the driver with nvidia-smi; after a driver update, restart the machine"
 		}
 		return []finding{f}
 	}
@@ -40,7 +39,7 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
 	}
 	half := finding{What: "GPU libraries", OK: cuda.Cards > 0, Soft: true}
 	if half.OK {
-		half.Note = fmt.Sprintf("libtorch's CUDA half of %s is loaded, with CUDA %s; this process may compute on %s", cuda.Folder, cuda.Runtime, view.Count(cuda.Cards, "card"))
+		half.Note = fmt.Sprintf("libtorch's CUDA libraries in %s are loaded, with CUDA %s; this process may use %s", cuda.Folder, cuda.Runtime, view.Count(cuda.Cards, "card"))
 	} else {
 		half.Note, half.Do = cuda.Why+elsewhere, whatToDo(cuda.Why)
 	}
@@ -51,12 +50,12 @@ func cardFindings(m nvidia.Machine, facts device.Facts) []finding {
 	return found
 }
 
-// graphsFinding says whether steps that repeat are recorded.
+// graphsFinding says whether repeated steps are recorded.
 func graphsFinding(cuda device.CUDA) finding {
 	if cuda.Graphs != "" {
-		return finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps of equal shapes are recorded once and replayed: " + cuda.Graphs}
+		return finding{What: "GPU graphs", OK: true, Soft: true, Note: "steps with the same shapes are recorded once and replayed: " + cuda.Graphs}
 	}
-	return finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; trainings ask the card for each operation by itself, which takes longer",
+	return finding{What: "GPU graphs", Soft: true, Note: cuda.WhyNoGraphs + "; training launches each operation separately, which is slower",
 		Do: graphsToDo(cuda.WhyNoGraphs)}
 }
 
@@ -70,7 +69,7 @@ func graphsToDo(why string) string {
 	return "make cuda, or an archive of make dist"
 }
 
-// cardFinding is one of the machine's cards, with the number that this process knows it by.
+// cardFinding is one of the machine's GPUs, with its number in this process.
 func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
 	f := finding{What: fmt.Sprintf("GPU %d", i), OK: true, Soft: true, Card: &c}
 	note := []string{c.Name}
@@ -82,7 +81,7 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
 	}
 	note = append(note, c.UUID)
 	if len(p.Cards) > 0 {
-		number := "not given to this process, or in parts of it (MIG)"
+		number := "not assigned to this process, or only partly (MIG)"
 		if os.Getenv("CUDA_VISIBLE_DEVICES") != "" {
 			number = "hidden from this process by CUDA_VISIBLE_DEVICES"
 		}
@@ -95,20 +94,20 @@ func cardFinding(i int, c nvidia.Card, p nvidia.Process) finding {
 	}
 	f.Note = strings.Join(note, ", ")
 	if why := device.Supported(c.Capability); why != "" {
-		f.OK, f.Note, f.Do = false, f.Note+"; "+why, "compute on another card, or on the processors: device = \"cpu\""
+		f.OK, f.Note, f.Do = false, f.Note+"; "+why, "use another GPU, or the CPU: device = \"cpu\""
 	}
 	return f
 }
 
-// whatToDo is the command or setting that mends what keeps cards from being used.
+// whatToDo is the command or setting that makes the GPUs usable.
 func whatToDo(why string) string {
 	switch {
 	case strings.Contains(why, "CUDA_VISIBLE_DEVICES"):
-		return "unset CUDA_VISIBLE_DEVICES, or name cards in it"
+		return "unset CUDA_VISIBLE_DEVICES, or list GPUs in it"
 	case strings.Contains(why, "make cuda"):
 		return "make cuda, which says first how much it downloads"
 	case strings.Contains(why, "REDSI_CUDA"):
-		return "unset REDSI_CUDA, or name a folder with these libraries in it"
+		return "unset REDSI_CUDA, or set it to a folder with these libraries"
 	}
-	return "look at the driver: nvidia-smi"
+	return "check the driver with nvidia-smi"
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// trainsOn says which of the paper's trainings a card of so much memory has room for, by
-// computation.
+// trainsOn says which of the paper's trainings are computed to fit a GPU with so much memory.
 func trainsOn(memory int64) finding {
 	f := finding{What: "GPU memory", OK: true, Soft: true, Note: view.Size(memory) + ": " + roofline.PaperFitsText(memory)}
 	for _, t := range roofline.PaperFits(memory) {

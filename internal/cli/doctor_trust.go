@@ -15,26 +15,26 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// checkKey looks at the key by which this person signs.
+// checkKey checks the user's signing key.
 func (a *app) checkKey() finding {
 	f := finding{What: "signing key", OK: true, Soft: true}
 	k, err := a.signer()
 	switch {
 	case err != nil:
-		f.OK, f.Soft, f.Note, f.Do = false, false, err.Error(), "name a key that redsi key new made, in REDSI_SIGNING_KEY, or none"
+		f.OK, f.Soft, f.Note, f.Do = false, false, err.Error(), "set REDSI_SIGNING_KEY to a key made by redsi key new, or unset it"
 	case k == nil:
 		f.Note = "none; results are not signed"
 	default:
 		f.Note = k.Public().String()
 		if r, err := a.ring(); err == nil && r.Of(k.Public()) == signature.Revoked {
-			f.OK, f.Do = false, "this key is revoked here, so what it signs counts for nothing: make another one with redsi key new --out FILE"
+			f.OK, f.Do = false, "this key is revoked here, so its signatures do not count: make another one with redsi key new --out FILE"
 		}
 	}
 	return f
 }
 
-// readResults takes what the pipeline says of results, if there is one that can be read:
-// some verbs are for folders without, too.
+// readResults takes the pipeline's results block, if there is a pipeline that can be read:
+// some verbs also work without one.
 func (a *app) readResults(ctx context.Context) {
 	file := cmp.Or(a.File, env("REDSI_FILE", "pipelines.hcl"))
 	sources, err := pipeline.Read(file)
@@ -52,7 +52,7 @@ func (a *app) readResults(ctx context.Context) {
 	}
 }
 
-// checkTrust says whom the pipeline believes.
+// checkTrust says which keys the pipeline trusts.
 func (a *app) checkTrust() finding {
 	f := finding{What: "trust", OK: true}
 	p, err := a.policy()
@@ -60,14 +60,14 @@ func (a *app) checkTrust() finding {
 		err = p.Validate()
 	}
 	if err != nil {
-		f.OK, f.Note, f.Do = false, err.Error(), "mend the results block, --trust or --untrusted"
+		f.OK, f.Note, f.Do = false, err.Error(), "correct the results block, --trust or --untrusted"
 		return f
 	}
 	var names []string
 	for _, k := range p.Ring.Trusted {
 		names = append(names, k.Name)
 	}
-	f.Note = "results of others that no trusted key signed: " + string(cmp.Or(p.Foreign, artifacts.RunUntrusted))
+	f.Note = "results in other stores that no trusted key signed: " + string(cmp.Or(p.Foreign, artifacts.RunUntrusted))
 	if len(names) > 0 {
 		f.Note = "trusts " + strings.Join(names, ", ") + "; " + f.Note
 	}
@@ -77,10 +77,10 @@ func (a *app) checkTrust() finding {
 	return f
 }
 
-// asksFor is a key that nobody has a result under.
+// asksFor is a key without a result anywhere.
 var asksFor = artifacts.Sum([]byte("redsi doctor asks whether anybody answers"))
 
-// checkOthers asks each store of others for a result that nobody has.
+// checkOthers asks each other store for a result that does not exist.
 func (a *app) checkOthers(ctx context.Context) (found []finding) {
 	for _, address := range a.addresses() {
 		f := finding{What: "from", Soft: !a.requiresFrom(), Note: open.Shown(address)}
@@ -94,7 +94,7 @@ func (a *app) checkOthers(ctx context.Context) (found []finding) {
 		if err == nil || errors.Is(err, artifacts.ErrNotExist) {
 			f.OK, f.Note = true, fmt.Sprintf("%s answers in %s", f.Note, view.Seconds(time.Since(began)))
 		} else {
-			f.Note, f.Do = f.Note+": "+err.Error(), "look at the address; without it, each plan says what it may have"
+			f.Note, f.Do = f.Note+": "+err.Error(), "check the address; while it does not answer, each plan says what it may have"
 		}
 		found = append(found, f)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// sayElsewhere tells which blobs a store lacks that lie elsewhere.
+// sayElsewhere says which blobs are not in the store but elsewhere.
 func (a *app) sayElsewhere(all []artifacts.Elsewhere) {
 	if len(all) == 0 {
 		return
@@ -28,10 +28,10 @@ func (a *app) sayElsewhere(all []artifacts.Elsewhere) {
 		at += " and " + view.Count(n, "other host")
 	}
 	if len(all) == 1 {
-		view.Printf(a.Out, "1 blob of %s is not here: it lies at %s, and is fetched when it is read\n", view.Size(bytes), at)
+		view.Printf(a.Out, "1 blob of %s is not here: it is at %s and is fetched when read\n", view.Size(bytes), at)
 		return
 	}
-	view.Printf(a.Out, "%s of %s are not here: they lie at %s, and are fetched when they are read\n", view.Count(len(all), "blob"), view.Size(bytes), at)
+	view.Printf(a.Out, "%s of %s are not here: they are at %s and are fetched when read\n", view.Count(len(all), "blob"), view.Size(bytes), at)
 }
 
 // hostsShown is how many hosts are named in a line.

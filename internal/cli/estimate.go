@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// estimateOf says what a run of a preview is expected to take, from earlier runs.
+// estimateOf estimates what a run of a preview takes, from earlier runs.
 func (a *app) estimateOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal) (*estimate.Estimate, error) {
 	h, err := a.historyOf(ctx, store, v, past)
 	if err != nil {
@@ -20,11 +20,11 @@ func (a *app) estimateOf(ctx context.Context, store artifacts.Store, v *plan.Pre
 	return estimate.Of(v, h), nil
 }
 
-// sizesRead is of how many earlier results of a block the size is looked up: the others
-// are thought alike.
+// sizesRead is how many earlier results of a block have their size looked up; the others are
+// taken to be similar.
 const sizesRead = 64
 
-// historyOf is what an estimate goes by.
+// historyOf is what an estimate is based on.
 func (a *app) historyOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal) (h estimate.History, err error) {
 	if v.Done() {
 		return h, nil
@@ -74,8 +74,8 @@ func (j *journal) sizes(ctx context.Context, store artifacts.Store, v *plan.Prev
 	return err
 }
 
-// downloads is what steps fetch from other machines that the store does not have. Sizes
-// are those in the lock file.
+// downloads is what steps fetch from other machines that the store lacks. Sizes come from
+// the lock file.
 func (a *app) downloads(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int]estimate.Download, error) {
 	todo := map[string]int{}
 	for i, it := range v.Items {
@@ -98,7 +98,7 @@ func (a *app) downloads(ctx context.Context, store artifacts.Store, v *plan.Prev
 	for _, s := range sources {
 		i, ok := todo[s.Step]
 		src, err := fetch.ParseSource(s.Source)
-		if !ok || s.InStore || err != nil || src.URL == "" { // a run says what is wrong with it
+		if !ok || s.InStore || err != nil || src.URL == "" { // a run reports what is wrong with it
 			continue
 		}
 		d := found[i]

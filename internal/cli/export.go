@@ -24,7 +24,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// exported is a repository in its folder.
+// exported is one exported repository.
 type exported struct {
 	Address string   `json:"address"`
 	Kind    hub.Kind `json:"kind"`
@@ -32,8 +32,8 @@ type exported struct {
 	Folder  string   `json:"folder"`
 	Files   int      `json:"files"`
 	Bytes   int64    `json:"bytes"`
-	Upload  string   `json:"upload"` // the command that does it
-	Done    bool     `json:"done"`   // it has run
+	Upload  string   `json:"upload"` // the command that uploads it
+	Done    bool     `json:"done"`   // it was uploaded
 
 	command []string
 }
@@ -46,20 +46,20 @@ func newExportCmd(a *app) *cobra.Command {
 		Short: "Write the pipeline and its results as one archive, or datasets and models for the Hugging Face hub",
 		Long: `--archive writes one ZIP file with the pipeline, its lock file, results, their files and
 signatures, the report, tables and figures, a CITATION.cff and ro-crate-metadata.json, which
-describes all of it by the profile Provenance Run Crate 0.5. redsi import reads it on another
-machine, without network or account; there plan, verify and report say what they say here.
-Equal results give the same bytes. If there is a signing key, it signs the archive.
+describes the archive by the profile Provenance Run Crate 0.5. redsi import reads it on another
+machine, without network or account; plan, verify and report then give the same output there.
+Equal results give the same bytes. The archive is signed if you have a signing key.
 
-Files of tables and figures are always in it, and all others as far as they fit: --fit,
---without-blobs-over and --blobs say which. Left out files are named, with the steps that a
-reader would have to run. Of those that a download step has under an https address and a
-checksum, the archive has the address. --deposit zenodo also writes Zenodo's metadata beside
+It always contains the files of tables and figures, and others as far as they fit: see --fit,
+--without-blobs-over and --blobs. Files left out are listed, with the steps that a reader
+would have to run; for those that a download step fetches from an https address with a
+checksum, the archive has the address. --deposit zenodo also writes Zenodo's metadata next to
 it, from the paper block, and prints the commands that upload it.
 
---hub writes each tree of type hub/dataset or hub/model that the pipeline's steps have left
-into a folder of its own below DIR, with a .gitattributes, verified and checked against
-what the hub and its libraries ask for. With --namespace, and a token where the hub's
-program hf looks for one, hf uploads them; else the commands that do it are printed.`,
+--hub writes each output of type hub/dataset or hub/model into a folder of its own in DIR,
+with a .gitattributes, verified and checked against the requirements of the hub and its
+libraries. With --namespace, and a token where the hub's program hf looks for one, hf uploads
+them; otherwise the upload commands are printed.`,
 		Example: `  redsi export --archive paper.zip
   redsi export --archive tables.zip -t table.dedup_counts --without-blobs-over 100MB
   redsi export --archive paper.zip --deposit zenodo --doi 10.5281/zenodo.1234567
@@ -69,9 +69,9 @@ program hf looks for one, hf uploads them; else the commands that do it are prin
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case folder == "" && o.file == "":
-				return inputError(errors.New("--archive FILE.zip or --hub DIR is needed: what to write"))
+				return inputError(errors.New("give --archive FILE.zip or --hub DIR: what to write"))
 			case folder != "" && o.file != "":
-				return inputError(errors.New("--archive and --hub write two things: give one of them"))
+				return inputError(errors.New("give either --archive or --hub, not both"))
 			case o.file != "":
 				return a.exportTo(cmd, o)
 			}
@@ -90,19 +90,19 @@ program hf looks for one, hf uploads them; else the commands that do it are prin
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	a.targetFlag(cmd)
-	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, a folder for each")
-	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub that they are uploaded to")
+	cmd.Flags().StringVar(&folder, "hub", "", "`DIR` for the repositories, one folder each")
+	cmd.Flags().StringVar(&namespace, "namespace", "", "user or organization on the hub to upload to")
 	f := cmd.Flags()
 	f.StringVar(&o.file, "archive", "", "ZIP `FILE` to write")
-	f.StringVar(&o.blobs, "blobs", archive.All, "with --archive: all, tables (those of tables and figures only) or none")
-	f.StringVar(&o.over, "without-blobs-over", "", "with --archive: leave out larger files that no table or figure is, such as over 100MB")
-	f.StringVar(&o.fit, "fit", "50GB", "with --archive: leave out the largest files until the rest fits into so much")
-	f.StringVar(&o.doi, "doi", "", "with --archive: `DOI` that is reserved for it, for CITATION.cff and the deposit")
+	f.StringVar(&o.blobs, "blobs", archive.All, "with --archive: all, tables (only those of tables and figures) or none")
+	f.StringVar(&o.over, "without-blobs-over", "", "with --archive: leave out files larger than this, such as 100MB, except those of tables and figures")
+	f.StringVar(&o.fit, "fit", "50GB", "with --archive: leave out the largest files until the rest fits into this size")
+	f.StringVar(&o.doi, "doi", "", "with --archive: reserved `DOI`, for CITATION.cff and the deposit")
 	f.StringVar(&o.deposit, "deposit", "", "with --archive: also write metadata for this repository: zenodo")
 	return cmd
 }
 
-// archiveFlags are of --archive alone.
+// archiveFlags can be used only with --archive.
 var archiveFlags = []string{"blobs", "without-blobs-over", "fit", "doi", "deposit"}
 
 // exportHub writes the repositories and, where it can, uploads them.
@@ -131,7 +131,7 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 			e := exported{Address: s.Address, Kind: kind, Name: repositoryName(s.Address)}
 			e.Folder = filepath.Join(folder, e.Name)
 			if other, taken := folders[e.Name]; taken {
-				return nil, inputError(fmt.Errorf("%s and %s would both be %s: export one of them with --target", other, s.Address, e.Folder))
+				return nil, inputError(fmt.Errorf("%s and %s would both be written to %s: export one of them with --target", other, s.Address, e.Folder))
 			}
 			folders[e.Name] = s.Address
 			if err := a.writeRepository(ctx, store, &e, result.Outputs[output]); err != nil {
@@ -148,7 +148,7 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 		a.say(text + ": " + a.hint("run", targets(missing)...))
 	}
 	if len(list) == 0 {
-		return nil, inputError(errors.New("no step has left a dataset or model for the hub: those of the kinds export and export_model do"))
+		return nil, inputError(errors.New("no step has a dataset or model for the hub: steps of the kinds export and export_model make them"))
 	}
 	for i := range list {
 		e := &list[i]
@@ -162,14 +162,14 @@ func (a *app) exportHub(ctx context.Context, folder, namespace string) ([]export
 			a.say(err.Error())
 			return list, nil
 		case err != nil:
-			return nil, fmt.Errorf("%s is written and not uploaded: %w", e.Folder, err)
+			return nil, fmt.Errorf("%s was written but not uploaded: %w", e.Folder, err)
 		}
 		e.Done = true
 	}
 	return list, nil
 }
 
-// makesRepository reports whether steps of a kind leave repositories.
+// makesRepository reports whether a kind's outputs are repositories.
 func (a *app) makesRepository(kind string) bool {
 	spec := a.Registry.Lookup(kind)
 	return spec != nil && slices.ContainsFunc(spec.Outputs, func(o step.Output) bool { _, ok := hub.KindOf(o.Type); return ok })
@@ -177,7 +177,7 @@ func (a *app) makesRepository(kind string) bool {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
-// repositoryName is what an address names within its kind, in the letters of the hub:
+// repositoryName is an address without its kind, in characters that the hub allows:
 // nq320k-title-html_norm for step.export.nq320k["title/html_norm"].
 func repositoryName(address string) string {
 	module, local := pipeline.SplitAddress(address)
@@ -185,8 +185,7 @@ func repositoryName(address string) string {
 	return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(module, "module.")+"-"+parts[len(parts)-1], "-"), "-.")
 }
 
-// writeRepository writes a tree into its folder, whose files of an earlier export it
-// replaces.
+// writeRepository writes a tree into its folder, replacing files of an earlier export.
 func (a *app) writeRepository(ctx context.Context, store artifacts.Store, e *exported, tree artifacts.Artifact) error {
 	var files []hub.File
 	var card []byte
@@ -218,8 +217,8 @@ func (a *app) writeRepository(ctx context.Context, store artifacts.Store, e *exp
 	return nil
 }
 
-// leftOver refuses a folder with files that the repository does not have, such as those
-// of an earlier export: uploads would take them along.
+// leftOver refuses a folder with other files, such as those of an earlier export: they would
+// be uploaded too.
 func (a *app) leftOver(e *exported, tree artifacts.Artifact) error {
 	return filepath.WalkDir(e.Folder, func(path string, d os.DirEntry, err error) error {
 		switch {
@@ -235,7 +234,7 @@ func (a *app) leftOver(e *exported, tree artifacts.Artifact) error {
 			return err
 		}
 		if _, ok := tree.File(filepath.ToSlash(name)); !ok && name != ".gitattributes" {
-			return inputError(fmt.Errorf("%s is no file of %s: remove it, or give another --hub", path, e.Address))
+			return inputError(fmt.Errorf("%s does not belong to %s: remove it, or give another --hub", path, e.Address))
 		}
 		return nil
 	})
@@ -258,10 +257,10 @@ func (a *app) sayExported(list []exported, namespace string) error {
 	if len(commands) == 0 {
 		return nil
 	}
-	why := "no token was found, see hf auth login"
+	why := "no token found; see hf auth login"
 	switch {
 	case namespace == "":
-		why = "with --namespace they are uploaded at once"
+		why = "with --namespace they are uploaded right away"
 	case hub.HasToken():
 		why = "the program hf is missing"
 	}
@@ -272,7 +271,7 @@ func (a *app) sayExported(list []exported, namespace string) error {
 	return nil
 }
 
-// targets are flags of a run that makes these steps: of several the blocks, which are few.
+// targets are the flags of a run that makes these steps; for several steps, their blocks.
 func targets(addresses []string) []string {
 	if len(addresses) == 1 {
 		return targetArgs(addresses)

@@ -20,7 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/report"
 )
 
-// archiveOptions say what an archive has.
+// archiveOptions say what goes into an archive.
 type archiveOptions struct {
 	file, blobs, over, fit string
 	doi, deposit           string
@@ -28,7 +28,7 @@ type archiveOptions struct {
 	choice archive.Choice
 }
 
-// check reads the sizes, and reports what does not go together.
+// check reads the sizes and reports invalid options.
 func (o *archiveOptions) check() error {
 	if !slices.Contains([]string{archive.All, archive.Tables, archive.None}, o.blobs) {
 		return inputError(fmt.Errorf("--blobs %s: want all, tables or none", o.blobs))
@@ -53,12 +53,12 @@ func (o *archiveOptions) check() error {
 		return inputError(fmt.Errorf("--doi %s: a DOI is written 10.5281/zenodo.1234, without https://doi.org/", o.doi))
 	}
 	if !strings.HasSuffix(o.file, ".zip") {
-		return inputError(fmt.Errorf("--archive %s: an archive's name ends in .zip", o.file))
+		return inputError(fmt.Errorf("--archive %s: the name must end in .zip", o.file))
 	}
 	return nil
 }
 
-// archived is what came of an export.
+// archived is the outcome of an export.
 type archived struct {
 	Archive string            `json:"archive"`
 	Digest  artifacts.Digest  `json:"digest"`
@@ -76,7 +76,7 @@ type archived struct {
 	Notes   []string          `json:"notes"`
 }
 
-// exporting is an archive while it is made.
+// exporting is an archive that is being made.
 type exporting struct {
 	a     *app
 	o     archiveOptions
@@ -84,10 +84,10 @@ type exporting struct {
 	p     *pipeline.Pipeline
 	pl    *plan.Plan
 
-	keys     []artifacts.Digest // by step; zero of one without a result
+	keys     []artifacts.Digest // by step; zero: no result
 	blobs    map[artifacts.Digest]*archive.Candidate
 	of       map[artifacts.Digest]int    // the first step that has left it
-	signed   map[string]bool             // hex keys that somebody signed
+	signed   map[string]bool             // hex keys with a signature
 	urls     map[artifacts.Digest]string // where sources lie
 	project  *projectFiles
 	rendered []renderedBlob
@@ -158,7 +158,7 @@ func (a *app) exportArchive(ctx context.Context, o archiveOptions) (*archived, e
 	return &x.archived, nil
 }
 
-// work is what is said of the archive where it is cited.
+// work describes the archive for citations.
 func (x *exporting) work() deposit.Work {
 	p := x.p.Paper
 	w := deposit.Work{Title: p.Title, Abstract: p.Abstract, License: p.License, Version: p.Version, DOI: x.o.doi, Paper: p.DOI, URL: p.URL, Keywords: p.Keywords, Released: x.newest}
@@ -168,7 +168,7 @@ func (x *exporting) work() deposit.Work {
 	return w
 }
 
-// gather looks all steps up, notes their blobs, and makes the report.
+// gather looks up all steps, records their blobs, and makes the report.
 func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 	g, err := x.a.gather(ctx, x.store, x.pl)
 	if err != nil {
@@ -187,7 +187,7 @@ func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 	if err := x.a.sayDown(x.store, mayHave(v, nil)); err != nil {
 		return nil, err
 	}
-	// Results of others are copied as they are, with who signed them.
+	// Results from other stores are copied unchanged, with their signatures.
 	if err := x.a.bring(ctx, x.store, v, func(int) bool { return true }); err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (x *exporting) gather(ctx context.Context) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// hint is a command as it works where the archive was imported.
+// hint is a command line that works where the archive was imported.
 func (x *exporting) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	words = append(words, args...)
@@ -228,7 +228,7 @@ func (x *exporting) hint(verb string, args ...string) string {
 	return shellLine(words)
 }
 
-// note takes note of a hit.
+// note records a hit.
 func (x *exporting) note(i int, it *plan.Item) {
 	r, address := it.Result, x.pl.Steps[i].Address
 	x.keys[i] = it.Key
@@ -269,8 +269,8 @@ func (x *exporting) candidate(step int, d artifacts.Digest, size int64, use arch
 	c.Use = max(c.Use, use)
 }
 
-// necessary notes the blobs without which an archive is of no use, and forgets logs that
-// are gone.
+// necessary records the blobs that an archive cannot do without, and drops logs that have
+// gone.
 func (x *exporting) necessary(ctx context.Context) error {
 	for _, key := range x.distinct() {
 		b, err := x.store.Records.Get(ctx, artifacts.ResultName(key))
@@ -293,7 +293,7 @@ func (x *exporting) necessary(ctx context.Context) error {
 		x.blobs[e.Digest].Away, x.urls[e.Digest] = true, e.URL
 	}
 	lost := map[artifacts.Digest]bool{}
-	for _, d := range gone { // of a hit only its log may be
+	for _, d := range gone { // of a hit, only its log can be
 		delete(x.blobs, d)
 		lost[d] = true
 	}
@@ -307,11 +307,11 @@ func (x *exporting) distinct() []artifacts.Digest {
 	return slices.Compact(slices.DeleteFunc(keys, artifacts.Digest.IsZero))
 }
 
-// leftOut sums up by step which blobs the archive does not have.
+// leftOut sums up by step the blobs that are not in the archive.
 func (x *exporting) leftOut() {
 	by := map[int]*archive.LeftOut{}
 	for d, c := range x.blobs {
-		if c.Taken || c.Use == archive.Said { // a result is a hit without its log
+		if c.Taken || c.Use == archive.Said { // without its log, a result is still a hit
 			continue
 		}
 		i := x.of[d]

@@ -25,7 +25,7 @@ const crateSteps = 256
 // writeCrate adds ro-crate-metadata.json.
 func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []describedFile) error {
 	p := x.p.Paper
-	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they came to be."),
+	about := crate.About{Title: cmp.Or(p.Title, x.project.pipeline), Description: cmp.Or(p.Abstract, "A redsi pipeline with its results and how they were made."),
 		Published: x.newest, License: p.License, Keywords: p.Keywords, Version: p.Version, DOI: p.DOI, URL: p.URL,
 		Workflow: archive.ProjectDir + x.mainFile(), Language: "HCL", Revision: revision.Of(), Store: strings.TrimSuffix(archive.BlobsDir, "blobs/"),
 		Blob: func(d artifacts.Digest) (string, string) {
@@ -54,7 +54,7 @@ func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []d
 		about.Files = append(about.Files, crate.File{Path: archive.ProjectDir + f.name, Name: f.name, Digest: artifacts.Sum(f.data), Size: int64(len(f.data))})
 	}
 	if about.License == "" && about.LicenseFile == "" {
-		x.Notes = append(x.Notes, "no licence is known, which a deposit and the profile of ro-crate-metadata.json ask for: say license in the paper block, or put a file LICENSE beside the pipeline")
+		x.Notes = append(x.Notes, "no licence is known, but a deposit and the profile of ro-crate-metadata.json require one: set license in the paper block, or put a LICENSE file next to the pipeline")
 	}
 	return w.Stream(archive.CrateName, func(out io.Writer) error {
 		c := crate.New(out, about)
@@ -73,7 +73,7 @@ func (x *exporting) writeCrate(ctx context.Context, w *archive.Writer, short []d
 	})
 }
 
-// mainFile is the file of the pipeline that stands for it.
+// mainFile is the file that represents the pipeline.
 func (x *exporting) mainFile() string {
 	if strings.HasSuffix(x.project.pipeline, ".hcl") {
 		return x.project.pipeline
@@ -88,8 +88,8 @@ func (x *exporting) mainFile() string {
 	return first
 }
 
-// readArtifact finds the inputs in a preimage: what a configuration says in its own words
-// has its quotes escaped.
+// readArtifact finds the inputs in a preimage: text in a configuration cannot match, since its
+// quotes are escaped.
 var readArtifact = regexp.MustCompile(`\{"\$input":"(sha256:[0-9a-f]{64})"\}`)
 
 func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int) error {
@@ -104,7 +104,7 @@ func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int
 	for n, i := range steps {
 		s, r := &x.pl.Steps[i], found[keys[n]]
 		if r == nil {
-			return fmt.Errorf("the result of %s is gone again: is garbage being collected?", s.Address)
+			return fmt.Errorf("the result of %s has gone: is redsi gc running?", s.Address)
 		}
 		var made struct {
 			Config  map[string]json.RawMessage `json:"config"`
@@ -134,7 +134,7 @@ func (x *exporting) crateSteps(ctx context.Context, c *crate.Writer, steps []int
 	return nil
 }
 
-// licenseOf is what the pipeline says of the licence of what a step brings in.
+// licenseOf is what the pipeline says about the licence of a step's sources.
 func licenseOf(s *plan.Step) string {
 	var c struct {
 		License string `json:"license"`
@@ -145,7 +145,7 @@ func licenseOf(s *plan.Step) string {
 	return c.License
 }
 
-// signers are the keys that signed a result as it is.
+// signers are the keys with a valid signature of a result.
 func (x *exporting) signers(ctx context.Context, key artifacts.Digest) (signers []string, err error) {
 	if !x.signed[key.Hex()] {
 		return nil, nil
@@ -159,7 +159,7 @@ func (x *exporting) signers(ctx context.Context, key artifacts.Digest) (signers 
 	return signers, err
 }
 
-// usedOf is what a step took of its machine, as far as it was measured.
+// usedOf is what a step used of its machine, as far as it was measured.
 func usedOf(u *artifacts.Used) (all []crate.Used) {
 	if u == nil {
 		return nil

@@ -21,12 +21,12 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// projectFiles is what an archive has of the pipeline's files.
+// projectFiles is the part of an archive that comes from the pipeline's files.
 type projectFiles struct {
 	pipeline string // what -f is given in its folder
 	files    []projectFile
-	sources  []artifacts.File // local files that steps download, which lie in the store
-	notes    []string         // what another machine will not have
+	sources  []artifacts.File // local files that steps download, which are in the store
+	notes    []string         // what another machine will lack
 
 	programs map[string][]string // blocks whose keys have a program of this machine
 
@@ -39,11 +39,11 @@ type projectFile struct {
 	data []byte
 }
 
-// mostUp is how many folders above the pipeline's the files may begin that it reads.
+// mostUp is how many folders above the pipeline's the files that it reads may be.
 const mostUp = 5
 
 // projectOf collects the pipeline's files, those that it reads, its modules, its lock file
-// and what stands beside it for people, and local sources by their digests.
+// and the files for people next to it, and local sources by their digests.
 func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, error) {
 	base, err := filepath.Abs(projectDir(a.File))
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 	for _, sources := range []map[string][]byte{p.Sources, p.Modules} {
 		for name, b := range sources {
 			if filepath.IsAbs(name) && !filepath.IsAbs(a.File) {
-				return nil, inputError(fmt.Errorf("the pipeline reads %s by an absolute path, which no other machine has: copy it beside the pipeline", name))
+				return nil, inputError(fmt.Errorf("the pipeline reads %s by an absolute path, which other machines do not have: copy it next to the pipeline", name))
 			}
 			at, err := filepath.Abs(filepath.FromSlash(name))
 			if err != nil {
@@ -109,20 +109,20 @@ func (a *app) projectOf(p *pipeline.Pipeline, pl *plan.Plan) (*projectFiles, err
 	return pr, nil
 }
 
-// include makes the root a folder that has the file, too.
+// include moves the root up to a folder that also contains the file.
 func (pr *projectFiles) include(at, base string) error {
 	for up := 0; ; up++ {
 		if inside, err := filepath.Rel(pr.root, at); err == nil && filepath.IsLocal(inside) {
 			return nil
 		}
 		if up == mostUp || filepath.Dir(pr.root) == pr.root || filepath.Dir(filepath.Dir(pr.root)) == filepath.Dir(pr.root) {
-			return inputError(fmt.Errorf("the pipeline reads %s, which is too far from its folder %s to be archived with it: copy it there", at, base))
+			return inputError(fmt.Errorf("the pipeline reads %s, which is too far from its folder %s to be archived: copy it there", at, base))
 		}
 		pr.root = filepath.Dir(pr.root)
 	}
 }
 
-// name is a file's below the root, or "." for the root itself.
+// name is a file's path below the root, or "." for the root itself.
 func (pr *projectFiles) name(at string) string {
 	inside, err := filepath.Rel(pr.root, at)
 	if err != nil {
@@ -138,7 +138,7 @@ func (pr *projectFiles) add(name string, b []byte) {
 	}
 }
 
-// besides are the files that stand beside a pipeline for people.
+// besides are the files for people next to a pipeline.
 var besides = append([]string{"CITATION.cff", "README.md"}, licenses...)
 
 var licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
@@ -146,8 +146,8 @@ var licenses = []string{"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}
 // mostBeside bounds such a file.
 const mostBeside = 4 << 20
 
-// beside adds lock files, tests and files for people. One that cannot be read is left out:
-// the pipeline does not need it, or said so when it was read.
+// beside adds lock files, tests and files for people. One that cannot be read is left out: the
+// pipeline does not need it, or its loading has failed already.
 func beside(texts map[string][]byte, base string) {
 	take := func(at string) {
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() <= mostBeside {
@@ -177,8 +177,8 @@ func beside(texts map[string][]byte, base string) {
 	}
 }
 
-// local adds the local files that steps download. Those of a pinned checksum outside of the
-// folder are not needed.
+// local adds the local files that steps download. Those outside the folder whose checksum is
+// pinned are not needed.
 func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[string][]byte) error {
 	for i := range pl.Steps {
 		s := &pl.Steps[i]
@@ -218,7 +218,7 @@ func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[strin
 				continue
 			}
 			if err := pr.include(at, base); err != nil {
-				pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it beside the pipeline, or give its sha256", s.Address, at))
+				pr.notes = append(pr.notes, fmt.Sprintf("%s reads %s, which only this machine has: copy it next to the pipeline, or give its sha256", s.Address, at))
 				continue
 			}
 			if _, ok := texts[at]; !ok {
@@ -232,7 +232,7 @@ func (pr *projectFiles) local(pl *plan.Plan, base, cache string, texts map[strin
 	return nil
 }
 
-// program notes a command whose key has the checksums of programs of this machine.
+// program records a command whose key contains checksums of this machine's programs.
 func (pr *projectFiles) program(s *plan.Step) {
 	var c struct {
 		Argv     []string `json:"argv"`
@@ -243,7 +243,7 @@ func (pr *projectFiles) program(s *plan.Step) {
 		return
 	}
 	if c.Script != "" {
-		c.Argv, _ = script.Interpreter(c.Script) // a step has one that is right
+		c.Argv, _ = script.Interpreter(c.Script) // a step's is valid
 	}
 	var names []string
 	if _, given := s.AttrPos["program"]; !given && len(c.Argv) > 0 && !strings.HasPrefix(c.Argv[0], "./") {
@@ -261,7 +261,7 @@ func (pr *projectFiles) program(s *plan.Step) {
 	}
 }
 
-// programNotes says of each program of this machine which blocks have its checksum.
+// programNotes says for each program of this machine which blocks have its checksum.
 func (pr *projectFiles) programNotes() (notes []string) {
 	for _, program := range slices.Sorted(maps.Keys(pr.programs)) {
 		blocks := pr.programs[program]
@@ -269,13 +269,12 @@ func (pr *projectFiles) programNotes() (notes []string) {
 		if n := len(blocks) - 1; n > 0 {
 			of += " and " + view.Count(n, "other block")
 		}
-		notes = append(notes, fmt.Sprintf("keys of %s have the checksum of %s of this machine: where that is another version, they are RUN", of, program))
+		notes = append(notes, fmt.Sprintf("keys of %s contain the checksum of this machine's %s: where its version differs, they are RUN", of, program))
 	}
 	return notes
 }
 
-// checkout adds the files of a commit that modules come from, all of them: redsi.lock has
-// their digest.
+// checkout adds all files of a commit that modules come from: redsi.lock has their digest.
 func (pr *projectFiles) checkout(cache, folder string) error {
 	root := filepath.Join(cache, filepath.FromSlash(folder))
 	return filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {

@@ -8,10 +8,10 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// exportTo writes an archive and tells what is in it.
+// exportTo writes an archive and says what is in it.
 func (a *app) exportTo(cmd *cobra.Command, o archiveOptions) error {
 	if cmd.Flags().Changed("namespace") {
-		return inputError(fmt.Errorf("--namespace is for --hub"))
+		return inputError(fmt.Errorf("--namespace can be used only with --hub"))
 	}
 	x, err := a.exportArchive(cmd.Context(), o)
 	if err != nil {
@@ -25,11 +25,11 @@ func (a *app) exportTo(cmd *cobra.Command, o archiveOptions) error {
 	if x.Signer != "" {
 		view.Printf(a.Out, "signed by %s\n", x.Signer)
 	} else {
-		view.Printf(a.Out, "signed by nobody: a reader cannot tell who made it\n")
+		view.Printf(a.Out, "not signed: a reader cannot tell who made it\n")
 	}
 	for i, l := range x.LeftOut {
 		if i == mostNamed {
-			view.Printf(a.Out, "%d more steps have files left out: --json names each\n", len(x.LeftOut)-i)
+			view.Printf(a.Out, "%d more steps have files left out: --json lists all\n", len(x.LeftOut)-i)
 			break
 		}
 		where := "a reader runs it again"

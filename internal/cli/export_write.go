@@ -28,7 +28,7 @@ func (x *exporting) write(ctx context.Context, out io.Writer, page []byte, by *s
 	if cff := deposit.Citation(x.work()); cff != nil {
 		files = append(files, describedFile{archive.CitationName, "How to cite this archive", cff})
 	} else {
-		x.Notes = append(x.Notes, "there is no CITATION.cff: the paper block has no authors")
+		x.Notes = append(x.Notes, "no CITATION.cff was written: the paper block has no authors")
 	}
 	files = append(files, describedFile{archive.ReportName, "Every table and figure, and where each number comes from", page})
 	for _, f := range files {
@@ -79,8 +79,8 @@ type describedFile struct {
 	data       []byte
 }
 
-// writeRecords adds results, what was signed and said of them, and where blobs lie that
-// were left out, in the order of the records' names.
+// writeRecords adds results, their signatures and attestations, and the addresses of blobs
+// that were left out, in the order of the records' names.
 func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archive.RecordsDigest, error) {
 	r := w.Records()
 	keys := x.distinct()
@@ -144,21 +144,21 @@ func (x *exporting) writeRecords(ctx context.Context, w *archive.Writer) (archiv
 func (x *exporting) readme() []byte {
 	var b strings.Builder
 	title := cmp.Or(x.p.Paper.Title, path.Base(x.project.pipeline))
-	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they came to be. No number in it needs to be believed:\n"+
-		"each names the files and the work that it comes from, and `redsi verify` checks them.\n\n", escape.Line(title))
+	fmt.Fprintf(&b, "# %s\n\nThis archive has a redsi pipeline, its results and how they were made. No number in it has to be taken on trust:\n"+
+		"each names the files and the steps that it comes from, and `redsi verify` checks them.\n\n", escape.Line(title))
 	b.WriteString("- `report.html`: every table and figure with its lineage, for any browser\n- `results/`: tables and figures as files\n" +
-		"- `project/`: the pipeline\n- `store/`: results by the keys of their work, and files by their SHA-256\n" +
-		"- `ro-crate-metadata.json`: all of it for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
+		"- `project/`: the pipeline\n- `store/`: results by their keys, and files by their SHA-256\n" +
+		"- `ro-crate-metadata.json`: a description for other programs (Provenance Run Crate 0.5)\n- `redsi-archive.json`: digests, and who signed them\n\n")
 	fmt.Fprintf(&b, "With redsi (https://github.com/redsi/redsi), without network or account, this file being paper.zip:\n\n    redsi import paper.zip\n    cd paper\n    %s\n    redsi verify\n    %s\n",
 		x.hint("plan"), x.hint("report"))
 	if len(x.Missing) > 0 {
 		fmt.Fprintf(&b, "\n%s had no result when it was made.\n", view.Count(len(x.Missing), "step"))
 	}
 	if len(x.LeftOut) > 0 {
-		fmt.Fprintf(&b, "\nLeft out are files of %s, which run again before what reads them can, unless an address is given: from there a file is fetched when it is read.\n\n", view.Count(len(x.LeftOut), "step"))
+		fmt.Fprintf(&b, "\nFiles of %s were left out. Where an address is given, a file is fetched from there when it is read; otherwise its step must run again first.\n\n", view.Count(len(x.LeftOut), "step"))
 		for i, l := range x.LeftOut {
 			if i == mostNamed {
-				fmt.Fprintf(&b, "- %d more: redsi-archive.json has all\n", len(x.LeftOut)-i)
+				fmt.Fprintf(&b, "- %d more: redsi-archive.json lists all\n", len(x.LeftOut)-i)
 				break
 			}
 			fmt.Fprintf(&b, "- `%s`: %s of %s", escape.Line(l.Step), view.Count(l.Blobs, "file"), view.Size(l.Bytes))
@@ -171,5 +171,5 @@ func (x *exporting) readme() []byte {
 	return []byte(b.String())
 }
 
-// mostNamed is how many steps are named where people read.
+// mostNamed is how many steps are named in texts for people.
 const mostNamed = 20

@@ -27,7 +27,7 @@ func failuresOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (ma
 	return activities.PermanentFailures(ctx, store, keys)
 }
 
-// stillFailed leaves out what had a result after it failed, which was forgotten since.
+// stillFailed leaves out steps that had a result after they failed, forgotten since.
 func (j *journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]activities.Remembered) map[int]view.Failed {
 	found := map[int]view.Failed{}
 	for i, it := range v.Items {
@@ -48,11 +48,11 @@ func (j *journal) stillFailed(v *plan.Preview, failed map[artifacts.Digest]activ
 	return found
 }
 
-// failedShown is how many steps that failed before are told before a run.
+// failedShown is how many steps that failed before are listed before a run.
 const failedShown = 5
 
-// failedBefore says before a run what failed for good the last time and, with
-// --skip-failed, returns the plan without it; the preview is then that of what is left.
+// failedBefore lists, before a run, what failed for good the last time and, with
+// --skip-failed, returns the plan and the preview without it.
 func (a *app) failedBefore(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, try int, out *runSummary) (*plan.Plan, error) {
 	failed, err := failuresOf(ctx, store, out.preview)
 	if err != nil || len(failed) == 0 {
@@ -83,7 +83,7 @@ func (a *app) failedBefore(ctx context.Context, o runOptions, store artifacts.St
 		return pl, nil
 	}
 	if o.saved != nil {
-		return nil, inputError(fmt.Errorf("--skip-failed changes what is run, and a saved plan is run as it is"))
+		return nil, inputError(fmt.Errorf("--skip-failed cannot be used with a saved plan, which is run as it is"))
 	}
 	rest, left := pl.Without(func(i int) bool { _, failed := past.failed[i]; return failed })
 	out.LeftOut = nil

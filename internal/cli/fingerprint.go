@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/secret"
 )
 
-// planSources answers what a plan asks about sources, secrets, programs and what is installed for them.
+// planSources answers a plan's questions about sources, secrets, programs and their libraries.
 type planSources struct {
 	*lockfile.Sources
 	fingerprints
@@ -26,7 +26,7 @@ type planSources struct {
 	planLibraries
 }
 
-// programs remembers where programs are while a plan is made.
+// programs caches the paths of programs while a plan is made.
 type programs map[string]string
 
 // Program returns the path of a program.
@@ -41,8 +41,8 @@ func (p programs) Program(name string) (string, error) {
 	return path, err
 }
 
-// fingerprints tells values of secrets apart. The salt keeps those who read keys
-// from trying values; it stays in the state folder.
+// fingerprints tells values of secrets apart. The salt, which stays in the state folder, keeps
+// readers of keys from guessing values.
 type fingerprints struct {
 	salt   string // its file
 	finder secret.Finder

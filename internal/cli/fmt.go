@@ -23,11 +23,11 @@ func newFmtCmd(a *app) *cobra.Command {
 	var o formatOptions
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE|FOLDER...]",
-		Short: "Bring files of pipelines and tests into the usual form",
-		Long: `Rewrites files of pipelines and tests in place: indentation, and = signs in one
-column. Of a folder, and of pipelines.hcl, which stands for its folder, all *.hcl,
-with --recursive also those in folders within it, but for hidden ones. The names of files that change are printed. What a file
-means never changes. If a file is not HCL, none is written.`,
+		Short: "Format files of pipelines and tests",
+		Long: `Formats files of pipelines and tests in place: indentation, and = signs in one
+column. For a folder, or pipelines.hcl, which means its folder, all *.hcl; with
+--recursive also those in its subfolders, except hidden ones. The names of changed
+files are printed. The meaning of a file never changes. If a file is not HCL, none is written.`,
 		Example: `  redsi fmt
   redsi fmt --check examples     # exit 2 if a file would change
   redsi fmt --recursive examples # chapters and modules, too
@@ -92,7 +92,7 @@ func (a *app) format(paths []string, o formatOptions) error {
 	return nil
 }
 
-// readSources adds the files of pipelines and tests that a path means.
+// readSources adds the files of pipelines and tests at a path.
 func readSources(sources map[string][]byte, path string, recursive bool) error {
 	folders := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && recursive {
@@ -100,7 +100,7 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 			return err
 		}
 		if len(folders) == 0 {
-			return fmt.Errorf("the folder %s has no *.hcl file, nor have those within it", path)
+			return fmt.Errorf("neither the folder %s nor its subfolders have an *.hcl file", path)
 		}
 	}
 	for _, f := range folders {
@@ -113,8 +113,8 @@ func readSources(sources map[string][]byte, path string, recursive bool) error {
 	return nil
 }
 
-// foldersWithin lists the folders that have such files, of a folder and those
-// within it that are not hidden.
+// foldersWithin lists the folders with such files: the folder and its subfolders that are not
+// hidden.
 func foldersWithin(top string) (folders []string, err error) {
 	err = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -133,8 +133,8 @@ func foldersWithin(top string) (folders []string, err error) {
 	return slices.Compact(folders), err
 }
 
-// replaceFile writes a file whole or not at all, keeping its permissions, unless it
-// has other bytes than when it was read: somebody else's edit stays.
+// replaceFile writes a file atomically, keeping its permissions, unless it has changed since
+// it was read: another edit is never lost.
 func replaceFile(name string, was, b []byte) error {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -150,7 +150,7 @@ func replaceFile(name string, was, b []byte) error {
 	case bytes.Equal(now, b): // another redsi fmt was first
 		return nil
 	case !bytes.Equal(now, was):
-		return fmt.Errorf("%s was changed while it was formatted, and is left as it is: format it again", name)
+		return fmt.Errorf("%s changed while it was being formatted and was left alone: format it again", name)
 	}
 	return atomicfile.WriteFile(name, b, info.Mode().Perm())
 }

@@ -18,19 +18,19 @@ import (
 // followEvery is how often a run's state is asked for.
 const followEvery = 300 * time.Millisecond
 
-// follow shows a run until it ends. Whatever happens to the connection or to the
-// server, the run is durable, so it is waited for. When ctx ends it cancels the
-// run and waits for that; the caller's second interrupt kills the process. With leave it
-// leaves the run alone then, and returns errDetached.
+// follow shows a run until it ends. The run is durable, so follow waits whatever happens to
+// the connection or the server. When ctx ends it cancels the run and waits for that (the
+// caller's second interrupt kills the process) or, with leave, leaves the run alone and
+// returns errDetached.
 func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRun, leave bool) (*workflows.ReproduceResult, error) {
-	// The run outlives ctx by the time that its cancellation takes.
+	// The run outlives ctx while it is being cancelled.
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	said := make(chan string, 100)
 	a.sayer.through(func(text string) {
 		select {
 		case said <- text:
-		default: // nobody reads a hundred lines that come at once
+		default: // too many lines to read at once
 		}
 	})
 	defer a.sayer.through(nil)
@@ -79,8 +79,8 @@ func (a *app) follow(ctx context.Context, conn *connection, wf client.WorkflowRu
 			if leave {
 				return nil, errDetached
 			}
-			cancelled, ending = nil, "waiting for the steps at work to stop"
-			live.Say("cancelling; what is finished stays (Ctrl-C again to leave at once)")
+			cancelled, ending = nil, "waiting for running steps to stop"
+			live.Say("cancelling; finished results are kept (Ctrl-C again to quit at once)")
 			go a.exitOnInterrupt(wctx)
 			go cancelRun(wctx, conn.Client, wf)
 		}
@@ -92,7 +92,7 @@ type outcome struct {
 	err error
 }
 
-// awaitEnd waits for the end of a run, over every loss of the connection.
+// awaitEnd waits for the end of a run, across losses of the connection.
 func awaitEnd(ctx context.Context, wf client.WorkflowRun) (e outcome) {
 	for {
 		e = outcome{}
@@ -103,39 +103,39 @@ func awaitEnd(ctx context.Context, wf client.WorkflowRun) (e outcome) {
 	}
 }
 
-// cancelRun asks for a run's cancellation until the server has taken it.
+// cancelRun requests a run's cancellation until the server has accepted it.
 func cancelRun(ctx context.Context, c client.Client, wf client.WorkflowRun) {
 	for ctx.Err() == nil {
 		one, cancel := context.WithTimeout(ctx, 10*time.Second)
 		err := c.CancelWorkflow(one, wf.GetID(), "")
 		cancel()
 		if err == nil || !passing(err) {
-			return // taken, or it has ended: who waits for it is told
+			return // accepted, or it has ended
 		}
 		pause(ctx, time.Second)
 	}
 }
 
-// sight is what is seen of a run at a moment.
+// sight is a snapshot of a run.
 type sight struct {
 	state workflows.State
 	work  map[string]view.Work
-	waits string // what the run waits for, if it has for a while
+	waits string // what the run has been waiting for, if for a while
 }
 
-// waits says how long is waited in silence.
+// waits are the times to wait in silence.
 type waits struct {
-	silent time.Duration // a terminal may be, while something is waited for
-	unseen time.Duration // a run's state may be unknown, and a question unanswered
-	say    time.Duration // until it is said again what is waited for
+	silent time.Duration // while waiting, on a terminal
+	unseen time.Duration // while a run's state is unknown, or a question unanswered
+	say    time.Duration // until the next message about what it waits for
 }
 
 func usualWaits() waits {
 	return waits{silent: 2 * time.Second, unseen: 5 * time.Second, say: 15 * time.Second}
 }
 
-// watch sends the state of a run now and then. When that has been unknown for a
-// while it says what is waited for, and again from time to time.
+// watch sends the state of a run now and then. When that has been unknown for a while it says
+// what it waits for, and repeats that from time to time.
 func (a *app) watch(ctx context.Context, eyes *lookout, wf client.WorkflowRun, seen chan<- sight) {
 	last, told, at := time.Now(), "", time.Time{}
 	for ctx.Err() == nil {
@@ -143,7 +143,7 @@ func (a *app) watch(ctx context.Context, eyes *lookout, wf client.WorkflowRun, s
 		switch {
 		case err == nil:
 			if told != "" {
-				a.say("going on")
+				a.say("continuing")
 			}
 			last, told = time.Now(), ""
 			select {
@@ -154,7 +154,7 @@ func (a *app) watch(ctx context.Context, eyes *lookout, wf client.WorkflowRun, s
 			a.Log.Debug("state of the run", "err", err)
 			why := a.obstacle(ctx, eyes.conn, wf)
 			if why == "" && time.Since(last) > a.waits.say {
-				why = "the run's worker does not say how the run is; it is waited for"
+				why = "the run's worker does not report the run's state; waiting"
 			}
 			if why != "" && (why != told || time.Since(at) > a.waits.say) && ctx.Err() == nil {
 				told, at = why, time.Now()
@@ -165,13 +165,13 @@ func (a *app) watch(ctx context.Context, eyes *lookout, wf client.WorkflowRun, s
 	}
 }
 
-// obstacle says what keeps the state of a run from being known; "" if it is only slow.
+// obstacle says why the state of a run is unknown; "" if the answer is only slow.
 func (a *app) obstacle(ctx context.Context, conn *connection, wf client.WorkflowRun) string {
 	ctx, cancel := context.WithTimeout(ctx, a.waits.unseen)
 	defer cancel()
 	d, err := conn.Client.DescribeWorkflowExecution(ctx, wf.GetID(), "")
 	if err != nil {
-		return fmt.Sprintf("the Temporal server does not answer (%s); the run is waited for", conn.condition())
+		return fmt.Sprintf("the Temporal server does not answer (%s); waiting for the run", conn.condition())
 	}
 	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
 	of := buildOf(d.GetWorkflowExecutionInfo().GetVersioningInfo())
@@ -181,14 +181,14 @@ func (a *app) obstacle(ctx context.Context, conn *connection, wf client.Workflow
 	}
 	if of != nil {
 		return fmt.Sprintf("the run needs build %s of the deployment %s, but no worker of that build polls the queue %q at %s: start one with `%s`, "+
-			"or have the current build take it by `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; it is waited for",
+			"or have the current build take it with `temporal workflow update-options --workflow-id %s --versioning-override-behavior auto_upgrade`; waiting",
 			of.GetBuildId(), of.GetDeploymentName(), queue, conn.host, a.hint("worker", "--deployment", of.GetDeploymentName()+":"+of.GetBuildId()), wf.GetID())
 	}
-	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; it is waited for", queue, conn.host, a.hint("worker"))
+	return fmt.Sprintf("no worker polls the queue %q at %s: start one with `%s`; waiting", queue, conn.host, a.hint("worker"))
 }
 
-// buildOf is the version of a worker deployment that a run stays with; nil if any worker
-// may do it.
+// buildOf is the version of a worker deployment that a run is pinned to; nil: any worker may
+// run it.
 func buildOf(v *workflow.WorkflowExecutionVersioningInfo) *deployment.WorkerDeploymentVersion {
 	switch {
 	case v.GetVersioningOverride().GetPinned() != nil:

@@ -234,9 +234,9 @@ func TestClusterAway(t *testing.T) {
 	for range 2 {
 		f.link.set(true)
 		n := strings.Count(f.out.String(), "the Temporal server does not answer")
-		f.says("the Temporal server does not answer (the cluster at "+f.conn.host+"); the run is waited for", n+2)
+		f.says("the Temporal server does not answer (the cluster at "+f.conn.host+"); waiting for the run", n+2)
 		f.link.set(false)
-		f.says("going on", strings.Count(f.out.String(), "going on")+1)
+		f.says("continuing", strings.Count(f.out.String(), "continuing")+1)
 	}
 	f.link.set(true)
 	if err := os.WriteFile(filepath.Join(marks, "go"), nil, 0o644); err != nil {

@@ -20,14 +20,14 @@ func newForceCmd(a *app) *cobra.Command {
 		Short: "Forget a step's result, so that the next run makes it again",
 		Long: `Forget a step's result, so that the next run makes it again.
 
-There are three things that one may want:
+There are three use cases:
 
-  to do a step again            redsi force STEP: its result and those of its
-                                parts are forgotten; steps that read it follow
-                                only if its bytes are other than before
-  it and all that follows       redsi force --downstream STEP
-  to see whether it would be    redsi verify --rebuild STEP: runs it here and
-  the same                      compares; the result that is there stays
+  run a step again              redsi force STEP: its result and those of its
+                                parts are forgotten; steps that read it run
+                                only if its bytes change
+  run all that reads it, too    redsi force --downstream STEP
+  see whether it gives the      redsi verify --rebuild STEP: runs it here and
+  same                          compares; the existing result stays
 
 Blobs stay in the store until ` + "`redsi gc`" + `.`,
 		Example: `  redsi force 'step.dedup.nq["url"]' && redsi run
@@ -45,7 +45,7 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 					continue
 				}
 				if from := it.Result.From; from != "" {
-					a.say(fmt.Sprintf("%s: its result is in %s, which is only read; a run that does not look there does the step", v.Plan.Steps[i].Address, from))
+					a.say(fmt.Sprintf("%s: its result is in %s, which is read-only; a run that does not look there runs the step", v.Plan.Steps[i].Address, from))
 					continue
 				}
 				if err := a.forget(cmd.Context(), store, v, i); err != nil {
@@ -60,21 +60,21 @@ Blobs stay in the store until ` + "`redsi gc`" + `.`,
 				view.Println(a.Out, s)
 			}
 			again := a.hint("run", "--target", args[0])
-			if downstream { // which the target alone does not need
+			if downstream { // the target alone does not need them
 				again = a.hint("run")
 			}
-			view.Printf(a.Out, "%s forgotten; `%s` does that work again.\n", view.Count(len(forgotten), "result"), again)
+			view.Printf(a.Out, "%s forgotten; `%s` makes them again.\n", view.Count(len(forgotten), "result"), again)
 			return nil
 		},
 	}
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
-	cmd.Flags().BoolVar(&downstream, "downstream", false, "also the results of all steps that depend on it")
+	cmd.Flags().BoolVar(&downstream, "downstream", false, "also forget the results of all steps that depend on it")
 	return cmd
 }
 
-// previewAround previews the whole pipeline, having checked that a target names
-// something in it.
+// previewAround previews the whole pipeline, after checking that a target names something in
+// it.
 func (a *app) previewAround(ctx context.Context, target string) (*plan.Preview, artifacts.Store, error) {
 	p, err := a.Load(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (a *app) previewAround(ctx context.Context, target string) (*plan.Preview, 
 	return v, store, err
 }
 
-// selected marks the steps that a target names and, with downstream, all that
-// read them. A plan's steps follow their inputs.
+// selected marks the steps that a target names and, with downstream, all that depend on them.
+// A plan's steps follow their inputs.
 func selected(p *plan.Plan, target string, downstream bool) []bool {
 	chosen := make([]bool, len(p.Steps))
 	for i, s := range p.Steps {

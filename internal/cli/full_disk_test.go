@@ -100,7 +100,7 @@ func TestFullDisk(t *testing.T) {
 		p := startRedsi(t, dir, "run")
 		<-p.done
 		said := p.out.String()
-		if p.err == nil || !strings.Contains(said, "the Temporal server is not started: the disk of "+state+" has ") ||
+		if p.err == nil || !strings.Contains(said, "the Temporal server was not started: the disk of "+state+" has ") ||
 			!strings.Contains(said, "free space there") || !strings.Contains(said, "another folder with --state") {
 			t.Errorf("on a disk of %s: %v\n%s", size, p.err, said)
 		}
@@ -142,7 +142,7 @@ step "command" "then" { # more than fits into what the database has already
 			t.Fatalf("the run has ended: %v\n%s", p.err, p.out)
 		default:
 		}
-		return strings.Contains(p.out.String(), "has 0 kB left: free space there, then it goes on")
+		return strings.Contains(p.out.String(), "has 0 kB left: free space there, then it continues")
 	})
 	undo()
 	p.succeeds(t)

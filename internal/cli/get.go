@@ -18,14 +18,14 @@ func newGetCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "get STEP[.OUTPUT[/FILE]]|TABLE|FIGURE|DIGEST DIR",
-		Short: "Write outputs into a folder: a tree, a file, or all that a step has left",
+		Short: "Write outputs into a folder: a tree, a file, or all outputs of a step",
 		Long: `Writes outputs into the folder DIR, which must be new or empty: the files of a tree,
-a file under the output's name, or all outputs of a step, each under its name. A digest
+a file under the output's name, or all outputs of a step, each under its name. DIGEST
 is that of a result (its key), of a tree or of a file, and needs no pipeline.
 
-The files are copies, verified to their last byte: you may write to them, and no file of
-the store changes. They appear at once, when all are there. With --force the folder may
-have files: those of the same names are replaced, and the others stay.`,
+The files are verified copies: you may change them without changing the store. They
+appear together, once all are complete. With --force the folder may have files: those of
+the same names are replaced, and the others stay.`,
 		Example: `  redsi artifacts get step.download.text.files text
   redsi artifacts get table.dedup_counts tables --force
   redsi artifacts get sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 out`,
@@ -44,7 +44,7 @@ have files: those of the same names are replaced, and the others stay.`,
 			m.close()
 			var full *artifacts.NotEmptyError
 			if errors.As(err, &full) {
-				return inputError(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names there", err))
+				return inputError(fmt.Errorf("%w: name a new folder, or give --force to replace files of the same names", err))
 			}
 			if err != nil {
 				return err
@@ -56,11 +56,11 @@ have files: those of the same names are replaced, and the others stay.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "write into a folder that has files: those of the same names are replaced")
+	cmd.Flags().BoolVar(&force, "force", false, "write into a folder that has files, replacing those of the same names")
 	return cmd
 }
 
-// asked finds the files that an argument of get names, as they are to be called.
+// asked finds the files that an argument of get means, by the names to write them under.
 func (a *app) asked(ctx context.Context, arg string) (artifacts.Store, []artifacts.File, error) {
 	if d, err := artifacts.ParseDigest(arg); err == nil {
 		store, err := a.openStore(ctx)
@@ -88,12 +88,12 @@ func (a *app) asked(ctx context.Context, arg string) (artifacts.Store, []artifac
 	}
 	i := slices.IndexFunc(art.Files, func(f artifacts.File) bool { return f.Name == file && f.Digest == d })
 	if i < 0 {
-		return store, nil, inputError(fmt.Errorf("output %s is one file, without %q in it", output, file))
+		return store, nil, inputError(fmt.Errorf("output %s is a single file, so there is no %q in it", output, file))
 	}
 	return store, []artifacts.File{{Name: path.Base(file), Digest: d, Size: art.Files[i].Size}}, nil
 }
 
-// filesOf are the files of a tree, or the one file that an output is.
+// filesOf are the files of an output: of a tree, or the single file.
 func filesOf(name string, art artifacts.Artifact) []artifacts.File {
 	if art.Files != nil {
 		return art.Files
@@ -101,7 +101,7 @@ func filesOf(name string, art artifacts.Artifact) []artifacts.File {
 	return []artifacts.File{{Name: name, Digest: art.Digest, Size: art.Size}}
 }
 
-// filesOfResult are those of all outputs: trees in folders of their names.
+// filesOfResult are the files of all outputs, with trees in folders of their names.
 func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File) {
 	for _, output := range sortedOutputs(r) {
 		art := r.Outputs[output]
@@ -115,8 +115,7 @@ func filesOfResult(address string, r *artifacts.Result) (files []artifacts.File)
 	return files
 }
 
-// nameOfOutput is what the file of an output is called; those of tables and figures as
-// a run calls them.
+// nameOfOutput is the file name of an output; for tables and figures, the one a run uses.
 func nameOfOutput(address, output string) string {
 	if isRendered(address) {
 		return fileName(renderedName(address)) + "." + extension(output)
@@ -124,7 +123,7 @@ func nameOfOutput(address, output string) string {
 	return output
 }
 
-// filesOfDigest finds a result by its key, an output or a file of one, or any blob.
+// filesOfDigest finds a result by its key, an output or one of its files, or any blob.
 func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Digest) ([]artifacts.File, error) {
 	if r, err := artifacts.Lookup(ctx, store, d); err != nil || r != nil {
 		if err != nil {
@@ -157,7 +156,7 @@ func filesOfDigest(ctx context.Context, store artifacts.Store, d artifacts.Diges
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%s: nothing in %s has that digest", d, store.URL)
+		return nil, fmt.Errorf("%s: not found in %s", d, store.URL)
 	}
 	return []artifacts.File{{Name: strings.TrimPrefix(d.String(), "sha256:"), Digest: d}}, nil
 }

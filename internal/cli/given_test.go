@@ -60,7 +60,7 @@ func TestCommandLines(t *testing.T) {
 		{"graph --format gif --json", exitInput, `--format gif`},
 		{"graph -f p/two.hcl -t table.of.nothing", exitInput, "`redsi plan --all -f p/two.hcl` lists them"},
 		{"run --detach", exitInput, `--detach needs a cluster`},
-		{"verify --from x", exitInput, `--from is for --rebuild`},
+		{"verify --from x", exitInput, `--from can be used only with --rebuild`},
 		{"metrics", exitInput, `(?s)Did you mean this.*\n\s+report\n\s+trace\n`},
 		{"repro", exitInput, `(?s)Did you mean this.*\n\s+run\n`},
 		{"dag", exitInput, `(?s)Did you mean this.*\n\s+graph\n`},
@@ -68,7 +68,7 @@ func TestCommandLines(t *testing.T) {
 		{"why x --run last -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
 		{"diff a b -f p/from.hcl", exitInput, `no store has the scheme "gopher"`},
 		{"diff p/two.hcl p/from.hcl", exitInput, `no-such-program`},
-		{"plan -f p/two.hcl", exitInput, `(?s)^RUN +step.command.good .*1 step: 0 hit, 1 to run.*step.command.bad: .*no-such-program.*the plan has the other 1 step; what needs this is left out of it: 1 step\n$`},
+		{"plan -f p/two.hcl", exitInput, `(?s)^RUN +step.command.good .*1 step: 0 hit, 1 to run.*step.command.bad: .*no-such-program.*the plan has the other 1 step; left out, since they need this: 1 step\n$`},
 		{"plan -f p/two.hcl -t step.command.bad", exitInput, `^redsi: .*no-such-program.*\n$`},
 		{"plan -f p/two.hcl --out x.plan", exitInput, `^redsi: .*no-such-program.*\n$`},
 	} {
@@ -161,7 +161,7 @@ func TestLostInOrder(t *testing.T) {
 		if first == "" {
 			first = out.String()
 		}
-		if out.String() != first || !strings.Contains(first, "\nand 2 more were to be copied") {
+		if out.String() != first || !strings.Contains(first, "\nand 2 more could not be copied") {
 			t.Fatalf("%s, before %s", &out, first)
 		}
 	}
@@ -190,7 +190,7 @@ func TestLogsOfARun(t *testing.T) {
 	}
 	before := counted.Calls(storetest.BlobsMissing)
 	logs, err := (&app{}).logsOfRun(t.Context(), store, "last", "", false)
-	if err != nil || len(logs) != 22 || logs[5].Address != "step.command.bad" || !strings.Contains(logs[21].Note, "went with its result") {
+	if err != nil || len(logs) != 22 || logs[5].Address != "step.command.bad" || !strings.Contains(logs[21].Note, "lost with its result") {
 		t.Fatalf("%d logs: %+v, %v", len(logs), logs, err)
 	}
 	if n := counted.Calls(storetest.BlobsMissing) - before; n > 2 {

@@ -18,13 +18,13 @@ func newGraphCmd(a *app) *cobra.Command {
 	var expand, outcomes bool
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Draw the graph of the steps",
+		Short: "Draw the graph of steps",
 		Long: `Writes the graph of the pipeline, or of what the targets need. The instances
 of a for_each block are one node unless --expand is given.
 
-Colours and borders show what a run would do, as plan says it: hit, run, resume,
-maybe. A node of several instances has the look of what is to be done, and says how
-many have results. --outcomes=false draws without reading results.`,
+Colours and borders show what a run would do, as in plan: hit, run, resume, maybe.
+A node for several instances looks like those that are still to be done, and says
+how many have results. --outcomes=false draws without reading results.`,
 		Example: `  redsi graph --format svg > pipeline.svg
   redsi graph --target table.dedup_counts --format mermaid
   redsi graph --expand | dot -Tpdf > pipeline.pdf`,
@@ -66,7 +66,7 @@ many have results. --outcomes=false draws without reading results.`,
 	return cmd
 }
 
-// planned is what plan says of each step of a pipeline.
+// planned is what plan says about each step of a pipeline.
 func (a *app) planned(ctx context.Context, p *pipeline.Pipeline) ([]string, error) {
 	pl, err := a.planOf(ctx, p, a.File, a.Targets)
 	if err != nil {

@@ -10,15 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// carried are the flags that say what a command reads and where it keeps: commands that
-// are printed for the person to paste have what was given of them.
+// carried are the flags that say what a command reads and where it writes: printed commands
+// repeat those that were given.
 var carried = []string{"file", "var", "var-file", "state", "store", "from", "require-from", "trust", "untrusted", "profile", "payload-key",
 	"temporal-address", "temporal-namespace", "temporal-profile"}
 
-// hint is a command of this program that the person can paste: a verb, its arguments,
-// and the flags of the command at work that say where it reads and keeps, if the verb has
-// them. What comes from the environment holds there too, and sensitive variables are left
-// for the person to fill in: which are, is known once the pipeline is read.
+// hint is a command of this program to copy and paste: a verb, its arguments, and the carried
+// flags of the running command that the verb has. The environment applies there too. Sensitive
+// variables, known once the pipeline is read, are left for the person to fill in.
 func (a *app) hint(verb string, args ...string) string {
 	words := append([]string{"redsi"}, strings.Fields(verb)...)
 	for _, arg := range args {
@@ -51,7 +50,7 @@ func (a *app) hint(verb string, args ...string) string {
 	return strings.Join(words, " ")
 }
 
-// shellLine is a command as a shell takes it.
+// shellLine is a command line for a shell.
 func shellLine(words []string) string {
 	line := make([]string, len(words))
 	for i, w := range words {
@@ -60,8 +59,8 @@ func shellLine(words []string) string {
 	return strings.Join(line, " ")
 }
 
-// settled reports whether a flag has its value from settings that another verb does not
-// read: without -f it reads those of the current folder.
+// settled reports whether a flag's value comes from settings that another verb does not read:
+// without -f it reads those of the current folder.
 func (a *app) settled(flag string, to *cobra.Command) bool {
 	return a.local.flags[flag] && !understands(to, "file") && filepath.Dir(a.local.file) != "."
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// journal is what earlier runs of a pipeline left, by step address.
+// journal is what earlier runs of a pipeline recorded, by step address.
 type journal struct {
 	key   map[string]artifacts.Digest // of the newest result
 	run   map[string]string
-	spent map[string][]spending // newest first, of steps that read what they read in this plan
+	spent map[string][]spending // newest first, of steps with the same sources as in this plan
 
 	saved map[int]checkpoint // of steps without a result, by their place in the plan
 	ended map[string]string  // how steps without a result ended last
 
-	failed map[int]view.Failed // what failed for good under the key that it has now
+	failed map[int]view.Failed // what failed for good under its present key
 
 	causes  map[int]string // what differs from a step's newest result, without the values
 	moved   map[string]int // steps whose newest result has a key of another format, by that
@@ -40,15 +40,15 @@ type spending struct {
 	took time.Duration
 }
 
-// runsRead bounds how many run records are read for a plan, newest first; once every
-// step has been found, no more are read than have so many steps together.
+// runsRead bounds how many run records are read for a plan, newest first; once every step has
+// been found, reading stops after stepsRead steps in all.
 const (
 	runsRead  = 20
 	stepsRead = 100_000
 )
 
-// journalOf reads what the newest run records of a pipeline of this project say of the
-// steps that are no hits.
+// journalOf reads what the newest run records of a pipeline of this project say about the
+// steps that are not hits.
 func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*journal, error) {
 	j := &journal{key: map[string]artifacts.Digest{}, run: map[string]string{}, spent: map[string][]spending{}, ended: map[string]string{},
 		causes: map[int]string{}, moved: map[string]int{}, bytes: map[artifacts.Digest]int64{}, memory: map[artifacts.Digest]int64{}}
@@ -56,7 +56,7 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 	if missing == 0 {
 		return j, nil
 	}
-	defer a.waiting("reading what earlier runs left")()
+	defer a.waiting("reading the records of earlier runs")()
 	var err error
 	if j.saved, err = a.resumable(ctx, store, v); err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (a *app) journalOf(ctx context.Context, store artifacts.Store, v *plan.Prev
 	return j, nil
 }
 
-// add takes over what a run record, older than all before it, says of steps that are no
-// hits, and counts those that have an earlier result only now.
+// add takes what a run record, older than those before it, says about steps that are not
+// hits, and counts the steps whose first earlier result this is.
 func (j *journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 	in := make(map[string]*workflows.RunStep, len(rec.Steps))
 	for i := range rec.Steps {
@@ -120,7 +120,7 @@ func (j *journal) add(rec *workflows.RunRecord, v *plan.Preview) (found int) {
 	return found
 }
 
-// entry is what the store has of an earlier result.
+// entry reads an earlier result.
 func (j *journal) entry(ctx context.Context, store artifacts.Store, key artifacts.Digest) (artifacts.Entry, error) {
 	if e, held := j.entries[key]; held {
 		return e, nil
@@ -139,11 +139,11 @@ func (j *journal) inspect(ctx context.Context, store artifacts.Store, keys []art
 	return entries, err
 }
 
-// inspectMost bounds the earlier results that are held at a time.
+// inspectMost bounds the earlier results held in memory at a time.
 const inspectMost = 1024
 
-// ahead looks at the earlier results of step i and of the next that must run, if that of i
-// is not held.
+// ahead reads the earlier results of step i and of the next steps that must run, unless that
+// of i is held already.
 func (j *journal) ahead(ctx context.Context, store artifacts.Store, v *plan.Preview, i int) (err error) {
 	old, ok := j.key[v.Plan.Steps[i].Address]
 	if _, held := j.entries[old]; held || !ok {
@@ -160,8 +160,8 @@ func (j *journal) ahead(ctx context.Context, store artifacts.Store, v *plan.Prev
 	return err
 }
 
-// reasons says in a few words why each RUN step must run: what differs from the
-// step's newest result, or that there is none.
+// reasons says briefly why each RUN step must run: what differs from its newest result, or
+// that there is none.
 func (a *app) reasons(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal) (map[int]string, error) {
 	why := map[int]string{}
 	for i, it := range v.Items {

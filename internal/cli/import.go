@@ -21,13 +21,13 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// importOptions say what is read, where it goes, and who is believed.
+// importOptions say what is read, where it goes, and whose keys are trusted.
 type importOptions struct {
 	dir, most, untrusted string
 	trust                []string
 }
 
-// imported is what came of an import.
+// imported is the outcome of an import.
 type imported struct {
 	Folder    string            `json:"folder"`
 	Store     string            `json:"store"`
@@ -37,35 +37,35 @@ type imported struct {
 	There     int               `json:"there"` // results that the store had
 	Blobs     int               `json:"blobs"`
 	Bytes     int64             `json:"bytes"`
-	Differs   []string          `json:"differs"`  // keys of which the store has other outputs, which stay
-	Damaged   []string          `json:"damaged"`  // results that the archive does not have whole for no reason that it gives
-	LeftOut   []archive.LeftOut `json:"left_out"` // that the archive does not have
-	Ignored   []string          `json:"ignored"`  // files in the archive that are none of an archive's
+	Differs   []string          `json:"differs"`  // keys whose outputs in the store differ, and stay
+	Damaged   []string          `json:"damaged"`  // results that are incomplete in the archive without explanation
+	LeftOut   []archive.LeftOut `json:"left_out"` // not in the archive
+	Ignored   []string          `json:"ignored"`  // files that do not belong in an archive
 	Variables []string          `json:"variables"`
 	Signer    string            `json:"signer,omitempty"` // of the archive
-	Trusted   bool              `json:"trusted"`          // who signed the archive
-	Believed  bool              `json:"results_trusted"`  // who signed each of its results
+	Trusted   bool              `json:"trusted"`          // the archive's signer
+	Believed  bool              `json:"results_trusted"`  // the signers of all results
 
 	given string // the folder as the person named it
-	apart bool   // the results are in a store of another place
+	apart bool   // the results are in a store elsewhere
 }
 
 func newImportCmd(a *app) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE.zip",
-		Short: "Read an archive that redsi export --archive wrote: pipeline and results, verified, without network",
-		Long: `Reads an archive that redsi export --archive wrote: the pipeline into a new folder, and its
-results into the store of that folder. Nothing runs, and nothing is asked of a network. In
-the folder plan, verify and report then say what they said where the archive was made.
+		Short: "Read an archive written by redsi export --archive: pipeline and results, verified, without network",
+		Long: `Reads an archive written by redsi export --archive: the pipeline into a new folder, and its
+results into the store of that folder. Nothing runs, and no network is used. In that folder,
+plan, verify and report then give the same output as where the archive was made.
 
-An archive is a stranger's. Its names, links and sizes are checked before anything is
+An archive is not trusted. Its names, links and sizes are checked before anything is
 written; files are verified by their SHA-256 and results by their seals. The folder appears
-at once, when all of it is there, and holds nothing but what came from the archive, which
-may therefore be signed by anybody. Its pipeline is code: read it before you plan or run it.
-With --store the results go into that store instead. If it has results, others could take
-the archive's for yours, so the archive, or each result, must be signed by your own key or
-one given by --trust; --untrusted use takes them as they are.`,
+once it is complete, and contains only what came from the archive, so it does not matter who
+signed that. Its pipeline is code: read it before you plan or run it.
+With --store the results go into that store instead. If it has results already, the archive's
+could be taken for yours, so the archive, or each result, must be signed by your own key or
+one given with --trust; --untrusted use accepts them unsigned.`,
 		Example: `  redsi import paper.zip
   redsi import paper.zip --dir their-paper --trust alice:uyk2NrRFxtvaD6OAknF6Df5l3xlYwSLHLoYBkRsQHVo=
   redsi import paper.zip --store /data/store --untrusted use`,
@@ -80,9 +80,9 @@ one given by --trust; --untrusted use takes them as they are.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "folder to make (default: the file's name without .zip)")
-	f.StringVar(&o.most, "max-size", "", "take an archive that unpacks to so much (default: a hundred times its size, and 1 GiB)")
-	f.StringArrayVar(&o.trust, "trust", nil, "public `KEY` that is believed; may be repeated")
-	f.StringVar(&o.untrusted, "untrusted", "", "use: take results that no trusted key signed into a store that has others")
+	f.StringVar(&o.most, "max-size", "", "largest unpacked size to accept (default: a hundred times the archive's size, plus 1 GiB)")
+	f.StringArrayVar(&o.trust, "trust", nil, "trust this public `KEY`; may be repeated")
+	f.StringVar(&o.untrusted, "untrusted", "", "use: accept results that no trusted key signed into a store that has other results")
 	return cmd
 }
 
@@ -94,7 +94,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	folder := o.dir
 	if folder == "" {
 		if folder = strings.TrimSuffix(filepath.Base(file), ".zip"); folder == filepath.Base(file) {
-			return nil, inputError(fmt.Errorf("%s does not end in .zip: name the folder by --dir", file))
+			return nil, inputError(fmt.Errorf("%s does not end in .zip: name the folder with --dir", file))
 		}
 	}
 	given := folder
@@ -123,7 +123,7 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp) // after the rename there is none
+	defer os.RemoveAll(tmp) // gone after the rename
 	store, shown, err := a.importStore(ctx, tmp, folder)
 	if err != nil {
 		return nil, err
@@ -159,11 +159,11 @@ func (a *app) importArchive(ctx context.Context, file string, o importOptions) (
 	return x, os.Rename(tmp, folder)
 }
 
-// importRing is whom the person believes: their own key, and those that they name. Nothing
-// that an archive says is asked.
+// importRing is the keys that the person trusts: their own, and those that they name. What an
+// archive says does not matter.
 func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 	if o.untrusted != "" && o.untrusted != string(artifacts.UseUntrusted) {
-		return ring, inputError(fmt.Errorf("--untrusted %s: want use; without it, such results are not taken", o.untrusted))
+		return ring, inputError(fmt.Errorf("--untrusted %s: want use; without it, such results are not accepted", o.untrusted))
 	}
 	if ring.Trusted, err = parseTrust(o.trust); err != nil {
 		return ring, err
@@ -175,7 +175,7 @@ func (a *app) importRing(o importOptions) (ring signature.Ring, err error) {
 	return ring, err
 }
 
-// freeFolder is the absolute path of a folder that is not there, or is empty.
+// freeFolder is the absolute path of a folder that does not exist or is empty.
 func freeFolder(folder string) (string, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
@@ -184,13 +184,13 @@ func freeFolder(folder string) (string, error) {
 	have, err := os.ReadDir(abs)
 	switch cwd, cerr := os.Getwd(); {
 	case cerr == nil && cwd == abs:
-		return "", inputError(errors.New("the archive's folder must be a new one: name it by --dir"))
+		return "", inputError(errors.New("the archive's folder must be a new one: name it with --dir"))
 	case errors.Is(err, fs.ErrNotExist):
 		return abs, nil
 	case err != nil:
 		return "", inputError(err)
 	case len(have) > 0:
-		return "", inputError(fmt.Errorf("%s is not empty: name a new folder by --dir", folder))
+		return "", inputError(fmt.Errorf("%s is not empty: name a new folder with --dir", folder))
 	}
 	return abs, nil
 }
@@ -201,7 +201,7 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, inputError(fmt.Errorf("%s is no file", name))
+		return nil, inputError(fmt.Errorf("%s is not a file", name))
 	}
 	limits := archive.Usual(info.Size())
 	if most != "" {
@@ -216,10 +216,10 @@ func openArchive(in *os.File, name, most string) (*archive.Reader, error) {
 	return r, nil
 }
 
-// ownStore is where the folder that is made has its store.
+// ownStore is the store's path in the new folder.
 var ownStore = filepath.Join(".redsi", "store")
 
-// importStore is the store that was named, or that of the folder that is made.
+// importStore is the named store, or that of the new folder.
 func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifacts.Store, shown string, err error) {
 	flags := a.cmd.Flags()
 	if flags.Changed("store") || flags.Changed("state") || os.Getenv("REDSI_STORE") != "" || os.Getenv("REDSI_STATE") != "" || a.local.flags["store"] || a.local.flags["state"] {
@@ -230,7 +230,7 @@ func (a *app) importStore(ctx context.Context, tmp, folder string) (store artifa
 	return store, filepath.Join(folder, ownStore), err
 }
 
-// believed reports whether keys of the ring signed each of its results.
+// believed reports whether keys of the ring signed all results.
 func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool, error) {
 	store := r.Store()
 	keys, err := artifacts.ResultKeys(ctx, store)
@@ -249,7 +249,7 @@ func believed(ctx context.Context, r *archive.Reader, ring signature.Ring) (bool
 	return len(keys) > 0, nil
 }
 
-// admit refuses to put what nobody trusted has signed beside results of other origin.
+// admit refuses to mix what no trusted key signed with results of other origin.
 func (a *app) admit(ctx context.Context, x *imported, store artifacts.Store, o importOptions) error {
 	if x.Trusted || x.Believed || o.untrusted != "" {
 		return nil
@@ -258,11 +258,11 @@ func (a *app) admit(ctx context.Context, x *imported, store artifacts.Store, o i
 		if err != nil {
 			return err
 		}
-		who := "nobody"
+		who := "not signed"
 		if x.Signer != "" {
-			who = x.Signer + ", whom you have not said to trust"
+			who = "signed by " + x.Signer + ", whose key you do not trust"
 		}
-		return inputError(fmt.Errorf("%s has results, and this archive is signed by %s: leave out --store, so that it has a store of its own, name whom you trust by --trust KEY, or take it as it is by --untrusted use", store.URL, who))
+		return inputError(fmt.Errorf("%s has results, and this archive is %s: leave out --store, so that it gets a store of its own, name a trusted key with --trust KEY, or accept it with --untrusted use", store.URL, who))
 	}
 	return nil
 }
@@ -329,8 +329,7 @@ func pinResults(ctx context.Context, store artifacts.Store, name string, keys []
 	return store.Records.Put(ctx, "pins/"+name, pin)
 }
 
-// writeVariables gives the pipeline's variables the values that they had, as settings
-// beside it.
+// writeVariables records the values of the pipeline's variables, as settings next to it.
 func writeVariables(x *imported, folder string, m archive.Manifest) error {
 	if len(m.Variables) == 0 {
 		return nil

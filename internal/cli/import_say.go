@@ -21,38 +21,38 @@ func (a *app) sayImported(x *imported) error {
 	view.Printf(a.Out, "%s  %s, %s (%d were there), %s of %s\n", x.given, view.Count(x.Files, "file"), view.Count(x.Results, "result"), x.There, view.Count(x.Blobs, "blob"), view.Size(x.Bytes))
 	switch {
 	case x.Signer == "":
-		view.Println(a.Out, "signed by nobody: what it says may be anybody's, and verify --rebuild checks it")
+		view.Println(a.Out, "not signed: anybody may have made it; check it with redsi verify --rebuild")
 	case x.Trusted:
-		view.Printf(a.Out, "signed by %s, whom you trust\n", x.Signer)
+		view.Printf(a.Out, "signed by %s, whose key you trust\n", x.Signer)
 	case x.Believed:
-		view.Printf(a.Out, "signed by %s, whom you have not said to trust; each result in it by somebody whom you trust\n", x.Signer)
+		view.Printf(a.Out, "signed by %s, whose key you do not trust; each result in it by a key that you trust\n", x.Signer)
 	default:
-		view.Printf(a.Out, "signed by %s, whom you have not said to trust\n", x.Signer)
+		view.Printf(a.Out, "signed by %s, whose key you do not trust\n", x.Signer)
 	}
 	for i, l := range x.LeftOut {
 		if i == mostNamed {
-			view.Printf(a.Out, "%d more steps have files left out: --json names each\n", len(x.LeftOut)-i)
+			view.Printf(a.Out, "%d more steps have files left out: --json lists all\n", len(x.LeftOut)-i)
 			break
 		}
-		then := "it runs again before what reads it can"
+		then := "the step runs again when they are needed"
 		if from := l.Fetched(); from != "" {
 			then = "fetched when read, from " + from
 		}
 		view.Printf(a.Out, "not in the archive: %s of %s, %s: %s\n", view.Count(l.Blobs, "file"), l.Step, view.Size(l.Bytes), then)
 	}
 	for _, name := range x.Ignored[:min(len(x.Ignored), mostNamed)] {
-		view.Printf(a.Out, "not taken: %s, which no archive has\n", name)
+		view.Printf(a.Out, "ignored: %s, which does not belong in an archive\n", name)
 	}
 	for _, d := range x.Differs {
 		view.Printf(a.Out, "%s has other outputs in the store; those stay\n", d)
 	}
 	if len(x.Variables) > 0 {
-		view.Printf(a.Out, "%s beside the pipeline sets %s\n", pipeline.LocalFile, strings.Join(x.Variables, ", "))
+		view.Printf(a.Out, "%s next to the pipeline sets %s\n", pipeline.LocalFile, strings.Join(x.Variables, ", "))
 	}
 	view.Println(a.Out, "its pipeline is code: read it, then")
 	var f []string
 	switch {
-	case x.apart: // that store may be named relative to where we are
+	case x.apart: // the store may be named relative to the current folder
 		f = []string{"-f", filepath.Join(x.given, filepath.FromSlash(x.Pipeline))}
 	case x.Pipeline != pipeline.DefaultFile:
 		f = []string{"-f", x.Pipeline}

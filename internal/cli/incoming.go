@@ -14,11 +14,11 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// incomingMost bounds the results that are in memory while the bytes to fetch are counted.
+// incomingMost bounds the results in memory while the bytes to fetch are counted.
 const incomingMost = 1024
 
-// isAsked reports whether a run is for step i itself, not for what reads it: it is a
-// target, or without targets a table or figure.
+// isAsked reports whether a run is for step i itself: it is a target or, without targets, a
+// table or figure.
 func (a *app) isAsked(pl *plan.Plan, i int) bool {
 	if len(a.Targets) == 0 {
 		return isRendered(pl.Steps[i].Address)
@@ -26,9 +26,9 @@ func (a *app) isAsked(pl *plan.Plan, i int) bool {
 	return slices.ContainsFunc(a.Targets, func(target string) bool { return plan.Matches(target, pl.Steps[i].Address) })
 }
 
-// othersOf says what a preview has of others, and what a run of it would fetch from them:
-// of the steps that it is for all blobs, of others those that a step reads that must run.
-// What the store has is not counted.
+// othersOf says what a preview found in other stores, and what a run would fetch from them:
+// all blobs of the steps that it is for, and those that steps which must run read. What the
+// store has is not counted.
 func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Preview) (*view.Others, error) {
 	out := &view.Others{Passed: a.belief.summary(), Unsigned: a.belief.unsigned, Fetch: map[int]int64{}}
 	hits := map[string]int{}
@@ -72,9 +72,9 @@ func (a *app) othersOf(ctx context.Context, store artifacts.Store, v *plan.Previ
 	return out, nil
 }
 
-// unsignedOwn counts the hits of the store itself that have no signature by a key that the
-// project trusts, if it trusts some and believes them all the same. The names of signatures
-// are listed once; that they are right is looked at where it matters.
+// unsignedOwn counts the hits in the own store without a signature by a trusted key, if the
+// project trusts keys and uses those hits anyway. Only names of signatures are listed; they
+// are verified where it matters.
 func (a *app) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Preview) (n int, err error) {
 	p, err := a.policy()
 	ring, rerr := a.ring()
@@ -100,7 +100,7 @@ func (a *app) unsignedOwn(ctx context.Context, own artifacts.Store, v *plan.Prev
 	return n, nil
 }
 
-// readOf lists of each hit of others the outputs that steps read which are no hits.
+// readOf lists, for each hit in another store, the outputs that steps without a result read.
 func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 	at := map[string]int{}
 	for i, it := range v.Items {
@@ -132,7 +132,7 @@ func readOf(v *plan.Preview) (map[int]map[string]bool, error) {
 }
 
 // resultsAt are the results of hits, in their order, whether the preview kept them or not;
-// nil where one is gone since.
+// nil: gone since.
 func resultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, steps []int) ([]*artifacts.Result, error) {
 	var keys []artifacts.Digest
 	for _, i := range steps {
@@ -153,7 +153,7 @@ func resultsAt(ctx context.Context, store artifacts.Store, v *plan.Preview, step
 	return results, nil
 }
 
-// countIncoming adds the blobs of some steps' results that own lacks and nothing counted.
+// countIncoming adds the blobs of results that own lacks and that were not counted yet.
 func (a *app) countIncoming(ctx context.Context, own artifacts.Store, v *plan.Preview, steps []int, results []*artifacts.Result,
 	read map[int]map[string]bool, seen map[artifacts.Digest]bool, out *view.Others) error {
 	type blob struct {

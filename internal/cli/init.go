@@ -23,7 +23,7 @@ import (
 //go:embed starter
 var starters embed.FS
 
-// ignored is what is of one machine or made again.
+// ignored is what belongs to one machine or can be made again.
 const ignored = ".redsi/\n.redsi.lock.lock\nresults/\n" + pipeline.LocalFile + "\n"
 
 func newInitCmd(a *app) *cobra.Command {
@@ -31,19 +31,19 @@ func newInitCmd(a *app) *cobra.Command {
 	var corpus string
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
-		Short: "Write a small study that runs, to start your own from",
-		Long: `Write a small study that runs, to start your own from: a program that is run for
-several seeds, a table and a figure of its numbers, what is expected of them, and a
-test. With --nq it is the first steps of the ReDSI paper on a generated corpus.
+		Short: "Write a small, runnable study to start from",
+		Long: `Write a small, runnable study to start from: a program that is run with several
+seeds, a table and a figure of its numbers, expectations, and a test. With --nq it
+has the first steps of the ReDSI paper on a generated corpus.
 
-With --corpus it is a retrieval study on a folder of yours: BM25, a dense ranking,
-three types of identifiers with a model each, scores, significance and a table. The
-folder has documents, queries and judgments as JSON lines, in BEIR's, TREC's or
-MS MARCO's layout, as TSV or as Parquet; all of it is read first, and what was found is
-said. Splits that it lacks are drawn.
+With --corpus it is a retrieval study on your own data: BM25, a dense ranking, three
+types of identifiers with a model each, scores, significance and a table. The folder
+has documents, queries and judgments as JSON lines, in BEIR's, TREC's or MS MARCO's
+layout, as TSV or as Parquet; all of it is read first, and what was found is
+reported. Missing splits are drawn.
 
-Beside it stands a .gitignore, which keeps state, results and ` + pipeline.LocalFile + ` out of
-a repository. A file that is there is never overwritten.`,
+A .gitignore keeps state, results and ` + pipeline.LocalFile + ` out of the repository.
+Existing files are never overwritten.`,
 		Example: `  redsi init study && cd study && redsi run
   redsi init --nq corpus
   redsi init --corpus examples/postgresql manual`,
@@ -54,7 +54,7 @@ a repository. A file that is there is never overwritten.`,
 				dir = args[0]
 			}
 			if corpus != "" && nq {
-				return inputError(errors.New("--nq and --corpus are two studies; give one of them"))
+				return inputError(errors.New("give either --nq or --corpus, not both"))
 			}
 			if corpus != "" {
 				return a.initCorpus(cmd.Context(), corpus, dir)
@@ -93,7 +93,7 @@ func printWrote(out io.Writer, wrote []string, dir string) {
 	view.Printf(out, "next: %s\n", next)
 }
 
-// starterFiles are a starter's files by name.
+// starterFiles are the files of a starter by name.
 func starterFiles(name string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(starters, path.Join("starter", name), func(p string, d fs.DirEntry, err error) error {
@@ -105,13 +105,13 @@ func starterFiles(name string) (map[string][]byte, error) {
 	return files, err
 }
 
-// writeFiles writes files into a folder, or none of them, and names them. Only what git
-// ignores may be there already.
+// writeFiles writes files into a folder, all or none, and returns their names. Only what git
+// ignores may exist already.
 func writeFiles(files map[string][]byte, dir string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(files))
 	for _, n := range names {
 		if exists(filepath.Join(dir, n)) {
-			return nil, inputError(fmt.Errorf("%s already exists; init overwrites nothing", filepath.Join(dir, n)))
+			return nil, inputError(fmt.Errorf("%s already exists; init does not overwrite files", filepath.Join(dir, n)))
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -129,7 +129,7 @@ func writeFiles(files map[string][]byte, dir string) ([]string, error) {
 			err = writeNew(file, files[n])
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return nil, inputError(fmt.Errorf("%s already exists; init overwrites nothing", file))
+			return nil, inputError(fmt.Errorf("%s already exists; init does not overwrite files", file))
 		}
 		if err != nil {
 			return nil, err
@@ -144,7 +144,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// writeNew writes a file that must not be there.
+// writeNew writes a file that must not exist.
 func writeNew(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// corpusFound is what init --corpus says of a folder.
+// corpusFound is what init --corpus found in a folder.
 type corpusFound struct {
 	Folder    string                   `json:"folder"`
 	Files     []collect.FileReport     `json:"files"`
@@ -32,53 +32,53 @@ type corpusFound struct {
 	list []corpusFile
 }
 
-// corpusFile is a file of the corpus with what it is taken for.
+// corpusFile is a file of the corpus with its role.
 type corpusFile struct {
 	collect.Part
 	name string // below the folder, with slashes
 	size int64
 }
 
-// splitPlan says how a collection gets the splits that its files lack: a study needs
-// queries to train on, others that choose the checkpoint, and others that judge.
+// splitPlan says how a collection gets the splits that its files lack: a study needs queries
+// for training, for choosing the checkpoint, and for testing.
 type splitPlan struct {
-	become map[nq.Split]nq.Split // files of a split are taken for another's, or for those of none
+	become map[nq.Split]nq.Split // files of a split are used for another, or for none
 	draw   map[nq.Split]float64
 	from   nq.Split // "": what has no split
 	why    string
 }
 
-// Shares that are drawn where a split is missing.
+// Shares to draw for a missing split.
 const (
 	devShare  = 0.1
 	testShare = 0.2
-	mostly    = 0.5 // for tests, of queries that were all for tests
+	mostly    = 0.5 // for tests, if all queries are test queries
 )
 
-// planSplits decides by the splits that have queries.
+// planSplits decides from the splits that have queries.
 func planSplits(train, dev, test bool) splitPlan {
 	switch {
 	case train && dev && test:
-		return splitPlan{why: "as the files have them"}
+		return splitPlan{why: "as in the files"}
 	case train && test:
-		return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare}, from: nq.Train, why: "a tenth of the train queries is drawn for development"}
+		return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare}, from: nq.Train, why: "a tenth of the train queries, drawn at random, is used for development"}
 	case train && dev:
 		return splitPlan{become: map[nq.Split]nq.Split{nq.Dev: nq.Test}, draw: map[nq.Split]float64{nq.Dev: devShare}, from: nq.Train,
-			why: "development queries are the test, and a tenth of the train queries is drawn for development"}
+			why: "the development queries are the test, and a tenth of the train queries, drawn at random, is used for development"}
 	case train:
-		return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: testShare}, from: nq.Train, why: "drawn from the train queries"}
+		return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: testShare}, from: nq.Train, why: "drawn at random from the train queries"}
 	case dev && test:
 		return splitPlan{become: map[nq.Split]nq.Split{nq.Dev: nq.Train}, draw: map[nq.Split]float64{nq.Dev: devShare}, from: nq.Train,
-			why: "there are no train queries: development queries are trained on, and a tenth of them is kept for development"}
+			why: "there are no train queries: development queries are used for training, except a tenth kept for development"}
 	case dev || test:
 		return splitPlan{become: map[nq.Split]nq.Split{nq.Dev: "", nq.Test: ""}, draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: mostly},
-			why: "there are only queries for tests: half of them remain so, others are trained on; numbers are not those of the whole test set"}
+			why: "there are only test queries: half of them stay, the others are used for training; numbers are not those of the whole test set"}
 	}
 	return splitPlan{draw: map[nq.Split]float64{nq.Dev: devShare, nq.Test: testShare}, why: "drawn"}
 }
 
-// findCorpus reads the files of a folder as the study's import_corpus will, so that what is
-// wrong with them is known before anything is written.
+// findCorpus reads the files of a folder as the study's import_corpus will, so that errors in
+// them are found before anything is written.
 func findCorpus(ctx context.Context, folder string) (*corpusFound, error) {
 	c := &corpusFound{Folder: folder}
 	if err := c.look(); err != nil {
@@ -98,7 +98,7 @@ func findCorpus(ctx context.Context, folder string) (*corpusFound, error) {
 	return c, nil
 }
 
-// look lists what the folder has and sorts it.
+// look lists the folder's files by role.
 func (c *corpusFound) look() error {
 	sizes := map[string]int64{}
 	var names []string
@@ -112,7 +112,7 @@ func (c *corpusFound) look() error {
 			}
 			return nil
 		}
-		info, err := os.Stat(p) // of what a link leads to
+		info, err := os.Stat(p) // follows links
 		if err != nil || !info.Mode().IsRegular() {
 			return err
 		}
@@ -141,13 +141,13 @@ func (c *corpusFound) look() error {
 		}
 	}
 	if !have[collect.Queries] {
-		return fmt.Errorf("%s: documents without queries are no study; looked for files named queries, topics or questions among: %s",
+		return fmt.Errorf("%s: there are documents but no queries; looked for files named queries, topics or questions among: %s",
 			c.Folder, strings.Join(names[:min(len(names), 8)], ", "))
 	}
 	return nil
 }
 
-// shares is what is drawn, as HCL; "": nothing.
+// shares is the shares to draw, as HCL; "": none.
 func (p splitPlan) shares() string {
 	var list []string
 	for _, s := range collect.Splits() {
@@ -161,7 +161,7 @@ func (p splitPlan) shares() string {
 	return "{ " + strings.Join(list, ", ") + " }"
 }
 
-// as is what a file is taken for under a plan.
+// as is the file's role under a plan.
 func (p splitPlan) as(f corpusFile) nq.Split {
 	if s, ok := p.become[f.Split]; ok && f.Split != "" {
 		return s
@@ -192,7 +192,7 @@ func (c *corpusFound) readQuestions(ctx context.Context, p splitPlan) ([]collect
 	return reports, q, nil
 }
 
-// read goes through all files under the plan, and fails where the study could not train or test.
+// read reads all files under the plan, and fails if the study could not train or test.
 func (c *corpusFound) read(ctx context.Context) error {
 	files, q, err := c.readQuestions(ctx, c.plan)
 	if err != nil {
@@ -215,7 +215,7 @@ func (c *corpusFound) read(ctx context.Context) error {
 	c.Files, c.Documents, c.Questions = files, coll.Report, &q.Report
 	for _, s := range collect.Splits() {
 		if q.Report.Of(s).Asked == 0 {
-			return fmt.Errorf("%s: no %s query has a relevant document (%d train, %d dev, %d test queries; splits: %s); a study needs some of each",
+			return fmt.Errorf("%s: no %s query has a relevant document (%d train, %d dev, %d test queries; splits: %s); a study needs queries of each split",
 				c.Folder, s, q.Report.Train.Asked, q.Report.Dev.Asked, q.Report.Test.Asked, c.Splits)
 		}
 	}
@@ -249,7 +249,7 @@ func (c *corpusFound) inputs() ([]input, error) {
 		}
 		for _, other := range list[i].Files {
 			if path.Base(other) == path.Base(f.name) {
-				return nil, inputError(fmt.Errorf("%s: %s and %s are both %s and have one name; rename one of them", c.Folder, other, f.name, name))
+				return nil, inputError(fmt.Errorf("%s: %s and %s are both %s with the same name; rename one of them", c.Folder, other, f.name, name))
 			}
 		}
 		list[i].Files = append(list[i].Files, f.name)
@@ -259,7 +259,7 @@ func (c *corpusFound) inputs() ([]input, error) {
 	return list, nil
 }
 
-// study makes the files of a study on the corpus, which lies at a path as the study sees it.
+// study makes the files of a study on the corpus at a path, as seen from the study.
 func (c *corpusFound) study(at string) (map[string][]byte, error) {
 	list, err := c.inputs()
 	if err != nil {
@@ -287,8 +287,8 @@ func (c *corpusFound) study(at string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// hclString is a text as a literal of HCL. hclwrite composes letters with their accents, and
-// so would name another file.
+// hclString is a text as an HCL literal. hclwrite would compose letters with their accents,
+// and so name a different file.
 func hclString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{", "%%{").Replace(s) + `"`
 }
@@ -319,7 +319,7 @@ func (a *app) initCorpus(ctx context.Context, corpus, dir string) error {
 	return nil
 }
 
-// relative is a folder as seen from another, with slashes; from another volume, the whole.
+// relative is a folder as seen from another, with slashes; absolute if on another volume.
 func relative(from, to string) (string, error) {
 	f, err1 := filepath.Abs(from)
 	t, err2 := filepath.Abs(to)
@@ -365,7 +365,7 @@ func (c *corpusFound) print(out io.Writer) {
 		view.Printf(out, "\n")
 	}
 	if n := c.Questions.Unjudged; n > 0 {
-		view.Printf(out, "left out for want of a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
+		view.Printf(out, "left out, without a relevant document: %d %s\n", n, map[bool]string{true: "query", false: "queries"}[n == 1])
 	}
 	view.Printf(out, "splits: %s\n", c.Splits)
 }

@@ -54,7 +54,7 @@ func TestNamesOfFilesAreLiterals(t *testing.T) {
 func TestTwoFilesOfOneName(t *testing.T) {
 	documents := collect.Part{Role: collect.Documents}
 	c := &corpusFound{Folder: "mine", list: []corpusFile{{documents, "corpus/a/part.jsonl", 1}, {documents, "corpus/b/part.jsonl", 1}}}
-	if _, err := c.inputs(); err == nil || !strings.Contains(err.Error(), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents and have one name") {
+	if _, err := c.inputs(); err == nil || !strings.Contains(err.Error(), "corpus/a/part.jsonl and corpus/b/part.jsonl are both documents with the same name") {
 		t.Errorf("%v", err)
 	}
 }

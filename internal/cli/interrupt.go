@@ -34,10 +34,10 @@ func (a *app) exitOnInterrupt(ctx context.Context) {
 	}
 }
 
-// cancelledError is the error of a run that was cancelled.
+// cancelledError is the error of a cancelled run.
 type cancelledError struct {
 	id, next string
-	sum      string       // what became of its steps; "" if its record is not there
+	sum      string       // how its steps ended; "": no record
 	resumes  []checkpoint // of its steps
 }
 
@@ -53,15 +53,15 @@ func (e *cancelledError) Error() string {
 	return b.String() + "\n" + e.next
 }
 
-// recordPatience bounds the look at the record of a run that was cancelled.
+// recordPatience bounds reading the record of a cancelled run.
 const recordPatience = 10 * time.Second
 
-// tellCancelled adds to the error of a cancelled run what became of its steps, and prints
-// that as JSON if it is asked for. The run's context has ended.
+// tellCancelled adds to the error of a cancelled run how its steps ended, and prints that as
+// JSON with --json. The run's context has ended.
 func (a *app) tellCancelled(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary, e *cancelledError) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
 	defer cancel()
-	defer a.waiting("reading what the run left")()
+	defer a.waiting("reading the run's record")()
 	out.RunID, out.Rendered, out.TookS = e.id, []renderedFile{}, time.Since(out.Started).Seconds()
 	rec, err := activities.ReadRun(ctx, store, e.id)
 	if err != nil {

@@ -16,13 +16,12 @@ import (
 )
 
 func newKeyCmd(a *app) *cobra.Command {
-	cmd := group("key", "Make a key that signs results, show it, sign with it, and see who signed what")
+	cmd := group("key", "Make and show a signing key, sign results, and list who signed what")
 	cmd.AddCommand(newKeyNewCmd(a), newKeyShowCmd(a), newKeySignCmd(a), newKeyListCmd(a))
 	return cmd
 }
 
-// shownKey is this person's key as key new and key show tell it. The private half is told
-// by nobody.
+// shownKey is the user's key as key new and key show print it, never with the private half.
 type shownKey struct {
 	Public string `json:"public"`
 	ID     string `json:"id"`
@@ -36,7 +35,7 @@ func (a *app) printKey(k *signature.Private, path string) error {
 	}
 	view.Printf(a.Out, "%s\n", p)
 	view.Printf(a.Out, "  private half  %s\n", path)
-	view.Printf(a.Out, "  who is to believe what it signs writes into the pipeline:\n    results {\n      trust = [%q]\n    }\n", p.String())
+	view.Printf(a.Out, "  to trust what it signs, others add to their pipeline:\n    results {\n      trust = [%q]\n    }\n", p.String())
 	return nil
 }
 
@@ -44,18 +43,18 @@ func newKeyNewCmd(a *app) *cobra.Command {
 	var name, out string
 	cmd := &cobra.Command{
 		Use:   "new",
-		Short: "Make the key by which this person signs results",
-		Long: `Make the key by which this person signs results: an Ed25519 key in a file that only
-its owner may read, where REDSI_SIGNING_KEY says or else in the user's folder of settings.
-From then on each result that a step leaves here is signed. There is no password: who can
-read the file signs as you.`,
+		Short: "Make your key for signing results",
+		Long: `Make your key for signing results: an Ed25519 key in a file that only its owner may read,
+at REDSI_SIGNING_KEY or else in your configuration folder. From then on each result that a
+step makes here is signed. There is no password: whoever can read the file can sign as
+you.`,
 		Example: `  redsi key new --name alice
   REDSI_SIGNING_KEY=ci.key redsi key new --name ci@example.org`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path, _, err := signingKey()
 			if path = cmp.Or(out, path); out == "" && err != nil {
-				return inputError(fmt.Errorf("there is no folder of settings (%w): name a file with --out", err))
+				return inputError(fmt.Errorf("there is no configuration folder (%w): name a file with --out", err))
 			}
 			k, err := signature.New(cmp.Or(name, userName()))
 			if err != nil {
@@ -66,7 +65,7 @@ read the file signs as you.`,
 			}
 			err = k.Write(path)
 			if errors.Is(err, fs.ErrExist) {
-				return inputError(fmt.Errorf("%s is there already, and a key that is lost cannot be made again: `redsi key show` shows it, --out names another file", path))
+				return inputError(fmt.Errorf("%s already exists, and a lost key cannot be made again: show it with `redsi key show`, or name another file with --out", path))
 			}
 			if err != nil {
 				return err
@@ -74,14 +73,14 @@ read the file signs as you.`,
 			return a.printKey(k, path)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what the key is called, for people (default: the user's name)")
-	cmd.Flags().StringVar(&out, "out", "", "new `FILE` for it; name it in REDSI_SIGNING_KEY to sign with it")
+	cmd.Flags().StringVar(&name, "name", "", "name of the key, for people (default: your user name)")
+	cmd.Flags().StringVar(&out, "out", "", "new `FILE` for the key; set REDSI_SIGNING_KEY to it to sign with it")
 	return cmd
 }
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9._@+-]+`)
 
-// userName is the user's name as far as a key may have it.
+// userName is the user's name in the characters that a key's name may have.
 func userName() string {
 	u, err := user.Current()
 	if err != nil {
@@ -94,7 +93,7 @@ func userName() string {
 func newKeyShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show",
-		Short:   "Print the public half of this person's key, which others trust",
+		Short:   "Print the public half of your key, for others to trust",
 		Example: `  redsi key show`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -111,7 +110,7 @@ func newKeyShowCmd(a *app) *cobra.Command {
 	}
 }
 
-// needSigner is this person's key; an error if they have none.
+// needSigner is the user's key; an error if there is none.
 func (a *app) needSigner() (*signature.Private, error) {
 	k, err := a.signer()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -120,9 +119,9 @@ func (a *app) needSigner() (*signature.Private, error) {
 	if k == nil {
 		path, _, err := signingKey()
 		if err != nil {
-			return nil, inputError(fmt.Errorf("there is no key to sign with, and no folder of settings for one: name a file in REDSI_SIGNING_KEY (%w)", err))
+			return nil, inputError(fmt.Errorf("there is no signing key, and no configuration folder for one: set REDSI_SIGNING_KEY to a file (%w)", err))
 		}
-		return nil, inputError(fmt.Errorf("there is no key to sign with at %s: `redsi key new` makes one", path))
+		return nil, inputError(fmt.Errorf("there is no signing key at %s: make one with `redsi key new`", path))
 	}
 	return k, nil
 }

@@ -24,18 +24,17 @@ func newKeySignCmd(a *app) *cobra.Command {
 		Short: "Sign results of the store: those of tables, those that an older key signed, or all",
 		Long: `Sign results of the store: those of tables, those that an older key signed, or all.
 
-A signature says that you stand for a result: sign what you ran, or have run again with
-verify --rebuild. The results of --target are those of a table, figure or step and of all
-that it needs. With --resigned-from the results are those that another key signed, such
-as your key before this one; its signatures stay. A result that this key has signed is
-passed over.`,
+A signature says that you vouch for a result: sign what you ran, or have run again with
+verify --rebuild. --target selects the results of a table, figure or step and of all that
+it needs. With --resigned-from, only those are signed that another key signed, such as your
+previous key; its signatures stay. Results that your key has signed already are skipped.`,
 		Example: `  redsi key sign --target table.dedup_counts
   redsi key sign --all
   redsi key sign --all --resigned-from 'alice:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (len(a.Targets) > 0) {
-				return inputError(errors.New("say what is signed: --target TABLE, or --all results of the store"))
+				return inputError(errors.New("say what to sign: --target TABLE, or --all"))
 			}
 			var old signature.Public
 			if resigned != "" {
@@ -50,11 +49,11 @@ passed over.`,
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all results of the store")
-	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results that this public `KEY` signed, NAME:BASE64")
+	cmd.Flags().StringVar(&resigned, "resigned-from", "", "only results signed by this public `KEY`, NAME:BASE64")
 	return cmd
 }
 
-// signedKeys gives some results at a time of the targets, or of the whole store.
+// signedKeys gives the results of the targets, or of the whole store, in batches.
 func (a *app) signedKeys(ctx context.Context, store artifacts.Store) ([]artifacts.Digest, error) {
 	if len(a.Targets) > 0 {
 		return a.keysOfTargets(ctx, store, false)
@@ -111,9 +110,9 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 	if a.JSON {
 		return view.WriteJSON(a.Out, map[string]any{"key": k.Public().String(), "signed": signed, "there": there, "passed_over": passed, "damaged": damaged})
 	}
-	text := fmt.Sprintf("%s signed %s; %d had its signature", k.Public().Name, view.Count(signed, "result"), there)
+	text := fmt.Sprintf("%s signed %s; %d were signed already", k.Public().Name, view.Count(signed, "result"), there)
 	if !old.IsZero() {
-		text += fmt.Sprintf(", %d have none of %s", passed, old.Name)
+		text += fmt.Sprintf(", %d are not signed by %s", passed, old.Name)
 	}
 	if damaged > 0 {
 		text += fmt.Sprintf(", %d cannot be used", damaged)
@@ -122,19 +121,19 @@ func (a *app) sign(ctx context.Context, old signature.Public) error {
 	return nil
 }
 
-// keyRow is what a key signed in a store.
+// keyRow counts what a key signed in a store.
 type keyRow struct {
-	Key      string `json:"key,omitempty"` // "" is nobody
+	Key      string `json:"key,omitempty"` // "": not signed
 	Standing string `json:"standing,omitempty"`
 	Own      bool   `json:"own,omitempty"`
 	Results  int    `json:"results"`
-	Damaged  int    `json:"damaged,omitempty"` // signatures that are not of the record that is there
+	Damaged  int    `json:"damaged,omitempty"` // signatures that do not match their record
 }
 
 func newKeyListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Say who signed the results of the store, and whether the pipeline trusts them",
+		Short: "List who signed the results in the store, and whether the pipeline trusts them",
 		Example: `  redsi key list
   redsi key list --target table.dedup_counts`,
 		Args: cobra.NoArgs,
@@ -218,7 +217,7 @@ func (a *app) listKeys(ctx context.Context) error {
 
 func (r *keyRow) text() string {
 	if r.Key == "" {
-		return "signed by nobody"
+		return "not signed"
 	}
 	words := []string{r.Standing}
 	if r.Own {
@@ -229,7 +228,7 @@ func (r *keyRow) text() string {
 	}
 	text := r.Key + "  " + strings.Join(words, ", ")
 	if r.Damaged > 0 {
-		text += fmt.Sprintf("; %s not of the record that is there", view.Count(r.Damaged, "signature"))
+		text += fmt.Sprintf("; %s not matching the record", view.Count(r.Damaged, "signature"))
 	}
 	return text
 }

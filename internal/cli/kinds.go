@@ -25,11 +25,11 @@ func newKindsCmd(a *app) *cobra.Command {
 			kinds := reference.Kinds(a.Registry)
 			switch {
 			case markdown && (a.JSON || functions || len(args) > 0):
-				return inputError(fmt.Errorf("--markdown writes the whole reference and takes no kind or other flag"))
+				return inputError(fmt.Errorf("--markdown writes the whole reference and cannot be combined with a kind or other flags"))
 			case markdown:
 				return reference.Markdown(a.Out, kinds)
 			case functions && len(args) > 0:
-				return inputError(fmt.Errorf("--functions lists all functions and takes no kind"))
+				return inputError(fmt.Errorf("--functions lists all functions and cannot be combined with a kind"))
 			case functions && a.JSON:
 				return view.WriteJSON(a.Out, pipeline.Functions())
 			case functions:

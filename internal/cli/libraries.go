@@ -17,14 +17,14 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// planLibraries reads what is installed for interpreters, once for a plan.
+// planLibraries reads which packages interpreters have, once per plan.
 type planLibraries struct {
 	memory *libraries.Memory
-	seen   map[string]*libraries.Environment // by the program
-	all    map[string]*libraries.Environment // by its digest, as a key has it; of all plans
+	seen   map[string]*libraries.Environment // by program
+	all    map[string]*libraries.Environment // of all plans, by the digest in keys
 }
 
-// newLibraries begins a plan, whose environments a remembers.
+// newLibraries begins a plan; a remembers its environments.
 func (a *app) newLibraries() planLibraries {
 	if a.libraries.memory == nil {
 		a.libraries = planLibraries{memory: &libraries.Memory{File: filepath.Join(a.StateDir, "libraries.json")}, all: map[string]*libraries.Environment{}}
@@ -32,7 +32,7 @@ func (a *app) newLibraries() planLibraries {
 	return planLibraries{a.libraries.memory, map[string]*libraries.Environment{}, a.libraries.all}
 }
 
-// Libraries is what is installed for the interpreter of a program; nil if it has none.
+// Libraries is what is installed for a program's interpreter; nil if it has none.
 func (p planLibraries) Libraries(ctx context.Context, program string) (*libraries.Environment, error) {
 	if e, ok := p.seen[program]; ok {
 		return e, nil
@@ -57,7 +57,7 @@ func librariesOf(t step.Task) (digests []string) {
 	return digests
 }
 
-// counted says in lines which environments are in the keys of steps.
+// counted lists the environments in the keys of steps, a line each.
 func (a *app) counted(steps []plan.Step) (lines []string) {
 	of := map[string]int{}
 	for _, s := range steps {
@@ -73,8 +73,8 @@ func (a *app) counted(steps []plan.Step) (lines []string) {
 	return lines
 }
 
-// storeLibraries puts the lists of what a plan's keys have into the store: by them a worker
-// that has other packages says which.
+// storeLibraries stores the package lists in a plan's keys, so that a worker with other
+// packages can say which differ.
 func (a *app) storeLibraries(ctx context.Context, store artifacts.Store, pl *plan.Plan) error {
 	put := map[string]bool{}
 	for _, s := range pl.Steps {
@@ -93,8 +93,7 @@ func (a *app) storeLibraries(ctx context.Context, store artifacts.Store, pl *pla
 // differ compares preimages, for people.
 type differ func(before, after []byte) ([]step.Change, error)
 
-// differ is comparePreimages that tells packages by their names where it finds the lists
-// of them.
+// differ is comparePreimages that names packages where it finds the lists of them.
 func (a *app) differ(ctx context.Context, store artifacts.Store) differ {
 	return func(before, after []byte) ([]step.Change, error) {
 		changes, err := comparePreimages(before, after)
@@ -133,7 +132,7 @@ func quotedOr(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// manifest is the list with a digest, which stands in JSON: of a plan here, or of the store.
+// manifest is the list with a digest, given as JSON: from a plan here, or from the store.
 func (a *app) manifest(ctx context.Context, store artifacts.Store, quoted string) (m libraries.Manifest, ok bool) {
 	hex := strings.Trim(quoted, `"`)
 	if e := a.libraries.all[hex]; e != nil {

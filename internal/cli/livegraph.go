@@ -28,14 +28,14 @@ import (
 // graphRuns bounds the runs that the page of graphs lists, newest first.
 const graphRuns = 50
 
-// graphs tells the page of graphs what a server and a store know of runs.
+// graphs is what the page of graphs shows: runs, as a server and a store know them.
 type graphs struct {
 	a     *app
 	conn  *connection
 	store artifacts.Store
 
 	mu    sync.Mutex
-	plan  artifacts.Digest // whose steps these are: a run is asked for again and again
+	plan  artifacts.Digest // cached: a run is asked for again and again
 	steps []graph.Step
 	name  string
 }
@@ -76,7 +76,7 @@ func (g *graphs) Picture(ctx context.Context, workflow string) (livegraph.Pictur
 		return p, err
 	}
 	if state.Plan.IsZero() {
-		return p, errors.New("it is loading its plan")
+		return p, errors.New("the run is loading its plan")
 	}
 	steps, name, err := g.stepsOf(ctx, state.Plan)
 	if err != nil {
@@ -106,7 +106,7 @@ func (g *graphs) stepsOf(ctx context.Context, d artifacts.Digest) ([]graph.Step,
 	return g.steps, g.name, nil
 }
 
-// graphPage is where the graphs of a state folder's runs are shown, and by whom.
+// graphPage says where the graphs of a state folder's runs are served, and by which process.
 type graphPage struct {
 	URL     string           `json:"url"`
 	Process process.Identity `json:"process"`
@@ -114,7 +114,7 @@ type graphPage struct {
 
 func (a *app) graphPageFile() string { return filepath.Join(a.StateDir, "graphs.json") }
 
-// pageOfGraphs is its address; "" if nobody serves it now.
+// pageOfGraphs is its address; "" if it is not served now.
 func (a *app) pageOfGraphs() string {
 	b, err := os.ReadFile(a.graphPageFile())
 	var p graphPage
@@ -124,8 +124,8 @@ func (a *app) pageOfGraphs() string {
 	return p.URL
 }
 
-// listenForGraphs takes a port of this machine for the page, the usual one if it is free,
-// and says in the state folder where it is, so that runs link to it.
+// listenForGraphs listens on a local port for the page, the default one if it is free, and
+// records it in the state folder, so that runs can link to it.
 func (a *app) listenForGraphs(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *app) listenForGraphs(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// serveGraphs answers until ctx is over.
+// serveGraphs answers until ctx ends.
 func (a *app) serveGraphs(ctx context.Context, l net.Listener, conn *connection, store artifacts.Store) {
 	s := &http.Server{Handler: livegraph.Handler(&graphs{a: a, conn: conn, store: store}, a.Log), ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout: time.Minute, MaxHeaderBytes: 64 << 10}

@@ -19,8 +19,8 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// Load reads and evaluates the pipeline that the flags name. Diagnostics are
-// printed; if there are errors among them, the returned error says no more.
+// Load reads and evaluates the pipeline that the flags name. Diagnostics are printed; if there
+// are errors among them, the returned error has no text.
 func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	p, ds, err := a.evaluate(ctx)
 	if err != nil {
@@ -34,8 +34,7 @@ func (a *app) Load(ctx context.Context) (*pipeline.Pipeline, error) {
 	return p, nil
 }
 
-// printLoaded prints what is wrong with a pipeline that is to be used; an error if that
-// cannot be.
+// printLoaded prints a pipeline's diagnostics; an error if it cannot be used.
 func (a *app) printLoaded(ds pipeline.Diagnostics) error {
 	if ds.HasErrors() && a.JSON {
 		if err := view.WriteJSON(a.Out, map[string]any{"diagnostics": ds}); err != nil {
@@ -66,13 +65,13 @@ func (a *app) evaluate(ctx context.Context) (*pipeline.Pipeline, pipeline.Diagno
 	return p, ds, err
 }
 
-// given is what variables are given, but by the environment.
+// given is the values of variables that do not come from the environment.
 type given struct {
 	vars         map[string]string
 	files, local []pipeline.File
 }
 
-// given reads what flags and settings give the pipeline's variables.
+// given reads the values that flags and settings give the pipeline's variables.
 func (a *app) given() (g given, err error) {
 	g.vars, g.local = map[string]string{}, a.local.Variables
 	for _, v := range a.Vars {
@@ -114,7 +113,7 @@ func (a *app) openScope(ctx context.Context) (*pipeline.Scope, *pipeline.Pipelin
 	return s, p, ctx.Err()
 }
 
-// evaluationTime is how long the expressions of a pipeline may take.
+// evaluationTime bounds the evaluation of a pipeline's expressions.
 const evaluationTime = 2 * time.Minute
 
 // reader opens the modules of a pipeline.
@@ -122,7 +121,7 @@ func (a *app) reader(file string) *modules.Reader {
 	return &modules.Reader{Lock: filepath.Join(projectDir(file), lockfile.Name), Cache: filepath.Join(a.StateDir, "modules"), Update: a.update}
 }
 
-// options are what every load of a pipeline is given.
+// options are the options of every load of a pipeline.
 func (a *app) options(ctx context.Context, g given, mods *modules.Reader) pipeline.Options {
 	return pipeline.Options{Registry: a.Registry, Vars: g.vars, VarFiles: g.files, Env: os.Environ(), Local: g.local, ReadFile: pipeline.ReadFile, Module: mods.For(ctx)}
 }
@@ -145,7 +144,7 @@ func (a *app) read(ctx context.Context, file string, g given, mods *modules.Read
 	o.Lint = a.lint
 	o.Stop = func() error {
 		if time.Since(began)-mods.Waited > evaluationTime {
-			return fmt.Errorf("evaluating the pipeline took longer than %s; do in command steps what its expressions do", evaluationTime)
+			return fmt.Errorf("evaluating the pipeline took longer than %s; move work from its expressions into command steps", evaluationTime)
 		}
 		return ctx.Err()
 	}
@@ -156,7 +155,7 @@ func (a *app) read(ctx context.Context, file string, g given, mods *modules.Read
 func pipelineSources(file string) (map[string][]byte, error) {
 	sources, err := pipeline.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; name your pipeline with -f, or let `redsi init` write one to start from", err)
+		err = fmt.Errorf("%w; name your pipeline with -f, or write one to start from with `redsi init`", err)
 	}
 	if err != nil {
 		return nil, inputError(err)
@@ -164,8 +163,8 @@ func pipelineSources(file string) (map[string][]byte, error) {
 	return sources, nil
 }
 
-// loadWith loads a pipeline on somebody else's behalf, with what they give, whose
-// modules are in files that are accepted: the error says all that is wrong.
+// loadWith loads a pipeline on behalf of a client, with the client's variables and with
+// modules only in accepted files; the error has all diagnostics.
 func (a *app) loadWith(ctx context.Context, accept func(file string) error, file string, vars map[string]string) (*pipeline.Pipeline, error) {
 	mods := a.reader(file)
 	mods.Accept, mods.Update = accept, nil
@@ -178,13 +177,13 @@ func (a *app) loadWith(ctx context.Context, accept func(file string) error, file
 	}
 	for name := range p.Secrets {
 		if _, sent := vars[name]; sent {
-			return nil, inputError(fmt.Errorf("var.%s is sensitive, and a workflow's input is kept by the server: set %s%s in the environment of the workers instead, and replace the value, since the server now has it", name, pipeline.EnvPrefix, name))
+			return nil, inputError(fmt.Errorf("var.%s is sensitive, but the server keeps a workflow's input: set %s%s in the environment of the workers instead, and replace the value, since the server now has it", name, pipeline.EnvPrefix, name))
 		}
 	}
 	return p, ctx.Err()
 }
 
-// printDiagnostics writes them for people, with a count at the end.
+// printDiagnostics prints diagnostics for people, with a count at the end.
 func (a *app) printDiagnostics(ds pipeline.Diagnostics) error {
 	if len(ds.List) == 0 {
 		return nil

@@ -16,17 +16,17 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// local is what the LocalFile of a folder sets, as far as nothing stronger does.
+// local is what a folder's LocalFile sets, unless something of higher precedence does.
 type local struct {
 	pipeline.Local
 	file  string          // "" if there is none
-	flags map[string]bool // whose values it gave
-	vars  []string        // that it gave, as NAME=VALUE; sensitive ones as NAME
+	flags map[string]bool // that it set
+	vars  []string        // that it set, as NAME=VALUE; sensitive ones as NAME
 }
 
-// readsLocal reports whether the settings of the pipeline's folder, or else of the current
-// one, are for a verb. Some read neither pipeline nor store, test must do the same on all
-// machines, and apply and lsp learn later which folder it is.
+// readsLocal reports whether a verb uses the settings of the pipeline's folder, or else of the
+// current one. Some read neither pipeline nor store, test must do the same on all machines,
+// and apply and lsp learn the folder later.
 func readsLocal(cmd *cobra.Command) bool {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
@@ -34,8 +34,8 @@ func readsLocal(cmd *cobra.Command) bool {
 	return !cmd.Hidden && !slices.Contains([]string{"init", "fmt", "kinds", "test", "completion", "help", "apply", "lsp"}, cmd.Name())
 }
 
-// localOf reads the settings of a folder. A profile that was asked for on the command
-// line must be there; that of the environment is for the folders that have settings.
+// localOf reads the settings of a folder. A profile given on the command line must exist; one
+// from the environment applies only to folders with settings.
 func (a *app) localOf(folder string) (local, pipeline.Diagnostics, error) {
 	file := filepath.Join(folder, pipeline.LocalFile)
 	b, err := pipeline.ReadFile(file)
@@ -51,8 +51,8 @@ func (a *app) localOf(folder string) (local, pipeline.Diagnostics, error) {
 	return local{Local: l, file: file, flags: map[string]bool{}}, ds, nil
 }
 
-// useLocal reads the settings of a folder, and gives the flags of the verb at work what
-// they say and nothing stronger does.
+// useLocal reads the settings of a folder, and sets the flags of the running verb that have
+// no value of higher precedence.
 func (a *app) useLocal(folder string) error {
 	l, ds, err := a.localOf(folder)
 	if err == nil {
@@ -70,7 +70,7 @@ func (a *app) useLocal(folder string) error {
 	}
 	set("store", "REDSI_STORE", l.beside(l.Store))
 	set("state", "REDSI_STATE", l.beside(l.State))
-	if a.unset("temporal-address", "TEMPORAL_ADDRESS") && a.unset("temporal-profile", "TEMPORAL_PROFILE") { // else it is another cluster
+	if a.unset("temporal-address", "TEMPORAL_ADDRESS") && a.unset("temporal-profile", "TEMPORAL_PROFILE") { // else another cluster is meant
 		set("temporal-address", "TEMPORAL_ADDRESS", l.Temporal.Address)
 		set("temporal-profile", "TEMPORAL_PROFILE", l.Temporal.Profile)
 		set("temporal-namespace", "TEMPORAL_NAMESPACE", l.Temporal.Namespace)
@@ -78,14 +78,14 @@ func (a *app) useLocal(folder string) error {
 	return err
 }
 
-// unset reports whether the verb at work has a flag that neither the command line nor the
-// environment gives a value.
+// unset reports whether the running verb has a flag that neither the command line nor the
+// environment sets.
 func (a *app) unset(flag, variable string) bool {
 	f := a.cmd.Flags().Lookup(flag)
 	return f != nil && !f.Changed && os.Getenv(variable) == ""
 }
 
-// beside is a folder that the settings name: relative to theirs.
+// beside is a folder that the settings name, relative to theirs.
 func (l *local) beside(path string) string {
 	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") || path == "mem:" {
 		return path
@@ -93,13 +93,13 @@ func (l *local) beside(path string) string {
 	return filepath.Join(filepath.Dir(l.file), path)
 }
 
-// sets says in words what the settings gave, "" if nothing.
+// sets says in words what the settings set; "": nothing.
 func (l *local) sets(flags *pflag.FlagSet, profile string) string {
 	words := slices.Clone(l.vars)
 	for _, name := range slices.Sorted(maps.Keys(l.flags)) {
 		words = append(words, "--"+name+" "+quoted(flags.Lookup(name).Value.String()))
 	}
-	if flags.Lookup("from") != nil { // else the verb looks at no results of others
+	if flags.Lookup("from") != nil { // else the verb reads no other stores
 		for _, address := range l.From {
 			words = append(words, "--from "+quoted(l.beside(address)))
 		}
@@ -120,7 +120,7 @@ func (l *local) sets(flags *pflag.FlagSet, profile string) string {
 	return from + " sets " + strings.Join(words, ", ")
 }
 
-// sayLocal tells the person what the settings gave to a plan or run.
+// sayLocal says what the settings set for a plan or run.
 func (a *app) sayLocal() {
 	if a.local.file == "" {
 		return
@@ -130,7 +130,7 @@ func (a *app) sayLocal() {
 	}
 }
 
-// gave notes which variables of a pipeline the settings gave.
+// gave records which variables of a pipeline the settings set.
 func (l *local) gave(p *pipeline.Pipeline) {
 	l.vars = nil
 	for _, name := range p.Local {

@@ -21,16 +21,16 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// stepLog is what a step said when it ran.
+// stepLog is the output of a step from when it ran.
 type stepLog struct {
 	Address string           `json:"address"`
 	Key     artifacts.Digest `json:"key,omitzero"`
 	Outcome string           `json:"outcome"`       // ran, failed, cancelled or running
-	Run     string           `json:"run,omitempty"` // in which that was
+	Run     string           `json:"run,omitempty"` // in which it ran
 	Host    string           `json:"host,omitempty"`
 	Ended   time.Time        `json:"ended,omitzero"`
 	TookS   float64          `json:"took_s,omitempty"`
-	Exit    string           `json:"exit_code,omitempty"` // of a program that ended well with another one than 0
+	Exit    string           `json:"exit_code,omitempty"` // nonzero, of a program that succeeded
 	Error   string           `json:"error,omitempty"`
 	Kept    bool             `json:"kept"` // there is a log, perhaps an empty one
 	Note    string           `json:"note,omitempty"`
@@ -45,16 +45,16 @@ func newLogsCmd(a *app) *cobra.Command {
 	var failed bool
 	cmd := &cobra.Command{
 		Use:   "logs [STEP]",
-		Short: "Print what a step said when it ran: standard error, log lines, and how it ended",
-		Long: `Prints what a step said when it ran: the standard error of a command, the log lines of
-other kinds, and how it ended. That is kept with the result; of a step that failed or was
-cancelled, with its run. Of very much, the first 64 KiB and the last 1 MiB are kept.
+		Short: "Print a step's log: standard error, log lines, and how it ended",
+		Long: `Prints a step's log: the standard error of a command or the log lines of other kinds, and
+how it ended. The log is stored with the result or, for a step that failed or was cancelled,
+with its run. Of a long log, the first 64 KiB and the last 1 MiB are kept.
 
-Without --run it is the step as the pipeline has it now: its result's log, or that of its
-last failure. With --run it is the step as it was in that run, and no pipeline is read.
---failed takes the steps that failed, all of the run (the last one) if no STEP is named.
+Without --run, that is the step as it is in the pipeline now: its result's log, or that of
+its last failure. With --run, it is the step in that run, and no pipeline is read. --failed
+selects steps that failed: without STEP, all of the run (default: the last).
 
-The log goes to standard output, what is said about it to standard error.`,
+The log goes to standard output, notes about it to standard error.`,
 		Example: `  redsi logs 'step.train.dsi["title/nci_norm/tiny/naive/42"]'
   redsi logs --failed
   redsi logs step.command.fit --run last~1`,
@@ -86,12 +86,12 @@ The log goes to standard output, what is said about it to standard error.`,
 	}
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
-	cmd.Flags().StringVar(&run, "run", "", "as it was in this `RUN`: an id, a part of one, last or last~N")
-	cmd.Flags().BoolVar(&failed, "failed", false, "of steps that failed")
+	cmd.Flags().StringVar(&run, "run", "", "the step in this `RUN`: an id, a part of one, last or last~N")
+	cmd.Flags().BoolVar(&failed, "failed", false, "only steps that failed")
 	return cmd
 }
 
-// logsNow finds the logs of steps as the pipeline has them.
+// logsNow finds the logs of steps as they are in the pipeline.
 func (a *app) logsNow(ctx context.Context, target string, failed bool) (artifacts.Store, []stepLog, error) {
 	a.Targets = []string{target}
 	pl, _, err := a.loadPlan(ctx)
@@ -141,7 +141,7 @@ func (a *app) logNow(ctx context.Context, store artifacts.Store, address string,
 		}
 		if l != nil {
 			return &stepLog{Address: address, Key: it.Key, Outcome: string(workflows.Running), Run: l.Run,
-				Note: "it is at work: " + l.String() + "; what it says is kept when it ends, and until then: " + a.hint("status")}, nil
+				Note: "running: " + l.String() + "; its log is stored when it ends; until then: " + a.hint("status")}, nil
 		}
 	}
 	of, err := failures()
@@ -153,7 +153,7 @@ func (a *app) logNow(ctx context.Context, store artifacts.Store, address string,
 	return &l, nil
 }
 
-// newestFailures are the last failures of a target's steps or of parts of them, by step.
+// newestFailures are the last failures of a target's steps or their parts, by step.
 func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, target string, failed bool) (map[string]activities.Failure, error) {
 	wanted := map[string]bool{}
 	for _, s := range pl.Steps {
@@ -170,13 +170,13 @@ func newestFailures(ctx context.Context, store artifacts.Store, pl *plan.Plan, t
 	return newest, err
 }
 
-// failedStep is the step that a failure is of, or a part of it.
+// failedStep is the step that failed, or whose part did.
 func failedStep(f activities.Failure) string {
 	address, _, _ := strings.Cut(f.Step, " · ")
 	return address
 }
 
-// logsOfRun finds the logs of steps as they were in a run.
+// logsOfRun finds the logs of steps in a run.
 func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target string, failed bool) ([]stepLog, error) {
 	if run == "" {
 		run = "last"
@@ -216,7 +216,7 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 		switch {
 		case finished(s):
 			if e := entries[s.Key]; e.Result == nil {
-				logs = append(logs, stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log went with its result: " + e.Miss()})
+				logs = append(logs, stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Note: "its log was lost with its result: " + e.Miss()})
 			} else {
 				logs = append(logs, *logOfResult(s.Address, e.Result))
 			}
@@ -226,7 +226,7 @@ func (a *app) logsOfRun(ctx context.Context, store artifacts.Store, run, target 
 			}
 		default:
 			l := stepLog{Address: s.Address, Key: s.Key, Outcome: string(s.Outcome), Run: rec.RunID, Error: s.Error,
-				Note: "nothing of it is kept from that run: it did not begin there, or was made by a redsi that kept no logs"}
+				Note: "no log from that run: it did not start there, or that version of redsi kept no logs"}
 			logs = append(logs, l)
 		}
 	}
@@ -243,7 +243,7 @@ func logOfResult(address string, r *artifacts.Result) *stepLog {
 	l := &stepLog{Address: address, Key: r.Key, Outcome: string(workflows.Ran), Run: r.Origin.RunID, Host: r.Env["host"],
 		Ended: r.Finished, TookS: r.Took.Seconds(), Exit: r.Env[exitCode], of: r.Log}
 	if l.of == nil {
-		l.Note = "its log was not kept: the redsi that ran it did not keep logs yet"
+		l.Note = "it has no log: the version of redsi that ran it kept none"
 	}
 	return l
 }
@@ -256,10 +256,10 @@ func logOfFailure(f activities.Failure) stepLog {
 	return l
 }
 
-// exitCode is where the result of a program that ended with another code than 0 has it.
+// exitCode is where a result has the nonzero exit code of a program that succeeded.
 const exitCode = "step: exit code"
 
-// printLogs reads and prints logs: their text to standard output, one after the other.
+// printLogs reads logs and prints their text to standard output, one after the other.
 func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepLog) error {
 	for i := range logs {
 		l := &logs[i]
@@ -301,7 +301,7 @@ func (a *app) printLogs(ctx context.Context, store artifacts.Store, logs []stepL
 	return nil
 }
 
-// sayLog says of a log whose it is.
+// sayLog says whose log follows.
 func (a *app) sayLog(l *stepLog) {
 	st := a.style(a.Err)
 	view.Printf(a.Err, "%s  %s", st.Bold(l.Address), l.Outcome)
@@ -325,7 +325,7 @@ func (a *app) sayLog(l *stepLog) {
 		view.Printf(a.Err, "       %s\n", view.Lines(l.Error))
 	}
 	if l.Kept && l.of.Size == 0 {
-		view.Printf(a.Err, "       it said nothing\n")
+		view.Printf(a.Err, "       its log is empty\n")
 	}
 	if l.Note != "" {
 		view.Printf(a.Err, "       %s\n", l.Note)

@@ -17,34 +17,34 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Bounds of what is asked about running steps in one sight of a run.
+// Bounds of the questions about running steps in one snapshot of a run.
 const (
-	workAsked  = 8  // steps at work, for their progress
-	queueAsked = 8  // queued ones, for whether they have begun
+	workAsked  = 8  // running steps, for their progress
+	queueAsked = 8  // queued steps, for whether they have begun
 	atOnce     = 16 // questions
 )
 
-// lookout finds out which of the steps that a run has given out are at work, and how far.
-// Their workflows know it, and with very many of them only some are asked at a time.
+// lookout finds out which of the steps that a run has started are running, and how far they
+// are. Their workflows know; if there are very many, only some are asked at a time.
 type lookout struct {
 	a    *app
 	conn *connection
 	run  string
 
 	known map[string]look // of running steps, by address
-	order []string        // of known: as they were given out
-	next  int             // where to go on asking those that are queued
-	idle  time.Time       // since when nothing was seen at work
+	order []string        // of known: as they were started
+	next  int             // the next queued step to ask
+	idle  time.Time       // since when nothing was seen running
 }
 
 // look is what is known of a running step.
 type look struct {
 	begun bool
-	queue string // that it stands in
+	queue string // that it waits in
 	work  view.Work
 }
 
-// sight asks for the state of a run, with steps that no worker has begun as Queued.
+// sight asks for the state of a run; steps that no worker has begun are Queued.
 func (l *lookout) sight(ctx context.Context) (sight, error) {
 	s, err := l.a.state(ctx, l.conn.Client, l.run)
 	if err != nil {
@@ -72,8 +72,8 @@ func (l *lookout) sight(ctx context.Context) (sight, error) {
 	return v, nil
 }
 
-// ask looks at the steps at work that are shown, and at some that are queued: the oldest,
-// which begin first, and others in turn.
+// ask looks at the running steps that are shown, and at some of the queued ones: the oldest,
+// which start first, and others in turn.
 func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	if l.known == nil {
 		l.known = map[string]look{}
@@ -119,7 +119,7 @@ func (l *lookout) ask(ctx context.Context, steps []workflows.StepState) {
 	}
 }
 
-// waits says what a run waits for that has nothing at work; "" if nobody knows.
+// waits says what a run with no running step waits for; "": unknown.
 func (l *lookout) waits(ctx context.Context) string {
 	d, err := l.conn.Client.DescribeWorkflowExecution(ctx, l.run, "")
 	if err != nil {
@@ -133,11 +133,11 @@ func (l *lookout) waits(ctx context.Context) string {
 		case workflows.LoadActivity:
 			return "waiting for a worker to read the plan"
 		case workflows.PrepareActivity:
-			return "waiting: steps are looked up in " + l.a.places()
+			return "waiting: looking up steps in " + l.a.places()
 		case workflows.JournalActivity:
-			return "waiting for the store: the record of the run is written"
+			return "waiting for the store: writing the run's record"
 		case workflows.BatchActivity:
-			return "short steps are at work"
+			return "running short steps"
 		}
 	}
 	queued := map[string]int{}
@@ -150,17 +150,17 @@ func (l *lookout) waits(ctx context.Context) string {
 		return l.worker(ctx, queue, n)
 	}
 	if d.GetPendingWorkflowTask().GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED {
-		return "waiting for a worker to go on with the run"
+		return "waiting for a worker to continue the run"
 	}
 	return ""
 }
 
-// worker says of a queue whether anybody does what stands in it.
+// worker says whether a worker serves a queue.
 func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 	if ok, err := polled(ctx, l.conn.Client, queue, enums.TASK_QUEUE_TYPE_ACTIVITY, nil); err == nil && !ok {
 		start, where := l.a.hint("worker"), ""
 		if queue == workflows.GPUTaskQueue {
-			start, where = l.a.hint("worker", "--queue", queue), " on a machine with a card, or with --allow-cpu on another"
+			start, where = l.a.hint("worker", "--queue", queue), " on a machine with a GPU, or with --allow-cpu on another"
 		}
 		return fmt.Sprintf("waiting for a worker: none polls the queue %q; start one with `%s`%s", queue, start, where)
 	}
@@ -170,8 +170,8 @@ func (l *lookout) worker(ctx context.Context, queue string, steps int) string {
 	return "waiting for a worker"
 }
 
-// looks asks about running steps, each by the workflow that does it, or by the run's
-// batches; those of which nobody says anything are left out.
+// looks asks about running steps, each through its workflow or the run's batches; steps
+// without an answer are left out.
 func (a *app) looks(ctx context.Context, conn *connection, run string, steps []workflows.StepState) map[string]look {
 	out := map[string]look{}
 	var mu sync.Mutex
@@ -180,7 +180,7 @@ func (a *app) looks(ctx context.Context, conn *connection, run string, steps []w
 	batches := false
 	for _, x := range steps {
 		if x.Workflow == "" {
-			out[x.Address] = look{begun: true} // it is told when it has taken long
+			out[x.Address] = look{begun: true} // reported once it has taken long
 			batches = true
 			continue
 		}
@@ -207,7 +207,7 @@ func started(p *workflow.PendingActivityInfo) bool {
 	return p.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED && p.GetState() != enums.PENDING_ACTIVITY_STATE_UNSPECIFIED
 }
 
-// lookOf is what the activities of a step's workflow say; not ok if there is none.
+// lookOf is what the activities of a step's workflow report; not ok if there are none.
 func lookOf(conn *connection, pending []*workflow.PendingActivityInfo) (k look, ok bool) {
 	working := 0
 	for _, p := range pending {
@@ -227,11 +227,11 @@ func lookOf(conn *connection, pending []*workflow.PendingActivityInfo) (k look, 
 		}
 	}
 	if n := len(pending); n > 1 {
-		k.work.Progress.Note, k.work.Progress.LeftS = fmt.Sprintf("%s at work, %d queued", view.Count(working, "part"), n-working), 0
+		k.work.Progress.Note, k.work.Progress.LeftS = fmt.Sprintf("%s running, %d queued", view.Count(working, "part"), n-working), 0
 	}
 	k.begun = working > 0
 	for _, p := range pending {
-		if f := p.GetLastFailure(); f != nil { // it has been at work, and will be again
+		if f := p.GetLastFailure(); f != nil { // it has run, and will be tried again
 			k.begun = true
 			k.work.Progress.Note = fmt.Sprintf("attempt %d, after: %s", p.GetAttempt(), conn.codec.Message(f))
 		}
@@ -239,7 +239,7 @@ func lookOf(conn *connection, pending []*workflow.PendingActivityInfo) (k look, 
 	return k, len(pending) > 0
 }
 
-// batchProgress adds what the batches say that a run itself has at work.
+// batchProgress adds what the run's own batches report.
 func (a *app) batchProgress(ctx context.Context, conn *connection, run string, out map[string]look) {
 	d, err := conn.Client.DescribeWorkflowExecution(ctx, run, "")
 	if err != nil {

@@ -36,7 +36,7 @@ func TestLookOf(t *testing.T) {
 		{name: "at work", pending: []*workflow.PendingActivityInfo{began(at)}, ok: true, begun: true, at: at},
 		{name: "tried again", pending: []*workflow.PendingActivityInfo{again}, ok: true, begun: true, note: "attempt 2, after: disk full"},
 		{name: "in parts", pending: []*workflow.PendingActivityInfo{queued, began(at.Add(time.Second)), began(at), queued}, ok: true, begun: true,
-			queue: "redsi-gpu", at: at, note: "2 parts at work, 2 queued"},
+			queue: "redsi-gpu", at: at, note: "2 parts running, 2 queued"},
 	} {
 		k, ok := lookOf(&connection{}, tt.pending)
 		if ok != tt.ok || k.begun != tt.begun || k.queue != tt.queue || !k.work.Began.Equal(tt.at) || k.work.Progress.Note != tt.note {

@@ -22,12 +22,11 @@ func newLSPCmd(a *app) *cobra.Command {
 	var stdio bool
 	cmd := &cobra.Command{
 		Use:   "lsp",
-		Short: "Serve editors: mistakes, completion, hover with HIT and RUN, definitions, formatting",
+		Short: "Language server for editors: diagnostics, completion, hover with HIT and RUN, definitions, formatting",
 		Long: `A language server for pipeline files, over standard input and output. Editors
 start it; docs/editors.md has their configurations. It checks what is being typed
-as ` + "`redsi validate`" + ` does, and looks results up in the store without starting
-anything. Flags give variables their values, as for other verbs. It ends with its
-client.`,
+like ` + "`redsi validate`" + `, and looks up results in the store without starting
+anything. Flags set variables, as for other verbs. It ends with its client.`,
 		Example: `  redsi lsp
   redsi lsp --var scale=toy --store s3://bucket/prefix`,
 		Args: cobra.NoArgs,
@@ -37,7 +36,7 @@ client.`,
 				return err
 			}
 			mods := a.reader(a.File)
-			mods.Accept = func(string) error { return nil } // what is typed is not fetched: repositories are those that are pinned
+			mods.Accept = func(string) error { return nil } // only pinned repositories: nothing is fetched for what is being typed
 			return lsp.Serve(cmd.Context(), os.Stdin, a.Out, lsp.Options{
 				Load:    a.options(cmd.Context(), g, mods),
 				Version: revision.Of(), Log: a.Log, Outcomes: a.outcomes,
@@ -48,18 +47,18 @@ client.`,
 	f := cmd.Flags()
 	a.variableFlags(cmd)
 	a.fromFlags(cmd)
-	f.BoolVar(&stdio, "stdio", true, "for editors that pass it; standard input and output are always used")
+	f.BoolVar(&stdio, "stdio", true, "accepted for editors that pass it; standard input and output are always used")
 	return cmd
 }
 
-// localVariables are those of the settings beside an editor's pipeline; none if they are
-// wrong, which the editor shows in their file.
+// localVariables are those of the settings next to an editor's pipeline; none if they are
+// invalid, which the editor shows in their file.
 func (a *app) localVariables(folder string) []pipeline.File {
 	l, _, _ := a.localOf(folder)
 	return l.Variables
 }
 
-// checkOther says what is wrong with a file beside pipelines.
+// checkOther checks a file next to pipelines.
 func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 	if filepath.Base(name) == pipeline.LocalFile {
 		_, ds = pipeline.ParseLocal(name, src, "")
@@ -69,8 +68,8 @@ func (a *app) checkOther(name string, src []byte) (ds pipeline.Diagnostics) {
 	return ds
 }
 
-// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders are
-// of the one that the editor has open. A store that is not there yet is not made.
+// outcomes looks up the results of an editor's pipeline, as plan does. Relative folders start
+// from the one that the editor has open. A store that does not exist yet is not created.
 func (a *app) outcomes(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]lsp.Outcome, error) {
 	within := func(path string) string {
 		if filepath.IsAbs(path) || strings.Contains(path, "://") {

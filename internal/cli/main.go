@@ -19,12 +19,12 @@ import (
 // Exit codes of every verb.
 const (
 	exitOK      = 0
-	exitFailed  = 1 // something went wrong while doing it
-	exitInput   = 2 // what the user gave cannot be done as it stands
+	exitFailed  = 1 // something went wrong
+	exitInput   = 2 // the user's input is wrong
 	exitPending = 3 // plan --detailed-exitcode: there is something to run
 )
 
-// exitError ends the program with a code; a nil err has been printed already.
+// exitError ends the program with a code; if err is nil, it has been printed already.
 type exitError struct {
 	code int
 	err  error
@@ -39,13 +39,13 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// inputError marks an error as the user's to mend.
+// inputError marks an error as the user's to correct.
 func inputError(err error) error { return &exitError{exitInput, err} }
 
-// Help has verbs in the order of a working day.
+// Help lists verbs in the order in which they are used.
 func init() { cobra.EnableCommandSorting = false }
 
-// Main runs the process's command line with a registry of kinds, and returns its exit code.
+// Main runs this process's command line with a registry of kinds and returns its exit code.
 func Main(kinds *step.Registry) int {
 	isolation.Helper() // if this process is one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -77,12 +77,12 @@ func execute(ctx context.Context, kinds *step.Registry, args []string, out, errw
 		err = e
 	}
 	if e.err != nil {
-		view.Println(errw, "redsi:", err) // with what was added to it on its way here
+		view.Println(errw, "redsi:", err)
 	}
 	return e.code
 }
 
-// close ends what a verb has begun.
+// close ends what a verb has started.
 func (a *app) close() {
 	a.second.Close()
 	if a.scratch != nil {
@@ -96,12 +96,12 @@ func (a *app) close() {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "redsi",
-		Short:         "Declare a paper's pipeline in HCL, rebuild its tables and figures, and never the same step twice",
+		Short:         "Declare a paper's pipeline in HCL, rebuild its tables and figures, and never run the same step twice",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
-				return nil // the verb that is completed is set up with its own flags
+				return nil // the verb being completed is set up with its own flags
 			}
 			return a.setup(cmd)
 		},
@@ -136,20 +136,20 @@ func newRoot(a *app) *cobra.Command {
 		verb.SuggestFor = otherWords[verb.Name()]
 	}
 	root.SetHelpCommandGroupID("This program")
-	root.CompletionOptions.DisableDefaultCmd = true // there is ours
+	root.CompletionOptions.DisableDefaultCmd = true // we have our own
 	a.complete(root)
 	checkArgs(root)
 	return root
 }
 
-// otherWords are the words of other tools for what our verbs do.
+// otherWords are other tools' words for our verbs.
 var otherWords = map[string][]string{
 	"run": {"repro", "exp", "experiments", "build", "make", "execute"}, "plan": {"dry-run", "dryrun"}, "graph": {"dag"}, "report": {"metrics", "plots"}, "trace": {"metrics"},
 	"diff": {"params"}, "status": {"ps", "queue"}, "accept": {"commit", "freeze"}, "force": {"invalidate", "rerun", "clean"}, "gc": {"prune"}, "cancel": {"kill", "stop"},
 	"artifacts": {"ls", "cat", "outputs"}, "pull": {"fetch", "checkout"}, "validate": {"lint"}, "why": {"explain"}, "init": {"new", "create"}, "dev": {"server", "start"},
 }
 
-// checkArgs makes what is wrong with a command's arguments the user's to mend.
+// checkArgs makes errors in a command's arguments input errors.
 func checkArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -164,7 +164,7 @@ func checkArgs(cmd *cobra.Command) {
 	}
 }
 
-// misused adds to a complaint about a command line how a verb is used.
+// misused adds a verb's usage to an error about the command line.
 func misused(cmd *cobra.Command, err error) error {
 	if !cmd.HasParent() {
 		return err
@@ -172,7 +172,7 @@ func misused(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nusage: %s; see %s --help", err, cmd.UseLine(), cmd.CommandPath())
 }
 
-// group is a command that only has others below it.
+// group is a command that only has subcommands.
 func group(use, short string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, DisableFlagsInUseLine: true, SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ type meter struct {
 // meterEvery is how often the line is drawn.
 const meterEvery = 200 * time.Millisecond
 
-// newMeter begins to show; total may be 0, unknown. close it.
+// newMeter starts a meter, to be closed; total may be 0: unknown.
 func (a *app) newMeter(what string, total int64) *meter {
 	return &meter{a: a, what: what, total: total, shown: time.Now()}
 }

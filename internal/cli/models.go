@@ -16,8 +16,8 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// secondProgram are the processes that compute what this program cannot. None is started
-// before it is needed.
+// secondProgram is the pool of processes that compute what this program cannot, started as
+// needed.
 func (a *app) secondProgram() *compute.Pool {
 	if a.second == nil {
 		a.second = compute.New(compute.Options{Program: compute.Find(), Build: revision.Build(), Registry: a.Registry, CacheDir: a.cacheDir(), Log: a.Log})
@@ -25,18 +25,18 @@ func (a *app) secondProgram() *compute.Pool {
 	return a.second
 }
 
-// lacking is why steps that the second program would compute cannot be: it is not there, or of
-// another build. It is started to know that.
+// lacking is why steps that need the second program cannot run: it is missing, or of another
+// build. It is started to find out.
 func (a *app) lacking(ctx context.Context) error {
 	err := a.secondProgram().Check(ctx)
 	var program *compute.ProgramError
 	if errors.As(err, &program) {
 		return program
 	}
-	return nil // what else went wrong is said by the step that it happens to
+	return nil // other errors are reported by the step that they happen to
 }
 
-// computed are the kinds whose steps the second program computes, by name.
+// computed are the names of the kinds that need the second program.
 func (a *app) computed() (names []string) {
 	for _, k := range a.Registry.Kinds() {
 		if k.SecondFor() != "" && !k.Hidden {
@@ -47,8 +47,8 @@ func (a *app) computed() (names []string) {
 	return names
 }
 
-// readySecond sees to it that the second program is there for the steps of a run that need
-// it, and says how many those are if it is not. The result says why once it is known.
+// readySecond checks that the second program is available if steps of a run need it, and says
+// how many do if it is not. The result gives the reason once it is known.
 func (a *app) readySecond(ctx context.Context, v *plan.Preview) <-chan error {
 	why := make(chan error, 1)
 	n := 0
@@ -68,15 +68,14 @@ func (a *app) readySecond(ctx context.Context, v *plan.Preview) <-chan error {
 	go func() {
 		err := a.lacking(ctx)
 		if err != nil {
-			a.say(fmt.Sprintf("%s cannot be computed here: %v. Steps that do not need it run", view.Count(n, "step"), err))
+			a.say(fmt.Sprintf("%s cannot be computed here: %v. Other steps run", view.Count(n, "step"), err))
 		}
 		why <- err
 	}()
 	return why
 }
 
-// engine asks a trained collection, in a process that it has for itself. One that is lost is
-// replaced by another.
+// engine searches a trained collection in a process of its own. A lost process is replaced.
 type engine struct {
 	pool    *compute.Pool
 	client  *compute.Client
@@ -84,10 +83,10 @@ type engine struct {
 	opening search.Opening
 	cards   []search.Card
 	about   search.About
-	done    func() // with the files
+	done    func() // done with the files
 }
 
-// open opens the collection in a process.
+// open opens the collection in a new process.
 func (e *engine) open(ctx context.Context) (err error) {
 	if e.client, err = e.pool.Hold(ctx, e.card, ""); err != nil {
 		return err
@@ -98,12 +97,12 @@ func (e *engine) open(ctx context.Context) (err error) {
 		return err
 	}
 	if e.card >= 0 {
-		e.about.Device = fmt.Sprintf("cuda:%d", e.card) // in its process it is the first
+		e.about.Device = fmt.Sprintf("cuda:%d", e.card) // the only one in its process
 	}
 	return nil
 }
 
-// Search returns for each query its k best documents.
+// Search returns the k best documents for each query.
 func (e *engine) Search(ctx context.Context, queries []string, k int) (answers []search.Answer, err error) {
 	for range 2 {
 		if e.client == nil {
@@ -127,7 +126,7 @@ func (e *engine) Search(ctx context.Context, queries []string, k int) (answers [
 // About says what is searched and how.
 func (e *engine) About() search.About { return e.about }
 
-// Close gives the process back.
+// Close releases the process.
 func (e *engine) Close() error {
 	if e.client != nil {
 		e.pool.Release(e.client, nil)
@@ -136,7 +135,7 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// openEngine opens a collection on the card that is asked for, or on the processors.
+// openEngine opens a collection on the requested card, or on the CPU.
 func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards []search.Card, o search.Options) (*engine, error) {
 	found, err := a.secondProgram().Cards(ctx)
 	if err != nil {
@@ -150,7 +149,7 @@ func (a *app) openEngine(ctx context.Context, f search.Files, done func(), cards
 	return e, e.open(ctx)
 }
 
-// leaves says which kinds of steps a worker leaves to others.
+// leaves says which kinds of steps a worker leaves to other workers.
 func leaves(names []string, why error) string {
-	return fmt.Sprintf("this worker takes no steps of the kinds %s, which others may take: %v", strings.Join(names, ", "), why)
+	return fmt.Sprintf("this worker leaves steps of the kinds %s to other workers: %v", strings.Join(names, ", "), why)
 }

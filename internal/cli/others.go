@@ -19,32 +19,32 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// othersOptions say where results of others are, and whose are believed, beside what the
-// pipeline and the settings say.
+// othersOptions name other stores and trusted keys, in addition to the pipeline and the
+// settings.
 type othersOptions struct {
 	from      []string
 	require   bool
 	trust     []string
 	untrusted string
 
-	opened  []artifacts.Other // once the store is
+	opened  []artifacts.Other // once the store is opened
 	fetched fetched
 }
 
-// fromFlags are those that say which results of others are read.
+// fromFlags are the flags about other stores.
 var fromFlags = []string{"from", "require-from", "trust", "untrusted"}
 
-// fromFlags adds them to a verb that reads results, which others may have.
+// fromFlags adds them to a verb that reads results.
 func (a *app) fromFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&a.others.from, "from", nil, "look here for results that the store lacks: https://HOST/PATH, s3://BUCKET/PREFIX or a folder, which is only read; may be repeated")
-	f.BoolVar(&a.others.require, "require-from", false, "fail if one of those does not answer")
-	f.StringArrayVar(&a.others.trust, "trust", nil, "believe results that this public `KEY` signed, NAME:BASE64; may be repeated")
-	f.StringVar(&a.others.untrusted, "untrusted", "", "results of others that no trusted key signed: run (the step runs here), verify (it does and is compared) or use (default run)")
+	f.StringArrayVar(&a.others.from, "from", nil, "also look for results in this store, read-only: https://HOST/PATH, s3://BUCKET/PREFIX or a folder; may be repeated")
+	f.BoolVar(&a.others.require, "require-from", false, "fail if one of those stores does not answer")
+	f.StringArrayVar(&a.others.trust, "trust", nil, "trust results signed by this public `KEY`, NAME:BASE64; may be repeated")
+	f.StringVar(&a.others.untrusted, "untrusted", "", "results in other stores that no trusted key signed: run (run the step here), verify (run it and compare) or use (default run)")
 }
 
-// addresses are those of stores of others, in the order in which they are asked: of the
-// command line, the environment, the settings, the pipeline.
+// addresses are those of other stores, in the order in which they are asked: from the command
+// line, the environment, the settings, the pipeline.
 func (a *app) addresses() (from []string) {
 	local := make([]string, len(a.local.From))
 	for i, address := range a.local.From {
@@ -58,7 +58,7 @@ func (a *app) addresses() (from []string) {
 	return from
 }
 
-// policy says which results are believed. This person's key signs what steps leave, and is
+// policy says which results are trusted. The user's own key signs what steps make, and is
 // trusted.
 func (a *app) policy() (p artifacts.Policy, err error) {
 	if p.Signer, err = a.signer(); err != nil {
@@ -83,8 +83,8 @@ func (a *app) policy() (p artifacts.Policy, err error) {
 	return p, nil
 }
 
-// mayRecord reports why results that are made here would not be believed. Verbs that only
-// read need no key.
+// mayRecord reports why results made here would not be trusted. Verbs that only read need no
+// key.
 func (a *app) mayRecord() error {
 	p, err := a.policy()
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *app) mayRecord() error {
 	return nil
 }
 
-// ring is the keys that the pipeline and the command line name.
+// ring has the keys that the pipeline and the command line name.
 func (a *app) ring() (signature.Ring, error) {
 	named, err := parseTrust(a.others.trust)
 	return signature.Ring{Trusted: slices.Concat(a.whose.Trust, named), Revoked: a.whose.Revoked}, err
@@ -114,7 +114,7 @@ func parseTrust(texts []string) (keys []signature.Public, err error) {
 	return keys, nil
 }
 
-// withOthers is a store with the results of others behind it.
+// withOthers is a store with other stores behind it.
 func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.Store, error) {
 	p, err := a.policy()
 	if err != nil {
@@ -124,9 +124,9 @@ func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.St
 	for _, address := range a.addresses() {
 		o, err := open.Other(ctx, address, open.Options{})
 		if err != nil {
-			return own, inputError(fmt.Errorf("results of others, --from %s: %w", open.Shown(address), err))
+			return own, inputError(fmt.Errorf("--from %s: %w", open.Shown(address), err))
 		}
-		if o.Store.URL != own.URL { // a project's own store may be named for everybody
+		if o.Store.URL != own.URL { // the pipeline may name this very store
 			o.Store.Blobs = countedBlobs{o.Store.Blobs, o.Name, &a.others.fetched}
 			a.others.opened = append(a.others.opened, o)
 		}
@@ -135,7 +135,7 @@ func (a *app) withOthers(ctx context.Context, own artifacts.Store) (artifacts.St
 	return artifacts.With(own, a.others.opened, p), nil
 }
 
-// places names where results are looked up, so that whoever waits knows for whom.
+// places names where results are looked up, for messages about waiting.
 func (a *app) places() string {
 	names := []string{"the store"}
 	for _, o := range a.others.opened {
@@ -144,13 +144,13 @@ func (a *app) places() string {
 	return strings.Join(names, ", then ")
 }
 
-// following is a store that has blobs fetched from where its records say that they lie. What
-// it has costs no more to look up.
+// following is a store that fetches blobs from the addresses in its records. Looking up what
+// it has costs no more.
 func (a *app) following(s artifacts.Store) artifacts.Store {
 	return artifacts.With(s, nil, artifacts.Policy{Elsewhere: a.elsewhere})
 }
 
-// elsewhere is open.Elsewhere, counted as of the store that says where the blob lies.
+// elsewhere is open.Elsewhere, counted for the store that has the blob's address.
 func (a *app) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadCloser, error) {
 	r, err := open.Elsewhere(ctx, e)
 	if err != nil {
@@ -165,8 +165,8 @@ func (a *app) elsewhere(ctx context.Context, e artifacts.Elsewhere) (io.ReadClos
 	return countedReader{r, countedBlobs{name: name, to: &a.others.fetched}}, nil
 }
 
-// sayDown warns of stores of others that do not answer, or fails if each is needed. what
-// follows from it is said with the warning.
+// sayDown warns of other stores that do not answer, with the consequence, or fails if each is
+// needed.
 func (a *app) sayDown(store artifacts.Store, follows string) error {
 	var down []string
 	for _, o := range store.Others() {
@@ -181,13 +181,13 @@ func (a *app) sayDown(store artifacts.Store, follows string) error {
 		}
 	}
 	if len(down) > 0 && a.requiresFrom() {
-		return &exitError{exitFailed, fmt.Errorf("%s of results of others %s not answer, and --require-from asks for all of them: %s", view.Count(len(down), "store"), does(len(down)), strings.Join(down, ", "))}
+		return &exitError{exitFailed, fmt.Errorf("%s given with --from %s not answer, and --require-from needs all of them: %s", view.Count(len(down), "store"), does(len(down)), strings.Join(down, ", "))}
 	}
 	return nil
 }
 
-// sayOthers tells at the start of a run which results of others are not used, and who does
-// not answer.
+// sayOthers says at the start of a run which results in other stores are not used, and which
+// stores do not answer.
 func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Preview) error {
 	if len(a.others.opened) == 0 && len(a.belief.passed) == 0 {
 		return nil
@@ -195,7 +195,7 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 	view.PrintPassed(a.Err, a.belief.summary())
 	for _, o := range a.others.opened {
 		if n := a.belief.unsigned[o.Name]; n > 0 {
-			a.say(fmt.Sprintf("%s of %s signed by nobody that this project trusts: untrusted = \"use\" believes them", view.Count(n, "hit"), o.Name))
+			a.say(fmt.Sprintf("%s in %s not signed by a key that this project trusts: untrusted = \"use\" accepts them", view.Count(n, "hit"), o.Name))
 		}
 	}
 	if !isDown(store) || v.Done() {
@@ -212,14 +212,14 @@ func (a *app) sayOthers(ctx context.Context, store artifacts.Store, v *plan.Prev
 	return a.sayDown(store, mayHave(v, e))
 }
 
-// mayHave says what a store that does not answer may have of a preview; e may be nil.
+// mayHave says which results of a preview an unreachable store may have; e may be nil.
 func mayHave(v *plan.Preview, e *estimate.Estimate) string {
 	if v.Done() {
-		return "nothing of this plan is missing without it"
+		return "this plan does not need it"
 	}
-	text := "it may have results of the " + view.Count(len(v.Items)-v.Summary().Hit, "step") + " that would run here"
+	text := "it may have results for the " + view.Count(len(v.Items)-v.Summary().Hit, "step") + " that would run here"
 	if e != nil && e.Steps > e.Unknown {
-		text += fmt.Sprintf(", %s of work by the history of %d", view.Seconds(e.WorkP50), e.Steps-e.Unknown)
+		text += fmt.Sprintf(", %s of work going by the history of %d", view.Seconds(e.WorkP50), e.Steps-e.Unknown)
 	}
 	return text + "; --require-from makes this an error"
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/redsi/redsi/internal/payload"
 )
 
-// passing reports whether an error of a call to Temporal may be gone at the next
-// try: it is about the connection, or about a server that is starting, ending or
-// busy. What is said of the run or of the request stays.
+// passing reports whether a call to Temporal that failed may succeed at the next try: the
+// error is about the connection, or a server that is starting, ending or busy. Errors about
+// the run or the request are permanent.
 func passing(err error) bool {
 	var (
 		run         *temporal.WorkflowExecutionError
@@ -36,12 +36,11 @@ func passing(err error) bool {
 	return true
 }
 
-// startPatience is how long a run's start is tried.
+// startPatience is how long starting a run is tried.
 const startPatience = time.Minute
 
-// persist calls f until it works or fails for good, at most for startPatience; a
-// server that has just been started may not know its namespace yet. What keeps it
-// is said after a while.
+// persist calls f until it succeeds or fails for good, at most for startPatience; a server
+// that has just started may not know its namespace yet. After a while it prints the error.
 func (a *app) persist(ctx context.Context, conn *connection, what string, f func(context.Context) error) error {
 	began, told := time.Now(), time.Time{}
 	for {
@@ -53,14 +52,14 @@ func (a *app) persist(ctx context.Context, conn *connection, what string, f func
 		}
 		if time.Since(began) > a.waits.unseen && time.Since(told) > a.waits.say {
 			told = time.Now()
-			a.say(what + " is tried again: " + err.Error() + " (" + conn.condition() + ")")
+			a.say("retrying " + what + ": " + err.Error() + " (" + conn.condition() + ")")
 		}
 		pause(ctx, 200*time.Millisecond)
 	}
 }
 
-// polled reports whether a worker polls a queue for workflows, or for activities: one of a
-// build, if that is not nil.
+// polled reports whether a worker, of a build if that is not nil, polls a queue for workflows
+// or activities.
 func polled(ctx context.Context, c client.Client, queue string, kind enums.TaskQueueType, of *deployment.WorkerDeploymentVersion) (bool, error) {
 	d, err := c.DescribeTaskQueue(ctx, queue, kind)
 	if err != nil {

@@ -31,23 +31,22 @@ func newPlanCmd(a *app) *cobra.Command {
 		Short: "Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs",
 		Long: `Show what is done (HIT), must run (RUN), or depends on a step that must run first (MAYBE), and what that costs.
 
-If more than 20 steps are no hits, there is a line for each block. Times and sizes
-are those of earlier results: of the step, else of its block, else of its kind. Where
-they differ, the median is followed by the 90 % quantile; sums add up either. Results
-of runs that lack a source of the step are no history. Steps without history are
-counted as such, and are in no sum. MAYBE steps count as if they ran. Steps whose program
-or source is missing are left out, with what needs them, and named at the end; the exit
-code is then 2.
+With more than 20 steps to run, each block gets one line. Times and sizes are those of
+earlier results: of the step, else of its block, else of its kind. Where they vary, the
+median is followed by the 90 % quantile; sums add up each. Results of runs without a
+source of the step do not count as history. Steps without history are counted separately
+and are not part of sums. MAYBE steps count as if they ran. Steps whose program or source
+is missing are left out, with the steps that need them, and named at the end; the exit code
+is then 2.
 
-The wall time is a lower bound: neither the longest chain of steps nor the work that
-the slots share takes less. A step that resumes from a checkpoint counts whole.
+The wall time is a lower bound, from the longest chain of steps and the work divided among
+the slots. A step that resumes from a checkpoint counts in full.
 
-With --hours, what the steps of queue gpu that are no hits take on cards of a kind:
-by what they took on such a card; else computed from the data sheet and from the
-operations that a step was counted to have, multiplied, where results of the same kind
-on such a card are there, as those took more or less than is computed. What was computed
-is said to be, with what it depends on. Steps that do not fit the card are named, with
-what to change.`,
+With --hours, what the steps of queue gpu that are not hits take on a type of card: as
+measured on such a card, else computed from its data sheet and the counted operations of
+the step, scaled by how much longer or shorter steps of the same kind took on such a card
+than computed. Computed values are marked, with what they depend on. Steps that do not fit
+the card are named, with what to change.`,
 		Example: `  redsi plan
   redsi plan --by table                   # what each table and figure needs
   redsi plan --verbose                    # each step, and the longest chain
@@ -70,7 +69,7 @@ what to change.`,
 				return err
 			}
 			keep := func(int, *plan.Item) bool { return saveTo != "" }
-			a.partial = saveTo == "" // such a plan is shown, and not run
+			a.partial = saveTo == "" // such a plan is only shown
 			v, store, err := a.previewOn(ctx, func(pl *plan.Plan) plan.Keep {
 				if o == nil {
 					return keep
@@ -139,18 +138,17 @@ what to change.`,
 	a.fromFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&detailed, "detailed-exitcode", false, "exit 0 if there is nothing to do, 3 if there is")
-	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys in this `FILE`, for redsi apply")
-	f.StringVar(&by, "by", "block", "block, or table: what each table and figure needs")
-	f.BoolVarP(&st.Verbose, "verbose", "v", false, "list each step that is no hit, and each of the longest chain")
-	f.BoolVarP(&st.All, "all", "a", false, "list each step, hits too")
+	f.StringVarP(&saveTo, "out", "o", "", "save the plan with its keys to this `FILE`, for redsi apply")
+	f.StringVar(&by, "by", "block", "group by block, or by table: what each table and figure needs")
+	f.BoolVarP(&st.Verbose, "verbose", "v", false, "list each step that is not a hit, and the longest chain")
+	f.BoolVarP(&st.All, "all", "a", false, "list every step, also hits")
 	f.IntVar(&facts.Slots, "slots", 0, "steps at a time, for the wall time (default: cores)")
 	f.IntVar(&facts.GPUSlots, "gpu-slots", 0, "steps at a time on queue redsi-gpu, for the wall time (default 1)")
 	cards.add(f)
 	return cmd
 }
 
-// roomOf is how many bytes are free for a store's results; -1 if that is not known, as of
-// a bucket.
+// roomOf is how many bytes are free for a store's results; -1: unknown, as for a bucket.
 func roomOf(store artifacts.Store) int64 {
 	u, err := url.Parse(store.URL)
 	if err != nil || u.Scheme != "file" {
@@ -162,12 +160,12 @@ func roomOf(store artifacts.Store) int64 {
 	return -1
 }
 
-// preview loads the pipeline and looks its results up.
+// preview loads the pipeline and looks up its results.
 func (a *app) preview(ctx context.Context) (*plan.Preview, artifacts.Store, error) {
 	return a.previewFor(ctx, keepAll)
 }
 
-// previewFor is preview of a pipeline that may be long: it holds what keep wants.
+// previewFor is preview of a pipeline that may be long: it holds only what keep selects.
 func (a *app) previewFor(ctx context.Context, keep plan.Keep) (*plan.Preview, artifacts.Store, error) {
 	return a.previewOn(ctx, func(*plan.Plan) plan.Keep { return keep })
 }
@@ -197,8 +195,8 @@ func (a *app) previewOf(ctx context.Context, store artifacts.Store, pl *plan.Pla
 	}, keep, store.Blobs.Open)
 }
 
-// hostEnv is recorded with results; it is never part of a key. It does not look for cards,
-// whose libraries nothing needs before a step computes: that step's result says on which.
+// hostEnv is recorded with results; it is never part of a key. It does not look for cards:
+// their libraries are loaded only when a step computes, and its result says on which card.
 func hostEnv() map[string]string {
 	host, err := os.Hostname()
 	if err != nil {

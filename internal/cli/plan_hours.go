@@ -20,7 +20,7 @@ import (
 	"github.com/redsi/redsi/internal/roofline"
 )
 
-// hoursFlags are those of plan --hours.
+// hoursFlags are the flags of plan --hours.
 type hoursFlags struct {
 	asked bool
 	on    string
@@ -33,24 +33,24 @@ func (h *hoursFlags) add(f *pflag.FlagSet) {
 	for _, c := range roofline.Cards() {
 		known = append(known, c.Name)
 	}
-	f.BoolVar(&h.asked, "hours", false, "hours and cost of the steps on cards: measured where they are, else computed")
-	f.StringVar(&h.on, "on", "", "with --hours, the cards: "+strings.Join(known, ", "))
-	f.IntVar(&h.cards, "cards", 1, "with --hours, how many there are")
-	f.StringVar(&h.price, "price", "", "with --hours, US dollars for a card and an hour (default: about what renting one costs)")
+	f.BoolVar(&h.asked, "hours", false, "hours and cost of the steps on cards, measured if possible, else computed")
+	f.StringVar(&h.on, "on", "", "with --hours, the type of card: "+strings.Join(known, ", "))
+	f.IntVar(&h.cards, "cards", 1, "with --hours, how many cards there are")
+	f.StringVar(&h.price, "price", "", "with --hours, US dollars per card and hour (default: a typical rental price)")
 }
 
-// options are what the flags ask for; nil: no hours.
+// options are the hours that the flags ask for; nil: none.
 func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
 	if !h.asked {
 		for _, name := range []string{"on", "cards", "price"} {
 			if cmd.Flags().Changed(name) {
-				return nil, inputError(fmt.Errorf("--%s is of --hours: give both", name))
+				return nil, inputError(fmt.Errorf("--%s can be used only with --hours", name))
 			}
 		}
 		return nil, nil
 	}
 	if h.on == "" {
-		return nil, inputError(errors.New("--hours needs --on, the cards, such as --on h100"))
+		return nil, inputError(errors.New("--hours needs a type of card, such as --on h100"))
 	}
 	card, err := roofline.CardNamed(h.on)
 	if err != nil {
@@ -62,16 +62,16 @@ func (h *hoursFlags) options(cmd *cobra.Command) (*cardhours.Options, error) {
 	o := &cardhours.Options{Card: card, Cards: h.cards, Price: card.Price, Unsupported: device.SupportedAnywhere(card.Capability)}
 	if h.price != "" {
 		if o.Price, err = strconv.ParseFloat(h.price, 64); err != nil || o.Price < 0 || math.IsInf(o.Price, 0) || math.IsNaN(o.Price) {
-			return nil, inputError(fmt.Errorf("--price %q: want dollars for an hour, such as 2.5", h.price))
+			return nil, inputError(fmt.Errorf("--price %q: want dollars per hour, such as 2.5", h.price))
 		}
 	}
 	return o, nil
 }
 
-// heldForHours bounds the results of steps on cards that are held to see what they took.
+// heldForHours bounds the results of steps on cards that are held to see how long they took.
 const heldForHours = 2048
 
-// keepForHours keeps the results that say what works need, and those of steps on cards.
+// keepForHours keeps the results that works read, and those of steps on cards.
 func (a *app) keepForHours(pl *plan.Plan) plan.Keep {
 	asked, held := cardhours.Asked(pl, a.Registry), 0
 	return func(i int, _ *plan.Item) bool {
@@ -86,7 +86,7 @@ func (a *app) keepForHours(pl *plan.Plan) plan.Keep {
 	}
 }
 
-// either keeps what one of both wants.
+// either keeps what at least one of two keeps.
 func either(x, y plan.Keep) plan.Keep {
 	return func(i int, it *plan.Item) bool {
 		first, second := x(i, it), y(i, it)
@@ -94,7 +94,7 @@ func either(x, y plan.Keep) plan.Keep {
 	}
 }
 
-// hoursOf asks the store for what hours depend on.
+// hoursOf reads from the store what hours depend on.
 func (a *app) hoursOf(ctx context.Context, store artifacts.Store, v *plan.Preview, past *journal, e *estimate.Estimate, o cardhours.Options) (*cardhours.Hours, error) {
 	earlier, err := past.onCards(ctx, store.Own(), v)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *app) hoursOf(ctx context.Context, store artifacts.Store, v *plan.Previe
 	}, o)
 }
 
-// tookOnCard is what a result took, if it was made on a card.
+// tookOnCard is how long a result took, if it was made on a card.
 func tookOnCard(r *artifacts.Result) []cardhours.Took {
 	if r == nil || r.Used == nil || r.Used.Card == "" || r.Used.CardMemory == 0 {
 		return nil
@@ -127,8 +127,8 @@ func tookOnCard(r *artifacts.Result) []cardhours.Took {
 	return []cardhours.Took{{Card: r.Used.Card, Took: r.Took}}
 }
 
-// onCards is what the newest earlier results of steps on cards took, of at most so many
-// steps as are held.
+// onCards is how long the newest earlier results of steps on cards took, for at most
+// heldForHours steps.
 func (j *journal) onCards(ctx context.Context, store artifacts.Store, v *plan.Preview) (map[int][]cardhours.Took, error) {
 	keys := map[int]artifacts.Digest{}
 	var all []artifacts.Digest
@@ -155,7 +155,7 @@ func (j *journal) onCards(ctx context.Context, store artifacts.Store, v *plan.Pr
 // mostOfFile bounds a config.json or a report.
 const mostOfFile = 1 << 20
 
-// fileOf reads a file of a result's output; nil if there is no such.
+// fileOf reads a file of a result's output; nil if there is none.
 func resultFile(ctx context.Context, store artifacts.Store, r *artifacts.Result, output, name string) ([]byte, error) {
 	if r == nil {
 		return nil, nil

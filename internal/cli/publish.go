@@ -21,10 +21,10 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// publishOptions say what a publication has.
+// publishOptions say what is published.
 type publishOptions struct {
 	without    string // "": all blobs
-	over       int64  // blobs of more bytes are left out; 0: none
+	over       int64  // leave out larger blobs; 0: none
 	incomplete bool
 	dry        bool
 	url        string // where readers will find it
@@ -34,23 +34,23 @@ func newPublishCmd(a *app) *cobra.Command {
 	var o publishOptions
 	cmd := &cobra.Command{
 		Use:   "publish DIR",
-		Short: "Write tables, figures and all that they come from as a folder that any web server can serve",
-		Long: `Write tables, figures and all that they come from as a folder that any web server can serve.
+		Short: "Write tables, figures and everything behind them as a folder that any web server can serve",
+		Long: `Write tables, figures and everything behind them as a folder that any web server can serve.
 
-The folder has the layout of a store: who has the pipeline says --from with its address,
-and each step whose result is there is a HIT. Beside it are report.html and index.html, a
-page that says what it is and how to use it, and index.json, the key of each step's result. Without --target all tables and figures are
-published with what they need, and other steps that have results. What is there is not written again, so a publication that was ended goes on,
-and a second one adds; other files of the folder stay as they are.
+The folder has the layout of a store: anyone with the pipeline can pass its address to
+--from, and each step whose result is there is a HIT. It also has report.html, index.html,
+a page on how to use it, and index.json, the key of each step's result. Without --target, all tables and figures are published with what they need, and
+other steps that have results. Existing files are not written again, so an interrupted publication can be continued and extended; other files in the
+folder stay.
 
-With a key (redsi key new) each result is signed, so that readers who trust it believe the
-folder wherever it lies. Run records and failures are not published. Records of results
-name the machines that made them.
+With a key (redsi key new) each result is signed, so that readers who trust the key can use
+the folder wherever it is served. Run records and failures are not published. Records of
+results name the machines that made them.
 
---without-blobs-over leaves out large files that steps download, which readers fetch from
-where they came: the address and digest are published in their place. Others have no
-address, so they are refused; with --incomplete they are left out, too, and what readers
-would have to run is listed.`,
+--without-blobs-over leaves out large files that steps download: their address and digest
+are published instead, and readers fetch them from there. Other large files are refused,
+since they have no address; with --incomplete they are left out as well, and the steps that
+readers would have to run are listed.`,
 		Example: `  redsi publish public
   redsi publish public --target table.dedup_counts --without-blobs-over 100MB
   redsi publish public --dry-run`,
@@ -63,7 +63,7 @@ would have to run is listed.`,
 				}
 			}
 			if strings.Contains(args[0], "://") {
-				return inputError(fmt.Errorf("%s is no folder: publish into one, and copy that to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
+				return inputError(fmt.Errorf("%s is not a folder: publish into one and copy it to where it is served; `%s` copies results between stores", args[0], a.hint("push", args[0])))
 			}
 			return a.publish(cmd.Context(), args[0], o)
 		},
@@ -72,14 +72,14 @@ would have to run is listed.`,
 	a.targetFlag(cmd)
 	a.fromFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.without, "without-blobs-over", "", "leave out files over this `SIZE` that steps download and readers can")
-	f.BoolVar(&o.incomplete, "incomplete", false, "publish although results are missing, or files are left out that have no address")
-	f.StringVar(&o.url, "url", "", "address that readers will find it under, for index.html")
+	f.StringVar(&o.without, "without-blobs-over", "", "leave out files over this `SIZE` that readers can download")
+	f.BoolVar(&o.incomplete, "incomplete", false, "publish even if results are missing, or files without an address are left out")
+	f.StringVar(&o.url, "url", "", "address that the folder will have, for index.html")
 	f.BoolVarP(&o.dry, "dry-run", "n", false, "say what would be written, write nothing")
 	return cmd
 }
 
-// publication is what is published, and what is not.
+// publication is what is published and what is left out.
 type publication struct {
 	Folder  string                `json:"folder"`
 	Tables  int                   `json:"tables"`
@@ -88,11 +88,11 @@ type publication struct {
 	Signed  int                   `json:"signed"`
 	Left    []unpublished         `json:"left_out"`
 	Must    []string              `json:"readers_run"` // steps that readers would have to run
-	Hosts   []string              `json:"hosts"`       // that the records name
+	Hosts   []string              `json:"hosts"`       // named in the records
 	Done    artifacts.Transferred `json:"transferred"`
 	DryRun  bool                  `json:"dry_run"`
-	All     int                   `json:"results"`           // that the folder has
-	Rebuilt string                `json:"rebuilt,omitempty"` // by whom, in words
+	All     int                   `json:"results"`           // in the folder
+	Rebuilt string                `json:"rebuilt,omitempty"` // by whom, as text
 	skipped map[int]bool
 	must    []bool
 	keys    []artifacts.Digest
@@ -108,12 +108,12 @@ type unpublished struct {
 	URL    string           `json:"url,omitempty"` // where readers fetch it
 }
 
-// needed are the steps that readers must have: without targets tables, figures and what they
-// need. What else the pipeline does is published as far as it has results.
+// needed are the steps that readers must have: without targets, tables, figures and what they
+// need. Other steps are published if they have results.
 func (a *app) needed(pl *plan.Plan) ([]bool, error) {
 	needed := make([]bool, len(pl.Steps))
 	found := false
-	for i := len(pl.Steps) - 1; i >= 0; i-- { // what reads a step stands behind it
+	for i := len(pl.Steps) - 1; i >= 0; i-- { // readers of a step come after it
 		if len(a.Targets) > 0 || isRendered(pl.Steps[i].Address) {
 			needed[i], found = true, true
 		}
@@ -124,7 +124,7 @@ func (a *app) needed(pl *plan.Plan) ([]bool, error) {
 		}
 	}
 	if !found {
-		return nil, inputError(errors.New("the pipeline has neither tables nor figures: say what is published with --target"))
+		return nil, inputError(errors.New("the pipeline has neither tables nor figures: say what to publish with --target"))
 	}
 	return needed, nil
 }
@@ -177,7 +177,7 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 		return inputError(err)
 	}
 	if to.URL == store.URL {
-		return inputError(fmt.Errorf("%s is the store itself: publish into another folder, which has what you choose and no run records", folder))
+		return inputError(fmt.Errorf("%s is the store itself: publish into another folder", folder))
 	}
 	from := store
 	if !o.dry {
@@ -207,8 +207,8 @@ func (a *app) publish(ctx context.Context, folder string, o publishOptions) erro
 	return nil
 }
 
-// choose lists what is published: each hit, but those of which a blob is left out that
-// readers cannot fetch.
+// choose lists what is published: each hit, except those with a blob left out that readers
+// cannot fetch.
 func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Store, v *plan.Preview, o publishOptions) error {
 	elsewhere, err := addressesOf(v.Plan)
 	if err != nil {
@@ -242,7 +242,7 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 		for n, i := range some {
 			r := results[n]
 			if r == nil {
-				return fmt.Errorf("%s: its result is gone since it was looked up; publish again", v.Plan.Steps[i].Address)
+				return fmt.Errorf("%s: its result has gone since it was looked up; publish again", v.Plan.Steps[i].Address)
 			}
 			if host := r.Env["host"]; host != "" {
 				hosts[host] = true
@@ -254,7 +254,7 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 		}
 	}
 	pub.Hosts = append(pub.Hosts, slices.Sorted(maps.Keys(hosts))...)
-	must := make([]bool, len(v.Items)) // the key of what reads such a step is known only once it has run
+	must := make([]bool, len(v.Items)) // the keys of such a step's readers are known only once it has run
 	pub.must = must
 	for i, s := range v.Plan.Steps {
 		if must[i] = pub.skipped[i] || slices.ContainsFunc(s.Deps, func(d int) bool { return must[d] }); must[i] {
@@ -264,7 +264,7 @@ func (pub *publication) choose(ctx context.Context, a *app, store artifacts.Stor
 	return nil
 }
 
-// awayOf says where the blobs of results of the store itself lie that it lacks.
+// awayOf says where to find blobs of the own store's results that it lacks.
 func awayOf(ctx context.Context, store artifacts.Store, results []*artifacts.Result) (map[artifacts.Digest]string, error) {
 	var all []artifacts.Digest
 	for _, r := range results {
@@ -280,8 +280,8 @@ func awayOf(ctx context.Context, store artifacts.Store, results []*artifacts.Res
 	return away, err
 }
 
-// leaveOut notes the blobs of a result that are too large to publish, and those that are not
-// here but away.
+// leaveOut records the blobs of a result that are too large to publish, and those that are
+// elsewhere.
 func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, elsewhere, away map[artifacts.Digest]string, over int64) {
 	if over == 0 && len(away) == 0 {
 		return
@@ -308,11 +308,11 @@ func (pub *publication) leaveOut(address string, i int, r *artifacts.Result, els
 	}
 }
 
-// check refuses a publication that readers could not use whole.
+// check refuses a publication that readers could not use in full.
 func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishOptions) error {
 	if o.incomplete {
 		if len(pub.keys) == 0 {
-			return inputError(errors.New("none of it has a result: " + a.hint("run", targetArgs(a.Targets)...)))
+			return inputError(errors.New("nothing to publish has a result: " + a.hint("run", targetArgs(a.Targets)...)))
 		}
 		return nil
 	}
@@ -329,7 +329,7 @@ func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishO
 		}
 	}
 	if missing > 0 {
-		return inputError(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish what is there with --incomplete", missing, of, first))
+		return inputError(fmt.Errorf("%d of %d steps have no result, such as %s, so readers would have to run them: run them first, or publish without them with --incomplete", missing, of, first))
 	}
 	var names []string
 	for _, l := range pub.Left {
@@ -349,13 +349,13 @@ func (pub *publication) check(a *app, v *plan.Preview, needed []bool, o publishO
 		if len(names) > most {
 			more = fmt.Sprintf("\n  and %d more", len(names)-most)
 		}
-		return inputError(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out all the same",
+		return inputError(fmt.Errorf("%s over %s that no step downloads from an https address with a digest:\n%s%s\nWithout them readers would have to run %s; --incomplete leaves them out anyway",
 			view.Count(len(names), "file"), o.without, strings.Join(names[:min(most, len(names))], "\n"), more, view.Count(again, "step")))
 	}
 	return nil
 }
 
-// foreignPages refuses a folder whose pages somebody else wrote.
+// foreignPages refuses a folder whose pages redsi publish did not write.
 func foreignPages(folder string) error {
 	for _, name := range []string{"index.html", "report.html"} {
 		path := filepath.Join(folder, name)
@@ -365,14 +365,14 @@ func foreignPages(folder string) error {
 		case err != nil:
 			return inputError(err)
 		case !strings.Contains(string(b[:min(len(b), 4096)]), pageMark):
-			return inputError(fmt.Errorf("%s is not of redsi publish, and would be written over: publish into a folder of its own", path))
+			return inputError(fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path))
 		}
 	}
 	return nil
 }
 
-// writePages writes the report, the page that says what the folder is, and the file without
-// which some hosts pass files through a generator of pages.
+// writePages writes the report, the page about the folder, and the file that keeps some hosts
+// from running a site generator on it.
 func (a *app) writePages(ctx context.Context, store, to artifacts.Store, g *report.Gatherer, v *plan.Preview, p *pipeline.Pipeline, pub *publication, o publishOptions) error {
 	r, err := g.Build(ctx, v, store.Blobs.Open, report.Options{Store: "this folder", Paper: p.Paper, Claims: p.Claims})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// addressesOf says where the blobs lie that steps of a plan download, as far as a reader
-// can have them from there: by https, under an address without a secret, with a digest.
+// addressesOf says where readers can fetch the blobs that steps of a plan download: by https,
+// with a digest, from an address without a secret.
 func addressesOf(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	sources, err := pinnedSources(pl)
 	if err != nil {
@@ -34,8 +34,8 @@ func addressesOf(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	return found, nil
 }
 
-// public reports whether an address may be told to readers. Plain http is for servers on
-// the same machine.
+// public reports whether an address may be published. Plain http is for servers on the same
+// machine.
 func public(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || address == "" || fetch.Redact(address) != address {
@@ -45,7 +45,7 @@ func public(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && ip != nil && ip.IsLoopback()
 }
 
-// leftOutBlobs are those of a publication: what is left out counts as there.
+// leftOutBlobs are a publication's blobs: what is left out counts as present.
 type leftOutBlobs struct {
 	artifacts.Blobs
 	out map[artifacts.Digest]bool
@@ -56,7 +56,7 @@ func (b leftOutBlobs) Missing(ctx context.Context, ds []artifacts.Digest) ([]art
 	return slices.DeleteFunc(missing, func(d artifacts.Digest) bool { return b.out[d] }), err
 }
 
-// copyOut writes blobs, results and what was signed of them.
+// copyOut writes blobs, results and their signatures.
 func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *publication) error {
 	k, err := a.signer()
 	if err != nil {
@@ -78,10 +78,10 @@ func (a *app) copyOut(ctx context.Context, from, to artifacts.Store, pub *public
 	m.close()
 	pub.Done = t.Done()
 	if err != nil {
-		return fmt.Errorf("%w; the same command goes on from there", err)
+		return fmt.Errorf("%w; the same command continues from there", err)
 	}
 	if len(pub.Done.Differs) > 0 {
-		return fmt.Errorf("%s has other outputs of %s than this store, such as under key %s, and readers would see those: publish into a new folder", pub.Folder, view.Count(len(pub.Done.Differs), "step"), pub.Done.Differs[0].Hex())
+		return fmt.Errorf("%s has different outputs of %s than this store, such as for key %s, and readers would get those: publish into a new folder", pub.Folder, view.Count(len(pub.Done.Differs), "step"), pub.Done.Differs[0].Hex())
 	}
 	if k == nil || pub.DryRun {
 		return nil

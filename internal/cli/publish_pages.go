@@ -16,7 +16,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// pageMark is in the pages that publish writes, so that it writes over no others.
+// pageMark marks the pages that publish writes, so that it overwrites no others.
 const pageMark = `<meta name="generator" content="redsi publish">`
 
 //go:embed publish_index.tmpl
@@ -31,7 +31,7 @@ func marked(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error { return write(&marker{w: w}) }
 }
 
-// marker puts the mark behind the head's opening tag.
+// marker inserts the mark after the head's opening tag.
 type marker struct {
 	w    io.Writer
 	held []byte
@@ -49,7 +49,7 @@ func (m *marker) Write(p []byte) (int, error) {
 	at := bytes.Index(m.held, []byte("<head>"))
 	if at < 0 {
 		if len(m.held) > markWithin {
-			return 0, fmt.Errorf("a page without a head")
+			return 0, fmt.Errorf("the page has no head")
 		}
 		return len(p), nil
 	}
@@ -71,8 +71,8 @@ type indexData struct {
 	Vars     []string
 	URL      string
 	Signer   string
-	Steps    int    // that somebody ran again
-	Rebuilt  string // by whom, in words
+	Steps    int    // that were rebuilt
+	Rebuilt  string // by whom, as text
 	Results  int
 	Tables   int
 	Figures  int
@@ -123,24 +123,24 @@ func (a *app) printPublication(pub *publication, o publishOptions) {
 			continue
 		}
 		lost += l.Size
-		view.Printf(a.Out, "left out  %s  %s of %s: readers have to make it\n", view.Size(l.Size), l.Name, l.Step)
+		view.Printf(a.Out, "left out  %s  %s of %s: readers have to rebuild it\n", view.Size(l.Size), l.Name, l.Step)
 	}
 	if len(pub.Left) > 1 {
 		view.Printf(a.Out, "left out  %s in all, of which readers fetch %s\n", view.Size(fetched+lost), view.Size(fetched))
 	}
 	for i, s := range pub.Must {
 		if i == mustShown {
-			view.Printf(a.Out, "          and %s more; --json names each\n", view.Count(len(pub.Must)-i, "step"))
+			view.Printf(a.Out, "          and %s more; --json lists all\n", view.Count(len(pub.Must)-i, "step"))
 			break
 		}
-		view.Printf(a.Out, "not there  %s: readers have to run it, or what is before it\n", s)
+		view.Printf(a.Out, "missing    %s: readers have to run it, or steps before it\n", s)
 	}
 	switch {
 	case pub.DryRun:
 	case pub.Signer == "":
-		view.Printf(a.Out, "not signed: readers have to say --untrusted use or verify; `%s` makes a key, and the same command signs then\n", a.hint("key new"))
+		view.Printf(a.Out, "not signed: readers must give --untrusted use or verify; make a key with `%s` and publish again to sign\n", a.hint("key new"))
 	default:
-		view.Printf(a.Out, "signed by %s: readers say --trust %s\n", pub.Signer, quoted(pub.Signer))
+		view.Printf(a.Out, "signed by %s: readers give --trust %s\n", pub.Signer, quoted(pub.Signer))
 	}
 	if pub.Rebuilt != "" {
 		view.Printf(a.Out, "%s\n", pub.Rebuilt)

@@ -14,18 +14,18 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// publicationFormat is that of index.json, by which readers without the pipeline, such as
-// python/redsi, find the result of a step: a static host lists nothing.
+// publicationFormat is the format of index.json, with which readers without the pipeline, such
+// as python/redsi, find the result of a step: a static host lists nothing.
 const publicationFormat = "redsi-publication/1"
 
 // publicationName is the file's name in the folder.
 const publicationName = "index.json"
 
-// publicationIndex says which key a step's result has.
+// publicationIndex has the key of each step's result.
 type publicationIndex struct {
 	Format string                   `json:"format"`
 	Steps  []publishedStep          `json:"steps"` // by address
-	before map[string]publishedStep // of an earlier publication into the folder
+	before map[string]publishedStep // from an earlier publication into the folder
 }
 
 type publishedStep struct {
@@ -33,8 +33,8 @@ type publishedStep struct {
 	Key     artifacts.Digest `json:"key"`
 }
 
-// readPublication reads what an earlier publication has left in a folder, if there is one.
-// A file that is not of publish is refused.
+// readPublication reads the index of an earlier publication in a folder, if there is one. A
+// file that publish did not write is refused.
 func readPublication(folder string) (publicationIndex, error) {
 	x := publicationIndex{before: map[string]publishedStep{}}
 	path := filepath.Join(folder, publicationName)
@@ -46,7 +46,7 @@ func readPublication(folder string) (publicationIndex, error) {
 		return x, err
 	}
 	if err := json.Unmarshal(b, &x); err != nil || x.Format != publicationFormat {
-		return x, fmt.Errorf("%s is not of redsi publish, and would be written over: publish into a folder of its own", path)
+		return x, fmt.Errorf("%s was not written by redsi publish and would be overwritten: publish into a folder of its own", path)
 	}
 	for _, s := range x.Steps {
 		x.before[s.Address] = s
@@ -54,7 +54,7 @@ func readPublication(folder string) (publicationIndex, error) {
 	return x, nil
 }
 
-// write adds the steps of a publication: one that was there has its new key, others stay.
+// write adds or updates the steps of a publication; others stay.
 func (x publicationIndex) write(folder string, v *plan.Preview, skipped map[int]bool) error {
 	for i, it := range v.Items {
 		if it.Outcome == plan.Hit && !skipped[i] {

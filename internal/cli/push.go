@@ -19,7 +19,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// transferOptions say what push and pull take, and whether they do.
+// transferOptions say what push and pull copy, and whether they really do.
 type transferOptions struct {
 	only, dry bool
 	run       string
@@ -45,28 +45,28 @@ func (a *app) transferCmd(use, short, example string, push bool) *cobra.Command 
 		Short: short,
 		Long: short + `.
 
-` + other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is that of --store.
+` + other + ` is a folder, or s3://bucket/prefix?endpoint=HOST:PORT; the other store is given by --store.
 Without --target or --run, all results, runs and pins are copied.
 
 --target copies the results of a table, figure or step and of all that it needs; with
---only, its own results alone. --run copies the results of a run and its record, with
-what its failed steps said, so that report, why, diff and logs know it there.
+--only, just its own results. --run copies the results of a run, its record, and the logs
+of its failed steps, so that report, why, diff and logs work there.
 
-A file that lies elsewhere, under an address that the store has of it, is not copied: its
-address is.
+For a file that is elsewhere, at an address that the store knows, only the address is
+copied.
 
-What is there already is not copied again, so a transfer that was ended goes on when it
-is called again. Bytes are verified when they arrive. A result comes last, after all of
-its bytes; where the other store has another result of the same work, that one stays, and
-is named. Garbage collection spares what has arrived until the transfer is done.`,
+Nothing is copied twice, so running the command again continues an interrupted transfer.
+Bytes are verified on arrival, and a result is copied only after all of its bytes. If the
+destination has a different result for the same key, that one stays and is listed. Garbage
+collection spares what has arrived until the transfer is done.`,
 		Example: example,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.run != "" && len(a.Targets) > 0 {
-				return inputError(errors.New("--target and --run say two things: give one of them"))
+				return inputError(errors.New("give either --target or --run, not both"))
 			}
 			if o.only && len(a.Targets) == 0 {
-				return inputError(errors.New("--only is for --target: it leaves out what the target needs"))
+				return inputError(errors.New("--only can be used only with --target: it leaves out what the target needs"))
 			}
 			t, err := a.transferBetween(cmd.Context(), args[0], push, o.dry)
 			if err != nil {
@@ -78,7 +78,7 @@ is named. Garbage collection spares what has arrived until the transfer is done.
 	a.pipelineFlags(cmd)
 	a.targetFlag(cmd)
 	cmd.Flags().StringVar(&o.run, "run", "", "the results and the record of this `RUN`: an id, a part of one, last or last~N")
-	cmd.Flags().BoolVar(&o.only, "only", false, "with --target: not what it needs")
+	cmd.Flags().BoolVar(&o.only, "only", false, "with --target: without what it needs")
 	cmd.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "say what would be copied, copy nothing")
 	return cmd
 }
@@ -95,7 +95,7 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 		return nil, inputError(err)
 	}
 	if own.URL == there.URL {
-		return nil, inputError(fmt.Errorf("both stores are %s: name another one", own.URL))
+		return nil, inputError(fmt.Errorf("both stores are %s: name a different one", own.URL))
 	}
 	if t.From, t.To = own, a.following(there); !push {
 		t.From, t.To = t.To, own
@@ -103,7 +103,7 @@ func (a *app) transferBetween(ctx context.Context, other string, push, dry bool)
 	return t, nil
 }
 
-// openOther opens a store that push or pull names. A folder is made only to push into.
+// openOther opens the store that push or pull names. A folder is created only to push into.
 func openOther(ctx context.Context, address string, push, dry bool) (artifacts.Store, error) {
 	if _, err := os.Stat(address); !strings.Contains(address, ":") && errors.Is(err, fs.ErrNotExist) {
 		if !push {
@@ -118,7 +118,7 @@ func openOther(ctx context.Context, address string, push, dry bool) (artifacts.S
 	return open.Store(ctx, address, open.Options{})
 }
 
-// transfer does it, and tells what was done.
+// transfer copies, and reports what was copied.
 func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOptions, verb string) (err error) {
 	keys, records, err := a.selection(ctx, t.From, o)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOpt
 	if err == nil {
 		err = release()
 	} else if ctx.Err() != nil || done.Results+done.Blobs > 0 {
-		err = fmt.Errorf("%w; %s have arrived, and the same command goes on from there", err, view.Count(done.Blobs, "blob"))
+		err = fmt.Errorf("%w; %s have arrived, and the same command continues from there", err, view.Count(done.Blobs, "blob"))
 	}
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (a *app) transfer(ctx context.Context, t *artifacts.Transfer, o transferOpt
 	return nil
 }
 
-// selection lists the results and the other records that are to be copied.
+// selection lists the results and other records to copy.
 func (a *app) selection(ctx context.Context, from artifacts.Store, o transferOptions) (keys []artifacts.Digest, records []string, err error) {
 	switch {
 	case len(a.Targets) > 0:
@@ -196,8 +196,8 @@ func recordsUnder(ctx context.Context, store artifacts.Store, prefix string) (na
 	return names, nil
 }
 
-// keysOfTargets are the keys of the targets' results in a store and, unless only is set,
-// of those that they need.
+// keysOfTargets are the keys of the targets' results in a store and, unless only is set, of
+// the results that they need.
 func (a *app) keysOfTargets(ctx context.Context, from artifacts.Store, only bool) (keys []artifacts.Digest, err error) {
 	pl, _, err := a.loadPlan(ctx)
 	if err != nil {
@@ -245,16 +245,16 @@ func (a *app) sayTransferred(t *artifacts.Transfer, done artifacts.Transferred) 
 	view.Printf(a.Out, "%s from %s to %s: %s (%d were there), %s of %s, %s\n", verb, t.From.URL, t.To.URL,
 		view.Count(done.Results, "result"), done.There, view.Count(done.Blobs, "blob"), view.Size(done.Bytes), view.Count(done.Records, "other record"))
 	if done.Elsewhere > 0 {
-		view.Printf(a.Out, "%s elsewhere, at an address that was copied\n", view.Count(done.Elsewhere, "blob")+map[bool]string{true: " lies", false: " lie"}[done.Elsewhere == 1])
+		view.Printf(a.Out, "%s elsewhere; the address was copied\n", view.Count(done.Elsewhere, "blob")+map[bool]string{true: " lies", false: " lie"}[done.Elsewhere == 1])
 	}
 	for _, d := range done.Differs {
-		view.Printf(a.Out, "%s has other outputs there; those stay\n", d.Short())
+		view.Printf(a.Out, "%s has different outputs there; those stay\n", d.Short())
 	}
 	for n, d := range slices.SortedFunc(maps.Keys(done.Lost), artifacts.Digest.Compare) {
 		if n == lostShown {
-			view.Printf(a.Out, "and %d more were to be copied; --json names each\n", len(done.Lost)-lostShown)
+			view.Printf(a.Out, "and %d more could not be copied; --json lists all\n", len(done.Lost)-lostShown)
 			break
 		}
-		view.Printf(a.Out, "%s was to be copied: %s\n", d.Short(), done.Lost[d])
+		view.Printf(a.Out, "%s could not be copied: %s\n", d.Short(), done.Lost[d])
 	}
 }

@@ -24,36 +24,36 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// rebuildOptions say what is run again, and how.
+// rebuildOptions say which steps to run again, and how.
 type rebuildOptions struct {
 	target  string
-	needs   bool          // all that it needs, too
-	sample  int           // so many of the steps, at random; 0: all
-	seed    uint64        // by which they are picked
-	budget  time.Duration // of all steps; 0: none
-	threads int           // of an operation; 0: as the result says
+	needs   bool          // also all that it needs
+	sample  int           // how many of the steps, at random; 0: all
+	seed    uint64        // that picks them
+	budget  time.Duration // for all steps; 0: none
+	threads int           // per operation; 0: as the result says
 	by      string        // who, if there is no key
 }
 
-// rebuildFlags are those that say how.
+// rebuildFlags are the flags that say how.
 var rebuildFlags = []string{"needs", "sample", "seed", "budget", "threads", "by"}
 
 func (o *rebuildOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.needs, "needs", false, "with --rebuild: all that the step needs, too, as of a table")
-	f.IntVar(&o.sample, "sample", 0, "with --rebuild: only so many of the steps, picked at random, each as likely as any other (default: all)")
-	f.Uint64Var(&o.seed, "seed", 0, "with --sample: pick those that this number picks (default: another one each time, which is printed)")
-	f.DurationVar(&o.budget, "budget", 0, "with --rebuild: leave out steps that, by what they took last time, would not end within this time, such as 2h (default: none)")
-	f.IntVar(&o.threads, "threads", 0, "with --rebuild: threads of an operation of a step that computes (default: as many as its result had, where they matter)")
-	f.StringVar(&o.by, "by", "", "with --rebuild: who does it, for attestations, if there is no signing key")
+	f.BoolVar(&o.needs, "needs", false, "with --rebuild: also run all that the step needs, as for a table")
+	f.IntVar(&o.sample, "sample", 0, "with --rebuild: run only this many of the steps, picked uniformly at random (default: all)")
+	f.Uint64Var(&o.seed, "seed", 0, "with --sample: random seed for picking steps (default: a new one each time, which is printed)")
+	f.DurationVar(&o.budget, "budget", 0, "with --rebuild: leave out steps that, going by last time, would not fit into this time, such as 2h (default: none)")
+	f.IntVar(&o.threads, "threads", 0, "with --rebuild: threads per operation of a step that computes (default: as many as for its result, where they matter)")
+	f.StringVar(&o.by, "by", "", "with --rebuild: your name in attestations, if you have no signing key")
 }
 
-// check says what cannot be, and draws a seed if there is none.
+// check checks the options, and draws a seed if none is given.
 func (o *rebuildOptions) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	switch {
 	case changed("sample") && o.sample < 1:
-		return fmt.Errorf("--sample %d: want how many steps to pick, at least 1", o.sample)
+		return fmt.Errorf("--sample %d: want the number of steps to pick, at least 1", o.sample)
 	case changed("seed") && !changed("sample"):
 		return errors.New("--seed picks the steps of --sample: give both")
 	case changed("budget") && o.budget <= 0:
@@ -77,10 +77,10 @@ type rebuilt struct {
 	Address     string            `json:"address"`
 	Verdict     alike.Verdict     `json:"verdict,omitempty"` // "" if it failed
 	TookS       float64           `json:"took_s"`
-	StoodS      float64           `json:"took_s_before"` // of the result that stands
+	StoodS      float64           `json:"took_s_before"` // of the existing result
 	Outputs     []alike.Found     `json:"outputs,omitempty"`
 	Worst       *alike.Difference `json:"worst,omitempty"`
-	Details     []alike.Detail    `json:"details,omitempty"` // of the first files that differ
+	Details     []alike.Detail    `json:"details,omitempty"` // for the first files that differ
 	More        int               `json:"more_files,omitempty"`
 	Attestation string            `json:"attestation,omitempty"`
 	Error       string            `json:"error,omitempty"`
@@ -92,10 +92,10 @@ type leftOut struct {
 	ExpectsS float64 `json:"expects_s"`
 }
 
-// rebuiltAll is what `verify --rebuild` says.
+// rebuiltAll is the result of `verify --rebuild`.
 type rebuiltAll struct {
 	Target  string    `json:"target"`
-	Of      int       `json:"of"` // steps that the target is, or needs
+	Of      int       `json:"of"` // steps of the target, or that it needs
 	Sample  int       `json:"sample,omitempty"`
 	Seed    *uint64   `json:"seed,omitempty"`
 	Steps   []rebuilt `json:"steps"`
@@ -114,18 +114,18 @@ type rebuilder struct {
 	store artifacts.Store
 	acts  *activities.Activities
 	key   *signature.Private
-	whole *plan.Preview      // of all of the pipeline, once it was asked for
-	reads map[step.Ref][]int // steps of whole by what they read, of kinds that evaluate
+	whole *plan.Preview      // of the whole pipeline, once asked for
+	reads map[step.Ref][]int // steps of evaluating kinds in whole, by what they read
 }
 
-// rebuild runs steps that have results again, here, compares, and attests.
+// rebuild runs steps with results again, here, compares, and attests.
 func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 	key, err := a.signer()
 	if err != nil {
 		return err
 	}
 	if o.by != "" && key != nil {
-		return inputError(fmt.Errorf("--by %s: there is a signing key, of %s, which says who it is", o.by, key.Public().Name))
+		return inputError(fmt.Errorf("--by %s: cannot be used with a signing key, which already names %s", o.by, key.Public().Name))
 	}
 	a.Targets = []string{o.target}
 	all := o.needs || report.IsItem(o.target)
@@ -176,7 +176,7 @@ func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 	case err != nil:
 		return err
 	case said.Differs > 0:
-		err = fmt.Errorf("%d of %d steps gave results that differ by more than is allowed; the first results stay, the others are recorded as non-determinism", said.Differs, len(said.Steps))
+		err = fmt.Errorf("%d of %d steps gave results that differ by more than is allowed; the first results stay, and the others are recorded as nondeterminism", said.Differs, len(said.Steps))
 	}
 	if said.Failed > 0 {
 		err = errors.Join(err, fmt.Errorf("%s could not be run again", view.Count(said.Failed, "step")))
@@ -187,7 +187,7 @@ func (a *app) rebuild(ctx context.Context, o rebuildOptions) error {
 	return nil
 }
 
-// pick draws n of a list, each as likely as any other, in the order of the list.
+// pick draws n elements of a list uniformly, keeping their order.
 func pick(list []int, n int, seed uint64) []int {
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(list))[:n]
 	slices.Sort(order)
@@ -197,7 +197,7 @@ func pick(list []int, n int, seed uint64) []int {
 	return order
 }
 
-// all runs steps again until all were, or somebody stops it.
+// all runs steps again until all are done or it is stopped.
 func (r *rebuilder) all(ctx context.Context, v *plan.Preview, steps []int, said *rebuiltAll) error {
 	began := time.Now()
 	for _, i := range steps {
@@ -236,7 +236,7 @@ func (r *rebuilder) all(ctx context.Context, v *plan.Preview, steps []int, said 
 	return nil
 }
 
-// one runs a step again, and attests what came of it.
+// one runs a step again, and attests the outcome.
 func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, error) {
 	address, it := v.Plan.Steps[i].Address, v.Items[i]
 	done := rebuilt{Address: address, StoodS: it.Took.Seconds()}
@@ -248,7 +248,7 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 		return done, err
 	}
 	if again.First {
-		return done, errors.New("its result is gone, or lost a blob, since it was looked up; what was made is the result now")
+		return done, errors.New("its result, or a blob of it, has gone since it was looked up; the new result takes its place")
 	}
 	done.TookS = again.Made.Took.Seconds()
 	attestation := r.attestation(address, it.Task.Kind, again)
@@ -265,7 +265,7 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 	if done.Details, done.More, err = alike.Details(ctx, r.store.Blobs, spec.Outputs, rules, again.Stands.Outputs, again.Made.Outputs, again.Outputs); err != nil {
 		return done, err
 	}
-	if spec.Name != "command" { // no other kind takes a rule
+	if spec.Name != "command" { // only commands have rules
 		for i := range done.Details {
 			done.Details[i].Allow = ""
 		}
@@ -273,7 +273,7 @@ func (r *rebuilder) one(ctx context.Context, v *plan.Preview, i int) (rebuilt, e
 	return done, nil
 }
 
-// attestation is what is recorded of a step of a kind that was run again here and now.
+// attestation is the record of a step that was run again here and now.
 func (a *app) attestation(address, kind string, again activities.Rebuilt) attest.Attestation {
 	said := attest.Attestation{Key: again.Stands.Key, Step: address, Stands: again.Stands.OutputsDigest(), Made: again.Made.OutputsDigest(),
 		Verdict: again.Verdict, Outputs: again.Outputs, TookS: again.Made.Took.Seconds(), Machine: attest.ThisMachine(),
@@ -293,7 +293,7 @@ func (a *app) attestation(address, kind string, again activities.Rebuilt) attest
 	return said
 }
 
-// expects is how long a step took last time, with those that evaluate what it leaves.
+// expects is how long a step took last time, with the steps that evaluate its outputs.
 func (r *rebuilder) expects(ctx context.Context, v *plan.Preview, i int) (time.Duration, error) {
 	took := v.Items[i].Took
 	for _, o := range r.Registry.Lookup(v.Items[i].Task.Kind).Outputs {
@@ -313,7 +313,7 @@ func (r *rebuilder) expects(ctx context.Context, v *plan.Preview, i int) (time.D
 	return took, nil
 }
 
-// readers are the steps of a kind that read an output and whose other inputs are there.
+// readers are the steps of a kind that read an output and whose other inputs exist.
 func (r *rebuilder) readers(ctx context.Context, address, output, kind string) (list []activities.Reader, err error) {
 	if err := r.around(ctx); err != nil {
 		return nil, err
@@ -327,8 +327,8 @@ func (r *rebuilder) readers(ctx context.Context, address, output, kind string) (
 	return list, nil
 }
 
-// around looks up the whole pipeline, once: what evaluates a model is not among what the
-// model needs.
+// around looks up the whole pipeline, once: the steps that evaluate a model are not among
+// those that it needs.
 func (r *rebuilder) around(ctx context.Context) error {
 	if r.whole != nil {
 		return nil
@@ -368,8 +368,8 @@ func (r *rebuilder) around(ctx context.Context) error {
 	return nil
 }
 
-// book is what people left who rebuilt results of a store; the keys of the pipeline and the
-// command line say whose counts.
+// book has the attestations of a store's results; the keys of the pipeline and the command
+// line say whose count.
 func (a *app) book(ctx context.Context, store artifacts.Store) (*attest.Book, error) {
 	ring, err := a.ring()
 	if err != nil {

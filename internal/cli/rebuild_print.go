@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// printRebuilt prints a step that was run again.
+// printRebuilt prints the outcome of a step that was run again.
 func (a *app) printRebuilt(r rebuilt) {
 	word := string(r.Verdict)
 	switch r.Verdict {
@@ -19,7 +19,7 @@ func (a *app) printRebuilt(r rebuilt) {
 		word = "DIFFERS"
 	}
 	if times := (alike.Comparison{Outputs: r.Outputs}).OfTheRun(); len(times) > 0 {
-		word += " but for what tells of the run in " + strings.Join(times, ", ")
+		word += " except for values specific to the run in " + strings.Join(times, ", ")
 	}
 	view.Printf(a.Out, "%s  %s, %s\n", r.Address, word, view.Seconds(seconds(r.TookS)))
 	for _, f := range r.Outputs {
@@ -45,7 +45,7 @@ func (a *app) printRebuilt(r rebuilt) {
 	}
 }
 
-// printDetail says where a file differs, what would allow that, and how to get both.
+// printDetail says where a file differs, what would allow it, and how to get both versions.
 func (a *app) printDetail(d alike.Detail) {
 	name := d.File
 	if name == "" {
@@ -59,13 +59,13 @@ func (a *app) printDetail(d alike.Detail) {
 		view.Printf(a.Out, "         and %d more\n", d.More)
 	}
 	if d.Allow != "" {
-		view.Printf(a.Out, "         if that may be: compare = { %q = %s }\n", name, d.Allow)
+		view.Printf(a.Out, "         to allow that: compare = { %q = %s }\n", name, d.Allow)
 	}
-	view.Printf(a.Out, "         the one that stands: %s\n", a.hint("artifacts get", d.Stands.String(), "stands"))
-	view.Printf(a.Out, "         the one that was made: %s\n", a.hint("artifacts get", d.Made.String(), "made"))
+	view.Printf(a.Out, "         the existing one: %s\n", a.hint("artifacts get", d.Stands.String(), "stands"))
+	view.Printf(a.Out, "         the new one: %s\n", a.hint("artifacts get", d.Made.String(), "made"))
 }
 
-// some are the first of a list, and how many more there are.
+// some are the first elements of a list, and how many more there are.
 func some(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -73,25 +73,25 @@ func some(list []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
 
-// leftOutShown is how many steps are named that there was no time for.
+// leftOutShown is how many steps left out for lack of time are named.
 const leftOutShown = 10
 
-// printRebuiltEnd says what came of all.
+// printRebuiltEnd prints the summary.
 func (a *app) printRebuiltEnd(r rebuiltAll, o rebuildOptions) {
 	total := 0.0
 	for _, l := range r.LeftOut {
 		total += l.ExpectsS
 	}
 	if n := len(r.LeftOut); n > 0 {
-		view.Printf(a.Out, "left out, for a budget of %s: %s, which took %s\n", view.Seconds(o.budget), view.Count(n, "step"), view.Seconds(seconds(total)))
+		view.Printf(a.Out, "left out, with a budget of %s: %s, which took %s\n", view.Seconds(o.budget), view.Count(n, "step"), view.Seconds(seconds(total)))
 		for _, l := range r.LeftOut[:min(n, leftOutShown)] {
 			view.Printf(a.Out, "       %s  %s\n", l.Address, view.Seconds(seconds(l.ExpectsS)))
 		}
 		if n > leftOutShown {
-			view.Printf(a.Out, "       and %d more: --json names each\n", n-leftOutShown)
+			view.Printf(a.Out, "       and %d more: --json lists all\n", n-leftOutShown)
 		}
 	}
-	attested := "attested, not signed: there is no signing key"
+	attested := "attested, not signed (no signing key)"
 	if r.Signer != "" {
 		name, _, _ := strings.Cut(r.Signer, ":")
 		attested = "attested, signed by " + name
@@ -99,5 +99,5 @@ func (a *app) printRebuiltEnd(r rebuiltAll, o rebuildOptions) {
 	if r.Same+r.Within+r.Differs == 0 {
 		attested = "nothing is attested"
 	}
-	view.Printf(a.Out, "%s: %d same bytes, %d within, %d different; %s\n", view.Count(len(r.Steps), "step"), r.Same, r.Within, r.Differs, attested)
+	view.Printf(a.Out, "%s: %d same bytes, %d within tolerance, %d different; %s\n", view.Count(len(r.Steps), "step"), r.Same, r.Within, r.Differs, attested)
 }

@@ -12,14 +12,13 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// planTries bounds the plans of one `redsi run`: sources that change faster than
-// they are planned are the user's to stop.
+// planTries bounds the plans of one `redsi run`, in case sources change faster than they can
+// be planned.
 const planTries = 5
 
-// afterChange makes another plan after a run that failed because a source or
-// program had other bytes than its plan said: it changed in between, or the memory
-// of checksums was wrong. Any other failure, and a plan that comes out the same, is
-// returned as it is.
+// afterChange plans again after a run that failed because a source or program did not have
+// the bytes that were planned: it changed in between, or a remembered checksum was wrong. Any
+// other failure, or one after which the plan is the same, is returned as it is.
 func (a *app) afterChange(ctx context.Context, o runOptions, p *pipeline.Pipeline, old *plan.Plan, failure error) (*plan.Plan, error) {
 	var failed *workflows.RunError
 	if !errors.As(failure, &failed) || len(failed.Result.Changed) == 0 {

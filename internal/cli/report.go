@@ -20,29 +20,29 @@ func newReportCmd(a *app) *cobra.Command {
 	var pdf bool
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Write one HTML file: every table and figure, the paper's numbers beside ours, and where each comes from",
-		Long: `Writes one self-contained HTML file from the results that are there; what has
-not run is shown as such. Nothing runs. Every number links to its lineage: the
-artifact it was read from, the step that left it, its key, configuration, inputs
-and run. Tables and figures can be taken from it as CSV, JSON, LaTeX, PDF and PNG.
-It begins with what the pipeline's paper block says. It names no folder of this
-machine. Of a long pipeline the page shows 1,000 steps whole, those that tables and
-figures come from first, and sums up all by block; --target STEP is of others.
+		Short: "Write one HTML file: every table and figure, the paper's numbers next to ours, and where each comes from",
+		Long: `Writes one self-contained HTML file from the existing results; what has not run is
+shown as such. Nothing runs. Every number links to its lineage: the artifact it was
+read from, the step that made it, its key, configuration, inputs and run. Tables
+and figures can be saved from it as CSV, JSON, LaTeX, PDF and PNG. It begins with
+the pipeline's paper block, and contains no path of this machine. For a long
+pipeline the page shows 1,000 steps in full, first those that tables and figures
+come from, and sums up all by block; --target STEP shows others.
 
---compare RUN shows another run beside the results that are there: its number
-below each of ours with the difference, its pictures, and the steps that are other
-work. RUN is an id, a part of one, last, or last~1 for the one before.
+--compare RUN shows another run next to the present results: its number below each
+of ours with the difference, its figures, and the steps that differ. RUN is an id,
+a part of one, last, or last~1 for the one before.
 
 --latex FOLDER also writes a LaTeX document of the tables and figures that have
-run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages
-compiles it; --pdf does so with pdflatex, and leaves main.pdf beside it. A paper
-prints cells in its sentences by redsi.sty and numbers.tex, which are there, too:
+run: main.tex, tables/*.tex, figures/*.pdf. Any TeX with the usual packages can
+compile it; --pdf does so with pdflatex, and writes main.pdf. The folder also has
+redsi.sty and numbers.tex, with which a paper prints cells in its text:
 \redsi{TABLE:ROW.COLUMN}.
 
---checklist acl, neurips or acm fills that checklist instead, as Markdown or with
---json, on the standard output or into --out FILE: from records of results, runs and
+--checklist acl, neurips or acm fills that checklist instead, as Markdown or, with
+--json, as JSON, to standard output or --out FILE: from records of results, runs and
 failures, and from the pipeline's paper and checklist blocks. Each answer says where
-it comes from; what nothing says is marked for the authors to answer.`,
+it comes from; questions that cannot be answered are marked for the authors.`,
 		Example: `  redsi report
   redsi report -o paper.html --target table.dedup_counts
   redsi report --latex results/latex --pdf
@@ -54,7 +54,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			ctx := cmd.Context()
 			if list != "" {
 				if latex != "" || pdf || compare != "" {
-					return inputError(errors.New("--checklist writes a list alone: leave out --latex, --pdf and --compare"))
+					return inputError(errors.New("--checklist cannot be used with --latex, --pdf or --compare"))
 				}
 				if !cmd.Flags().Changed("out") {
 					out = ""
@@ -116,7 +116,7 @@ it comes from; what nothing says is marked for the authors to answer.`,
 			}
 			view.Expectations(a.Out, r.Judged, false)
 			if o.Against != nil {
-				view.Printf(a.Out, "beside run %s: %d of %d numbers differ; %s other work, %d the same\n", o.Against.Run, r.Cells.Differs, r.Cells.Both, view.Count(len(o.Against.Changed), "step"), o.Against.Same)
+				view.Printf(a.Out, "compared with run %s: %d of %d numbers differ; %s changed, %d the same\n", o.Against.Run, r.Cells.Differs, r.Cells.Both, view.Count(len(o.Against.Changed), "step"), o.Against.Same)
 			}
 			if !r.Full() {
 				view.Printf(a.Out, "scale %s: not a reproduction of the paper\n", strings.Join(r.Scales, ", "))
@@ -130,15 +130,15 @@ it comes from; what nothing says is marked for the authors to answer.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", filepath.Join("results", "report.html"), "file to write")
 	f.StringVar(&list, "checklist", "", "fill a checklist instead: acl, neurips or acm")
-	f.StringVar(&compare, "compare", "", "another run to show beside these results: an id, last, last~1")
+	f.StringVar(&compare, "compare", "", "another run to compare these results with: an id, last, last~1")
 	f.StringVar(&latex, "latex", "", "folder to write a LaTeX document to")
 	f.BoolVar(&pdf, "pdf", false, "compile the LaTeX document (default folder results/latex)")
 	f.StringVar(&ui, "temporal-ui", env("REDSI_TEMPORAL_UI", ""), "address of Temporal's UI, for links to workflows")
-	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace of those links")
+	f.StringVar(&namespace, "temporal-namespace", env("TEMPORAL_NAMESPACE", "default"), "namespace for those links")
 	return cmd
 }
 
-// gather begins the report of a plan, with what people left who rebuilt results.
+// gather begins the report of a plan, with the attestations of results.
 func (a *app) gather(ctx context.Context, store artifacts.Store, pl *plan.Plan) (*report.Gatherer, error) {
 	book, err := a.book(ctx, store)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// explained bounds the steps of which a comparison says what differs in their keys; of
-// more it says that they differ.
+// explained bounds the steps for which a comparison says what differs in their keys; for more
+// it only says that they differ.
 const explained = 1000
 
-// against reads what another run had of the steps of a preview.
+// against reads another run's results of a preview's steps.
 func (a *app) against(ctx context.Context, store artifacts.Store, v *plan.Preview, name string) (*report.Against, error) {
 	run, err := a.findRun(ctx, store, name)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *app) against(ctx context.Context, store artifacts.Store, v *plan.Previe
 		was[s.Address] = s
 	}
 	out := &report.Against{Run: run.RunID, Results: map[string]*artifacts.Result{}}
-	var keys []artifacts.Digest // whose results are read: of tables and figures, and of what differs
+	var keys []artifacts.Digest // of results to read: tables, figures, and steps that differ
 	var differ []int
 	for i, it := range v.Items {
 		s, ok := was[v.Plan.Steps[i].Address]
@@ -61,17 +61,17 @@ func (a *app) against(ctx context.Context, store artifacts.Store, v *plan.Previe
 	return out, nil
 }
 
-// differs says why a step is other work than it was in a run.
+// differs says why a step's key differs from that in a run.
 func differs(s workflows.RunStep, it *plan.Item, entries map[artifacts.Digest]artifacts.Entry) ([]string, error) {
 	switch r := entries[s.Key].Result; {
 	case s.Address == "":
-		return []string{"that run has no such step"}, nil
+		return []string{"not in that run"}, nil
 	case s.Key.IsZero() || !finished(s):
 		return []string{"there: " + string(s.Outcome)}, nil
 	case it.Preimage == nil:
-		return []string{"here: not known before its inputs are there"}, nil
+		return []string{"here: not known until its inputs are made"}, nil
 	case r == nil:
-		return []string{"another key; that result is no longer in the store"}, nil
+		return []string{"a different key; that result is no longer in the store"}, nil
 	default:
 		changes, err := comparePreimages(r.Preimage, it.Preimage)
 		var why []string

@@ -15,12 +15,12 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// writeChecklist fills a conference's checklist, into a file or, if that is "", to the
-// standard output: Markdown, or JSON with --json.
+// writeChecklist fills a conference's checklist, into a file or, if that is "", to standard
+// output: Markdown, or JSON with --json.
 func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	list, ok := questions.Of(name)
 	if !ok {
-		return inputError(fmt.Errorf("--checklist %s: there are %s", name, strings.Join(questions.Names(), ", ")))
+		return inputError(fmt.Errorf("--checklist %s: want one of %s", name, strings.Join(questions.Names(), ", ")))
 	}
 	c, err := a.checklist(ctx, list)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 		if err := atomicfile.Write(out, 0o644, write); err != nil {
 			return err
 		}
-		view.Printf(a.Out, "%s  %s, %d of them to be answered by people\n", out, view.Count(len(c.Questions), "question"), c.Blank)
+		view.Printf(a.Out, "%s  %s, %d of them left for the authors to answer\n", out, view.Count(len(c.Questions), "question"), c.Blank)
 		return nil
 	case a.JSON:
 		return write(a.Out)
@@ -47,7 +47,7 @@ func (a *app) writeChecklist(ctx context.Context, name, out string) error {
 	return nil
 }
 
-// checklist gathers what answers a list.
+// checklist gathers the answers for a checklist.
 func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Checklist, error) {
 	pl, p, err := a.loadPlan(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *app) checklist(ctx context.Context, list questions.List) (*checklist.Ch
 	if err != nil {
 		return nil, err
 	}
-	over := a.waiting("adding up what runs took")
+	over := a.waiting("adding up the time and resources of runs")
 	spent, err := activities.SpentBy(ctx, store, a.project(), pl.Pipeline)
 	over()
 	if err != nil {

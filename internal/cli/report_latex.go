@@ -19,8 +19,8 @@ import (
 // two to four.
 const mostPasses = 5
 
-// writeBundle writes the report's LaTeX document into a folder, compiled if pdf
-// is set, and names what it came to; nothing for no folder.
+// writeBundle writes the report's LaTeX document into a folder, compiled if pdf is set, and
+// returns the names of its main files; none without a folder.
 func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir string, pdf bool) ([]string, error) {
 	if dir == "" {
 		return nil, nil
@@ -48,12 +48,12 @@ func writeBundle(ctx context.Context, r *report.Report, read report.Reader, dir 
 	return []string{main, filepath.Join(dir, "main.pdf")}, nil
 }
 
-// compile runs pdflatex in a folder until nothing moves any more. The PDF is
-// dated by the newest result, so that it does not depend on when it was made.
+// compile runs pdflatex in a folder until references settle. The PDF has the date of the
+// newest result, so that it does not depend on when it was made.
 func compile(ctx context.Context, dir string, r *report.Report) error {
 	program, err := exec.LookPath("pdflatex")
 	if err != nil {
-		return fmt.Errorf("--pdf needs pdflatex, which is not in PATH (Debian: texlive-latex-recommended); %s is written and compiles anywhere", filepath.Join(dir, "main.tex"))
+		return fmt.Errorf("--pdf needs pdflatex, which is not in PATH (Debian: texlive-latex-recommended); %s was written and can be compiled elsewhere", filepath.Join(dir, "main.tex"))
 	}
 	for range mostPasses {
 		cmd := exec.CommandContext(ctx, program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex")
@@ -61,7 +61,7 @@ func compile(ctx context.Context, dir string, r *report.Report) error {
 		cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", max(r.Newest.Unix(), 0)), "FORCE_SOURCE_DATE=1", "max_print_line=1000")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			return errors.Join(fmt.Errorf("pdflatex: %w; %s has all it said", err, filepath.Join(dir, "main.log")), latexError(out))
+			return errors.Join(fmt.Errorf("pdflatex: %w; see %s", err, filepath.Join(dir, "main.log")), latexError(out))
 		}
 		if !bytes.Contains(out, []byte("Rerun")) {
 			return nil
@@ -70,7 +70,7 @@ func compile(ctx context.Context, dir string, r *report.Report) error {
 	return nil
 }
 
-// latexError is what LaTeX stumbled over, with the lines after it.
+// latexError is LaTeX's first error, with the lines after it.
 func latexError(out []byte) error {
 	lines := strings.Split(string(out), "\n")
 	for i, l := range lines {

@@ -32,9 +32,9 @@ type runOptions struct {
 	outDir   string
 	quiet    bool
 	strict   bool
-	skip     bool            // what failed for good before
-	confirm  *confirmOptions // nil if nobody is asked
-	saved    *savedPlan      // this one or none
+	skip     bool            // leave out what failed for good before
+	confirm  *confirmOptions // nil: never ask
+	saved    *savedPlan      // nil: none
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -44,14 +44,14 @@ func newRunCmd(a *app) *cobra.Command {
 		Short: "Run the steps that lack results, and write the tables and figures",
 		Long: `Run the steps that lack results, and write the tables and figures.
 
-Without a cluster, a worker runs inside this command, beside an embedded Temporal
-server that all commands of the state folder share and that ends with the last of
-them; the address of its UI is printed. With --temporal-address, a
+Without a cluster, a worker runs inside this command, with an embedded Temporal
+server that all commands with this state folder share and that ends with the last
+of them; the address of its UI is printed. With --temporal-address,
 TEMPORAL_ADDRESS or a Temporal profile, the run goes to that cluster, whose own
 workers run the steps. If there is nothing to do, no server is started.
 
-A run that is expected to take more than --confirm-above is asked about, if somebody
-is at a terminal; scripts, pipes and jobs are not held up.
+If a run is expected to exceed --confirm-above, you are asked first, on a terminal
+only; scripts, pipes and jobs are not held up.
 
 Ctrl-C cancels; the next run continues where this one stopped.`,
 		Example: `  redsi run
@@ -75,9 +75,9 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.detach, "detach", false, "start the run on the cluster and return")
 	f.BoolVar(&o.failFast, "fail-fast", false, "start nothing new after a step has failed")
-	f.StringVarP(&o.outDir, "out", "o", "results", "folder that tables and figures are written to")
-	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if something of what is expected fails; see redsi check")
-	f.BoolVar(&o.skip, "skip-failed", false, "leave out what failed for good before under the same key, and what depends on it; exit 1")
+	f.StringVarP(&o.outDir, "out", "o", "results", "folder for tables and figures")
+	f.BoolVar(&o.strict, "strict", false, "exit 1 after the run if an expectation fails; see redsi check")
+	f.BoolVar(&o.skip, "skip-failed", false, "leave out steps that failed for good under the same key, and what depends on them; exit 1")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print tables")
 }
 
@@ -142,7 +142,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil && (!errors.As(err, &failed) || failed.Result.RunID == "") {
 		return err
 	}
-	if failed != nil { // what is finished is written all the same
+	if failed != nil { // finished results are written anyway
 		out.Failed, out.Skipped, out.Cancelled, out.NotStarted = failed.Result.Failed, failed.Result.Skipped, failed.Result.Cancelled, failed.Result.NotStarted
 		out.RunID, out.Hit, out.Ran = failed.Result.RunID, failed.Result.Hit, failed.Result.Ran
 	}
@@ -168,7 +168,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return cmp.Or(err, cerr)
 	}
 	if err == nil && len(out.LeftOut) > 0 {
-		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need what did; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
+		err = &exitError{exitFailed, fmt.Errorf("%s left out that failed before, or need such a step; without --skip-failed they are tried again", view.Count(len(out.LeftOut), "step"))}
 	}
 	if err != nil && out.lacks != nil {
 		err = inputError(fmt.Errorf("%w\n%w", err, out.lacks))
@@ -176,8 +176,8 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	return cmp.Or(err, disagree(out.Compared))
 }
 
-// recordHits keeps a run that found everything done where an earlier one may have
-// been killed before it could write its record.
+// recordHits records a run that found everything done, in case an earlier one was killed
+// before it could write its record.
 func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Plan, v *plan.Preview) error {
 	rec := workflows.RunRecord{RunID: newRunID(), Pipeline: pl.Pipeline, Project: a.project(), Targets: a.Targets,
 		Counts: map[workflows.Status]int{workflows.Hit: len(pl.Steps)}}
@@ -188,8 +188,8 @@ func (a *app) recordHits(ctx context.Context, store artifacts.Store, pl *plan.Pl
 	return activities.RecordHits(ctx, store, pl, rec)
 }
 
-// begin checks, before anything is done, that a plan is the saved one, and that the
-// project has an id.
+// begin checks, before anything is done, that a plan is the saved one and that the project
+// has an id.
 func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
 	if saved != nil {
 		if err := a.refuse(saved, v); err != nil {
@@ -202,17 +202,17 @@ func (a *app) begin(saved *savedPlan, v *plan.Preview) error {
 	return nil
 }
 
-// isRead reports whether a run reads the result of step i when it is done: pins, and
-// what tables and figures are.
+// isRead reports whether a run reads the result of step i at its end: pins, tables and
+// figures.
 func (a *app) isRead(pl *plan.Plan, i int) bool {
 	return isRendered(pl.Steps[i].Address) || a.Registry.Lookup(pl.Steps[i].Task.Kind).HasPins()
 }
 
-// results adds to the preview of a run what that has left and is read: by the keys in
-// its record, so that the plan is previewed once.
+// results adds to the preview of a run the results that are read at its end, by the keys in
+// its record, so that the plan is previewed only once.
 func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	lost := func(what string) error {
-		return fmt.Errorf("%s is not in %s after the run: the run's workers have another store; start them with --store %s, or give theirs here", what, store.URL, quoted(store.URL))
+		return fmt.Errorf("%s is not in %s after the run: the run's workers use another store; start them with --store %s, or give theirs here", what, store.URL, quoted(store.URL))
 	}
 	defer a.waiting("reading the results")()
 	rec, err := activities.ReadRun(ctx, store, out.RunID)
@@ -244,7 +244,7 @@ func (a *app) results(ctx context.Context, store artifacts.Store, pl *plan.Plan,
 	return nil
 }
 
-// drive starts the workflow, here or on a cluster, and follows it to its end.
+// drive starts the workflow, here or on a cluster, and follows it to the end.
 func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl *plan.Plan, out *runSummary) error {
 	if err := a.mayRecord(); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 		out.lacks = <-ready
 	}
 	defer func() {
-		defer a.waiting("waiting for the worker and the Temporal server to end")()
+		defer a.waiting("waiting for the worker and the Temporal server to stop")()
 		conn.Close()
 	}()
 	sent := a.waiting("sending the plan to the store")
@@ -317,7 +317,7 @@ func (a *app) drive(ctx context.Context, o runOptions, store artifacts.Store, pl
 	return nil
 }
 
-// toldError is an error that says less than the one in it, which was shown.
+// toldError is a shorter form of an error that has been shown already.
 type toldError struct {
 	error
 	text string
@@ -327,8 +327,8 @@ func (e *toldError) Error() string { return e.text }
 
 func (e *toldError) Unwrap() error { return e.error }
 
-// once is a run's error without the further lines of its steps' errors: where the run was
-// followed, their FAIL lines have them.
+// once is a run's error without the further lines of its steps' errors, which the FAIL lines
+// of a followed run have shown.
 func (a *app) once(failed error, runID string) error {
 	lines := strings.Split(failed.Error(), "\n")
 	short := slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return strings.HasPrefix(s, "    ") })
@@ -338,18 +338,18 @@ func (a *app) once(failed error, runID string) error {
 	return &toldError{failed, strings.Join(short, "\n") + "\n`" + a.hint("logs", "--failed", "--run", runID) + "` shows all of it"}
 }
 
-// ended turns a workflow's error into what the user should read.
+// ended turns a workflow's error into one for the user.
 func (a *app) ended(err error, runID string) error {
 	var canceled *temporal.CanceledError
 	var unknown *serviceerror.NotFound
 	var terminated *temporal.TerminatedError
-	goesOn := "`" + a.hint("run", targetArgs(a.Targets)...) + "` goes on from the results in the store"
-	if a.cmd.Name() == "attach" { // the run is that of another command, which had targets of its own
-		goesOn = "the command that began it goes on from the results in the store"
+	goesOn := "`" + a.hint("run", targetArgs(a.Targets)...) + "` continues from the results in the store"
+	if a.cmd.Name() == "attach" { // the run belongs to another command, with its own targets
+		goesOn = "the command that started it continues from the results in the store"
 	}
 	switch {
 	case errors.As(err, &terminated):
-		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or by the Temporal server; its UI says why. %s", runID, goesOn)}
+		return &exitError{exitFailed, fmt.Errorf("run %s was ended from outside, by a person or the Temporal server; its UI says why. %s", runID, goesOn)}
 	case errors.As(err, &canceled), errors.Is(err, context.Canceled):
 		return &exitError{exitFailed, &cancelledError{id: runID, next: goesOn}}
 	case workflows.ErrorOf(err) != nil:
@@ -370,7 +370,7 @@ func newRunID() string {
 	return workflows.NewRunID(time.Now(), hex.EncodeToString(b))
 }
 
-// pinSources writes what downloads found out into the lock file.
+// pinSources writes the checksums that downloads found to the lock file.
 func (a *app) pinSources(pl *plan.Plan, out *runSummary) error {
 	lock := a.lockFile()
 	for i, it := range out.preview.Items {

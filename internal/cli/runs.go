@@ -18,7 +18,7 @@ import (
 
 const runPrefix = "runs/"
 
-// runIDs lists the runs that a store remembers, oldest first.
+// runIDs lists the runs recorded in a store, oldest first.
 func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
 	ids, err := recordsUnder(ctx, store, runPrefix)
 	for i, name := range ids {
@@ -27,15 +27,15 @@ func runIDs(ctx context.Context, store artifacts.Store) ([]string, error) {
 	return ids, err
 }
 
-// findRun reads the run that a person means: its id, the beginning or the end
-// of it, "last", or "last~N" for the Nth before that.
+// findRun reads the record of a run, given by its id, the beginning or the end of that,
+// "last", or "last~N" for the Nth before that.
 func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (*workflows.RunRecord, error) {
 	ids, err := runIDs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, inputError(errors.New("this store remembers no run"))
+		return nil, inputError(errors.New("this store has no record of a run"))
 	}
 	if back, ok := strings.CutPrefix(name, "last"); ok {
 		var n uint64
@@ -47,7 +47,7 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 		}
 		rec, of, err := a.lastRun(ctx, store, ids, int(n))
 		if err == nil && rec == nil {
-			err = inputError(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do leaves none", name, view.Count(of, "run")))
+			err = inputError(fmt.Errorf("%s: this store has records of only %s of this project; a run with nothing to do is not recorded", name, view.Count(of, "run")))
 		}
 		return rec, err
 	}
@@ -69,8 +69,8 @@ func (a *app) findRun(ctx context.Context, store artifacts.Store, name string) (
 	return nil, inputError(fmt.Errorf("%q could be %s", name, strings.Join(found, " or ")))
 }
 
-// lastRun reads the newest run of this project, or the n-th before it: of all, where the
-// folder is no project's. If there are fewer, it returns nil and how many there are.
+// lastRun reads the newest run of this project, or the n-th before it; without a project, of
+// all. If there are fewer, it returns nil and how many there are.
 func (a *app) lastRun(ctx context.Context, store artifacts.Store, ids []string, n int) (rec *workflows.RunRecord, of int, err error) {
 	project := a.project()
 	for _, id := range slices.Backward(ids) {
@@ -89,8 +89,8 @@ func (a *app) lastRun(ctx context.Context, store artifacts.Store, ids []string, 
 	return nil, of, nil
 }
 
-// recordsBefore reads the records of the runs before one, or of all if that is "", newest
-// first, at most runsRead of them; damaged ones are left out.
+// recordsBefore reads the records of the runs before one ("": of all), newest first, at most
+// runsRead; damaged ones are left out.
 func (a *app) recordsBefore(ctx context.Context, store artifacts.Store, run string) iter.Seq2[*workflows.RunRecord, error] {
 	return func(yield func(*workflows.RunRecord, error) bool) {
 		ids, err := runIDs(ctx, store)

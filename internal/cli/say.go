@@ -7,8 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// sayer prints what a person should know while something else is drawn: to the
-// terminal directly, or through whoever draws there.
+// sayer prints messages for a person: directly to the terminal, or through what is drawing
+// there.
 type sayer struct {
 	mu   sync.Mutex
 	w    io.Writer
@@ -25,7 +25,7 @@ func (s *sayer) say(text string) {
 	view.Println(s.w, text)
 }
 
-// through sends what is said to draw, until it is called with nil.
+// through sends messages to draw, until it is called with nil.
 func (s *sayer) through(draw func(string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

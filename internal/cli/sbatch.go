@@ -10,15 +10,15 @@ import (
 	"github.com/redsi/redsi/worker"
 )
 
-// Of a job without --until, and how long before its end a worker that is given one
-// begins to hand back: trainings save where they are.
+// The time of a job without --until, and how long before the end of a job its worker begins
+// to hand back: training saves checkpoints.
 const (
 	jobTime   = 12 * time.Hour
 	jobMargin = 10 * time.Minute
 )
 
-// printSbatch writes a job for Slurm that is this command without --print-sbatch, with so
-// many cards.
+// printSbatch writes this command, without --print-sbatch, as a job for Slurm with that many
+// cards.
 func printSbatch(out io.Writer, args []string, w worker.Options, cards int) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -43,18 +43,18 @@ func printSbatch(out io.Writer, args []string, w worker.Options, cards int) erro
 #SBATCH --cpus-per-task=%d
 #SBATCH --signal=INT@60
 `, int((w.Until+jobMargin)/time.Minute), max(1, w.CPU))
-	if cards > 0 { // a line of its own: what is printed of an argument has no line breaks
+	if cards > 0 { // on its own line: printed arguments have no line breaks
 		view.Printf(out, "#SBATCH --gpus=%d\n", cards)
 	}
 	view.Printf(out, `# A worker ends by itself when there is nothing to do, or when its time is nearly over: it
-# takes nothing that will not fit, and what is running is saved and goes on elsewhere.
+# starts nothing that will not fit; running steps are saved and continue elsewhere.
 # Submit as many as you like: sbatch --array=1-8 FILE
 exec srun --ntasks=1 %s
 `, strings.Join(words, " "))
 	return nil
 }
 
-// hours is a time as flags take it, without what is zero.
+// hours is a time as flags take it, without zero units.
 func hours(d time.Duration) string {
 	s := d.String()
 	s = strings.TrimSuffix(s, "0s")

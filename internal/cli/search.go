@@ -25,15 +25,15 @@ const searchBatch = 32
 type searchAnswer struct {
 	Query     string       `json:"query"`
 	Results   []search.Hit `json:"results"`
-	Invalid   int          `json:"invalid"` // hypotheses that name no document
+	Invalid   int          `json:"invalid"` // hypotheses that are not identifiers
 	Truncated bool         `json:"truncated,omitempty"`
 }
 
-// searchReport is all that search prints as JSON.
+// searchReport is the JSON output of search.
 type searchReport struct {
 	Model   string         `json:"model"`
 	Search  search.About   `json:"search"`
-	TookMS  float64        `json:"took_ms"` // of the queries, the model being open
+	TookMS  float64        `json:"took_ms"` // for the queries, not for opening the model
 	Answers []searchAnswer `json:"answers"`
 }
 
@@ -41,19 +41,19 @@ func newSearchCmd(a *app) *cobra.Command {
 	var m modelFlags
 	cmd := &cobra.Command{
 		Use:   "search [--model STEP] [QUERY …]",
-		Short: "Ask a trained model: the documents that it names, with their texts",
-		Long: `Asks a trained model and shows the documents that it names, with title,
-identifier and first words. Queries are arguments, or one per line of standard
-input. The model, its identifiers, tokenizer and texts come from the store,
-verified; nothing is trained or run.
+		Short: "Search with a trained model, and show the documents that it returns",
+		Long: `Searches with a trained model and shows the documents that it returns, with title,
+identifier and first words. Queries are arguments, or lines of standard input. The
+model, its identifiers, tokenizer and texts come from the store, verified; nothing
+is trained or run.
 
 By default the search is constrained: only identifiers of the collection are
 generated, so every beam is a document. --unconstrained searches the whole
-vocabulary, as the paper's main evaluation does. Atomic identifiers are scored
-all, so that there is nothing to constrain.
+vocabulary, as the paper's main evaluation does. All atomic identifiers are
+scored, so there is nothing to constrain.
 
-A score is what ranks: the log-probability of the identifier, divided by its
-number of tokens. The percentage is the probability itself.`,
+Documents are ranked by score: the log-probability of the identifier divided by
+its number of tokens. The percentage is the probability itself.`,
 		Example: `  redsi search "who sings love will keep us alive"
   redsi search --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]' -k 3 "who sings it"
   echo "who sings it" | redsi search --json`,
@@ -118,7 +118,7 @@ func (a *app) queries(in io.Reader, args []string) ([]string, error) {
 	return queries, nil
 }
 
-// search asks the queries and prints the answers, as text while they come.
+// search answers the queries and prints the answers, in text form as they come.
 func (a *app) search(ctx context.Context, t *trained, e *engine, queries []string, k int) error {
 	report := searchReport{Model: t.Address, Search: e.About()}
 	start := time.Now()
@@ -165,7 +165,7 @@ func (a *app) printAnswer(s searchAnswer) {
 	}
 	view.Println(a.Out, st.Bold(s.Query))
 	if len(s.Results) == 0 {
-		view.Println(a.Out, indent+"the model names no document")
+		view.Println(a.Out, indent+"the model returned no document")
 	}
 	for _, h := range s.Results {
 		view.Printf(a.Out, "%4d. %s\n", h.Rank, h.Heading())

@@ -17,12 +17,11 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// cardsFormat changes when the same texts would give other cards.
+// cardsFormat changes when the same texts would give different cards.
 const cardsFormat = "redsi-cards/1"
 
-// cards are titles and first words of a model's documents. They are made of the
-// verified texts once, which takes minutes for a large collection, and kept in the
-// cache folder.
+// cards are the titles and first words of a model's documents. They are made once from the
+// verified texts, which takes minutes for a large collection, and kept in the cache folder.
 func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 	corpus, err := t.input("corpus")
 	if err != nil {
@@ -41,11 +40,11 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 		if err == nil {
 			return kept, nil
 		}
-		a.Log.Warn("kept titles and first words cannot be read and are made again", "path", path, "err", err)
+		a.Log.Warn("cached titles and first words cannot be read and are made again", "path", path, "err", err)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	a.Log.Info("reading the collection's texts, for titles and first words; they are kept for the next time", "size", view.Size(corpus.Size))
+	a.Log.Info("reading the collection's texts for titles and first words, which are cached", "size", view.Size(corpus.Size))
 	texts, err := a.openInput(ctx, t.store, corpus)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
@@ -67,7 +66,7 @@ func (a *app) cards(ctx context.Context, t *trained) ([]search.Card, error) {
 	return cards, atomicfile.Write(path, 0o644, func(w io.Writer) error { return search.WriteCards(w, cards) })
 }
 
-// openInput reads an artifact of one file, verified; the reading ends with ctx.
+// openInput reads a single-file artifact, verified, until ctx ends.
 func (a *app) openInput(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (io.ReadCloser, error) {
 	path, err := a.localFile(ctx, store, art)
 	if err != nil {

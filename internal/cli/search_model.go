@@ -16,7 +16,7 @@ import (
 // trainKind is the kind of the steps whose results can be searched.
 const trainKind = "train"
 
-// trained is a train step of the pipeline with its place in a preview.
+// trained is a train step of the pipeline with its index in a preview.
 type trained struct {
 	Address string
 	at      int // in Preview.Plan.Steps and Preview.Items
@@ -24,8 +24,8 @@ type trained struct {
 	store   artifacts.Store
 }
 
-// findModel finds the train step that a target selects, of all if it is "", and
-// that has a result. Exactly one must be left.
+// findModel finds the train step with a result that a target selects ("": of all). There must
+// be exactly one.
 func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 	p, err := a.Load(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *app) findModel(ctx context.Context, target string) (*trained, error) {
 	if target != "" {
 		a.Targets = []string{target}
 	}
-	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // the target names something
+	if _, err := plan.Build(a.File, p, a.Registry, a.Targets); err != nil { // checks that the target names something
 		return nil, a.targetError(err)
 	}
 	if a.Targets, err = trainSteps(p, target); err != nil {
@@ -91,7 +91,7 @@ func trainSteps(p *pipeline.Pipeline, target string) ([]string, error) {
 	return chosen, nil
 }
 
-// untrained names the runs that would train a model.
+// untrained says how to train a model.
 func (a *app) untrained(addresses []string) error {
 	train := a.hint("run", "--target", addresses[0])
 	if len(addresses) == 1 {
@@ -111,7 +111,7 @@ func lines(items []string) string {
 	return "  " + strings.Join(items, "\n  ") + more
 }
 
-// chooseModel lists what there is to choose from.
+// chooseModel lists the models to choose from.
 func chooseModel(ctx context.Context, found []*trained) error {
 	items := make([]string, len(found))
 	for i, t := range found {
@@ -124,7 +124,7 @@ func chooseModel(ctx context.Context, found []*trained) error {
 	return inputError(fmt.Errorf("%d models are trained; name one with --model:\n%s", len(found), lines(items)))
 }
 
-// quality is the dev MRR@10 that training chose the model by.
+// quality is the dev MRR@10 by which training chose the model.
 func (t *trained) quality(ctx context.Context) (string, error) {
 	b, err := readBlob(ctx, t.store, t.result().Outputs["report"].Digest)
 	if err != nil {
@@ -145,7 +145,7 @@ func (t *trained) quality(ctx context.Context) (string, error) {
 
 func (t *trained) result() *artifacts.Result { return t.preview.Items[t.at].Result }
 
-// input is the artifact of an input attribute that takes one.
+// input is the artifact of an input attribute that takes exactly one.
 func (t *trained) input(name string) (artifacts.Artifact, error) {
 	task, err := t.preview.Items[t.at].Task.Tree()
 	if err != nil {
@@ -161,9 +161,8 @@ func (t *trained) input(name string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, fmt.Errorf("its configuration does not have exactly one artifact as %s", name)
 }
 
-// documents are the documents of the collection, which have the titles as readers
-// know them: they come from the step that left the queries. ok is false if that
-// step leaves none.
+// documents are the collection's documents, with their real titles, from the step that made
+// the queries. ok is false if that step has none.
 func (t *trained) documents() (art artifacts.Artifact, ok bool, err error) {
 	p := t.preview.Plan
 	task, err := p.Steps[t.at].Task.Tree()

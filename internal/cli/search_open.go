@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// modelFlags are those of verbs that search a trained model.
+// modelFlags are the flags of verbs that search with a trained model.
 type modelFlags struct {
 	model                      string
 	results                    int
@@ -30,24 +30,24 @@ func (m *modelFlags) add(a *app, cmd *cobra.Command) {
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&m.model, "model", "m", "", `train step whose model is asked: step.train.NAME["key"]; may be left out if only one is trained`)
-	f.IntVarP(&m.results, "results", "k", 10, "documents shown for a query, at most as many as beams")
-	f.IntVar(&m.options.Beams, "beams", 40, "width of the search")
+	f.StringVarP(&m.model, "model", "m", "", `train step whose model to use: step.train.NAME["key"]; optional if only one is trained`)
+	f.IntVarP(&m.results, "results", "k", 10, "documents shown per query, at most as many as beams")
+	f.IntVar(&m.options.Beams, "beams", 40, "beam width of the search")
 	f.BoolVar(&m.constrained, "constrained", true, "generate only identifiers of the collection, so that every beam is a document")
 	f.BoolVar(&m.unconstrained, "unconstrained", false, "generate over the whole vocabulary, as the paper's main evaluation does; hypotheses that are not identifiers are left out")
-	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, whatever else computes on it, else the CPU")
+	f.StringVar(&m.options.Device, "device", "auto", "cpu, cuda, cuda:1 …; auto: the first card, even if in use, else the CPU")
 }
 
 func (m *modelFlags) check(cmd *cobra.Command) error {
 	switch {
 	case cmd.Flags().Changed("constrained") && cmd.Flags().Changed("unconstrained"):
-		return inputError(errors.New("--constrained and --unconstrained: give one of them"))
+		return inputError(errors.New("give either --constrained or --unconstrained, not both"))
 	case m.options.Beams < 1:
 		return inputError(fmt.Errorf("--beams %d: at least 1 is needed", m.options.Beams))
 	case m.results < 1:
 		return inputError(fmt.Errorf("-k %d: at least 1 is needed", m.results))
 	case m.results > m.options.Beams:
-		return inputError(fmt.Errorf("-k %d: %d beams find at most %d documents; add --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
+		return inputError(fmt.Errorf("-k %d: %d beams find at most %d documents; use --beams %d", m.results, m.options.Beams, m.options.Beams, m.results))
 	}
 	for _, p := range device.Check(m.options.Device) {
 		return inputError(fmt.Errorf("--device %s: %s", m.options.Device, p.Detail))
@@ -56,7 +56,7 @@ func (m *modelFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// present says, before anything is fetched, that a card which is named is not there.
+// present reports, before anything is fetched, if the requested card does not exist.
 func present(name string, look func() (device.CUDA, error)) error {
 	number, ok := strings.CutPrefix(name, "cuda")
 	if !ok {
@@ -69,14 +69,14 @@ func present(name string, look func() (device.CUDA, error)) error {
 	n, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(number, ":"), "0"))
 	switch {
 	case c.Cards == 0:
-		return inputError(fmt.Errorf("--device %s: there is no card: %s", name, c.Why))
+		return inputError(fmt.Errorf("--device %s: no card found: %s", name, c.Why))
 	case err != nil || n >= c.Cards:
 		return inputError(fmt.Errorf("--device %s: this process has %s, from cuda:0 on; CUDA_VISIBLE_DEVICES may hide others", name, view.Count(c.Cards, "card")))
 	}
 	return nil
 }
 
-// openModel finds a trained model, fetches what belongs to it and opens it.
+// openModel finds a trained model, fetches its files and opens it.
 func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *engine, error) {
 	t, err := a.findModel(ctx, m.model)
 	if err != nil {
@@ -105,8 +105,8 @@ func (a *app) openModel(ctx context.Context, m modelFlags) (*trained, *engine, e
 	return t, e, nil
 }
 
-// modelFiles gives verified local files of a model, its tokenizer and identifiers.
-// done removes the folder that names the model's files.
+// modelFiles are verified local files of a model, its tokenizer and identifiers. done removes
+// the folder with the model's files.
 func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done func(), err error) {
 	for name, path := range map[string]*string{"ids": &f.IDs, "tokenizer": &f.Tokenizer} {
 		art, err := t.input(name)
@@ -133,19 +133,19 @@ func (a *app) modelFiles(ctx context.Context, t *trained) (f search.Files, done 
 	return f, done, nil
 }
 
-// localFile is a verified local file of an artifact of one file.
+// localFile is a verified local file of a single-file artifact.
 func (a *app) localFile(ctx context.Context, store artifacts.Store, art artifacts.Artifact) (string, error) {
 	d := art.Digest
 	if art.Files != nil {
 		if len(art.Files) != 1 {
-			return "", fmt.Errorf("it must be one file, and is %d", len(art.Files))
+			return "", fmt.Errorf("it must be a single file, but is %d files", len(art.Files))
 		}
 		d = art.Files[0].Digest
 	}
 	return artifacts.Fetch(ctx, store.Blobs, d, a.cacheDir())
 }
 
-// stage names verified local files as a tree does, by links in a folder.
+// stage links verified local files into a folder under their names in a tree.
 func (a *app) stage(ctx context.Context, store artifacts.Store, tree artifacts.Artifact, folder string) error {
 	for _, file := range tree.Files {
 		path, err := artifacts.Fetch(ctx, store.Blobs, file.Digest, a.cacheDir())

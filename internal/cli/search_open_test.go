@@ -17,7 +17,7 @@ func TestPresent(t *testing.T) {
 		want string
 	}{
 		{"auto", none, ""}, {"cpu", none, ""}, {"cuda", two, ""}, {"cuda:1", two, ""},
-		{"cuda", none, "--device cuda: there is no card: no NVIDIA driver"},
+		{"cuda", none, "--device cuda: no card found: no NVIDIA driver"},
 		{"cuda:2", two, "--device cuda:2: this process has 2 cards, from cuda:0 on"},
 		{"cuda:99999999999999999999", two, "this process has 2 cards"},
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// serveFlags are the limits of a server.
+// serveFlags are the flags of serve.
 type serveFlags struct {
 	listen  string
 	hosts   []string
@@ -27,21 +27,21 @@ func newServeCmd(a *app) *cobra.Command {
 	var s serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve [--model STEP]",
-		Short: "Serve a trained model's search: a page for people and JSON for programs, until Ctrl-C",
-		Long: `Serves a trained model's search over HTTP until Ctrl-C, on this machine only unless
---listen says otherwise. There is no log-in: whoever reaches the address may ask.
+		Short: "Serve search with a trained model: a page for people and JSON for programs, until Ctrl-C",
+		Long: `Serves search with a trained model over HTTP until Ctrl-C, on this machine only unless
+--listen says otherwise. There is no login: anyone who can reach the address may search.
 
   GET /                    a page
   GET /search?q=…&k=10     {"query", "took_ms", "results": [{"rank", "score",
                            "probability", "title", "identifier", "document", "text"}]}
   GET /healthz             200 while the server is up
 
-An error is {"status", "error"}. Queries that come while the model is busy are
-answered together. A query that would have to wait longer than --within, or beside
-more than --queue others, is answered 503 with Retry-After at once.
+An error is {"status", "error"}. Queries that arrive while the model is busy are
+answered in batches. A query that would have to wait longer than --within, or with
+more than --queue others, gets 503 with Retry-After at once.
 
-Requests must be made to localhost, to the address itself, or to a name of
---allow-host: a web page cannot make its reader's browser ask.`,
+Requests must be made to localhost, to the address itself, or to a name given with
+--allow-host, so that other web pages cannot send queries from a reader's browser.`,
 		Example: `  redsi serve --model 'step.train.dsi["title/nci_norm/tiny/atomic/42"]'
   curl 'http://127.0.0.1:8080/search?q=who+sings&k=3'`,
 		Args: cobra.NoArgs,
@@ -58,11 +58,11 @@ Requests must be made to localhost, to the address itself, or to a name of
 	m.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve at; port 0: any free one")
-	f.StringArrayVar(&s.hosts, "allow-host", nil, "name that requests may be made to, beside localhost and the address; may be repeated")
-	f.IntVar(&s.limits.Batch, "batch", 32, "queries answered together at most")
-	f.IntVar(&s.limits.Queue, "queue", 256, "queries that may wait")
+	f.StringArrayVar(&s.hosts, "allow-host", nil, "host name that requests may use, besides localhost and the address; may be repeated")
+	f.IntVar(&s.limits.Batch, "batch", 32, "most queries answered together")
+	f.IntVar(&s.limits.Queue, "queue", 256, "most queries waiting")
 	f.DurationVar(&s.limits.Within, "within", 2*time.Second, "longest wait for an answer; a query that would wait longer gets 503")
-	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, waiting included")
+	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest time for a query, including waiting")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (s serveFlags) check() error {
 }
 
 func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error) {
-	// The address first: opening a model takes longer than finding it taken.
+	// The address first: opening a model takes longer than finding out that it is in use.
 	l, err := net.Listen("tcp", s.listen)
 	if err != nil {
 		return inputError(fmt.Errorf("--listen: %w", err))
@@ -94,7 +94,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	}
 	b := server.NewBatcher(e, s.limits)
 	defer b.Close()
-	for _, q := range examples { // the first are slower; and b learns what a query costs
+	for _, q := range examples { // the first are slower; and b learns how long a query takes
 		if _, err := b.Search(ctx, q, m.results); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	h := server.NewHandler(b, server.Options{Model: t.Address, About: e.About(), Examples: examples,
 		Results: m.results, Timeout: s.timeout, Hosts: s.hosts, Log: a.Log})
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.Log.Warn("other machines can reach this address, and it has no log-in", "address", l.Addr())
+		a.Log.Warn("other machines can reach this address, which has no login", "address", l.Addr())
 	}
 	view.Printf(a.Out, "http://%s/\n", l.Addr())
 	err = server.Serve(ctx, l, h)
@@ -110,7 +110,7 @@ func (a *app) serve(ctx context.Context, m modelFlags, s serveFlags) (err error)
 	return err
 }
 
-// examples are questions for the page to propose, which the model was not trained on.
+// examples are questions for the page to suggest, which the model was not trained on.
 func (a *app) examples(ctx context.Context, t *trained) ([]string, error) {
 	art, err := t.input("queries")
 	if err != nil {

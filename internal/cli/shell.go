@@ -28,15 +28,15 @@ func newShellCmd(a *app) *cobra.Command {
 	var printed, keep bool
 	cmd := &cobra.Command{
 		Use:   "shell STEP",
-		Short: "Open a shell in a folder with a step's inputs, as the step has them",
-		Long: `Makes a folder with a step's inputs and starts $SHELL there. The folder of a command is
-what the program finds: files, in/, out/, tmp/, and its environment without the values of
-secrets; .step/run.sh runs the program as the step does. Other kinds have their inputs
-under in/, by attribute. .step/config.json is the configuration. Inputs are read-only
-copies, verified. What you do there changes no result.
+		Short: "Open a shell in a folder with a step's inputs, as the step sees them",
+		Long: `Makes a folder with a step's inputs and starts $SHELL there. For a command it is the
+folder that the program sees: files, in/, out/, tmp/, and its environment without the
+values of secrets; .step/run.sh runs the program as the step does. Other kinds have their
+inputs under in/, by attribute. .step/config.json is the configuration. Inputs are
+verified, read-only copies. What you do there changes no result.
 
-The folder is removed when the shell ends, unless --keep is given. --print starts no
-shell: it prints the folder, which stays.`,
+The folder is removed when the shell ends, unless --keep is given. --print only prints
+the folder, which stays, and starts no shell.`,
 		Example: `  redsi shell step.command.fit
   cd "$(redsi shell step.command.fit --print)" && .step/run.sh`,
 		Args: cobra.ExactArgs(1),
@@ -62,8 +62,8 @@ shell: it prints the folder, which stays.`,
 	}
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
-	cmd.Flags().BoolVar(&printed, "print", false, "print the folder and leave it; start no shell")
-	cmd.Flags().BoolVar(&keep, "keep", false, "leave the folder when the shell ends")
+	cmd.Flags().BoolVar(&printed, "print", false, "print the folder and keep it; start no shell")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder when the shell ends")
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *st
 	}
 	i := slices.IndexFunc(v.Plan.Steps, func(s plan.Step) bool { return s.Address == address })
 	if i < 0 {
-		return "", nil, inputError(fmt.Errorf("%s is not one step; name one instance of it", address))
+		return "", nil, inputError(fmt.Errorf("%s is more than one step; name one instance", address))
 	}
 	it := v.Items[i]
 	if it.Outcome == plan.Maybe {
@@ -104,7 +104,7 @@ func (a *app) stepFolder(ctx context.Context, address string) (dir string, p *st
 	return dir, p, artifacts.Place(dir, runScript, 0o755, strings.NewReader(scriptOf(address, dir, *p)))
 }
 
-// scriptOf is a shell script that runs a program with the step's environment alone.
+// scriptOf is a shell script that runs a program with only the step's environment.
 func scriptOf(address, dir string, p step.Program) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/sh\n# What %s runs, in its environment.\n", strings.ToValidUTF8(oneLine(address), "\uFFFD"))
@@ -132,11 +132,11 @@ func scriptOf(address, dir string, p step.Program) string {
 
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-// enter starts a shell in a folder and waits for its end.
+// enter starts a shell in a folder and waits for it to end.
 func (a *app) enter(dir string, p *step.Program) error {
 	shell := env("SHELL", "/bin/sh")
 	cmd := exec.Command(shell)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, os.Stdin, os.Stdout, os.Stderr // the terminal itself: behind a pipe a shell does not prompt
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, os.Stdin, os.Stdout, os.Stderr // the terminal itself: with a pipe, a shell does not prompt
 	cmd.Env = os.Environ()
 	what := "inputs under in/"
 	if p != nil {
@@ -149,7 +149,7 @@ func (a *app) enter(dir string, p *step.Program) error {
 	a.say(fmt.Sprintf("%s: %s, %s is the configuration; leave with exit", dir, what, activities.ConfigFile))
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) { // what was done there is the person's business
+	if errors.As(err, &exit) { // the exit code of the shell does not matter
 		return nil
 	}
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/signature"
 )
 
-// signingKey is where this person's key is: where REDSI_SIGNING_KEY says, else in the
-// user's folder of settings.
+// signingKey is the path of the user's key: REDSI_SIGNING_KEY, else in the user's
+// configuration folder.
 func signingKey() (path string, given bool, err error) {
 	if path = os.Getenv("REDSI_SIGNING_KEY"); path != "" {
 		return path, true, nil
@@ -19,7 +19,7 @@ func signingKey() (path string, given bool, err error) {
 	return filepath.Join(folder, "redsi", "signing.key"), false, err
 }
 
-// signer is the key by which this person signs; nil if they have none.
+// signer is the user's signing key; nil if there is none.
 func (a *app) signer() (*signature.Private, error) {
 	path, given, err := signingKey()
 	if err != nil {

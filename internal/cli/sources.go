@@ -16,29 +16,29 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// sourceState is what is known of one source of a download.
+// sourceState is what is known about one source of a download.
 type sourceState struct {
 	Step    string `json:"step"`
 	Source  string `json:"source"`
-	SHA256  string `json:"sha256,omitempty"` // "" if nobody has seen its bytes
-	State   string `json:"state"`            // "ok", "unpinned", "changed", "unreachable", or "missing" if nobody was asked
+	SHA256  string `json:"sha256,omitempty"` // "" if its bytes are unknown
+	State   string `json:"state"`            // "ok", "unpinned", "changed", "unreachable", or "missing" (offline)
 	InStore bool   `json:"in_store"`
-	Size    int64  `json:"size,omitempty"` // as its place says now; -1 if it does not
+	Size    int64  `json:"size,omitempty"` // as its origin says now; -1: unknown
 	Note    string `json:"note,omitempty"`
 }
 
 func newSourcesCmd(a *app) *cobra.Command {
-	cmd := group("sources", "Look after what pipelines download")
+	cmd := group("sources", "Check and update what pipelines download")
 	var offline bool
 	check := &cobra.Command{
 		Use:   "check",
-		Short: "Check for every source whether the store has its bytes, and whether its origin still has them",
-		Long: `Check for every source whether the store has its bytes, and whether its origin still has them.
+		Short: "Check whether the store has the bytes of each source, and whether its origin still does",
+		Long: `Check whether the store has the bytes of each source, and whether its origin still does.
 
 For a module's repository it checks whether its ref still names the pinned
 commit. Nothing is fetched: a web server is asked for the size, which is compared
 with that in redsi.lock. The states are: ok; unpinned (available, but its bytes
-are not pinned yet); changed (the origin has another size than was pinned);
+are not pinned yet); changed (the size at the origin is not the pinned one);
 unreachable (the origin does not answer or no longer has it). The exit code is 1
 if a source is changed or unreachable and the store does not have its bytes.`,
 		Example: `  redsi sources check
@@ -116,8 +116,8 @@ func (a *app) sources(ctx context.Context, offline bool) ([]sourceState, error) 
 	return append(states, a.repositories(ctx, offline)...), ctx.Err()
 }
 
-// repositories are those of the pipeline's modules, whose pinned commits are here, or
-// the pipeline would not have been read.
+// repositories are those of the pipeline's modules; their pinned commits are here, or the
+// pipeline could not have been read.
 func (a *app) repositories(ctx context.Context, offline bool) (states []sourceState) {
 	for _, u := range a.modules.Used {
 		s := sourceState{Source: u.Source(), State: "ok", InStore: true, Note: "commit " + u.Commit}
@@ -126,7 +126,7 @@ func (a *app) repositories(ctx context.Context, offline bool) (states []sourceSt
 			case err != nil:
 				s.State, s.Note = "unreachable", err.Error()
 			case now != "":
-				s.State, s.Note = "changed", fmt.Sprintf("is now commit %s, pinned is %s: `%s` takes the new one", now, u.Commit, a.hint("sources update", u.Source()))
+				s.State, s.Note = "changed", fmt.Sprintf("is now commit %s, but %s is pinned: `%s` pins the new one", now, u.Commit, a.hint("sources update", u.Source()))
 			}
 		}
 		states = append(states, s)
@@ -144,10 +144,10 @@ type updated struct {
 func newSourcesUpdateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [TEXT]",
-		Short: "Pin the commits that the refs of modules' repositories name now",
-		Long: `Pin the commits that the refs of modules' repositories name now,
-in redsi.lock, in place of those that were pinned. With TEXT, only those of
-repositories whose git::URL?ref=REF contains it.`,
+		Short: "Pin the present commits of modules' repositories",
+		Long: `Pin the commits that the refs of modules' repositories name now, in redsi.lock,
+in place of those pinned before. With TEXT, only for repositories whose
+git::URL?ref=REF contains it.`,
 		Example: `  redsi sources update
   redsi sources update first-paper   # this repository only`,
 		Args: cobra.MaximumNArgs(1),
@@ -231,7 +231,7 @@ func markStored(ctx context.Context, store artifacts.Store, states []sourceState
 	return nil
 }
 
-// look settles the state of a source; size is the pinned one, if known.
+// look finds the state of a source; size is the pinned one, if known.
 func (s *sourceState) look(ctx context.Context, offline bool, size int64, known bool) {
 	s.State = "ok"
 	if offline {
@@ -248,7 +248,7 @@ func (s *sourceState) look(ctx context.Context, offline bool, size int64, known 
 	case err != nil:
 		s.State, s.Note = "unreachable", err.Error()
 	case known && s.Size >= 0 && s.Size != size:
-		s.State, s.Note = "changed", fmt.Sprintf("has %d bytes, pinned were %d", s.Size, size)
+		s.State, s.Note = "changed", fmt.Sprintf("has %d bytes, but %d were pinned", s.Size, size)
 	case s.SHA256 == "":
 		s.State = "unpinned"
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// variablesShown bounds the variables that the UI shows of a run.
+// variablesShown bounds the variables of a run that the UI shows.
 const variablesShown = 20
 
 // shownVariables are a pipeline's variables with their values as JSON, sensitive ones
@@ -30,12 +30,12 @@ func shownVariables(p *pipeline.Pipeline) map[string]string {
 	return shown
 }
 
-// runSummary is what lists of workflows show of a run.
+// runSummary is what lists of workflows show about a run.
 func (a *app) runSummary(pl *plan.Plan) string {
 	return workflows.Short(cmp.Or(strings.Join(a.Targets, " "), "all steps") + " of " + pl.Pipeline)
 }
 
-// runDetails is what the UI shows of a run from its start.
+// runDetails is what the UI shows about a run from its start.
 func (a *app) runDetails(pl *plan.Plan, store artifacts.Store, digest artifacts.Digest) string {
 	facts := []workflows.Fact{{Name: "targets", Value: cmp.Or(strings.Join(a.Targets, " "), "all")}, {Name: "steps", Value: view.Count(len(pl.Steps), "step")},
 		{Name: "revision", Value: revision.Of()}, {Name: "store", Value: store.URL}, {Name: "plan", Value: digest.String()}}

@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// watched keeps what is known of the runs that are followed, by workflow: a run
-// tells only what has changed, however many steps it has.
+// watched keeps the state of followed runs, by workflow: a run reports only changes, however
+// many steps it has.
 type watched struct {
 	mu   sync.Mutex
 	runs map[string]*watchedRun
@@ -23,7 +23,7 @@ type watchedRun struct {
 	steps     []workflows.StepState
 }
 
-// state asks a run for what has changed and returns all that is known of it.
+// state asks a run for what has changed and returns its whole state.
 func (a *app) state(ctx context.Context, c client.Client, workflow string) (workflows.State, error) {
 	a.watched.mu.Lock()
 	defer a.watched.mu.Unlock()
@@ -40,7 +40,7 @@ func (a *app) state(ctx context.Context, c client.Client, workflow string) (work
 		if err != nil {
 			return workflows.State{}, err
 		}
-		if news.Execution != w.execution { // another execution of the run goes on: it counts anew
+		if news.Execution != w.execution { // the run continues in another execution, which counts anew
 			again := w.next > 0
 			w.execution, w.next = news.Execution, 0
 			if again {

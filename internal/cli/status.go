@@ -15,32 +15,32 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Bounds of what status prints of a run without --run.
+// Bounds of what status prints without --run.
 const (
-	stepsShown  = 5  // at work, and as many that failed
+	stepsShown  = 5  // running, and as many that failed
 	othersShown = 10 // steps of no open run
 )
 
 // statusReport is the answer of status.
 type statusReport struct {
-	Server  string       `json:"server,omitempty"` // "" if none is up
+	Server  string       `json:"server,omitempty"` // "" if none is running
 	Running []runStatus  `json:"running"`
-	Steps   []stepStatus `json:"other_steps,omitempty"` // work that no open run waits for any more, or a cluster's other users
+	Steps   []stepStatus `json:"other_steps,omitempty"` // steps that no open run waits for any more, or of a cluster's other users
 	Last    *lastRun     `json:"last,omitempty"`
 	Ended   []lastRun    `json:"ended,omitempty"` // with --last or --run: newest first
 }
 
-// runStatus is an open run. Of very many steps at work or failed, only some are listed;
-// Counts has all.
+// runStatus is an open run. If very many steps are running or failed, only some are listed;
+// Counts counts all.
 type runStatus struct {
 	RunID    string                   `json:"run"`
 	Workflow string                   `json:"workflow"`
 	URL      string                   `json:"url"`
 	Started  time.Time                `json:"started"`
 	Counts   map[workflows.Status]int `json:"counts"`
-	Steps    []stepStatus             `json:"steps,omitempty"`  // those at work, and those that failed
-	LeftS    float64                  `json:"left_s,omitempty"` // at least, by what steps at work say; 0: unknown
-	Error    string                   `json:"error,omitempty"`  // why nothing is known
+	Steps    []stepStatus             `json:"steps,omitempty"`  // running and failed
+	LeftS    float64                  `json:"left_s,omitempty"` // at least, as running steps report; 0: unknown
+	Error    string                   `json:"error,omitempty"`  // why its state is unknown
 
 	waits map[string]bool // workflows of steps that it waits for
 }
@@ -52,7 +52,7 @@ type stepStatus struct {
 	Error    string           `json:"error,omitempty"`
 }
 
-// lastRun is what a run that ended came to.
+// lastRun is the outcome of a run that has ended.
 type lastRun struct {
 	RunID    string                   `json:"run"`
 	Pipeline string                   `json:"pipeline"`
@@ -75,9 +75,9 @@ func newStatusCmd(a *app) *cobra.Command {
 		Long: `Show open runs, how far their steps are, and how the last run ended.
 
 Looks at the cluster that the flags, the environment or a profile name, else at
-the server that a ` + "`redsi run` or `redsi dev`" + ` of this state folder has started, if
-one is up. It starts nothing. A run that does not answer within a second is shown as
-such; of each run the first steps at work and failed are shown, --run shows one whole.`,
+the server that a ` + "`redsi run` or `redsi dev`" + ` with this state folder has started, if
+it is running. It starts nothing. A run that does not answer within a second is shown
+as such. For each run the first running and failed steps are shown; --run shows all.`,
 		Example: `  redsi status
   redsi status --last 20
   redsi status --run last
@@ -100,8 +100,8 @@ such; of each run the first steps at work and failed are shown, --run shows one 
 	}
 	o.cluster.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.run, "run", "", "show this run alone and whole, open or ended: its id, or the beginning of it")
-	f.IntVar(&o.last, "last", 1, "show so many of the newest runs that ended")
+	f.StringVar(&o.run, "run", "", "show only this run, open or ended, in full: its id, or the beginning of it")
+	f.IntVar(&o.last, "last", 1, "show this many of the newest ended runs")
 	return cmd
 }
 
@@ -141,19 +141,19 @@ func (a *app) printStatus(r statusReport, o statusOptions) {
 	if o.run != "" {
 		most = math.MaxInt
 	} else if r.Server == "" {
-		view.Println(a.Out, "no run is at work: no server is up")
+		view.Println(a.Out, "no run in progress (no server is running)")
 	} else if len(r.Running) == 0 {
-		view.Printf(a.Out, "no run is at work at %s\n", r.Server)
+		view.Printf(a.Out, "no run in progress at %s\n", r.Server)
 	}
 	for _, x := range r.Running {
 		a.printOpen(x, most)
 	}
 	for i, s := range r.Steps {
 		if i == othersShown {
-			view.Printf(a.Out, "at work for no open run: %d more\n", len(r.Steps)-i)
+			view.Printf(a.Out, "running for no open run: %d more\n", len(r.Steps)-i)
 			break
 		}
-		view.Printf(a.Out, "at work for no open run: %s\n", s.Address)
+		view.Printf(a.Out, "running for no open run: %s\n", s.Address)
 	}
 	switch {
 	case len(r.Ended) > 0:
@@ -163,7 +163,7 @@ func (a *app) printStatus(r statusReport, o statusOptions) {
 	case r.Last != nil:
 		a.printEnded("last run:", *r.Last, most)
 	case o.run == "" && o.last > 0:
-		view.Println(a.Out, "this store remembers no run")
+		view.Println(a.Out, "this store has no record of a run")
 	}
 }
 
@@ -214,7 +214,7 @@ func (a *app) printEnded(what string, x lastRun, most int) {
 
 func (a *app) howToSee(run string) string { return ": " + a.hint("status", "--run", run) }
 
-// tally prints how many steps have each status.
+// tally is how many steps have each status, as text.
 func tally(n map[workflows.Status]int) string {
 	var words []string
 	for _, s := range []workflows.Status{workflows.Hit, workflows.Ran, workflows.Running, workflows.Queued, workflows.Waiting, workflows.Failed, workflows.Skipped, workflows.Cancelled, workflows.NotStarted} {

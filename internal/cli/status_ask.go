@@ -21,15 +21,15 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Bounds of asking.
+// Bounds of the questions to runs.
 const (
-	answerWithin = time.Second // of all open runs together
+	answerWithin = time.Second // for all open runs together
 	askedAtOnce  = 100         // open runs
 	readAtOnce   = 16          // records
 )
 
-// running connects to a server that is up, which stays until the connection is closed; nil
-// if there is none.
+// running connects to the running server, which stays until the connection is closed; nil if
+// there is none.
 func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*connection, error) {
 	if o.given() {
 		conn, err := a.dial(ctx, o)
@@ -67,7 +67,7 @@ func (a *app) running(ctx context.Context, o clusterOptions, r *statusReport) (*
 	return conn, nil
 }
 
-// openRuns asks all open Reproduce workflows at once how they are, and lists open Step
+// openRuns asks all open Reproduce workflows at once for their state, and lists open Step
 // workflows that none of them waits for.
 func (a *app) openRuns(ctx context.Context, conn *connection, r *statusReport) error {
 	open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
@@ -94,7 +94,7 @@ func (a *app) askAll(ctx context.Context, conn *connection, open []*workflow.Wor
 	return runs
 }
 
-// ask asks an open run for its counts and its first steps at work: an answer is bounded,
+// ask asks an open run for its counts and its first running steps: the answer is bounded,
 // however many steps there are.
 func (a *app) ask(ctx context.Context, conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
 	s := openRun(conn, w)
@@ -116,8 +116,8 @@ func openRun(conn *connection, w *workflow.WorkflowExecutionInfo) runStatus {
 	return runStatus{Workflow: id, URL: conn.runURL(id, w.Execution.RunId), Started: w.StartTime.AsTime(), Counts: map[workflows.Status]int{}}
 }
 
-// name notes which run it is. One of many steps goes on in another execution, and has
-// begun before that.
+// name records which run it is. A run of many steps continues in further executions, so it
+// may have started before this one.
 func (s *runStatus) name(id string) {
 	s.RunID = id
 	if at, ok := workflows.RunBegan(id); ok && at.Before(s.Started) {
@@ -125,9 +125,9 @@ func (s *runStatus) name(id string) {
 	}
 }
 
-// fill adds steps at work, queued ones and failed ones.
+// fill adds running, queued and failed steps.
 func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []workflows.StepState) {
-	if s.Counts == nil { // it is loading
+	if s.Counts == nil { // it is loading its plan
 		s.Counts = map[workflows.Status]int{}
 	}
 	s.waits = map[string]bool{}
@@ -151,8 +151,8 @@ func (a *app) fill(ctx context.Context, conn *connection, s *runStatus, steps []
 	}
 }
 
-// otherSteps lists the Step workflows that no open run waits for. While one has not said
-// all that it waits for, nothing is known of them.
+// otherSteps lists the Step workflows that no open run waits for. They are unknown while a run
+// has not said everything that it waits for.
 func (a *app) otherSteps(ctx context.Context, conn *connection, r *statusReport) error {
 	runs := map[string]bool{}
 	for _, x := range r.Running {
@@ -177,7 +177,7 @@ func (a *app) otherSteps(ctx context.Context, conn *connection, r *statusReport)
 	return err
 }
 
-// statusOfOne finds a run by the beginning of its id, open or ended, and tells all of it.
+// statusOfOne finds a run by the beginning of its id, open or ended, and shows it in full.
 func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *connection, id string, r *statusReport) error {
 	if conn != nil {
 		open, err := listOpen(ctx, conn.Client, workflows.ReproduceWorkflow)
@@ -210,7 +210,7 @@ func (a *app) statusOfOne(ctx context.Context, store artifacts.Store, conn *conn
 	return err
 }
 
-// named is the open run whose id or workflow begins so; nil if none does.
+// named is the open run whose id or workflow has that prefix; nil if there is none.
 func (a *app) named(ctx context.Context, conn *connection, open []*workflow.WorkflowExecutionInfo, id string) (*workflow.WorkflowExecutionInfo, error) {
 	var found []*workflow.WorkflowExecutionInfo
 	for _, w := range open {
@@ -218,7 +218,7 @@ func (a *app) named(ctx context.Context, conn *connection, open []*workflow.Work
 			found = append(found, w)
 		}
 	}
-	if len(found) == 0 { // one that was not started by `redsi run` tells its id only when asked
+	if len(found) == 0 { // one not started by `redsi run` gives its id only when asked
 		for i, s := range a.askAll(ctx, conn, open) {
 			if s.RunID != "" && strings.HasPrefix(s.RunID, id) {
 				found = append(found, open[i])
@@ -253,8 +253,8 @@ func listOpen(ctx context.Context, c client.Client, kind string) (open []*workfl
 	}
 }
 
-// endedRuns are the newest runs of this project that the store remembers, newest first:
-// of all, where the folder is no project's.
+// endedRuns are the newest recorded runs of this project, newest first; without a project, of
+// all.
 func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (runs []lastRun, err error) {
 	ids, err := runIDs(ctx, store)
 	if err != nil {
@@ -274,7 +274,7 @@ func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (r
 				if err == nil && project != "" && rec.Project != "" && rec.Project != project {
 					return nil
 				}
-				if err == nil && (rec.Counts == nil || rec.Counts[workflows.Failed] > 0) { // else the steps add nothing
+				if err == nil && (rec.Counts == nil || rec.Counts[workflows.Failed] > 0) { // else there is nothing to add
 					rec, err = activities.ReadRun(gctx, store, id)
 				}
 				var damaged *activities.DamagedRunError
@@ -301,7 +301,7 @@ func (a *app) endedRuns(ctx context.Context, store artifacts.Store, most int) (r
 	return runs, nil
 }
 
-// ended is what a record says of a run.
+// ended is the outcome of a run from its record.
 func ended(rec *workflows.RunRecord) lastRun {
 	l := lastRun{RunID: rec.RunID, Pipeline: rec.Pipeline, Targets: rec.Targets, Counts: rec.Counts}
 	if len(rec.Steps) > 0 || l.Counts == nil {

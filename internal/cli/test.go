@@ -34,14 +34,14 @@ func newTestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [FILE|FOLDER...]",
 		Short: "Run the tests of a pipeline, *.test.hcl: assertions about plans and about cells of tables",
-		Long: `Runs the run blocks of files whose names end in ` + pipeline.TestSuffix + `, by default of those
-in this folder. A run plans the pipeline beside it, or does what its targets need, with
-variables of its own, and each assertion is then true or not: docs/testing.md has the
-form. Runs of one file share a store, which is empty at first and gone afterwards,
-unless --store names one; so does the embedded server that command = apply needs.
-Neither the pipeline's lock file nor its results are touched.
+		Long: `Runs the run blocks of files whose names end in ` + pipeline.TestSuffix + `, by default those in
+this folder. A run plans the pipeline next to it, or runs what its targets need, with its
+own variables, and then checks its assertions; docs/testing.md describes the files. Runs
+of one file share a temporary store, empty at first, unless --store names one, and the
+embedded server that command = apply needs. Neither the pipeline's lock file nor its
+results are touched.
 
-Exit code 0 if all tests pass, 1 if one fails, 2 if a file is wrong.`,
+Exit code 0 if all tests pass, 1 if one fails, 2 if a file is invalid.`,
 		Example: `  redsi test
   redsi test --filter 'counts' examples/kmeans-study
   redsi test --json | jq '.tests[] | select(.outcome != "pass")'`,
@@ -62,7 +62,7 @@ Exit code 0 if all tests pass, 1 if one fails, 2 if a file is wrong.`,
 	return cmd
 }
 
-// testFiles lists the files of tests that arguments mean.
+// testFiles lists the test files that arguments name.
 func testFiles(args []string) (files []string, err error) {
 	if len(args) == 0 {
 		args = []string{"."}
@@ -79,7 +79,7 @@ func testFiles(args []string) (files []string, err error) {
 			}
 			files = append(files, found...)
 		case !strings.HasSuffix(arg, pipeline.TestSuffix):
-			return nil, inputError(fmt.Errorf("%s is no file of tests: its name does not end in %s", arg, pipeline.TestSuffix))
+			return nil, inputError(fmt.Errorf("%s is not a test file: its name does not end in %s", arg, pipeline.TestSuffix))
 		default:
 			files = append(files, arg)
 		}
@@ -91,27 +91,27 @@ func escapeGlob(path string) string {
 	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
 }
 
-// testResult is what came of one run block.
+// testResult is the outcome of one run block.
 type testResult struct {
 	File       string             `json:"file"`
 	Line       int                `json:"line"`
 	Name       string             `json:"name"`
 	Command    string             `json:"command"`
-	Outcome    string             `json:"outcome"` // pass, fail, or error: it could not be tried
+	Outcome    string             `json:"outcome"` // pass, fail, or error: it could not run
 	Assertions int                `json:"assertions"`
 	TookS      float64            `json:"took_s"`
 	Failures   []testfile.Failure `json:"failures,omitempty"`
 	Error      string             `json:"error,omitempty"`
 }
 
-// serverEnds is how long the tests' server is waited for, which ends when nobody uses it.
+// serverEnds is how long to wait for the tests' server, which ends when it is no longer used.
 const serverEnds = 30 * time.Second
 
 // tester runs tests, one after the other.
 type tester struct {
 	a       *app
-	keep    bool   // results, in the store that was named
-	dir     string // everything that tests leave
+	keep    bool   // keep results, in the store that was named
+	dir     string // for everything that tests write
 	results []testResult
 }
 
@@ -159,7 +159,7 @@ func (t *tester) all(ctx context.Context, names []string, match *regexp.Regexp) 
 	return t.conclude()
 }
 
-// one runs one test with an app that has state and store of its own.
+// one runs one test with an app that has its own state and store.
 func (t *tester) one(ctx context.Context, b *app, f *testfile.File, r *testfile.Run) {
 	began := time.Now()
 	out := testResult{File: f.Name, Line: r.Line, Name: r.Name, Command: r.Command, Outcome: "pass", Assertions: len(r.Asserts)}
@@ -233,7 +233,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// copyIfThere makes to have the bytes of from, or not be there if that is not.
+// copyIfThere copies from to to, or removes to if from does not exist.
 func copyIfThere(from, to string) error {
 	b, err := os.ReadFile(from)
 	if errors.Is(err, os.ErrNotExist) {
@@ -270,7 +270,7 @@ func testSteps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 		x := p.Steps[at[s.Address]]
 		tree, err := x.Task.Tree()
 		if err != nil {
-			panic(fmt.Sprintf("%s: %v", s.Address, err)) // the loader made it
+			panic(fmt.Sprintf("%s: %v", s.Address, err)) // made by the loader
 		}
 		steps = append(steps, testfile.Step{Address: s.Address, Block: x.Block, Kind: x.Kind, Name: x.Name, Key: x.Key,
 			Outcome: strings.ToUpper(string(v.Items[i].Outcome)), Config: tree})
@@ -278,7 +278,7 @@ func testSteps(p *pipeline.Pipeline, v *plan.Preview) (steps []testfile.Step) {
 	return steps
 }
 
-// left lets assertions read what a run left.
+// left lets assertions read the results of a run.
 func (a *app) left(ctx context.Context, v *plan.Preview, w *testfile.World) error {
 	store, err := a.openStore(ctx)
 	if err != nil {
@@ -342,7 +342,7 @@ func cellsOf(b []byte) (map[string]any, error) {
 	return rows, nil
 }
 
-// shownText is how large a file may be whose text an assertion can read.
+// shownText bounds the files whose text an assertion can read.
 const shownText = 64 << 10
 
 // outputsOf are a step's outputs: digest, size and, of small UTF-8 files, the text.
@@ -416,7 +416,7 @@ func (t *tester) conclude() error {
 	} else {
 		view.Printf(t.a.Out, "%s: %d passed, %d failed", view.Count(len(t.results), "test"), count["pass"], count["fail"])
 		if count["error"] > 0 {
-			view.Printf(t.a.Out, ", %d could not be tried", count["error"])
+			view.Printf(t.a.Out, ", %d could not run", count["error"])
 		}
 		view.Printf(t.a.Out, ".\n")
 	}

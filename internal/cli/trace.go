@@ -18,11 +18,11 @@ import (
 func newTraceCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace TABLE[:ROW.COLUMN] | STEP",
-		Short: "Follow one number, or a step, to the artifacts, steps, keys and sources that it comes from",
-		Long: `Follow one number to the JSON field, artifact, steps, keys and sources that it
-comes from. Of a table or figure alone it lists the cells, by the names that it takes.
-Of a step it tells how it ran (key, run, notes, what isolation found), what it read and
-left, and the same of each step before it.`,
+		Short: "Trace one number, or a step, to the artifacts, steps, keys and sources that it comes from",
+		Long: `Trace one number to the JSON field, artifact, steps, keys and sources that it comes
+from. For a table or figure it lists the names of the cells. For a step it shows how
+it ran (key, run, notes, what isolation found), its inputs and outputs, and the same
+for each step before it.`,
 		Example: `  redsi trace table.dedup_counts
   redsi trace table.dedup_counts:url.train
   redsi trace figure.model_scaling:atomic.tiny.y --json
@@ -52,7 +52,7 @@ left, and the same of each step before it.`,
 				view.Printf(a.Out, "%s  %s x %s\n", address, view.Count(l.Rows, "row"), view.Count(l.Columns, "column"))
 				view.Cells(a.Out, l, quoted)
 				if len(l.Cells) > 0 {
-					view.Printf(a.Out, "where one comes from: %s\n", a.hint("trace", l.Cells[0].Name))
+					view.Printf(a.Out, "to trace one of them: %s\n", a.hint("trace", l.Cells[0].Name))
 				}
 				return nil
 			}
@@ -72,10 +72,10 @@ left, and the same of each step before it.`,
 	return cmd
 }
 
-// isStep reports whether a name is that of a step, which may have a colon in its key.
+// isStep reports whether a name is a step's, which may have a colon in its key.
 func isStep(name string) bool { return pipeline.BlockType(name) == "step" }
 
-// traceStep is where a step comes from.
+// traceStep traces a step.
 func (a *app) traceStep(ctx context.Context, target string) (*report.Trace, error) {
 	a.Targets = []string{target}
 	v, store, err := a.preview(ctx)
@@ -104,7 +104,7 @@ func (a *app) cells(ctx context.Context, address string) (*report.CellList, erro
 	return l, a.untraced(err, address)
 }
 
-// trace is where a cell comes from, with the fields that it was read from.
+// trace traces a cell, with the fields that it was read from.
 func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	address, _, _ := strings.Cut(name, ":")
 	a.Targets = []string{address}
@@ -158,8 +158,8 @@ func (a *app) trace(ctx context.Context, name string) (*report.Trace, error) {
 	return t, nil
 }
 
-// byReading puts, of sources with the same bytes, the one first that the configuration
-// reads: the others have only the same bytes.
+// byReading sorts, among sources with the same bytes, the one first that the configuration
+// reads.
 func byReading(list []report.Source) {
 	slices.SortStableFunc(list, func(x, y report.Source) int {
 		if x.Digest != y.Digest {
@@ -174,7 +174,7 @@ func byReading(list []report.Source) {
 	}
 }
 
-// untraced adds to an error what to do about it.
+// untraced adds a hint to an error.
 func (a *app) untraced(err error, address string) error {
 	var unknown *report.UnknownCell
 	var notRun *report.NotRunError

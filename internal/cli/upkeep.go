@@ -12,7 +12,7 @@ import (
 	"github.com/redsi/redsi/internal/view"
 )
 
-// straysShown is how many strays verify prints; --json has them all.
+// straysShown is how many strays verify prints; --json has all.
 const straysShown = 20
 
 func newVerifyCmd(a *app) *cobra.Command {
@@ -23,21 +23,21 @@ func newVerifyCmd(a *app) *cobra.Command {
 		Short: "Check every stored byte against its digest; with --rebuild, run steps again and compare",
 		Long: `Check every stored byte against its digest and every result against its outputs.
 
-With --rebuild, run steps again, on this machine, each from the inputs that stand,
-and compare: same bytes, within what the kind allows ("redsi kinds NAME" says how
-each output is compared), or different, which is exit code 1. Of a step or a block
-with for_each its steps are run; of a table or figure all that it needs, in the
-order of the plan. The results that stand stay; other bytes are kept beside them,
-and of each step an attestation, signed if there is a signing key.`,
+With --rebuild, run steps again, on this machine, each from its existing inputs, and
+compare: same bytes, within tolerance ("redsi kinds NAME" says how each output is
+compared), or different, with exit code 1. For a step or a block with for_each its
+steps are run; for a table or figure all that it needs, in the order of the plan.
+Existing results stay; differing bytes are kept next to them, with an attestation for
+each step, signed if you have a signing key.`,
 		Example: `  redsi verify
-  redsi verify --repair   # removes what is damaged, so that the next run makes exactly that again; strays go to aside/
+  redsi verify --repair   # removes what is damaged, so that the next run makes it again; strays go to aside/
   redsi verify --rebuild 'step.dedup.nq["url"]'
   redsi verify --rebuild table.dedup_counts --sample 5 --budget 2h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.target != "" {
 				if repair {
-					return inputError(errors.New("--rebuild runs a step again and --repair removes what is damaged: give one of them"))
+					return inputError(errors.New("give either --rebuild or --repair, not both"))
 				}
 				if err := o.check(cmd); err != nil {
 					return inputError(err)
@@ -46,7 +46,7 @@ and of each step an attestation, signed if there is a signing key.`,
 			}
 			for _, name := range slices.Concat(rebuildFlags, fromFlags) {
 				if cmd.Flags().Changed(name) {
-					return inputError(fmt.Errorf("--%s is for --rebuild, which says what to run again", name))
+					return inputError(fmt.Errorf("--%s can be used only with --rebuild, which says what to run again", name))
 				}
 			}
 			store, err := a.openOwn(cmd.Context())
@@ -79,9 +79,9 @@ and of each step an attestation, signed if there is a signing key.`,
 					view.Println(a.Out, s)
 				}
 				if n := len(strays); n > 0 && !repair {
-					view.Printf(a.Out, "%s among blobs and records that the store did not write and never reads; `%s` moves them below aside/\n", view.Count(n, "stray"), a.hint("verify", "--repair"))
+					view.Printf(a.Out, "%s among blobs and records that the store did not write and never reads; `%s` moves them to aside/\n", view.Count(n, "stray"), a.hint("verify", "--repair"))
 				} else if n > straysShown {
-					view.Printf(a.Out, "%s in all; --json names each\n", view.Count(n, "stray"))
+					view.Printf(a.Out, "%s in all; --json lists all\n", view.Count(n, "stray"))
 				}
 				a.sayElsewhere(r.Elsewhere)
 				view.Printf(a.Out, "%s, %s, %s read; %s\n",
@@ -93,8 +93,8 @@ and of each step an attestation, signed if there is a signing key.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move what is no part of the store below its aside/")
-	cmd.Flags().StringVar(&o.target, "rebuild", "", "run this again, on this machine, and compare with the results, which stay: a step, or a table and all that it needs")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove damaged blobs and the results that need them; move foreign files in the store to its aside/")
+	cmd.Flags().StringVar(&o.target, "rebuild", "", "run this again, on this machine, and compare with the existing results, which stay: a step, or a table and all that it needs")
 	o.flags(cmd)
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
@@ -111,7 +111,7 @@ func newGCCmd(a *app) *cobra.Command {
   redsi gc --keep-runs 5 --free 50GB`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("free") { // also to "": 0 would be no limit
+			if cmd.Flags().Changed("free") { // even if "": 0 would be no limit
 				var err error
 				if o.Free, err = sizeOf("--free", free, "50GB"); err != nil {
 					return err
@@ -120,7 +120,7 @@ func newGCCmd(a *app) *cobra.Command {
 			if o.KeepRuns < 0 || o.Grace < 0 {
 				return inputError(errors.New("--keep-runs and --grace cannot be negative"))
 			}
-			o.Grace = max(o.Grace, 1) // 0s is no grace; Collect's 0 is its default
+			o.Grace = max(o.Grace, 1) // 0s means none; Collect's 0 means its default
 			store, err := a.openOwn(cmd.Context())
 			if err != nil {
 				return err
@@ -133,8 +133,8 @@ func newGCCmd(a *app) *cobra.Command {
 				return view.WriteJSON(a.Out, map[string]any{"dry_run": o.DryRun, "results": len(g.Results), "leases": len(g.Leases), "blobs": len(g.Blobs), "bytes": g.Bytes, "kept_bytes": g.Kept, "open_runs": openIDs(g)})
 			}
 			for _, r := range g.Open {
-				view.Printf(a.Out, "run %s has no record: it is at work, or was ended before it could write one. What is younger than %s stays; "+
-					"if it is not at work, a run of the same plan that ends well or `%s` makes it free\n", r.RunID, r.Since.Local().Format(time.DateTime), a.hint("gc", "--forget-run", r.RunID))
+				view.Printf(a.Out, "run %s has no record: it is running, or ended before it could write one. What is younger than %s stays; "+
+					"if it is not running, finish a run of the same plan, or release it with `%s`\n", r.RunID, r.Since.Local().Format(time.DateTime), a.hint("gc", "--forget-run", r.RunID))
 			}
 			var cost time.Duration
 			for _, r := range g.Results {
@@ -146,7 +146,7 @@ func newGCCmd(a *app) *cobra.Command {
 				verb = "would delete"
 			}
 			if n := len(g.Leases); n > 0 {
-				view.Printf(a.Out, "%s %s that nobody holds\n", verb, view.Count(n, "lease"))
+				view.Printf(a.Out, "%s %s without a holder\n", verb, view.Count(n, "lease"))
 			}
 			view.Printf(a.Out, "%s %s and %s, %s (%s to rebuild); %s stay\n", verb,
 				view.Count(len(g.Results), "result"), view.Count(len(g.Blobs), "blob"), view.Size(g.Bytes), view.Seconds(cost), view.Size(g.Kept))
@@ -156,13 +156,13 @@ func newGCCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be deleted, delete nothing")
 	f.StringVar(&free, "free", "", "stop when this much is freed, such as 50GB")
-	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep the results of only that many newest runs (default: of all)")
-	f.StringArrayVar(&o.Forget, "forget-run", nil, "a run without a record that is no reason to keep anything any more; may be repeated")
-	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep what is younger than this, named or not")
+	f.IntVar(&o.KeepRuns, "keep-runs", 0, "keep only the results of this many newest runs (default: of all)")
+	f.StringArrayVar(&o.Forget, "forget-run", nil, "forget this run without a record, so that it keeps nothing any more; may be repeated")
+	f.DurationVar(&o.Grace, "grace", artifacts.DefaultGrace, "keep everything younger than this, even if unused")
 	return cmd
 }
 
-// openIDs are the runs without a record that gc went by.
+// openIDs are the runs without a record that gc took into account.
 func openIDs(g artifacts.Garbage) []string {
 	ids := []string{}
 	for _, r := range g.Open {

@@ -14,12 +14,12 @@ import (
 func newUsedCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "used [STEP]",
-		Short: "List what steps took of their machines: processor time, memory, bytes, cards, energy",
-		Long: `Lists what steps that have results took of the machines that ran them, parts
-included, and the sum. What a machine did not tell is left out, and of results of
-releases that did not measure nothing is known: the sum says of how many steps each
-figure is. Memory of a step within redsi is what the process grew by, known where no
-other step ran beside it; energy is that of the machine while the step ran, with whatever else ran there.`,
+		Short: "List the resources that steps used: CPU time, memory, bytes, cards, energy",
+		Long: `Lists the resources that steps with results used on their machines, including parts,
+and the sum. What a machine did not report is left out, and results of releases that
+did not measure have none: the sum says how many steps each figure covers. Memory of a
+step inside redsi is how much the process grew, known only if no other step ran at the
+same time; energy is the whole machine's while the step ran.`,
 		Example: `  redsi artifacts used
   redsi artifacts used step.dedup.nq --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -37,7 +37,7 @@ other step ran beside it; energy is that of the machine while the step ran, with
 			type line struct {
 				Address string          `json:"address"`
 				TookS   float64         `json:"took_s"`
-				Used    *artifacts.Used `json:"used,omitempty"` // nothing: not measured
+				Used    *artifacts.Used `json:"used,omitempty"` // nil: not measured
 			}
 			of := make([]*line, len(pl.Steps))
 			var sum usage.Sum

@@ -12,11 +12,11 @@ func newValidateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check a pipeline without running it",
-		Long: `Evaluates the pipeline and checks every step against its kind. All mistakes
-are shown at once, each with its place. Nothing is run or looked up. Warnings are of
-what is hardly meant: variables, local values, sources and modules that nothing
-uses, steps that are written twice, for_each of one element or of equal instances,
-templates of one value, and names that hide others. Files of tests are left to
+		Long: `Evaluates the pipeline and checks every step against its kind. All errors are
+shown at once, each with its location. Nothing is run or looked up. There are warnings
+for likely mistakes: unused variables, local values, sources and modules, duplicate
+steps, for_each with one element or with equal instances, templates that are a single
+value, and names that hide others. Test files are left to
 ` + "`redsi test`" + `.
 
 Exit code 0 if the pipeline is valid, 2 if not; with --strict also 2 if there are
@@ -52,18 +52,18 @@ warnings.`,
 		},
 	}
 	a.pipelineFlags(cmd)
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit 2 if there are warnings, too")
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit 2 also if there are warnings")
 	return cmd
 }
 
-// validated counts what a pipeline declares, instances one by one.
+// validated counts what a pipeline declares, each instance separately.
 type validated struct {
 	Steps   int `json:"steps"`
 	Tables  int `json:"tables"`
 	Figures int `json:"figures"`
 
 	Modules     int `json:"modules,omitempty"`
-	ModuleSteps int `json:"module_steps,omitempty"` // tables and figures among them
+	ModuleSteps int `json:"module_steps,omitempty"` // including tables and figures
 }
 
 func countSteps(p *pipeline.Pipeline) (v validated) {

@@ -17,7 +17,7 @@ type build struct {
 	Revision string `json:"revision"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	Models   string `json:"models"` // the program that computes models; "none" if it is not there
+	Models   string `json:"models"` // the program that computes models; "none" if missing
 	Keys     string `json:"keys"`   // format of keys
 }
 

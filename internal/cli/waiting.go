@@ -10,7 +10,7 @@ import (
 	"github.com/redsi/redsi/step"
 )
 
-// patience is how long may be waited in silence: where nobody looks, longer.
+// patience is how long to wait in silence: longer without a terminal.
 func (a *app) patience() time.Duration {
 	if terminal(a.Err) > 0 {
 		return a.waits.silent
@@ -18,15 +18,15 @@ func (a *app) patience() time.Duration {
 	return a.waits.say
 }
 
-// waiting says what is waited for, once it has taken a while, until over is called.
+// waiting says what it waits for, once that has taken a while, until over is called.
 func (a *app) waiting(what string) (over func()) {
 	return a.waitingFor(func() string { return what })
 }
 
-// waitingFor is waiting for what changes: on a terminal it is told every second.
+// waitingFor is waiting with a changing text, which a terminal shows every second.
 func (a *app) waitingFor(what func() string) (over func()) {
 	patience := a.patience()
-	if patience == 0 { // an app of a test
+	if patience == 0 { // in tests
 		return func() {}
 	}
 	done := make(chan struct{})
@@ -60,7 +60,7 @@ func (a *app) waitingFor(what func() string) (over func()) {
 	})
 }
 
-// hashing makes a context whose files report how far they are read, and says so.
+// hashing makes a context in which reading files reports its progress.
 func (a *app) hashing(ctx context.Context, what string) (_ context.Context, over func()) {
 	var mu sync.Mutex
 	var files int

@@ -19,17 +19,17 @@ type whyStep struct {
 	Address string       `json:"address"`
 	Outcome plan.Outcome `json:"outcome"`
 	Reason  string       `json:"reason,omitempty"`
-	From    string       `json:"from,omitempty"` // the store of others that has the result
+	From    string       `json:"from,omitempty"` // the other store that has the result
 	Fetch   *int64       `json:"fetch_bytes,omitempty"`
-	Passed  []string     `json:"not_used,omitempty"` // results that are there, and why they are not used
+	Passed  []string     `json:"not_used,omitempty"` // existing results, and why they are not used
 	Waits   []string     `json:"waits_for,omitempty"`
 	Against string       `json:"compared_with,omitempty"` // the run whose result the changes are since
 	Changes []whyChange  `json:"changes,omitempty"`
-	Counted []string     `json:"libraries,omitempty"` // what is installed for its interpreters, as the key has it
+	Counted []string     `json:"libraries,omitempty"` // the libraries of its interpreters, as in the key
 	Origin  string       `json:"origin,omitempty"`
 	Made    *whyMade     `json:"made,omitempty"` // of a hit
 	Failed  *view.Failed `json:"failed_before,omitempty"`
-	Resumes *checkpoint  `json:"resumes,omitempty"` // what it goes on from
+	Resumes *checkpoint  `json:"resumes,omitempty"` // what it continues from
 }
 
 // whyChange is a change with the place in the HCL that made it.
@@ -38,7 +38,7 @@ type whyChange struct {
 	Where string `json:"where,omitempty"`
 }
 
-// whyMade is how a result came about.
+// whyMade is how a result was made.
 type whyMade struct {
 	Key      artifacts.Digest `json:"key"`
 	Run      string           `json:"run"`
@@ -47,15 +47,15 @@ type whyMade struct {
 	TookS    float64          `json:"took_s"`
 	Revision string           `json:"revision,omitempty"` // of redsi
 	Inputs   []whyInput       `json:"inputs,omitempty"`
-	Rebuilt  *attest.Told     `json:"rebuilt,omitempty"` // by people
+	Rebuilt  *attest.Told     `json:"rebuilt,omitempty"` // who rebuilt it
 
-	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which it stands for this key
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // why it is valid for this key
 }
 
-// whyInput is an input as the result was made of it, which it still is.
+// whyInput is an input that the result was made from.
 type whyInput struct {
-	Path   string `json:"path"` // attribute that takes it
-	Step   string `json:"step"` // that leaves these bytes now
+	Path   string `json:"path"` // attribute that reads it
+	Step   string `json:"step"` // that has these bytes now
 	Output string `json:"output"`
 	Digest string `json:"digest"`
 }
@@ -64,12 +64,12 @@ func newWhyCmd(a *app) *cobra.Command {
 	run := ""
 	cmd := &cobra.Command{
 		Use:   "why STEP|TABLE",
-		Short: "Say why a step is a hit, must run or ran: what changed since its newest result, with file and line",
-		Long: `Say why a step is a hit or must run: what changed since its newest result, with
-file and line. Of a hit it says which run made the result, and of what.
+		Short: "Explain why a step is a hit, must run or ran: what changed since its newest result, with file and line",
+		Long: `Explain why a step is a hit or must run: what changed since its newest result, with
+file and line. For a hit it says which run made the result, and from what.
 
-With --run it says why the step ran in that run, or did not: what had changed since
-the run before that had its result.`,
+With --run it explains why the step ran in that run, or did not: what had changed
+since the last run before it with a result.`,
 		Example: `  redsi why table.dedup_counts
   redsi why 'step.dedup.nq["url"]'
   redsi why 'step.dedup.nq["url"]' --run last`,
@@ -83,7 +83,7 @@ the run before that had its result.`,
 	}
 	a.pipelineFlags(cmd)
 	a.fromFlags(cmd)
-	cmd.Flags().StringVar(&run, "run", "", "say it of this run, which has ended: its id, a part of it, last or last~1")
+	cmd.Flags().StringVar(&run, "run", "", "explain this ended run: its id, a part of it, last or last~1")
 	return cmd
 }
 
@@ -177,7 +177,7 @@ func (a *app) whyNow(ctx context.Context, target string) error {
 	return a.sayDown(store, "it may have the result")
 }
 
-// madeOf says how the result of a hit came about.
+// madeOf says how the result of a hit was made.
 func madeOf(s plan.Step, it plan.Item) (*whyMade, error) {
 	r := it.Result
 	m := &whyMade{Key: it.Key, Run: r.Origin.RunID, Finished: r.Finished, TookS: r.Took.Seconds(), Revision: r.Env["revision"], Accepted: it.Accepted}
@@ -212,7 +212,7 @@ func inputsOf(t step.Task, each func(path string, in step.Input)) error {
 	return err
 }
 
-// inputsShown bounds the inputs that are printed of a step.
+// inputsShown bounds the inputs of a step that are printed.
 const inputsShown = 12
 
 func (a *app) printWhy(answers []whyStep) {
@@ -237,7 +237,7 @@ func (a *app) printWhy(answers []whyStep) {
 			a.printMade(w.Made)
 		case w.Outcome == plan.Maybe:
 			for _, d := range w.Waits {
-				view.Printf(a.Out, "       its key is known after %s has run: %s\n", d, a.hint("why", d))
+				view.Printf(a.Out, "       its key is not known until %s has run: %s\n", d, a.hint("why", d))
 			}
 		case len(w.Changes) == 0:
 			view.Printf(a.Out, "       %s\n", w.Reason)
@@ -257,13 +257,13 @@ func (a *app) printWhy(answers []whyStep) {
 func (a *app) printMade(m *whyMade) {
 	view.Printf(a.Out, "       made by run %s, finished %s, took %s, by redsi %s\n", m.Run, m.Finished.Local().Format(time.DateTime), view.Seconds(seconds(m.TookS)), m.Revision)
 	if m.As != "" {
-		view.Printf(a.Out, "       as %s: names are not in keys\n", m.As)
+		view.Printf(a.Out, "       as %s: names are not part of keys\n", m.As)
 	}
 	if m.Accepted != nil {
 		a.printAccepted(m.Accepted)
 		return
 	}
-	view.Printf(a.Out, "       not made again: its kind, its configuration and the bytes of its inputs are the same as then (key %s)\n", shortDigest(m.Key.String()))
+	view.Printf(a.Out, "       unchanged since: its kind, its configuration and the bytes of its inputs (key %s)\n", shortDigest(m.Key.String()))
 	if m.Rebuilt != nil {
 		view.Rebuilt(a.Out, "       ", m.Rebuilt)
 	}
@@ -276,10 +276,10 @@ func (a *app) printMade(m *whyMade) {
 	}
 }
 
-// printAccepted says why a result that was made under another key counts.
+// printAccepted says why a result made under another key is used.
 func (a *app) printAccepted(x *artifacts.Acceptance) {
 	view.Printf(a.Out, "       %s (%s)\n", x.Sentence(), x.When.Local().Format(time.DateTime))
-	view.Printf(a.Out, "       it was made under key %s; what was declared to make no difference:\n", shortDigest(x.Of.String()))
+	view.Printf(a.Out, "       it was made under key %s; differences accepted as irrelevant:\n", shortDigest(x.Of.String()))
 	for _, c := range x.Changes {
 		view.Printf(a.Out, "       %s\n", step.Change{Path: c.Path, Old: c.Old, New: c.New})
 	}

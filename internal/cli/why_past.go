@@ -17,12 +17,12 @@ type whyPast struct {
 	Run     string           `json:"run"`
 	Outcome workflows.Status `json:"outcome"`
 	Reason  string           `json:"reason,omitempty"`
-	Against string           `json:"compared_with,omitempty"` // the run before that had its result
+	Against string           `json:"compared_with,omitempty"` // the last run before it with a result
 	Changes []whyChange      `json:"changes,omitempty"`
 	Made    *whyMade         `json:"made,omitempty"` // of a hit
 }
 
-// whyRan answers for a run that has ended. The pipeline as it is now is not asked.
+// whyRan answers for a run that has ended, without reading the pipeline.
 func (a *app) whyRan(ctx context.Context, target, name string) error {
 	a.readResults(ctx)
 	store, err := a.openStore(ctx)
@@ -76,7 +76,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 			view.Printf(a.Out, "       %s\n", view.Lines(w.Reason))
 		}
 		if w.Made != nil {
-			view.Printf(a.Out, "       its result was there: made by run %s, finished %s, took %s\n", w.Made.Run, w.Made.Finished.Local().Format(time.DateTime), view.Seconds(seconds(w.Made.TookS)))
+			view.Printf(a.Out, "       it had a result: made by run %s, finished %s, took %s\n", w.Made.Run, w.Made.Finished.Local().Format(time.DateTime), view.Seconds(seconds(w.Made.TookS)))
 		}
 		if len(w.Changes) > 0 {
 			view.Printf(a.Out, "       changed since run %s:\n", w.Against)
@@ -86,7 +86,7 @@ func (a *app) whyRan(ctx context.Context, target, name string) error {
 	return nil
 }
 
-// earlier is a step's result in a run before.
+// earlier is a step's result in an earlier run.
 type earlier struct {
 	Run string
 	Key artifacts.Digest
@@ -119,7 +119,7 @@ func (a *app) before(ctx context.Context, store artifacts.Store, rec *workflows.
 	return found, nil
 }
 
-// explain says why a step ran, of the results in the store.
+// explain says why a step ran, from the results in the store.
 func (w *whyPast) explain(differ differ, key artifacts.Digest, before earlier, entries map[artifacts.Digest]artifacts.Entry) error {
 	is := entries[key].Result
 	switch {
@@ -127,7 +127,7 @@ func (w *whyPast) explain(differ differ, key artifacts.Digest, before earlier, e
 		w.Made = &whyMade{Key: key, Run: is.Origin.RunID, Finished: is.Finished, TookS: is.Took.Seconds(), Revision: is.Env["revision"]}
 		return nil
 	case w.Outcome == workflows.Hit:
-		w.Reason = "its result was there; it no longer is"
+		w.Reason = "it had a result, which is no longer in the store"
 		return nil
 	case w.Outcome != workflows.Ran && w.Outcome != workflows.Failed:
 		return nil
@@ -142,14 +142,14 @@ func (w *whyPast) explain(differ differ, key artifacts.Digest, before earlier, e
 	}
 	switch {
 	case before.Run == "":
-		add("no run before had a result of it")
+		add("no earlier run had a result of it")
 	case key.IsZero(): // not known in that run
 	case before.Key == key:
-		add("nothing had changed since run " + before.Run + ": its result was no longer whole in the store (forgotten, collected or lost)")
+		add("nothing had changed since run " + before.Run + ": its result was no longer complete in the store (forgotten, collected or lost)")
 	case is == nil && w.Outcome == workflows.Failed:
-		add("its key is other than in run " + before.Run + "; of what it is made is known once it has a result")
+		add("its key differs from that in run " + before.Run + "; what changed is known once it has a result")
 	case is == nil || was == nil:
-		add("its key is other than in run " + before.Run + ", and a result is no longer in the store, so what had changed is not known")
+		add("its key differs from that in run " + before.Run + ", but a result is no longer in the store, so what changed is unknown")
 	default:
 		changes, err := differ(was.Preimage, is.Preimage)
 		for _, c := range changes {

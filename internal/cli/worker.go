@@ -30,28 +30,27 @@ func newWorkerCmd(a *app) *cobra.Command {
 		Short: "Run steps for a Temporal cluster until interrupted",
 		Long: `Run steps for a Temporal cluster until interrupted.
 
-Start as many as you like, on as many machines; they share the store, which must
-then be one that all of them reach. You may kill one at any time: after 15 seconds of
-silence its work continues elsewhere. Ctrl-C hands the work over at once.
+Start as many as you like, on as many machines; all of them must be able to reach the
+store. You may kill one at any time: after 15 seconds of silence its work continues
+elsewhere. Ctrl-C hands the work over at once.
 
 Steps that train, embed or evaluate are on queue redsi-gpu, one at a time on each card
-of --gpus. On a machine without a card a worker leaves them to others, and says so;
-with --allow-cpu it computes them on the processors. --queue redsi-gpu without a card
-is refused.
-A card that fails, or a step that takes too much memory, ends that step's process alone:
-the step goes on in a new one. A worker without redsi-models takes no steps that train,
-embed or evaluate, or need a model's tokenizer, and says which.
+of --gpus. On a machine without a card a worker leaves them to others, and says so; with
+--allow-cpu it runs them on the CPU. --queue redsi-gpu without a card is refused.
+If a card fails, or a step takes too much memory, only that step's process ends, and the
+step continues in a new one. A worker without redsi-models leaves steps that train, embed
+or evaluate, or need a model's tokenizer, to others, and says which.
 
 On machines with a time limit, --idle-exit ends a worker that has nothing to do, and
---until ends one after a given time. Before that it takes no step that took longer last time
-than is left (except trainings and embeddings, which continue where they were saved).
-At the end it hands back what is running, and exits with 0. --print-sbatch prints this command as a job for Slurm.
+--until ends it after a given time. It starts no step that took longer last time than the
+time left (except training and embedding, which continue from checkpoints). At the
+end it hands running steps back, and exits with 0. --print-sbatch prints this command as a job for Slurm.
 
 With --deployment a worker belongs to a build: a run stays with the workers of the build
 that began it, and new runs go to the current build, which --set-current makes this one.
 Keep workers of the old build until their runs have ended.
 
-With --payload-key what workers and ` + "`redsi run`" + ` send through the cluster is
+With --payload-key, what workers and ` + "`redsi run`" + ` send through the cluster is
 encrypted: all need the same file. docs/security.md says what stays readable.`,
 		Example: `  redsi worker --temporal-address 127.0.0.1:7233 --store 's3://results/redsi?endpoint=minio:9000'
   redsi worker --queue redsi-gpu --gpus all
@@ -98,15 +97,15 @@ encrypted: all need the same file. docs/security.md says what stays readable.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&w.Queues, "queue", nil, "poll only this queue: redsi or redsi-gpu; may be repeated")
 	f.IntVar(&w.CPU, "slots", 0, "steps at a time on queue redsi (default: cores)")
-	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu; more than cards share them (default: one for each card)")
+	f.IntVar(&w.GPU, "gpu-slots", 0, "steps at a time on queue redsi-gpu; more than one per card share it (default: one per card)")
 	cards.flags(cmd)
 	f.IntVar(&w.Threads, "threads", 0, threadsHelp)
-	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end when there was nothing to do for so long, such as 10m (default: never)")
-	f.DurationVar(&w.Until, "until", 0, "end after so long, such as 11h50m, and take nothing before that will not fit (default: never)")
+	f.DurationVar(&w.IdleExit, "idle-exit", 0, "end after being idle for this long, such as 10m (default: never)")
+	f.DurationVar(&w.Until, "until", 0, "end after this time, such as 11h50m, and start nothing that will not fit (default: never)")
 	f.StringVar(&d.text, "deployment", "", "belong to a worker deployment of Temporal: NAME, or NAME:BUILD (default build: this program's version)")
-	f.BoolVar(&d.setCurrent, "set-current", false, "with --deployment: have new runs go to this build from now on")
-	f.BoolVar(&sbatch, "print-sbatch", false, "print a job for Slurm that does this, and end")
-	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, plans that redsi run stored only)")
+	f.BoolVar(&d.setCurrent, "set-current", false, "with --deployment: send new runs to this build from now on")
+	f.BoolVar(&sbatch, "print-sbatch", false, "print this command as a job for Slurm, and exit")
+	f.StringArrayVar(&o.accept, "accept-pipelines", nil, "folder whose pipeline files workflows may name in their input; may be repeated (default: none, only plans stored by redsi run)")
 	return cmd
 }
 
@@ -119,7 +118,7 @@ type deploymentOptions struct {
 func (d deploymentOptions) parse() (worker.Deployment, error) {
 	if d.text == "" {
 		if d.setCurrent {
-			return worker.Deployment{}, inputError(errors.New("--set-current says which build of a deployment is current: give --deployment, too"))
+			return worker.Deployment{}, inputError(errors.New("--set-current makes a build of a deployment current: give --deployment as well"))
 		}
 		return worker.Deployment{}, nil
 	}
@@ -143,15 +142,15 @@ func (a *app) deploy(ctx context.Context, conn *connection, d worker.Deployment,
 		case err != nil:
 			log.Warn("the cluster does not report its worker deployments; it may not support them", "err", err)
 		case current != d.Build:
-			log.Info("new runs do not go to this build; they will by --set-current, or by: "+command, "current build", current)
+			log.Info("new runs do not go to this build; use --set-current, or: "+command, "current build", current)
 		}
 		return nil
 	}
-	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; it is tried again", "err", err) })
+	err := d.SetCurrent(ctx, conn.Client, func(err error) { log.Warn("this build is not current yet; trying again", "err", err) })
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, worker.ErrReplaced):
-		log.Warn("this build was current before and is not made current again; it only finishes the runs that it has. To make it current: " + command)
+		log.Warn("this build was current before and is not made current again; it only finishes its runs. To make it current: " + command)
 	case err != nil:
 		return fmt.Errorf("--set-current: build %s of deployment %s: %w", d.Build, d.Name, err)
 	default:
@@ -215,10 +214,10 @@ func newDevCmd(a *app) *cobra.Command {
 		Short: "Run a Temporal server with its UI and a worker until Ctrl-C",
 		Long: `Run a Temporal server with its UI and a worker until Ctrl-C.
 
-The server is the one that all commands of the state folder share; it ends with
-the last of them. Only holders of the key in that folder may call it: the printed
-line does, and so does redsi with the same --state. The UI reads only. Beside it is a page
-of the graph of each run, live and coloured by what became of its steps.`,
+All commands with this state folder share the server; it ends with the last of them.
+Calling it needs the key in that folder: the printed line has it, and so has redsi
+with the same --state. The UI is read-only. A separate page shows the graph of each
+run, live and coloured by the state of its steps.`,
 		Example: `  redsi dev
   redsi run                      # in another terminal, same folder: uses it`,
 		Args: cobra.NoArgs,
@@ -256,7 +255,7 @@ of the graph of each run, live and coloured by what became of its steps.`,
 	a.fromFlags(cmd)
 	a.metricsFlag(cmd)
 	o.payloadFlag(cmd)
-	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is taken")
+	cmd.Flags().IntVar(&graphPort, "graph-port", 8234, "port of the page of graphs; another one if it is in use")
 	cmd.Flags().IntVar(&o.port, "port", 7233, "port of the server; 0: a free one")
 	return cmd
 }
@@ -267,7 +266,7 @@ func startLine(s *devserver.Server) string {
 		quoted(s.Profile()), devserver.ProfileName, workflows.ReproduceWorkflow, workflows.TaskQueue)
 }
 
-// openForWorker loads a pipeline named by a workflow's input, of files that are accepted.
+// openForWorker loads a pipeline named by a workflow's input, from accepted files.
 func (a *app) openForWorker(ctx context.Context, accept func(file string) error, file string, vars map[string]string, targets []string) (*plan.Plan, string, error) {
 	p, err := a.loadWith(ctx, accept, file, vars)
 	if err != nil {
@@ -277,8 +276,8 @@ func (a *app) openForWorker(ctx context.Context, accept func(file string) error,
 	return pl, filepath.Join(projectDir(file), lockfile.Name), err
 }
 
-// sdkLog is the logger of the Temporal SDK: its warnings are ours only when
-// debugging, since a cancelled or retried activity is told by the run itself.
+// sdkLog is the logger of the Temporal SDK: its warnings are shown only when debugging, since
+// the run itself reports cancelled and retried activities.
 func (a *app) sdkLog() *slog.Logger {
 	if os.Getenv("REDSI_DEBUG_TEMPORAL") != "" {
 		return a.Log

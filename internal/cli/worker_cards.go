@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// cardOptions are the flags of a worker about cards.
+// cardOptions are a worker's flags about cards.
 type cardOptions struct {
 	gpus     string
 	allowCPU bool
@@ -23,14 +23,14 @@ type cardOptions struct {
 
 func (o *cardOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.gpus, "gpus", "", "cards for steps of queue redsi-gpu, one for each: a number of them, all, or a list, such as 0,2 or cuda:2 (default: the first)")
-	f.BoolVar(&o.allowCPU, "allow-cpu", false, "take steps of queue redsi-gpu though there is no card, and compute them on the processors")
+	f.StringVar(&o.gpus, "gpus", "", "cards for steps of queue redsi-gpu, one step each: a number of cards, all, or a list, such as 0,2 or cuda:2 (default: the first)")
+	f.BoolVar(&o.allowCPU, "allow-cpu", false, "take steps of queue redsi-gpu even without a card, and run them on the CPU")
 }
 
-// cardsAsked is what --gpus says, before it is known which cards there are.
+// cardsAsked is what --gpus asks for, before the cards are known.
 type cardsAsked struct {
 	all  bool
-	n    int   // the first so many
+	n    int   // the first n
 	list []int // these
 }
 
@@ -44,7 +44,7 @@ func parseCards(text string) (c cardsAsked, err error) {
 	}
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 1 {
-			return bad("that is no card (cuda:0 is the first one; without --queue redsi-gpu none is needed)")
+			return bad("that is not a card (cuda:0 is the first one; without --queue redsi-gpu none is needed)")
 		}
 		return cardsAsked{n: n}, nil
 	}
@@ -52,16 +52,16 @@ func parseCards(text string) (c cardsAsked, err error) {
 		n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(word), "cuda:"))
 		switch {
 		case err != nil || n < 0:
-			return bad(fmt.Sprintf("%q is no card", word))
+			return bad(fmt.Sprintf("%q is not a card", word))
 		case slices.Contains(c.list, n):
-			return bad(fmt.Sprintf("card %d stands there twice", n))
+			return bad(fmt.Sprintf("card %d is listed twice", n))
 		}
 		c.list = append(c.list, n)
 	}
 	return c, nil
 }
 
-// among are the numbers of the cards that were asked for, of so many that there are.
+// among are the numbers of the requested cards, out of so many that exist.
 func (c cardsAsked) among(have int) ([]int, error) {
 	list := c.list
 	for i := range max(c.n, 0) {
@@ -73,31 +73,31 @@ func (c cardsAsked) among(have int) ([]int, error) {
 		}
 	}
 	if len(list) > 0 && slices.Max(list) >= have {
-		return nil, inputError(fmt.Errorf("--gpus: this process sees %s, of numbers from 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", view.Count(have, "card"), have-1))
+		return nil, inputError(fmt.Errorf("--gpus: this process sees %s, numbered 0 to %d; CUDA_VISIBLE_DEVICES decides which, `nvidia-smi -L` lists those of the machine", view.Count(have, "card"), have-1))
 	}
 	return list, nil
 }
 
-// check says what is wrong with the flags of a worker, whatever cards there are.
+// check checks the flags of a worker, independently of the machine's cards.
 func (o *cardOptions) check(w worker.Options) error {
 	if o.gpus == "" {
 		return nil
 	}
 	if !pollsGPU(w) {
-		return inputError(errors.New("--gpus is for steps of queue redsi-gpu, and this worker polls --queue redsi alone"))
+		return inputError(errors.New("--gpus applies only to steps of queue redsi-gpu, but this worker polls only --queue redsi"))
 	}
 	_, err := parseCards(o.gpus)
 	return err
 }
 
-// pollsGPU reports whether a worker takes what is meant for cards.
+// pollsGPU reports whether a worker takes steps for cards.
 func pollsGPU(w worker.Options) bool {
 	return len(w.Queues) == 0 || slices.Contains(w.Queues, workflows.GPUTaskQueue)
 }
 
-// cardsFor gives a worker the cards that it was asked for. Without one it leaves the queue
-// redsi-gpu to others, since its steps would take months that nobody asked for; if that queue
-// or cards were asked for, that is an error.
+// cardsFor gives a worker the requested cards. Without a card it leaves the queue redsi-gpu to
+// others, since its steps could take months; if that queue or cards were requested, that is
+// an error.
 func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (shown string, err error) {
 	if !pollsGPU(*w) {
 		return "not needed", nil
@@ -112,7 +112,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 		}
 		if len(w.Queues) == 0 && o.gpus == "" {
 			w.Queues = []string{workflows.TaskQueue}
-			a.say(fmt.Sprintf("this worker takes steps of queue %s and leaves those of %s to others, since there is no card here: %s; `%s` computes them, too, on the processors",
+			a.say(fmt.Sprintf("this worker takes steps of queue %s and leaves those of %s to others, since there is no card here: %s; `%s` also runs them, on the CPU",
 				workflows.TaskQueue, workflows.GPUTaskQueue, cuda.Why, a.hint("worker", "--allow-cpu")))
 			return "none", nil
 		}
@@ -120,7 +120,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 		for _, q := range w.Queues {
 			queues = append(queues, "--queue", q)
 		}
-		return "", inputError(fmt.Errorf("queue %s is for steps on cards, and there is none here: %s\n`%s` looks at what is missing; `%s` takes the other steps; `%s` computes on the processors",
+		return "", inputError(fmt.Errorf("queue %s is for steps on cards, but there is none here: %s\n`%s` shows what is missing; `%s` takes the other steps; `%s` runs on the CPU",
 			workflows.GPUTaskQueue, cuda.Why, a.hint("doctor"), a.hint("worker", "--queue", workflows.TaskQueue), a.hint("worker", append(queues, "--allow-cpu")...)))
 	}
 	if o.gpus != "" {
@@ -146,7 +146,7 @@ func (a *app) cardsFor(ctx context.Context, w *worker.Options, o cardOptions) (s
 	return strings.Join(names, ", "), nil
 }
 
-// jobCards is how many cards a job for Slurm asks for, which gives it those alone.
+// jobCards is how many cards a job for Slurm requests.
 func (o *cardOptions) jobCards(w worker.Options) (int, error) {
 	if !pollsGPU(w) || o.allowCPU {
 		return 0, nil
@@ -156,7 +156,7 @@ func (o *cardOptions) jobCards(w worker.Options) (int, error) {
 	}
 	c, err := parseCards(o.gpus)
 	if err == nil && c.n == 0 {
-		err = inputError(fmt.Errorf("--gpus %s: a job is given cards by their number, and counts them from 0: say how many, such as --gpus 4", o.gpus))
+		err = inputError(fmt.Errorf("--gpus %s: a job requests a number of cards, numbered from 0: say how many, such as --gpus 4", o.gpus))
 	}
 	return c.n, err
 }

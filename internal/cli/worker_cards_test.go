@@ -25,13 +25,13 @@ func TestGPUs(t *testing.T) {
 		{"0,2", 4, []int{0, 2}, ""},
 		{"cuda:3, cuda:1", 4, []int{3, 1}, ""},
 		{"cuda:2", 4, []int{2}, ""},
-		{"4", 3, nil, "--gpus: this process sees 3 cards, of numbers from 0 to 2"},
-		{"0,7", 1, nil, "this process sees 1 card, of numbers from 0 to 0"},
-		{"0", 4, nil, "--gpus 0: that is no card"},
-		{"-1", 4, nil, "that is no card"},
+		{"4", 3, nil, "--gpus: this process sees 3 cards, numbered 0 to 2"},
+		{"0,7", 1, nil, "this process sees 1 card, numbered 0 to 0"},
+		{"0", 4, nil, "--gpus 0: that is not a card"},
+		{"-1", 4, nil, "that is not a card"},
 		{"two", 4, nil, `"two" is no card`},
 		{"0,", 4, nil, `"" is no card`},
-		{"1,1", 4, nil, "card 1 stands there twice"},
+		{"1,1", 4, nil, "card 1 is listed twice"},
 	} {
 		asked, err := parseCards(c.text)
 		var got []int
@@ -58,8 +58,8 @@ func TestJobCards(t *testing.T) {
 		{cardOptions{gpus: "4"}, gpu, 4, ""},
 		{cardOptions{allowCPU: true}, gpu, 0, ""},
 		{cardOptions{}, worker.Options{Queues: []string{workflows.TaskQueue}}, 0, ""},
-		{cardOptions{gpus: "all"}, gpu, 0, "by their number"},
-		{cardOptions{gpus: "0,2"}, gpu, 0, "by their number"},
+		{cardOptions{gpus: "all"}, gpu, 0, "a number of cards"},
+		{cardOptions{gpus: "0,2"}, gpu, 0, "a number of cards"},
 	} {
 		if n, err := c.o.jobCards(c.w); n != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %d, %v", c.o, n, err)
@@ -83,7 +83,7 @@ func TestCardFindings(t *testing.T) {
 		want []string // level, what, and words of note and advice
 	}{
 		"no driver": {nvidia.Machine{Why: "no NVIDIA driver: there is no libnvidia-ml.so.1"}, nvidia.Process{}, device.CUDA{}, []string{
-			`ok GPU|none: no NVIDIA driver: there is no libnvidia-ml.so.1; steps with device = "auto" compute on the processors|`}},
+			`ok GPU|none: no NVIDIA driver: there is no libnvidia-ml.so.1; steps with device = "auto" run on the CPU|`}},
 		"another driver": {nvidia.Machine{Why: "libnvidia-ml.so.1 cannot be used: Driver/library version mismatch"}, nvidia.Process{}, device.CUDA{}, []string{
 			"warn GPU|version mismatch|restart the machine"}},
 		"all well": {machine, nvidia.Process{Cards: []nvidia.Card{h200}}, device.CUDA{Cards: 1, Folder: "/deps", Runtime: "13.0", Graphs: "/graphs/libredsi_graphs.so"}, []string{
@@ -91,10 +91,10 @@ func TestCardFindings(t *testing.T) {
 			"ok GPU 0|NVIDIA H200, 150 GB, of which 149 GB are free, compute capability 9.0, GPU-1, cuda:0|",
 			"warn GPU 1|GPU-2, hidden from this process by CUDA_VISIBLE_DEVICES; compute capability 7.0: this libtorch has code for cards from 7.5 on|device = \"cpu\"",
 			"ok GPU memory|every training of the paper fits|",
-			"ok GPU libraries|libtorch's CUDA half of /deps is loaded, with CUDA 13.0; this process may compute on 1 card|",
+			"ok GPU libraries|libtorch's CUDA libraries in /deps are loaded, with CUDA 13.0; this process may use 1 card|",
 			"ok GPU graphs|recorded once and replayed: /graphs/libredsi_graphs.so|"}},
 		"no graphs": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "there is no libredsi_graphs.so in /deps: make cuda"}, []string{
-			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|in /deps: make cuda; trainings ask|make cuda"}},
+			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|in /deps: make cuda; training launches|make cuda"}},
 		"graphs off": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "REDSI_CUDA_GRAPHS=off"}, []string{
 			"ok GPU driver||", "ok GPU 0||", "warn GPU 1||", "ok GPU memory||", "ok GPU libraries||", "warn GPU graphs|REDSI_CUDA_GRAPHS=off;|unset REDSI_CUDA_GRAPHS"}},
 		"broken graphs": {machine, nvidia.Process{Cards: []nvidia.Card{h200, v100}}, device.CUDA{Cards: 2, WhyNoGraphs: "the library … does not load: /g.so: file too short"}, []string{

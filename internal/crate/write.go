@@ -142,7 +142,7 @@ func (c *Writer) action(s Step, id, tool string, results []string) {
 		with("agent", refs(agents)).with("resourceUsage", refs(used)))
 }
 
-// signer describes whoever holds a key.
+// signer describes the holder of a key.
 func (c *Writer) signer(key string) string {
 	name, _, _ := strings.Cut(key, ":")
 	sum := sha256.Sum256([]byte(key))

@@ -23,13 +23,13 @@ type Work struct {
 	Released time.Time
 }
 
-// Author is one of a work's authors. A name with a comma is "family, given"; any other is
-// taken as it is, since nobody can tell which part of it is which.
+// Author is one of a work's authors. A name with a comma is "family, given"; any other is taken
+// as it is, since its parts cannot be told apart.
 type Author struct {
 	Name, ORCID, Affiliation string
 }
 
-// Citation is a CITATION.cff of version 1.2.0; nil without title and authors, which it needs.
+// Citation is a CITATION.cff of version 1.2.0; nil without the required title and authors.
 func Citation(w Work) []byte {
 	if w.Title == "" || len(w.Authors) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func authors(b *bytes.Buffer, indent string, all []Author) {
 		if a.ORCID != "" {
 			fmt.Fprintf(b, "%s  orcid: %s\n", indent, quoted("https://orcid.org/"+a.ORCID))
 		}
-		if a.Affiliation != "" && split { // what has a name only is an entity, which has none
+		if a.Affiliation != "" && split { // a name without parts is an entity, which has no affiliation
 			fmt.Fprintf(b, "%s  affiliation: %s\n", indent, quoted(a.Affiliation))
 		}
 	}
@@ -92,7 +92,7 @@ func list(b *bytes.Buffer, indent, name string, values []string) {
 	}
 }
 
-// quoted is a text in YAML, which takes JSON's.
+// quoted is a text in YAML, which accepts JSON strings.
 func quoted(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -103,11 +103,11 @@ func quoted(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// MissingError names what a deposit needs and nobody has said.
+// MissingError names the required attributes that are missing.
 type MissingError struct{ Attributes []string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("a deposit needs what the pipeline's paper block does not say: %s", strings.Join(e.Attributes, ", "))
+	return fmt.Sprintf("a deposit needs attributes that the pipeline's paper block lacks: %s", strings.Join(e.Attributes, ", "))
 }
 
 type creator struct {
@@ -122,7 +122,7 @@ type related struct {
 	Scheme     string `json:"scheme"`
 }
 
-// Zenodo is the body of a request that makes a deposition at Zenodo.
+// Zenodo is the body of a request that creates a deposition at Zenodo.
 func Zenodo(w Work) ([]byte, error) {
 	var missing []string
 	for _, a := range []struct{ name, value string }{{"title", w.Title}, {"abstract", w.Abstract}, {"license", w.License}} {
@@ -137,7 +137,7 @@ func Zenodo(w Work) ([]byte, error) {
 		return nil, &MissingError{missing}
 	}
 	if strings.Contains(w.License, "/") {
-		return nil, fmt.Errorf("license %s: Zenodo takes ids of SPDX, such as CC-BY-4.0", w.License)
+		return nil, fmt.Errorf("license %s: Zenodo needs an SPDX id, such as CC-BY-4.0", w.License)
 	}
 	type metadata struct {
 		Title       string    `json:"title"`
@@ -171,9 +171,9 @@ func Zenodo(w Work) ([]byte, error) {
 
 func (a Author) creator() creator { return creator{a.Name, a.Affiliation, a.ORCID} }
 
-// Commands upload an archive to Zenodo by its metadata's file: a draft, which a person
-// publishes there. The token comes from the environment of the shell. file must be a word
-// of a shell already, and so must metadata; name is the archive's own.
+// Commands upload an archive to Zenodo with its metadata file, as a draft for a person to
+// publish there. The token comes from the shell's environment. file and metadata must be
+// quoted for a shell; name is the archive's own.
 func Commands(file, metadata, name string) []string {
 	const token = `-H "Authorization: Bearer $ZENODO_TOKEN"`
 	return []string{

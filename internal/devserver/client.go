@@ -17,9 +17,9 @@ import (
 // serverName is the name in the server's certificate.
 const serverName = "redsi-temporal"
 
-// ClientOptions is how the server is called. A connection that is lost is made
-// anew to the server that the folder then has, which is started if there is none:
-// calls that are repeated, polls and waits among them, survive its death.
+// ClientOptions says how to call the server. A lost connection is made again, to the server
+// that the folder then has, which is started if there is none: calls that are retried, such as
+// polls and waits, survive its death.
 func (s *Server) ClientOptions() (client.Options, error) {
 	t, err := clientTLS(s.o.Dir)
 	if err != nil {
@@ -37,14 +37,14 @@ func (s *Server) ClientOptions() (client.Options, error) {
 		TLS: t, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}, GetSystemInfoTimeout: time.Minute}}, nil
 }
 
-// LookOptions is how the server of a folder is called by who only looks and
-// neither keeps nor starts it.
+// LookOptions says how to call the server of a folder without keeping it alive or starting
+// it.
 func LookOptions(dir string, i Info) (client.Options, error) {
 	t, err := clientTLS(dir)
 	return client.Options{HostPort: i.Address, Namespace: "default", ConnectionOptions: client.ConnectionOptions{TLS: t}}, err
 }
 
-// clientTLS reads the certificates that a server of the folder has made.
+// clientTLS reads the certificates made by a server of the folder.
 func clientTLS(dir string) (*tls.Config, error) {
 	dir = filepath.Join(dir, "tls")
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key"))

@@ -10,9 +10,9 @@ import (
 )
 
 // ErrNoServer says that no server program was found.
-var ErrNoServer = errors.New("the program of the embedded Temporal server, temporal-server, was not found: run `make deps-embedded`, or name it in REDSI_TEMPORAL_SERVER, or give an existing cluster with --temporal-address")
+var ErrNoServer = errors.New("the embedded Temporal server, the program temporal-server, was not found: run `make deps-embedded`, or set REDSI_TEMPORAL_SERVER to its path, or give an existing cluster with --temporal-address")
 
-// beside is the server program's name where it is not in a folder of its own.
+// beside is the server program's name if it is not in a folder of its own.
 const beside = "redsi-temporal-server"
 
 // Find returns the path of the server program: REDSI_TEMPORAL_SERVER, else

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Info is how the server of a folder is reached.
+// Info says how to reach the server of a folder.
 type Info struct {
 	Address string   `json:"address"` // host:port of the gRPC frontend
 	UI      string   `json:"ui"`      // URL of the web UI
 	PID     int      `json:"pid"`
-	Start   string   `json:"start"` // tells its process from a later one of that number
-	Notes   []string `json:"notes"` // what a person should know of its start
+	Start   string   `json:"start"` // distinguishes its process from a later one with the same id
+	Notes   []string `json:"notes"` // for people, about its start
 }
 
 const infoFile = "server.json"
@@ -30,8 +30,8 @@ const (
 	ProfileName = "redsi"
 )
 
-// look says how the server of a folder is reached, if one answers; held is true
-// if one is there, answering, starting or ending.
+// look says how to reach the server of a folder, if one answers; held is true if there is one,
+// answering, starting or ending.
 func look(dir string) (i Info, answers, held bool, err error) {
 	owner := lockOf(dir, ownerLock)
 	defer owner.Close()
@@ -46,16 +46,16 @@ func look(dir string) (i Info, answers, held bool, err error) {
 	return i, true, true, nil
 }
 
-// Running says how the server of a folder is reached; false if none answers.
+// Running says how to reach the server of a folder; false if none answers.
 func Running(dir string) (Info, bool) {
 	if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
-		return Info{}, false // nothing is made by asking
+		return Info{}, false // asking creates nothing
 	}
 	i, answers, _, _ := look(dir)
 	return i, answers
 }
 
-// AwaitEnd waits until the server of a folder has ended, as it does when nobody uses it.
+// AwaitEnd waits until the server of a folder has ended, as it does when it is not used.
 func AwaitEnd(ctx context.Context, dir string) error {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ownerLock)); err != nil {
@@ -72,9 +72,9 @@ func AwaitEnd(ctx context.Context, dir string) error {
 	}
 }
 
-// alive reports whether the process that wrote the file is there.
+// alive reports whether the process that wrote the file is running.
 func (i Info) alive() bool {
-	if i.Start == "" { // a system that does not tell
+	if i.Start == "" { // not known on this system
 		return i.signal(syscall.Signal(0)) == nil
 	}
 	_, start := process(i.PID)
@@ -90,8 +90,8 @@ func (i Info) signal(s os.Signal) error {
 	return p.Signal(s)
 }
 
-// process tells the state letter of a process and when it began, as the server
-// program writes it; empty if there is none, or where the system does not tell.
+// process returns a process's state letter and start time, as the server program writes it;
+// empty if there is no such process, or the system does not say.
 func process(pid int) (state, start string) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -108,11 +108,11 @@ func process(pid int) (state, start string) {
 	return f[0], strings.TrimSpace(string(boot)) + "/" + f[19]
 }
 
-// Condition says in words how the server of a folder is, and what keeps it from
-// going on if that can be seen.
+// Condition describes the state of the server of a folder, and what keeps it from working if
+// that is visible.
 func Condition(dir string) string {
 	if full := shortage(dir, roomFull); full != "" {
-		return condition(dir) + "; " + full + ", then it goes on"
+		return condition(dir) + "; " + full + ", then it continues"
 	}
 	return condition(dir)
 }
@@ -129,12 +129,12 @@ func condition(dir string) string {
 	}
 	switch state, _ := process(i.PID); state {
 	case "T", "t":
-		return fmt.Sprintf("process %d is stopped (state %s); `kill -CONT %d` lets it go on", i.PID, state, i.PID)
+		return fmt.Sprintf("process %d is stopped (state %s); `kill -CONT %d` resumes it", i.PID, state, i.PID)
 	case "D":
-		return fmt.Sprintf("process %d waits for its disk (state D)", i.PID)
+		return fmt.Sprintf("process %d is waiting for its disk (state D)", i.PID)
 	case "":
-		return fmt.Sprintf("process %d is at work", i.PID)
+		return fmt.Sprintf("process %d is running", i.PID)
 	default:
-		return fmt.Sprintf("process %d is at work (state %s)", i.PID, state)
+		return fmt.Sprintf("process %d is running (state %s)", i.PID, state)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Options says which server is needed.
+// Options describes the server that is needed.
 type Options struct {
 	Program          string // path of the server program
 	Dir              string // state folder: database, log, keys, locks
@@ -29,11 +29,11 @@ type Options struct {
 
 	// First is called by the first process of a folder, before any other may join.
 	First func(context.Context, *Server) error
-	// Say tells the person who waits what for; it may be called from any goroutine.
+	// Say tells the person what is being waited for; it may be called from any goroutine.
 	Say func(string)
 }
 
-// Server is a server that this process uses, with others of its folder.
+// Server is a server that this process uses, perhaps with others.
 type Server struct {
 	Info // as it was when this process joined
 
@@ -41,20 +41,20 @@ type Server struct {
 	clients, first *flock.Flock
 
 	mu   sync.Mutex
-	seen int // process of the server that was last told of
+	seen int // process of the server that was last reported
 }
 
-// ErrPort says that a port that was asked for cannot be had.
-var ErrPort = errors.New("it cannot be listened at")
+// ErrPort says that a requested port is not available.
+var ErrPort = errors.New("cannot listen on it")
 
 // ErrDir says that the path of a folder is too long.
 var ErrDir = errors.New("the path is too long for the server's database")
 
-// maxDir is how long it may be: SQLite takes 512 bytes, with the names of its files.
+// maxDir is how long it may be: SQLite accepts 512 bytes, including its files' names.
 const maxDir = 440
 
-// ErrOther says that the folder's server runs with other ports than were asked for.
-var ErrOther = errors.New("the server of this state folder runs already, at other ports")
+// ErrOther says that the folder's server uses other ports than requested.
+var ErrOther = errors.New("the server of this state folder is already running on other ports")
 
 // Join uses the server of o.Dir, and starts it if there is none.
 func Join(ctx context.Context, o Options) (*Server, error) {
@@ -62,7 +62,7 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 		o.Say = func(string) {}
 	}
 	if len(o.Dir) > maxDir {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes, and %d is the most", o.Dir, ErrDir, len(o.Dir), maxDir)
+		return nil, fmt.Errorf("%s: %w: it has %d bytes, at most %d are possible", o.Dir, ErrDir, len(o.Dir), maxDir)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, explainFull(o.Dir, err)
@@ -75,8 +75,8 @@ func Join(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Visit is for who only looks: it starts no server. One that answers stays until the visit
-// is closed; without one, Visit returns nil.
+// Visit is for looking only: it starts no server. One that answers stays until the visit is
+// closed; without one, Visit returns nil.
 func Visit(ctx context.Context, dir string) *Server {
 	s := &Server{o: Options{Dir: dir}, clients: lockOf(dir, clientsLock), first: lockOf(dir, firstLock)}
 	for ctx.Err() == nil {
@@ -87,14 +87,14 @@ func Visit(ctx context.Context, dir string) *Server {
 		if err != nil {
 			break
 		}
-		if held { // it cannot end any more, if it has not
+		if held { // it can no longer end, if it has not already
 			var ok bool
 			if s.Info, ok = Running(dir); ok {
 				return s
 			}
 			break
 		}
-		select { // it looks whether it is used, or ends
+		select { // it checks whether it is in use, or ends
 		case <-ctx.Done():
 		case <-time.After(lookEvery):
 		}
@@ -105,13 +105,13 @@ func Visit(ctx context.Context, dir string) *Server {
 
 func (s *Server) join(ctx context.Context) error {
 	ending := &patience{say: s.o.Say, what: func() string {
-		return "waiting for the last Temporal server of this state folder, which is ending: " + Condition(s.o.Dir)
+		return "waiting for the previous Temporal server of this state folder to end: " + Condition(s.o.Dir)
 	}}
 	if err := await(ctx, s.clients, ending, shared); err != nil {
 		return err
 	}
 	starting := &patience{say: s.o.Say, what: func() string {
-		return "waiting for another redsi of this state folder, which is starting the Temporal server"
+		return "waiting for another redsi with this state folder, which is starting the Temporal server"
 	}}
 	if err := await(ctx, s.first, starting, whole, shared); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (s *Server) join(ctx context.Context) error {
 	return await(ctx, s.first, starting, shared)
 }
 
-// agree gets a server at the wanted ports. One at other ports is ended if nobody
-// else uses it.
+// agree gets a server on the requested ports. One on other ports is ended if it is not in
+// use.
 func (s *Server) agree(ctx context.Context, alone bool) error {
 	if i, answers, _, err := look(s.o.Dir); err != nil {
 		return err
@@ -181,13 +181,13 @@ func portOf(address string) int {
 	return n
 }
 
-// Close leaves the server, which ends when all have left.
+// Close leaves the server, which ends once all have left.
 func (s *Server) Close() {
 	s.first.Close()
 	s.clients.Close()
 }
 
-// Condition says in words how the server is now.
+// Condition describes the present state of the server.
 func (s *Server) Condition() string { return Condition(s.o.Dir) }
 
 // Profile is the path of the configuration file for Temporal's tools.

@@ -14,29 +14,28 @@ import (
 // The locks of a state folder.
 const (
 	ownerLock   = "owner.lock"   // held by the server
-	clientsLock = "clients.lock" // shared by who uses it; whole: nobody does
-	firstLock   = "first.lock"   // shared by who uses it; whole: the first of them, while it prepares
-	startLock   = "start.lock"   // held by who starts a server, until that answers
+	clientsLock = "clients.lock" // shared by its users; exclusive: there are none
+	firstLock   = "first.lock"   // shared by its users; exclusive: the first of them, while it prepares
+	startLock   = "start.lock"   // held while a server is being started, until it answers
 )
 
-// lookEvery is how often a lock or a file that another process changes is looked at.
+// lookEvery is how often locks and files of other processes are checked.
 const lookEvery = 20 * time.Millisecond
 
-// lockOf is a lock of the folder, not taken yet. Programs that this one starts do not
-// inherit it.
+// lockOf is a lock of the folder, not taken yet. Child processes do not inherit it.
 func lockOf(dir, name string) *flock.Flock { return flock.New(filepath.Join(dir, name)) }
 
-// Ways to take a lock. Who has it whole may take it shared.
+// Ways to take a lock. The holder of an exclusive lock may make it shared.
 var (
 	whole  = (*flock.Flock).TryLock
 	shared = (*flock.Flock).TryRLock
 )
 
-// take takes a lock if nobody is in the way.
+// take takes a lock if it is free.
 func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	ok, err := how(l)
 	switch {
-	case errors.Is(err, syscall.EINTR): // the next try may tell
+	case errors.Is(err, syscall.EINTR): // try again
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("lock %s: %w", l.Path(), err)
@@ -44,7 +43,7 @@ func take(l *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) {
 	return ok, nil
 }
 
-// await takes a lock in the first of some ways that can be had.
+// await takes a lock in the first of several ways that is possible.
 func await(ctx context.Context, l *flock.Flock, told *patience, hows ...func(*flock.Flock) (bool, error)) error {
 	for {
 		for _, how := range hows {
@@ -58,7 +57,7 @@ func await(ctx context.Context, l *flock.Flock, told *patience, hows ...func(*fl
 	}
 }
 
-// patience waits, and says what for if that takes long, again and again.
+// patience waits and, if that takes long, says what for, again and again.
 type patience struct {
 	since time.Time
 	say   func(string)
@@ -66,7 +65,7 @@ type patience struct {
 	told  time.Time
 }
 
-// quietly is how long is waited without a word, sayEvery how long until the next.
+// quietly is how long to wait in silence, sayEvery the time between messages.
 const (
 	quietly  = 3 * time.Second
 	sayEvery = 15 * time.Second

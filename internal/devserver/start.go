@@ -16,16 +16,14 @@ import (
 	"github.com/redsi/redsi/internal/system"
 )
 
-// logFile takes what servers of a folder print, logMost the size at which it is
-// begun anew.
+// logFile has the output of a folder's servers; it is started anew at logMost bytes.
 const (
 	logFile = "temporal.log"
 	logMost = 1 << 20
 )
 
-// ensure returns how the folder's server is reached once it answers, starting one
-// if there is none. The caller holds clientsLock, so none ends meanwhile but by a
-// fault.
+// ensure returns how to reach the folder's server once it answers, starting one if there is
+// none. The caller holds clientsLock, so none ends meanwhile except by a fault.
 func (s *Server) ensure(ctx context.Context) (Info, error) {
 	p := &patience{say: s.o.Say, what: func() string { return "waiting for the Temporal server to answer: " + s.Condition() }}
 	for killed := 0; ; {
@@ -53,8 +51,8 @@ func (s *Server) ensure(ctx context.Context) (Info, error) {
 	}
 }
 
-// startTries is how often a server is started that is killed before it answers: by
-// a person, or by a system that is short of memory for a while.
+// startTries is how often to start a server that is killed before it answers, by a person or a
+// system short of memory.
 const startTries = 5
 
 // signalled reports whether err says that a signal ended a program.
@@ -67,7 +65,7 @@ func signalled(err error) bool {
 	return ok && status.Signaled()
 }
 
-// tell says once of each server what a person should know of it.
+// tell prints each server's notes once.
 func (s *Server) tell(i Info) {
 	s.mu.Lock()
 	before := s.seen
@@ -80,12 +78,12 @@ func (s *Server) tell(i Info) {
 		s.o.Say(n)
 	}
 	if before != 0 {
-		s.o.Say(fmt.Sprintf("the Temporal server (process %d) had ended; process %d was started in its place and the run goes on", before, i.PID))
+		s.o.Say(fmt.Sprintf("the Temporal server (process %d) had ended; process %d was started in its place and the run continues", before, i.PID))
 	}
 }
 
-// start starts a server, unless another process is at it, and waits until it
-// answers or has ended.
+// start starts a server, unless another process is doing so, and waits until it answers or has
+// ended.
 func (s *Server) start(ctx context.Context, p *patience) error {
 	lock := lockOf(s.o.Dir, startLock)
 	defer lock.Close()
@@ -101,7 +99,7 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 		}
 	}
 	if full := shortage(s.o.Dir, roomNeeded); full != "" && !s.o.Memory {
-		return fmt.Errorf("the Temporal server is not started: %s, %d kB at least, or use another folder with --state", full, roomNeeded>>10)
+		return fmt.Errorf("the Temporal server was not started: %s, %d kB at least, or use another folder with --state", full, roomNeeded>>10)
 	}
 	from, ended, err := s.spawn()
 	if err != nil {
@@ -116,7 +114,7 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 			if err != nil {
 				return fmt.Errorf("the Temporal server did not start (%w):\n%s", err, s.printed(from))
 			}
-			return nil // it found another one
+			return nil // it found a running one
 		default:
 		}
 		if err := p.wait(ctx); err != nil {
@@ -125,9 +123,8 @@ func (s *Server) start(ctx context.Context, p *patience) error {
 	}
 }
 
-// spawn starts the program in a session of its own, so that neither a terminal's
-// signals nor the end of this process reach it. It returns where in the log the
-// program's words begin.
+// spawn starts the program in a session of its own, so that neither a terminal's signals nor
+// the end of this process reach it. It returns where in the log the program's output begins.
 func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 	path := filepath.Join(s.o.Dir, logFile)
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
@@ -139,7 +136,7 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 		return 0, nil, err
 	}
 	defer log.Close()
-	// What the program cannot write it cannot tell: a disk or quota that is full shows here.
+	// A full disk or quota shows here: the program itself could not write a message.
 	if _, err := fmt.Fprintf(log, "redsi, process %d, starts the server\n", os.Getpid()); err != nil {
 		return 0, nil, err
 	}
@@ -170,7 +167,7 @@ func (s *Server) spawn() (from int64, ended <-chan error, err error) {
 	return from, done, nil
 }
 
-// printed is the end of what the server printed since a place in the log.
+// printed is the end of the server's output since a place in the log.
 func (s *Server) printed(from int64) string {
 	b, err := os.ReadFile(filepath.Join(s.o.Dir, logFile))
 	if err != nil {

@@ -26,7 +26,7 @@ type Card struct {
 	Sources    []Setting  // input files and their digests
 	Counts     []KeyCount // documents under every key, as tab:dedup-counts
 	Unresolved int        // records whose revision has no PageID
-	Command    string     // what rebuilds it; "" to leave it out
+	Command    string     // that rebuilds it; "" to leave it out
 }
 
 // Origin says where a collection's questions and texts are from: it decides the
@@ -36,11 +36,11 @@ type Origin string
 // The origins; the zero value is NaturalQuestions.
 const (
 	NaturalQuestions Origin = "natural_questions"
-	Generated        Origin = "generated" // by this program: nobody's text
+	Generated        Origin = "generated" // by this program
 	Other            Origin = "other"     // another corpus in the same format
 )
 
-// words are what the card says of an origin.
+// words are what the card says about an origin.
 var words = map[Origin]struct{ license, subject, licence string }{
 	"":               {"cc-by-sa-3.0", naturalQuestions, licence},
 	NaturalQuestions: {"cc-by-sa-3.0", naturalQuestions, licence},
@@ -65,7 +65,7 @@ type KeyCount struct {
 // making and licence. Equal arguments give equal bytes.
 func WriteCard(w io.Writer, c Card, s Summary) error {
 	if _, ok := words[c.Origin]; !ok {
-		return fmt.Errorf("a dataset card knows no origin %q", c.Origin)
+		return fmt.Errorf("unknown origin of a dataset card: %q", c.Origin)
 	}
 	var b bytes.Buffer
 	c.header(&b, s)
@@ -144,7 +144,7 @@ func (c Card) header(b *bytes.Buffer, s Summary) {
 	b.WriteString("---\n\n")
 }
 
-// config is what a program that loads data sets knows files by.
+// config is a named configuration of files for programs that load data sets.
 type config struct {
 	name  string
 	parts []part
@@ -153,9 +153,9 @@ type config struct {
 // part is a split with its file; without a split it is the config's only one.
 type part struct{ split, path string }
 
-// configs are documents, queries by split, identifiers by type, and the variant of the
-// released layout: those whose files there are. Python's datasets reads a repository by
-// one reader, so all are Parquet or, in an export without it, JSON lines.
+// configs are documents, queries by split, identifiers by type, and the variant of the released
+// layout, if their files exist. Python's datasets uses one reader per repository, so all are
+// Parquet or, in an export without it, JSON lines.
 func (s Summary) configs() []config {
 	documents, queries, identifiers := "parquet/documents.parquet", named("parquet/queries-", ".parquet"), [2]string{"parquet/identifiers-", ".parquet"}
 	released := s.released()
@@ -202,7 +202,7 @@ func writeConfigs(b *bytes.Buffer, configs []config) {
 	}
 }
 
-// splits are those that have queries.
+// splits are the splits with queries.
 func (s Summary) splits() []nq.Split {
 	var have []nq.Split
 	for _, split := range splits {
@@ -213,7 +213,7 @@ func (s Summary) splits() []nq.Split {
 	return have
 }
 
-// queries counts those of each split; few collections have the third.
+// queries counts the queries of each split; few collections have a third.
 func (s Summary) queries() string {
 	if s.Test == 0 {
 		return fmt.Sprintf("%s train and %s dev", thousands(s.Train), thousands(s.Dev))
@@ -225,7 +225,7 @@ func has(s Summary, name string) bool {
 	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Name == name })
 }
 
-// what says what a file is, by its name; of the released layout by the last part of it.
+// what describes a file by its name; in the released layout, by the last part of it.
 var what = map[string]string{
 	"jsonl/documents.jsonl.gz":      "documents, one JSON object a line: id, title, text, key, url, oldid, page_id, example_id (the record whose snapshot represents it), train and dev (its queries)",
 	"jsonl/queries.train.jsonl.gz":  "queries, one JSON object a line: id (example_id), split, text, doc_id",
@@ -291,7 +291,7 @@ func (c Card) files(b *bytes.Buffer, s Summary) {
 	}
 }
 
-// loading shows how Python's datasets loads it.
+// loading shows how to load it with Python's datasets.
 func loading(b *bytes.Buffer, s Summary) {
 	var lines []string
 	configs := s.configs()
@@ -320,7 +320,7 @@ func settings(b *bytes.Buffer, title string, list []Setting) {
 	}
 }
 
-// inline keeps a value on its line.
+// inline keeps a value on one line.
 func inline(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
 // cell keeps a value in its table cell.

@@ -14,7 +14,7 @@ const CroissantFile = "croissant.json"
 // croissantVersion is the version of the vocabulary that the file conforms to.
 const croissantVersion = "http://mlcommons.org/croissant/1.0"
 
-// croissantContext is the one that the specification asks for, as it stands there.
+// croissantContext is the context required by the specification, verbatim.
 const croissantContext = `{
   "@language": "en",
   "@vocab": "https://schema.org/",
@@ -133,7 +133,7 @@ var qrelColumns = []column{
 func WriteCroissant(create Sink, c Card, s *Summary) error {
 	about, ok := words[c.Origin]
 	if !ok {
-		return fmt.Errorf("a data set knows no origin %q", c.Origin)
+		return fmt.Errorf("unknown origin of a data set: %q", c.Origin)
 	}
 	set := croissantSet{Context: json.RawMessage(croissantContext), Type: "sc:Dataset", Name: c.Name, ConformsTo: croissantVersion, Language: "en",
 		Description: fmt.Sprintf("%s: %s documents, %s queries.", about.subject, thousands(s.Documents), s.queries()),
@@ -169,7 +169,7 @@ func WriteCroissant(create Sink, c Card, s *Summary) error {
 	return nil
 }
 
-// records adds the record sets for which there are files.
+// records adds the record sets whose files exist.
 func (set *croissantSet) records(s Summary) {
 	add := func(id, file, description, key string, columns []column) {
 		if !has(s, file) {
@@ -201,14 +201,14 @@ func (set *croissantSet) records(s Summary) {
 	}
 }
 
-// licenseURL is where a licence is, by its name.
+// licenseURL is the address of a licence by its name.
 var licenseURL = map[string]string{
 	"cc-by-sa-3.0": "https://creativecommons.org/licenses/by-sa/3.0/",
 	"apache-2.0":   "https://www.apache.org/licenses/LICENSE-2.0",
 }
 
-// encoding is the media type of a file, by its name; of a compressed one that of its
-// content, since readers of Croissant tell gzip by the bytes.
+// encoding is the media type of a file by its name; for a compressed one, that of its content,
+// since readers of Croissant recognize gzip by its bytes.
 func encoding(name string) string {
 	switch path.Ext(strings.TrimSuffix(name, ".gz")) {
 	case ".parquet":

@@ -129,7 +129,7 @@ func TestCroissantRecords(t *testing.T) {
 			t.Errorf("%v: %v, licence %q, %d files", c.formats, names, set.License, len(set.Distribution))
 		}
 	}
-	if err := WriteCroissant(memory{}.create, Card{Origin: "nobody"}, &Summary{}); err == nil || !strings.Contains(err.Error(), `no origin "nobody"`) {
+	if err := WriteCroissant(memory{}.create, Card{Origin: "nobody"}, &Summary{}); err == nil || !strings.Contains(err.Error(), `unknown origin of a data set: "nobody"`) {
 		t.Error(err)
 	}
 	var context any

@@ -36,14 +36,14 @@ type Document struct {
 	Examples []int64 `json:"-"` // its records, dev first, without repeats, for Redsi
 }
 
-// Query is one question with a relevant document. A question with several is a Query for
-// each, one after another.
+// Query is one question with a relevant document. A question with several documents is one Query
+// for each, in succession.
 type Query struct {
 	ID    string   `json:"id"`
 	Split nq.Split `json:"split"`
 	Text  string   `json:"text"`
 	DocID string   `json:"doc_id"`
-	Grade int32    `json:"grade,omitempty"` // how relevant the document is; 0: not said, which is 1
+	Grade int32    `json:"grade,omitempty"` // relevance of the document; 0: not given, means 1
 
 	Graded bool       `json:"-"` // the collection has grades
 	Judged []Judgment `json:"-"` // on a question's first line, all judgments of it, if there are more than its documents
@@ -55,7 +55,7 @@ type Judgment struct {
 	Grade int32
 }
 
-// judgments are what files of judgments have in place of a line of queries.
+// judgments are the lines in files of judgments for a line of queries.
 func (q *Query) judgments(again bool) []Judgment {
 	switch {
 	case q.Judged == nil:
@@ -73,14 +73,14 @@ type Identifier struct {
 	Tokens []int32 `json:"tokens" parquet:"tokens,list"` // of the model's tokenizer
 }
 
-// Identifiers are those of one type.
+// Identifiers are the identifiers of one type.
 type Identifiers struct {
 	Name string // such as "naive"
 	Each iter.Seq2[*Identifier, error]
 }
 
-// Collection is what is exported: documents, then queries, then identifiers, each read
-// once and in order. A yielded pointer is valid until the next.
+// Collection is what is exported: documents, then queries, then identifiers, each read once and in
+// order. A yielded pointer is valid until the next.
 type Collection struct {
 	Documents   iter.Seq2[*Document, error]
 	Queries     iter.Seq2[*Query, error]
@@ -91,8 +91,8 @@ type Collection struct {
 // Sink creates a file by its slash-separated name.
 type Sink func(name string) (io.WriteCloser, error)
 
-// Format is one way to write a collection, into files below a folder of its name; those
-// of Redsi are below data.
+// Format is a way to write a collection, into files in a folder of its name; those of Redsi are
+// in data.
 type Format string
 
 // The formats.
@@ -103,8 +103,8 @@ const (
 	BEIR    Format = "beir"    // corpus.jsonl, queries.jsonl, qrels/{train,dev,test}.tsv
 	Redsi   Format = "redsi"   // the layout in which NQ320K was published; package nq320k
 
-	// Croissant is no format of the collection but of what describes the others:
-	// WriteCroissant writes it, when they are written.
+	// Croissant is not a format of the collection but describes the others: WriteCroissant
+	// writes it after them.
 	Croissant Format = "croissant"
 )
 
@@ -132,8 +132,8 @@ type Summary struct {
 	Identifiers []string       `json:"identifiers"`      // types
 	Variant     nq320k.Variant `json:"variant"`          // of Redsi, if that was written
 	Files       []File         `json:"files"`            // by name
-	// Respaced counts texts whose line breaks, tabs or runs of blanks became one
-	// blank in the line formats of TREC; the other formats keep them.
+	// Respaced counts texts whose line breaks, tabs or runs of blanks became one blank in TREC's
+	// line formats; the other formats keep them.
 	Respaced int `json:"respaced"`
 	// Escaped counts questions with "&", "<" or ">", which are entities in TREC's topics.
 	Escaped int `json:"escaped"`
@@ -142,12 +142,12 @@ type Summary struct {
 // writer is one format being written; documents come before queries.
 type writer interface {
 	document(*Document) error
-	query(q *Query, again bool) error // again: another document of the question before
+	query(q *Query, again bool) error // again: another document of the previous question
 	close() error                     // finishes every file
 }
 
-// Write writes the collection in every given format, in one pass. It fails on the
-// first bad document or query; the files are then incomplete.
+// Write writes the collection in all given formats, in one pass. It fails on the first invalid
+// document or query; the files are then incomplete.
 func Write(c Collection, formats []Format, create Sink) (Summary, error) {
 	out := &files{create: create}
 	var s Summary
@@ -269,10 +269,10 @@ func checkQuery(q *Query, again bool, ids, asked map[string]struct{}) error {
 		return fmt.Errorf("query %q: %w", q.ID, err)
 	}
 	if !slices.Contains(splits, q.Split) {
-		return fmt.Errorf("query %q is of split %q; exports know %v", q.ID, q.Split, splits)
+		return fmt.Errorf("query %q is in the unknown split %q; the splits are %v", q.ID, q.Split, splits)
 	}
 	if _, ok := ids[q.DocID]; !ok {
-		return fmt.Errorf("query %q of %s has the target %q, which is no document", q.ID, q.Split, q.DocID)
+		return fmt.Errorf("query %q of %s has the target %q, which is not a document", q.ID, q.Split, q.DocID)
 	}
 	if _, ok := asked[q.ID]; ok && !again {
 		return fmt.Errorf("two queries have the id %q; the second is of %s", q.ID, q.Split)
@@ -284,7 +284,7 @@ func checkQuery(q *Query, again bool, ids, asked map[string]struct{}) error {
 	return nil
 }
 
-// checkID accepts what all formats can hold as one word.
+// checkID accepts ids that all formats can hold as one word.
 func checkID(id string) error {
 	switch {
 	case id == "":

@@ -18,7 +18,7 @@ import (
 	"github.com/redsi/redsi/internal/nq320k"
 )
 
-// IDs says how documents are named in an export, and queries that have names.
+// IDs says how documents, and queries with names, are named in an export.
 type IDs string
 
 // The names of documents.
@@ -36,7 +36,7 @@ func underscored(key string) string {
 	}, key)
 }
 
-// Grouping is a collection that dedup stored, and what belongs to it.
+// Grouping is a collection stored by dedup, with what belongs to it.
 type Grouping struct {
 	Documents, Queries io.Reader
 	IDs                IDs
@@ -44,17 +44,17 @@ type Grouping struct {
 	Examples           func(doc int32) []int64               // of ExamplesOf, for Redsi; else nil
 	Identifiers        map[string]*docid.Set                 // by type; their documents are numbers
 	Variant            nq320k.Variant                        // for Redsi
-	Judgments          *metrics.Qrels                        // by number, in place of those that the queries are; nil: none
+	Judgments          *metrics.Qrels                        // by number, instead of those in the queries; nil: none
 }
 
-// FromGrouping is the collection of a grouping. It can be read once.
+// FromGrouping is the collection of a grouping, to be read once.
 func FromGrouping(g Grouping) (Collection, error) {
 	switch g.IDs {
 	case "":
 		g.IDs = ByNumber
 	case ByNumber, ByKey:
 	default:
-		return Collection{}, fmt.Errorf("there is no naming of documents %q; use %s or %s", g.IDs, ByNumber, ByKey)
+		return Collection{}, fmt.Errorf("unknown naming of documents %q; use %s or %s", g.IDs, ByNumber, ByKey)
 	}
 	var names []string // of documents, for the targets of queries
 	c := Collection{
@@ -105,7 +105,7 @@ func FromGrouping(g Grouping) (Collection, error) {
 			for _, id := range set.Identifiers {
 				doc, err := strconv.Atoi(id.Document)
 				if err != nil || doc < 0 || doc >= len(names) {
-					return fmt.Errorf("%s identifiers: document %q is none of the collection's %d", name, id.Document, len(names))
+					return fmt.Errorf("%s identifiers: document %q is not among the collection's %d", name, id.Document, len(names))
 				}
 				if err := yield(&Identifier{names[doc], id.Text, id.Tokens}); err != nil {
 					return err
@@ -117,24 +117,24 @@ func FromGrouping(g Grouping) (Collection, error) {
 	return c, nil
 }
 
-// judged are the judgments of a query by number with the names of their documents.
+// judged are a query's judgments with the names of their documents instead of numbers.
 func judged(q *metrics.Qrels, query string, names []string) ([]Judgment, error) {
 	out := []Judgment{}
 	for document, grade := range q.Of(query) {
 		doc, err := strconv.Atoi(document)
 		if err != nil || doc < 0 || doc >= len(names) {
-			return nil, fmt.Errorf("qrels: document %q of query %s is none of the collection's %d", document, query, len(names))
+			return nil, fmt.Errorf("qrels: document %q of query %s is not among the collection's %d", document, query, len(names))
 		}
 		out = append(out, Judgment{names[doc], int32(grade)})
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("qrels: query %s is not judged there: give those of all splits that the collection has", query)
+		return nil, fmt.Errorf("qrels: query %s has no judgments: give those of all splits of the collection", query)
 	}
 	return out, nil
 }
 
-// ExamplesOf reads the queries of a grouping and tells the example ids of each document:
-// of dev, then of train, without repeats. It holds about 50 bytes a document and 8 a query.
+// ExamplesOf reads the queries of a grouping and returns the example ids of each document: of dev,
+// then of train, without repeats. It holds about 50 bytes per document and 8 per query.
 func ExamplesOf(queries io.Reader) (func(doc int32) []int64, error) {
 	dev, train := map[int32][]int64{}, map[int32][]int64{} // by document
 	err := dedup.ReadQueries(queries, -1, func(q *dedup.Query) error {

@@ -6,19 +6,19 @@ import (
 	"regexp"
 )
 
-// typeName is what the name of a type may be, for files and for the splits of a data set.
+// typeName is the form of a type's name, for files and for the splits of a data set.
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// CheckIdentifiers says whether identifiers may have that name.
+// CheckIdentifiers checks a name of identifiers.
 func CheckIdentifiers(name string) error {
 	if !typeName.MatchString(name) {
-		return fmt.Errorf("identifiers %q: a name has small letters, digits and _, and begins with a letter", name)
+		return fmt.Errorf("identifiers %q: a name has lower-case letters, digits and _, and begins with a letter", name)
 	}
 	return nil
 }
 
-// writeIdentifiers writes those of one type as JSON lines and, on request, as Parquet.
-// Every document of ids has one.
+// writeIdentifiers writes the identifiers of one type as JSON lines and, on request, as Parquet.
+// Every document in ids has one.
 func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]struct{}) (err error) {
 	if err := CheckIdentifiers(set.Name); err != nil {
 		return err
@@ -41,7 +41,7 @@ func writeIdentifiers(f *files, set Identifiers, parquet bool, ids map[string]st
 			return err
 		}
 		if _, ok := ids[id.DocID]; !ok {
-			return fmt.Errorf("%s identifiers: %q is no document", set.Name, id.DocID)
+			return fmt.Errorf("%s identifiers: %q is not a document", set.Name, id.DocID)
 		}
 		if _, ok := named[id.DocID]; ok {
 			return fmt.Errorf("%s identifiers: document %q has two", set.Name, id.DocID)

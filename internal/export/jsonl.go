@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// jsonl writes one Document or Query a line.
+// jsonl writes one Document or Query per line.
 type jsonl struct {
 	documents *text
 	queries   *bySplit
@@ -83,8 +83,8 @@ func (w *beir) query(q *Query, again bool) error {
 	return nil
 }
 
-// tsvField quotes a name that holds a quote: the loader reads these files as CSV with
-// tabs. Names have no tabs or line breaks (see checkID).
+// tsvField quotes a name that contains a quote: the loader reads these files as CSV with tabs.
+// Names have no tabs or line breaks (see checkID).
 func tsvField(s string) string {
 	if !strings.Contains(s, `"`) {
 		return s

@@ -9,14 +9,14 @@ import (
 	"strconv"
 )
 
-// ModelCard is what the card of a trained model says.
+// ModelCard is the content of a trained model's card.
 type ModelCard struct {
 	Name        string // such as "NQ320K-Title/NciNorm, T5-Base, naive"
 	License     string // of the weights, as the hub writes it: "apache-2.0"
 	Base        string // repository of the model that it was trained from; "" if none
 	Dataset     string // repository of the collection; "" if none
 	Identifiers string // type of the identifiers
-	OneToken    bool   // whether an identifier is one token, ranked by one step of the decoder
+	OneToken    bool   // an identifier is one token, ranked by one step of the decoder
 	Documents   int
 	Parameters  int64
 	Query       QueryInput
@@ -29,8 +29,8 @@ type ModelCard struct {
 
 // QueryInput is how the model reads a query.
 type QueryInput struct {
-	Prefix    string // before each query, with the blank between them; "" for none
-	Tokens    int    // most tokens, the prefix and the tokenizer's own ones counted
+	Prefix    string // before each query, including the blank between them; "": none
+	Tokens    int    // most tokens, including the prefix and the tokenizer's own
 	Lowercase bool
 }
 
@@ -46,9 +46,8 @@ type Score struct {
 	Value  float64
 }
 
-// WriteModelCard writes README.md of a model: the hub's metadata with the results, how to
-// ask it by transformers alone, how it was trained and from what. Equal arguments give
-// equal bytes.
+// WriteModelCard writes a model's README.md: the hub's metadata with the results, how to use it
+// with only transformers, how it was trained and from what. Equal arguments give equal bytes.
 func WriteModelCard(w io.Writer, c ModelCard) error {
 	var b bytes.Buffer
 	if err := c.header(&b); err != nil {
@@ -93,7 +92,7 @@ func WriteModelCard(w io.Writer, c ModelCard) error {
 func (c ModelCard) header(b *bytes.Buffer) error {
 	text := func(s string) string { j, _ := json.Marshal(s); return string(j) }
 	if c.License == "" {
-		return fmt.Errorf("the card of %s names no license", c.Name)
+		return fmt.Errorf("the card of %s has no license", c.Name)
 	}
 	fmt.Fprintf(b, "---\nlicense: %s\nlanguage:\n- en\nlibrary_name: transformers\ntags:\n- generative-retrieval\n- differentiable-search-index\n", text(c.License))
 	if c.Base != "" {
@@ -115,7 +114,7 @@ func (c ModelCard) header(b *bytes.Buffer) error {
 	return nil
 }
 
-// code asks the model by transformers alone. It leaves what it found in answer, best first.
+// code queries the model with only transformers, and leaves the documents in answer, best first.
 func (c ModelCard) code() string {
 	var b bytes.Buffer
 	b.WriteString(`import json, torch

@@ -30,7 +30,7 @@ type queryRow struct {
 	DocID string `parquet:"doc_id"`
 }
 
-// gradedRow is a query of a collection that has grades.
+// gradedRow is a query of a collection with grades.
 type gradedRow struct {
 	queryRow
 	Grade int32 `parquet:"grade"`
@@ -49,7 +49,7 @@ func (t *queries) close() error {
 	return t.plain.close()
 }
 
-// rowGroupBytes bounds the text that a row group holds in memory.
+// rowGroupBytes bounds the text of a row group in memory.
 const rowGroupBytes = 64 << 20
 
 // table is one Parquet file, compressed with zstd.

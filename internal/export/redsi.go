@@ -9,8 +9,8 @@ import (
 	"github.com/redsi/redsi/internal/nq320k"
 )
 
-// redsi writes the layout in which NQ320K was published: all four files, whichever splits
-// there are. Documents are named by number.
+// redsi writes the layout in which NQ320K was published: all four files, whichever splits exist.
+// Documents are named by number.
 type redsi struct {
 	files   *files
 	variant nq320k.Variant
@@ -47,11 +47,11 @@ func (w *redsi) document(d *Document) error {
 
 func (w *redsi) query(q *Query, again bool) error {
 	if again {
-		return fmt.Errorf("query %q has several documents, which format %s cannot say", q.ID, Redsi)
+		return fmt.Errorf("query %q has several documents, which format %s cannot represent", q.ID, Redsi)
 	}
 	file := 1
 	if q.Split == nq.Test {
-		return fmt.Errorf("query %q is of the test split, which the layout of NQ320K does not have", q.ID)
+		return fmt.Errorf("query %q is in the test split, which the layout of NQ320K does not have", q.ID)
 	}
 	if q.Split == nq.Dev {
 		file = 2

@@ -132,15 +132,15 @@ func TestIdentifiers(t *testing.T) {
 
 func TestRedsiRefuses(t *testing.T) {
 	for want, edit := range map[string]func(*Collection){
-		"documents by number":      func(c *Collection) { c.Documents = each([]Document{{ID: "a"}}) },
-		"needs a style and a key":  func(c *Collection) { c.Variant = nq320k.Variant{} },
-		"a name has small letters": func(c *Collection) { c.Identifiers[0].Name = "../naive" },
-		"0 for 3 documents":        func(c *Collection) { c.Identifiers[0].Each = each([]Identifier{}) },
+		"documents by number":           func(c *Collection) { c.Documents = each([]Document{{ID: "a"}}) },
+		"needs a style and a key":       func(c *Collection) { c.Variant = nq320k.Variant{} },
+		"a name has lower-case letters": func(c *Collection) { c.Identifiers[0].Name = "../naive" },
+		"0 for 3 documents":             func(c *Collection) { c.Identifiers[0].Each = each([]Identifier{}) },
 		"has several documents": func(c *Collection) {
 			c.Queries = each([]Query{{ID: "1", Split: nq.Dev, DocID: "0"}, {ID: "1", Split: nq.Dev, DocID: "1"}})
 		},
-		`"7" is no document`:   func(c *Collection) { c.Identifiers[0].Each = each([]Identifier{{DocID: "7"}}) },
-		`document "0" has two`: func(c *Collection) { c.Identifiers[0].Each = each([]Identifier{{DocID: "0"}, {DocID: "0"}}) },
+		`"7" is not a document`: func(c *Collection) { c.Identifiers[0].Each = each([]Identifier{{DocID: "7"}}) },
+		`document "0" has two`:  func(c *Collection) { c.Identifiers[0].Each = each([]Identifier{{DocID: "0"}, {DocID: "0"}}) },
 	} {
 		c := numbered(t)
 		edit(&c)

@@ -25,7 +25,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"judgment twice", "two queries", []Document{doc("a"), doc("b")}, []Query{query("1", "a"), query("1", "b"), query("1", "a")}},
 		{"query apart", "two queries", []Document{doc("a"), doc("b")}, []Query{query("1", "a"), query("2", "a"), query("1", "b")}},
 		{"query twice", "two queries", []Document{doc("a")}, []Query{query("1", "a"), query("1", "a")}},
-		{"no target", "no document", []Document{doc("a")}, []Query{query("1", "b")}},
+		{"no target", "is not a document", []Document{doc("a")}, []Query{query("1", "b")}},
 		{"no split", `split "third"`, []Document{doc("a")}, []Query{{ID: "1", Split: "third", DocID: "a"}}},
 		{"title not UTF-8", "UTF-8", []Document{{ID: "a", Title: "\xff"}}, nil},
 		{"id not UTF-8", "UTF-8", []Document{{ID: "\xff"}}, nil},

@@ -69,8 +69,8 @@ func closeAll(all []*text) error {
 	return err
 }
 
-// bySplit are the files of one kind of each split, made when the split has its first
-// query: a split without queries has no files, and the card lists none.
+// bySplit are the files of one kind for each split, created with the split's first query: a split
+// without queries has no files, and the card lists none.
 type bySplit struct {
 	files *files
 	name  func(nq.Split) string
@@ -114,7 +114,7 @@ func (b *bySplit) close() error {
 	return closeAll(all)
 }
 
-// named puts a split's name between two halves of a file's.
+// named puts a split's name between two halves of a file name.
 func named(before, after string) func(nq.Split) string {
 	return func(s nq.Split) string { return before + string(s) + after }
 }

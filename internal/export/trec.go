@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// trec writes topics, as <top> elements and as TSV, and qrels of trec_eval
-// ("query 0 document grade"). A topic is one line, so white space in it is reduced; in an
-// element, which is SGML, "&", "<" and ">" are entities.
+// trec writes topics, as <top> elements and as TSV, and trec_eval's qrels
+// ("query 0 document grade"). A topic is one line, so its white space is collapsed; in an
+// element, which is SGML, "&", "<" and ">" become entities.
 type trec struct {
 	tops, tsvs, qrels *bySplit
 	summary           *Summary

@@ -20,7 +20,7 @@ type Commit struct {
 	ID string
 
 	folder  string   // that it was opened in
-	tops    []string // the working tree's folder, as the paths of people may begin
+	tops    []string // the working tree's folder, as given paths may begin
 	files   map[string]file
 	folders map[string][]string // names of files by folder, "." for the top
 }
@@ -31,21 +31,21 @@ type file struct {
 	link bool
 }
 
-// Resolve returns the id of the commit that a revision is in the repository of a folder.
+// Resolve returns the id of a revision's commit in the repository of a folder.
 func Resolve(ctx context.Context, folder, revision string) (string, error) {
 	return Run(ctx, "-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 }
 
-// MergeBase returns the newest commit that two have in common.
+// MergeBase returns the newest common ancestor of two commits.
 func MergeBase(ctx context.Context, folder, a, b string) (string, error) {
 	id, err := Run(ctx, "-C", folder, "merge-base", a, b)
 	if err != nil {
-		return "", fmt.Errorf("the commits have nothing in common here; a shallow clone lacks it: %w", err)
+		return "", fmt.Errorf("the commits have no common ancestor here, perhaps because the clone is shallow: %w", err)
 	}
 	return id, nil
 }
 
-// Open lists the files of a commit, which is given by its id.
+// Open lists the files of the commit with an id.
 func Open(ctx context.Context, folder, id string) (*Commit, error) {
 	top, err := Run(ctx, "-C", folder, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -83,8 +83,8 @@ func Open(ctx context.Context, folder, id string) (*Commit, error) {
 	return c, nil
 }
 
-// inside is a path's name in the commit, which may have no such file; ok is false for one
-// outside of the repository.
+// inside is a path's name in the commit, which may not have that file; ok is false for a path
+// outside the repository.
 func (c *Commit) inside(name string) (string, bool) {
 	abs, err := filepath.Abs(filepath.FromSlash(name))
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *Commit) Covers(name string) bool {
 // links bounds the links that lead to a file.
 const links = 8
 
-// find follows links, which may be of folders too, within the commit.
+// find follows links, also of folders, within the commit.
 func (c *Commit) find(name string) (file, bool) {
 	in, ok := c.inside(name)
 	for range links {
@@ -156,14 +156,14 @@ func (c *Commit) List(folder string) []string {
 	return names
 }
 
-// Read returns the bytes of a file that has at most so many.
+// Read returns the bytes of a file, at most so many.
 func (c *Commit) Read(ctx context.Context, name string, most int64) ([]byte, error) {
 	f, ok := c.find(name)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%s in commit %.12s: %w", name, c.ID, fs.ErrNotExist)
 	case f.size > most:
-		return nil, fmt.Errorf("%s has more than %d bytes in commit %.12s, the most that a pipeline can hold", name, most, c.ID)
+		return nil, fmt.Errorf("%s in commit %.12s has more than %d bytes, the most that a pipeline can hold", name, c.ID, most)
 	}
 	b, err := c.blob(ctx, f)
 	if err != nil {
@@ -178,8 +178,7 @@ func (c *Commit) blob(ctx context.Context, f file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Digest returns the SHA-256 and the size of a file: of one that Git LFS keeps, those
-// that its pointer has.
+// Digest returns the SHA-256 and the size of a file; for one in Git LFS, those in its pointer.
 func (c *Commit) Digest(ctx context.Context, name string) (sum [sha256.Size]byte, size int64, err error) {
 	f, ok := c.find(name)
 	if !ok {
@@ -202,10 +201,10 @@ func (c *Commit) Digest(ctx context.Context, name string) (sum [sha256.Size]byte
 	return [sha256.Size]byte(h.Sum(nil)), f.size, nil
 }
 
-// pointerMost is how long a pointer of Git LFS may be.
+// pointerMost bounds a Git LFS pointer.
 const pointerMost = 1024
 
-// Pointer reads what Git LFS leaves in a repository in place of a file.
+// Pointer reads a Git LFS pointer.
 func Pointer(b []byte) (sum [sha256.Size]byte, size int64, ok bool) {
 	rest, ok := strings.CutPrefix(string(b), "version https://git-lfs.github.com/spec/v1\n")
 	if !ok || len(b) > pointerMost {

@@ -14,18 +14,18 @@ import (
 	"github.com/redsi/redsi/internal/system"
 )
 
-// Schemes are the transports that neither run a program of a URL's choice nor take bytes
-// from whoever answers.
+// Schemes are the transports that neither run a program named by a URL nor accept bytes from
+// an unauthenticated server.
 var Schemes = []string{"https", "ssh", "file"}
 
-// Run runs the program and returns what it prints, without white space around it.
+// Run runs the program and returns its output, trimmed.
 func Run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := To(ctx, &out, nil, args...)
 	return strings.TrimSpace(out.String()), err
 }
 
-// To runs the program with more in its environment and writes what it prints to out.
+// To runs the program with an extended environment and writes its output to out.
 func To(ctx context.Context, out io.Writer, env []string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Env = append(environment(), env...)
@@ -62,8 +62,8 @@ func reason(said string, err error) string {
 	return lines[len(lines)-1]
 }
 
-// environment is ours without what would lead git to another repository, and such that
-// it asks nobody, speaks by no other transports and fetches nothing that was left out.
+// environment is ours without variables that lead git to another repository, and such that it
+// never prompts, uses no other transports and fetches no missing objects.
 func environment() []string {
 	var env []string
 	for _, e := range os.Environ() {

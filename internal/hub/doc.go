@@ -1,7 +1,7 @@
 // Package hub prepares repositories of the Hugging Face hub in folders, and gives them to
 // the hub's own program.
 //
-// It owns what the hub asks of a repository: metadata at the head of README.md, limits of
-// files, and which of them Git LFS keeps. It must not know steps, stores or pipelines:
-// a file is a name and a size here.
+// It owns the hub's requirements for a repository: metadata at the head of README.md, limits
+// of files, and which of them go to Git LFS. It must not know steps, stores or pipelines: a
+// file is a name and a size here.
 package hub

@@ -20,8 +20,8 @@ const (
 	Model   Kind = "model"
 )
 
-// KindOf is the kind of the repository that an output of that type is: a tree with a
-// README.md whose head is the hub's metadata. False for all other types.
+// KindOf is the kind of repository that an output of a type is: a tree with a README.md that
+// starts with the hub's metadata. False for all other types.
 func KindOf(outputType string) (Kind, bool) {
 	k, ok := strings.CutPrefix(outputType, "hub/")
 	return Kind(k), ok && (Kind(k) == Dataset || Kind(k) == Model)
@@ -33,7 +33,7 @@ type File struct {
 	Size int64  // in bytes
 }
 
-// The hub's limits, as its page "Storage limits" gives them.
+// The hub's limits, from its page "Storage limits".
 const (
 	mostFileBytes = 50 << 30
 	mostFiles     = 100_000
@@ -44,7 +44,7 @@ const (
 // Card is README.md in the root of a repository.
 const Card = "README.md"
 
-// metadata is what is looked at of a card's head.
+// metadata is the part of a card's metadata that is checked.
 type metadata struct {
 	License     string   `yaml:"license"`
 	LibraryName string   `yaml:"library_name"`
@@ -56,10 +56,10 @@ type config struct {
 	DataFiles yaml.Node `yaml:"data_files"`
 }
 
-// modelFiles are what transformers opens a model by.
+// modelFiles are the files that transformers needs to open a model.
 var modelFiles = []string{"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
 
-// Check says all that the hub, or those who load from it, would refuse.
+// Check reports everything that the hub, or libraries that load from it, would refuse.
 func Check(kind Kind, card []byte, files []File) error {
 	var errs []error
 	problem := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -69,18 +69,18 @@ func Check(kind Kind, card []byte, files []File) error {
 		names[f.Name] = true
 		folders[path.Dir(f.Name)]++
 		if f.Size > mostFileBytes {
-			problem("%s has %d bytes; the hub takes at most %d in a file: cut it", f.Name, f.Size, int64(mostFileBytes))
+			problem("%s has %d bytes; the hub takes at most %d per file: split it", f.Name, f.Size, int64(mostFileBytes))
 		}
 		if f.Size == 0 {
 			problem("%s is empty", f.Name)
 		}
 	}
 	if len(files) > mostFiles {
-		problem("%d files; the hub takes at most %d in a repository", len(files), mostFiles)
+		problem("%d files; the hub takes at most %d per repository", len(files), mostFiles)
 	}
 	for folder, n := range folders {
 		if n > mostInFolder {
-			problem("%d files in %s; the hub takes at most %d in a folder", n, folder, mostInFolder)
+			problem("%d files in %s; the hub takes at most %d per folder", n, folder, mostInFolder)
 		}
 	}
 	m, err := readMetadata(card)
@@ -88,7 +88,7 @@ func Check(kind Kind, card []byte, files []File) error {
 		return errors.Join(append(errs, fmt.Errorf("%s: %w", Card, err))...)
 	}
 	if m.License == "" {
-		problem("%s: its metadata name no license", Card)
+		problem("%s: its metadata have no license", Card)
 	}
 	switch kind {
 	case Dataset:
@@ -105,18 +105,18 @@ func Check(kind Kind, card []byte, files []File) error {
 		}
 	case Model:
 		if m.LibraryName == "" {
-			problem("%s: its metadata name no library_name", Card)
+			problem("%s: its metadata have no library_name", Card)
 		}
 		for _, name := range modelFiles {
 			if !names[name] {
-				problem("there is no %s, without which transformers does not open the model", name)
+				problem("there is no %s, which transformers needs to open the model", name)
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// readMetadata reads the YAML between the two lines of --- that a card begins with.
+// readMetadata reads the YAML between the two --- lines at the beginning of a card.
 func readMetadata(card []byte) (m metadata, err error) {
 	head, ok := bytes.CutPrefix(card, []byte("---\n"))
 	if ok {
@@ -128,7 +128,7 @@ func readMetadata(card []byte) (m metadata, err error) {
 	return m, yaml.Unmarshal(head, &m)
 }
 
-// dataFiles are the paths of data_files: a path, or a list of splits with theirs.
+// dataFiles are the paths in data_files: a path, or a list of splits with paths.
 func dataFiles(n *yaml.Node) ([]string, error) {
 	var one string
 	if n.Decode(&one) == nil {
@@ -151,11 +151,11 @@ func dataFiles(n *yaml.Node) ([]string, error) {
 	return out, nil
 }
 
-// binary are the endings of files that Git LFS keeps whatever their size.
+// binary are the extensions of files that go to Git LFS whatever their size.
 var binary = []string{".bin", ".gz", ".npy", ".parquet", ".safetensors", ".zst"}
 
-// Attributes is the repository's .gitattributes: Git LFS keeps what is binary, and what is
-// larger than the hub takes otherwise.
+// Attributes is the repository's .gitattributes: binary files, and those too large for the hub
+// otherwise, go to Git LFS.
 func Attributes(files []File) []byte {
 	var b bytes.Buffer
 	line := func(pattern string) {
@@ -172,7 +172,7 @@ func Attributes(files []File) []byte {
 	return b.Bytes()
 }
 
-// quoted is a name as a pattern of .gitattributes.
+// quoted is a name as a pattern in .gitattributes.
 func quoted(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", "[[:space:]]").Replace("/" + name)
 }

@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		{"dataset", Dataset, datasetCard, dataset, nil},
 		{"model", Model, "---\nlicense: apache-2.0\nlibrary_name: transformers\n---\n", model, nil},
 		{"no metadata", Dataset, "# A dataset\n", dataset, []string{"README.md: it does not begin with metadata"}},
-		{"no license", Dataset, "---\nlanguage: en\n---\n", dataset, []string{"name no license"}},
+		{"no license", Dataset, "---\nlanguage: en\n---\n", dataset, []string{"have no license"}},
 		{"no YAML", Dataset, "---\n\tlicense: [\n---\n", dataset, []string{"README.md: "}},
 		{"missing data", Dataset, datasetCard, dataset[:2],
 			[]string{"config queries: there is no file parquet/queries-train.parquet", "no file parquet/queries-dev-*.parquet"}},

@@ -13,13 +13,13 @@ import (
 // program is the hub's own, of the Python package huggingface_hub.
 const program = "hf"
 
-// Command is the command line that uploads a folder into the repository namespace/name and
-// makes the repository if there is none.
+// Command is the command line that uploads a folder to the repository namespace/name, which it
+// creates if needed.
 func Command(kind Kind, namespace, name, folder string) []string {
 	return []string{program, "upload", namespace + "/" + name, folder, ".", "--repo-type", string(kind)}
 }
 
-// HasToken reports whether there is a token of the hub's where its program looks for one.
+// HasToken reports whether there is a hub token where its program looks for one.
 func HasToken() bool {
 	if os.Getenv("HF_TOKEN") != "" {
 		return true
@@ -40,10 +40,10 @@ func HasToken() bool {
 	return err == nil
 }
 
-// ErrNoProgram is what Upload says where the hub's program is not installed.
+// ErrNoProgram is Upload's error if the hub's program is not installed.
 var ErrNoProgram = errors.New("the program hf is not in PATH: pip install huggingface_hub")
 
-// Upload runs the hub's program. What it prints is part of the error if it fails.
+// Upload runs the hub's program. If it fails, its output is part of the error.
 func Upload(ctx context.Context, command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {

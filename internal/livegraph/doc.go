@@ -1,5 +1,5 @@
-// Package livegraph is the page of a run's graph: which step reads what of which other
-// one, coloured by what became of it, anew every few seconds while the run is at work.
+// Package livegraph is the page of a run's graph: which step reads which other one, coloured
+// by the state of each step, refreshed every few seconds while the run is open.
 //
-// It draws what a Source tells. It must not know Temporal or the store.
+// It draws what a Source reports. It must not know Temporal or the store.
 package livegraph

@@ -23,30 +23,30 @@ type Run struct {
 	Pipeline     string
 	Open         bool
 	Started      time.Time
-	URL          string // of it in Temporal's UI
+	URL          string // in Temporal's UI
 }
 
-// Picture is a run at a moment.
+// Picture is a snapshot of a run.
 type Picture struct {
 	Run
 	Steps    []graph.Step
 	Outcomes []string // of each step
 }
 
-// Source tells of runs. ErrNotFound says that there is no such run any more.
+// Source reports runs. ErrNotFound says that a run no longer exists.
 type Source interface {
 	Runs(ctx context.Context) ([]Run, error) // newest first
 	Picture(ctx context.Context, workflow string) (Picture, error)
 }
 
-// ErrNotFound is the error for a run that is not known.
+// ErrNotFound is the error for an unknown run.
 var ErrNotFound = errors.New("no such run")
 
-// Most nodes that are drawn, with the instances of a block as one or each alone; the
-// time to place them grows with the square of a layer.
+// The most nodes that are drawn, with a block's instances as one or separately; the time to
+// place them grows with the square of a layer.
 const mostNodes = 2000
 
-// refresh is how often the page of a run that is at work is loaded again, in seconds.
+// refresh is the time between reloads of an open run's page, in seconds.
 const refresh = 2
 
 //go:embed page.tmpl
@@ -57,11 +57,11 @@ var pageStyle string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// policy lets a page show itself and nothing else.
+// policy lets a page load nothing else.
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler serves the list of runs at / and a run at /run/ID, where ID is that of its
-// workflow. It answers this machine's own clients only.
+// Handler serves the list of runs at / and a run at /run/ID, where ID is its workflow's. It
+// answers only clients on this machine.
 func Handler(source Source, log *slog.Logger) http.Handler {
 	h := &handler{source, log}
 	mux := http.NewServeMux()
@@ -86,7 +86,7 @@ type handler struct {
 	log    *slog.Logger
 }
 
-// content is what the template takes.
+// content is the template's data.
 type content struct {
 	Style   template.CSS
 	Refresh int // seconds; 0: never
@@ -95,7 +95,7 @@ type content struct {
 	Run     *Picture // of a run
 	Counts  []graph.Share
 	Picture template.HTML
-	Expand  bool // each instance alone
+	Expand  bool // each instance separately
 	TooMany int  // nodes, if they are not drawn
 }
 

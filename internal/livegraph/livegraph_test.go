@@ -67,7 +67,7 @@ func TestPages(t *testing.T) {
 	}
 	h := Handler(fake{pictures: map[string]Picture{"reproduce-1": open, "reproduce-2": ended, "reproduce-3": large}}, slog.New(slog.DiscardHandler))
 	for path, want := range map[string][]string{
-		"/":                         {`href="/run/reproduce-1"`, "&lt;b&gt;.hcl", "at work", "ended"},
+		"/":                         {`href="/run/reproduce-1"`, "&lt;b&gt;.hcl", "running", "ended"},
 		"/run/reproduce-1":          {`http-equiv="refresh"`, "command many 1/2", `class="work"`, `class="bad"`, `class="skip"`, "<b>1</b> failed", "step.command.&lt;script&gt;", `href="http://ui"`},
 		"/run/reproduce-1?expand=1": {`class="done"`, `many [&#34;b&#34;]`},
 		"/run/reproduce-2":          {"command many 2/2", "<b>3</b> ran", "ended"},

@@ -31,7 +31,7 @@ type File struct {
 
 const comment = "Checksums of this pipeline's sources, pinned by first use, and the project's id. Keep it under version control; delete a line to accept new bytes."
 
-// Read reads a lock file; one that is not there is empty.
+// Read reads a lock file; one that does not exist is empty.
 func Read(path string) (*File, error) { return readWith(os.ReadFile, path) }
 
 func readWith(read func(path string) ([]byte, error), path string) (*File, error) {
@@ -59,11 +59,10 @@ func (f *File) Pinned(source string) (step.Pin, bool) {
 	return step.Pin{}, false
 }
 
-var writing sync.Mutex // of this process; other processes are kept apart by a file lock
+var writing sync.Mutex // within this process; a file lock is for other processes
 
-// exclusively runs do while no other process does so for the same path. The lock is
-// the file "PATH.lock", beside it and hidden; it stays, since removing it would let
-// two in.
+// exclusively runs do while no other process does so for the same path. The lock is a hidden
+// file "PATH.lock" next to it; it stays, since removing it would let two in.
 func exclusively(path string, do func() error) error {
 	writing.Lock()
 	defer writing.Unlock()
@@ -78,8 +77,8 @@ func exclusively(path string, do func() error) error {
 	return errors.Join(do(), l.Close())
 }
 
-// Project returns the id of the project whose lock file it is, and gives it one if it
-// has none. Clones share it with the file.
+// Project returns the id of the lock file's project, and gives it one if it has none. Clones
+// share it with the file.
 func Project(path string) (string, error) {
 	f, err := Read(path)
 	if err != nil || f.Project != "" {
@@ -102,9 +101,9 @@ func (f *File) project() string {
 	return f.Project
 }
 
-// Add pins sources that are not pinned yet and writes the file if that changed
-// it; where nothing is new, nothing is written, not even a lock. A source with another
-// checksum than the one pinned is an error.
+// Add pins sources that are not pinned yet and writes the file if that changed it; if nothing
+// is new, nothing is written, not even a lock. A source with a checksum other than the pinned
+// one is an error.
 func Add(path string, pins []step.Pin) error {
 	f, err := Read(path)
 	if err != nil {
@@ -133,7 +132,7 @@ func (f *File) add(path string, pins []step.Pin) (changed bool, err error) {
 			f.Sources = append(f.Sources, p)
 			changed = true
 		case have.SHA256 != p.SHA256:
-			return false, fmt.Errorf("%s has sha256 %s, %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())
+			return false, fmt.Errorf("%s has sha256 %s, but %s pins %s; delete its line there to accept the new bytes", fetch.Redact(p.Source), p.SHA256.Hex(), path, have.SHA256.Hex())
 		}
 	}
 	return changed, nil

@@ -4,7 +4,7 @@ import "sort"
 
 // Module pins the commit of a module's repository.
 type Module struct {
-	Source string `json:"source"` // git::URL?ref=REF, without a folder within
+	Source string `json:"source"` // git::URL?ref=REF, without a folder in it
 	Commit string `json:"commit"`
 	Tree   string `json:"tree"` // digest of the commit's files
 }
@@ -19,8 +19,7 @@ func (f *File) Module(source string) (Module, bool) {
 	return Module{}, false
 }
 
-// PinModule pins a module's repository, anew if it is pinned already, and writes the
-// file.
+// PinModule pins a module's repository, replacing an earlier pin, and writes the file.
 func PinModule(path string, m Module) error {
 	return exclusively(path, func() error {
 		f, err := Read(path)

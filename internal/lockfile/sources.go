@@ -26,23 +26,23 @@ type Sources struct {
 	mu    sync.Mutex
 	known map[string]remembered
 	again bool
-	fresh map[string]bool // of known: hashed by us, not saved
+	fresh map[string]bool // of known: hashed here, not saved
 }
 
-// remembered is a local file's checksum with what the file looked like when it was
-// hashed: it counts while that proves that the file has the same bytes.
+// remembered is a local file's checksum and the file's metadata when it was hashed: it is valid
+// while these prove that the file has the same bytes.
 type remembered struct {
 	artifacts.Seen
 	Pin step.Pin `json:"pin"`
 }
 
-// Open reads the lock file and the memory; memo may be "" for none. A damaged
-// memory is forgotten. Relative paths of local files start from base.
+// Open reads the lock file and the cache; memo may be "" for none. A damaged cache is
+// dropped. Relative paths of local files start from base.
 func Open(lock, base, memo string) (*Sources, error) {
 	return OpenWith(os.ReadFile, lock, base, memo)
 }
 
-// OpenWith is Open of lock files that are read by file: those of a commit, say.
+// OpenWith is Open for lock files read with file, such as those of a commit.
 func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (*Sources, error) {
 	f, err := readWith(file, lock)
 	if err != nil {
@@ -51,8 +51,8 @@ func OpenWith(file func(path string) ([]byte, error), lock, base, memo string) (
 	return &Sources{Lock: f, file: file, near: f, read: map[string]*File{}, base: base, memo: memo, known: readMemo(memo), fresh: map[string]bool{}}, nil
 }
 
-// From makes relative paths of local files start from another folder, that of a
-// module, whose own lock file has pins that the pipeline's has not.
+// From makes relative paths of local files start from a module's folder, whose own lock file
+// adds pins that the pipeline's lacks.
 func (s *Sources) From(base string) (err error) {
 	s.base = base
 	if s.near = s.read[base]; s.near == nil {
@@ -70,11 +70,11 @@ func (s *Sources) Pinned(source string) (step.Pin, bool) {
 	return s.near.Pinned(source)
 }
 
-// HashAgain makes LocalFile believe the memory no more, or again.
+// HashAgain makes LocalFile ignore the cache, or use it again.
 func (s *Sources) HashAgain(again bool) { s.again = again }
 
-// LocalFile returns the checksum of a local file, hashing it unless the memory
-// proves what it has. The pin's source is the absolute path.
+// LocalFile returns the checksum of a local file, hashing it unless the cache is valid for it.
+// The pin's source is the absolute path.
 func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.base, path)
@@ -108,7 +108,7 @@ func (s *Sources) LocalFile(ctx context.Context, path string) (step.Pin, error) 
 	return pin, nil
 }
 
-// Save writes the memory if something was added to it. Losing it costs hashing.
+// Save writes the cache if something was added. Losing it costs only hashing.
 func (s *Sources) Save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +124,7 @@ func (s *Sources) Save() error {
 	})
 }
 
-// Forget removes a local file from the memory: somebody read other bytes than it
-// has there.
+// Forget removes a local file from the cache: its bytes turned out to be different.
 func Forget(memo, path string) error {
 	return exclusively(memo, func() error {
 		known := readMemo(memo)

@@ -16,14 +16,14 @@ import (
 	"github.com/redsi/redsi/internal/git"
 )
 
-// What one repository may cost.
+// Limits for one repository.
 const (
 	fetchTime = 5 * time.Minute
-	maxBytes  = 512 << 20 // of what is fetched, and of its files
+	maxBytes  = 512 << 20 // of the fetched data, and of its files
 	maxFiles  = 100_000
 )
 
-// run runs the git program in a repository of ours and returns what it prints.
+// run runs the git program in our repository and returns its output.
 func run(ctx context.Context, repository string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := runTo(ctx, &out, repository, nil, args...)
@@ -36,7 +36,7 @@ func runTo(ctx context.Context, out io.Writer, repository string, env []string, 
 	return git.To(ctx, out, env, append([]string{"--git-dir", repository}, args...)...)
 }
 
-// fetch brings one commit, of a ref or id, into a new bare repository.
+// fetch fetches one commit, by ref or id, into a new bare repository.
 func fetch(ctx context.Context, repository, from, ref string) (commit string, err error) {
 	if err := os.MkdirAll(repository, 0o755); err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func fetch(ctx context.Context, repository, from, ref string) (commit string, er
 	return run(ctx, repository, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}")
 }
 
-// bound ends ctx when a folder has more bytes than a repository may have.
+// bound ends ctx when a folder exceeds the size limit for repositories.
 func bound(ctx context.Context, end context.CancelCauseFunc, folder string) {
 	for {
 		select {
@@ -62,7 +62,7 @@ func bound(ctx context.Context, end context.CancelCauseFunc, folder string) {
 		case <-time.After(200 * time.Millisecond):
 		}
 		var n int64
-		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // what goes away meanwhile has no bytes
+		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // files that vanish count nothing
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {
 					n += info.Size()
@@ -76,8 +76,8 @@ func bound(ctx context.Context, end context.CancelCauseFunc, folder string) {
 	}
 }
 
-// remoteCommit asks a server for the commit that a ref is now; "" if ref is the id of
-// a commit, which is always the same.
+// remoteCommit asks a server for the present commit of a ref; "" if ref is itself the id of a
+// commit.
 func remoteCommit(ctx context.Context, r Repository) (string, error) {
 	if isCommit(r.Ref) {
 		return "", nil
@@ -105,8 +105,8 @@ func isCommit(ref string) bool {
 	return (len(ref) == 40 || len(ref) == 64) && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
-// extract writes the files of a commit into a new folder. The user's settings have no
-// say in it: what git then does to files is the same everywhere.
+// extract writes the files of a commit into a new folder, ignoring the user's git settings, so
+// that the files are the same everywhere.
 func extract(ctx context.Context, repository, commit, folder string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -143,7 +143,7 @@ func unpack(r io.Reader, folder string) error {
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			_, err := io.Copy(io.Discard, r) // git ends only when all is read
+			_, err := io.Copy(io.Discard, r) // git ends only once everything is read
 			return err
 		}
 		if err != nil {
@@ -160,7 +160,7 @@ func unpack(r io.Reader, folder string) error {
 			continue
 		case tar.TypeReg:
 		default:
-			continue // a link is no file of a pipeline
+			continue // a link is not a file of a pipeline
 		}
 		if left, files = left-h.Size, files+1; left < 0 || files > maxFiles {
 			return fmt.Errorf("it has more than %d MiB or %d files", maxBytes>>20, maxFiles)

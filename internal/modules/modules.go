@@ -22,16 +22,16 @@ import (
 // Reader opens modules for one pipeline.
 type Reader struct {
 	Lock  string // the pipeline's lock file
-	Cache string // folder that keeps commits
+	Cache string // folder for commits
 
-	// Pins, if set, is read in place of Lock, as of a commit: nothing is pinned then.
+	// Pins, if set, is read instead of Lock, such as that of a commit: nothing is pinned then.
 	Pins *lockfile.File
 
-	// Accept, if set, refuses folders and files that modules may not be in. With it a
+	// Accept, if set, refuses folders and files that modules must not be in. With it, a
 	// repository must be pinned already.
 	Accept func(file string) error
 
-	// Update, if set, says of which repositories the refs are looked up again.
+	// Update, if set, says which repositories' refs are looked up again.
 	Update func(source string) bool
 
 	Used   []Used        // repositories, in the order in which they were opened
@@ -45,13 +45,12 @@ type Used struct {
 	Before string // what was pinned before; "" if nothing was
 }
 
-// For is Open as pipeline.Options has it.
+// For is Open in the form of pipeline.Options.
 func (r *Reader) For(ctx context.Context) func(folder, source string) (map[string][]byte, error) {
 	return func(folder, source string) (map[string][]byte, error) { return r.Open(ctx, folder, source) }
 }
 
-// Open returns the pipeline files that a module's source names, as a source in the
-// folder says it.
+// Open returns the pipeline files of a module's source, which is relative to the folder.
 func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]byte, error) {
 	repository, isGit, err := ParseGit(source)
 	if err != nil {
@@ -85,8 +84,7 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 	return pipeline.Read(filepath.Join(dir, filepath.FromSlash(repository.Folder)))
 }
 
-// accepts refuses a path that leads out of the folders that are accepted; what lies in
-// a commit that is pinned is.
+// accepts refuses a path outside the accepted folders, except in a pinned commit.
 func (r *Reader) accepts(file string) error {
 	if r.Accept == nil {
 		return nil
@@ -97,10 +95,10 @@ func (r *Reader) accepts(file string) error {
 	return r.Accept(filepath.FromSlash(file))
 }
 
-// checkout returns a folder with the files of a repository's commit: the one that is
-// pinned, or else that of its ref, which it pins.
+// checkout returns a folder with the files of a repository's commit: the pinned one or, if
+// there is none, its ref's, which it pins.
 func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
-	for _, u := range r.Used { // one commit for all of a pipeline
+	for _, u := range r.Used { // one commit per pipeline
 		if u.Source() == of.Source() {
 			return r.folder(of, u.Commit), nil
 		}
@@ -115,7 +113,7 @@ func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 	pin, pinned := lock.Module(of.Source())
 	switch {
 	case r.Accept != nil && !pinned:
-		return "", fmt.Errorf("it is not pinned in %s: validate the pipeline where it is, and copy the file here", r.Lock)
+		return "", fmt.Errorf("it is not pinned in %s: run redsi validate where the pipeline is, and copy the file here", r.Lock)
 	case r.Pins != nil && !pinned:
 		return "", fmt.Errorf("its commit is not pinned in %s there", lockfile.Name)
 	case r.Update != nil && r.Update(of.Source()):
@@ -124,21 +122,21 @@ func (r *Reader) checkout(ctx context.Context, of Repository) (string, error) {
 		return r.pin(ctx, of, "")
 	}
 	dir := r.folder(of, pin.Commit)
-	if tree, err := treeOf(dir); err != nil || tree != pin.Tree { // not there, or not as it was
+	if tree, err := treeOf(dir); err != nil || tree != pin.Tree { // missing or changed
 		if _, dir, err = r.fetch(ctx, of, pin.Commit); err != nil {
 			return "", err
 		}
 		if tree, err = treeOf(dir); err != nil {
 			return "", err
 		} else if tree != pin.Tree {
-			return "", fmt.Errorf("commit %s has files of digest %s, and %s pins %s: they are not what was pinned", pin.Commit, tree, r.Lock, pin.Tree)
+			return "", fmt.Errorf("commit %s has files with digest %s, but %s pins %s: they are not what was pinned", pin.Commit, tree, r.Lock, pin.Tree)
 		}
 	}
 	r.Used = append(r.Used, Used{of, pin.Commit, pin.Commit})
 	return dir, nil
 }
 
-// pin fetches the commit that a ref is now, and pins it.
+// pin fetches the present commit of a ref, and pins it.
 func (r *Reader) pin(ctx context.Context, of Repository, before string) (string, error) {
 	commit, dir, err := r.fetch(ctx, of, "")
 	if err != nil {
@@ -152,7 +150,7 @@ func (r *Reader) pin(ctx context.Context, of Repository, before string) (string,
 	return dir, lockfile.PinModule(r.Lock, lockfile.Module{Source: of.Source(), Commit: commit, Tree: tree})
 }
 
-// fetch brings a commit, or that of the ref if it is "", into the cache.
+// fetch fetches a commit ("": the ref's) into the cache.
 func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (string, string, error) {
 	if err := os.MkdirAll(r.Cache, 0o755); err != nil {
 		return "", "", err
@@ -168,13 +166,13 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 	if commit != "" {
 		got, err = fetch(ctx, repository, of.URL, commit)
 	}
-	if err != nil { // some servers give commits by the names of refs only
+	if err != nil { // some servers give commits only by ref
 		if got, err = fetch(ctx, repository, of.URL, of.Ref); err != nil {
 			return "", "", err
 		}
 	}
 	if commit != "" && got != commit {
-		return "", "", fmt.Errorf("%s is now commit %s; %s pins %s, which the repository no longer has: the verb sources update pins the new one", of.Ref, got, r.Lock, commit)
+		return "", "", fmt.Errorf("%s is now commit %s, but %s pins %s, which the repository no longer has: redsi sources update pins the new one", of.Ref, got, r.Lock, commit)
 	}
 	files := filepath.Join(tmp, "files")
 	if err := extract(ctx, repository, got, files); err != nil {
@@ -185,7 +183,7 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 		return "", "", err
 	}
 	err = os.Rename(files, dir)
-	if errors.Is(err, fs.ErrExist) { // another process's, or one that was changed
+	if errors.Is(err, fs.ErrExist) { // from another process, or changed
 		here, herr := treeOf(dir)
 		if ours, err := treeOf(files); herr == nil && err == nil && here == ours {
 			return got, dir, nil
@@ -197,7 +195,7 @@ func (r *Reader) fetch(ctx context.Context, of Repository, commit string) (strin
 	return got, dir, err
 }
 
-// sweep removes what fetches left whose processes were killed.
+// sweep removes what killed fetches left.
 func (r *Reader) sweep() {
 	left, err := filepath.Glob(filepath.Join(r.Cache, ".fetch-*"))
 	if err != nil {
@@ -210,7 +208,7 @@ func (r *Reader) sweep() {
 	}
 }
 
-// folder keeps the files of a commit.
+// folder is the folder for the files of a commit.
 func (r *Reader) folder(of Repository, commit string) string {
 	sum := sha256.Sum256([]byte(of.URL))
 	name := strings.TrimSuffix(path.Base(of.URL), ".git") + "-" + hex.EncodeToString(sum[:4])
@@ -220,8 +218,7 @@ func (r *Reader) folder(of Repository, commit string) string {
 // treeOf is a digest of the names and bytes of a folder's files.
 func treeOf(folder string) (string, error) { return dirhash.HashDir(folder, "", dirhash.Hash1) }
 
-// Moved returns the commit that the ref of a repository has moved to; "" if it is the
-// one in use.
+// Moved returns the commit that a repository's ref has moved to; "" if it is the one in use.
 func (u Used) Moved(ctx context.Context) (string, error) {
 	now, err := remoteCommit(ctx, u.Repository)
 	if err != nil || now == u.Commit {

@@ -23,12 +23,12 @@ func (r Repository) Source() string { return gitPrefix + r.URL + "?ref=" + r.Ref
 
 const gitPrefix = "git::"
 
-// refForm is what a ref may be made of. It cannot begin as an option does, nor be a
-// refspec, which has a colon.
+// refForm is the form of a ref. It cannot begin like an option, nor be a refspec, which has a
+// colon.
 var refForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
-// ParseGit reads git::URL//FOLDER?ref=REF, in which the folder may be left out; ok is
-// false for sources of another form.
+// ParseGit reads git::URL//FOLDER?ref=REF, where the folder is optional; ok is false for other
+// forms of sources.
 func ParseGit(source string) (r Repository, ok bool, err error) {
 	rest, ok := strings.CutPrefix(source, gitPrefix)
 	if !ok {
@@ -47,7 +47,7 @@ func ParseGit(source string) (r Repository, ok bool, err error) {
 	case !slices.Contains(git.Schemes, u.Scheme):
 		return fail("the URL begins with %s://", strings.Join(git.Schemes, "://, "))
 	case u.Scheme != "file" && u.Host == "" || strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User.Username(), "-"):
-		return fail("it names no host")
+		return fail("it has no host")
 	case password:
 		return fail("it has a password, which every reader of the pipeline could see: use git's credential helper")
 	case err != nil || len(query) != 1 || len(query["ref"]) != 1 || u.Fragment != "":
@@ -63,7 +63,7 @@ func ParseGit(source string) (r Repository, ok bool, err error) {
 	r.Folder = path.Clean(strings.Trim(r.Folder, "/"))
 	u.RawQuery, u.RawPath = "", ""
 	if u.Path, err = url.PathUnescape(repository); err != nil || strings.Trim(u.Path, "/") == "" {
-		return fail("it names no repository")
+		return fail("it has no path to a repository")
 	}
 	r.URL = u.String()
 	return r, true, nil

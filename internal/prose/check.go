@@ -10,14 +10,14 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Finding is a number of a paper that a cell has.
+// Finding is a number in a paper that matches a cell.
 type Finding struct {
 	Place      Place       `json:"place"`
-	Text       string      `json:"text"`   // as it is typed
-	Scope      Scope       `json:"scope"`  // where the cells were looked for
+	Text       string      `json:"text"`   // as typed
+	Scope      Scope       `json:"scope"`  // where cells were searched
 	Chance     float64     `json:"chance"` // of a coincidence, among those cells
 	Candidates []Candidate `json:"candidates"`
-	Now        string      `json:"now,omitempty"` // of a stale one: what the first candidate prints now
+	Now        string      `json:"now,omitempty"` // if stale: what the first candidate prints now
 }
 
 // Candidate is a cell that a number may be.
@@ -32,9 +32,9 @@ type Candidate struct {
 // Use is a \redsi{…} of a paper.
 type Use struct {
 	Place Place  `json:"place"`
-	Name  string `json:"name"`           // as it is typed
-	Near  string `json:"near,omitempty"` // of an unknown one: the nearest cell
-	Was   string `json:"was,omitempty"`  // of a changed one: what it printed
+	Name  string `json:"name"`           // as typed
+	Near  string `json:"near,omitempty"` // if unknown: the nearest cell
+	Was   string `json:"was,omitempty"`  // if changed: what it printed
 	Now   string `json:"now,omitempty"`
 }
 
@@ -44,31 +44,31 @@ type Absent struct {
 	Label   string `json:"label,omitempty"`
 }
 
-// Result is what a check of a paper found.
+// Result is the result of checking a paper.
 type Result struct {
 	Files   []string     `json:"files"`
-	Missing []Missed     `json:"missing"` // files that the paper reads and that are not there
+	Missing []Missed     `json:"missing"` // files that the paper reads but that do not exist
 	Cells   int          `json:"cells"`   // of the pipeline
 	Numbers int          `json:"numbers"` // typed by hand
-	Typed   []Finding    `json:"typed"`   // of these, the ones that a cell has
-	Tables  []TypedTable `json:"tables"`  // of the pipeline, that are typed by hand
-	Vague   int          `json:"vague"`   // that a cell has too, but that say too little: 2, 40
+	Typed   []Finding    `json:"typed"`   // those that match a cell
+	Tables  []TypedTable `json:"tables"`  // of the pipeline, typed by hand
+	Vague   int          `json:"vague"`   // that match a cell but say too little: 2, 40
 	Uses    int          `json:"uses"`    // \redsi{…}
 	Unknown []Use        `json:"unknown"`
 	Waiting []Use        `json:"waiting"` // \redsi{…} of tables that have not run
 	NotRun  []string     `json:"not_run"` // these tables and figures
-	Stale   []Finding    `json:"stale"`   // typed numbers that a cell had before
+	Stale   []Finding    `json:"stale"`   // typed numbers that matched a cell before
 	Changed []Use        `json:"changed"` // \redsi{…} whose cell has changed
 	Absent  []Absent     `json:"absent"`
 }
 
-// Failed reports whether the paper says what the results do not.
+// Failed reports whether the paper disagrees with the results.
 func (r *Result) Failed() bool { return len(r.Unknown) > 0 || len(r.Stale) > 0 }
 
 // mostCandidates is how many cells are named for a number.
 const mostCandidates = 3
 
-// Check compares a paper with the cells, and with those of before if there are any.
+// Check compares a paper with the cells, and with earlier ones if given.
 func Check(p *Paper, now, before *Numbers) *Result {
 	r := &Result{Files: p.Files, Missing: p.Missing, Typed: []Finding{}, Tables: []TypedTable{}, Unknown: []Use{}, Waiting: []Use{}, NotRun: append([]string{}, now.NotRun...), Stale: []Finding{}, Changed: []Use{}, Absent: []Absent{}}
 	if r.Missing == nil {
@@ -114,8 +114,8 @@ func (r *Result) numbers(p *Paper, x, was *index) {
 	}
 }
 
-// stale finds the cell that a number was one of, if that cell is another now. A cell that
-// has the number now is believed if as much is said about it.
+// stale finds the cell that a number matched before, if that cell has changed. A cell that
+// matches the number now is preferred if it fits the context as well.
 func stale(p *Paper, t typed, x, was *index, now match, scores map[int32]float64) (Finding, bool) {
 	m, _ := was.find(t, scores)
 	if len(m.hits) == 0 || len(now.hits) > 0 && now.hits[0].score >= m.hits[0].score {
@@ -127,7 +127,7 @@ func stale(p *Paper, t typed, x, was *index, now match, scores map[int32]float64
 	return f, f.Now != Plain(old.cell.TeX)
 }
 
-// inTable counts a number of a float that has a table's label.
+// inTable counts a number in a float with a table's label.
 func (r *Result) inTable(p *Paper, x *index, t typed, m match) {
 	for _, label := range t.label {
 		if len(x.labels[label]) == 0 {
@@ -151,10 +151,10 @@ func sameWords(a, b []string) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// gone is what is said of a cell that is no more.
+// gone is shown for a cell that no longer exists.
 const gone = "no cell any more"
 
-// now is what a cell of before prints.
+// now is what an earlier cell prints now.
 func (x *index) now(old *entry) string {
 	id, ok := x.names[old.table.Address+":"+old.cell.Name]
 	if !ok {
@@ -173,7 +173,7 @@ func (x *index) finding(p *Paper, t typed, m match) Finding {
 	return f
 }
 
-// write is the command that prints a cell as a number is typed; a percent sign stays
+// write is the command that prints a cell in the form of a typed number; a percent sign stays
 // where it is.
 func write(n Number, e *entry) string {
 	var options []string
@@ -211,7 +211,7 @@ func write(n Number, e *entry) string {
 	return `\redsi` + o + "{" + texName(bare(e.table.Address)+":"+e.cell.Name) + "}"
 }
 
-// bare is an address as \redsi takes it.
+// bare is an address in the form that \redsi takes.
 func bare(address string) string { return strings.TrimPrefix(address, "table.") }
 
 // uses checks every \redsi{…}.
@@ -245,7 +245,7 @@ func (r *Result) uses(p *Paper, x, was *index) {
 	}
 }
 
-// waits reports whether a name is of a table or figure that has not run.
+// waits reports whether a name is a cell of a table or figure that has not run.
 func (r *Result) waits(name string) bool {
 	address, _, _ := strings.Cut(name, ":")
 	for _, prefix := range []string{"", "table.", "figure."} {
@@ -297,10 +297,10 @@ func (x *index) nearest(name string) string {
 	return near
 }
 
-// clip bounds what distances are taken of.
+// clip bounds the texts whose distance is computed.
 func clip(s string) string { return s[:min(len(s), 200)] }
 
-// absent lists what the paper neither includes nor labels.
+// absent lists the tables and figures that the paper neither includes nor labels.
 func (r *Result) absent(p *Paper, now *Numbers) {
 	here := map[string]bool{}
 	for _, m := range p.marks {
@@ -320,8 +320,8 @@ func (r *Result) absent(p *Paper, now *Numbers) {
 	}
 }
 
-// FileName is the name of the file, without its ending, that has a table or figure in a
-// folder that redsi report --latex writes.
+// FileName is the file name, without extension, of a table or figure in a folder written by
+// redsi report --latex.
 func FileName(address string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(address, "table."), "figure.")
 	return strings.Trim(strings.Map(func(c rune) rune {

@@ -2,8 +2,8 @@ package prose
 
 import "strings"
 
-// dropped are commands whose arguments are no text, with what they take: m in braces, o
-// in brackets. Of all other commands what stands in braces is text.
+// dropped are commands whose arguments are not text, with their arguments: m in braces, o in
+// brackets. For all other commands, arguments in braces are text.
 var dropped = map[string]string{
 	"cite": "oom", "citep": "oom", "citet": "oom", "citealp": "oom", "citealt": "oom", "citeauthor": "oom", "citeyear": "oom",
 	"citeyearpar": "oom", "Citet": "oom", "Citep": "oom", "parencite": "oom", "textcite": "oom", "footcite": "oom", "autocite": "oom",
@@ -22,7 +22,7 @@ var dropped = map[string]string{
 	"DeclareUnicodeCharacter": "mm", "hyphenation": "m", "stepcounter": "m", "refstepcounter": "m", "value": "m", "arabic": "m", "tag": "m", "fbox": "", "index": "m", "gls": "om",
 }
 
-// said are commands that stand for characters.
+// said are commands for characters.
 var said = map[string]string{
 	"%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": " ", "}": " ", " ": " ", "\n": " ", "\t": " ",
 	",": string(thin), "thinspace": string(thin), ";": " ", ":": " ", "quad": " ", "qquad": " ", "!": "", "-": "", "/": "", "@": "",
@@ -30,16 +30,16 @@ var said = map[string]string{
 	"textpm": "±", "texttimes": "×", "percent": "%",
 }
 
-// fonts are commands of which only the argument is seen: nothing parts it from what
-// stands before.
+// fonts are commands that show only their argument, without separating it from what precedes
+// it.
 var fonts = map[string]bool{"textbf": true, "textit": true, "texttt": true, "textsc": true, "textrm": true, "textsf": true, "textup": true, "emph": true, "underline": true,
 	"mathrm": true, "mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "mathnormal": true, "boldsymbol": true, "bm": true, "text": true, "mbox": true, "hbox": true,
 	"textnormal": true, "ensuremath": true, "num": true, "redsitext": true}
 
-// refs are commands that name labels.
+// refs are commands that refer to labels.
 var refs = map[string]bool{"ref": true, "autoref": true, "cref": true, "Cref": true, "vref": true, "eqref": true, "subref": true, "labelcref": true}
 
-// command takes the command at i.
+// command reads the command at i.
 func (s *scan) command(i, end int) (int, error) {
 	k := s.commandEnd(i, end)
 	name := s.src[min(i+1, k):k]
@@ -146,7 +146,7 @@ func (s *scan) command(i, end int) (int, error) {
 	return s.option(k, end), nil
 }
 
-// skipBlanks passes what TeX passes behind the name of a command.
+// skipBlanks skips what TeX skips after the name of a command.
 func (s *scan) skipBlanks(k, end int) int {
 	for k < end && (s.src[k] == ' ' || s.src[k] == '\t') {
 		k++
@@ -171,7 +171,7 @@ func (s *scan) includes(i, k, end int) (int, error) {
 	return next, s.input(name, spot{s.file, int32(i)})
 }
 
-// afterFi is where what \iffalse leaves out ends.
+// afterFi is the end of what \iffalse leaves out.
 func (s *scan) afterFi(k, end int) int {
 	depth := 1
 	for k < end {

@@ -6,18 +6,18 @@ import (
 	"unicode"
 )
 
-// typed is a number of the paper with what stands around it.
+// typed is a number in the paper with its context.
 type typed struct {
 	Number
 	at, end int      // in the paper's text
-	label   []string // of the float that it stands in
+	label   []string // of its float
 	near    []string // labels that its sentence refers to
 	around  []string // labels that its paragraph refers to
 	words   []string // of its sentence, or of its row and column
 	inTable bool
 }
 
-// span is a part of the text.
+// span is a range of the text.
 type span struct{ from, to int }
 
 // float is a table or figure of the paper.
@@ -107,7 +107,7 @@ func labelsIn(refs []mark, s span) (out []string) {
 	return out
 }
 
-// split cuts a text at a character.
+// split splits a text at a character.
 func split(text string, at rune) (out []span) {
 	from := 0
 	for {
@@ -120,7 +120,7 @@ func split(text string, at rune) (out []span) {
 	}
 }
 
-// sentences cuts a paragraph where a sentence or a row of a table ends.
+// sentences splits a paragraph into sentences or rows of a table.
 func sentences(text string, par span) (out []span) {
 	from := par.from
 	for i := par.from; i < par.to; i++ {
@@ -143,7 +143,7 @@ func sentences(text string, par span) (out []span) {
 // those of the line.
 func (p *Paper) cellWords(table span, numbers []typed) {
 	var heads [][]string // words above a column
-	var stubs []string   // last text of the columns without numbers: a title over rows
+	var stubs []string   // last text of columns without numbers: a title for several rows
 	body := !strings.ContainsRune(p.text[table.from:table.to], ruleMark)
 	for _, row := range p.rows(table) {
 		if row.rule {
@@ -198,14 +198,14 @@ func (p *Paper) cellWords(table span, numbers []typed) {
 	}
 }
 
-// setting is a cell of a row that may say what the row is about by a number: 64 tokens.
+// setting is a cell that may describe its row with a number, such as 64 tokens.
 type setting struct {
 	cell  tableCell
 	words []string
 }
 
-// countsOf are the integers between separators, or a text that is one, as words: a row
-// may be called by a number.
+// countsOf are the integers between separators as words, or a text that is one: a row's name may
+// be a number.
 func countsOf(text, separators string) (out []string) {
 	for _, f := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(separators, c) }) {
 		if f = strings.TrimSpace(f); f != "" && len(f) < 8 && strings.Trim(f, "0123456789") == "" {
@@ -215,9 +215,9 @@ func countsOf(text, separators string) (out []string) {
 	return out
 }
 
-// tableRow is a row of a table as it is typed.
+// tableRow is a row of a table as typed.
 type tableRow struct {
-	rule  bool // a line stands above it
+	rule  bool // with a line above
 	cells []tableCell
 }
 
@@ -226,7 +226,7 @@ type tableCell struct {
 	first, last int // columns, from 0
 }
 
-// rows cuts a table into rows and cells.
+// rows splits a table into rows and cells.
 func (p *Paper) rows(table span) (out []tableRow) {
 	spans := map[int]int{}
 	for _, m := range p.marks {
@@ -269,8 +269,8 @@ func (p *Paper) rows(table span) (out []tableRow) {
 var stop = map[string]bool{"the": true, "of": true, "and": true, "to": true, "in": true, "for": true, "with": true, "is": true, "are": true,
 	"on": true, "by": true, "at": true, "from": true, "we": true, "a": true, "an": true, "as": true, "or": true, "that": true, "than": true, "x": true, "y": true}
 
-// wordsOf are the words of a text, in lower case and without the s of a plural. Names of
-// several parts, such as nci_norm, are there whole and in parts.
+// wordsOf are the words of a text, in lower case and without a plural s. Compound names, such as
+// nci_norm, count as a whole and in parts.
 func wordsOf(text string) (out []string) {
 	add := func(w string) {
 		w = strings.Trim(w, ":@")
@@ -297,13 +297,13 @@ func wordsOf(text string) (out []string) {
 	return out
 }
 
-// Typed is a number that is typed in a paper.
+// Typed is a number typed in a paper.
 type Typed struct {
 	Place Place
 	Text  string
 }
 
-// Numbers lists the numbers of a paper, but for what is a year, a label or the like.
+// Numbers lists the numbers in a paper, except years, labels and the like.
 func (p *Paper) Numbers() (out []Typed) {
 	for _, t := range p.numbers() {
 		out = append(out, Typed{p.place(p.spots[t.at]), strings.ReplaceAll(t.Text, string(thin), " ")})

@@ -2,24 +2,24 @@ package prose
 
 import "strings"
 
-// literal are environments whose text is no prose.
+// literal are environments whose text is not prose.
 var literal = map[string]bool{"verbatim": true, "Verbatim": true, "BVerbatim": true, "lstlisting": true, "minted": true, "comment": true,
 	"filecontents": true, "alltt": true, "thebibliography": true, "luacode": true}
 
-// floats are environments that have a label of their own.
+// floats are environments with a label of their own.
 var floats = map[string]bool{"table": true, "figure": true, "wraptable": true, "wrapfigure": true, "sidewaystable": true, "sidewaysfigure": true, "longtable": true}
 
-// tabulars are tables, with what they take before their text.
+// tabulars are table environments, with their arguments.
 var tabulars = map[string]string{"tabular": "om", "tabularx": "mom", "tabulary": "mom", "array": "om", "longtable": "om", "tblr": "om", "supertabular": "m", "tabu": "m", "NiceTabular": "om"}
 
-// pictures are environments of which only coordinates are data.
+// pictures are environments in which only coordinates are data.
 var pictures = map[string]bool{"tikzpicture": true, "pgfpicture": true, "picture": true}
 
 // arguments of other environments.
 var environments = map[string]string{"minipage": "oom", "wraptable": "omm", "wrapfigure": "omm", "multicols": "m", "adjustbox": "m", "subfigure": "om", "subtable": "om",
 	"tcolorbox": "o", "thebibliography": "m", "spacing": "m", "list": "mm", "scope": "o", "axis": "o", "tablenotes": "o"}
 
-// begin takes the beginning of an environment at i, whose name is at k.
+// begin reads the beginning of an environment at i, whose name is at k.
 func (s *scan) begin(i, k, end int) (int, error) {
 	from, to, ok := s.group(k, end)
 	if !ok {
@@ -56,7 +56,7 @@ func (s *scan) begin(i, k, end int) (int, error) {
 	return s.option(k, end), nil
 }
 
-// closes takes the end of an environment.
+// closes reads the end of an environment.
 func (s *scan) closes(name string, i int) {
 	if _, ok := tabulars[name]; ok {
 		s.emit(string(rowEnd), i)

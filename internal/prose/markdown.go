@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TypedTable is a table or figure of the pipeline that a paper has typed by hand.
+// TypedTable is a table or figure of the pipeline that is typed by hand in a paper.
 type TypedTable struct {
 	Place   Place  `json:"place"` // of the first number
 	Address string `json:"address"`
@@ -15,7 +15,7 @@ type TypedTable struct {
 	Numbers int    `json:"numbers"` // of these
 }
 
-// Sentences lists the numbers that a cell has and that stand in no table of it.
+// Sentences lists the numbers that match a cell and are not in a table of it.
 func (r *Result) Sentences() (out []Finding) {
 	for _, f := range r.Typed {
 		if f.Scope != InFloat {
@@ -34,13 +34,13 @@ func texFile(address string) string {
 	return folder + FileName(address) + ".tex"
 }
 
-// mostLines bounds a list in Markdown, which stands below a pull request.
+// mostLines bounds a list in Markdown, for a comment on a pull request.
 const mostLines = 100
 
 // Markdown writes what was found for a pull request.
 func (r *Result) Markdown(w io.Writer) error {
 	var b strings.Builder
-	verdict := "The paper says what the results say"
+	verdict := "The paper agrees with the results"
 	if r.Failed() {
 		verdict = fmt.Sprintf("Numbers that are no longer what a cell prints: %d; unknown cells: %d", len(r.Stale), len(r.Unknown))
 	}
@@ -90,7 +90,7 @@ func (r *Result) Markdown(w io.Writer) error {
 	return err
 }
 
-// code is a text that nothing is read into.
+// code is a text as a Markdown code span.
 func code(s string) string {
 	s = oneLine(strings.ReplaceAll(s, "`", "'"))
 	if s == "" {

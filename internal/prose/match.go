@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// entry is a cell as numbers of a paper are compared with it.
+// entry is a cell in the form for comparing numbers with it.
 type entry struct {
 	table   *Table
 	cell    *Cell
@@ -23,12 +23,12 @@ type index struct {
 	entries []entry
 	names   map[string]int // by ADDRESS:CELL
 	words   map[string]int32
-	weight  []float64          // of a word: rare ones weigh more
+	weight  []float64          // of a word: rare words weigh more
 	with    [][]int32          // entries that have a word
 	labels  map[string][]int32 // entries of a table, by its label
 }
 
-// newIndex reads what the cells print.
+// newIndex parses what the cells print.
 func newIndex(n *Numbers) *index {
 	x := &index{names: map[string]int{}, words: map[string]int32{}, labels: map[string][]int32{}}
 	for i := range n.Tables {
@@ -72,7 +72,7 @@ func (x *index) add(t *Table, c *Cell, about []string) {
 	}
 }
 
-// printed reads the number that a cell prints; a text that is more than a number is none.
+// printed parses the number that a cell prints; a text with more than a number is not one.
 func printed(tex string) (Number, bool) {
 	r := &reader{paper: &Paper{sources: []source{{text: tex}}}, folder: nowhere{}, read: map[string]bool{}}
 	if err := (&scan{reader: r, src: tex}).run(0, len(tex)); err != nil {
@@ -86,25 +86,25 @@ func printed(tex string) (Number, bool) {
 	return n, ok && end == len(text)
 }
 
-// nowhere is a folder that has no files: a cell includes none.
+// nowhere is a folder without files: a cell includes none.
 type nowhere struct{}
 
 func (nowhere) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// How a number is that of a cell.
+// How a number matches a cell.
 type likeness int
 
 const (
 	unlike  likeness = iota
-	rounded          // what it is with fewer digits
-	whole            // with fewer digits, which are all it has: 60 of 60.0
-	exact            // what is printed
+	rounded          // with fewer digits
+	whole            // without a zero fraction: 60 for 60.0
+	exact            // as printed
 )
 
-// compare says whether a number is what a cell prints, or that with fewer digits. A
-// number that is typed without a sign may be a negative one's size: "decreases by 6.6".
+// compare says whether a number is what a cell prints, or that with fewer digits. A number typed
+// without a sign may be the size of a negative one: "decreases by 6.6".
 func compare(n Number, e *entry) likeness {
 	if math.IsNaN(e.value) || n.Signed && n.Value != 0 && (n.Value < 0) != (e.value < 0) {
 		return unlike
@@ -132,8 +132,8 @@ func compare(n Number, e *entry) likeness {
 	return unlike
 }
 
-// units are what a number may be counted in: what its unit says, or as the table has it,
-// whose header may say millions. A share may stand as a percentage.
+// units are the possible units of a number: its own unit, or the table's, whose header may say
+// millions. A fraction may be given as a percentage.
 func units(n Number, e *entry) []float64 {
 	out := []float64{max(1, multiple(n.Unit))}
 	if n.Unit > 'K' && e.cell.Style != "signed" {
@@ -145,11 +145,11 @@ func units(n Number, e *entry) []float64 {
 	return out
 }
 
-// digitsOf is how many decimals more a number has that is divided by f.
+// digitsOf is how many more decimals a number has when divided by f.
 func digitsOf(f float64) int { return int(math.Round(math.Log10(f))) }
 
-// grid is how many numbers could be written in the form of n: with as many digits before
-// and behind the point, or of round integers with as many that are not zero.
+// grid is how many numbers have the form of n: as many digits before and after the point or, for
+// round integers, as many significant digits.
 func grid(n Number) float64 {
 	digits := n.significant()
 	if n.Decimals > 0 {
@@ -162,8 +162,8 @@ func grid(n Number) float64 {
 	return 9 * math.Pow(10, float64(digits-1))
 }
 
-// chance is the share of the numbers of the form of n that some cell of a set has: how
-// likely it is that a number that has nothing to do with them equals one of them.
+// chance is the fraction of the numbers of n's form that match some cell of a set: the
+// probability that an unrelated number does.
 func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	seen := map[int64]bool{}
 	shift := math.Pow(10, float64(n.Decimals))
@@ -185,7 +185,7 @@ func (x *index) chance(n Number, how likeness, set []int32) float64 {
 	return min(1, float64(max(1, len(seen)))/grid(n))
 }
 
-// magnitude is how many digits stand before the point.
+// magnitude is how many digits are before the point.
 func magnitude(v float64) int {
 	if v < 1 {
 		return 0
@@ -193,7 +193,7 @@ func magnitude(v float64) int {
 	return 1 + int(math.Floor(math.Log10(v)+1e-12))
 }
 
-// scores says how much of what is said about a number is said about each cell.
+// scores says how well the words around a number match the words about each cell.
 func (x *index) scores(words []string) map[int32]float64 {
 	out, seen := map[int32]float64{}, map[int32]bool{}
 	for _, w := range words {
@@ -209,10 +209,10 @@ func (x *index) scores(words []string) map[int32]float64 {
 	return out
 }
 
-// Scope says where the cells were looked for that a number is taken for.
+// Scope says where the matching cells were searched.
 type Scope string
 
-// From the nearest to all.
+// From the nearest to all cells.
 const (
 	InFloat     Scope = "its table"     // the table or figure whose label its float has
 	InSentence  Scope = "its sentence"  // tables that its sentence refers to
@@ -220,30 +220,30 @@ const (
 	Everywhere  Scope = "all cells"
 )
 
-// limits are how likely a coincidence may be, by how near the cells are. A table that is
-// typed prints what the table prints, hardly less.
+// limits are the allowed probabilities of a coincidence, by how near the cells are. A hand-typed
+// table usually has exactly what the table prints.
 var limits = []struct {
 	scope   Scope
 	limit   float64
 	rounded float64
 }{{InFloat, 0.1, 0.02}, {InSentence, 0.1, 0.1}, {InParagraph, 0.05, 0.05}, {Everywhere, 0.02, 0.02}}
 
-// hit is a cell that a number is taken for.
+// hit is a cell that matches a number.
 type hit struct {
 	id    int32
 	how   likeness
 	score float64
 }
 
-// match is what was found for a number.
+// match is the cells that match a number.
 type match struct {
 	scope  Scope
 	chance float64
 	hits   []hit // best first
 }
 
-// find looks for the cells of a number, in what is nearest to it first. any says that
-// there is a cell of that number, if none is found.
+// find searches the cells that match a number, the nearest scope first. If it finds none, any
+// says whether some cell has that number.
 func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 	for _, l := range limits {
 		set := x.scope(l.scope, t)
@@ -257,7 +257,7 @@ func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 		any = true
 		best := hits[0]
 		chance := x.chance(t.Number, best.how, set)
-		if best.score > 0 { // among the cells that as much is said about
+		if best.score > 0 { // among the cells with the same score
 			var near []int32
 			for _, id := range set {
 				if scores[id] >= best.score {
@@ -280,7 +280,7 @@ func (x *index) find(t typed, scores map[int32]float64) (m match, any bool) {
 	return match{}, any
 }
 
-// scope lists the cells in which a number is looked for.
+// scope lists the cells in which a number is searched.
 func (x *index) scope(s Scope, t typed) (out []int32) {
 	labels := t.label
 	switch s {
@@ -301,8 +301,8 @@ func (x *index) scope(s Scope, t typed) (out []int32) {
 	return out
 }
 
-// hits are the cells of a set that a number may be, best first: those of which most is
-// said beside it, then those that print it so.
+// hits are the cells of a set that match a number, best first: by the words around it, then by
+// how they print it.
 func (x *index) hits(n Number, set []int32, scores map[int32]float64) (out []hit) {
 	for _, id := range set {
 		if how := compare(n, &x.entries[id]); how != unlike {

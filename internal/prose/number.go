@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// Number is a number as it is written.
+// Number is a number as written.
 type Number struct {
-	Text     string  // as it is written, with sign, unit and percent sign
+	Text     string  // as written, with sign, unit and percent sign
 	Value    float64 // with its sign, without its unit
 	Decimals int
 	Signed   bool // a plus or minus is written
-	Unit     rune // K, M or B, one of those written behind it; 0 for none
+	Unit     rune // K, M or B after it; 0: none
 	Percent  bool
-	Std      string // digits behind ±; "" for none
+	Std      string // digits after ±; "": none
 	digits   string // without separators and sign
 }
 
 // thin is what \, leaves between digits.
 const thin = '\u2009'
 
-// numberAt reads the number that begins at i of a plain text, and where it ends. What is
-// part of a word, an identifier, a ratio or a power is none.
+// numberAt reads the number that begins at i in a plain text, and where it ends. A part of a
+// word, an identifier, a ratio or a power does not count.
 func numberAt(s string, i int) (n Number, end int, ok bool) {
 	start := i
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
@@ -82,7 +82,7 @@ func numberAt(s string, i int) (n Number, end int, ok bool) {
 	return n, i, ok
 }
 
-// tail reads what belongs to a number behind its digits.
+// tail reads what belongs to a number after its digits.
 func (n *Number) tail(s string, i int) (int, bool) {
 	if j, digits := deviation(s, i); digits != "" {
 		n.Std, i = digits, j
@@ -128,7 +128,7 @@ func deviation(s string, i int) (int, string) {
 	return len(s) - len(after) + j, after[:j]
 }
 
-// follows reports whether a text ends with the hyphen of a name, batch-, or with a sign
+// follows reports whether a text ends with the hyphen of a name, such as batch-, or with a sign
 // that makes a number part of a product.
 func follows(s string) bool {
 	if t, ok := strings.CutSuffix(s, "-"); ok {
@@ -171,8 +171,7 @@ func same(a, b float64, decimals int) bool {
 	return math.Abs(a-b) < 0.25*math.Pow(10, -float64(decimals))
 }
 
-// significant counts the digits that a number's writer chose: of an integer those before
-// its trailing zeros.
+// significant counts a number's significant digits: for an integer, those before trailing zeros.
 func (n Number) significant() int {
 	d := strings.TrimLeft(strings.Replace(n.digits, ".", "", 1), "0")
 	if n.Decimals == 0 {
@@ -181,8 +180,8 @@ func (n Number) significant() int {
 	return max(len(d), 1)
 }
 
-// zeros is what an integer is a multiple of that ends in zeros; of other numbers
-// next to nothing.
+// zeros is the power of ten that an integer with trailing zeros is a multiple of; for other
+// numbers, nearly zero.
 func (n Number) zeros() float64 {
 	if n.Decimals > 0 || n.Value == 0 {
 		return math.SmallestNonzeroFloat64
@@ -190,7 +189,7 @@ func (n Number) zeros() float64 {
 	return math.Pow(10, float64(len(n.digits)-len(strings.TrimRight(n.digits, "0"))))
 }
 
-// year reports whether the number may be one.
+// year reports whether the number may be a year.
 func (n Number) year() bool {
 	return n.Decimals == 0 && !n.Signed && n.Unit == 0 && !n.Percent && len(n.digits) == 4 && len(n.Text) == 4 && n.Value >= 1900 && n.Value <= 2100
 }

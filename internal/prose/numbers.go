@@ -24,11 +24,11 @@ const (
 	NumbersFile = "numbers.tex"
 )
 
-// Numbers are the cells of tables and figures as they are printed.
+// Numbers are the cells of tables and figures as printed.
 type Numbers struct {
 	Scale  string // of the run; "" if it declares none
 	Tables []Table
-	NotRun []string // addresses of tables and figures that have no cells yet; in no file
+	NotRun []string // addresses of tables and figures without cells yet; not in the file
 }
 
 // Table is a table or figure.
@@ -38,25 +38,24 @@ type Table struct {
 	Cells   []Cell
 }
 
-// Cell is a number or text with what LaTeX needs to print it in another way.
+// Cell is a number or text with what LaTeX needs to print it in other forms.
 type Cell struct {
 	Name     string // ROW.COLUMN, or of a figure SERIES.POINT.AXIS
 	TeX      string // as its table prints it, for text and for mathematics
-	Value    string // as a decimal, in the unit that is printed; "" of a text
-	Std      string // standard deviation, likewise; "" for none
+	Value    string // as a decimal, in the printed unit; "" for a text
+	Std      string // standard deviation, likewise; "": none
 	Style    string // integer, fixed, kilo, signed or text
 	Decimals int
-	ShowsStd bool   // TeX has the deviation
+	ShowsStd bool   // TeX includes the deviation
 	Words    string // row and column, for people
 }
 
-// texName is a name as it stands in \redsi{…}: what TeX would not take for itself has a
-// backslash before it.
+// texName is a name in \redsi{…}, with TeX's special characters escaped.
 func texName(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `#`, `\#`, `{`, `\{`, `}`, `\}`, `^`, `\^`).Replace(printable(name))
 }
 
-// plainName is a name as \redsi{…} has it, without those backslashes.
+// plainName is a name from \redsi{…}, without those escapes.
 func plainName(tex string) string {
 	var b strings.Builder
 	for i := 0; i < len(tex); i++ {
@@ -68,10 +67,10 @@ func plainName(tex string) string {
 	return b.String()
 }
 
-// oneLine keeps a comment in its line.
+// oneLine keeps a comment on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
 
-// printable has blanks for the characters that TeX refuses.
+// printable replaces characters that TeX refuses with blanks.
 func printable(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
@@ -81,8 +80,8 @@ func printable(s string) string {
 	}, s)
 }
 
-// WriteTeX writes the file of numbers: a line for each cell, so that a change of one is
-// the change of one line.
+// WriteTeX writes the file of numbers, a line per cell, so that a changed cell is a changed
+// line.
 func (n *Numbers) WriteTeX(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%% %s: made by redsi report --latex, read by redsi.sty and redsi check\n", Format)
@@ -105,7 +104,7 @@ func (n *Numbers) WriteTeX(w io.Writer) error {
 func ReadTeX(name string, text string) (*Numbers, error) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if !IsNumbers(first) {
-		return nil, fmt.Errorf("%s is no file of numbers: its first line does not say %q; redsi report --latex FOLDER writes one", name, "% "+Format)
+		return nil, fmt.Errorf("%s is not a file of numbers: its first line does not begin with %q; redsi report --latex FOLDER writes one", name, "% "+Format)
 	}
 	n := &Numbers{}
 	for i, line := range strings.Split(rest, "\n") {
@@ -119,7 +118,7 @@ func ReadTeX(name string, text string) (*Numbers, error) {
 	return n, nil
 }
 
-// IsNumbers reports whether a file begins as a file of numbers does.
+// IsNumbers reports whether a file begins like a file of numbers.
 func IsNumbers(text string) bool {
 	rest, ok := strings.CutPrefix(text, "% "+Format)
 	return ok && (rest == "" || strings.ContainsRune(":\r\n ", rune(rest[0])))
@@ -140,18 +139,18 @@ func (n *Numbers) line(line string) error {
 		c := Cell{Name: plainName(args[0]), TeX: args[1], Value: args[2], Std: args[3], Style: args[4], ShowsStd: args[6] != ""}
 		var err error
 		if c.Decimals, err = strconv.Atoi(args[5]); err != nil || c.Decimals < 0 || c.Decimals > 30 {
-			return fmt.Errorf("%q is no count of decimals", args[5])
+			return fmt.Errorf("%q is not a number of decimals", args[5])
 		}
 		c.Words = strings.TrimPrefix(rest, "% ")
 		t := &n.Tables[len(n.Tables)-1]
 		t.Cells = append(t.Cells, c)
 	default:
-		return fmt.Errorf("%.60q is no line of a file of numbers", line)
+		return fmt.Errorf("%.60q is not a line of a file of numbers", line)
 	}
 	return nil
 }
 
-// arguments cuts the groups in braces that a text begins with.
+// arguments splits off the groups in braces that a text begins with.
 func arguments(s string) (args []string, rest string, ok bool) {
 	for strings.HasPrefix(s, "{") {
 		depth, end := 0, -1

@@ -88,12 +88,12 @@ func TestNumbersFile(t *testing.T) {
 		t.Errorf("the name of a cell came back as %q", name)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"\\redsitable{a}{b}\n", "is no file of numbers"},
-		{"% redsi-numbers/2: x\n", "is no file of numbers"},
+		{"\\redsitable{a}{b}\n", "is not a file of numbers"},
+		{"% redsi-numbers/2: x\n", "is not a file of numbers"},
 		{"% redsi-numbers/1: x\n\\redsicell{a}{b}{c}{d}{e}{1}{}%\n", "numbers.tex:2: "},
 		{"% redsi-numbers/1: x\n\\redsitable{a}{b\n", "numbers.tex:2: a brace is not closed"},
-		{"% redsi-numbers/1: x\n\\redsitable{a}{}\n\\redsicell{a}{b}{c}{d}{e}{-1}{}%\n", "no count of decimals"},
-		{"% redsi-numbers/1: x\n\\redsitable{a}{}\n\\redsicell{a}{b}{c}{d}{e}{2a}{}%\n", "no count of decimals"},
+		{"% redsi-numbers/1: x\n\\redsitable{a}{}\n\\redsicell{a}{b}{c}{d}{e}{-1}{}%\n", "not a number of decimals"},
+		{"% redsi-numbers/1: x\n\\redsitable{a}{}\n\\redsicell{a}{b}{c}{d}{e}{2a}{}%\n", "not a number of decimals"},
 	} {
 		if _, err := prose.ReadTeX("numbers.tex", c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, not %q", c.text, err, c.want)

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// scan takes the text of a file: comments, commands and what is no text left out.
+// scan reads the text of a file, without comments, commands and other non-text.
 type scan struct {
 	*reader
 	file int32
 	src  string
 }
 
-// emit adds text that stands at a byte of the file.
+// emit adds text from a byte of the file.
 func (s *scan) emit(text string, at int) {
 	for range len(text) {
 		s.paper.spots = append(s.paper.spots, spot{s.file, int32(at)})
@@ -25,7 +25,7 @@ func (s *scan) mark(kind markKind, text string, at, end int) {
 	s.paper.marks = append(s.paper.marks, mark{kind, s.out.Len(), spot{s.file, int32(at)}, text, spot{s.file, int32(end)}})
 }
 
-// run takes the text from i to end.
+// run reads the text from i to end.
 func (s *scan) run(i, end int) error {
 	for i < end {
 		c := s.src[i]
@@ -73,12 +73,12 @@ func (s *scan) run(i, end int) error {
 			}
 			i = to + 1
 		case s.tikz > 0 && s.data == 0:
-			i++ // drawing: lengths and places
-		case s.data > 0 && (c == ',' || c == '(' || c == ')'): // a comma of coordinates joins no thousands
+			i++ // drawing: lengths and positions
+		case s.data > 0 && (c == ',' || c == '(' || c == ')'): // a comma in coordinates is not a thousands separator
 			s.emit(" ", i)
 			i++
 		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
-			i++ // ours are set by commands alone
+			i++ // ours are set only by commands
 		default:
 			_, size := utf8.DecodeRuneInString(s.src[i:end])
 			if s.src[i:i+size] == string(thin) {
@@ -92,7 +92,7 @@ func (s *scan) run(i, end int) error {
 	return nil
 }
 
-// nested takes the text of an argument.
+// nested reads the text of an argument.
 func (s *scan) nested(from, to int) error {
 	if s.depth++; s.depth > mostDepth {
 		return errTooDeep
@@ -101,8 +101,8 @@ func (s *scan) nested(from, to int) error {
 	return s.run(from, to)
 }
 
-// afterLine passes a comment, the end of its line and the blanks that follow; a blank
-// line behind it ends the paragraph all the same.
+// afterLine skips a comment, the end of its line and the blanks that follow; a blank line after
+// it still ends the paragraph.
 func (s *scan) afterLine(i, end int) int {
 	n := strings.IndexByte(s.src[i:end], '\n')
 	switch {
@@ -120,8 +120,8 @@ func blank(s string) bool {
 	return strings.HasPrefix(t, "\n")
 }
 
-// script drops an index or exponent, but keeps a deviation that is set as one. A number
-// with an exponent is marked: it is another number.
+// script drops an index or exponent, but keeps a deviation set as one. A number with an exponent
+// is marked: it is a different number.
 func (s *scan) script(i, end int) (int, error) {
 	sign := s.src[i]
 	at := i
@@ -155,10 +155,10 @@ func (s *scan) skipSpace(i, end int) int {
 	return i
 }
 
-// mostArgument bounds how far the end of an argument is looked for.
+// mostArgument bounds the search for the end of an argument.
 const mostArgument = 1 << 18
 
-// past is the last byte of the escaped character or the comment that begins at k.
+// past is the last byte of the escaped character or comment that begins at k.
 func (s *scan) past(k, end int) int {
 	if s.src[k] == '\\' {
 		return k + 1
@@ -169,7 +169,7 @@ func (s *scan) past(k, end int) int {
 	return k
 }
 
-// group is the text between braces that begin at i, blanks before them skipped.
+// group is the text between the braces that begin at i, after blanks.
 func (s *scan) group(i, end int) (from, to int, ok bool) {
 	i = s.skipSpace(i, end)
 	if i >= end || s.src[i] != '{' {
@@ -221,7 +221,7 @@ func (s *scan) option(i, end int) int {
 	return i
 }
 
-// skip passes arguments: m in braces, o in brackets, if they are there.
+// skip skips arguments: m in braces, o in brackets, if present.
 func (s *scan) skip(signature string, i, end int) int {
 	for _, c := range signature {
 		switch c {

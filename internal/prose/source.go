@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// What a paper may have at most; beyond it, it is an error.
+// Limits for a paper; exceeding them is an error.
 const (
 	mostFiles = 2000
 	mostBytes = 64 << 20
 )
 
-// Place is where something stands in a paper.
+// Place is a position in a paper.
 type Place struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -28,7 +28,7 @@ type Place struct {
 // String is FILE:LINE:COLUMN.
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// In says which folder the paper was read from: places are named from there.
+// In sets the folder that the paper was read from: places are relative to it.
 func (p *Paper) In(folder string) {
 	name := func(file string) string { return path.Join(filepath.ToSlash(folder), file) }
 	for i := range p.sources {
@@ -52,20 +52,20 @@ type spot struct {
 type source struct {
 	name  string
 	text  string
-	lines []int32 // where lines begin; made when the first place is asked for
+	lines []int32 // where lines begin; made on first use
 }
 
-// Paper is a paper as it is read: its text without commands, with what stands in it.
+// Paper is a paper as read: its text without commands, and the marks in it.
 type Paper struct {
-	Files   []string // that were read, in the order of reading
-	Missing []Missed // files that are read by the paper and are not there
+	Files   []string // in the order of reading
+	Missing []Missed // files that the paper reads but that do not exist
 	sources []source
-	text    string // what a reader sees, with the marks below between its parts
+	text    string // what a reader sees, with the characters below between its parts
 	spots   []spot // of each byte of text
 	marks   []mark // in the order of the text
 }
 
-// Missed is a file that a paper reads and that is not there.
+// Missed is a file that a paper reads but that does not exist.
 type Missed struct {
 	Place Place  `json:"place"`
 	Name  string `json:"name"`
@@ -93,7 +93,7 @@ const (
 	spanMark // \multicolumn: how many columns, in text
 )
 
-// mark is what stands at a place of the text and is not part of it.
+// mark is something at a position of the text that is not part of it.
 type mark struct {
 	kind markKind
 	at   int // in the text
@@ -102,7 +102,7 @@ type mark struct {
 	end  spot
 }
 
-// Read reads LaTeX files and what they read in turn, from a folder and nothing outside it.
+// Read reads LaTeX files and the files that they read, only from within a folder.
 func Read(folder fs.FS, files ...string) (*Paper, error) {
 	p := &Paper{}
 	r := &reader{folder: folder, paper: p, read: map[string]bool{}}
@@ -116,7 +116,7 @@ func Read(folder fs.FS, files ...string) (*Paper, error) {
 	return p, nil
 }
 
-// reader takes the text of LaTeX.
+// reader extracts the text of LaTeX.
 type reader struct {
 	folder fs.FS
 	root   string // folder of the main file: LaTeX's names of files are relative to it
@@ -134,14 +134,14 @@ const mostDepth = 200
 
 var errTooDeep = errors.New("files and arguments nest too deep")
 
-// file reads a file whole, each once.
+// file reads a whole file, each only once.
 func (r *reader) file(name string) error {
 	if r.read[name] {
 		return nil
 	}
 	r.read[name] = true
 	if len(r.paper.sources) == mostFiles {
-		return fmt.Errorf("%s: a paper of more than %d files is not read", name, mostFiles)
+		return fmt.Errorf("%s: the paper has more than %d files", name, mostFiles)
 	}
 	f, err := r.folder.Open(name)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *reader) file(name string) error {
 		return err
 	}
 	if r.bytes += len(b); r.bytes > mostBytes {
-		return fmt.Errorf("%s: a paper of more than %d MiB is not read", name, mostBytes>>20)
+		return fmt.Errorf("%s: the paper has more than %d MiB", name, mostBytes>>20)
 	}
 	if !utf8.Valid(b) {
 		return fmt.Errorf("%s is not UTF-8 text", name)
@@ -169,7 +169,7 @@ func (r *reader) file(name string) error {
 	return s.run(from, len(text))
 }
 
-// documentBegin is where a document begins, below its preamble; -1 of a part of one.
+// documentBegin is where a document begins, after its preamble; -1 for a part of one.
 func documentBegin(text string) int {
 	const begin = `\begin{document}`
 	from := 0
@@ -187,7 +187,7 @@ func documentBegin(text string) int {
 	}
 }
 
-// comment is where a comment begins in a line; -1 if there is none.
+// comment is where a comment begins in a line; -1: none.
 func comment(line string) int {
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
@@ -230,7 +230,7 @@ func (r *reader) exists(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// generated reports whether redsi report --latex wrote the file: nobody types its numbers.
+// generated reports whether redsi report --latex wrote the file: its numbers are not typed.
 func (r *reader) generated(name string) bool {
 	folder := path.Dir(name)
 	return r.beginsNumbers(path.Join(folder, NumbersFile)) || r.beginsNumbers(path.Join(path.Dir(folder), NumbersFile))
@@ -251,7 +251,7 @@ func (p *Paper) miss(name string, at spot) {
 	p.Missing = append(p.Missing, Missed{p.place(at), name})
 }
 
-// place is where a byte stands, for people.
+// place is the position of a byte, for people.
 func (p *Paper) place(at spot) Place {
 	s := &p.sources[at.file]
 	if s.lines == nil {

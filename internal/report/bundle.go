@@ -28,12 +28,12 @@ type Entry struct {
 	Item     *Item
 	Node     Node
 	Heading  string
-	Ref      string // LaTeX; "" where the paper's label cannot be referred to
+	Ref      string // LaTeX; "" if the paper's label cannot be referenced
 	Verdicts string // LaTeX
 	Input    string // file with its float; "" before it has run
 }
 
-// codePoint is a character that LaTeX may have no glyph for.
+// codePoint is a character for which LaTeX may have no glyph.
 type codePoint struct{ Code, Char string }
 
 // Bundle makes a LaTeX document of the tables and figures that have run: main.tex,
@@ -49,7 +49,7 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 			e.Heading += " (" + it.Paper + ")"
 		}
 		if it.State == Done {
-			if labels[it.Paper] { // another table of the same label stands further up
+			if labels[it.Paper] { // an earlier table has the same label
 				it.unlabel()
 			}
 			labels[it.Paper] = true
@@ -81,8 +81,8 @@ func (r *Report) Bundle(ctx context.Context, read Reader) ([]BundleFile, error) 
 // mostName bounds a file's name, far below what file systems take.
 const mostName = 100
 
-// fileName makes of a block's name, which may have an instance's key in it, a name
-// of a file that LaTeX can read and that no other block has.
+// fileName makes a unique file name that LaTeX can read from a block's name, which may contain
+// an instance's key.
 func fileName(name string, taken map[string]bool) string {
 	name = strings.Trim(strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
@@ -99,7 +99,7 @@ func fileName(name string, taken map[string]bool) string {
 	return unique
 }
 
-// label is the paper's label of what is drawn.
+// label is the item's label in the paper.
 func (it *Item) label() string {
 	if it.Table != nil {
 		return it.Table.Paper
@@ -107,7 +107,7 @@ func (it *Item) label() string {
 	return it.Figure.Paper
 }
 
-// unlabel takes the label away from what is drawn.
+// unlabel removes the item's label.
 func (it *Item) unlabel() {
 	if it.Table != nil {
 		t := *it.Table
@@ -120,8 +120,8 @@ func (it *Item) unlabel() {
 	it.Figure = &f
 }
 
-// floats are the item's files, first the one that is to be read. LaTeX is made anew
-// of values: a store's writer can leave other values, but no LaTeX.
+// floats are the item's files, first the one to \input. LaTeX is always made from values here:
+// a writer to the store can change values, but cannot inject LaTeX.
 func (it *Item) floats(ctx context.Context, read Reader, name string) ([]BundleFile, error) {
 	if it.Table != nil {
 		var b bytes.Buffer
@@ -184,7 +184,7 @@ func (r *Report) mainTeX(entries []Entry, files []BundleFile) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// foreign lists the characters of the .tex files beyond ASCII, in order.
+// foreign lists the non-ASCII characters of the .tex files, in order.
 func foreign(files []BundleFile) (out []codePoint) {
 	seen := map[rune]bool{}
 	for _, f := range files {
@@ -208,11 +208,11 @@ func foreign(files []BundleFile) (out []codePoint) {
 	return out
 }
 
-// breakable sets a name or an address in typewriter, with breaks allowed behind
-// the marks that join its parts.
+// breakable sets a name or an address in typewriter, with breaks allowed after the marks that
+// join its parts.
 func breakable(s string) string { return `\texttt{` + allowBreaks(render.TeXData(s)) + `}` }
 
-// allowBreaks lets names in LaTeX be broken at their parts.
+// allowBreaks allows line breaks between the parts of names in LaTeX.
 func allowBreaks(tex string) string {
 	return strings.NewReplacer(`/`, `/\allowbreak{}`, `\_`, `\_\allowbreak{}`, `.`, `.\allowbreak{}`, `-`, `-\allowbreak{}`).Replace(tex)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// CellList is what trace follows in a table or figure.
+// CellList is what can be traced in a table or figure.
 type CellList struct {
 	Address string     `json:"address"`
 	Rows    int        `json:"rows"`    // of a figure: points
@@ -54,7 +54,7 @@ func (e *NotRunError) Error() string {
 	if len(e.Waits) == 0 {
 		return e.Address + " has not run"
 	}
-	return e.Address + " has not run; it waits for " + strings.Join(e.Waits, ", ")
+	return e.Address + " has not run; it is waiting for " + strings.Join(e.Waits, ", ")
 }
 
 // renderedItem reads the table or figure of an address, with the nodes of the plan.

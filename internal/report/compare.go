@@ -9,22 +9,22 @@ import (
 	"github.com/redsi/redsi/internal/render"
 )
 
-// Against is another run that the report shows beside the results that are there.
+// Against is another run that the report compares the results with.
 type Against struct {
 	Run     string
 	Results map[string]*artifacts.Result // of tables and figures, by address
-	Changed []Changed                    // steps that came to other results, in the plan's order
-	Same    int                          // steps that are the same work
+	Changed []Changed                    // steps with different keys, in the plan's order
+	Same    int                          // steps with the same key
 }
 
-// Changed is a step that another run did otherwise.
+// Changed is a step that differs in another run.
 type Changed struct {
 	Step string   `json:"step"`
-	Why  []string `json:"why"` // what differs in the key, or what else there is to say
+	Why  []string `json:"why"` // what differs in the key, or another reason
 }
 
-// ComparedCells is how many cells of tables and points of figures both runs have, and how
-// many of these are printed differently.
+// ComparedCells counts the cells of tables and points of figures that both runs have, and those
+// of them that are printed differently.
 type ComparedCells struct {
 	Both    int `json:"both"`
 	Differs int `json:"differ"`
@@ -41,11 +41,11 @@ type otherItem struct {
 // otherCell is a cell of the other run.
 type otherCell struct {
 	Text string
-	Off  string // this run's number less the other's; "" where they are no numbers
-	Same bool   // both are printed alike
+	Off  string // this run's number minus the other's; "" if they are not numbers
+	Same bool   // both print the same
 }
 
-// loadOther reads what the other run had of an item.
+// loadOther reads the other run's result of an item.
 func (it *Item) loadOther(ctx context.Context, r *artifacts.Result, read Reader) error {
 	if r == nil {
 		return nil
@@ -81,7 +81,7 @@ func (it *Item) loadOther(ctx context.Context, r *artifacts.Result, read Reader)
 	return nil
 }
 
-// cell is the other run's cell of a name; nil if it has none.
+// cell is the other run's cell with a name; nil if it has none.
 func (o *otherItem) cell(name string, mine render.Cell, f render.Format) *otherCell {
 	var theirs render.Cell
 	var err error
@@ -107,7 +107,7 @@ func (o *otherItem) cell(name string, mine render.Cell, f render.Format) *otherC
 	return out
 }
 
-// compared sums up what items came to.
+// compared sums up the comparisons of items.
 func (r *Report) compared() {
 	for _, it := range r.Items {
 		if it.other != nil {
@@ -117,7 +117,7 @@ func (r *Report) compared() {
 	}
 }
 
-// OtherSVG is the item's picture of the other run, if it is another one.
+// OtherSVG is the other run's picture of the item, if it differs.
 func (it *Item) OtherSVG() []byte {
 	if it.other == nil || string(it.other.SVG) == string(it.SVG) {
 		return nil

@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 		Results: map[string]*artifacts.Result{"table.x": {Outputs: map[string]artifacts.Artifact{"json": {Type: "table/json", Digest: d, Size: n}}}}}
 	s := page(t, v, store, report.Options{Against: against})
 	checkLinks(t, s)
-	for _, want := range []string{"Beside run run0", "1 of 2 numbers", `<span class="other"><span class="sr">other run </span>40 · &#43;2</span>`, `<span class="other same">=</span>`, "…/x.txt"} {
+	for _, want := range []string{"Compared with run run0", "1 of 2 numbers", `<span class="other"><span class="sr">other run </span>40 · &#43;2</span>`, `<span class="other same">=</span>`, "…/x.txt"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page does not say %q", want)
 		}

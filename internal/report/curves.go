@@ -31,7 +31,7 @@ type Curve struct {
 	Evaluations int
 	steps       []int64
 	loss        []float64
-	values      []*float64 // of the metric; nil where nothing was evaluated
+	values      []*float64 // of the metric; nil: not evaluated
 }
 
 // loadCurve reads an output that is a training curve; nil for a curve without
@@ -72,14 +72,14 @@ func loadCurve(ctx context.Context, n *Node, r *artifacts.Result, output string,
 	return c, nil
 }
 
-// Chart is the curves of trainings that differ in the last part of their keys only,
-// such as a seed, over common axes.
+// Chart is the curves, over common axes, of trainings that differ only in the last part of their
+// keys, such as a seed.
 type Chart struct {
 	Title  string
 	Metric string // with its unit
 	Curves []ChartCurve
 	X, Y   []ChartTick
-	Loss   []ChartTick // of the axis at the right
+	Loss   []ChartTick // of the right axis
 }
 
 // ChartCurve is one training in a chart, its lines in the picture's units.
@@ -88,17 +88,17 @@ type ChartCurve struct {
 	Name         string // the part of the key that is its own
 	Best         float64
 	Metric, Loss string // points of lines
-	DotX, DotY   string // where it was best; "" without an evaluation
+	DotX, DotY   string // of the best value; "" without an evaluation
 	Style        int
 }
 
-// ChartTick is a labelled place of an axis.
+// ChartTick is a labelled position on an axis.
 type ChartTick struct {
 	At    float64
 	Label string
 }
 
-// The plot of a chart in its own units, and how many points a line has at most.
+// The plot of a chart in its own units, and the most points of a line.
 const (
 	chartLeft, chartRight = 44, 304
 	chartTop, chartBottom = 10, 130
@@ -130,7 +130,7 @@ func (r *Report) Charts() []Chart {
 	return out
 }
 
-// familyOf parts an address from the last part of its key.
+// familyOf splits the last part of its key off an address.
 func familyOf(address string) (family, own string) {
 	block := pipeline.BlockOf(address)
 	key := strings.Trim(strings.TrimPrefix(address, block), `[]"`)
@@ -143,8 +143,8 @@ func familyOf(address string) (family, own string) {
 	return block, key
 }
 
-// unit is by what a metric's values are multiplied, and its name with the unit: shares of
-// one are shown in percent, as tables have them.
+// unit is the factor for a metric's values, and its name with the unit: fractions are shown in
+// percent, as in tables.
 func (r *Report) unit(metric string) (float64, string) {
 	if top := r.TopOfCurves(metric); top > 0 && top <= 1 {
 		return 100, metric + " (%)"
@@ -205,7 +205,7 @@ func (r *Report) chart(curves []*Curve) Chart {
 	return c
 }
 
-// ticks are round numbers from zero to at least most, about n steps apart.
+// ticks are about n round numbers from zero to at least most.
 func ticks(most float64, n int) []float64 {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return []float64{0, 1}
@@ -238,8 +238,7 @@ func tickLabel(v float64) string {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// TopOfCurves is the highest value of any curve that has the same metric: one
-// scale for all.
+// TopOfCurves is the highest value of all curves with the same metric, for a common scale.
 func (r *Report) TopOfCurves(metric string) float64 {
 	top := 0.0
 	for _, c := range r.Curves {
@@ -250,7 +249,7 @@ func (r *Report) TopOfCurves(metric string) float64 {
 	return top
 }
 
-// Alt says in words what the chart shows.
+// Alt describes the chart in words.
 func (c Chart) Alt() string {
 	best := slices.MaxFunc(c.Curves, func(a, b ChartCurve) int { return cmp.Compare(a.Best, b.Best) })
 	if best.Evaluations == 0 {

@@ -18,16 +18,16 @@ const (
 	mostDownloads = 1 << 20
 )
 
-// Download is a table or figure as a file to keep.
+// Download is a table or figure as a file to download.
 type Download struct {
 	Label string // CSV
 	Name  string // of the file
 	Size  int64
-	URL   template.URL // with its bytes; "" if they are too many for the page
+	URL   template.URL // with its bytes; "" if it is too large for the page
 	From  string       // output that has it
 }
 
-// downloads are the files of tables and figures, those first that have room before others.
+// downloads are the formats of tables and figures, by priority for space in the page.
 var downloads = []struct{ label, output, media, ending string }{
 	{"CSV", "csv", "text/csv;charset=utf-8", ".csv"},
 	{"LaTeX", "latex", "application/x-tex", ".tex"},
@@ -38,7 +38,7 @@ var downloads = []struct{ label, output, media, ending string }{
 	{"PDF", "pdf", "application/pdf", ".pdf"},
 }
 
-// chooseDownloads decides which files of tables and figures the page has room for.
+// chooseDownloads decides which files of tables and figures fit into the page.
 func (r *Report) chooseDownloads(v *plan.Preview, items []int) {
 	r.roomFor = map[string]bool{}
 	room := mostDownloads
@@ -56,8 +56,8 @@ func (r *Report) chooseDownloads(v *plan.Preview, items []int) {
 	}
 }
 
-// addDownloads names the files of an item, with the bytes of those that there is room
-// for: texts are made of its values, pictures are as its result has them.
+// addDownloads lists the files of an item, with the bytes of those that fit: texts are made from
+// its values, pictures taken from its result.
 func (r *Report) addDownloads(ctx context.Context, it *Item, read Reader) error {
 	texts := map[string]func(io.Writer) error{}
 	if t := it.Table; t != nil {

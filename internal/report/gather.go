@@ -18,19 +18,19 @@ import (
 	"github.com/redsi/redsi/internal/usage"
 )
 
-// Bounds of a report's lists. What is beyond them is counted, and the page says with
-// which command it is seen.
+// Bounds of a report's lists. What exceeds them is counted, and the page says which command
+// shows it.
 const (
 	mostSteps   = 1000 // with lineage: tables and figures first, then what they come from
 	mostRows    = 1000 // of any list of steps, blocks or files
 	mostItems   = 500  // tables and figures
-	mostCurves  = 500  // beyond those of steps that are shown
+	mostCurves  = 500  // besides those of steps that are shown
 	mostEnvs    = 100
 	mostPanels  = 3000
 	mostSources = 100 // of one number, or inputs of one step
 )
 
-// Left is how much of what there is a report does not show.
+// Left counts what a report does not show.
 type Left struct {
 	Items, Steps, Counts, Curves, Files, Envs, Blocks int
 }
@@ -46,8 +46,8 @@ type Block struct {
 	Counts      map[string]int64 // of all steps
 }
 
-// Gatherer makes a report of a plan of any length: it reads results as they are found
-// and holds those that are shown.
+// Gatherer makes a report of a plan of any length: it reads results as they are found and keeps
+// only those that are shown.
 type Gatherer struct {
 	plan      *plan.Plan
 	detailed  []bool // steps that are shown with lineage
@@ -55,18 +55,18 @@ type Gatherer struct {
 	left      Left
 	blocks    map[string]*Block
 	envs      map[string]*Environment
-	lastAll   map[string]string // what was recorded of the last step
+	lastAll   map[string]string // the environment of the last step
 	lastEnv   *Environment
 	otherEnvs Environment
 	runs      map[string]bool
 	newest    time.Time
 	counted   int // steps with counts
 	curves    int
-	others    int // curves of steps that are not shown otherwise
+	others    int // curves of steps that are not shown
 	work      map[string]*runWork
 	used      []spent // by step
 	book      *attest.Book
-	stands    map[int]artifacts.Digest // the outputs of steps that somebody rebuilt
+	stands    map[int]artifacts.Digest // the outputs of steps that were rebuilt
 }
 
 // spent is what a step with a result took and used.
@@ -119,7 +119,7 @@ func Gather(p *plan.Plan) *Gatherer {
 	return g
 }
 
-// block is that of step i.
+// block is the block of step i.
 func (g *Gatherer) block(i int) *Block {
 	s := &g.plan.Steps[i]
 	address := pipeline.BlockOf(s.Address)
@@ -131,8 +131,8 @@ func (g *Gatherer) block(i int) *Block {
 	return b
 }
 
-// Keep takes note of the result of step i, and reports whether the report shows more of
-// it than that. It is a plan.Keep.
+// Keep records the result of step i, and reports whether the report needs all of it. It is a
+// plan.Keep.
 func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	r := it.Result
 	if g.book.Has(it.Key) {
@@ -179,7 +179,7 @@ func (g *Gatherer) Keep(i int, it *plan.Item) bool {
 	return kept
 }
 
-// environment is where a step with such a record ran; of too many, one stands for the rest.
+// environment is where a step with such a record ran; beyond the bound, one stands for the rest.
 func (g *Gatherer) environment(recorded map[string]string) *Environment {
 	env, _ := notesOf(recorded)
 	key := fmt.Sprint(env) // maps print with sorted keys
@@ -192,8 +192,8 @@ func (g *Gatherer) environment(recorded map[string]string) *Environment {
 	return g.envs[key]
 }
 
-// Build makes the report of a preview of which Keep has seen the hits. It reads the JSON
-// of tables and figures, training curves, and the first lines of small artifacts.
+// Build makes the report of a preview whose hits Keep has seen. It reads the JSON of tables and
+// figures, training curves, and the first lines of small artifacts.
 func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Options) (*Report, error) {
 	nodes, err := nodesOf(v, func(i int) bool { return g.detailed[i] })
 	if err != nil {
@@ -233,7 +233,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 		r.Used.Join(b.Used)
 		r.Bytes += b.Bytes
 	}
-	shown := map[string]bool{} // blocks that links lead to: no more than mostRows
+	shown := map[string]bool{} // blocks that links point to, at most mostRows
 	for _, n := range nodes {
 		if n.Detailed {
 			shown[pipeline.BlockOf(n.Address)] = true
@@ -265,7 +265,7 @@ func (g *Gatherer) Build(ctx context.Context, v *plan.Preview, read Reader, o Op
 	return r, nil
 }
 
-// cost is what steps with results used together.
+// cost is what steps with results used in total.
 func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 	for _, i := range steps {
 		if x := g.used[i]; x.done {
@@ -278,7 +278,7 @@ func (g *Gatherer) cost(steps []int) (s usage.Sum) {
 // downloadKind is the kind of the steps that bring files in.
 const downloadKind = "download"
 
-// addFiles lists the files of downloads with where they came from.
+// addFiles lists the files of downloads and their origins.
 func (r *Report) addFiles(v *plan.Preview) error {
 	for i, n := range r.Nodes {
 		if n.Kind != downloadKind {

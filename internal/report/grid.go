@@ -11,16 +11,16 @@ import (
 
 // gridRow is a row of a table: a section, or titles and cells.
 type gridRow struct {
-	Rule    bool // a line is above it
+	Rule    bool // with a line above
 	Section template.HTML
 	Titles  []gridTitle
 	Cells   []gridCell
 }
 
-// gridTitle is what a row is called, in one of the columns at the left.
+// gridTitle is a row's title, in one of the left columns.
 type gridTitle struct {
 	HTML   template.HTML
-	Repeat bool // the row above says the same
+	Repeat bool // same as in the row above
 }
 
 // gridCell is a cell of a table on the page.
@@ -30,14 +30,14 @@ type gridCell struct {
 	Panel string // "" for constants
 	Name  string
 	Check *pageCheck
-	Other *otherCell // of the run that the report is compared with
+	Other *otherCell // of the run compared with
 }
 
 // pageCheck is a comparison with the paper, below the number.
 type pageCheck struct {
 	*render.Check
 	Printed string // the paper's number
-	Off     string // by how much the cell differs; "" if it cannot be said
+	Off     string // by how much the cell differs; "" if unknown
 }
 
 // Mark is the verdict as a sign.
@@ -53,8 +53,8 @@ func (c *pageCheck) Mark() string {
 	return ""
 }
 
-// ofCells are the checks of cells by name: of one at another scale than the paper's what is
-// expected there, if anything is.
+// ofCells are the checks of cells by name: at another scale than the paper's, what is expected
+// at that scale, if anything.
 func (it *Item) ofCells() map[string]*render.Check {
 	checks := map[string]*render.Check{}
 	for i := range it.Checks {
@@ -76,7 +76,7 @@ func (it *Item) ofPaper() map[string]*render.Check {
 	return checks
 }
 
-// Unmet are the checks of cells that differ.
+// Unmet are the checks that differ.
 func (it *Item) Unmet() []render.Check { return render.Unmet(it.Checks) }
 
 // Broken are the claims about the item that do not hold.
@@ -89,7 +89,7 @@ func (it *Item) Broken() (list []expect.Claim) {
 	return list
 }
 
-// Tally counts what comparisons of the item with the paper came to.
+// Tally counts the verdicts of the item's comparisons with the paper.
 func (it *Item) Tally() render.Tally {
 	t := render.Count(it.Checks)
 	for _, c := range it.Claims {
@@ -98,13 +98,13 @@ func (it *Item) Tally() render.Tally {
 	return t
 }
 
-// HasTexts reports whether a column has texts: such tables are as wide as there is room.
+// HasTexts reports whether a column has texts: such tables take the full width.
 func (it *Item) HasTexts() bool {
 	return slices.ContainsFunc(it.Table.Columns, func(c render.Column) bool { return c.Format.Style == "text" && c.Align == "" })
 }
 
-// grid lays a table out for the page as the paper does: a title that the row above has
-// too is not said again, and each number has the paper's below it.
+// grid lays out a table for the page as the paper does: a title that repeats the row above is
+// left out, and each number has the paper's below it.
 func (r *Report) grid(it *Item) []gridRow {
 	checks := it.ofCells()
 	var rows []gridRow
@@ -132,8 +132,7 @@ func (r *Report) grid(it *Item) []gridRow {
 	return rows
 }
 
-// titlesOf are a row's titles, given those of the row above it. The last one is always
-// said.
+// titlesOf are a row's titles, given those of the row above it. The last one is always shown.
 func titlesOf(titles, above []string) (out []gridTitle) {
 	repeat := above != nil
 	for i, t := range titles {

@@ -15,7 +15,7 @@ import (
 	"github.com/redsi/redsi/internal/usage"
 )
 
-// Reader opens a blob; the bytes are verified to their end.
+// Reader opens a blob; its bytes are verified.
 type Reader = expect.Reader
 
 // State says whether a table or figure has a result.
@@ -42,20 +42,20 @@ type Item struct {
 	Table   *render.Table
 	Figure  *render.Figure
 	SVG     []byte
-	Checks  []render.Check // of its cells; NotRun where there is no result yet
+	Checks  []render.Check // of its cells; NotRun without a result
 	Claims  []expect.Claim // about cells of it
 	Files   []Download
-	Used    usage.Sum // of all steps that it comes from, itself included
+	Used    usage.Sum // of all steps that it comes from, including itself
 
-	PaperSVG []byte // the paper's points, if there are any
+	PaperSVG []byte // the paper's points, if any
 	Among    bool   // PaperSVG has the rebuilt ones too
 
 	result *artifacts.Result
-	quote  bool       // in CSV, texts that a spreadsheet would calculate
+	quote  bool       // in CSV, texts that a spreadsheet would evaluate
 	other  *otherItem // of the run that the report is compared with
 }
 
-// Title is what the item is called, for people.
+// Title is the item's name for people.
 func (it *Item) Title() string {
 	return map[string]string{"table": "Table: ", "figure": "Figure: "}[it.Block] + it.Short()
 }
@@ -63,10 +63,10 @@ func (it *Item) Title() string {
 // Short is the title without the word table or figure.
 func (it *Item) Short() string { return strings.ReplaceAll(it.Name, "_", " ") }
 
-// Columns is how many columns the item's table has, titles included.
+// Columns is how many columns the item's table has, including titles.
 func (it *Item) Columns() int { return len(it.Table.Stubs) + len(it.Table.Columns) }
 
-// Alt says in words what the item's picture shows.
+// Alt describes the item's picture in words.
 func (it *Item) Alt() string {
 	f := it.Figure
 	if len(f.Series) == 0 {
@@ -84,17 +84,15 @@ func (it *Item) Alt() string {
 // HasOther reports whether another run has the item too.
 func (it *Item) HasOther() bool { return it.other != nil }
 
-// Traced reports whether the item's numbers have names that trace follows; texts
-// of a figure have none.
+// Traced reports whether the item's numbers can be traced by name; texts of a figure cannot.
 func (it *Item) Traced() bool {
 	return it.Table != nil || it.Figure != nil && len(it.Figure.Series) > 0
 }
 
-// mostRead bounds a document that the report reads as a whole.
+// mostRead bounds a document that the report reads into memory.
 const mostRead = 16 << 20
 
-// loadItem reads a table or figure, or what its configuration says of it if it
-// has not run.
+// loadItem reads a table or figure, or its configuration if it has not run.
 func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Reader) (*Item, error) {
 	n := nodes[i]
 	block, _ := isRendered(n.Address)
@@ -112,7 +110,7 @@ func loadItem(ctx context.Context, v *plan.Preview, nodes []Node, i int, read Re
 	return it, nil
 }
 
-// fill reads what a result has of the item.
+// fill reads the item from a result.
 func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) error {
 	it.State, it.result = Done, r
 	b, err := readOutput(ctx, r, "json", read)
@@ -122,7 +120,7 @@ func (it *Item) fill(ctx context.Context, r *artifacts.Result, read Reader) erro
 	if it.Block == "table" {
 		it.Table = &render.Table{QuoteFormulas: it.quote}
 		if err = json.Unmarshal(b, it.Table); err == nil {
-			err = it.Table.Finish() // what no table has may be LaTeX or HTML
+			err = it.Table.Finish() // rejects LaTeX and HTML that no table can have
 		}
 		it.Paper, it.Caption, it.Scale = it.Table.Paper, it.Table.Caption, it.Table.Scale
 	} else {

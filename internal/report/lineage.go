@@ -16,7 +16,7 @@ import (
 // Node is a step as lineages show it.
 type Node struct {
 	Index    int               `json:"-"` // in the plan
-	Detailed bool              `json:"-"` // else there are address, kind, outcome and cost only
+	Detailed bool              `json:"-"` // else only address, kind, outcome and cost
 	Address  string            `json:"step"`
 	Kind     string            `json:"kind"`
 	Outcome  plan.Outcome      `json:"outcome"`
@@ -31,11 +31,11 @@ type Node struct {
 	Counts   map[string]int64  `json:"counts,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`   // of the worker
 	Notes    map[string]string `json:"notes,omitempty"` // about this run of the step
-	Used     *artifacts.Used   `json:"used,omitempty"`  // of the machine that ran it
+	Used     *artifacts.Used   `json:"used,omitempty"`  // on the machine that ran it
 	Place    string            `json:"place"`           // file:line
 	Rebuilt  *attest.Told      `json:"rebuilt,omitempty"`
 
-	// Accepted is by which the result stands for the key; nil if it was made under it.
+	// Accepted is why the result is valid for the key; nil if it was made under it.
 	Accepted *artifacts.Acceptance `json:"accepted,omitempty"`
 
 	deps []int // of one that is not detailed
@@ -49,14 +49,14 @@ type Leaf struct {
 
 // Edge is an input of a step.
 type Edge struct {
-	Path   string `json:"path"` // attribute that takes it
+	Path   string `json:"path"` // attribute that reads it
 	Step   string `json:"step"`
 	Output string `json:"output"`
 	Digest string `json:"digest,omitempty"` // "" before the producer has run
 	Index  int    `json:"-"`                // of the producer's node
 }
 
-// Output is what a step left.
+// Output is an output of a step.
 type Output struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -112,7 +112,7 @@ func nodesOf(v *plan.Preview, detailed func(i int) bool) ([]Node, error) {
 	return nodes, nil
 }
 
-// notesOf parts what is recorded of a run from what is recorded of its worker.
+// notesOf separates what is recorded about a step's run from what is recorded about its worker.
 func notesOf(all map[string]string) (env, notes map[string]string) {
 	for name, text := range all {
 		to := &env
@@ -127,7 +127,7 @@ func notesOf(all map[string]string) (env, notes map[string]string) {
 	return env, notes
 }
 
-// edgesOf lists the inputs of a task with the attributes that take them.
+// edgesOf lists the inputs of a task with the attributes that read them.
 func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error) {
 	tree, err := t.Tree()
 	if err != nil {
@@ -149,8 +149,8 @@ func edgesOf(v *plan.Preview, t step.Task, index map[string]int) ([]Edge, error)
 	return edges, err
 }
 
-// configOf flattens what a key was made of; before a key is known, the task's
-// own configuration.
+// configOf flattens the configuration in a key's preimage or, before the key is known, the
+// task's own.
 func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	if preimage == nil {
 		var tree any
@@ -162,8 +162,8 @@ func configOf(preimage []byte, t step.Task) ([]Leaf, error) {
 	return leaves(nil, "", pre.Config), err
 }
 
-// leaves appends the values of a tree in the order of their paths; inputs are
-// left out, for they are edges.
+// leaves appends the values of a tree in the order of their paths, without inputs, which are
+// edges.
 func leaves(out []Leaf, path string, v any) []Leaf {
 	switch v := v.(type) {
 	case map[string]any:
@@ -200,7 +200,7 @@ func leaves(out []Leaf, path string, v any) []Leaf {
 	return append(out, Leaf{path, string(b)})
 }
 
-// withoutCredentials is a scalar or a list of them, texts as they may be shown.
+// withoutCredentials is a scalar or a list of scalars, without credentials in texts.
 func withoutCredentials(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -225,19 +225,19 @@ func scalars(list []any) bool {
 	return true
 }
 
-// Source is an artifact that a number was read from, with the step that left it.
+// Source is an artifact that a number was read from, with the step that made it.
 type Source struct {
 	Digest string   `json:"digest"`
 	Step   string   `json:"step,omitempty"`
 	Output string   `json:"output,omitempty"`
-	Path   string   `json:"path,omitempty"`   // attribute of the table or figure that takes it
+	Path   string   `json:"path,omitempty"`   // attribute of the table or figure that reads it
 	Fields []string `json:"fields,omitempty"` // of the JSON that the number was read from; of a tree FILE:FIELD
-	Same   bool     `json:"same,omitempty"`   // another step left the same bytes: the number comes from either
+	Same   bool     `json:"same,omitempty"`   // another step has the same bytes: the number comes from either
 	Index  int      `json:"-"`
 }
 
-// sources finds the inputs of node i that have the digests, in their order. A
-// number names bytes; where several inputs have them, each is a source.
+// sources finds the inputs of node i with the digests, in their order. If several inputs have
+// the same bytes, each is a source.
 func sources(nodes []Node, i int, digests []string) []Source {
 	type producer struct{ digest, step, output string }
 	var out []Source
@@ -264,8 +264,7 @@ func sources(nodes []Node, i int, digests []string) []Source {
 	return out
 }
 
-// upstream lists the steps that the given ones come from, themselves included,
-// nearest first.
+// upstream lists the steps that the given ones come from, including themselves, nearest first.
 func upstream(nodes []Node, from []int) (out []int) {
 	seen := map[int]bool{}
 	for len(from) > 0 {
@@ -284,7 +283,7 @@ func upstream(nodes []Node, from []int) (out []int) {
 	return out
 }
 
-// Upstream lists the nodes that a table or figure comes from, itself included.
+// Upstream lists the nodes that a table or figure comes from, including itself.
 func (r *Report) Upstream(it *Item) []int { return upstream(r.Nodes, []int{it.Index}) }
 
 func place(s plan.Step) string { return s.Pos.File + ":" + itoa(s.Pos.Line) }
@@ -298,10 +297,10 @@ func digestOf(r *artifacts.Result, output string) (artifacts.Digest, bool) {
 	return a.Digest, ok && a.Files == nil
 }
 
-// IsItem reports whether an address is that of a table or figure.
+// IsItem reports whether an address is a table's or figure's.
 func IsItem(address string) bool { _, ok := isRendered(address); return ok }
 
-// isRendered reports whether an address is that of a table or figure.
+// isRendered reports whether an address is a table's or figure's.
 func isRendered(address string) (block string, ok bool) {
 	block = pipeline.BlockType(address)
 	return block, block == "table" || block == "figure"

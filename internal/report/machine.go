@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// absolute is a path of some machine in a text: one of two parts or more, at its
-// beginning or behind a mark.
+// absolute matches absolute paths in a text: of two parts or more, at its beginning or after a
+// mark.
 var absolute = regexp.MustCompile("(^|[\"'`\\s=(\\[,:])((?:file://)?(?:/[^/\\s\"'`,\\])]+){2,}/?)")
 
-// unplaced is a text without the folders of a machine: a page is for others to read, to
-// whom they say nothing.
+// unplaced is a text without the paths of a machine, which mean nothing to a page's readers.
 func unplaced(s string) string {
 	return absolute.ReplaceAllStringFunc(s, func(m string) string {
 		parts := absolute.FindStringSubmatch(m)
@@ -20,10 +19,10 @@ func unplaced(s string) string {
 	})
 }
 
-// Unplaced is a text without the folders of a machine, for others to read.
+// Unplaced is a text without the paths of a machine, for others to read.
 func Unplaced(s string) string { return unplaced(s) }
 
-// fileOf is how a page names a file of the pipeline.
+// fileOf is a pipeline file's name on the page.
 func fileOf(name string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "..") {
 		return filepath.Base(name)
@@ -31,7 +30,7 @@ func fileOf(name string) string {
 	return name
 }
 
-// storeOf is how a page names a store.
+// storeOf is a store's name on the page.
 func storeOf(url string) string {
 	if strings.HasPrefix(url, "file:") || filepath.IsAbs(url) {
 		return "a folder"

@@ -53,7 +53,7 @@ func NumbersOf(ctx context.Context, v *plan.Preview, read Reader) (*prose.Number
 	return n, nil
 }
 
-// NumbersIn reads the cells that another run had of a plan's tables and figures.
+// NumbersIn reads another run's cells of a plan's tables and figures.
 func NumbersIn(ctx context.Context, p *plan.Plan, results map[string]*artifacts.Result, read Reader) (*prose.Numbers, error) {
 	var items []*Item
 	for _, s := range p.Steps {

@@ -24,7 +24,7 @@ import (
 //go:embed page
 var assets embed.FS
 
-// asset is a file of the page's.
+// asset is a file of the page.
 func asset(name string) string {
 	b, err := assets.ReadFile("page/" + name)
 	if err != nil {
@@ -33,9 +33,9 @@ func asset(name string) string {
 	return string(b)
 }
 
-// HTML writes the page: one file that needs nothing else. All that it says is there
-// without its script, which sorts, filters and opens what a link leads to. The page's
-// policy allows that one script by its digest.
+// HTML writes the page: one self-contained file. Everything is there without its script, which
+// sorts, filters and opens link targets. The page's policy allows only that script, by its
+// digest.
 func (r *Report) HTML(w io.Writer) error {
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
 		"markup":   func(s string) template.HTML { return template.HTML(render.HTML(s)) },
@@ -84,7 +84,7 @@ func (r *Report) HTML(w io.Writer) error {
 	}{r, template.CSS(asset("page.css")), template.JS(script), "sha256-" + base64.StdEncoding.EncodeToString(digest[:]), panels, len(panels) == mostPanels})
 }
 
-// nodeOf and itemOf are what the templates of a step and of a table or figure take.
+// nodeOf and itemOf are the data of the templates for a step and for a table or figure.
 type (
 	nodeOf struct {
 		Report *Report
@@ -96,10 +96,10 @@ type (
 	}
 )
 
-// Title is what the page is headed with.
+// Title is the page's heading.
 func (r *Report) Title() string { return cmp.Or(r.Paper.Title, r.Pipeline) }
 
-// command is one that can be pasted, without the folders of this machine.
+// command is a command to copy, without the paths of this machine.
 func (r *Report) command(verb string, args ...string) string {
 	if r.Command == nil {
 		return strings.Join(append([]string{"redsi", verb}, args...), " ")
@@ -107,7 +107,7 @@ func (r *Report) command(verb string, args ...string) string {
 	return unplaced(r.Command(verb, args...))
 }
 
-// at links a text to a step, if the page has it.
+// at links a text to a step, if the page shows it.
 func (r *Report) at(index int, text string) template.HTML {
 	text = template.HTMLEscapeString(text)
 	if !r.Nodes[index].Detailed {
@@ -116,7 +116,7 @@ func (r *Report) at(index int, text string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<a href="#step-%d">%s</a>`, index, text))
 }
 
-// panelOf is the id of the panel of some inputs; "" if the page does not have it.
+// panelOf is the id of the panel for some inputs; "" if the page has none.
 func (r *Report) panelOf(it *Item, inputs []string) string {
 	if id := panelID(it, inputs); r.shown[id] {
 		return id
@@ -124,8 +124,8 @@ func (r *Report) panelOf(it *Item, inputs []string) string {
 	return ""
 }
 
-// picture is an SVG file as the address of an image: there its text is no part of
-// the page, and nothing in it runs or loads anything.
+// picture is an SVG file as an image address: there its text is not part of the page, and it
+// cannot run or load anything.
 func picture(svg []byte) template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
 }

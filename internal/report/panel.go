@@ -15,11 +15,10 @@ type Panel struct {
 	Sources []Source
 	More    int     // sources that are not shown
 	All     int     // steps that the cells depend on
-	Roots   []*Node // of them, those that depend on nothing: downloads and generators
+	Roots   []*Node // those without inputs: downloads and generators
 }
 
-// panels makes one panel for each set of artifacts that some cell comes from, at most
-// mostPanels.
+// panels makes one panel for each set of artifacts that cells come from, at most mostPanels.
 func (r *Report) panels() []Panel {
 	var out []Panel
 	for _, it := range r.Items {
@@ -62,8 +61,8 @@ func (p *Panel) follow(nodes []Node) {
 	p.Sources = p.Sources[:min(len(p.Sources), mostSources)]
 }
 
-// panelID names the panel of some inputs: by the first digest and how many
-// there are, within its table.
+// panelID names the panel for some inputs within its table, by the first digest and their
+// number.
 func panelID(it *Item, inputs []string) string {
 	sum := uint64(14695981039346656037) // FNV-1a
 	for _, d := range inputs {

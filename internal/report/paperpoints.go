@@ -7,9 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/render"
 )
 
-// drawPaper draws the points of a figure that the paper has. Where numbers are
-// compared, they stand among the rebuilt ones; at another scale, whose axes are others,
-// in a picture of their own.
+// drawPaper draws the paper's points of a figure. If numbers are compared, they are among the
+// rebuilt ones; at another scale, with different axes, in a picture of their own.
 func (it *Item) drawPaper() error {
 	checks := it.ofPaper()
 	among := !it.Other
@@ -36,7 +35,7 @@ func (it *Item) drawPaper() error {
 			if x != nil && x.Paper != nil {
 				q.X = render.Number(*x.Paper)
 			} else if !among && !it.sharesX() {
-				continue // where the paper's point stands is not known
+				continue // the position of the paper's point is unknown
 			}
 			if among {
 				q.Marker, q.Hollow = "diamond", true
@@ -66,10 +65,10 @@ func (it *Item) drawPaper() error {
 	return nil
 }
 
-// sharesX reports whether the axis names its places, so that the paper's are the same.
+// sharesX reports whether the axis has named positions, so that the paper's are the same.
 func (it *Item) sharesX() bool { return it.Figure.X != nil && len(it.Figure.X.Ticks) > 0 }
 
-// looseAxis is an axis whose ends the data decide.
+// looseAxis is an axis whose range depends on the data.
 func looseAxis(a *render.Axis) *render.Axis {
 	if a == nil {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// Bounds of the picture of blocks, beyond which there is none: redsi graph draws any.
+// Bounds of the picture of blocks, beyond which there is none: redsi graph has no bounds.
 const (
 	mostPictured = 80
 	mostLayers   = 20
 )
 
-// Sizes in the picture's own units, which are pixels where the page is wide.
+// Sizes in the picture's own units: pixels if the page is wide enough.
 const (
 	pictureWidth = 1120.0
 	boxHeight    = 34.0
@@ -22,21 +22,20 @@ const (
 	charWidth    = 6.6 // of a box's text
 )
 
-// Picture is the graph of the blocks of steps, layers from left to right: what is at the
-// left is read by what is at the right. Tables and figures are marks below the block
-// that they come from at last.
+// Picture is the graph of the blocks of steps, in layers from left to right: blocks read those
+// to their left. Tables and figures are marks below the last block that they come from.
 type Picture struct {
 	Width, Height float64
 	Boxes         []*Box
 	Lines         []Line
 }
 
-// Long reports whether the picture is wider than the page, which scrolls it then.
+// Long reports whether the picture is wider than the page and has to scroll.
 func (p *Picture) Long() bool { return p.Width > pictureWidth }
 
 // Box is a block of steps.
 type Box struct {
-	Address, Kind, Name string // shortened for the picture, but for the address
+	Address, Kind, Name string // shortened for the picture, except the address
 	Steps, Done         int
 	X, Y, W             float64
 	Marks               []Mark
@@ -47,7 +46,7 @@ type Box struct {
 	out    []*Box
 }
 
-// Share is how much of the box is filled: what has results.
+// Share is how much of the box is filled: steps with results.
 func (b *Box) Share() float64 { return b.W * float64(b.Done) / float64(max(b.Steps, 1)) }
 
 // State is the box's colour: done, some or rest.
@@ -70,7 +69,7 @@ type Mark struct {
 // Line is an edge: a curve from one box to another.
 type Line struct{ X1, Y1, X2, Y2, Mid float64 }
 
-// picture draws the blocks; nil if they are too many to be seen.
+// picture draws the blocks; nil if there are too many.
 func (g *Gatherer) picture(items []*Item) *Picture {
 	boxes := map[string]*Box{}
 	var order []*Box
@@ -114,7 +113,7 @@ func (g *Gatherer) picture(items []*Item) *Picture {
 	reached := reachable(layers)
 	for _, to := range order {
 		for _, from := range to.in {
-			if !slices.ContainsFunc(from.out, func(next *Box) bool { return next.layer > from.layer && reached[next][to] }) { // a longer way says it
+			if !slices.ContainsFunc(from.out, func(next *Box) bool { return next.layer > from.layer && reached[next][to] }) { // a longer path implies it
 				x1, x2 := from.X+from.W, to.X
 				p.Lines = append(p.Lines, Line{x1, from.Y + boxHeight/2, x2, to.Y + boxHeight/2, (x1 + x2) / 2})
 			}
@@ -132,10 +131,10 @@ func nameOf(address, kind string) string {
 	return local
 }
 
-// layersOf parts boxes by the longest way from a source; a source stands just before what
-// first reads it.
+// layersOf sorts boxes into layers by the longest path from a source; a source is just before
+// its first reader.
 func layersOf(order []*Box) [][]*Box {
-	for range order { // as often as the longest way, and no more if blocks go in a circle
+	for range order { // at most the longest path, even if blocks form a cycle
 		moved := false
 		for _, b := range order {
 			for _, to := range b.out {
@@ -161,7 +160,7 @@ func layersOf(order []*Box) [][]*Box {
 	return layers
 }
 
-// mark puts tables and figures at the blocks that they come from at last.
+// mark puts tables and figures at the last blocks that they come from.
 func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
 	for _, it := range items {
 		host := order[0]
@@ -181,7 +180,7 @@ func (g *Gatherer) mark(boxes map[string]*Box, order []*Box, items []*Item) {
 	}
 }
 
-// reachable has, of each box, those that a way to the right leads to.
+// reachable has, for each box, those reachable to the right.
 func reachable(layers [][]*Box) map[*Box]map[*Box]bool {
 	reached := map[*Box]map[*Box]bool{}
 	for _, layer := range slices.Backward(layers) {
@@ -198,8 +197,8 @@ func reachable(layers [][]*Box) map[*Box]map[*Box]bool {
 	return reached
 }
 
-// place orders the boxes of each layer by the mean place of their neighbours, and gives
-// all their positions.
+// place orders the boxes of each layer by the mean position of their neighbours, and sets all
+// positions.
 func (p *Picture) place(layers [][]*Box) {
 	const gapX, gapY, edge, narrowest = 24.0, 9.0, 4.0, 90.0
 	p.Width = max(p.Width, 2*edge-gapX+(narrowest+gapX)*float64(len(layers))) // the page scrolls it
@@ -247,7 +246,7 @@ func (p *Picture) place(layers [][]*Box) {
 	p.Height = tallest + 2*edge
 }
 
-// middle is the mean height of the box's neighbours at one side; its own if it has none.
+// middle is the mean height of the box's neighbours on one side; its own if it has none.
 func (b *Box) middle(right bool) float64 {
 	near := b.in
 	if right {

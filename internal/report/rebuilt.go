@@ -8,7 +8,7 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// Attested fills in what people left about results that they rebuilt.
+// Attested fills in the attestations of results.
 func Attested(ctx context.Context, book *attest.Book, v *plan.Preview, nodes []Node) error {
 	for i := range nodes {
 		it := v.Items[nodes[i].Index]
@@ -24,7 +24,7 @@ func Attested(ctx context.Context, book *attest.Book, v *plan.Preview, nodes []N
 	return nil
 }
 
-// attested counts what people left about all results, those too that are not shown.
+// attested counts the attestations of all results, also of those that are not shown.
 func (r *Report) attested(ctx context.Context, v *plan.Preview, stands map[int]artifacts.Digest) error {
 	for i := range r.Nodes {
 		outputs, ok := stands[i]

@@ -19,17 +19,17 @@ import (
 	"github.com/redsi/redsi/internal/usage"
 )
 
-// Options say what the report cannot find out from results.
+// Options say what the report cannot learn from results.
 type Options struct {
 	Store   string
 	Paper   pipeline.Paper // what the pipeline rebuilds
 	Claims  []pipeline.Claim
-	Against *Against // another run to show beside this one; nil: none
+	Against *Against // another run to compare with; nil: none
 
-	// Command is a command of this program as it can be pasted; nil: without options.
+	// Command is a command line of this program to copy; nil: without options.
 	Command func(verb string, args ...string) string
 
-	// Book has what people left who rebuilt results; nil: nothing.
+	// Book has the attestations of results; nil: none.
 	Book *attest.Book
 
 	UI        string // address of Temporal's UI; "" shows workflow ids without links
@@ -41,7 +41,7 @@ type Report struct {
 	Options
 	Pipeline string
 	Targets  []string
-	Runs     []string // that left the results, newest first
+	Runs     []string // that made the results, newest first
 	Newest   time.Time
 	Scales   []string // declared by tables and figures
 	Other    bool     // one of these is not the paper's
@@ -49,10 +49,10 @@ type Report struct {
 	Judged   *expect.Judged
 	Tally    render.Tally
 	Items    []*Item
-	Nodes    []Node        // of all steps, most of a long plan without their lineage
+	Nodes    []Node        // of all steps; of a long plan, most without lineage
 	Blocks   []Block       // longest first
-	Picture  *Picture      // of the blocks; nil of too many
-	Timeline *Timeline     // of the run that did most of the work; nil of none
+	Picture  *Picture      // of the blocks; nil if too many
+	Timeline *Timeline     // of the run that did most of the work; nil: none
 	Cells    ComparedCells // with the other run
 	Curves   []*Curve      // of trainings that have results
 	Envs     []Environment
@@ -61,9 +61,9 @@ type Report struct {
 	Used     usage.Sum // of all steps with results
 	Bytes    int64
 	Left     Left
-	Rebuilt  attest.Total    // by people, of all results
+	Rebuilt  attest.Total    // attestations of all results
 	shown    map[string]bool // ids of panels
-	roomFor  map[string]bool // files that are in the page, by the output that has them
+	roomFor  map[string]bool // files that are in the page, by output
 }
 
 // Environment is where steps ran.
@@ -72,7 +72,7 @@ type Environment struct {
 	Steps  int
 }
 
-// SourceFile is a file that was brought in from outside.
+// SourceFile is a file from outside.
 type SourceFile struct {
 	Step, URL, SHA256, License string
 	Size                       int64
@@ -123,7 +123,7 @@ func (r *Report) load(ctx context.Context, v *plan.Preview, items []int, read Re
 	return nil
 }
 
-// complete adds what the page shows of a table or figure besides what the result says.
+// complete adds what the page shows of a table or figure besides its result.
 func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	if it.State != Done {
 		return nil
@@ -145,7 +145,7 @@ func (r *Report) complete(ctx context.Context, it *Item, read Reader) error {
 	return nil
 }
 
-// judge counts what came of the comparisons with the paper, also of what is not shown.
+// judge counts the verdicts of the comparisons with the paper, also for what is not shown.
 func (r *Report) judge() {
 	for _, it := range r.Judged.Items {
 		r.Other = r.Other || it.Other
@@ -156,7 +156,7 @@ func (r *Report) judge() {
 
 // Bounds of what the page shows of data.
 const (
-	previewed    = 256 << 10 // bytes of an artifact, beyond which it is not opened
+	previewed    = 256 << 10 // most bytes of an artifact that is opened
 	previewChars = 800
 )
 
@@ -189,10 +189,10 @@ func (r *Report) Compared() bool { return r.Full() && r.Checked() }
 // Checked reports whether anything was compared with what is expected.
 func (r *Report) Checked() bool { return r.Judged.Summary().Judged > 0 }
 
-// Said is what came of all expectations, in a sentence.
+// Said sums up the verdicts on all expectations, in a sentence.
 func (r *Report) Said() string { return r.Judged.Summary().Sentence() }
 
-// Sentences are the claims, as far as the page has room.
+// Sentences are the claims, as many as the page shows.
 func (r *Report) Sentences() []expect.Claim {
 	return r.Judged.Claims[:min(len(r.Judged.Claims), mostRows)]
 }
@@ -210,8 +210,8 @@ func (r *Report) Have() (n int) {
 // Complete reports whether every step has a result.
 func (r *Report) Complete() bool { return r.Summary.Run+r.Summary.Maybe == 0 }
 
-// Count is how many cells came to a verdict when they were compared with the paper.
+// Count is how many cells have a verdict from the comparison with the paper.
 func (r *Report) Count(verdict string) int { return r.Tally.Cells[render.Verdict(verdict)] }
 
-// Claims is how many of the paper's claims came to a verdict.
+// Claims is how many of the paper's claims have a verdict.
 func (r *Report) Claims(verdict string) int { return r.Tally.Claims[render.Verdict(verdict)] }

@@ -10,10 +10,10 @@ import (
 	"github.com/redsi/redsi/internal/pipeline"
 )
 
-// mostTimed bounds the rows of a timeline; the blocks that took least share the last one.
+// mostTimed bounds the rows of a timeline; the shortest blocks share the last one.
 const mostTimed = 30
 
-// runWork is when the steps of a run were at work, by row of its timeline.
+// runWork is when the steps of a run were running, by row of its timeline.
 type runWork struct {
 	took  time.Duration
 	steps int
@@ -22,7 +22,7 @@ type runWork struct {
 
 type span struct{ from, to time.Time }
 
-// worked takes note of when a step was at work.
+// worked records when a step was running.
 func (g *Gatherer) worked(address string, r *artifacts.Result) {
 	w := g.work[r.Origin.RunID]
 	if w == nil {
@@ -38,7 +38,7 @@ func (g *Gatherer) worked(address string, r *artifacts.Result) {
 	w.rows[row] = append(w.rows[row], span{r.Finished.Add(-r.Took), r.Finished})
 }
 
-// Timeline shows when a run worked at what. Lengths are pixels of its picture.
+// Timeline shows when a run's steps were running. Lengths are pixels of its picture.
 type Timeline struct {
 	Run           string
 	Steps         int
@@ -60,11 +60,11 @@ type TimeRow struct {
 	spans []span
 }
 
-// Bar is a time in which steps of the block were at work.
+// Bar is a time in which steps of the block were running.
 type Bar struct{ X, W float64 }
 
-// timeline is of the run that did most of the work whose results are there; nil if
-// nothing took time.
+// timeline is the timeline of the run that made most of the present results; nil if nothing
+// took time.
 func (g *Gatherer) timeline() *Timeline {
 	const left, right, rowHeight, top = 210.0, 1112.0, 12.0, 4.0
 	run := ""
@@ -121,7 +121,7 @@ func (g *Gatherer) timeline() *Timeline {
 	return t
 }
 
-// fewRows puts the rows that took least together.
+// fewRows merges the shortest rows.
 func fewRows(rows []TimeRow) []TimeRow {
 	if len(rows) <= mostTimed {
 		return rows
@@ -138,7 +138,7 @@ func fewRows(rows []TimeRow) []TimeRow {
 	return append(rows[:mostTimed-1], rest)
 }
 
-// timeTicks are round times up to an end, some four of them.
+// timeTicks are about four round times up to an end.
 func timeTicks(end float64) (out []float64) {
 	step := 1.0
 	for _, s := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, 12 * 3600, 86400, 7 * 86400, 30 * 86400} {

@@ -11,7 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/render"
 )
 
-// Trace is where one number comes from, or one step: then there are address and steps only.
+// Trace is where one number comes from or, with only address and steps, one step.
 type Trace struct {
 	Address string         `json:"address"`
 	Cell    string         `json:"cell,omitempty"`
@@ -25,13 +25,13 @@ type Trace struct {
 	Steps   []Node         `json:"steps"` // all that it depends on, nearest first
 }
 
-// UnknownCell is the error for a name that is no cell of the results.
+// UnknownCell is the error for a name that is not a cell of the results.
 type UnknownCell struct{ Name, Why string }
 
 func (e *UnknownCell) Error() string { return e.Name + ": " + e.Why }
 
-// TraceCell follows ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a
-// figure's SERIES.POINT.x or y.
+// TraceCell traces ADDRESS:CELL to its sources: a table's ROW.COLUMN, or a figure's
+// SERIES.POINT.x or y.
 func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, read Reader, name string) (*Trace, error) {
 	address, cell, ok := strings.Cut(name, ":")
 	if !ok {
@@ -67,7 +67,7 @@ func TraceCell(ctx context.Context, v *plan.Preview, claims []pipeline.Claim, re
 	return t, nil
 }
 
-// TraceStep follows a step, or the instances of a block, to all that it comes from.
+// TraceStep traces a step, or the instances of a block, to everything that it comes from.
 func TraceStep(v *plan.Preview, target string) (*Trace, error) {
 	nodes, err := Nodes(v)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package secret finds the values of secrets where a program is started, and
-// keeps them out of what the program says and leaves behind. Everywhere else a
-// secret is a name: of an environment variable, a file, or a sensitive variable
-// of the pipeline. The package must not know steps or stores.
+// Package secret finds the values of secrets where a program is started, and keeps them out of
+// the program's output and results. Everywhere else a secret is a name: of an environment
+// variable, a file, or a sensitive variable of the pipeline. The package must not know steps
+// or stores.
 package secret
 
 import (
@@ -26,10 +26,10 @@ const (
 // sensitive variable, for workers that were not given it.
 const VarPrefix = "REDSI_VAR_"
 
-// Variable is the source that a sensitive variable stands for.
+// Variable is the source for a sensitive variable.
 func Variable(name string) string { return varSource + name }
 
-// CheckSource refuses what names no place where a secret could be.
+// CheckSource refuses invalid sources of secrets.
 func CheckSource(source string) error {
 	kind, name, _ := strings.Cut(source, ":")
 	switch {
@@ -38,11 +38,11 @@ func CheckSource(source string) error {
 	case kind+":" == fileSource && filepath.IsAbs(name) && !strings.Contains(name, "\x00"):
 		return nil
 	}
-	return errors.New(`is not where a secret can be found: "env:NAME", "file:/PATH" or a sensitive variable`)
+	return errors.New(`is not a source of a secret: want "env:NAME", "file:/PATH" or a sensitive variable`)
 }
 
-// Bounds of a value. A shorter one would be found everywhere, so that nothing
-// could be kept free of it.
+// Bounds of a value. A shorter one would be found everywhere, so it could not be kept out of
+// anything.
 const (
 	minValue = 6
 	maxValue = 64 << 10
@@ -51,11 +51,11 @@ const (
 
 // Finder finds values on one machine.
 type Finder struct {
-	Vars   map[string]string           // sensitive variables that this process was given
+	Vars   map[string]string           // sensitive variables given to this process
 	Lookup func(string) (string, bool) // nil: os.LookupEnv
 }
 
-// Value is the value of a secret. No error has it, or a part of it.
+// Value is the value of a secret. Errors never contain it, or a part of it.
 func (f Finder) Value(source string) (string, error) {
 	if err := CheckSource(source); err != nil {
 		return "", err
@@ -88,11 +88,11 @@ func (f Finder) Value(source string) (string, error) {
 	}
 	switch {
 	case len(v) < minValue:
-		return "", fmt.Errorf("the value of %s has %d bytes; one of fewer than %d cannot be told from other text", source, len(v), minValue)
+		return "", fmt.Errorf("the value of %s has %d bytes; with fewer than %d it cannot be told from other text", source, len(v), minValue)
 	case len(v) > maxValue:
 		return "", fmt.Errorf("the value of %s has more than %d bytes", source, maxValue)
 	case strings.Contains(v, "\x00"):
-		return "", fmt.Errorf("the value of %s has a NUL byte, which no environment variable can hold", source)
+		return "", fmt.Errorf("the value of %s has a NUL byte, which environment variables cannot hold", source)
 	}
 	return v, nil
 }
@@ -133,11 +133,11 @@ func (f Finder) Values(sources map[string]string) (Set, error) {
 // Set is the values of secrets by name.
 type Set map[string]string
 
-// pattern is a text that betrays a secret.
+// pattern is a text that reveals a secret.
 type pattern struct{ name, text string }
 
-// patterns are the values, and of one with several lines each long line, as that
-// is how such a value is printed. Longer ones come first.
+// patterns are the values and, for those with several lines, each long line, since they are
+// often printed by line. Longer ones come first.
 func (s Set) patterns() []pattern {
 	var ps []pattern
 	for name, v := range s {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// LeakError says that a stream has the value of a secret.
+// LeakError says that a stream contains the value of a secret.
 type LeakError struct{ Name string }
 
 func (e *LeakError) Error() string { return fmt.Sprintf("it has the value of the secret %s", e.Name) }
 
-// Redact replaces values in a text by [secret NAME].
+// Redact replaces values in a text with [secret NAME].
 func (s Set) Redact(text string) string {
 	if len(s) == 0 {
 		return text
@@ -26,8 +26,8 @@ func (s Set) Redact(text string) string {
 	return b.String()
 }
 
-// Redactor writes a stream to w with values replaced by [secret NAME]. It holds
-// back only what may be the start of a value, until Close.
+// Redactor writes a stream to w with values replaced with [secret NAME]. It holds back only
+// what may be the start of a value, until Close.
 func (s Set) Redactor(w io.Writer) io.WriteCloser {
 	return newStream(s, w, func(name string) error {
 		_, err := fmt.Fprintf(w, "[secret %s]", name)
@@ -35,8 +35,8 @@ func (s Set) Redactor(w io.Writer) io.WriteCloser {
 	})
 }
 
-// Guard writes a stream to w and fails with a *LeakError at a value, of which w
-// does not get the last byte.
+// Guard writes a stream to w and fails with a *LeakError at a value, before its last byte
+// reaches w.
 func (s Set) Guard(w io.Writer) io.WriteCloser {
 	return newStream(s, w, func(name string) error { return &LeakError{name} })
 }
@@ -77,7 +77,7 @@ func (s *stream) Close() error {
 	return s.err
 }
 
-// pass writes what is decided; at the end all of it.
+// pass writes what cannot be part of a value any more; at the end, everything.
 func (s *stream) pass(end bool) error {
 	b, from, i := s.held, 0, 0
 	for i < len(b) {

@@ -19,8 +19,8 @@ const (
 	sigClose = `"}`
 )
 
-// Sign adds signer and signature to a JSON object that has neither. Its format must be in
-// it, so that a signature of one sort of document is none of another.
+// Sign adds signer and signature to a JSON object that has neither. The object must have its
+// format, so that a signature of one type of document is not valid for another.
 func (k *Private) Sign(object []byte) ([]byte, error) {
 	var head struct {
 		Format    string           `json:"format"`
@@ -43,8 +43,8 @@ func (k *Private) Sign(object []byte) ([]byte, error) {
 	return fmt.Appendf(body, "%s%s%s", sigOpen, base64.StdEncoding.EncodeToString(sig), sigClose), nil
 }
 
-// Signer returns who signed a document; the zero Public for one that is not signed. A
-// signature that is not that of the document's bytes is an error.
+// Signer returns the key that signed a document; the zero Public if it is not signed. A
+// signature that does not match the document's bytes is an error.
 func Signer(doc []byte) (p Public, err error) {
 	var head struct {
 		Format    string  `json:"format"`
@@ -59,7 +59,7 @@ func Signer(doc []byte) (p Public, err error) {
 		return p, nil
 	}
 	if head.Signer == nil || head.Signature == nil {
-		return p, errors.New("the document has half a signature")
+		return p, errors.New("the document has either a signer or a signature, not both")
 	}
 	if p, err = ParsePublic(*head.Signer); err != nil {
 		return Public{}, err
@@ -67,7 +67,7 @@ func Signer(doc []byte) (p Public, err error) {
 	sig, err := base64.StdEncoding.Strict().DecodeString(*head.Signature)
 	body, ok := bytes.CutSuffix(doc, []byte(sigOpen+*head.Signature+sigClose))
 	if err != nil || !ok || !ed25519.Verify(p.key[:], append([]byte(frame), body...), sig) {
-		return Public{}, fmt.Errorf("the signature is not that of %s: the document was changed after it was signed, or somebody else signed it", p.Name)
+		return Public{}, fmt.Errorf("the signature is not by %s: the document was changed after it was signed, or signed with another key", p.Name)
 	}
 	return p, nil
 }

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Public is a key by which signatures are checked, and the name that its owner gave it.
-// The name is for people: keys are told apart by their bytes.
+// Public is a key that verifies signatures, with the name that its owner gave it. The name is
+// for people: keys are distinguished by their bytes.
 type Public struct {
 	Name string
 	key  [ed25519.PublicKeySize]byte
@@ -24,19 +24,19 @@ type Public struct {
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]*$`)
 
-// isName reports whether a key may be called so. (A repetition that is bounded in the
-// expression costs every start of the program.)
+// isName reports whether a key may have that name. (A bounded repetition in the expression
+// would slow down every start of the program.)
 func isName(s string) bool { return len(s) <= 100 && keyName.MatchString(s) }
 
 // ParsePublic reads "NAME:BASE64", as String writes it.
 func ParsePublic(s string) (p Public, err error) {
 	name, code, ok := strings.Cut(s, ":")
 	if !ok || !isName(name) {
-		return p, fmt.Errorf("%.200q is no public key: want NAME:BASE64, as redsi key show prints it", s)
+		return p, fmt.Errorf("%.200q is not a public key: want NAME:BASE64, as redsi key show prints it", s)
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(code)
 	if err != nil || len(b) != len(p.key) {
-		return p, fmt.Errorf("the public key %s has no %d bytes of base64 after its name", name, len(p.key))
+		return p, fmt.Errorf("the public key %s must have %d bytes of base64 after its name", name, len(p.key))
 	}
 	p.Name = name
 	copy(p.key[:], b)
@@ -53,13 +53,13 @@ func (p Public) ID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Same reports whether two keys are one, whatever their names.
+// Same reports whether two keys are the same, whatever their names.
 func (p Public) Same(q Public) bool { return p.key == q.key }
 
-// IsZero reports whether p is no key.
+// IsZero reports whether p is the zero value.
 func (p Public) IsZero() bool { return p == Public{} }
 
-// Private is a key that signs.
+// Private is a signing key.
 type Private struct {
 	name string
 	key  ed25519.PrivateKey
@@ -68,7 +68,7 @@ type Private struct {
 // New makes a key.
 func New(name string) (*Private, error) {
 	if !isName(name) {
-		return nil, fmt.Errorf("%.200q cannot be the name of a key: letters, digits and . _ @ + -, at most 100, not beginning with a sign", name)
+		return nil, fmt.Errorf("%.200q is not a valid name of a key: want letters, digits and . _ @ + -, at most 100, beginning with a letter or digit", name)
 	}
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -77,17 +77,17 @@ func New(name string) (*Private, error) {
 	return &Private{name, key}, nil
 }
 
-// Public is the other half.
+// Public is the public half.
 func (k *Private) Public() Public {
 	p := Public{Name: k.name}
 	copy(p.key[:], k.key.Public().(ed25519.PublicKey))
 	return p
 }
 
-// privatePrefix begins the one line of a file with a private key.
+// privatePrefix begins the only line of a file with a private key.
 const privatePrefix = "redsi-signing-key-1 "
 
-// Write puts the key into a new file that only its owner may read.
+// Write writes the key to a new file that only its owner may read.
 func (k *Private) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (k *Private) Write(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Read reads what Write wrote. A file that others than its owner may read is refused.
+// Read reads what Write wrote. A file that others may read is refused.
 func Read(path string) (*Private, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -115,10 +115,10 @@ func Read(path string) (*Private, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > 1024 {
-		return nil, &fs.PathError{Op: "read signing key", Path: path, Err: errors.New("it is no file with a key")}
+		return nil, &fs.PathError{Op: "read signing key", Path: path, Err: errors.New("it is not a key file")}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("others may read the signing key %s: chmod 600 it, and make another key if they did", path)
+		return nil, fmt.Errorf("others may read the signing key %s: run chmod 600 on it, and make another key if they did", path)
 	}
 	b := make([]byte, info.Size())
 	if _, err := f.ReadAt(b, 0); err != nil {
@@ -128,7 +128,7 @@ func Read(path string) (*Private, error) {
 	name, code, colon := strings.Cut(line, ":")
 	seed, err := base64.StdEncoding.Strict().DecodeString(code)
 	if !ok || !colon || !isName(name) || err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("%s has no signing key of redsi: redsi key new makes one", path)
+		return nil, fmt.Errorf("%s is not a redsi signing key: make one with redsi key new", path)
 	}
 	return &Private{name, ed25519.NewKeyFromSeed(seed)}, nil
 }

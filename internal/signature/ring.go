@@ -2,13 +2,13 @@ package signature
 
 import "slices"
 
-// Ring is which keys a project believes.
+// Ring is the keys that a project trusts.
 type Ring struct {
 	Trusted []Public
-	Revoked []Public // what these signed counts for nothing, whenever they did
+	Revoked []Public // whose signatures do not count, whenever they were made
 }
 
-// Standing is what a ring says of a key.
+// Standing is what a ring says about a key.
 type Standing string
 
 // The standings. A key that is both trusted and revoked is revoked.
@@ -18,7 +18,7 @@ const (
 	Unknown Standing = "unknown"
 )
 
-// Of says what the ring says of p; of the zero Public, which signed nothing, Unknown.
+// Of is the standing of p; Unknown for the zero Public, which signed nothing.
 func (r Ring) Of(p Public) Standing {
 	switch {
 	case !p.IsZero() && slices.ContainsFunc(r.Revoked, p.Same):

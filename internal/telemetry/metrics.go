@@ -24,7 +24,7 @@ import (
 	"github.com/redsi/redsi/internal/loopback"
 )
 
-// metrics are those of a process, which a server shows. A nil one counts nothing.
+// metrics are a process's metrics, served over HTTP. A nil one counts nothing.
 type metrics struct {
 	provider *sdkmetric.MeterProvider
 	handler  client.MetricsHandler // of Temporal's SDK
@@ -37,8 +37,8 @@ type metrics struct {
 	bytes   metric.Int64Counter
 }
 
-// Upper bounds in seconds: of what Temporal's SDK times, mostly calls and waiting, and of
-// work, which may take days.
+// Upper bounds in seconds: for what Temporal's SDK times, mostly calls and waiting, and for
+// steps, which may take days.
 var (
 	callSeconds = []float64{0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60}
 	workSeconds = []float64{0.01, 0.1, 1, 10, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 4 * 24 * 3600}
@@ -52,7 +52,7 @@ func startMetrics(o Options) (*metrics, error) {
 	m := &metrics{address: l.Addr().String()}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	// Names as they are given: Temporal documents its own without suffixes.
+	// Names unchanged: Temporal documents its own without suffixes.
 	reader, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo(), exporter.WithoutTargetInfo(),
 		exporter.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithoutSuffixes))
 	if err != nil {
@@ -70,7 +70,7 @@ func startMetrics(o Options) (*metrics, error) {
 	return m, nil
 }
 
-// listen takes a port of this machine, unless the address has a host.
+// listen listens on this machine only, unless the address has a host.
 func listen(address string) (net.Listener, error) {
 	if !strings.Contains(address, ":") {
 		address = ":" + address
@@ -89,9 +89,9 @@ func (m *metrics) instruments(meter metric.Meter) error {
 	var errs [4]error
 	m.steps, errs[0] = meter.Int64Counter("redsi_steps_total",
 		metric.WithDescription("Steps by kind and outcome: hit, ran, or failed, which counts each attempt."))
-	m.running, errs[1] = meter.Int64UpDownCounter("redsi_steps_running", metric.WithDescription("Steps at work now, by kind."))
+	m.running, errs[1] = meter.Int64UpDownCounter("redsi_steps_running", metric.WithDescription("Steps running now, by kind."))
 	m.seconds, errs[2] = meter.Float64Histogram("redsi_step_seconds", metric.WithExplicitBucketBoundaries(workSeconds...),
-		metric.WithDescription("Seconds that steps which ran were at work, by kind."))
+		metric.WithDescription("Seconds that executed steps took, by kind."))
 	m.bytes, errs[3] = meter.Int64Counter("redsi_store_bytes_total",
 		metric.WithDescription("Bytes that steps have read from the store and written to it."))
 	return errors.Join(errs[:]...)
@@ -101,7 +101,7 @@ func (m *metrics) serve(l net.Listener, registry *prometheus.Registry, log *slog
 	show := promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		// Where others may ask, they do so by names of this machine that it does not know.
+		// Other machines use names of this one that it does not know.
 		if at, ok := l.Addr().(*net.TCPAddr); ok && at.IP.IsLoopback() {
 			if status, why := loopback.Stranger(r, nil); status != 0 {
 				http.Error(w, why, status)

@@ -13,22 +13,22 @@ import (
 	"go.temporal.io/sdk/interceptor"
 )
 
-// Options say what is shown, and where.
+// Options say what is exported, and where.
 type Options struct {
-	Metrics string // HOST:PORT or PORT that /metrics is served at, without a host on this machine only; "": none
+	Metrics string // HOST:PORT or PORT to serve /metrics on, without a host on this machine only; "": none
 	Version string // of the program
 	Log     *slog.Logger
 }
 
-// Telemetry is that of a process. A nil one does nothing.
+// Telemetry is a process's telemetry. A nil one does nothing.
 type Telemetry struct {
 	metrics *metrics
 	traces  *traces
 }
 
-// Start serves metrics, if there is an address, and sends traces, if the environment
-// variables of OpenTelemetry ask for them. An error is about the address: a collector that
-// cannot be reached is none, and is told to the log once.
+// Start serves metrics, if there is an address, and sends traces, if OpenTelemetry's
+// environment variables ask for them. An error is about the address: an unreachable collector
+// is only logged, once.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{traces: startTraces(ctx, o)}
 	var err error
@@ -45,7 +45,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Client makes a client of Temporal, and the workers of it, tell what they do.
+// Client instruments a Temporal client and its workers.
 func (t *Telemetry) Client(o client.Options) client.Options {
 	if t == nil {
 		return o
@@ -59,7 +59,7 @@ func (t *Telemetry) Client(o client.Options) client.Options {
 	return o
 }
 
-// Address is where the metrics are served; "" if they are not.
+// Address is where metrics are served; "" if they are not.
 func (t *Telemetry) Address() string {
 	if t == nil || t.metrics == nil {
 		return ""
@@ -67,10 +67,10 @@ func (t *Telemetry) Address() string {
 	return t.metrics.address
 }
 
-// closeWithin bounds how long is waited for a collector that takes what is left.
+// closeWithin bounds the wait for a collector to take the remaining traces.
 const closeWithin = 3 * time.Second
 
-// Close sends what is left of the traces, for at most three seconds, and ends.
+// Close sends the remaining traces, for at most three seconds, and ends.
 func (t *Telemetry) Close() {
 	if t == nil {
 		return
@@ -89,24 +89,24 @@ func (t *Telemetry) Close() {
 
 // Step names a piece of work.
 type Step struct {
-	Kind         string // one of few: it is a label of metrics
-	Address, Key string // of traces only
+	Kind         string // few values: it is a label of metrics
+	Address, Key string // only in traces
 	Run          string
 }
 
-// Outcomes of a step. Others are told to traces alone.
+// Outcomes of a step. Others appear only in traces.
 const (
 	Hit    = "hit"
 	Ran    = "ran"
 	Failed = "failed"
 )
 
-// Begin tells that a step is begun; what it returns is called with what came of it.
+// Begin records the start of a step; call what it returns with the outcome.
 func (t *Telemetry) Begin(ctx context.Context, s Step) (context.Context, func(outcome string)) {
 	if t == nil {
 		return ctx, func(string) {}
 	}
-	span := trace.SpanFromContext(context.Background()) // one that does nothing
+	span := trace.SpanFromContext(context.Background()) // a no-op
 	if t.traces != nil {
 		ctx, span = t.traces.tracer.Start(ctx, "step", trace.WithAttributes(attribute.String("redsi.step", s.Address),
 			attribute.String("redsi.kind", s.Kind), attribute.String("redsi.key", s.Key), attribute.String("redsi.run", s.Run)))
@@ -122,14 +122,14 @@ func (t *Telemetry) Begin(ctx context.Context, s Step) (context.Context, func(ou
 	}
 }
 
-// Hits counts steps of a kind that were found to have results when they were looked up.
+// Hits counts steps of a kind that had results when they were looked up.
 func (t *Telemetry) Hits(kind string, n int) {
 	if t != nil {
 		t.metrics.count(kind, Hit, n)
 	}
 }
 
-// Moved counts bytes that steps have read from the store, or written to it.
+// Moved counts bytes that steps have read from the store or written to it.
 func (t *Telemetry) Moved(read, written int64) {
 	if t != nil {
 		t.metrics.moved(read, written)

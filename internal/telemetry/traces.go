@@ -26,14 +26,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// traces are sent in batches from a bounded queue: who makes a span never waits.
+// traces are sent in batches from a bounded queue: making a span never waits.
 type traces struct {
 	provider    *sdktrace.TracerProvider
 	tracer      trace.Tracer
 	interceptor interceptor.Interceptor
 }
 
-// startTraces does what the environment says; nil if it asks for no traces.
+// startTraces follows the environment; nil if it asks for no traces.
 func startTraces(ctx context.Context, o Options) *traces {
 	wanted, wrong := wantsTraces(os.Getenv)
 	if wrong != "" {
@@ -52,7 +52,7 @@ func startTraces(ctx context.Context, o Options) *traces {
 		return nil
 	}
 	res, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "redsi"), attribute.String("service.version", o.Version)),
-		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv()) // the last one wins
+		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv()) // the last one takes precedence
 	if err != nil {
 		otel.Handle(err)
 	}
@@ -61,7 +61,7 @@ func startTraces(ctx context.Context, o Options) *traces {
 	x.interceptor = interceptor.NewTracingInterceptor(newTracer(opentelemetry.TracerOptions{
 		Tracer:                  x.provider.Tracer("temporal-sdk-go"),
 		TextMapPropagator:       propagation.TraceContext{},
-		DisableSignalTracing:    true, // between a run and its steps: they say nothing of their own
+		DisableSignalTracing:    true, // signals between a run and its steps carry no information
 		DisableQueryTracing:     true, // `redsi run` asks three times a second
 		DisableBaggage:          true,
 		AllowInvalidParentSpans: true, // a header that cannot be read must not fail a run
@@ -69,8 +69,8 @@ func startTraces(ctx context.Context, o Options) *traces {
 	return x
 }
 
-// wantsTraces reads the variables that say whether there are traces; the others are read
-// by OpenTelemetry's libraries. Wrong says why traces that are asked for cannot be sent.
+// wantsTraces reads the variables that turn traces on; OpenTelemetry's libraries read the
+// others. wrong says why requested traces cannot be sent.
 func wantsTraces(env func(string) string) (wanted bool, wrong string) {
 	first := func(names ...string) (name, value string) {
 		for _, n := range names {
@@ -85,17 +85,17 @@ func wantsTraces(env func(string) string) (wanted bool, wrong string) {
 	case strings.EqualFold(env("OTEL_SDK_DISABLED"), "true"), x == "none", x == "" && endpoint == "":
 		return false, ""
 	case x != "" && x != "otlp":
-		return false, fmt.Sprintf("OTEL_TRACES_EXPORTER is %q, and redsi has otlp and none", x)
+		return false, fmt.Sprintf("OTEL_TRACES_EXPORTER is %q, but redsi supports only otlp and none", x)
 	}
 	if name, p := first("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
-		return false, fmt.Sprintf("%s is %q, and redsi sends http/protobuf, which collectors take at port 4318", name, p)
+		return false, fmt.Sprintf("%s is %q, but redsi sends only http/protobuf, which collectors accept on port 4318", name, p)
 	}
 	return true, ""
 }
 
-// tracer is Temporal's, but that the span of a workflow's execution has the same ids
-// whenever and wherever it is replayed, so that spans which are sent before it ends have
-// their parent, whichever worker ends it.
+// tracer is Temporal's, except that the span of a workflow execution has the same ids whenever
+// and wherever it is replayed, so that spans sent before its end have their parent, whichever
+// worker ends it.
 type tracer struct {
 	interceptor.Tracer
 	options opentelemetry.TracerOptions
@@ -130,12 +130,12 @@ func (t tracer) StartSpan(o *interceptor.TracerStartSpanOptions) (interceptor.Tr
 	return one.StartSpan(o)
 }
 
-// span is one of Temporal's. It tells of an error that there was one, and its type: its
-// text may have what a payload has.
+// span is one of Temporal's. For an error it records only the type: the text may contain parts
+// of a payload.
 type span struct {
 	trace.Span
 	execution bool      // of a workflow
-	ended     time.Time // that, for the first time
+	ended     time.Time // when that ended, for the first time
 }
 
 func (s *span) RecordError(err error, _ ...trace.EventOption) {
@@ -151,8 +151,8 @@ func (s *span) RecordError(err error, _ ...trace.EventOption) {
 
 func (s *span) SetStatus(code codes.Code, _ string) { s.Span.SetStatus(code, "") }
 
-// End sends nothing of a workflow that has not ended: it was dropped from the worker's
-// memory, or replayed.
+// End sends nothing for a workflow that has not ended: it was dropped from the worker's memory,
+// or replayed.
 func (s *span) End(o ...trace.SpanEndOption) {
 	switch {
 	case !s.execution:
@@ -162,9 +162,9 @@ func (s *span) End(o ...trace.SpanEndOption) {
 	}
 }
 
-// endings tells the span of a workflow's execution that this has ended. A query to a
-// workflow that has ended replays its last task as if it were new: the process that ended
-// it remembers that, and the span of another one has the same ids and times.
+// endings records which workflow executions have ended. A query to an ended workflow replays
+// its last task as if it were new: the process that ended it remembers, and the span of any
+// other has the same ids and times.
 type endings struct {
 	interceptor.InterceptorBase
 	mu   sync.Mutex
@@ -195,7 +195,7 @@ func (i *ending) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWo
 	s.ended = workflow.Now(ctx)
 	var next *workflow.ContinueAsNewError
 	if errors.As(err, &next) {
-		s.SetStatus(codes.Ok, "") // which stays, whatever is said of the error
+		s.SetStatus(codes.Ok, "") // which stays, whatever is set for the error
 	}
 	return out, err
 }
@@ -213,7 +213,7 @@ func (e *endings) first(id trace.SpanID) bool {
 	return true
 }
 
-// ids are random, or made of what the context has.
+// ids are random, or derived from the context.
 type ids struct{}
 
 type idsFrom struct{}

@@ -9,12 +9,12 @@ import (
 	"github.com/redsi/redsi/internal/render"
 )
 
-// unmetShown bounds the expectations that do not hold which are printed where not all are
-// asked for; the report has all.
+// unmetShown bounds the unmet expectations that are printed unless all are asked for; the
+// report has all.
 const unmetShown = 20
 
-// Expectations prints what came of what is expected: what does not hold, or with all each
-// of them, and the count of all. Nothing is printed where nothing is expected.
+// Expectations prints unmet expectations or, with all, every expectation, and the count of all.
+// Without expectations it prints nothing.
 func Expectations(w io.Writer, j *expect.Judged, all bool) {
 	s := j.Summary()
 	if !s.Any() {

@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Failed is how a step failed for good before, under the key that it has now.
+// Failed is how a step failed for good before, under its present key.
 type Failed struct {
 	Error    string    `json:"error"`
 	Run      string    `json:"run"`
@@ -16,14 +16,14 @@ type Failed struct {
 	Ended    time.Time `json:"ended"`
 	Attempt  int32     `json:"attempt"`
 	Revision string    `json:"revision,omitempty"` // of redsi
-	Times    int       `json:"times"`              // in so many runs
-	Other    string    `json:"-"`                  // the revision of this redsi, if it is another one
+	Times    int       `json:"times"`              // number of runs
+	Other    string    `json:"-"`                  // the revision of this redsi, if different
 }
 
-// errorShown is how much of an error stands in a line of a plan.
+// errorShown is how much of an error a plan's line shows.
 const errorShown = 160
 
-// String is all of it in a line: when, where, how often and why.
+// String is one line: when, where, how often and why.
 func (f Failed) String() string {
 	when := humanize.Time(f.Ended)
 	if when == "now" {

@@ -18,15 +18,15 @@ import (
 	"github.com/redsi/redsi/internal/roofline"
 )
 
-// Hours prints what the steps of a plan come to on cards: by block and by table, together,
-// what does not fit, and what all of it depends on.
+// Hours prints the hours of a plan's steps on cards: by block and by table, in total, what does
+// not fit, and the assumptions.
 func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	Printf(w, "card      %s: %.3g TFLOP/s in half precision, %.3g in float32, %.3g TB/s (data sheet)\n", h.Card.Title, h.Card.Half/1e12, h.Card.Float/1e12, h.Card.Bandwidth/1e12)
 	if h.Unsupported != "" {
 		Printf(w, "%s  %s: these hours are for comparison only\n", st.Outcome("failed", "NOTE"), h.Unsupported)
 	}
 	if h.GPUSteps == 0 {
-		Printf(w, "hours     none: no step on queue gpu is left to do\n")
+		Printf(w, "hours     none: no step on queue gpu is left to run\n")
 		return
 	}
 	blocks, of := h.Blocks(v)
@@ -51,24 +51,24 @@ func Hours(w io.Writer, v *plan.Preview, st Style, h *hours.Hours) {
 	}
 	Printf(w, "cost      $%s for these hours at $%.2f, $%s if %s rented all the time\n", humanize.Comma(int64(h.Cost()+0.5)), h.Price, humanize.Comma(int64(h.Rent()+0.5)), map[bool]string{true: "it is", false: "all are"}[h.Cards == 1])
 	if len(h.Spent) > 0 {
-		Printf(w, "spent     %s, of what is computed\n", spent(h.Spent))
+		Printf(w, "spent     %s, of the computed hours\n", spent(h.Spent))
 	}
 	if rest := h.Steps - h.GPUSteps; rest > 0 {
-		Printf(w, "others    %s for %d of %s that no card does, by history\n", Seconds(h.WorkP50-h.GPUP50), rest-(h.Unknown-h.GPUUnknown), Count(rest, "step"))
+		Printf(w, "others    %s for %d of %s that need no card, by history\n", Seconds(h.WorkP50-h.GPUP50), rest-(h.Unknown-h.GPUUnknown), Count(rest, "step"))
 	}
 	large := tooLarge(v, h)
 	for n, f := range large {
 		if n == hoursShown {
-			Printf(w, "memory    and %d more that do not fit: --json has all\n", len(large)-n)
+			Printf(w, "memory    and %d more that do not fit: --json lists all\n", len(large)-n)
 			break
 		}
-		Printf(w, "%s  %s needs %s at its peak, the card has room for %s: %s\n", st.Outcome("failed", "LARGE"), f.address, Size(f.Needs), Size(f.Room), change(f.Fit.Fit))
+		Printf(w, "%s  %s needs %s at its peak, the card has %s: %s\n", st.Outcome("failed", "LARGE"), f.address, Size(f.Needs), Size(f.Room), change(f.Fit.Fit))
 	}
 	for _, text := range h.Assumed {
 		Printf(w, "assumed   %s\n", text)
 	}
 	if known > 0 && h.Price == h.Card.Price {
-		Printf(w, "assumed   $%.2f for a card and an hour, about what renting one costs (%s); --price changes it\n", h.Price, roofline.PriceDate)
+		Printf(w, "assumed   $%.2f per card and hour, a typical rental price (%s); --price changes it\n", h.Price, roofline.PriceDate)
 	}
 }
 
@@ -111,7 +111,7 @@ func groupName(g estimate.Group) string {
 	return g.Name
 }
 
-// onCards counts the steps of each group that are on cards and no hits.
+// onCards counts the steps of each group that are on cards and not hits.
 func onCards(v *plan.Preview, groups int, of []int) []int {
 	out := make([]int, groups)
 	for i, s := range v.Plan.Steps {
@@ -122,8 +122,8 @@ func onCards(v *plan.Preview, groups int, of []int) []int {
 	return out
 }
 
-// inHours is a time in hours, of which the tenth counts below a hundred; less than one is
-// shown as other times are.
+// inHours is a time in hours, with tenths below a hundred; less than one hour is shown like
+// other times.
 func inHours(d time.Duration) string {
 	switch h := d.Hours(); {
 	case h < 1:
@@ -135,7 +135,7 @@ func inHours(d time.Duration) string {
 	}
 }
 
-// bases says of how many steps hours were measured, scaled or computed.
+// bases says for how many steps hours were measured, scaled or computed.
 func bases(h *hours.Hours) string {
 	var out []string
 	for _, b := range []struct {
@@ -147,12 +147,12 @@ func bases(h *hours.Hours) string {
 		}
 	}
 	if len(out) == 0 {
-		return "none is known"
+		return "none known"
 	}
 	return strings.Join(out, "; ")
 }
 
-// spent says what computed hours go into; what is less than a hundredth of them is left out.
+// spent says what computed hours are spent on, without parts below one percent.
 func spent(all []hours.Spent) string {
 	sum, out := 0.0, []string{}
 	for _, x := range all {
@@ -166,7 +166,7 @@ func spent(all []hours.Spent) string {
 	return strings.Join(out, ", ")
 }
 
-// reasonsWhy counts why hours are not known.
+// reasonsWhy counts why hours are unknown.
 func reasonsWhy(h *hours.Hours) func(yield func(string, int) bool) {
 	n := map[string]int{}
 	var order []string
@@ -192,8 +192,8 @@ type large struct {
 	hours.Fit
 }
 
-// tooLarge are those that do not fit, the largest first, each of a block and of the same
-// need once.
+// tooLarge are the steps that do not fit, largest first, those of a block with the same need
+// once.
 func tooLarge(v *plan.Preview, h *hours.Hours) (out []large) {
 	seen := map[string]bool{}
 	for _, f := range h.TooLarge {
@@ -210,18 +210,18 @@ func tooLarge(v *plan.Preview, h *hours.Hours) (out []large) {
 // change is what to do about a training that does not fit.
 func change(f roofline.Fit) string {
 	if len(f.Change) == 0 {
-		return "take a card with more memory, or a smaller model"
+		return "use a card with more memory, or a smaller model"
 	}
-	return "take " + strings.Join(f.Change, ", or ")
+	return "use " + strings.Join(f.Change, ", or ")
 }
 
 // HoursJSON is what --hours adds to a plan in JSON.
 type HoursJSON struct {
 	Card     roofline.Card `json:"card"`
 	Cards    int           `json:"cards"`
-	Price    float64       `json:"price"`                 // dollars, a card and an hour
-	Why      string        `json:"unsupported,omitempty"` // libtorch computes nothing on such a card
-	Steps    int           `json:"steps"`                 // on cards, no hits
+	Price    float64       `json:"price"`                 // dollars per card and hour
+	Why      string        `json:"unsupported,omitempty"` // libtorch does not support such a card
+	Steps    int           `json:"steps"`                 // on cards, not hits
 	Unknown  int           `json:"unknown"`
 	Measured int           `json:"measured"`
 	Scaled   int           `json:"scaled"`
@@ -233,7 +233,7 @@ type HoursJSON struct {
 	Cost     float64 `json:"cost"`
 	Rent     float64 `json:"rent"` // if all cards are rented until the end
 
-	Spent []HoursSpent `json:"spent"` // what is computed, the most first
+	Spent []HoursSpent `json:"spent"` // computed hours, largest first
 
 	Each     []HoursStep  `json:"each"`
 	Blocks   []HoursGroup `json:"blocks"`
@@ -244,8 +244,8 @@ type HoursJSON struct {
 	Assumed     []string             `json:"assumed"`
 }
 
-// HoursSpent is a part of computed hours: a sort of operations, gaps between them, the host
-// that the card waits for, or loading models.
+// HoursSpent is a part of computed hours: a type of operation, gaps between them, waiting for
+// the host, or loading models.
 type HoursSpent struct {
 	On    string  `json:"on"`
 	Hours float64 `json:"hours"`
@@ -255,8 +255,8 @@ type HoursSpent struct {
 type HoursStep struct {
 	Address string         `json:"address"`
 	Hours   *float64       `json:"hours,omitempty"`
-	Basis   estimate.Basis `json:"basis,omitempty"` // step: measured; scaled, computed
-	Why     string         `json:"why,omitempty"`   // it is not known
+	Basis   estimate.Basis `json:"basis,omitempty"` // step (measured), scaled or computed
+	Why     string         `json:"why,omitempty"`   // if unknown
 }
 
 // HoursGroup is a block, or a table with what it needs.

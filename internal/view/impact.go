@@ -16,8 +16,8 @@ import (
 // impactShown bounds the causes and claims that are printed unless all are asked for.
 const impactShown = 20
 
-// Impact prints what a change costs for people: the causes, the tables that they reach,
-// and the sum; with all, each step.
+// Impact prints what a change costs: the causes, the tables that they affect, and the sum; with
+// all, each step.
 func Impact(w io.Writer, r *impact.Report, st Style, all bool) {
 	Printf(w, "%s -> %s\n", r.A, r.B)
 	for i, c := range r.Causes {
@@ -76,7 +76,7 @@ func impactTables(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// impactOutcome is what becomes of a table, in a word.
+// impactOutcome is the new outcome of a table, in a word.
 func impactOutcome(t impact.Table) string {
 	if t.After == "" {
 		return "gone"
@@ -112,7 +112,7 @@ func impactSteps(w io.Writer, r *impact.Report, st Style) {
 	}
 }
 
-// ImpactSentence sums up what becomes of the steps.
+// ImpactSentence sums up how the steps change.
 func ImpactSentence(r *impact.Report) string {
 	n := r.Steps
 	var parts []string

@@ -12,8 +12,8 @@ import (
 // markdownSteps bounds the steps that are listed for a pull request.
 const markdownSteps = 100
 
-// ImpactMarkdown writes what a change costs for a pull request. Nothing in it depends on
-// when it was written, and whatever stands in the pipeline stands in it as text.
+// ImpactMarkdown writes what a change costs for a pull request. It does not depend on when it
+// was written, and everything from the pipeline is escaped.
 func ImpactMarkdown(w io.Writer, r *impact.Report) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 	p("## What this change costs\n\n%s → %s\n\n", inline(r.A), inline(r.B))
@@ -80,7 +80,7 @@ func ImpactMarkdown(w io.Writer, r *impact.Report) {
 	}
 }
 
-// inline is text in a line or cell of Markdown, whatever it has.
+// inline is text escaped for a line or cell of Markdown.
 func inline(text string) string {
 	text = escape.Line(text)
 	var b strings.Builder

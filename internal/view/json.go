@@ -10,8 +10,8 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 )
 
-// WriteJSON prints a value as indented JSON with a newline. A list of nothing is [], never
-// null, also within what v points to. What a terminal would obey is written as JSON's escapes.
+// WriteJSON prints a value as indented JSON with a newline. An empty list is [], never null,
+// also inside what v points to. Control characters are written as JSON escapes.
 func WriteJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -24,7 +24,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// listed is a value whose nil slices are empty ones.
+// listed is a value with empty slices instead of nil ones.
 func listed(v reflect.Value) any {
 	if !v.IsValid() {
 		return nil
@@ -35,7 +35,7 @@ func listed(v reflect.Value) any {
 	return c.Interface()
 }
 
-// fillLists makes nil slices of a value that can be set empty ones.
+// fillLists makes nil slices of a settable value empty ones.
 func fillLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -59,7 +59,7 @@ func fillLists(v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 { // bytes are no list
+		if v.Type().Elem().Kind() == reflect.Uint8 { // bytes are not a list
 			return
 		}
 		if v.IsNil() {

@@ -7,8 +7,8 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 )
 
-// Log is a handler that gives another one records of which nothing is obeyed by a
-// terminal: messages and names on one line, values with their lines.
+// Log is a handler that passes records on to another one without control characters: messages
+// and names on one line, values with their lines.
 func Log(h slog.Handler) slog.Handler { return logHandler{h} }
 
 type logHandler struct{ to slog.Handler }

@@ -9,14 +9,14 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// Others is what a preview has of stores of others, and what it would fetch from them.
+// Others is what a preview found in other stores, and what it would fetch from them.
 type Others struct {
 	Stores   []OtherStore
 	Passed   []Passed
-	Unsigned map[string]int // hits that nobody who is trusted signed, by their store
-	Own      int            // hits of the store itself that nobody who is trusted signed, if keys are
-	Fetch    map[int]int64  // bytes of the steps that would be fetched, 0 if all are here
-	Blobs    int            // that would be
+	Unsigned map[string]int // hits that no trusted key signed, by store
+	Own      int            // hits in the own store that no trusted key signed, if keys are trusted
+	Fetch    map[int]int64  // bytes to fetch by step, 0 if all are here
+	Blobs    int            // to fetch
 }
 
 // OtherStore is one of them.
@@ -24,13 +24,13 @@ type OtherStore struct {
 	Name   string `json:"name"`
 	URL    string `json:"url"`
 	Hits   int    `json:"hits"`
-	Denied int    `json:"denied,omitempty"` // records that it would not say whether it has them
+	Denied int    `json:"denied,omitempty"` // records for which it denied access
 	Error  string `json:"error,omitempty"`  // why it does not answer
 }
 
-// Passed is results that are there and are not used.
+// Passed is existing results that are not used.
 type Passed struct {
-	From   string `json:"from,omitempty"` // "" is the store itself
+	From   string `json:"from,omitempty"` // "": the own store
 	Reason string `json:"reason"`
 	Signer string `json:"signer,omitempty"`
 	Steps  int    `json:"steps"`
@@ -38,7 +38,7 @@ type Passed struct {
 	Do     string `json:"do,omitempty"`
 }
 
-// FetchGroup is what would be fetched of a block.
+// FetchGroup is what would be fetched for a block.
 type FetchGroup struct {
 	Name  string `json:"name"`
 	Steps int    `json:"steps"`
@@ -56,7 +56,7 @@ type OthersJSON struct {
 	Blocks   []FetchGroup   `json:"fetch_blocks"`
 }
 
-// JSON makes the JSON value; nil if no store of others was asked and nothing passed over.
+// JSON makes the JSON value; nil if no other store was asked and nothing passed over.
 func (o *Others) JSON(v *plan.Preview) *OthersJSON {
 	if o == nil || len(o.Stores) == 0 && len(o.Passed) == 0 && o.Own == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (o *Others) bytes() (n int64) {
 	return n
 }
 
-// blocks sums up what would be fetched, most first.
+// blocks sums up what would be fetched by block, largest first.
 func (o *Others) blocks(v *plan.Preview) (groups []FetchGroup) {
 	at := map[string]int{}
 	for i, s := range v.Plan.Steps {
@@ -108,7 +108,7 @@ func (o *Others) blocks(v *plan.Preview) (groups []FetchGroup) {
 // fetchShown is how many blocks that would be fetched are printed.
 const fetchShown = 10
 
-// planOthers prints what a plan has of others.
+// planOthers prints what a plan found in other stores.
 func planOthers(w io.Writer, v *plan.Preview, o *Others) {
 	if o == nil {
 		return
@@ -116,16 +116,16 @@ func planOthers(w io.Writer, v *plan.Preview, o *Others) {
 	for _, s := range o.Stores {
 		switch {
 		case s.Error != "":
-			Printf(w, "from      %s does not answer; what it may have counts as not there\n", s.Name)
+			Printf(w, "from      %s does not answer; its results count as missing\n", s.Name)
 		case s.Hits > 0:
 			Printf(w, "from      %s: %s", s.Name, Count(s.Hits, "hit"))
 			if n := o.Unsigned[s.Name]; n > 0 {
-				Printf(w, ", %d of them signed by nobody that this project trusts", n)
+				Printf(w, ", %d of them not signed by a key that this project trusts", n)
 			}
 			Println(w)
 		}
 		if s.Denied > 0 {
-			Printf(w, "          it denies access to %s; of a bucket that must not be listed this means that they are not there\n", Count(s.Denied, "record"))
+			Printf(w, "          it denies access to %s; for a bucket that may not be listed this means that they do not exist\n", Count(s.Denied, "record"))
 		}
 	}
 	if len(o.Fetch) > 0 {
@@ -146,12 +146,12 @@ func planOthers(w io.Writer, v *plan.Preview, o *Others) {
 		Println(w)
 	}
 	if o.Own > 0 {
-		Printf(w, "unsigned  %s of the store itself, which shared = \"use\" believes\n", Count(o.Own, "hit"))
+		Printf(w, "unsigned  %s in the own store, accepted by shared = \"use\"\n", Count(o.Own, "hit"))
 	}
 	PrintPassed(w, o.Passed)
 }
 
-// PrintPassed prints which results are there and not used, and what can be done about it.
+// PrintPassed prints which existing results are not used, and what to do about it.
 func PrintPassed(w io.Writer, passed []Passed) {
 	for _, p := range passed {
 		Printf(w, "not used  %s: %s\n", Count(p.Steps, "step"), p.Text)

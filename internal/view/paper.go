@@ -7,11 +7,11 @@ import (
 	"github.com/redsi/redsi/internal/prose"
 )
 
-// Paper prints what a check of a paper found, what is wrong first. Numbers of a table that
-// is typed by hand share a line, unless each is asked for.
+// Paper prints the findings of a check of a paper, errors first. The numbers of a hand-typed
+// table share a line, unless each is asked for.
 func Paper(w io.Writer, r *prose.Result, each bool) {
 	for _, m := range r.Missing {
-		Printf(w, "%s  reads %s, which is not there\n", m.Place, m.Name)
+		Printf(w, "%s  reads %s, which does not exist\n", m.Place, m.Name)
 	}
 	for _, u := range r.Waiting {
 		Printf(w, "%s  \\redsi{%s} has no result yet\n", u.Place, u.Name)

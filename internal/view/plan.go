@@ -9,26 +9,26 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// PlanFacts is what is known of a plan besides its preview.
+// PlanFacts is what is known about a plan besides its preview.
 type PlanFacts struct {
 	Store    string
 	Estimate *estimate.Estimate
 	Why      map[int]string // why a step must run
 	Causes   map[int]string // the same without values, where values differ
-	Slots    int            // steps at a time that the time is estimated for
+	Slots    int            // steps at a time, for the estimate
 	GPUSlots int
 	Others   *Others
 	Failed   map[int]Failed // what failed for good before, under the same key
-	Free     int64          // bytes free for results; -1 if not known
+	Free     int64          // bytes free for results; -1: unknown
 	Hours    *hours.Hours   // of steps on cards; nil: not asked for
 
-	Libraries []string // what is installed for interpreters and counts, a sentence each
+	Libraries []string // interpreters' packages that are part of keys, a sentence each
 }
 
-// fits reports whether the results have room, as far as it is known.
+// fits reports whether the results fit on the disk, as far as that is known.
 func (f *PlanFacts) fits() bool { return f.Free < 0 || f.Estimate.Bytes <= f.Free }
 
-// fetch is how many bytes of a step would be fetched from others.
+// fetch is how many bytes of a step would be fetched from other stores.
 func (f *PlanFacts) fetch(i int) (size int64, ok bool) {
 	if f.Others != nil {
 		size, ok = f.Others.Fetch[i]
@@ -49,18 +49,18 @@ type PlanStep struct {
 	TookS   *float64          `json:"took_s,omitempty"`        // of the result, for a hit
 	Bytes   *int64            `json:"bytes,omitempty"`         // of its outputs
 	Origin  string            `json:"origin,omitempty"`        // the run it came from
-	From    string            `json:"from,omitempty"`          // the store of others that has it
+	From    string            `json:"from,omitempty"`          // the other store that has it
 	Fetch   *int64            `json:"fetch_bytes,omitempty"`
 
-	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // by which the result stands for this key
+	Accepted *artifacts.Acceptance `json:"accepted,omitempty"` // why the result is valid for this key
 
 	Expect    *float64       `json:"expect_s,omitempty"` // seconds: the median of earlier results
 	ExpectP90 *float64       `json:"expect_p90_s,omitempty"`
 	Basis     estimate.Basis `json:"expect_of,omitempty"` // whose results those are: step, block or kind
 	Size      *int64         `json:"expect_bytes,omitempty"`
-	Memory    int64          `json:"memory,omitempty"` // the most at a time: of a hit, or as expected, its 90 % quantile
+	Memory    int64          `json:"memory,omitempty"` // peak: of a hit, or the expected 90 % quantile
 
-	Fails []string `json:"fails,omitempty"` // checks of a hit that stop what reads it
+	Fails []string `json:"fails,omitempty"` // failed checks of a hit, which stop its readers
 	Warns []string `json:"warns,omitempty"`
 
 	File string `json:"file"`
@@ -69,18 +69,18 @@ type PlanStep struct {
 
 // PlanGroup is a block of a plan in JSON, or what a table needs.
 type PlanGroup struct {
-	Name    string   `json:"name"` // "" for what no table needs
+	Name    string   `json:"name"` // "": not needed by any table
 	Run     int      `json:"run"`
 	Resume  int      `json:"resume"`
 	Maybe   int      `json:"maybe"`
 	Hit     int      `json:"hit"`
 	SavedS  float64  `json:"saved_s"`
-	Unknown int      `json:"unknown"` // steps that are no hits, without history
+	Unknown int      `json:"unknown"` // steps that are not hits, without history
 	P50     float64  `json:"expect_s"`
 	P90     float64  `json:"expect_p90_s"`
 	GPU     float64  `json:"gpu_hours"`
 	Bytes   int64    `json:"expect_bytes"`
-	Shared  *int     `json:"shared,omitempty"` // of a table's steps that are no hits, those that others need
+	Shared  *int     `json:"shared,omitempty"` // those of a table's steps to run that other tables need too
 	SharedS *float64 `json:"shared_s,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"` // of a block, most frequent first
 }
@@ -91,10 +91,10 @@ type Reason struct {
 	Steps  int    `json:"steps"`
 }
 
-// PlanEstimate is what the steps that are no hits are expected to cost, in JSON.
+// PlanEstimate is the expected cost of the steps that are not hits, in JSON.
 type PlanEstimate struct {
 	Steps    int                    `json:"steps"`
-	Unknown  int                    `json:"unknown"` // without history: in no time, and no size
+	Unknown  int                    `json:"unknown"` // without history: not in times and sizes
 	By       map[estimate.Basis]int `json:"known_by"`
 	WorkP50  float64                `json:"work_s"`
 	WorkP90  float64                `json:"work_p90_s"`
@@ -114,7 +114,7 @@ type PlanEstimate struct {
 	Free         *int64 `json:"free_bytes,omitempty"`
 	Fits         *bool  `json:"fits,omitempty"`
 
-	Memory        int64  `json:"memory,omitempty"` // of the step that is expected to have the most, its 90 % quantile
+	Memory        int64  `json:"memory,omitempty"` // the expected 90 % quantile of the step with the most
 	MemoryOf      string `json:"memory_of,omitempty"`
 	MemoryUnknown int    `json:"memory_unknown"` // steps
 
@@ -228,7 +228,7 @@ func estimateJSON(v *plan.Preview, f PlanFacts) PlanEstimate {
 	return out
 }
 
-// basesOf counts the steps that are no hits by whose history they are estimated.
+// basesOf counts the steps that are not hits by the history used for their estimate.
 func basesOf(v *plan.Preview, e *estimate.Estimate) map[estimate.Basis]int {
 	n := map[estimate.Basis]int{}
 	for i, it := range v.Items {

@@ -8,16 +8,16 @@ import (
 	"github.com/redsi/redsi/internal/plan"
 )
 
-// planCosts prints what all steps that are no hits are expected to take, each once.
+// planCosts prints the expected cost of all steps that are not hits.
 func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	e := f.Estimate
 	known := e.Steps - e.Unknown
 	switch {
 	case known == 0:
-		Printf(w, "work      not known: none of %s has history\n", Count(e.Steps, "step"))
+		Printf(w, "work      unknown: no history for %s\n", Count(e.Steps, "step"))
 	default:
 		own := basesOf(v, e)[estimate.Itself]
-		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of steps like them", spread(e.WorkP50, e.WorkP90),
+		Printf(w, "work      %s for %d of %s, %d by their own history and %d by that of similar steps", spread(e.WorkP50, e.WorkP90),
 			known, Count(e.Steps, "step"), own, known-own)
 		if e.Unknown > 0 {
 			Printf(w, "; %d have none and are not counted", e.Unknown)
@@ -37,7 +37,7 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	printChain(w, v, st, e)
 	switch {
 	case e.BytesUnknown == e.Steps:
-		Printf(w, "disk      the size of no result is known")
+		Printf(w, "disk      unknown: no result has a known size")
 	case e.BytesUnknown > 0:
 		Printf(w, "disk      %s of results, and those of %s of unknown size", Size(e.Bytes), Count(e.BytesUnknown, "step"))
 	default:
@@ -48,12 +48,12 @@ func planCosts(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	Println(w)
 	if !f.fits() {
-		Printf(w, "%s  they will not fit: %s more are needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
+		Printf(w, "%s  not enough space: %s more needed\n", st.Outcome("failed", "FULL"), Size(e.Bytes-f.Free))
 	}
 	if e.Memory > 0 {
-		Printf(w, "memory    %s at most at a time, for %s (p90)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address)
+		Printf(w, "memory    %s at its peak, for %s (p90)", Size(e.Memory), v.Plan.Steps[e.MemoryOf].Address)
 		if e.MemoryUnknown > 0 {
-			Printf(w, "; not known of %s", Count(e.MemoryUnknown, "step"))
+			Printf(w, "; unknown for %s", Count(e.MemoryUnknown, "step"))
 		}
 		Println(w)
 	}

@@ -19,16 +19,16 @@ import (
 // PlanStyle says how much of a plan is printed.
 type PlanStyle struct {
 	Style
-	All     bool // each step, hits too
-	Verbose bool // each step that is no hit, and each of the longest chain
+	All     bool // each step, also hits
+	Verbose bool // each step that is not a hit, and the longest chain
 	ByTable bool // what each table and figure needs
 }
 
-// fewSteps is how many steps that are no hits are printed one by one.
+// fewSteps is how many steps that are not hits are printed one by one.
 const fewSteps = 20
 
-// Plan prints a preview for people: its steps, if few are no hits or they are asked for,
-// else its blocks, or what its tables need; and what it is expected to take.
+// Plan prints a preview for people: its steps, if few are not hits or they are asked for, else
+// its blocks, or what its tables need; and the expected cost.
 func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	switch {
 	case st.ByTable:
@@ -40,9 +40,9 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 	planChecks(w, v, st)
 	sum := v.Summary()
-	Printf(w, "%s: %d hit, %d to run, %d known later", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
+	Printf(w, "%s: %d hit, %d to run, %d waiting for others", Count(len(v.Items), "step"), sum.Hit, sum.Run, sum.Maybe)
 	if n := accepted(v); n > 0 {
-		Printf(w, "; %d of the hits accepted by people", n)
+		Printf(w, "; %d of the hits by acceptance", n)
 	}
 	if n := len(f.Failed); n > 0 {
 		Printf(w, "; %d of those to run failed before", n)
@@ -63,7 +63,7 @@ func Plan(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	}
 }
 
-// planChecks prints the hits whose results fail a check of theirs.
+// planChecks prints the hits whose results fail a check.
 func planChecks(w io.Writer, v *plan.Preview, st PlanStyle) {
 	for i, it := range v.Items {
 		for _, f := range it.Fails {
@@ -168,7 +168,7 @@ func planBlocks(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	printGroups(w, st.Style, rows)
 }
 
-// planTables prints a line for each table and figure that is no hit.
+// planTables prints a line for each table and figure that is not a hit.
 func planTables(w io.Writer, v *plan.Preview, st PlanStyle, f PlanFacts) {
 	var rows []groupRow
 	for _, g := range f.Estimate.Tables(v) {
@@ -225,7 +225,7 @@ func counts(g estimate.Group) string {
 	return strings.Join(out, ", ")
 }
 
-// costs is what a group is expected to take, and of how many of its steps that is known.
+// costs is the expected cost of a group, and for how many of its steps it is known.
 func costs(g estimate.Group) string {
 	todo := g.Todo()
 	if g.Unknown == todo {
@@ -246,8 +246,8 @@ func spread(p50, p90 time.Duration) string {
 	return text
 }
 
-// reasons counts why the steps of each group must run, most frequent first. Those that
-// differ only in values are one.
+// reasons counts why the steps of each group must run, most frequent first. Reasons that differ
+// only in values count as one.
 func reasons(groups int, of []int, f PlanFacts) [][]Reason {
 	counted := make([]map[string]Reason, groups)
 	for _, i := range slices.Sorted(maps.Keys(f.Why)) {
@@ -291,7 +291,7 @@ func reasonsText(all []Reason) string {
 	return strings.Join(out, "; ")
 }
 
-// waits says after which blocks the keys of each block are known.
+// waits says which blocks the keys of each block wait for.
 func waits(v *plan.Preview, blocks []estimate.Group, of []int) []string {
 	const most = 3
 	out := make([]string, len(blocks))

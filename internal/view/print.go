@@ -9,28 +9,27 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 )
 
-// Shown is text that may be written as it is: it was escaped when it was made.
-// Only this package makes it.
+// Shown is escaped text, to be written unchanged. Only this package makes it.
 type Shown struct{ text string }
 
 // String is the text with its colours.
 func (s Shown) String() string { return s.text }
 
-// continuation is where the lines of a text stand that belongs to a line.
+// continuation begins the further lines of a message.
 const continuation = "\n       "
 
-// Lines shows a text of several lines below a line: they are indented, so that no
-// text looks like a line of ours.
+// Lines shows a text of several lines below a line, indented so that it cannot look like our
+// own output.
 func Lines(text string) Shown {
 	return Shown{strings.ReplaceAll(escape.Text(strings.TrimRight(text, "\n")), "\n", continuation)}
 }
 
-// Document shows a text of several lines as it stands.
+// Document shows a text of several lines without indenting it.
 func Document(text string) Shown { return Shown{escape.Text(text)} }
 
-// Printf is fmt.Fprintf for people. Whatever the arguments are, nothing in them can
-// move a cursor, colour, forge a line or turn the direction of writing: it is shown
-// escaped, each argument on one line, but for errors, whose further lines are indented.
+// Printf is fmt.Fprintf for people. Arguments cannot move a cursor, colour, forge a line or
+// reverse the direction of writing: they are escaped, each on one line, except errors, whose
+// further lines are indented.
 func Printf(w io.Writer, format string, args ...any) {
 	for i, v := range args {
 		args[i] = safe(v)
@@ -38,7 +37,7 @@ func Printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// Println is fmt.Fprintln with the care of Printf.
+// Println is fmt.Fprintln with Printf's escaping.
 func Println(w io.Writer, args ...any) {
 	for i, v := range args {
 		args[i] = safe(v)
@@ -46,7 +45,7 @@ func Println(w io.Writer, args ...any) {
 	fmt.Fprintln(w, args...)
 }
 
-// Copy prints bytes: as they are where a program reads them, escaped on a terminal.
+// Copy prints bytes: escaped on a terminal, else unchanged.
 func Copy(w io.Writer, r io.Reader, terminal bool) error {
 	if terminal {
 		return escape.Copy(w, r)
@@ -55,7 +54,7 @@ func Copy(w io.Writer, r io.Reader, terminal bool) error {
 	return err
 }
 
-// safe is an argument that prints escaped.
+// safe is an argument in escaped form.
 func safe(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32, float64:
@@ -68,7 +67,7 @@ func safe(v any) any {
 	return foreign{v}
 }
 
-// foreign is a value whose text is made when it is printed.
+// foreign is a value that makes its text when it is printed.
 type foreign struct{ v any }
 
 // flush is a further line of an error that is not indented.

@@ -16,32 +16,31 @@ import (
 	"github.com/redsi/redsi/workflows"
 )
 
-// Live shows a run while it goes on. On a terminal it keeps a block of the steps at
-// work below the lines of finished ones; elsewhere it prints a line whenever a step
-// begins or ends, and how far those at work are now and then.
+// Live shows a run in progress. On a terminal it keeps a block of running steps below the lines
+// of finished ones; elsewhere it prints a line whenever a step begins or ends, and the progress
+// of running steps now and then.
 type Live struct {
 	w      io.Writer
 	st     Style
-	screen *Screen // nil where there is no terminal
+	screen *Screen // nil without a terminal
 	width  int
 
 	seen   map[string]workflows.Status
 	said   map[string]time.Time
-	began  map[string]time.Time // work, not its place in the queue
+	began  map[string]time.Time // start of work, not of queueing
 	now    time.Time
 	spoke  time.Time // when the last line was printed
-	waits  string    // as it was printed
+	waits  string    // as printed
 	resume bool      // the first state: hits are counted, not listed
 }
 
-// Work is what is known of a step at work.
+// Work is what is known about a running step.
 type Work struct {
-	Began    time.Time // zero: not known
+	Began    time.Time // zero: unknown
 	Progress step.Progress
 }
 
-// NewLive makes a view that writes to w; width is that of the terminal, 0 where
-// there is none.
+// NewLive makes a view that writes to w; width is the terminal's, 0 without one.
 func NewLive(w io.Writer, st Style, width int) *Live {
 	l := &Live{w: w, st: st, width: width, seen: map[string]workflows.Status{}, said: map[string]time.Time{},
 		began: map[string]time.Time{}, resume: true}
@@ -55,19 +54,18 @@ func NewLive(w io.Writer, st Style, width int) *Live {
 	return l
 }
 
-// progressEvery is how often is said how far a step is, or the run, where there is no
-// terminal.
+// progressEvery is how often the progress of a step or the run is printed without a terminal.
 const progressEvery = 15 * time.Second
 
-// Update shows a new state. Work is by address, of running steps; waits is what the run
-// waits for, "" if nothing.
+// Update shows a new state. work has the running steps by address; waits is what the run waits
+// for, "": nothing.
 func (l *Live) Update(s workflows.State, work map[string]Work, waits string, now time.Time) {
 	if l.now = now; l.spoke.IsZero() {
 		l.spoke = now
 	}
 	var news bytes.Buffer
 	l.news(&news, s, work)
-	if l.screen != nil { // first, so that no finished step stands in it
+	if l.screen != nil { // first, so that it has no finished steps
 		l.screen.Show(l.block(s, work, waits))
 	}
 	if news.Len() > 0 {
@@ -78,7 +76,7 @@ func (l *Live) Update(s workflows.State, work map[string]Work, waits string, now
 	}
 }
 
-// Say prints a line of its own above the steps at work.
+// Say prints a line above the running steps.
 func (l *Live) Say(text string) { Println(l.w, text) }
 
 // Close removes the block.
@@ -88,7 +86,7 @@ func (l *Live) Close() {
 	}
 }
 
-// cause is what steps have in common that ended without a result.
+// cause is why steps ended without a result.
 type cause struct {
 	status workflows.Status
 	why    string
@@ -128,7 +126,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]Work) {
 		}
 	}
 	if l.resume && hits > 0 {
-		Printf(w, "%s  %s done already\n", l.st.Outcome("hit", "HIT"), Count(hits, "step"))
+		Printf(w, "%s  %s already done\n", l.st.Outcome("hit", "HIT"), Count(hits, "step"))
 	}
 	for _, c := range causes {
 		l.together(w, c, of[c])
@@ -138,8 +136,7 @@ func (l *Live) news(w io.Writer, s workflows.State, work map[string]Work) {
 	}
 }
 
-// atWork notes since when a step is at work, which may be known from the server, whose
-// clock may be another.
+// atWork records when a step began to run, perhaps by the server, whose clock may differ.
 func (l *Live) atWork(address string, began time.Time) {
 	if began.IsZero() || began.After(l.now) {
 		began = l.now
@@ -152,7 +149,7 @@ func (l *Live) atWork(address string, began time.Time) {
 // stepsNamed is how many steps with one cause are named.
 const stepsNamed = 5
 
-// together prints one line of the steps that share a cause.
+// together prints one line for steps that share a cause.
 func (l *Live) together(w io.Writer, c cause, steps []string) {
 	word, who := "SKIP", steps[0]
 	more := len(steps) - 1
@@ -193,12 +190,12 @@ func shared(x workflows.StepState) string {
 
 func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// rowsShown is how many steps at work have a row.
+// rowsShown is how many running steps have a row.
 const rowsShown = 8
 
-// block is the steps at work, what is waited for, and the count of what is left.
+// block is the running steps, what the run waits for, and the count of what is left.
 func (l *Live) block(s workflows.State, work map[string]Work, waits string) []Shown {
-	columns := l.width - 1 // a terminal may wrap behind its last column
+	columns := l.width - 1 // a terminal may wrap after its last column
 	var lines []Shown
 	working := 0
 	for _, x := range s.Steps {
@@ -223,13 +220,13 @@ func (l *Live) block(s workflows.State, work map[string]Work, waits string) []Sh
 	return lines
 }
 
-// sums count the steps that are not done, shorter and shorter.
+// sums count the steps that are not done, in ever shorter forms.
 func sums(s workflows.State) []string {
 	n := map[workflows.Status]int{}
 	for _, x := range s.Steps {
 		n[x.Status]++
 	}
-	text := fmt.Sprintf("%d at work", n[workflows.Running])
+	text := fmt.Sprintf("%d running", n[workflows.Running])
 	if n[workflows.Queued] > 0 {
 		text += fmt.Sprintf(", %d queued", n[workflows.Queued])
 	}
@@ -237,12 +234,12 @@ func sums(s workflows.State) []string {
 	return []string{fmt.Sprintf("       %s of %d", left, len(s.Steps)), fmt.Sprintf("%s of %d", left, len(s.Steps)), left, text}
 }
 
-// nameShown is how much of a name of a step at work stays at least, in columns, while
-// something else can be left out.
+// nameShown is the least width of a running step's name, in columns, while something else can
+// be left out.
 const nameShown = 24
 
-// row is a step at work in so many columns. On a narrow terminal what is known twice is
-// left out and the name is shortened; numbers stay.
+// row is a running step in so many columns. On a narrow terminal redundant parts are left out
+// and the name is shortened; numbers stay.
 func (l *Live) row(address string, p step.Progress, columns int) Shown {
 	elapsed := l.now.Sub(l.began[address])
 	since, note := Seconds(elapsed), p.Note
@@ -271,7 +268,7 @@ func (l *Live) row(address string, p step.Progress, columns int) Shown {
 	return Shown{mark.text + shorten(name, room) + "  " + text}
 }
 
-// mark begins a row, as wide as an outcome if there is room.
+// mark begins a row, as wide as an outcome if it fits.
 func (l *Live) mark(columns int) Shown {
 	if columns < 60 {
 		return Shown{l.st.paint("36", "…").text + " "}
@@ -279,8 +276,8 @@ func (l *Live) mark(columns int) Shown {
 	return Shown{l.st.Outcome("running", "…").text + "  "}
 }
 
-// shorten leaves out the middle of an escaped name that is wider than so many columns,
-// and keeps more of its end, where the names of a block differ.
+// shorten cuts the middle out of an escaped name that is wider than so many columns, and keeps
+// more of its end, where the names of a block differ.
 func shorten(name string, columns int) string {
 	wide := ansi.StringWidth(name)
 	if wide <= columns {
@@ -293,7 +290,7 @@ func shorten(name string, columns int) string {
 	return ansi.Truncate(name, head, "") + "…" + ansi.TruncateLeft(name, wide-(columns-1-head), "")
 }
 
-// firstFit is the first of some texts that fits into so many columns, or the last.
+// firstFit is the first of several texts that fits into so many columns, or the last.
 func firstFit(columns int, texts ...string) string {
 	for _, t := range texts {
 		if ansi.StringWidth(t) <= columns {
@@ -303,8 +300,7 @@ func firstFit(columns int, texts ...string) string {
 	return texts[len(texts)-1]
 }
 
-// Progress prints how far a step is, with the time that is left if it is known
-// how much there is.
+// Progress prints how far a step is, with the time left if the total is known.
 func Progress(p step.Progress, elapsed time.Duration) string {
 	percent, amount, left := numbers(p, elapsed)
 	if percent != "" {
@@ -317,8 +313,8 @@ func Progress(p step.Progress, elapsed time.Duration) string {
 	return far + p.Note
 }
 
-// numbers are the parts of a progress, each "" if it is not known; left begins with a
-// comma if something is before it.
+// numbers are the parts of a progress, each "" if unknown; left begins with a comma if
+// something precedes it.
 func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left string) {
 	count := humanize.Comma
 	if p.Unit == "bytes" {
@@ -346,7 +342,7 @@ func numbers(p step.Progress, elapsed time.Duration) (percent, amount, left stri
 	return percent, amount, left
 }
 
-// murmur is for where there is no terminal: how far long steps are, what is waited for,
+// murmur is for output without a terminal: the progress of long steps, what the run waits for,
 // and, if all else is silent, how many steps are left.
 func (l *Live) murmur(s workflows.State, work map[string]Work, waits string) {
 	var addresses []string

@@ -86,28 +86,28 @@ func TestBlockWidths(t *testing.T) {
 … step.download.train  20 s  3.0 GB
 … step.a  0.0 s
 … waiting for the store
-3 at work, 22 queued, 8 to do of 33
+3 running, 22 queued, 8 to do of 33
 `,
 		60: `
 … step.train.…i_norm/tiny/naive/42"]  60 %, 2 min 10 s left
 … step.download.train  20 s  3.0 GB
 … step.a  0.0 s
 … waiting for the store
-       3 at work, 22 queued, 8 to do of 33
+       3 running, 22 queued, 8 to do of 33
 `,
 		80: `
 …      step.train.…nci_norm/tiny/naive/42"]  3 min 20 s   60 %, 2 min 10 s left
 …      step.download.train  20 s  3.0 GB
 …      step.a  0.0 s
 …      waiting for the store
-       3 at work, 22 queued, 8 to do of 33
+       3 running, 22 queued, 8 to do of 33
 `,
 		120: `
 …      step.train.dsi…title/nci_norm/tiny/naive/42"]  3 min 20 s   60 %  600 of 1,000 steps, 2 min 10 s left  loss 1.25
 …      step.download.train  20 s  3.0 GB
 …      step.a  0.0 s
 …      waiting for the store
-       3 at work, 22 queued, 8 to do of 33
+       3 running, 22 queued, 8 to do of 33
 `,
 	} {
 		var b bytes.Buffer
@@ -162,7 +162,7 @@ func TestQueuedIsSilent(t *testing.T) {
 	l.Update(s, nil, "", now.Add(16*time.Second))
 	s.Steps[0].Status = workflows.Running
 	l.Update(s, map[string]Work{"step.a": {Began: now.Add(15 * time.Second)}}, "", now.Add(17*time.Second))
-	want := "waiting for a worker\n0 at work, 1 queued, 1 to do of 2\nRUN    step.a  \n"
+	want := "waiting for a worker\n0 running, 1 queued, 1 to do of 2\nRUN    step.a  \n"
 	if got := b.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 )
 
-// Screen is a terminal that keeps a block of lines below all that is written to it,
-// whoever writes.
+// Screen is a terminal that keeps a block of lines below everything written to it.
 type Screen struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -25,7 +24,7 @@ type Screen struct {
 // NewScreen makes a screen of a terminal.
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
-// Fd and Read make a screen of a file a terminal for libraries that ask for one.
+// Fd and Read make a screen over a file a terminal for libraries that ask for one.
 func (s *Screen) Fd() uintptr {
 	if f, ok := s.w.(*os.File); ok {
 		return f.Fd()
@@ -42,13 +41,13 @@ func (s *Screen) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	s.clear()
 	n, err := s.w.Write(p)
-	if bytes.HasSuffix(p, []byte("\n")) { // else the line goes on
+	if bytes.HasSuffix(p, []byte("\n")) { // else the line continues
 		s.draw()
 	}
 	return n, err
 }
 
-// Show draws another block, none of no lines. No line may be wider than the terminal.
+// Show draws a new block; without lines, none. No line may be wider than the terminal.
 func (s *Screen) Show(block []Shown) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +70,7 @@ func (s *Screen) draw() {
 	s.drawn = len(s.block)
 }
 
-// Waiting is a block that says what is waited for and for how long, in a terminal of so
+// Waiting is a block that says what is being waited for and for how long, on a terminal of so
 // many columns.
 func Waiting(what string, since time.Duration, width int) []Shown {
 	what, took := escape.Line(what), Seconds(since)

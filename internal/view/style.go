@@ -11,8 +11,7 @@ import (
 	"github.com/redsi/redsi/internal/escape"
 )
 
-// Style colours text for a terminal; the zero value prints plain text. Either is
-// escaped.
+// Style colours text for a terminal; the zero value prints plain text. Both are escaped.
 type Style struct{ Color bool }
 
 // paint colours text of any kind.
@@ -20,7 +19,7 @@ func (s Style) paint(code, text string) Shown {
 	return s.colour(code, escape.Line(text))
 }
 
-// colour colours what is escaped already.
+// colour colours text that is escaped already.
 func (s Style) colour(code, text string) Shown {
 	if !s.Color {
 		return Shown{text}
@@ -31,7 +30,7 @@ func (s Style) colour(code, text string) Shown {
 // DimLines is Dim for a text that may have several lines, as Lines shows them.
 func (s Style) DimLines(t string) Shown { return s.colour("2", Lines(t).text) }
 
-// Dim is for what may be overlooked.
+// Dim is for minor details.
 func (s Style) Dim(t string) Shown { return s.paint("2", t) }
 
 // Bold is for headings.
@@ -43,7 +42,7 @@ func (s Style) Outcome(outcome, word string) Shown {
 	return s.paint(code, fmt.Sprintf("%-5s", word))
 }
 
-// fit cuts a text to columns of a terminal, between letters; its colours stay whole.
+// fit cuts a text to columns of a terminal, between letters and outside of colour codes.
 func fit(t Shown, columns int) Shown { return Shown{ansi.Truncate(t.text, columns, "")} }
 
 // pad fills a text up to columns of a terminal.

@@ -45,7 +45,7 @@ func Trace(w io.Writer, t *report.Trace) {
 		Printf(w, "  claim %s: %s  “%s”\n", c.Name, c.Verdict, c.Text)
 	}
 	if len(t.Sources) == 0 {
-		Println(w, "  a constant of the pipeline: it is computed from no artifact")
+		Println(w, "  a constant of the pipeline, not computed from any artifact")
 	}
 	for _, s := range t.Sources {
 		from := "from"
@@ -62,7 +62,7 @@ func Trace(w io.Writer, t *report.Trace) {
 	TracedSteps(w, t.Steps)
 }
 
-// TracedSteps prints steps with what they read, were given, left and used.
+// TracedSteps prints steps with their inputs, configuration, outputs and resources.
 func TracedSteps(w io.Writer, steps []report.Node) {
 	for i, n := range steps {
 		if i > 0 {
@@ -103,11 +103,11 @@ func TracedSteps(w io.Writer, steps []report.Node) {
 // rebuiltShown bounds the attestations that are printed of one step; --json has more.
 const rebuiltShown = 5
 
-// Rebuilt prints what people left who rebuilt a result.
+// Rebuilt prints the attestations of a result.
 func Rebuilt(w io.Writer, indent string, t *attest.Told) {
 	Printf(w, "%s%s\n", indent, t)
 	for _, a := range t.List[:min(len(t.List), rebuiltShown)] {
-		by := "somebody"
+		by := "unnamed"
 		if a.By != "" {
 			by = a.By
 		}

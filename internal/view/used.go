@@ -6,7 +6,7 @@ import (
 	"github.com/redsi/redsi/internal/usage"
 )
 
-// Rows prints what was used, a figure to a line; none is a line for no figures, "" for none.
+// Rows prints what was used, a figure per line; without figures it prints none, unless "".
 func Rows(w io.Writer, rows []usage.Row, none string) {
 	if len(rows) == 0 && none != "" {
 		Printf(w, "  %s\n", none)

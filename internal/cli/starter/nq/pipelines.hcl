@@ -1,19 +1,19 @@
-# A pipeline is steps, tables and figures. `redsi run` does what is missing;
-# run it again, and nothing is. Edit anything: only what depends on it reruns.
+# A pipeline is steps, tables and figures. `redsi run` runs what has no result yet;
+# a second run has nothing to do. Edit anything: only what depends on it reruns.
 
 # Set with --var pages=60, a file of variables, or REDSI_VAR_pages.
 variable "pages" { default = 30 }
 
 # step KIND NAME. This kind generates a small corpus in the formats of Natural
-# Questions; `redsi kinds synth` says what it takes. Real files come by the kind
-# `download`, your own programs run by the kind `command`.
+# Questions; `redsi kinds synth` lists its attributes. Use the kind `download` for
+# real files, and the kind `command` for your own programs.
 step "synth" "corpus" {
   pages           = var.pages
   train_questions = 2 * var.pages
   dev_questions   = var.pages
 }
 
-# Another step's output is named by its address. That is the only kind of edge.
+# An address names another step's output. That is the only kind of edge.
 step "extract" "train" {
   files = step.synth.corpus.train
   split = "train"
@@ -39,7 +39,7 @@ step "dedup" "by" {
 }
 
 # A table reads numbers from JSON outputs: results/tables/documents.{md,tex,csv,json}.
-# `redsi artifacts cat 'step.dedup.by["url"].counts'` shows what there is to read.
+# `redsi artifacts cat 'step.dedup.by["url"].counts'` shows the numbers.
 table "documents" {
   caption = "Documents that each grouping key leaves."
   stubs   = ["Key"]

@@ -1,11 +1,11 @@
-# A small study, whole: how many random points does an estimate of pi need?
+# A small, complete study: how many random points does an estimate of pi need?
 #
-#   redsi run                  # does what is missing; run it again, and nothing is
+#   redsi run                  # runs what has no result yet; a second run has nothing to do
 #   redsi plan --var seeds=8   # only what three more seeds need
 #   redsi report               # results/report.html
 #
-# Make it yours: put your program in place of estimate.awk, your numbers in the table, and
-# what you claim into expect and claim. Edit anything: only what depends on it reruns.
+# Make it yours: replace estimate.awk with your program, put your numbers into the table,
+# and your claims into expect and claim. Edit anything: only what depends on it reruns.
 
 # Set with --var seeds=8, a file of variables, REDSI_VAR_seeds or redsi.local.hcl.
 variable "seeds" { default = 5 }
@@ -16,9 +16,9 @@ locals {
 }
 
 # step KIND NAME. The kind `command` runs any program: it reads in/NAME for each of its
-# `inputs` (such as step.command.OTHER.out), and writes what `outputs` names into out/.
-# for_each makes a step for each element, here step.command.estimate["few/1"] and 14 more;
-# each is cached by itself. `redsi kinds` lists the other kinds.
+# `inputs` (such as step.command.OTHER.out), and writes its `outputs` into out/. for_each
+# makes a step for each element, here step.command.estimate["few/1"] and 14 more; each is
+# cached separately. `redsi kinds` lists the other kinds.
 step "command" "estimate" {
   for_each = product({ points = keys(local.points), seed = local.seeds })
   argv     = ["awk", "-f", "estimate.awk", "-v", "n=${local.points[each.value.points]}", "-v", "seed=${each.value.seed}"]
@@ -26,7 +26,7 @@ step "command" "estimate" {
   outputs  = ["metrics.json"]
 }
 
-# A table reads numbers from JSON. A list of artifacts, one per seed, is mean and standard
+# A table reads numbers from JSON. A list of artifacts, one per seed, gives mean and standard
 # deviation. `redsi trace table.errors:few.error` says where a number comes from.
 table "errors" {
   paper   = "tab:errors" # its label in your paper
@@ -44,14 +44,14 @@ table "errors" {
     at     = "metrics.json:"
   }]
 
-  # What the paper says of a number. `redsi check` judges it, and so does the end of a run.
+  # What the paper says about a number. `redsi check` checks it, and so does each run.
   expect "many.pi" {
     value     = 3.142
     tolerance = 0.01
   }
 }
 
-# What the paper says of several numbers, in its words.
+# What the paper says about several numbers, in its words.
 claim "more points, smaller errors" {
   text = "The error falls with the number of points."
   expect { order = [table.errors["few.error"], table.errors["some.error"], table.errors["many.error"]] }

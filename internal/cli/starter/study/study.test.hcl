@@ -16,6 +16,6 @@ run "an estimate is near pi" {
 
   assert {
     condition     = abs(table.errors.rows["many"].pi - 3.1416) < 0.05
-    error_message = "25,600 points should be enough for one digit after the point."
+    error_message = "25,600 points should be enough for one decimal."
   }
 }

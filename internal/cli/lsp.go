@@ -24,7 +24,7 @@ func newLSPCmd(a *app) *cobra.Command {
 		Use:   "lsp",
 		Short: "Serve editors: mistakes, completion, hover with HIT and RUN, definitions, formatting",
 		Long: `A language server for pipeline files, over standard input and output. Editors
-start it; docs/editors.md has their configurations. It checks what is being typed
+start it; docs/pipelines.md has their configurations. It checks what is being typed
 as ` + "`redsi validate`" + ` does, and looks results up in the store without starting
 anything. Flags give variables their values, as for other verbs. It ends with its
 client.`,

@@ -36,7 +36,7 @@ func newTestCmd(a *app) *cobra.Command {
 		Short: "Run the tests of a pipeline, *.test.hcl: assertions about plans and about cells of tables",
 		Long: `Runs the run blocks of files whose names end in ` + pipeline.TestSuffix + `, by default of those
 in this folder. A run plans the pipeline beside it, or does what its targets need, with
-variables of its own, and each assertion is then true or not: docs/testing.md has the
+variables of its own, and each assertion is then true or not: docs/pipelines.md has the
 form. Runs of one file share a store, which is empty at first and gone afterwards,
 unless --store names one; so does the embedded server that command = apply needs.
 Neither the pipeline's lock file nor its results are touched.

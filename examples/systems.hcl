@@ -1,7 +1,7 @@
 # Generative retrieval systems side by side, on one collection, with one model, batch and number of updates.
 # redsi run -f examples/systems.hcl
 #
-# docs/systems.md says of each what was published, what is the same here and where it differs. The collection is
+# docs/models.md says of each what was published, what is the same here and where it differs. The collection is
 # generated, so that the scores say that all of this works, and nothing of the systems.
 
 variable "documents" {

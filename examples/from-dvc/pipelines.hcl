@@ -1,5 +1,5 @@
 # The stages of iterative/example-get-started, DVC's first example, with awk in place
-# of Python: docs/from-other-tools.md puts it beside its dvc.yaml.
+# of Python: docs/other-tools.md puts it beside its dvc.yaml.
 #
 #   redsi run -f examples/from-dvc/pipelines.hcl
 

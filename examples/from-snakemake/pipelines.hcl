@@ -1,5 +1,5 @@
 # The shape of Snakemake's tutorial (a sample sheet, map, sort, call, plot), with the
-# coreutils in place of bwa, samtools and bcftools: docs/from-other-tools.md puts it
+# coreutils in place of bwa, samtools and bcftools: docs/other-tools.md puts it
 # beside a Snakefile.
 #
 #   redsi run -f examples/from-snakemake/pipelines.hcl

@@ -36,7 +36,7 @@ func newTestCmd(a *app) *cobra.Command {
 		Short: "Run the tests of a pipeline, *.test.hcl: assertions about plans and about cells of tables",
 		Long: `Runs the run blocks of files whose names end in ` + pipeline.TestSuffix + `, by default those in
 this folder. A run plans the pipeline next to it, or runs what its targets need, with its
-own variables, and then checks its assertions; docs/testing.md describes the files. Runs
+own variables, and then checks its assertions; docs/pipelines.md describes the files. Runs
 of one file share a temporary store, empty at first, unless --store names one, and the
 embedded server that command = apply needs. Neither the pipeline's lock file nor its
 results are touched.

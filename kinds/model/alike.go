@@ -2,7 +2,7 @@ package model
 
 import "github.com/redsi/redsi/step"
 
-// How results of models are compared that two machines made. docs/reproduction-models.md
+// How results of models are compared that two machines made. docs/reliability.md
 // has what was measured: on the generated corpus, with AVX2 in place of AVX-512.
 
 // sameModel takes two models for one if what is evaluated from them is as close as models

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what docs/reproduction.md has of these tests")
+var update = flag.Bool("update", false, "write what docs/reproduction-tables.md has of these tests")
 
-// TestListOfClaims: docs/reproduction.md lists the sentences that can fail, and what holds
+// TestListOfClaims: docs/reproduction-tables.md lists the sentences that can fail, and what holds
 // them.
 func TestListOfClaims(t *testing.T) {
 	list, err := readSentences("../../" + sentencesFile)
@@ -27,10 +27,10 @@ func TestListOfClaims(t *testing.T) {
 	compareDoc(t, "claims", b.String()+"\n")
 }
 
-// compareDoc compares the part of docs/reproduction.md between two marks.
+// compareDoc compares the part of docs/reproduction-tables.md between two marks.
 func compareDoc(t *testing.T, name, want string) {
 	t.Helper()
-	const path = "../../docs/reproduction.md"
+	const path = "../../docs/reproduction-tables.md"
 	begin, end := fmt.Sprintf("<!-- %s: go test ./tools/paper -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
 	text, err := os.ReadFile(path)
 	if err != nil {

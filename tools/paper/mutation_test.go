@@ -149,7 +149,7 @@ func (sh *sheet) reorders(cells map[string]render.Cell) bool {
 
 // TestMutations: the paper's numbers match in every table and figure of pipelines.hcl and
 // its claims hold, every claim can be broken, and how many wrong runs nothing notices is
-// what docs/reproduction.md says.
+// what docs/reproduction-tables.md says.
 func TestMutations(t *testing.T) {
 	byHow := map[string]tally{}
 	var total tally

@@ -110,7 +110,7 @@ func merged(a, b map[string]any) map[string]any {
 	return out
 }
 
-// TestReadings: docs/reproduction.md says what the paper's reading shares with that of its
+// TestReadings: docs/reproduction-tables.md says what the paper's reading shares with that of its
 // released code, and why the rest differs.
 func TestReadings(t *testing.T) {
 	paper, released := planOf(t, "paper"), planOf(t, "released")

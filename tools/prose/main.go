@@ -7,7 +7,7 @@
 //
 // The source is one file, in which a line "%% file: NAME" begins each file of the paper,
 // or a main file with the others beside it. A line is printed for each number that is
-// typed: what was found for it, for people to judge. docs/prose.md has what they said.
+// typed: what was found for it, for people to judge. docs/expectations.md has what they said.
 package main
 
 import (

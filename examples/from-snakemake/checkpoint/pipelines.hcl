@@ -1,5 +1,5 @@
 # Parts whose names a step finds, in two runs with a file between them:
-# docs/from-other-tools.md says how.
+# docs/other-tools.md says how.
 
 step "download" "records" {
   urls = ["records.tsv"]

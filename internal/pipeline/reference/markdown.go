@@ -22,7 +22,7 @@ A pipeline file has blocks of eight types:
 | ` + "`step \"KIND\" \"NAME\" {}`" + ` | a piece of work; its outputs are ` + "`step.KIND.NAME.OUTPUT`" + ` |
 | ` + "`table \"NAME\" {}`" + ` | a table of the paper |
 | ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
-| ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [modules.md](modules.md) |
+| ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [pipelines.md](pipelines.md#modules) |
 | ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` that pipelines see that have this one as a module |
 | ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `, with which the report begins; for deposits and citations ` + "`abstract`, `license`, `keywords`, `doi`, `version`, and by author `orcid` and `affiliations`" + ` |
 
@@ -42,7 +42,7 @@ A field is named by a path with dots, an element of a list by its number from ze
 stands for such a number, ` + "`*`" + ` for any name. What has neither type nor unit there is an integer.
 
 Each output says how two results of it are compared where their bytes differ, as two machines leave them:
-` + "`redsi verify --rebuild`" + ` goes by it, and no key has it ([reproduction-models.md](reproduction-models.md#another-machine)).
+` + "`redsi verify --rebuild`" + ` goes by it, and no key has it ([reliability.md](reliability.md#another-machine)).
 By bytes where there are texts and whole numbers, which every machine computes alike; numbers within 1e-09 are sums,
 of which a processor that multiplies and adds at once rounds the last bits otherwise.
 `

@@ -16,7 +16,7 @@ import (
 // importCorpusConfig makes a collection of anybody's files.
 type importCorpusConfig struct {
 	Files        step.Inputs         `hcl:"files,optional" accepts:"files,file,hub/dataset" help:"a tree that has it all, each file known by its name: BEIR's layout (corpus.jsonl, queries.jsonl, qrels/test.tsv), MS MARCO's, and those of export. The following attributes are for files that are named otherwise"`
-	Folder       string              `hcl:"folder,optional" help:"of files: only what is below it, such as beir of an export"`
+	Folder       string              `hcl:"folder,optional" help:"with files: only what is below this folder, such as beir of an export"`
 	Documents    step.Inputs         `hcl:"documents,optional" accepts:"files,file,hub/dataset" help:"documents, plain or compressed; of a tree, the files whose names say so, or else all that say nothing"`
 	Queries      step.Inputs         `hcl:"queries,optional" accepts:"files,file,hub/dataset" help:"queries of every split: a field split, the file that judges a query, or a draw says which split it is in; their documents may be in a field document"`
 	TrainQueries step.Inputs         `hcl:"train_queries,optional" accepts:"files,file,hub/dataset" help:"queries of the train split"`
@@ -53,7 +53,8 @@ var ImportCorpus = step.Define(step.Kind[importCorpusConfig]{
 	Name:    "import_corpus",
 	Version: 1,
 	Doc: `Make a collection from any files of documents, queries and judgments.
-The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions. JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,
+The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
+JSON lines, BEIR's layout, TREC's elements, MS MARCO's tables, TSV,
 CSV and Parquet; each plain or compressed with gzip, bzip2 or zstd, and told by its contents. Documents are numbered in
 the order of their files; those that no query asks for are kept. A query with several relevant documents is a training
 example with each, and is evaluated once. The report says what each file was read as, and counts what was left out.

@@ -38,7 +38,8 @@ var MSMarco = step.Define(step.Kind[msmarcoConfig]{
 	Name:    "msmarco",
 	Version: 1,
 	Doc: `Make a collection from MS MARCO's document ranking data.
-The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions. Documents are numbered in the order of their files; example_id of a document is the
+The kinds of identifiers, training, evaluation and export take it as they take one of Natural Questions.
+Documents are numbered in the order of their files; example_id of a document is the
 number in its docid (D301595: 301595), of a query its own. A query with several relevant documents is a training example
 with each, and is evaluated once. The paper has no MS MARCO; defaults are what its released code does.
 One part per file of documents keeps the lines that are taken; another form or key reads only those. Cost: near

@@ -13,7 +13,7 @@ type EmbedConfig struct {
 	Split       string      `hcl:"split,added" enum:"train,dev,test" help:"which of the queries"`
 	Documents   step.Input  `hcl:"documents,optional" accepts:"nq/documents" help:"the collection, for titles from its URLs, or its own titles where there are no URLs"`
 	Title       bool        `hcl:"title,optional" help:"a document's title and a blank come before the text, which in NQ mostly begins with a title too"`
-	Prefix      string      `hcl:"prefix,added" help:"is put before every text and its title: \"query: \" and \"passage: \" of E5"`
+	Prefix      string      `hcl:"prefix,added" help:"put before every text and its title: \"query: \" and \"passage: \" of E5"`
 	Model       step.Input  `hcl:"model" accepts:"files,hf/model" help:"Hugging Face folder of a BERT encoder: config.json and model.safetensors or pytorch_model.bin"`
 	Tokenizer   step.Inputs `hcl:"tokenizer" accepts:"files" help:"the encoder's uncased WordPiece tokenizer.json, plain or compressed"`
 	Pooling     string      `hcl:"pooling,optional" enum:"cls,mean,max" help:"vector of a text: the last hidden state of its first token, [CLS], as NCI takes it; or the mean or the largest of all tokens' with [CLS] and [SEP]; the paper does not say"`

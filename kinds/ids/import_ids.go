@@ -15,7 +15,7 @@ type ImportIDsConfig struct {
 	Tokenizer  step.Inputs `hcl:"tokenizer" accepts:"files" help:"the model's tokenizer.json"`
 	Type       string      `hcl:"type,optional" enum:"other,naive,semantic,residual,title,keyword" help:"what they are; residual ones have tokens of their own, which the model's vocabulary grows by"`
 	Names      string      `hcl:"names,optional" enum:"key,number" help:"what the files call a document: its key, which is its name outside redsi, or its number in the collection, from 0"`
-	Vocabulary int         `hcl:"vocabulary,optional" help:"rows of the model's embedding, the bound of tokens; 0: as many as the tokenizer has"`
+	Vocabulary int         `hcl:"vocabulary,optional" help:"rows of the model's embedding, which token ids must be below; 0: as many as the tokenizer has"`
 }
 
 var ImportIDs = step.Define(step.Kind[ImportIDsConfig]{

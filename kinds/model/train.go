@@ -71,7 +71,7 @@ vocabulary grows by the tokens that identifiers have of their own: one per docum
 for atomic ones, the codes of residual ones. Each evaluation
 retrieves for all development queries, post-filtered; the checkpoint with the best
 metric is kept. Defaults are the paper's for naive and semantic identifiers.
-The model of a train step can be trained further, in two stages: with other queries,
+The model of a train step can be trained further, in a second stage: with other queries,
 ratio or prefixes, but with its own identifiers where those are rows of its vocabulary,
 as atomic ones are. The optimizer starts afresh.
 With keep_state, a step that differs from this one only in more steps, or in patience,

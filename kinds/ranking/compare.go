@@ -18,7 +18,7 @@ import (
 type compareConfig struct {
 	Systems    map[string]step.Input `hcl:"systems" accepts:"score/queries" help:"queries output of a score step, by the system's name"`
 	Baselines  []string              `hcl:"baselines" help:"systems that all others, and each other, are compared with"`
-	Measures   []string              `hcl:"measures,optional" help:"default: those that all systems were scored by"`
+	Measures   []string              `hcl:"measures,optional" help:"measures to compare, of those that all systems were scored by"`
 	Test       string                `hcl:"test,optional" enum:"t,permutation,bootstrap,wilcoxon" help:"paired and two-sided: Student's t, randomization of signs, shifted bootstrap, signed ranks"`
 	Correction string                `hcl:"correction,optional" enum:"none,bonferroni,holm,tukey_hsd" help:"for the number of comparisons; tukey_hsd takes all pairs of systems together: with t by the studentized range, queries being blocks, with permutation by random assignments"`
 	Family     string                `hcl:"family,optional" enum:"measure,all" help:"comparisons that are corrected together: those of each measure, or all; tukey_hsd is always of a measure"`

@@ -23,7 +23,7 @@ A pipeline file has blocks of eight types:
 | ` + "`table \"NAME\" {}`" + ` | a table of the paper |
 | ` + "`figure \"NAME\" {}`" + ` | a figure of the paper |
 | ` + "`module \"NAME\" {}`" + ` | another pipeline, with values for its variables; its outputs are ` + "`module.NAME.OUTPUT`" + `: [modules.md](modules.md) |
-| ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + `for pipelines that have this one as a module |
+| ` + "`output \"NAME\" {}`" + ` | a ` + "`value`" + ` for pipelines that have this one as a module |
 | ` + "`paper {}`" + ` | what the pipeline rebuilds: ` + "`title`, `authors`, `url`" + `, with which the report begins; for deposits and citations ` + "`abstract`, `license`, `keywords`, `doi`, `version`, and by author `orcid` and `affiliations`" + ` |
 
 A variable takes the value of ` + "`--var NAME=VALUE`, else of a `--var-file`, else of the environment's `REDSI_VAR_NAME`, else of `redsi.local.hcl`" + `, else its default.
